@@ -1,0 +1,2 @@
+// Package commands: see doc.go to come.
+package commands

@@ -1,0 +1,2 @@
+// Package script: see doc.go to come.
+package script

@@ -1,0 +1,142 @@
+package script
+
+import (
+	"errors"
+	"time"
+)
+
+// Library keeps the scripts of all sessions under their SHA1, and what was
+// learnt about them. It is bounded and safe for concurrent use.
+type Library struct{}
+
+// NewLibrary returns an empty library with the default bounds.
+func NewLibrary() *Library { return &Library{} }
+
+// Load compiles and keeps body and returns its SHA1 in lower-case hex. The
+// error's text is Redis's own for a script that does not compile:
+// "ERR Error compiling script (new function): ...".
+func (l *Library) Load(body string) (sha string, err error) { return "", nil }
+
+// Exists tells whether the script is known; sha in any case.
+func (l *Library) Exists(sha string) bool { return false }
+
+// Flush forgets all scripts and meanings.
+func (l *Library) Flush() {}
+
+// Understand says what the script does when called with these keys and
+// arguments. The error is a *RefusedError when it does something that is not
+// an operation on one lock, ErrNoScript when the sha is not known.
+func (l *Library) Understand(sha string, keys, args []string) (*Meaning, error) { return nil, nil }
+
+// Kind is what a script does to its key.
+type Kind uint8
+
+const (
+	// Nothing: it never looks at a key; Reply[Absent] is the reply.
+	Nothing Kind = iota
+	// Reads: it changes nothing in any state.
+	Reads
+	// Acquires: it stores Token with TTL where the key is absent, and does
+	// nothing otherwise.
+	Acquires
+	// AcquiresOrExtends: and gives the key TTL where it holds Token.
+	AcquiresOrExtends
+	// Releases: it deletes the key where it holds Token.
+	Releases
+	// Extends: it gives the key TTL where it holds Token (by expire, or by
+	// set to the same token).
+	Extends
+	// PerCall: what it does was not proved for all calls; Run tells it for
+	// one state, and it must be carried out as one compare-and-set.
+	PerCall
+)
+
+// The states that matter, as indexes of Meaning.Reply.
+const (
+	Absent = iota // no key
+	Ours          // the key holds Token
+	Other         // the key holds something else
+	states
+)
+
+// Meaning is what one call of a script does.
+type Meaning struct {
+	Kind  Kind
+	Key   string
+	Token string
+	TTL   time.Duration
+	// Reply is the reply table: the reply by the state found.
+	Reply [states]Value
+	// Run, for PerCall only, runs the script on one state.
+	Run func(State) (Effect, Value, error)
+}
+
+// State is what a key holds.
+type State struct {
+	Found bool
+	Value string
+	// TTL is at least a millisecond; a lock without a TTL does not exist here.
+	TTL time.Duration
+}
+
+// EffectKind is what one run did to the key.
+type EffectKind uint8
+
+const (
+	// None: the key is as it was.
+	None EffectKind = iota
+	// Delete: the key is gone.
+	Delete
+	// Set: the key holds Value, with TTL.
+	Set
+	// SetTTL: the key's value is as it was; its TTL is TTL.
+	SetTTL
+)
+
+// Effect is what one run did to the key. A TTL of 0 means none (PERSIST, SET
+// without expiry).
+type Effect struct {
+	Kind  EffectKind
+	Value string
+	TTL   time.Duration
+}
+
+// ValueKind is a script's reply, by Lua's rules.
+type ValueKind uint8
+
+const (
+	// Null is Lua's false or nil.
+	Null ValueKind = iota
+	// Int is a number, cut to an integer, and Lua's true (1).
+	Int
+	// Bulk is a string.
+	Bulk
+	// Status is {ok = ...}: +OK.
+	Status
+	// Error is {err = ...}; Text holds code and text as Redis 7 sends them.
+	Error
+	// Array is a table.
+	Array
+	// StoredValue stands for the value found under the key.
+	StoredValue
+	// StoredPTTL and StoredTTL stand for its remaining time in milliseconds
+	// and in seconds, rounded as Redis rounds them.
+	StoredPTTL
+	StoredTTL
+)
+
+// Value is a reply, or a shape of one.
+type Value struct {
+	Kind  ValueKind
+	Int   int64
+	Text  string
+	Items []Value
+}
+
+// RefusedError says what a script did that is not an operation on one lock.
+type RefusedError struct{ Did string }
+
+func (e *RefusedError) Error() string { return e.Did }
+
+// ErrNoScript says that the SHA1 is not known.
+var ErrNoScript = errors.New("NOSCRIPT No matching script. Please use EVAL.")

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config is what the room needs to know. DefaultConfig gives the defaults.
+type Config struct {
+	// Address is host:port to listen on. Default 127.0.0.1:6380.
+	Address string
+	// Password of the default user; empty lets everybody in.
+	Password string
+	// MaxClients bounds the sessions. Default 10000.
+	MaxClients int
+	// MaxCommandBytes bounds one command, names and lengths included.
+	// Default 1 MiB.
+	MaxCommandBytes int
+	// MaxArguments bounds the arguments of one command. Default 1024.
+	MaxArguments int
+	// MaxPipeline bounds the commands of one session that wait for their
+	// reply; beyond it the session is not read from. Default 1024.
+	MaxPipeline int
+	// IdleTimeout closes sessions that send nothing, subscribers apart. 0 is
+	// never. Default 1h.
+	IdleTimeout time.Duration
+	// LoginTimeout closes sessions that are not logged in by then. Default
+	// 30s.
+	LoginTimeout time.Duration
+	// WriteTimeout closes sessions that do not read their replies. Default
+	// 10s.
+	WriteTimeout time.Duration
+}
+
+// DefaultConfig returns the defaults.
+func DefaultConfig() Config {
+	return Config{
+		Address:         "127.0.0.1:6380",
+		MaxClients:      10000,
+		MaxCommandBytes: 1 << 20,
+		MaxArguments:    1024,
+		MaxPipeline:     1024,
+		IdleTimeout:     time.Hour,
+		LoginTimeout:    30 * time.Second,
+		WriteTimeout:    10 * time.Second,
+	}
+}
+
+// Validate returns every problem of the configuration, joined, or nil.
+func (c Config) Validate() error {
+	var errs []error
+	atLeast := func(name string, n, least int) {
+		if n < least {
+			errs = append(errs, fmt.Errorf("%s is %d, expected at least %d", name, n, least))
+		}
+	}
+	positive := func(name string, d time.Duration) {
+		if d <= 0 {
+			errs = append(errs, fmt.Errorf("%s is %v, expected more than 0s", name, d))
+		}
+	}
+	atLeast("max_clients", c.MaxClients, 1)
+	atLeast("max_command_bytes", c.MaxCommandBytes, 1024)
+	atLeast("max_arguments", c.MaxArguments, 16)
+	atLeast("max_pipeline", c.MaxPipeline, 1)
+	positive("login_timeout", c.LoginTimeout)
+	positive("write_timeout", c.WriteTimeout)
+	if c.IdleTimeout < 0 {
+		errs = append(errs, fmt.Errorf("idle_timeout is %v, expected 0s or more", c.IdleTimeout))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,2 @@
+// Package proxy: see doc.go to come.
+package proxy

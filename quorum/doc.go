@@ -1,0 +1,2 @@
+// Package quorum: see doc.go to come.
+package quorum

@@ -1,0 +1,150 @@
+package quorum
+
+import "time"
+
+// Kind is what an operation does to a lock (design section 4).
+type Kind uint8
+
+const (
+	// Read asks which token has a quorum, and for how long (V10).
+	Read Kind = iota
+	// Acquire stores the token where the key is absent.
+	Acquire
+	// AcquireOrExtend stores the token where the key is absent and prolongs
+	// it where the token is the same.
+	AcquireOrExtend
+	// Release deletes the key where it holds the token.
+	Release
+	// Extend gives the key a new TTL where it holds the token; with Replace
+	// it stores NewToken there as well.
+	Extend
+	// Remove deletes the key whoever holds it.
+	Remove
+	// Expire gives the key a new TTL whoever holds it.
+	Expire
+	// Store stores the token whoever held the key before. With IfPresent
+	// only where there is one.
+	Store
+	// Decide reads as Read does, asks Op.Decide what follows from that, and
+	// carries it out without letting another operation on the key of this
+	// redlockd in between.
+	Decide
+)
+
+// Op is one operation on one lock.
+type Op struct {
+	Kind Kind
+	// DB is the number of the database, 0 to Databases-1.
+	DB int
+	// Key is any bytes.
+	Key string
+	// Token is what is stored or compared; any bytes, also none.
+	Token string
+	// NewToken is what Extend stores if Replace is set.
+	NewToken string
+	Replace  bool
+	// IfPresent makes Store leave an absent key alone (SET ... XX).
+	IfPresent bool
+	// TTL is what the client asked for: whole milliseconds, 1ms to MaxTTL.
+	// Acquire, AcquireOrExtend, Extend, Expire and Store need it.
+	TTL time.Duration
+
+	// Decide is called, for Kind Decide only, with what a quorum agrees on.
+	// The operation it returns must be on the same key, and is carried out
+	// only where the state still is the one it was given; Kind Read ends the
+	// operation with what was read. It must not block or keep the State.
+	Decide func(State) Op
+
+	// Arm, for Kind Read, is set up when the read goes out: from then on any
+	// change of the key through this redlockd marks it (S4, WATCH).
+	Arm *Watch
+	// Unless makes the operation answer Changed, and do nothing, when one of
+	// these watches was marked (S4, EXEC).
+	Unless []*Watch
+}
+
+// State is what a quorum of masters agrees on about one key.
+type State struct {
+	// Found is whether there is a token that a client may still rely on.
+	Found bool
+	Token string
+	// TTL is what is left of the TTL, at least a millisecond when Found. It
+	// is never more than was asked for (V3).
+	TTL time.Duration
+}
+
+// Verdict is how an operation ended.
+type Verdict uint8
+
+const (
+	// Undecided: too few masters answered. Outcome.Err says who and why.
+	Undecided Verdict = iota
+	// Won: carried out by a majority in time. For Acquire the lock is the
+	// client's, for Release it is free, for Store and Remove it is done.
+	Won
+	// Held: a token is there: for Read it is in State; for the others it is
+	// one that forbids the operation (for Acquire also an equal one).
+	Held
+	// Absent: there is no such lock. Read, Release, Extend, Remove, Expire,
+	// and Store with IfPresent.
+	Absent
+	// Split: no token has a majority and retrying did not help (V5).
+	// Outcome.Err says so.
+	Split
+	// Changed: a watched key was changed (Op.Unless) and nothing was done.
+	Changed
+)
+
+// Outcome is the end of an operation. Its methods may be called once, from
+// one goroutine.
+type Outcome struct {
+	Verdict Verdict
+	// State is what Read (or Decide) found; for other operations that ended
+	// Held, State.Token is the token in the way where it is known.
+	State State
+	// Prolonged tells, for a won AcquireOrExtend, that the client had it.
+	Prolonged bool
+	// Done is the operation that Decide chose.
+	Done Kind
+	// Err is set for Undecided and Split, and its text is for the client:
+	// "NOQUORUM ...". It is nil otherwise.
+	Err error
+
+	grant *grant
+}
+
+// Confirm looks at the clock, and must be called right before the reply is
+// written (V2). A nil error says that the outcome may be told. Otherwise it
+// came too late, was rolled back, and the error's text is the reply instead.
+// Outcomes that promise nothing are always confirmed.
+func (o *Outcome) Confirm() error {
+	if o.grant == nil {
+		return nil
+	}
+	return o.grant.confirm()
+}
+
+// WriteBefore returns how long from now the writing of the reply may take at
+// most, and whether there is such a limit.
+func (o *Outcome) WriteBefore() (time.Duration, bool) {
+	if o.grant == nil {
+		return 0, false
+	}
+	return o.grant.left(), true
+}
+
+// Undo rolls back what was won, since the client cannot be told any more
+// (P5). It returns at once and does nothing for outcomes that granted
+// nothing.
+func (o *Outcome) Undo() {
+	if o.grant != nil {
+		o.grant.undo()
+	}
+}
+
+// Client is who asked for an operation.
+type Client interface {
+	// Gone is whether nobody waits for the outcome any more. It must be safe
+	// for concurrent use and must not block.
+	Gone() bool
+}

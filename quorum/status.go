@@ -1,0 +1,54 @@
+package quorum
+
+import "time"
+
+// MasterState is what a master can do now, in one word for people.
+type MasterState string
+
+const (
+	// Voting: it is asked and its votes count.
+	Voting MasterState = "voting"
+	// Quarantine: it may have forgotten locks (M4).
+	Quarantine MasterState = "quarantine"
+	// New: it has never had a mark, or is waiting out its first one (M6).
+	New MasterState = "new"
+	// Frozen: connected, but its oldest unanswered operation is older than
+	// the timeout (M1).
+	Frozen MasterState = "frozen"
+	// Down: there is no connection.
+	Down MasterState = "down"
+	// Refused: it answers, but is not the master that was configured.
+	Refused MasterState = "refused"
+)
+
+// MasterStatus describes one master.
+type MasterStatus struct {
+	Name    string
+	Address string
+	State   MasterState
+	// Reason says why it does not vote; empty when it does.
+	Reason string
+	// Wait is how long its quarantine still lasts at least.
+	Wait time.Duration
+	// Version is the redis_version it told, RunID its run_id.
+	Version string
+	RunID   string
+}
+
+// Counters count since the start of the process.
+type Counters struct {
+	Won, Held, Split, Undecided   uint64 // acquires, by verdict
+	Released, Extended, Reads     uint64
+	Rollbacks, LateGrants         uint64
+	Quarantines, LostConnections  uint64
+	MasterErrors, WithoutMajority uint64
+}
+
+// Status is a snapshot for INFO and for people.
+type Status struct {
+	Masters  []MasterStatus
+	Quorum   int
+	Voting   int
+	Embedded bool
+	Counters Counters
+}

@@ -10,8 +10,8 @@ const (
 	Voting MasterState = "voting"
 	// Quarantine: it may have forgotten locks (M4).
 	Quarantine MasterState = "quarantine"
-	// New: it has never had a mark, or is waiting out its first one (M6).
-	New MasterState = "new"
+	// Fresh: it has never had a mark, or is waiting out its first one (M6).
+	Fresh MasterState = "new"
 	// Frozen: connected, but its oldest unanswered operation is older than
 	// the timeout (M1).
 	Frozen MasterState = "frozen"

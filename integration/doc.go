@@ -1,0 +1,17 @@
+// Package integration tests redlockd as its users meet it: the built binary,
+// with a real config.hcl, over real redis-server processes, driven by real
+// clients and disturbed by real faults. It knows nothing of redlockd's
+// packages.
+//
+// Every test starts its own servers. A Master is one redis-server that can be
+// killed, frozen, thawed and restarted empty; a Link is a network in front of
+// it that can be slowed and cut; a Redlockd is the process under test. All of
+// them end with the test, and redlockd must end with exit code 0.
+//
+// Two questions are asked everywhere: does redlockd answer as one Redis would
+// (same_test.go, replay_test.go, clients_test.go), and does a lock stay what
+// was promised whatever happens to a minority of masters (the other files).
+//
+// The tests need redis-server and redis-cli, and redis-py for a python3 (or
+// for the interpreter that REDLOCKD_PYTHON names). `make deps` gets them.
+package integration

@@ -1,0 +1,321 @@
+package integration
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// c is a command on the case's first connection; words are split at blanks.
+func c(line string) step { return step{args: strings.Fields(line)} }
+
+// a is a command whose arguments contain blanks.
+func a(args ...string) step { return step{args: args} }
+
+// raw is bytes as they are.
+func raw(s string) step { return step{raw: s} }
+
+// on is a step of another connection.
+func on(conn int, s step) step { s.conn = conn; return s }
+
+// about lets two integers differ by this much: they tell a time.
+func about(within int64, s step) step { s.within = within; return s }
+
+// differs lets redlockd answer something else.
+func differs(s step, pattern, because string) step {
+	s.differs, s.because = regexp.MustCompile(`(?s)^`+pattern+`$`), because
+	return s
+}
+
+const (
+	noSuchCommand = "Redis 7.0 does not know it"
+	c4            = "C4: redlockd serves locks only"
+	c2            = "C2: no_expiry is reject"
+	c3            = "C3: more than max_ttl"
+	v13           = "V13: a lock never loses its expiry"
+)
+
+func sha(script string) string {
+	sum := sha1.Sum([]byte(script))
+	return hex.EncodeToString(sum[:])
+}
+
+// The same release and extend in the wordings that people use.
+var releases = map[string]string{
+	"one line, number": `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`,
+	"early return":     releaseScript,
+	"true and false":   `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) return true end return false`,
+	"unlink":           `local t = redis.call('GET', KEYS[1]); if t == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end; return 0`,
+	"pcall":            `if redis.pcall('get', KEYS[1]) == ARGV[1] then return redis.pcall('del', KEYS[1]) end return 0`,
+	"three answers": `local t = redis.call('get', KEYS[1])
+if t == ARGV[1] then redis.call('del', KEYS[1]) return 1 end
+if t == false then return -1 end
+return 0`,
+	"status":        `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) return redis.status_reply('OK') end return redis.error_reply('ERR not yours')`,
+	"nothing":       `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
+	"array":         `local t = redis.call('get', KEYS[1]) if t == ARGV[1] then return {redis.call('del', KEYS[1]), t} end return {0, t}`,
+	"key as value":  `if redis.call('get', ARGV[2]) == ARGV[1] then return redis.call('del', ARGV[2]) end return 0`,
+	"with comments": "-- release\nlocal key = KEYS[1] -- the lock\nlocal token = ARGV[1]\nif redis.call('GET', key) ~= token then\n  return 0\nend\nreturn redis.call('DEL', key)",
+}
+
+var extends = map[string]string{
+	"pexpire":      `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end`,
+	"set xx px":    `if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('set',KEYS[1],ARGV[1],'XX','PX',ARGV[2]) end return false`,
+	"set px, ok":   `if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end return 0`,
+	"tonumber":     `local ms = tonumber(ARGV[2]) if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('pexpire',KEYS[1],ms) return 1 end return 0`,
+	"early return": extendScript,
+}
+
+const acquireScript = `
+if redis.call('exists', KEYS[1]) == 1 then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`
+
+const acquireOrExtendScript = `
+local t = redis.call('get', KEYS[1])
+if t == false or t == ARGV[1] then
+  return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+return false`
+
+var sameCases = func() []sameCase {
+	cases := append([]sameCase{}, plainCases...)
+	for name, s := range releases {
+		cases = append(cases, scriptCase("release, "+name, s, "t", "@k"))
+	}
+	for name, s := range extends {
+		cases = append(cases, scriptCase("extend, "+name, s, "t", "90000"))
+	}
+	return cases
+}()
+
+// scriptCase runs a script on an absent lock, on a lock of another, and on its
+// own; as EVAL, and then the same again as EVALSHA.
+func scriptCase(name, script, token, arg string) sameCase {
+	eval := func(key string) step { return a("EVAL", script, "1", key, token, arg) }
+	evalsha := func(key string) step { return a("EVALSHA", sha(script), "1", key, token, arg) }
+	steps := []step{
+		eval("@k"),
+		c("SET @k other NX PX 60000"), eval("@k"), evalsha("@k"), c("GET @k"),
+		c("DEL @k"),
+		c("SET @k t NX PX 60000"), about(20_000, c("PTTL @k")), eval("@k"), about(20_000, c("PTTL @k")), c("GET @k"),
+		c("DEL @k"),
+		c("SET @k t NX PX 60000"), evalsha("@k"), about(20_000, c("PTTL @k")), c("GET @k"),
+		evalsha("@k"), c("DEL @k"),
+		a("SCRIPT", "LOAD", script), a("SCRIPT", "EXISTS", sha(script), strings.Repeat("0", 40)),
+		evalsha("@k"),
+		a("EVALSHA", strings.ToUpper(sha(script)), "1", "@k", token, arg),
+	}
+	return sameCase{name, steps}
+}
+
+var plainCases = []sameCase{
+	{"a lock's life", []step{
+		c("SET @k t NX PX 60000"), c("SET @k t NX PX 60000"), c("SET @k other NX PX 60000"), c("GET @k"),
+		a("EVAL", releaseScript, "1", "@k", "other"), c("GET @k"),
+		a("EVAL", extendScript, "1", "@k", "t", "90000"), about(20_000, c("PTTL @k")), about(20, c("TTL @k")),
+		a("EVAL", releaseScript, "1", "@k", "t"), a("EVAL", releaseScript, "1", "@k", "t"),
+		c("GET @k"), c("SET @k other NX PX 60000"),
+	}},
+	{"SET, every order and case", []step{
+		c("SET @1 t NX PX 60000"), c("SET @2 t PX 60000 NX"), c("SET @3 t NX EX 60"), c("SET @4 t EX 60 NX"),
+		c("set @5 t nx px 60000"), c("Set @6 t Px 60000 nX"), c("set @7 t ex 60 nx"),
+		c("SET @1 u PX 60000 NX"), c("SET @2 u NX PX 60000"), c("SET @3 u EX 60 NX"), c("set @4 u nx ex 60"),
+		about(20_000, c("PTTL @1")), about(20_000, c("PTTL @3")), about(20_000, c("PTTL @5")), about(20_000, c("PTTL @7")),
+		c("MGET @1 @2 @3 @7 @none"), c("EXISTS @1 @1 @2 @none"), c("DEL @1 @2 @none"), c("UNLINK @3 @4 @1"), c("EXISTS @1 @3 @5"),
+	}},
+	{"SET with GET", []step{
+		c("SET @k t NX GET PX 60000"), c("SET @k u NX GET PX 60000"), c("SET @k u PX 60000 GET NX"), c("GET @k"),
+	}},
+	{"SET until a point in time", []step{
+		c("SET @k t NX PXAT 1"), c("EXISTS @k"),
+		c("SET @k t NX EXAT 0"), c("SET @k t NX EXAT -1"), c("SET @k t NX PXAT x"),
+	}},
+	{"SET, wrong options", []step{
+		c("SET"), c("SET @k"), c("SET @k t NX XX PX 60000"), c("SET @k t NX PX"), c("SET @k t NX PX 60000 EX 60"),
+		c("SET @k t NX PX 60000 PX 60000"), c("SET @k t NX EX 60 KEEPTTL"), c("SET @k t FOO"), c("SET @k t NX PX 60000 FOO"),
+		c("SET @k t NX PX NX"), c("SET @k t PX 60000 NX NX"), c("EXISTS @k"), c("DEL @k"),
+	}},
+	{"SET, wrong numbers", []step{
+		c("SET @k t NX PX 0"), c("SET @k t NX PX -1"), c("SET @k t NX EX 0"), c("SET @k t NX EX -5"),
+		c("SET @k t NX PX abc"), a("SET", "@k", "t", "NX", "PX", ""), c("SET @k t NX PX 1.5"), c("SET @k t NX PX 1e3"),
+		c("SET @k t NX PX +100"), c("SET @k t NX PX 0100"), a("SET", "@k", "t", "NX", "PX", " 100"), a("SET", "@k", "t", "NX", "PX", "100 "),
+		c("SET @k t NX PX 0x10"), c("SET @k t NX PX 9223372036854775808"), c("SET @k t NX EX 9223372036854775807"),
+		c("SET @k t NX PX 9223372036854775807"), c("SET @k t NX PX -9223372036854775808"), c("SET @k t NX PX -0"),
+		c("EXISTS @k"),
+	}},
+	{"SET, more than max_ttl", []step{
+		differs(c("SET @k t NX PX 300001"), `-ERR [^\r]*max_ttl[^\r]*\r\n`, c3),
+		differs(c("SET @k t NX EX 301"), `-ERR [^\r]*max_ttl[^\r]*\r\n`, c3),
+		differs(c("EXISTS @k"), `:0\r\n`, c3), c("DEL @none"),
+		c("SET @j t NX PX 300000"), about(20_000, c("PTTL @j")),
+	}},
+	{"locks without expiry", []step{
+		differs(c("SETNX @k t"), `-ERR [^\r]*no_expiry[^\r]*\r\n`, c2),
+		differs(c("SET @k t NX"), `-ERR [^\r]*no_expiry[^\r]*\r\n`, c2),
+		differs(c("EXISTS @k"), `:0\r\n`, c2),
+		c("SETNX @k"), c("SETNX @k t u"), c("SETNX"),
+	}},
+	{"any bytes", []step{
+		a("SET", "@k\x00\r\n\xff", "t\x00\r\n\xff", "NX", "PX", "60000"), a("GET", "@k\x00\r\n\xff"),
+		a("EVAL", releaseScript, "1", "@k\x00\r\n\xff", "t\x00\r\n"), a("EVAL", releaseScript, "1", "@k\x00\r\n\xff", "t\x00\r\n\xff"),
+		a("SET", "@e", "", "NX", "PX", "60000"), a("GET", "@e"), a("STRLEN", "@e"), a("EVAL", releaseScript, "1", "@e", ""), a("GET", "@e"),
+	}},
+	{"reads", []step{
+		c("GET @k"), c("TTL @k"), c("PTTL @k"), c("EXISTS @k"), c("STRLEN @k"), c("TYPE @k"), c("MGET @k @l"), c("PEXPIRETIME @k"),
+		c("SET @k token NX PX 60000"),
+		c("GET @k"), about(20, c("TTL @k")), about(20_000, c("PTTL @k")), c("EXISTS @k @k"), c("STRLEN @k"), c("TYPE @k"), c("MGET @k @l @k"),
+		about(60_000, c("PEXPIRETIME @k")),
+		c("GET"), c("GET @k @l"), c("TTL"), c("PTTL @k 1"), c("EXISTS"), c("STRLEN"), c("TYPE @k @k"), c("MGET"),
+	}},
+	{"expiry without a token", []step{
+		c("EXPIRE @k 60"), c("PEXPIRE @k 60000"),
+		c("SET @k t NX PX 60000"), c("EXPIRE @k 100"), about(20_000, c("PTTL @k")), c("PEXPIRE @k 60000"), about(20_000, c("PTTL @k")),
+		c("EXPIRE @k x"), c("PEXPIRE @k 1.5"), c("EXPIRE @k"), c("PEXPIRE @k"),
+		c("PEXPIRE @k 0"), c("EXISTS @k"), c("SET @k u NX PX 60000"), c("EXPIRE @k -1"), c("GET @k"),
+	}},
+	{"remove without a token", []step{
+		c("DEL @k"), c("UNLINK @k"), c("SET @k t NX PX 60000"), c("DEL @k"), c("DEL @k"), c("SET @k t NX PX 60000"), c("UNLINK @k"), c("UNLINK @k"),
+		c("SET @a t NX PX 60000"), c("SET @b t NX PX 60000"), c("DEL @a @b @c"), c("EXISTS @a @b"),
+		c("SET @a t NX PX 60000"), c("DEL @a @a"),
+		c("DEL"), c("UNLINK"),
+	}},
+	{"SET whoever holds it", []step{
+		c("SET @k t PX 60000"), c("GET @k"), c("SET @k u PX 90000"), c("GET @k"), about(20_000, c("PTTL @k")),
+		c("SET @k v XX PX 60000"), c("GET @k"), c("SET @none v XX PX 60000"), c("GET @none"),
+		c("SET @k t NX PX 60000"),
+	}},
+	{"compare and delete of 8.4", []step{
+		c("SET @k t NX PX 60000"),
+		differs(c("DELEX @k IFEQ other"), `:0\r\n`, noSuchCommand), differs(c("DELEX @k IFEQ t"), `:1\r\n`, noSuchCommand),
+		differs(c("DELEX @k IFEQ t"), `:0\r\n`, noSuchCommand), differs(c("EXISTS @k"), `:0\r\n`, noSuchCommand),
+		c("DEL @none"), differs(c("SET @l t NX PX 60000"), `\+OK\r\n`, noSuchCommand),
+		differs(c("DELIFEQ @l other"), `:0\r\n`, noSuchCommand), differs(c("DELIFEQ @l t"), `:1\r\n`, noSuchCommand),
+		differs(c("SET @l t NX PX 60000"), `\+OK\r\n`, noSuchCommand),
+		differs(c("SET @l t PX 90000 IFEQ t"), `\+OK\r\n`, noSuchCommand), differs(c("SET @l t EX 90 IFEQ other"), `(\$-1|_)\r\n`, noSuchCommand),
+		differs(c("SET @none t EX 90 IFEQ t"), `(\$-1|_)\r\n`, noSuchCommand),
+		differs(c("DELEX"), `-ERR wrong number of arguments for 'delex' command\r\n`, noSuchCommand),
+	}},
+	{"StackExchange.Redis release", []step{
+		c("SET @k t EX 60 NX"), c("WATCH @k"), c("GET @k"), c("MULTI"), c("DEL @k"), c("EXEC"),
+		c("WATCH @k"), c("GET @k"), c("UNWATCH"),
+		c("SET @k t EX 60 NX"), c("WATCH @k"), c("GET @k"), c("MULTI"), c("UNLINK @k"), c("EXEC"), c("GET @k"),
+		c("SET @k t EX 60 NX"), c("WATCH @k"), c("GET @k"), c("MULTI"), c("DEL @k"), c("DISCARD"), c("GET @k"),
+	}},
+	{"StackExchange.Redis extend", []step{
+		c("SET @k t EX 60 NX"), c("WATCH @k"), c("GET @k"), c("MULTI"), c("EXPIRE @k 100"), c("EXEC"), about(20_000, c("PTTL @k")),
+		c("WATCH @k"), c("GET @k"), c("MULTI"), c("PEXPIRE @k 60000"), c("EXEC"), about(20_000, c("PTTL @k")),
+	}},
+	{"a transaction that lost the race", []step{
+		c("SET @k t EX 60 NX"), c("WATCH @k"), c("GET @k"),
+		on(1, c("DEL @k")), on(1, c("SET @k u EX 60 NX")),
+		c("MULTI"), c("DEL @k"), c("EXEC"), c("GET @k"),
+		c("WATCH @k"), c("GET @k"), on(1, a("EVAL", releaseScript, "1", "@k", "u")), c("MULTI"), c("EXPIRE @k 60"), c("EXEC"), c("EXISTS @k"),
+	}},
+	{"a transaction on an absent key", []step{
+		c("WATCH @k"), c("GET @k"), on(1, c("SET @k u EX 60 NX")), c("MULTI"), c("DEL @k"), c("EXEC"), c("GET @k"),
+		c("DEL @k"), c("WATCH @k"), c("EXISTS @k"), c("MULTI"), c("SETEX @k 60 1"), c("EXEC"), c("GET @k"),
+	}},
+	{"transactions, wrong order", []step{
+		c("EXEC"), c("DISCARD"), c("UNWATCH"), c("MULTI"), c("MULTI"), c("WATCH @k"), c("EXEC"),
+		c("MULTI"), c("EXEC"), c("WATCH"), c("MULTI"), c("DISCARD"), c("EXEC"),
+		c("MULTI"), c("SET @k"), c("EXEC"), c("MULTI"), c("DEL"), c("PING"), c("EXEC"), c("MULTI x"), c("EXEC x"),
+	}},
+	{"scripts that take locks", []step{
+		a("EVAL", acquireScript, "1", "@k", "t", "60000"), a("EVAL", acquireScript, "1", "@k", "t", "60000"), a("EVAL", acquireScript, "1", "@k", "u", "60000"),
+		c("GET @k"), about(20_000, c("PTTL @k")), c("DEL @k"),
+		a("EVAL", acquireOrExtendScript, "1", "@k", "t", "60000"), a("EVAL", acquireOrExtendScript, "1", "@k", "u", "60000"),
+		a("EVAL", acquireOrExtendScript, "1", "@k", "t", "90000"), c("GET @k"), about(20_000, c("PTTL @k")),
+	}},
+	{"scripts that only look", []step{
+		a("EVAL", `return redis.call('get', KEYS[1])`, "1", "@k"), c("SET @k t NX PX 60000"), a("EVAL", `return redis.call('get', KEYS[1])`, "1", "@k"),
+		a("EVAL", `if redis.call('get', KEYS[1]) == ARGV[1] then return 1 else return 0 end`, "1", "@k", "t"),
+		a("EVAL", `if redis.call('get', KEYS[1]) == ARGV[1] then return 1 else return 0 end`, "1", "@k", "u"),
+		a("EVAL", `return redis.call('exists', KEYS[1])`, "1", "@k"),
+	}},
+	{"scripts, a flag changes the meaning", []step{
+		c("SET @k t NX PX 60000"),
+		a("EVAL", additive, "1", "@k", "t", "30000", "0"), about(20_000, c("PTTL @k")),
+		a("EVAL", additive, "1", "@k", "t", "60000", "1"), about(20_000, c("PTTL @k")),
+		a("EVAL", additive, "1", "@k", "t", "30000", "0"), about(20_000, c("PTTL @k")),
+		a("EVAL", additive, "1", "@k", "u", "30000", "0"), a("EVAL", additive, "1", "@none", "t", "30000", "1"),
+		a("EVAL", orAdmin, "1", "@k", "admin"), c("GET @k"), c("SET @k t NX PX 60000"), a("EVAL", orAdmin, "1", "@k", "u"), c("GET @k"),
+		a("EVAL", orAdmin, "1", "@k", "t"), c("GET @k"),
+	}},
+	{"scripts, errors", []step{
+		c("EVAL"), c("EVAL x"), a("EVAL", releaseScript, "x", "@k", "t"), a("EVAL", releaseScript, "-1", "@k", "t"), a("EVAL", releaseScript, "3", "@k", "t"),
+		a("EVALSHA", strings.Repeat("f", 40), "1", "@k", "t"), a("EVALSHA", "short", "1", "@k", "t"), c("EVALSHA"),
+		c("SCRIPT"), c("SCRIPT LOAD"), c("SCRIPT EXISTS"), c("SCRIPT NONSENSE"),
+		a("SCRIPT", "LOAD", releaseScript), a("EVALSHA", sha(releaseScript), "1", "@k", "t"),
+		c("SCRIPT FLUSH"), a("EVALSHA", sha(releaseScript), "1", "@k", "t"), a("SCRIPT", "EXISTS", sha(releaseScript)),
+		c("SCRIPT FLUSH ASYNC"), c("SCRIPT FLUSH SYNC"), c("SCRIPT FLUSH NOW"),
+	}},
+	{"databases", []step{
+		c("SET @k zero NX PX 60000"), c("SELECT 1"), c("GET @k"), c("SET @k one NX PX 60000"), c("GET @k"),
+		c("SELECT 0"), c("GET @k"), a("EVAL", releaseScript, "1", "@k", "one"), a("EVAL", releaseScript, "1", "@k", "zero"),
+		c("SELECT 1"), c("GET @k"), c("DEL @k"), c("SELECT 15"), c("GET @k"),
+		c("SELECT 16"), c("SELECT -1"), c("SELECT x"), c("SELECT"), c("SELECT 1 2"), c("SELECT 0"),
+	}},
+	{"housekeeping", []step{
+		c("PING"), c("ping hello"), a("PING", ""), c("PING a b"), c("ECHO hi"), c("ECHO"), a("ECHO", "\x00\r\n\xff"),
+		c("CLIENT SETNAME me"), c("CLIENT GETNAME"), c("CLIENT NONSENSE"), c("CLIENT"),
+		c("CONFIG GET timeout"), c("CONFIG GET databases"), c("CONFIG GET slave-read-only"),
+		c("CLUSTER NODES"), c("CLUSTER INFO"), c("SENTINEL MASTERS"), c("READONLY"),
+		c("AUTH x"), c("AUTH user x"), c("AUTH"), c("HELLO 4"), c("HELLO x"), c("ROLE"),
+		c("COMMAND COUNT x"), c("RESET"), c("PING"),
+	}},
+	{"two protocols", []step{
+		c("GET @k"), differs(c("HELLO 3"), `%7\r\n.*\$5\r\nproto\r\n:3\r\n.*`, "the version and the id"), c("GET @k"),
+		c("SET @k t NX PX 60000"), c("SET @k t NX PX 60000"),
+		differs(c("HELLO 2"), `\*14\r\n.*\$5\r\nproto\r\n:2\r\n.*`, "the version and the id"), c("GET @j"), c("SET @k t NX PX 60000"),
+		c("WATCH @k"), on(1, c("DEL @k")), c("MULTI"), c("DEL @k"), c("EXEC"),
+	}},
+	{"inline commands", []step{
+		raw("PING\r\n"), raw("ping\n"), raw("SET @k t NX PX 60000\r\n"), raw("  GET   @k  \r\n"), raw("SET @k \"a b\" NX PX 60000\r\n"),
+		raw("SET @q \"a b\\x41\\n\" NX PX 60000\r\n"), raw("GET @q\r\n"), raw("SET @r 'it''s' NX PX 60000\r\n"),
+	}},
+	{"not lock commands", []step{
+		differs(c("LPUSH @l x"), `-ERR unknown command 'lpush'[^\r]*\r\n`, c4), differs(c("HSET @h f v"), `-ERR unknown command 'hset'[^\r]*\r\n`, c4),
+		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), differs(c("KEYS *"), `-ERR [^\r]*\r\n`, c4),
+		differs(c("NONSENSE a b"), `-ERR unknown command 'nonsense'[^\r]*\r\n`, c4), c("PING"),
+		differs(a("EVAL", `return redis.call('lpush', KEYS[1], 'x')`, "1", "@l"), `-ERR [^\r]*\r\n`, c4),
+		c("PING"),
+	}},
+	{"publish and subscribe", []step{
+		c("PUBLISH @ch hello"), c("SUBSCRIBE @ch"), c("UNSUBSCRIBE @ch"), c("PING"),
+	}},
+}
+
+// additive is an extend that adds to what is left, unless its flag says to
+// replace it.
+const additive = `
+local token = redis.call('get', KEYS[1])
+if not token or token ~= ARGV[1] then return 0 end
+local left = redis.call('pttl', KEYS[1])
+if left < 0 then return 0 end
+local ms = ARGV[2]
+if ARGV[3] == '0' then ms = ARGV[2] + left end
+redis.call('pexpire', KEYS[1], ms)
+return 1`
+
+// orAdmin is a release that a special token always gets.
+const orAdmin = `
+if redis.call('get', KEYS[1]) == ARGV[1] or ARGV[1] == 'admin' then
+  return redis.call('del', KEYS[1])
+end
+return 0`
+
+// maxTTLCases need no_expiry = "max_ttl".
+var maxTTLCases = []sameCase{
+	{"SETNX and what goes with it", []step{
+		c("SETNX @k t"), c("SETNX @k u"), c("GET @k"),
+		differs(c("PTTL @k"), `:(29\d{4}|300000)\r\n`, "C2: it has the greatest TTL"),
+		c("GETSET @k u"), c("GET @k"), c("SETNX @k t"), c("DEL @k"), c("SETNX @k t"), c("DEL @k"),
+		c("GETSET @none t"), c("GET @none"),
+	}},
+	{"SET without expiry", []step{
+		c("SET @k t NX"), c("SET @k t NX"), c("GET @k"), c("SET @k u"), c("GET @k"), c("SET @k v XX"), c("GET @k"),
+		differs(c("PTTL @k"), `:(29\d{4}|300000)\r\n`, "C2: it has the greatest TTL"), c("DEL @k"),
+	}},
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// printCheck says what -check found right. Passwords are never shown.
+func printCheck(w io.Writer, name string, cfg config, warned []string) error {
+	q := cfg.quorum
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s is right. No master was contacted.\n", name)
+	password := "without a password, from this host only"
+	if cfg.proxy.Password != "" {
+		password = "with a password"
+	}
+	fmt.Fprintf(&out, "  listens on %s, %s, for at most %d clients\n", cfg.proxy.Address, password, cfg.proxy.MaxClients)
+	fmt.Fprintf(&out, "  asks %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)
+	for _, m := range q.Masters {
+		fmt.Fprintf(&out, "    %s at %s\n", m.Name, m.Address)
+	}
+	fmt.Fprintf(&out, "  grants locks of at most %v; a lock without a TTL: %s\n", q.MaxTTL, cfg.commands.NoExpiry)
+	if len(cfg.commands.Deny) > 0 {
+		fmt.Fprintf(&out, "  refuses %s\n", strings.Join(cfg.commands.Deny, ", "))
+	}
+	for _, warning := range warned {
+		fmt.Fprintf(&out, "warning: %s\n", warning)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func majority(masters int) int { return masters/2 + 1 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// config is what the file says: one part per room, each with the room's own
+// defaults, and what belongs to the process itself.
+type config struct {
+	proxy    proxy.Config
+	commands commands.Config
+	quorum   quorum.Config
+	// drain is how long a stop waits for what is under way (S6). Default 10s.
+	drain time.Duration
+	log   logConfig
+}
+
+// logConfig is the block log.
+type logConfig struct {
+	// level is the least important line that is written. Default info.
+	level string
+	// json writes one JSON object per line. Default false.
+	json bool
+}
+
+// defaultConfig is what an empty file would mean, without masters.
+func defaultConfig() config {
+	return config{
+		proxy:    proxy.DefaultConfig(),
+		commands: commands.DefaultConfig(),
+		quorum:   quorum.DefaultConfig(),
+		drain:    10 * time.Second,
+		log:      logConfig{level: "info"},
+	}
+}
+
+// configError is everything that is wrong with a configuration. It can print
+// itself with the lines it is about.
+type configError struct {
+	diags hcl.Diagnostics
+	files map[string]*hcl.File
+}
+
+func (e *configError) Error() string { return e.diags.Error() }
+
+// print writes every problem with its file, line and the line itself.
+func (e *configError) print(w io.Writer) {
+	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
+}
+
+// loadConfig reads, decodes and checks a file. listen replaces
+// listen.address unless it is empty. The error is a *configError with all
+// problems at once, or says why the file could not be read; the strings are
+// warnings about what works but is seldom meant.
+func loadConfig(name, listen string) (config, []string, error) {
+	source, err := os.ReadFile(name)
+	if err != nil {
+		return config{}, nil, err
+	}
+	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
+	files := map[string]*hcl.File{name: file}
+	if diags.HasErrors() {
+		// What follows a syntax error is guesswork, so nothing else is said.
+		return config{}, nil, &configError{diags, files}
+	}
+	cfg := defaultConfig()
+	d := newDecoder(file.Body.MissingItemRange())
+	d.file(file.Body, &cfg)
+	if listen != "" {
+		d.replaceAddress(&cfg, listen)
+	}
+	d.check(cfg)
+	if d.diags.HasErrors() {
+		return config{}, nil, &configError{d.diags, files}
+	}
+	return cfg, warnings(cfg), nil
+}
+
+// devConfig is the configuration of -dev, without its masters. listen
+// replaces the default address unless it is empty.
+func devConfig(listen string) (config, error) {
+	cfg := defaultConfig()
+	if listen != "" {
+		cfg.proxy.Address = listen
+	}
+	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
+		return config{}, errors.New("-listen: " + problem)
+	}
+	if !safeToListen(cfg.proxy) {
+		return config{}, errors.New("-listen: " + protectedMode(cfg.proxy.Address))
+	}
+	return cfg, nil
+}

@@ -1,0 +1,101 @@
+# redlockd's configuration, complete. The settings shown are the defaults; what
+# is behind a # has no value by default. Check your own with
+#   redlockd -check -config FILE
+#
+# Durations are strings with a unit: "50ms", "10s", "5m", "1h".
+# env("NAME") is the value of an environment variable, which must be set.
+
+listen {
+  # Where clients connect, as host:port. Without a password only 127.0.0.1,
+  # ::1 or localhost will do. The flag -listen wins over it.
+  address = "127.0.0.1:6380"
+
+  # What clients send with AUTH, or as the password in their address.
+  # password = env("REDLOCKD_PASSWORD")
+
+  # Limits that keep one client from hurting the others.
+  max_clients       = 10000   # sessions; one more is refused
+  max_command_bytes = 1048576 # one command with all its arguments
+  max_arguments     = 1024    # of one command
+  max_pipeline      = 1024    # commands of a session that wait for a reply
+
+  idle_timeout  = "1h"  # close sessions that send nothing; "0s" is never
+  login_timeout = "30s" # close sessions that have not logged in
+  write_timeout = "10s" # close sessions that do not read their replies
+
+  # How long a stop (SIGTERM) waits for what is under way. At least
+  # timeout + retry_budget.
+  drain = "10s"
+}
+
+quorum {
+  # How long one attempt at all masters may take. Longer than the slowest
+  # round trip that is still normal; far shorter than the shortest TTL, since
+  # the masters keep a lock for two timeouts more.
+  timeout = "50ms"
+
+  # By which part two clocks may differ in speed: 0.01 is one hundredth.
+  clock_drift = 0.01
+
+  # The greatest TTL a client may ask for. A master that may have forgotten
+  # its locks does not vote for about this long, so no longer than needed.
+  max_ttl = "5m"
+
+  # How long clients that split the votes between them are tried again before
+  # they hear NOQUORUM.
+  retry_budget = "200ms"
+
+  # What happens to SETNX and SET NX without an expiry: "reject" answers with
+  # an error, "max_ttl" gives the lock the greatest TTL.
+  no_expiry = "reject"
+
+  # Keep a master that restarted from voting until the locks of before are
+  # over. false gives locks away twice; it is for tests.
+  restart_quarantine = true
+
+  # Commands to refuse that change a lock without naming its token: del,
+  # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
+  # getset.
+  deny = []
+}
+
+# The masters: independent Redis (6.2 or newer) or Valkey (7.2 or newer)
+# servers, on different hosts, without replication between them. 3, 5 or 7 of
+# them; a majority must be well. A name belongs to one server for ever: give a
+# new server a new name. Every redlockd lists the same ones.
+
+master "a" {
+  address = "127.0.0.1:7001"
+
+  # For a master with users (docs/acl.md) or a password:
+  # username = "redlockd"
+  # password = env("MASTER_PASSWORD")
+
+  # Let the master vote although it may evict keys (maxmemory with a policy
+  # other than noeviction): an evicted lock is a lost one.
+  allow_eviction = false
+}
+
+master "b" {
+  address = "127.0.0.1:7002"
+}
+
+master "c" {
+  address = "127.0.0.1:7003"
+}
+
+master "d" {
+  address = "127.0.0.1:7004"
+}
+
+master "e" {
+  address = "127.0.0.1:7005"
+}
+
+log {
+  # The least important lines to write: trace, debug, info, warn or error.
+  level = "info"
+
+  # One JSON object per line instead of text.
+  json = false
+}

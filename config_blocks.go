@@ -1,0 +1,105 @@
+package main
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// file decodes the whole file into cfg, which holds the defaults.
+func (d *decoder) file(body hcl.Body, cfg *config) {
+	content := d.content(body, &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "listen"},
+		{Type: "quorum"},
+		{Type: "master", LabelNames: []string{"name"}},
+		{Type: "log"},
+		{Type: "admin"},
+		{Type: "user", LabelNames: []string{"name"}},
+	}})
+	seen := map[string]bool{}
+	for _, block := range content.Blocks {
+		if block.Type != "master" && block.Type != "user" && seen[block.Type] {
+			d.add(block.DefRange, "There are two blocks "+block.Type, "Expected one; put their settings together.")
+		}
+		seen[block.Type] = true
+		switch block.Type {
+		case "listen":
+			d.listen(block, cfg)
+		case "quorum":
+			d.quorum(block, cfg)
+		case "master":
+			cfg.quorum.Masters = append(cfg.quorum.Masters, d.master(block))
+		case "log":
+			d.log(block, cfg)
+		default:
+			d.notYet(block.DefRange, "block "+block.Type)
+		}
+	}
+}
+
+func (d *decoder) listen(block *hcl.Block, cfg *config) {
+	p := &cfg.proxy
+	d.attributes(block, []setting{
+		{"address", text(&p.Address)},
+		{"password", text(&p.Password)},
+		{"max_clients", integer(&p.MaxClients)},
+		{"max_command_bytes", integer(&p.MaxCommandBytes)},
+		{"max_arguments", integer(&p.MaxArguments)},
+		{"max_pipeline", integer(&p.MaxPipeline)},
+		{"idle_timeout", duration(&p.IdleTimeout)},
+		{"login_timeout", duration(&p.LoginTimeout)},
+		{"write_timeout", duration(&p.WriteTimeout)},
+		{"drain", duration(&cfg.drain)},
+	}, nil, []string{"tls"})
+}
+
+func (d *decoder) quorum(block *hcl.Block, cfg *config) {
+	q, c := &cfg.quorum, &cfg.commands
+	noExpiry := string(c.NoExpiry)
+	d.attributes(block, []setting{
+		{"timeout", duration(&q.Timeout)},
+		{"clock_drift", number(&q.ClockDrift)},
+		{"max_ttl", duration(&q.MaxTTL)},
+		{"retry_budget", duration(&q.RetryBudget)},
+		{"no_expiry", oneOf(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
+		{"restart_quarantine", boolean(&q.RestartQuarantine)},
+		{"deny", texts(&c.Deny)},
+	}, []string{"handover"}, nil)
+	c.NoExpiry = commands.NoExpiry(noExpiry)
+	// Two rooms look at it: commands refuses a greater one, quorum waits for
+	// what was granted.
+	c.MaxTTL = q.MaxTTL
+}
+
+func (d *decoder) master(block *hcl.Block) quorum.Master {
+	m := quorum.Master{Name: block.Labels[0]}
+	d.attributes(block, []setting{
+		{"address", text(&m.Address)},
+		{"username", text(&m.Username)},
+		{"password", text(&m.Password)},
+		{"allow_eviction", boolean(&m.AllowEviction)},
+	}, []string{"required"}, []string{"tls"})
+	// Checked here and not with the rest: two masters may have one name, and
+	// each problem belongs to its own line.
+	at, given := d.ranges["master."+m.Name+".address"]
+	problem := addressProblem(m.Address, 1)
+	switch {
+	case !given:
+		d.add(block.DefRange, "No address", "master "+m.Name+": expected address = \"host:port\".")
+	case problem != "" && !d.refused[at]:
+		d.add(at, "Wrong address", "master "+m.Name+": "+problem)
+	}
+	if problem != "" {
+		// So that two wrong ones are not called the same one as well.
+		m.Address = "wrong address of " + m.Name
+	}
+	return m
+}
+
+func (d *decoder) log(block *hcl.Block, cfg *config) {
+	d.attributes(block, []setting{
+		{"level", oneOf(&cfg.log.level, "trace", "debug", "info", "warn", "error")},
+		{"json", boolean(&cfg.log.json)},
+	}, nil, nil)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redlockd/redlockd/proxy"
+)
+
+// replaceAddress lets -listen win over the file. From then on a problem of
+// the address has no line.
+func (d *decoder) replaceAddress(cfg *config, listen string) {
+	cfg.proxy.Address = listen
+	delete(d.ranges, "listen.address")
+}
+
+// check looks at the values: each room at its own, and then the relations
+// that no room sees alone.
+func (d *decoder) check(cfg config) {
+	d.room("listen", cfg.proxy.Validate())
+	d.room("quorum", cfg.quorum.Validate())
+	d.room("quorum", cfg.commands.Validate())
+	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
+		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
+	} else if !safeToListen(cfg.proxy) {
+		d.wrong("listen.address", "Not without a password", protectedMode(cfg.proxy.Address))
+	}
+	q := cfg.quorum
+	if 2*q.Timeout > q.MaxTTL {
+		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
+			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: no lock would outlive its own acquiring.", q.Timeout, q.MaxTTL))
+	}
+	if longest := q.Timeout + q.RetryBudget; cfg.drain < longest {
+		d.wrong("listen.drain", "Relation between settings", fmt.Sprintf(
+			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.drain, longest))
+	}
+}
+
+// wrong adds a problem of the setting, at its line if it has one, else at its
+// block's, else at the file's end.
+func (d *decoder) wrong(setting, summary, detail string) {
+	block, _, _ := strings.Cut(setting, ".")
+	d.add(d.at(setting, d.at(block, d.end)), summary, detail)
+}
+
+// room adds what a room says of its part, which is one error or several
+// joined. Their texts begin with the setting's name or quote the master's.
+func (d *decoder) room(block string, err error) {
+	if err == nil {
+		return
+	}
+	problems := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		problems = joined.Unwrap()
+	}
+	for _, problem := range problems {
+		said := problem.Error()
+		d.add(d.find(block, said), "Wrong value", said+".")
+	}
+}
+
+// quoted finds names that a room's error speaks of.
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
+// find is the place that a room's error speaks of.
+func (d *decoder) find(block, said string) hcl.Range {
+	first, _, _ := strings.Cut(said, " ")
+	if at, ok := d.ranges[block+"."+strings.TrimSuffix(first, ":")]; ok {
+		return at
+	}
+	// The last one named: of two that collide it is the one to change.
+	names := quoted.FindAllStringSubmatch(said, -1)
+	for i := len(names) - 1; i >= 0; i-- {
+		if at, ok := d.ranges["master."+names[i][1]]; ok {
+			return at
+		}
+	}
+	if strings.Contains(said, "masters") {
+		return d.end
+	}
+	return d.at(block, d.end)
+}
+
+// addressProblem says what is wrong with host:port, or "". leastPort is 0
+// where the system may choose one.
+func addressProblem(address string, leastPort int) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Sprintf("%q is not host:port, as \"127.0.0.1:6380\".", address)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < leastPort || n > 65535 {
+		return fmt.Sprintf("the port of %q is not a number from %d to 65535.", address, leastPort)
+	}
+	return ""
+}
+
+// safeToListen is Redis's protected mode: without a password only this host
+// may connect.
+func safeToListen(cfg proxy.Config) bool {
+	if cfg.Password != "" {
+		return true
+	}
+	host, _, _ := net.SplitHostPort(cfg.Address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func protectedMode(address string) string {
+	return fmt.Sprintf("listen.address is %s and there is no listen.password: anybody who reaches it could take and free every lock. Set listen.password, or listen on 127.0.0.1 or ::1.", address)
+}
+
+// warnings says what works but is seldom meant.
+func warnings(cfg config) []string {
+	var said []string
+	if n := len(cfg.quorum.Masters); n%2 == 0 {
+		said = append(said, fmt.Sprintf("%d masters can lose %d, as %d can: an odd number is better", n, (n-1)/2, n-1))
+	}
+	if !cfg.quorum.RestartQuarantine {
+		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
+	}
+	return said
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// decoder collects all problems of a file, and remembers where each setting
+// stands, so that checks made later can still name the line.
+type decoder struct {
+	diags hcl.Diagnostics
+	// ranges is keyed by "quorum.timeout", and by "master.a" or "log" for
+	// the block itself.
+	ranges map[string]hcl.Range
+	// refused are the places whose value could not be taken.
+	refused map[hcl.Range]bool
+	// end is where something that is missing would stand.
+	end hcl.Range
+}
+
+func newDecoder(end hcl.Range) *decoder {
+	return &decoder{ranges: map[string]hcl.Range{}, refused: map[hcl.Range]bool{}, end: end}
+}
+
+// setting is one attribute: its name, and what takes its value. set returns
+// what was expected when the value is of another kind, else "".
+type setting struct {
+	name string
+	set  func(cty.Value) (expected string)
+}
+
+func (d *decoder) add(at hcl.Range, summary, detail string) {
+	d.diags = append(d.diags, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at,
+	})
+}
+
+// notYet refuses what is planned: accepted in silence it would seem to work.
+func (d *decoder) notYet(at hcl.Range, what string) {
+	d.add(at, "Not supported", "This version of redlockd does not know the "+what+"; take it out.")
+}
+
+// at is where the setting stands, else the other range.
+func (d *decoder) at(name string, other hcl.Range) hcl.Range {
+	if r, ok := d.ranges[name]; ok {
+		return r
+	}
+	return other
+}
+
+// content takes a body apart and complains of what the schema does not have.
+func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
+	content, diags := body.Content(schema)
+	d.diags = append(d.diags, diags...)
+	return content
+}
+
+// attributes sets what the block has of the settings, and refuses the
+// attributes and blocks that are planned.
+func (d *decoder) attributes(block *hcl.Block, settings []setting, later, laterBlocks []string) {
+	path := strings.Join(append([]string{block.Type}, block.Labels...), ".")
+	d.ranges[path] = block.DefRange
+	schema := &hcl.BodySchema{}
+	for _, s := range settings {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: s.name})
+	}
+	for _, name := range later {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	for _, name := range laterBlocks {
+		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: name})
+	}
+	content := d.content(block.Body, schema)
+	for _, b := range content.Blocks {
+		d.notYet(b.DefRange, "block "+b.Type)
+	}
+	for _, name := range later {
+		if a, ok := content.Attributes[name]; ok {
+			d.notYet(a.NameRange, "setting "+name)
+		}
+	}
+	for _, s := range settings {
+		delete(d.ranges, path+"."+s.name) // of another block with this path
+		if a, ok := content.Attributes[s.name]; ok {
+			d.attribute(path, a, s)
+		}
+	}
+}
+
+func (d *decoder) attribute(path string, a *hcl.Attribute, s setting) {
+	at := a.Expr.Range()
+	d.ranges[path+"."+s.name] = at
+	value, diags := a.Expr.Value(functions)
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		d.refused[at] = true
+		return
+	}
+	if expected := s.set(value); expected != "" {
+		d.refused[at] = true
+		d.add(at, "Wrong value", s.name+": expected "+expected+".")
+	}
+}
+
+// is reports whether the value is a known one of this type; null is none.
+func is(v cty.Value, t cty.Type) bool {
+	return v.Type() == t && v.IsKnown() && !v.IsNull()
+}
+
+func text(to *string) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if !is(v, cty.String) {
+			return "a string in quotes"
+		}
+		*to = v.AsString()
+		return ""
+	}
+}
+
+func oneOf(to *string, words ...string) func(cty.Value) string {
+	return func(v cty.Value) string {
+		var got string
+		if text(&got)(v) == "" {
+			for _, word := range words {
+				if got == word {
+					*to = got
+					return ""
+				}
+			}
+		}
+		return `one of "` + strings.Join(words, `", "`) + `"`
+	}
+}
+
+func duration(to *time.Duration) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if is(v, cty.String) {
+			if parsed, err := time.ParseDuration(v.AsString()); err == nil {
+				*to = parsed
+				return ""
+			}
+		}
+		return `a duration with its unit in quotes, as "50ms", "10s" or "5m"`
+	}
+}
+
+func integer(to *int) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if is(v, cty.Number) {
+			if n, accuracy := v.AsBigFloat().Int64(); accuracy == big.Exact && int64(int(n)) == n {
+				*to = int(n)
+				return ""
+			}
+		}
+		return "a whole number"
+	}
+}
+
+func number(to *float64) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if !is(v, cty.Number) {
+			return "a number, as 0.01"
+		}
+		*to, _ = v.AsBigFloat().Float64()
+		return ""
+	}
+}
+
+func boolean(to *bool) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if !is(v, cty.Bool) {
+			return "true or false"
+		}
+		*to = v.True()
+		return ""
+	}
+}
+
+func texts(to *[]string) func(cty.Value) string {
+	return func(v cty.Value) string {
+		const expected = `a list of strings, as ["del", "unlink"]`
+		if v.IsNull() || !v.IsWhollyKnown() || !v.Type().IsTupleType() {
+			return expected
+		}
+		var list []string
+		for _, element := range v.AsValueSlice() {
+			var one string
+			if text(&one)(element) != "" {
+				return expected
+			}
+			list = append(list, one)
+		}
+		*to = list
+		return ""
+	}
+}
+
+// functions is what an expression may call: env("NAME"), which keeps secrets
+// out of the file.
+var functions = &hcl.EvalContext{Functions: map[string]function.Function{
+	"env": function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "name", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			name := args[0].AsString()
+			// An empty one counts as unset: as a password it would let
+			// everybody in.
+			if value := os.Getenv(name); value != "" {
+				return cty.StringVal(value), nil
+			}
+			return cty.NilVal, fmt.Errorf("the environment variable %s is not set, or empty", name)
+		},
+	}),
+}}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+const masters = `
+master "a" { address = "10.0.0.1:6379" }
+master "b" { address = "10.0.0.2:6379" }
+master "c" { address = "10.0.0.3:6379" }
+`
+
+// write puts text into a file of its own and returns its name.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "test.hcl")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// said is what a user reads about a wrong file, its words joined by single
+// spaces since the printer wraps lines.
+func said(t *testing.T, err error) string {
+	t.Helper()
+	var file *configError
+	if !errors.As(err, &file) {
+		t.Fatalf("error is %v, want a configError", err)
+	}
+	var out bytes.Buffer
+	file.print(&out)
+	return strings.Join(strings.Fields(out.String()), " ")
+}
+
+func TestSampleIsTheDefaults(t *testing.T) {
+	got, warned, err := loadConfig("config.hcl", "")
+	if err != nil {
+		t.Fatalf("config.hcl: %s", said(t, err))
+	}
+	if len(warned) > 0 {
+		t.Errorf("config.hcl is warned about: %q", warned)
+	}
+	if n := len(got.quorum.Masters); n != 5 {
+		t.Errorf("config.hcl has %d masters, want 5", n)
+	}
+	want := defaultConfig()
+	want.quorum.Masters = got.quorum.Masters
+	if len(got.commands.Deny) == 0 {
+		got.commands.Deny = want.commands.Deny
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("config.hcl differs from the defaults:\n got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestSampleShowsEverySetting takes the settings of a file that sets all.
+func TestSampleShowsEverySetting(t *testing.T) {
+	sample, err := os.ReadFile("config.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(everything, "\n") {
+		name, _, found := strings.Cut(strings.TrimSpace(line), " = ")
+		if found && !bytes.Contains(sample, []byte(name+" ")) {
+			t.Errorf("config.hcl does not show %s", name)
+		}
+	}
+}
+
+const everything = `
+listen {
+  address = "0.0.0.0:7777"
+  password = env("REDLOCKD_TEST_PASSWORD")
+  max_clients = 1
+  max_command_bytes = 2048
+  max_arguments = 33
+  max_pipeline = 4
+  idle_timeout = "5s"
+  login_timeout = "6s"
+  write_timeout = "7s"
+  drain = "8s"
+}
+quorum {
+  timeout = "9ms"
+  clock_drift = 0.05
+  max_ttl = "11s"
+  retry_budget = "12ms"
+  no_expiry = "max_ttl"
+  restart_quarantine = false
+  deny = ["del", "set"]
+}
+master "x" {
+  address = "10.0.0.1:6379"
+  username = "u"
+  password = "p"
+  allow_eviction = true
+}
+log {
+  level = "debug"
+  json = true
+}
+`
+
+func TestEverySettingArrives(t *testing.T) {
+	t.Setenv("REDLOCKD_TEST_PASSWORD", "secret")
+	got, warned, err := loadConfig(write(t, everything), "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	want := defaultConfig()
+	want.proxy.Address, want.proxy.Password = "0.0.0.0:7777", "secret"
+	want.proxy.MaxClients, want.proxy.MaxCommandBytes = 1, 2048
+	want.proxy.MaxArguments, want.proxy.MaxPipeline = 33, 4
+	want.proxy.IdleTimeout, want.proxy.LoginTimeout = 5*time.Second, 6*time.Second
+	want.proxy.WriteTimeout, want.drain = 7*time.Second, 8*time.Second
+	want.quorum.Timeout, want.quorum.ClockDrift = 9*time.Millisecond, 0.05
+	want.quorum.MaxTTL, want.commands.MaxTTL = 11*time.Second, 11*time.Second
+	want.quorum.RetryBudget, want.quorum.RestartQuarantine = 12*time.Millisecond, false
+	want.commands.NoExpiry, want.commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
+	want.quorum.Masters = []quorum.Master{
+		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", AllowEviction: true},
+	}
+	want.log = logConfig{level: "debug", json: true}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "restart_quarantine") {
+		t.Errorf("warned %q, want one about restart_quarantine", warned)
+	}
+}
+
+func TestWrongFiles(t *testing.T) {
+	t.Setenv("REDLOCKD_TEST_EMPTY", "")
+	tests := []struct {
+		name, file string
+		want       []string // all of them, in the text that a user reads
+	}{
+		{"syntax", "listen {\n", []string{"test.hcl line 1", "1: listen {"}},
+		{"unknown block", "lisen {}" + masters, []string{"line 1", "1: lisen {}", `Did you mean "listen"?`}},
+		{"unknown setting", "quorum {\n  timout = \"50ms\"\n}" + masters,
+			[]string{"line 2", `2: timout = "50ms"`, `Did you mean "timeout"?`}},
+		{"setting outside", "address = 1" + masters, []string{"line 1", "1: address = 1"}},
+		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
+		{"planned block", "admin {\n address = \"x\"\n}" + masters, []string{"line 1", "block admin", "take it out"}},
+		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user"}},
+		{"planned setting", "quorum {\n handover = \"1m\"\n}" + masters, []string{"line 2", "setting handover"}},
+		{"planned tls", "listen {\n tls {}\n}" + masters, []string{"line 2", "block tls"}},
+		{"planned required", "master \"z\" {\n address = \"h:1\"\n required = true\n}", []string{"line 3", "setting required"}},
+		{"number for a duration", "quorum {\n timeout = 50\n}" + masters,
+			[]string{"line 2", "2: timeout = 50", "timeout: expected a duration", `"50ms"`}},
+		{"no unit", "quorum {\n timeout = \"50\"\n}" + masters, []string{"line 2", "a duration with its unit"}},
+		{"string for a number", "listen {\n max_clients = \"7\"\n}" + masters, []string{"line 2", "expected a whole number"}},
+		{"part of a client", "listen {\n max_clients = 1.5\n}" + masters, []string{"line 2", "expected a whole number"}},
+		{"null", "listen {\n password = null\n}" + masters, []string{"line 2", "expected a string"}},
+		{"string for a boolean", "log {\n json = \"yes\"\n}" + masters, []string{"line 2", "expected true or false"}},
+		{"string for a list", "quorum {\n deny = \"del\"\n}" + masters, []string{"line 2", "expected a list"}},
+		{"numbers in a list", "quorum {\n deny = [1]\n}" + masters, []string{"line 2", "expected a list of strings"}},
+		{"unknown level", "log {\n level = \"loud\"\n}" + masters, []string{"line 2", `"loud"`, `"trace", "debug", "info", "warn", "error"`}},
+		{"unknown no_expiry", "quorum {\n no_expiry = \"never\"\n}" + masters, []string{"line 2", `one of "reject", "max_ttl"`}},
+		{"unset variable", "listen {\n password = env(\"REDLOCKD_TEST_UNSET\")\n}" + masters, []string{"line 2", "REDLOCKD_TEST_UNSET is not set"}},
+		{"empty variable", "listen {\n password = env(\"REDLOCKD_TEST_EMPTY\")\n}" + masters, []string{"line 2", "REDLOCKD_TEST_EMPTY is not set, or empty"}},
+		{"room proxy", "listen {\n max_clients = 0\n}" + masters, []string{"line 2", "max_clients is 0, expected at least 1"}},
+		{"room quorum", "quorum {\n clock_drift = 0.5\n}" + masters, []string{"line 2", "clock_drift is 0.5, expected 0 to 0.1"}},
+		{"ttl and timeout", "quorum {\n timeout = \"50ms\"\n max_ttl = \"80ms\"\n}" + masters, []string{"line 2", "timeout is 50ms and max_ttl is 80ms"}},
+		{"drain", "listen {\n drain = \"100ms\"\n}" + masters, []string{"line 2", "drain is 100ms and timeout + retry_budget is 250ms"}},
+		{"no masters", "log {}\n", []string{"line 1", "there are 0 masters"}},
+		{"no name", "master {\n address = \"h:1\"\n}", []string{"line 1", "1: master {", "name"}},
+		{"no address", "master \"a\" {}", []string{"line 1", "master a: expected address"}},
+		{"no port", "master \"a\" { address = \"10.0.0.1\" }", []string{"line 1", `"10.0.0.1" is not host:port`}},
+		{"port too great", "master \"a\" { address = \"h:70000\" }", []string{"line 1", "from 1 to 65535"}},
+		{"one name", "master \"a\" { address = \"h:1\" }\nmaster \"a\" { address = \"h:2\" }", []string{"line 2", `two masters are named "a"`}},
+		{"one address", "master \"a\" { address = \"h:1\" }\nmaster \"b\" { address = \"h:1\" }", []string{"line 2", `"a" and "b" have the same address`}},
+		{"no password", "listen {\n address = \"0.0.0.0:6380\"\n}" + masters, []string{"line 2", "listen.address is 0.0.0.0:6380", "listen.password", "127.0.0.1"}},
+		{"no password, any host", "listen {\n address = \":6380\"\n}" + masters, []string{"line 2", "listen.password"}},
+		{"listen port", "listen {\n address = \"127.0.0.1:http\"\n}" + masters, []string{"line 2", "is not a number"}},
+		{"several", "listen {\n max_clients = 0\n drain = 7\n}\nlog {\n level = \"x\"\n}\nmaster \"a\" {}\nmaster \"b\" { address = 7 }",
+			[]string{"line 2", "max_clients is 0", "line 3", "drain: expected", "line 6", "level: expected", "line 8", "master a", "line 9", "address: expected a string"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, err := loadConfig(write(t, test.file), "")
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			got := said(t, err)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("does not say %q:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// TestOneProblemIsSaidOnce: what is wrong must not look like more than it is.
+func TestOneProblemIsSaidOnce(t *testing.T) {
+	for _, file := range []string{
+		"master \"a\" { address = 7 }",
+		"master \"a\" {}",
+		"quorum {\n timeout = 7\n}" + masters,
+		"listen {\n address = 7\n}" + masters,
+		"listen {\n address = \"x\"\n}" + masters,
+	} {
+		_, _, err := loadConfig(write(t, file), "")
+		if got := said(t, err); strings.Count(got, "Error:") != 1 {
+			t.Errorf("%q gives not one problem:\n%s", file, got)
+		}
+	}
+}
+
+func TestListenFlagWins(t *testing.T) {
+	name := write(t, "listen {\n address = \"0.0.0.0:6380\"\n}"+masters)
+	cfg, _, err := loadConfig(name, "127.0.0.1:7000")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	if cfg.proxy.Address != "127.0.0.1:7000" {
+		t.Errorf("address is %s, want the flag's", cfg.proxy.Address)
+	}
+	name = write(t, "listen {\n address = \"127.0.0.1:6380\"\n}"+masters)
+	if _, _, err = loadConfig(name, "0.0.0.0:7000"); err == nil {
+		t.Fatal("a flag may leave loopback without a password")
+	}
+	if got := said(t, err); !strings.Contains(got, "0.0.0.0:7000") {
+		t.Errorf("does not name the flag's address: %s", got)
+	}
+}
+
+func TestEvenNumberIsWarnedAbout(t *testing.T) { // V12
+	_, warned, err := loadConfig(write(t, masters+`master "d" { address = "10.0.0.4:6379" }`), "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "4 masters can lose 1") {
+		t.Errorf("warned %q, want one about 4 masters", warned)
+	}
+}
+
+func TestPasswordOpensTheAddress(t *testing.T) {
+	name := write(t, "listen {\n address = \":0\"\n password = \"p\"\n}"+masters)
+	if _, _, err := loadConfig(name, ""); err != nil {
+		t.Errorf("refused: %s", said(t, err))
+	}
+}

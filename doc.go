@@ -1,0 +1,9 @@
+// Command redlockd serves the Redis protocol and keeps locks on a majority of
+// independent Redis or Valkey masters (the Redlock algorithm).
+//
+// This package holds what belongs to the process: flags (flags.go), the
+// configuration file (config*.go), the embedded masters of -dev
+// (embedded.go), and the start and stop of the rooms (serve.go). The rooms are
+// proxy (connections), commands (what was asked) and quorum (who agreed); this
+// package only puts them together. HCL is spoken here and nowhere else.
+package main

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+func startMasters(t *testing.T) []*redis.Client {
+	t.Helper()
+	e, err := startEmbedded(embeddedMasters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.stop)
+	var clients []*redis.Client
+	for _, m := range e.list() {
+		if !m.Embedded {
+			t.Errorf("%s is not Embedded", m.Name)
+		}
+		c := redis.NewClient(&redis.Options{Addr: m.Address})
+		t.Cleanup(func() { c.Close() })
+		clients = append(clients, c)
+	}
+	return clients
+}
+
+// TestEmbeddedKeysExpire: time passes in the masters although nobody asks
+// them, and as fast as here.
+func TestEmbeddedKeysExpire(t *testing.T) {
+	for _, c := range startMasters(t) {
+		if err := c.Set(t.Context(), "k", "t", 100*time.Millisecond).Err(); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		for c.Exists(t.Context(), "k").Val() == 1 {
+			if time.Since(begin) > 10*time.Second {
+				t.Fatal("the key stays")
+			}
+		}
+		if took := time.Since(begin); took < 90*time.Millisecond {
+			t.Errorf("expired after %v, want 100ms", took)
+		}
+	}
+}
+
+// TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT given, as on
+// a real master: the name of an attempt is compared so (V6).
+func TestEmbeddedTimeFitsTTL(t *testing.T) {
+	c := startMasters(t)[0]
+	const script = `local t = redis.call('time')
+return t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('pttl', KEYS[1])`
+	for i := range 200 {
+		now, err := c.Time(t.Context()).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := now.UnixMilli() + 60_000 + int64(i)
+		if err := c.Do(t.Context(), "set", "k", "t", "pxat", want).Err(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Eval(t.Context(), script, []string{"k"}).Int64()
+		if err != nil || got != want {
+			t.Fatalf("expiry is %d (%v), want %d", got, err, want)
+		}
+	}
+}

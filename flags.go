@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// usageError is a wrong command line or a wrong configuration.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// options is the command line.
+type options struct {
+	config, listen                       string
+	dev, check, bootstrap, version, help bool
+}
+
+const usage = `redlockd keeps Redlock locks for clients that speak the Redis protocol.
+
+  redlockd -dev                       try it out: five masters in memory, nothing is kept
+  redlockd -config FILE               serve
+  redlockd -config FILE -check        check the file and exit
+  redlockd -config FILE -bootstrap    mark the masters of a new cluster and exit
+  redlockd -version                   print the version and exit
+
+  -listen ADDR    listen here (host:port) instead of at the file's listen.address
+`
+
+// parseFlags reads the command line; its errors are usageErrors. The text of
+// -help goes to stdout.
+func parseFlags(args []string, stdout io.Writer) (options, error) {
+	var opt options
+	flags := flag.NewFlagSet("redlockd", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // errors are told by run, once
+	flags.StringVar(&opt.config, "config", "", "")
+	flags.StringVar(&opt.listen, "listen", "", "")
+	flags.BoolVar(&opt.dev, "dev", false, "")
+	flags.BoolVar(&opt.check, "check", false, "")
+	flags.BoolVar(&opt.bootstrap, "bootstrap", false, "")
+	flags.BoolVar(&opt.version, "version", false, "")
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err := io.WriteString(stdout, usage)
+		return options{help: true}, err
+	}
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err == nil {
+		err = opt.problem()
+	}
+	if err != nil {
+		return options{}, &usageError{fmt.Errorf("%w\n\n%s", err, strings.TrimRight(usage, "\n"))}
+	}
+	return opt, nil
+}
+
+// problem says which flags do not go together.
+func (o options) problem() error {
+	both := func(a bool, aName string, b bool, bName string) error {
+		if a && b {
+			return fmt.Errorf("%s and %s do not go together", aName, bName)
+		}
+		return nil
+	}
+	switch {
+	case o.version:
+		return nil
+	case o.config == "" && !o.dev:
+		return errors.New("expected -config FILE, or -dev to try it out")
+	}
+	return errors.Join(
+		both(o.dev, "-dev", o.config != "", "-config"),
+		both(o.dev, "-dev", o.bootstrap, "-bootstrap"),
+		both(o.dev, "-dev", o.check, "-check"),
+		both(o.check, "-check", o.bootstrap, "-bootstrap"),
+		both(o.listen != "", "-listen", o.bootstrap, "-bootstrap"),
+	)
+}

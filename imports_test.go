@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/redlockd/redlockd"
+
+// rooms says which rooms a room may know: the way of a command is a straight
+// line, and no room calls back up. The name is the folder; "" is the program.
+var rooms = map[string][]string{
+	"":                {"proxy", "commands", "quorum"},
+	"proxy":           {"commands", "quorum"},
+	"commands":        {"commands/script", "quorum"},
+	"commands/script": {},
+	"quorum":          {},
+	"integration":     {},
+}
+
+// homes says where a library may be named, so that each has one room that
+// speaks it. "tests" is every test.
+var homes = map[string][]string{
+	"github.com/tidwall/redcon":         {"proxy"},
+	"github.com/redis/rueidis":          {"quorum"},
+	"github.com/yuin/gopher-lua":        {"commands/script"},
+	"github.com/hashicorp/hcl":          {""},
+	"github.com/zclconf/go-cty":         {""},
+	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
+	"github.com/alicebob/miniredis":     {"", "tests"},
+	"github.com/redis/go-redis":         {"tests"},
+	"github.com/go-redsync/redsync":     {"tests"},
+	"github.com/Shopify/toxiproxy":      {"tests"},
+	"github.com/anishathalye/porcupine": {"tests"},
+}
+
+// pkg is what go list tells of a package.
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImportRules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range importProblems(p) {
+			t.Error(problem)
+		}
+	}
+	if seen < len(rooms)-1 {
+		t.Errorf("go list told of %d packages, want all rooms", seen)
+	}
+}
+
+// importProblems says which imports of a package break a rule.
+func importProblems(p pkg) []string {
+	room, ok := roomOf(p.ImportPath)
+	if !ok {
+		return []string{p.ImportPath + " belongs to no room"}
+	}
+	var problems []string
+	for _, path := range p.Imports {
+		if !mayImport(room, path, false) {
+			problems = append(problems, fmt.Sprintf("%s must not import %s", p.ImportPath, path))
+		}
+	}
+	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+		if !mayImport(room, path, true) {
+			problems = append(problems, fmt.Sprintf("a test of %s must not import %s", p.ImportPath, path))
+		}
+	}
+	return problems
+}
+
+// mayImport is whether a file of the room may name the package.
+func mayImport(room, path string, test bool) bool {
+	if other, ok := roomOf(path); ok {
+		return other == room || slices.Contains(rooms[room], other)
+	}
+	for library, allowed := range homes {
+		if within(path, library) {
+			return slices.Contains(allowed, room) || test && slices.Contains(allowed, "tests")
+		}
+	}
+	// Of what has no home here only the standard library is free to all; its
+	// first part has no dot.
+	first, _, _ := strings.Cut(path, "/")
+	return test || !strings.Contains(first, ".")
+}
+
+// roomOf is the room that one of our packages belongs to: the folder itself
+// or the nearest one above that is a room.
+func roomOf(path string) (string, bool) {
+	if !within(path, module) {
+		return "", false
+	}
+	folder := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+	room, found := "", folder == ""
+	for name := range rooms {
+		if name != "" && within(folder, name) && len(name) > len(room) {
+			room, found = name, true
+		}
+	}
+	return room, found
+}
+
+// within is whether path is the folder or lies in it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// TestImportRulesCatch breaks each rule once.
+func TestImportRulesCatch(t *testing.T) {
+	tests := []struct{ from, to string }{
+		{"/quorum", module + "/proxy"},
+		{"/quorum", module + "/commands"},
+		{"/commands", module + "/proxy"},
+		{"/commands/script", module + "/quorum"},
+		{"/proxy", module},
+		{"/proxy", module + "/commands/script"},
+		{"/integration", module + "/quorum"},
+		{"/commands", "github.com/tidwall/redcon"},
+		{"/proxy", "github.com/redis/rueidis"},
+		{"", "github.com/redis/rueidis/rueidislock"},
+		{"/quorum", "github.com/hashicorp/hcl/v2/gohcl"},
+		{"/commands", "github.com/yuin/gopher-lua"},
+		{"/commands", "github.com/hashicorp/go-hclog"},
+		{"/quorum", "github.com/alicebob/miniredis/v2"},
+		{"", "github.com/redis/go-redis/v9"},
+		{"/proxy", "example.com/new"},
+		{"/helpers", "fmt"},
+	}
+	for _, test := range tests {
+		p := pkg{ImportPath: module + test.from, Imports: []string{test.to}}
+		if len(importProblems(p)) == 0 {
+			t.Errorf("%s may import %s", p.ImportPath, test.to)
+		}
+	}
+	allowed := pkg{ImportPath: module + "/quorum", Imports: []string{"net", "github.com/redis/rueidis", module + "/quorum/sim"},
+		TestImports: []string{"github.com/alicebob/miniredis/v2"}}
+	if got := importProblems(allowed); len(got) > 0 {
+		t.Errorf("refused: %q", got)
+	}
+}

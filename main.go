@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the system's own handling is back, so that the
+	// second one ends a stop that takes too long.
+	context.AfterFunc(ctx, stop)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	os.Exit(exitCode(err))
+}
+
+// exitCode is 0, 1 for failure, or 2 for usage and configuration: with 2 no
+// restart helps.
+func exitCode(err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		return 2
+	default:
+		return 1
+	}
+}
+
+// run is the whole program. It returns after ctx is over and all is stopped,
+// and has already told on stderr the error that it returns.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	opt, err := parseFlags(args, stdout)
+	if err == nil && !opt.help {
+		err = act(ctx, opt, stdout, stderr)
+	}
+	tell(stderr, err)
+	return err
+}
+
+// act does the one thing that the flags ask for.
+func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
+	switch {
+	case opt.version:
+		_, err := fmt.Fprintln(stdout, "redlockd", versionText())
+		return err
+	case opt.dev:
+		cfg, err := devConfig(opt.listen)
+		if err != nil {
+			return &usageError{err}
+		}
+		return serveDev(ctx, cfg, stderr)
+	}
+	cfg, warned, err := loadConfig(opt.config, opt.listen)
+	if err != nil {
+		return &usageError{err}
+	}
+	switch {
+	case opt.check:
+		return printCheck(stdout, opt.config, cfg, warned)
+	case opt.bootstrap:
+		return bootstrap(ctx, cfg, stdout, stderr)
+	}
+	log := newLogger(cfg.log, stderr)
+	for _, warning := range warned {
+		log.Warn(warning)
+	}
+	return serve(ctx, cfg, log)
+}
+
+// bootstrap makes the marks of a new cluster real (M6).
+func bootstrap(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
+	log := newLogger(cfg.log, stderr)
+	if err := quorum.Bootstrap(ctx, cfg.quorum, log.Named("quorum")); err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	_, err := fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.quorum.Masters))
+	return err
+}
+
+// tell prints an error for a person, once: with the lines of the file where
+// it is about a file.
+func tell(stderr io.Writer, err error) {
+	var file *configError
+	switch {
+	case err == nil:
+	case errors.As(err, &file):
+		file.print(stderr)
+	default:
+		fmt.Fprintln(stderr, "redlockd:", err)
+	}
+}

@@ -1,46 +1,40 @@
 package commands
 
 import (
-	"time"
-
+	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Config is what the room needs to know. DefaultConfig gives the defaults.
-type Config struct {
-	// MaxTTL is the greatest TTL a client may ask for (C3). Default 5m.
-	MaxTTL time.Duration
-	// NoExpiry is what a lock without a TTL gets (C2). Default Reject.
-	NoExpiry NoExpiry
-	// Deny names the unconditional commands to refuse, in lower case: del,
-	// unlink, expire, pexpire, expireat, pexpireat, persist, set, setex,
-	// psetex, getset. Default none.
-	Deny []string
-}
-
-// NoExpiry says what happens to a lock without a TTL.
-type NoExpiry string
-
-const (
-	// Reject answers with an error that names the setting.
-	Reject NoExpiry = "reject"
-	// MaxTTLInstead gives it the greatest TTL.
-	MaxTTLInstead NoExpiry = "max_ttl"
-)
-
-// DefaultConfig returns the defaults.
-func DefaultConfig() Config { return Config{MaxTTL: 5 * time.Minute, NoExpiry: Reject} }
-
-// Validate returns every problem of the configuration, joined, or nil.
-func (c Config) Validate() error { return nil }
-
 // Interpreter understands lock commands. It is safe for concurrent use; all
 // it keeps is the memory of scripts, which all sessions share.
-type Interpreter struct{}
+type Interpreter struct {
+	cfg     Config
+	now     func() int64
+	scripts library
+	denied  map[string]bool
+}
+
+// library is what the Interpreter needs of script.Library.
+type library interface {
+	Load(body string) (sha string, err error)
+	Exists(sha string) bool
+	Flush()
+	Understand(sha string, keys, args []string) (*script.Meaning, error)
+}
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
 // since 1970, for absolute expiries.
-func New(cfg Config, now func() int64) *Interpreter { return &Interpreter{} }
+func New(cfg Config, now func() int64) *Interpreter {
+	return newInterpreter(cfg, now, script.NewLibrary())
+}
+
+func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter {
+	in := &Interpreter{cfg: cfg, now: now, scripts: scripts, denied: map[string]bool{}}
+	for _, name := range cfg.Deny {
+		in.denied[name] = true
+	}
+	return in
+}
 
 // Request is an understood command: the operations it means, which may be
 // carried out side by side, and the shape of its reply. Without operations
@@ -55,23 +49,73 @@ type Request struct {
 // Understand says what a command means. args[0] is its name in any case; the
 // slices are not kept. The second result is false where the command is none
 // of this room's; then nothing else is said about it.
-func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) { return Request{}, false }
-
-// Check tells whether a command of this room may be queued by MULTI: an
-// unknown option is found only at EXEC, a wrong number of arguments at once,
-// as in Redis. The reply is set when the first result is false.
-func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) { return true, Reply{} }
-
-// Watched is one key of WATCH with what was found there.
-type Watched struct {
-	DB      int
-	Key     string
-	Outcome *quorum.Outcome
-	Watch   *quorum.Watch
+func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
+	spec := lookup(args[0])
+	if spec == nil {
+		return Request{}, false
+	}
+	return in.understand(call{db: db, spec: spec, args: args}), true
 }
 
-// Exec understands a transaction (S4): what was queued, under the condition
-// that what was watched is still so, as one conditional operation. What
-// cannot be done so is refused by the reply, with nothing done. queue holds
-// only commands that Check let pass.
-func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request { return Request{} }
+// Check tells whether a command of this room may be queued by MULTI: an
+// unknown option is found only at EXEC, an unknown name and a wrong number of
+// arguments at once, as in Redis. The reply is set when the first result is
+// false.
+func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) {
+	spec := lookup(args[0])
+	if spec == nil {
+		return false, Unknown(args)
+	}
+	if _, refused := spec.resolve(args); refused != "" {
+		return false, Error(refused)
+	}
+	return true, Reply{}
+}
+
+// call is one command on its way to being understood.
+type call struct {
+	in   *Interpreter
+	db   int
+	spec *Spec
+	args [][]byte
+	// guarded is whether it stands in a transaction under WATCH, so that it
+	// is not unconditional (Config.Deny).
+	guarded bool
+}
+
+// understand is Understand for a call of a known command.
+func (in *Interpreter) understand(c call) Request {
+	spec, refused := c.spec.resolve(c.args)
+	if refused != "" {
+		return refuse(refused)
+	}
+	c.in, c.spec = in, spec
+	req := spec.run(c)
+	for i := range req.Ops {
+		if req.Ops[i].Key == markKey {
+			return refuse(errMarkKey)
+		}
+	}
+	return req
+}
+
+// arg is argument i as the key, or the token, of an operation.
+func (c call) arg(i int) string { return string(c.args[i]) }
+
+// denied is whether the configuration refuses this command where it asks for
+// no token.
+func (c call) denied() bool { return !c.guarded && c.in.denied[c.spec.Name] }
+
+// one is a request of one operation on the key that is args[1].
+func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {
+	op.DB, op.Key = c.db, c.arg(1)
+	return Request{Ops: []quorum.Op{op}, Reply: reply}
+}
+
+// answer is a request that needs no masters.
+func answer(r Reply) Request {
+	return Request{Reply: func([]*quorum.Outcome) Reply { return r }}
+}
+
+// refuse is a request that is answered by an error.
+func refuse(text string) Request { return answer(Error(text)) }

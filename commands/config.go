@@ -1,0 +1,59 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config is what the room needs to know. DefaultConfig gives the defaults.
+type Config struct {
+	// MaxTTL is the greatest TTL a client may ask for (C3), in whole
+	// milliseconds. Default 5m.
+	MaxTTL time.Duration
+	// NoExpiry is what a lock without a TTL gets (C2). Default Reject.
+	NoExpiry NoExpiry
+	// Deny names the unconditional commands to refuse, in lower case: del,
+	// unlink, expire, pexpire, expireat, pexpireat, persist, set, setex,
+	// psetex, getset, getdel, delex. What names a token, or stands in a
+	// transaction under WATCH, is not unconditional. Default none.
+	Deny []string
+}
+
+// NoExpiry says what happens to a lock without a TTL.
+type NoExpiry string
+
+const (
+	// Reject answers with an error that names the setting.
+	Reject NoExpiry = "reject"
+	// MaxTTLInstead gives it the greatest TTL.
+	MaxTTLInstead NoExpiry = "max_ttl"
+)
+
+// deniable are the commands that Deny may name.
+var deniable = []string{
+	"del", "unlink", "expire", "pexpire", "expireat", "pexpireat", "persist",
+	"set", "setex", "psetex", "getset", "getdel", "delex",
+}
+
+// DefaultConfig returns the defaults.
+func DefaultConfig() Config { return Config{MaxTTL: 5 * time.Minute, NoExpiry: Reject} }
+
+// Validate returns every problem of the configuration, joined, or nil.
+func (c Config) Validate() error {
+	var errs []error
+	if c.MaxTTL < time.Millisecond || c.MaxTTL > 24*time.Hour || c.MaxTTL%time.Millisecond != 0 {
+		errs = append(errs, fmt.Errorf("max_ttl is %v, expected 1ms to 24h in whole milliseconds", c.MaxTTL))
+	}
+	if c.NoExpiry != Reject && c.NoExpiry != MaxTTLInstead {
+		errs = append(errs, fmt.Errorf("no_expiry is %q, expected %q or %q", c.NoExpiry, Reject, MaxTTLInstead))
+	}
+	for _, name := range c.Deny {
+		if !slices.Contains(deniable, name) {
+			errs = append(errs, fmt.Errorf("deny names %q, expected some of: %s", name, strings.Join(deniable, ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,89 @@
+package commands
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Redis's own texts. Clients match them (Spring Integration falls back to Lua
+// on errSyntax; everybody sends EVAL after script.ErrNoScript).
+const (
+	errSyntax       = "ERR syntax error"
+	errNotInteger   = "ERR value is not an integer or out of range"
+	errManyKeys     = "ERR Number of keys can't be greater than number of args"
+	errNegativeKeys = "ERR Number of keys can't be negative"
+	errNXWith       = "ERR NX and XX, GT or LT options at the same time are not compatible"
+	errGTWithLT     = "ERR GT and LT options at the same time are not compatible"
+	errFlushMode    = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
+	errNotBusy      = "NOTBUSY No scripts in execution right now."
+	errReadOnly     = "ERR Write commands are not allowed from read-only scripts."
+)
+
+// redlockd's own.
+const (
+	errNoExpiry   = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
+	errMarkKey    = "ERR this key is reserved: '" + markKey + "' is redlockd's own mark"
+	errDelexOther = "ERR redlockd understands only IFEQ in 'delex'"
+	errDebug      = "ERR redlockd does not debug scripts"
+	errManyInExec = "ERR redlockd carries out EXEC with one command only, nothing was done"
+	errOtherWatch = "ERR redlockd carries out EXEC only on the one key that is watched, nothing was done"
+	errMoved      = "NOQUORUM the lock changed while the command was looking at it, try again"
+
+	whyPast = ": it is in the past"
+)
+
+// Unknown is the reply to a command that redlockd does not serve (C4): what
+// Redis says, and that this is not a Redis.
+func Unknown(args [][]byte) Reply {
+	var b strings.Builder
+	b.WriteString("ERR unknown command '")
+	b.Write(cut(args[0], 128))
+	b.WriteString("', with args beginning with: ")
+	shown := 0
+	for _, arg := range args[1:] {
+		if shown >= 128 {
+			break
+		}
+		arg = cut(arg, 128-shown)
+		b.WriteString("'")
+		b.Write(arg)
+		b.WriteString("' ")
+		shown += len(arg) + len("'' ")
+	}
+	b.WriteString("(redlockd serves locks only)")
+	return Error(oneLine(b.String()))
+}
+
+func wrongArity(name string) string {
+	return "ERR wrong number of arguments for '" + name + "' command"
+}
+
+func unknownSubcommand(container string, sub []byte) string {
+	return oneLine("ERR unknown subcommand '" + string(cut(sub, 128)) + "'. Try " + strings.ToUpper(container) + " HELP.")
+}
+
+func unsupportedOption(option []byte) string {
+	return oneLine("ERR Unsupported option " + string(cut(option, 128)))
+}
+
+func invalidExpire(name string) string { return "ERR invalid expire time in '" + name + "' command" }
+
+func aboveMaxTTL(name string, max time.Duration) string {
+	return invalidExpire(name) + ": above max_ttl of " + strconv.FormatInt(max.Milliseconds(), 10) + " ms"
+}
+
+func denied(name string) Request {
+	return refuse("ERR '" + name + "' is denied by redlockd's configuration (deny)")
+}
+
+func notALockScript(did string) string {
+	return oneLine("ERR This script is not a lock script: it " + did)
+}
+
+// oneLine keeps what a client or a script wrote from ending the error's line.
+func oneLine(text string) string {
+	return strings.NewReplacer("\r", " ", "\n", " ").Replace(text)
+}
+
+func cut(b []byte, n int) []byte { return b[:min(len(b), n)] }

@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+func expire(c call) Request    { return c.expire(inEX) }
+func pexpire(c call) Request   { return c.expire(inPX) }
+func expireat(c call) Request  { return c.expire(inEXAT) }
+func pexpireat(c call) Request { return c.expire(inPXAT) }
+
+// expireFlags is what follows the number. XX always holds for a lock and NX
+// never does, since every lock has a TTL.
+type expireFlags struct{ nx, xx, gt, lt bool }
+
+// expire is EXPIRE and its kin, whoever holds the lock. A time that is over
+// deletes it, as in Redis.
+func (c call) expire(u unit) Request {
+	flags, refused := parseExpireFlags(c.args[3:])
+	if refused != "" {
+		return refuse(refused)
+	}
+	n, ok := parseInt(c.args[2])
+	if !ok {
+		return refuse(errNotInteger)
+	}
+	ms, ok := c.fromNow(u, n)
+	if !ok {
+		return refuse(invalidExpire(c.spec.Name))
+	}
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	if ms <= 0 {
+		return c.expireNow(flags)
+	}
+	ttl, refused := c.in.bounded(c.spec.Name, ms)
+	switch {
+	case refused != "":
+		return refuse(refused)
+	case flags.nx:
+		return answer(Int(0))
+	case flags.gt || flags.lt:
+		return c.expireIf(flags, ttl)
+	}
+	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
+}
+
+// expireNow is EXPIRE with a time that is over: less than any lock has left.
+func (c call) expireNow(flags expireFlags) Request {
+	if flags.nx || flags.gt {
+		return answer(Int(0))
+	}
+	return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
+}
+
+// expireIf is EXPIRE with GT or LT.
+func (c call) expireIf(flags expireFlags, ttl time.Duration) Request {
+	return decide(c.db, c.arg(1), func(s quorum.State) decision {
+		if !s.Found || (flags.gt && ttl <= s.TTL) || (flags.lt && ttl >= s.TTL) {
+			return leave(Int(0))
+		}
+		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: Int(1)}
+	})
+}
+
+func parseExpireFlags(args [][]byte) (f expireFlags, refused string) {
+	for _, word := range args {
+		switch {
+		case is(word, "nx"):
+			f.nx = true
+		case is(word, "xx"):
+			f.xx = true
+		case is(word, "gt"):
+			f.gt = true
+		case is(word, "lt"):
+			f.lt = true
+		default:
+			return f, unsupportedOption(word)
+		}
+	}
+	switch {
+	case f.nx && (f.xx || f.gt || f.lt):
+		return f, errNXWith
+	case f.gt && f.lt:
+		return f, errGTWithLT
+	}
+	return f, ""
+}
+
+// persist is PERSIST: a lock without a TTL, which V13 forbids.
+func persist(c call) Request {
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	ttl, refused := c.in.noExpiry()
+	if refused != "" {
+		return refuse(refused)
+	}
+	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
+}

@@ -1,0 +1,93 @@
+package commands
+
+import "github.com/redlockd/redlockd/quorum"
+
+// guarded is an operation under the condition that a lock is as it was seen.
+type guarded struct {
+	// op does what the client asked for if the lock is as it was seen, and
+	// nothing otherwise.
+	op   quorum.Op
+	seen quorum.State
+	// verdict is what the client's own operation comes to when op finds the
+	// lock as it was seen.
+	verdict quorum.Verdict
+	// prolonged is Outcome.Prolonged of that.
+	prolonged bool
+	// moved is set by a Decide that met another state.
+	moved *bool
+}
+
+// conditional puts one operation under the condition that the lock is as it
+// was seen: what would do something becomes a compare-and-do, what would do
+// nothing becomes a read.
+func conditional(op quorum.Op, seen quorum.State) guarded {
+	g := guarded{op: op, seen: seen, verdict: quorum.Won}
+	ours := seen.Found && seen.Token == op.Token
+	switch op.Kind {
+	case quorum.Decide:
+		return deciding(op, seen)
+	case quorum.Remove:
+		g.op.Kind, g.op.Token = quorum.Release, seen.Token
+	case quorum.Expire:
+		g.op.Kind, g.op.Token = quorum.Extend, seen.Token
+	case quorum.Store:
+		g.op = replace(seen, op)
+	case quorum.AcquireOrExtend:
+		g.op, g.prolonged = replace(seen, op), ours
+	}
+	if !acts(op, seen.Found, ours) {
+		g.op, g.verdict, g.prolonged = quorum.Op{Kind: quorum.Read}, stateVerdict(seen), false
+	}
+	return g
+}
+
+// acts is whether an operation does something to a lock in this state.
+func acts(op quorum.Op, found, ours bool) bool {
+	switch op.Kind {
+	case quorum.Acquire:
+		return !found
+	case quorum.AcquireOrExtend:
+		return !found || ours
+	case quorum.Release, quorum.Extend:
+		return ours
+	case quorum.Remove, quorum.Expire:
+		return found
+	case quorum.Store:
+		return found || !op.IfPresent
+	}
+	return false
+}
+
+// deciding lets the decision fall only on the state that was seen.
+func deciding(op quorum.Op, seen quorum.State) guarded {
+	moved, choose := new(bool), op.Decide
+	op.Decide = func(s quorum.State) quorum.Op {
+		if *moved = !same(s, seen); *moved {
+			return quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key}
+		}
+		return choose(s)
+	}
+	return guarded{op: op, seen: seen, moved: moved}
+}
+
+// outcome is what the client's own operation has come to; false when the lock
+// was not as it was seen.
+func (g guarded) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
+	told := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
+	switch {
+	case g.moved != nil:
+		told.Verdict, told.Done = o.Verdict, o.Done
+		return told, !*g.moved && (o.Done == quorum.Read || o.Verdict == quorum.Won)
+	case g.op.Kind == quorum.Read:
+		return told, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || o.State.Token == g.seen.Token)
+	}
+	return told, o.Verdict == quorum.Won
+}
+
+// stateVerdict is how a read of this state ends.
+func stateVerdict(s quorum.State) quorum.Verdict {
+	if s.Found {
+		return quorum.Held
+	}
+	return quorum.Absent
+}

@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"strings"
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// meaning is the request that a script's meaning stands for (C7).
+func (c call) meaning(m *script.Meaning) Request {
+	if c.readOnly() && m.Kind != script.Nothing && m.Kind != script.Reads && m.Kind != script.PerCall {
+		return refuse(errReadOnly)
+	}
+	switch m.Kind {
+	case script.Nothing:
+		return answer(fill(m.Reply[script.Absent], quorum.State{}))
+	case script.Reads:
+		return c.scriptOp(m, quorum.Op{Kind: quorum.Read}, readState)
+	case script.PerCall:
+		return c.perCall(m)
+	}
+	op := quorum.Op{Kind: quorum.Release, Token: m.Token}
+	if m.Kind != script.Releases {
+		ttl, refused := c.in.scriptTTL(m.TTL)
+		if refused != "" {
+			return refuse(refused)
+		}
+		op.TTL = ttl
+	}
+	if tellsState(m) {
+		return c.meaningByState(m, op.TTL)
+	}
+	switch m.Kind {
+	case script.Acquires:
+		op.Kind = quorum.Acquire
+		return c.scriptOp(m, op, acquiredState)
+	case script.AcquiresOrExtends:
+		op.Kind = quorum.AcquireOrExtend
+		return c.scriptOp(m, op, prolongedState)
+	case script.Extends:
+		op.Kind = quorum.Extend
+	}
+	return c.scriptOp(m, op, comparedState)
+}
+
+func (c call) readOnly() bool { return strings.HasSuffix(c.spec.Name, "_ro") }
+
+// scriptOp is a script that is one operation; state says by its outcome which
+// state the script met, and so what it replies.
+func (c call) scriptOp(m *script.Meaning, op quorum.Op, state func(*script.Meaning, *quorum.Outcome) int) Request {
+	op.DB, op.Key = c.db, m.Key
+	reply := func(outs []*quorum.Outcome) Reply {
+		if r, failed := failure(outs); failed {
+			return r
+		}
+		return fill(m.Reply[state(m, outs[0])], outs[0].State)
+	}
+	return Request{Ops: []quorum.Op{op}, Reply: reply}
+}
+
+// comparedState is for releases and extends: won means that it was ours.
+func comparedState(_ *script.Meaning, o *quorum.Outcome) int {
+	switch o.Verdict {
+	case quorum.Won:
+		return script.Ours
+	case quorum.Held:
+		return script.Other
+	}
+	return script.Absent
+}
+
+// acquiredState is for acquires: won means that the key was absent.
+func acquiredState(m *script.Meaning, o *quorum.Outcome) int {
+	if o.Verdict == quorum.Won {
+		return script.Absent
+	}
+	return holderState(m, o.State.Token)
+}
+
+// prolongedState is for scripts that acquire or extend.
+func prolongedState(_ *script.Meaning, o *quorum.Outcome) int {
+	switch {
+	case o.Verdict != quorum.Won:
+		return script.Other
+	case o.Prolonged:
+		return script.Ours
+	}
+	return script.Absent
+}
+
+func readState(m *script.Meaning, o *quorum.Outcome) int {
+	if o.Verdict != quorum.Held {
+		return script.Absent
+	}
+	return holderState(m, o.State.Token)
+}
+
+func holderState(m *script.Meaning, token string) int {
+	if token == m.Token {
+		return script.Ours
+	}
+	return script.Other
+}
+
+// tellsState is whether a reply holds something of the state found, which the
+// outcome of an operation other than a read does not tell.
+func tellsState(m *script.Meaning) bool {
+	for i := range m.Reply {
+		if stored(m.Reply[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func stored(v script.Value) bool {
+	switch v.Kind {
+	case script.StoredValue, script.StoredPTTL, script.StoredTTL:
+		return true
+	}
+	for _, item := range v.Items {
+		if stored(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// meaningByState carries out a script that tells the state found: it reads
+// first.
+func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
+	return decide(c.db, m.Key, func(s quorum.State) decision {
+		met := script.Absent
+		if s.Found {
+			met = holderState(m, s.Token)
+		}
+		d := leave(fill(m.Reply[met], s))
+		switch {
+		case met == script.Ours && m.Kind == script.Releases:
+			d.op = quorum.Op{Kind: quorum.Release, Token: m.Token}
+		case met == script.Ours && (m.Kind == script.Extends || m.Kind == script.AcquiresOrExtends),
+			met == script.Absent && (m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends):
+			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
+		}
+		return d
+	})
+}
+
+// scriptTTL checks a TTL that a script gives (C3); 0 is none (C2).
+func (in *Interpreter) scriptTTL(d time.Duration) (time.Duration, string) {
+	switch {
+	case d == 0:
+		return in.noExpiry()
+	case d < time.Millisecond:
+		return 0, invalidExpire("eval")
+	case d > in.cfg.MaxTTL:
+		return 0, aboveMaxTTL("eval", in.cfg.MaxTTL)
+	}
+	return d.Truncate(time.Millisecond), ""
+}

@@ -1,0 +1,36 @@
+package commands
+
+import "github.com/redlockd/redlockd/quorum"
+
+// del is DEL and UNLINK, whoever holds the locks.
+func del(c call) Request {
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	if len(c.args) == 2 {
+		return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
+	}
+	// A key named twice counts once, as in Redis.
+	seen := make(map[string]bool, len(c.args)-1)
+	ops := make([]quorum.Op, 0, len(c.args)-1)
+	for i := 1; i < len(c.args); i++ {
+		if key := c.arg(i); !seen[key] {
+			seen[key] = true
+			ops = append(ops, quorum.Op{Kind: quorum.Remove, DB: c.db, Key: key})
+		}
+	}
+	return Request{Ops: ops, Reply: countWon}
+}
+
+// getdel is GETDEL: it deletes the token it tells, and no other.
+func getdel(c call) Request {
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	return decide(c.db, c.arg(1), func(s quorum.State) decision {
+		if !s.Found {
+			return leave(Null)
+		}
+		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: Bulk(s.Token)}
+	})
+}

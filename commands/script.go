@@ -1,0 +1,123 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/redlockd/redlockd/commands/script"
+)
+
+// eval is EVAL and EVAL_RO. The script counts as loaded afterwards.
+func eval(c call) Request {
+	keys, args, refused := c.scriptArgs()
+	if refused != "" {
+		return refuse(refused)
+	}
+	sha, err := c.in.scripts.Load(c.arg(1))
+	if err != nil {
+		return refuse(oneLine(err.Error()))
+	}
+	return c.runScript(sha, keys, args)
+}
+
+// evalsha is EVALSHA and EVALSHA_RO.
+func evalsha(c call) Request {
+	// Redis looks at the number of keys only when this can be a SHA1.
+	if len(c.args[1]) != 40 {
+		return refuse(script.ErrNoScript.Error())
+	}
+	keys, args, refused := c.scriptArgs()
+	if refused != "" {
+		return refuse(refused)
+	}
+	return c.runScript(c.arg(1), keys, args)
+}
+
+// runScript answers what a loaded script means.
+func (c call) runScript(sha string, keys, args []string) Request {
+	m, err := c.in.scripts.Understand(sha, keys, args)
+	if err != nil {
+		return refuse(scriptError(err))
+	}
+	return c.meaning(m)
+}
+
+// scriptArgs reads numkeys, the keys and the arguments.
+func (c call) scriptArgs() (keys, args []string, refused string) {
+	n, ok := parseInt(c.args[2])
+	rest := c.args[3:]
+	switch {
+	case !ok:
+		return nil, nil, errNotInteger
+	case n > int64(len(rest)):
+		return nil, nil, errManyKeys
+	case n < 0:
+		return nil, nil, errNegativeKeys
+	}
+	words := make([]string, len(rest))
+	for i, word := range rest {
+		words[i] = string(word)
+	}
+	return words[:n:n], words[n:], ""
+}
+
+func scriptError(err error) string {
+	var refused *script.RefusedError
+	if errors.As(err, &refused) {
+		return notALockScript(refused.Did)
+	}
+	return oneLine(err.Error())
+}
+
+func scriptLoad(c call) Request {
+	sha, err := c.in.scripts.Load(c.arg(2))
+	if err != nil {
+		return refuse(oneLine(err.Error()))
+	}
+	return answer(Bulk(sha))
+}
+
+func scriptExists(c call) Request {
+	items := make([]Reply, 0, len(c.args)-2)
+	for _, sha := range c.args[2:] {
+		known := int64(0)
+		if c.in.scripts.Exists(string(sha)) {
+			known = 1
+		}
+		items = append(items, Int(known))
+	}
+	return answer(Array(items...))
+}
+
+func scriptFlush(c call) Request {
+	if len(c.args) > 3 || (len(c.args) == 3 && !is(c.args[2], "sync") && !is(c.args[2], "async")) {
+		return refuse(errFlushMode)
+	}
+	c.in.scripts.Flush()
+	return answer(OK)
+}
+
+// scriptKill has nothing to kill: scripts are only understood here.
+func scriptKill(call) Request { return refuse(errNotBusy) }
+
+func scriptDebug(call) Request { return refuse(errDebug) }
+
+func scriptHelp(call) Request {
+	lines := []string{
+		"SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"EXISTS <sha1> [<sha1> ...]",
+		"    Return information about the existence of the scripts in the script cache.",
+		"FLUSH [ASYNC|SYNC]",
+		"    Flush the Lua scripts cache.",
+		"KILL",
+		"    Kill the currently executing Lua script.",
+		"LOAD <script>",
+		"    Load a script into the scripts cache without executing it.",
+		"HELP",
+		"    Prints this help.",
+	}
+	items := make([]Reply, len(lines))
+	for i, line := range lines {
+		items[i] = status(line)
+	}
+	return answer(Array(items...))
+}

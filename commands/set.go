@@ -1,0 +1,143 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// setOptions is what follows key and value of a SET.
+type setOptions struct {
+	nx, xx, get bool
+	// ifeq is IFEQ of Redis 8.4 and Valkey 8.1, compare its operand.
+	ifeq    bool
+	compare []byte
+	// expiry is how the TTL was given, number its operand.
+	expiry unit
+	number []byte
+}
+
+// set is SET with all its options. NX is an acquire, IFEQ an extend, anything
+// else an unconditional store.
+func set(c call) Request {
+	o, ok := parseSet(c.args[3:])
+	if !ok {
+		return refuse(errSyntax)
+	}
+	if !o.nx && !o.ifeq && c.denied() {
+		return denied(c.spec.Name)
+	}
+	if o.expiry == keepTTL && !o.nx {
+		return c.setByState(o, 0)
+	}
+	ttl, refused := c.setTTL(o)
+	if refused != "" {
+		return refuse(refused)
+	}
+	token := c.arg(2)
+	switch {
+	case o.nx && o.get:
+		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder)
+	case o.nx:
+		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
+	case o.get:
+		return c.setByState(o, ttl)
+	case o.ifeq:
+		return c.setIfEqual(string(o.compare), token, ttl)
+	}
+	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.xx}, okOrNull)
+}
+
+// nullOrHolder is the reply of SET NX GET: what was there before.
+var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
+	if o.Verdict == quorum.Won {
+		return Null
+	}
+	return Bulk(o.State.Token)
+}).one()
+
+func (c call) setTTL(o setOptions) (time.Duration, string) {
+	if o.expiry == noUnit || o.expiry == keepTTL {
+		return c.in.noExpiry()
+	}
+	return c.ttl(o.expiry, o.number)
+}
+
+// parseSet reads the options in any order; false is a syntax error. As in
+// Redis the same option may be said twice, and then the last one counts.
+func parseSet(args [][]byte) (o setOptions, ok bool) {
+	for i := 0; i < len(args); i++ {
+		last := i+1 == len(args)
+		switch word := args[i]; {
+		case is(word, "nx") && !o.xx && !o.ifeq:
+			o.nx = true
+		case is(word, "xx") && !o.nx:
+			o.xx = true
+		case is(word, "get"):
+			o.get = true
+		case is(word, "keepttl") && (o.expiry == noUnit || o.expiry == keepTTL):
+			o.expiry = keepTTL
+		case is(word, "ifeq") && !o.nx && !o.ifeq && !last:
+			i++
+			o.ifeq, o.compare = true, args[i]
+		default:
+			u := expiryUnit(word)
+			if u == noUnit || last || (o.expiry != noUnit && o.expiry != u) {
+				return o, false
+			}
+			i++
+			o.expiry, o.number = u, args[i]
+		}
+	}
+	return o, true
+}
+
+func expiryUnit(word []byte) unit {
+	switch {
+	case is(word, "px"):
+		return inPX
+	case is(word, "ex"):
+		return inEX
+	case is(word, "pxat"):
+		return inPXAT
+	case is(word, "exat"):
+		return inEXAT
+	}
+	return noUnit
+}
+
+// setnx is SETNX: an acquire without a TTL (C2).
+func setnx(c call) Request {
+	ttl, refused := c.in.noExpiry()
+	if refused != "" {
+		return refuse(refused)
+	}
+	return c.one(quorum.Op{Kind: quorum.Acquire, Token: c.arg(2), TTL: ttl}, oneOrZero)
+}
+
+func setex(c call) Request  { return c.store(inEX) }
+func psetex(c call) Request { return c.store(inPX) }
+
+// store is SETEX and PSETEX.
+func (c call) store(u unit) Request {
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	ttl, refused := c.ttl(u, c.args[2])
+	if refused != "" {
+		return refuse(refused)
+	}
+	return c.one(quorum.Op{Kind: quorum.Store, Token: c.arg(3), TTL: ttl}, okOrNull)
+}
+
+// getset is GETSET: SET with GET and without a TTL.
+func getset(c call) Request {
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	ttl, refused := c.in.noExpiry()
+	if refused != "" {
+		return refuse(refused)
+	}
+	return c.setByState(setOptions{get: true}, ttl)
+}

@@ -1,0 +1,138 @@
+package commands
+
+import "github.com/redlockd/redlockd/quorum"
+
+// Watched is one key of WATCH with what was found there.
+type Watched struct {
+	DB      int
+	Key     string
+	Outcome *quorum.Outcome
+	Watch   *quorum.Watch
+}
+
+// state is what was found under the key; its outcome has no error.
+func (w Watched) state() quorum.State {
+	if w.Outcome.Verdict != quorum.Held {
+		return quorum.State{}
+	}
+	return quorum.State{Found: true, Token: w.Outcome.State.Token, TTL: w.Outcome.State.TTL}
+}
+
+// Exec understands a transaction (S4): what was queued, under the condition
+// that what was watched is still so, as one conditional operation. What
+// cannot be done so is refused by the reply, with nothing done. queue holds
+// only commands that Check let pass.
+//
+// An error is always the whole reply and never an item of the array, since
+// clients take any array for success.
+func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request {
+	// A key that nobody could read comes first: the client's own comparison
+	// was made with nothing.
+	for _, w := range watched {
+		if w.Outcome.Err != nil {
+			return refuse(oneLine(w.Outcome.Err.Error()))
+		}
+	}
+	for _, w := range watched {
+		if w.Watch != nil && w.Watch.Changed() {
+			return answer(NullArray)
+		}
+	}
+	switch {
+	case len(queue) == 0:
+		return answer(Array())
+	case len(queue) > 1:
+		return refuse(errManyInExec)
+	}
+	spec := lookup(queue[0][0])
+	if spec == nil {
+		return answer(Unknown(queue[0]))
+	}
+	req := in.understand(call{db: db, spec: spec, args: queue[0], guarded: len(watched) > 0})
+	if len(watched) > 0 && len(req.Ops) > 0 {
+		return guard(req, watched)
+	}
+	return Request{Ops: req.Ops, Reply: inArray(req.Reply)}
+}
+
+// guard puts a request under the condition that the watched key is as it was.
+func guard(req Request, watched []Watched) Request {
+	if !onlyKey(req.Ops, watched) {
+		return refuse(errOtherWatch)
+	}
+	seen := watched[0].state()
+	for _, w := range watched[1:] {
+		if !same(w.state(), seen) {
+			return answer(NullArray)
+		}
+	}
+	guards := make([]guarded, len(req.Ops))
+	ops := make([]quorum.Op, len(req.Ops))
+	for i, op := range req.Ops {
+		guards[i] = conditional(op, seen)
+		ops[i] = guards[i].op
+		ops[i].DB, ops[i].Key, ops[i].Unless = op.DB, op.Key, watches(watched)
+	}
+	return Request{Ops: ops, Reply: inArray(guardedReply(req.Reply, guards))}
+}
+
+// guardedReply gives a reply the outcomes that its own operations would have
+// had, or the null array when the watched key is not as it was.
+func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guarded) func([]*quorum.Outcome) Reply {
+	return func(outs []*quorum.Outcome) Reply {
+		if r, failed := failure(outs); failed {
+			return r
+		}
+		told := make([]*quorum.Outcome, len(outs))
+		for i := range outs {
+			o, ok := guards[i].outcome(outs[i])
+			if !ok {
+				return NullArray
+			}
+			told[i] = &o
+		}
+		return reply(told)
+	}
+}
+
+// inArray is the reply of EXEC with one command. The null array is the
+// transaction's own: no command of this room answers it.
+func inArray(reply func([]*quorum.Outcome) Reply) func([]*quorum.Outcome) Reply {
+	return func(outs []*quorum.Outcome) Reply {
+		r := reply(outs)
+		if r.Kind == KindError || r.Kind == KindNullArray {
+			return r
+		}
+		return Array(r)
+	}
+}
+
+// onlyKey is whether one key is all that is watched and all that is meant: by
+// one operation, or by reads.
+func onlyKey(ops []quorum.Op, watched []Watched) bool {
+	key, db := watched[0].Key, watched[0].DB
+	for _, w := range watched {
+		if w.Key != key || w.DB != db {
+			return false
+		}
+	}
+	for _, op := range ops {
+		if op.Key != key || op.DB != db || (len(ops) > 1 && op.Kind != quorum.Read) {
+			return false
+		}
+	}
+	return true
+}
+
+// same is whether a lock is the one that was seen; its TTL runs on.
+func same(a, b quorum.State) bool { return a.Found == b.Found && a.Token == b.Token }
+
+func watches(watched []Watched) []*quorum.Watch {
+	var all []*quorum.Watch
+	for _, w := range watched {
+		if w.Watch != nil {
+			all = append(all, w.Watch)
+		}
+	}
+	return all
+}

@@ -1,0 +1,74 @@
+package commands
+
+import (
+	"math"
+	"time"
+)
+
+// unit is how a client gives an expiry.
+type unit uint8
+
+const (
+	noUnit  unit = iota
+	inEX         // seconds from now
+	inPX         // milliseconds from now
+	inEXAT       // seconds since 1970
+	inPXAT       // milliseconds since 1970
+	keepTTL      // what is left
+)
+
+// ttl reads an expiry that must lie in the future (C3), and returns it or the
+// refusal. An EXAT or PXAT that is over is refused, where Redis answers OK and
+// keeps nothing: that OK would tell of a lock that nobody has.
+func (c call) ttl(u unit, number []byte) (time.Duration, string) {
+	n, ok := parseInt(number)
+	if !ok {
+		return 0, errNotInteger
+	}
+	if n <= 0 {
+		return 0, invalidExpire(c.spec.Name)
+	}
+	ms, ok := c.fromNow(u, n)
+	switch {
+	case !ok:
+		return 0, invalidExpire(c.spec.Name)
+	case ms <= 0:
+		return 0, invalidExpire(c.spec.Name) + whyPast
+	}
+	return c.in.bounded(c.spec.Name, ms)
+}
+
+// fromNow converts an expiry to milliseconds from now; false if it overflows.
+func (c call) fromNow(u unit, n int64) (int64, bool) {
+	if u == inEX || u == inEXAT {
+		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
+			return 0, false
+		}
+		n *= 1000
+	}
+	if u == inEXAT || u == inPXAT {
+		now := c.in.now()
+		if n < math.MinInt64+now {
+			return 0, false
+		}
+		n -= now
+	}
+	return n, true
+}
+
+// bounded is a TTL of ms, more than 0, or the refusal if it is above max_ttl.
+func (in *Interpreter) bounded(name string, ms int64) (time.Duration, string) {
+	if ms > in.cfg.MaxTTL.Milliseconds() {
+		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)
+	}
+	return millis(ms), ""
+}
+
+// noExpiry is the TTL of a lock for which the client gave none, or the refusal
+// (C2, V13).
+func (in *Interpreter) noExpiry() (time.Duration, string) {
+	if in.cfg.NoExpiry == MaxTTLInstead {
+		return in.cfg.MaxTTL, ""
+	}
+	return 0, errNoExpiry
+}

@@ -1,0 +1,40 @@
+# Needs Go and make; `make deps` gets everything else, and `make test` begins
+# with it.
+
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+FUZZTIME  ?= 10s
+BENCHTIME ?= 2s
+TIMEOUT   ?= 15m
+
+.PHONY: help test deps lint build bench fuzz clean
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' Makefile
+
+test: deps lint ## get what is missing, then lint and run every test
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./...
+
+deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
+	@.ci/deps
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt needed: $$unformatted"; exit 1; }
+	@go vet ./...
+	@go tool staticcheck ./...
+
+build: ## bin/redlockd
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
+
+bench: deps ## benchmarks of all packages
+	@. ./.deps/env && go test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout $(TIMEOUT) ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+clean: ## remove what was built, and the tools that make deps put here
+	@rm -rf bin .deps

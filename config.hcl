@@ -55,7 +55,7 @@ quorum {
 
   # Commands to refuse that change a lock without naming its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
-  # getset.
+  # getset, getdel, delex.
   deny = []
 }
 

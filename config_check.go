@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy"
 )
 
@@ -24,6 +25,8 @@ func (d *decoder) replaceAddress(cfg *config, listen string) {
 func (d *decoder) check(cfg config) {
 	d.room("listen", cfg.proxy.Validate())
 	d.room("quorum", cfg.quorum.Validate())
+	// max_ttl is the same value in both rooms, and is complained of once.
+	cfg.commands.MaxTTL = commands.DefaultConfig().MaxTTL
 	d.room("quorum", cfg.commands.Validate())
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)

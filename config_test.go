@@ -172,6 +172,7 @@ func TestWrongFiles(t *testing.T) {
 		{"empty variable", "listen {\n password = env(\"REDLOCKD_TEST_EMPTY\")\n}" + masters, []string{"line 2", "REDLOCKD_TEST_EMPTY is not set, or empty"}},
 		{"room proxy", "listen {\n max_clients = 0\n}" + masters, []string{"line 2", "max_clients is 0, expected at least 1"}},
 		{"room quorum", "quorum {\n clock_drift = 0.5\n}" + masters, []string{"line 2", "clock_drift is 0.5, expected 0 to 0.1"}},
+		{"room commands", "quorum {\n deny = [\"lpush\", \"get\"]\n}" + masters, []string{"line 2", `deny names "lpush"`, `deny names "get"`}},
 		{"ttl and timeout", "quorum {\n timeout = \"50ms\"\n max_ttl = \"80ms\"\n}" + masters, []string{"line 2", "timeout is 50ms and max_ttl is 80ms"}},
 		{"drain", "listen {\n drain = \"100ms\"\n}" + masters, []string{"line 2", "drain is 100ms and timeout + retry_budget is 250ms"}},
 		{"no masters", "log {}\n", []string{"line 1", "there are 0 masters"}},
@@ -210,6 +211,7 @@ func TestOneProblemIsSaidOnce(t *testing.T) {
 		"master \"a\" {}",
 		"quorum {\n timeout = 7\n}" + masters,
 		"listen {\n address = 7\n}" + masters,
+		"quorum {\n max_ttl = \"25h\"\n}" + masters,
 		"listen {\n address = \"x\"\n}" + masters,
 	} {
 		_, _, err := loadConfig(write(t, file), "")

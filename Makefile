@@ -11,8 +11,10 @@ TIMEOUT   ?= 15m
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' Makefile
 
+# -count=1, because go does not see that integration/ tests a binary built from
+# the other packages, and would repeat an old result.
 test: deps lint ## get what is missing, then lint and run every test
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./...
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
 	@.ci/deps

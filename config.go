@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -53,8 +55,12 @@ type configError struct {
 
 func (e *configError) Error() string { return e.diags.Error() }
 
-// print writes every problem with its file, line and the line itself.
+// print writes every problem with its file, line and the line itself, from
+// the top of the file down.
 func (e *configError) print(w io.Writer) {
+	slices.SortStableFunc(e.diags, func(a, b *hcl.Diagnostic) int {
+		return cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line)
+	})
 	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
 }
 

@@ -1,0 +1,146 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// contestants is how many clients take one lock with one token at one time,
+// as the samples of StackExchange.Redis do.
+const contestants = 10
+
+// TestContest is V6 and V7 as clients see them: of ten that take one lock with
+// the same token at the same time always exactly one wins, the others hear
+// null, and the losers never free what the winner has.
+func TestContest(t *testing.T) {
+	rounds := 150
+	if testing.Short() {
+		rounds = 30
+	}
+	t.Run("all well", func(t *testing.T) {
+		r, masters := StartCluster(t, 5)
+		contest(t, r, masters, rounds, nil)
+	})
+
+	t.Run("one master slower than the timeout", func(t *testing.T) {
+		masters := StartMasters(t, 5)
+		cfg := overFive(masters)
+		link := NewLink(t, masters[2].Addr)
+		cfg.Masters[2] = link.Addr
+		r := StartRedlockd(t, cfg, masters)
+		link.Slow(2 * cfg.Timeout)
+		contest(t, r, masters, rounds, nil)
+		// What arrived late is taken back: nothing is left anywhere.
+		link.Slow(0)
+		waitGone(t, masters, "contest")
+	})
+
+	t.Run("one master dies in the middle", func(t *testing.T) {
+		r, masters := StartCluster(t, 5)
+		var dying sync.WaitGroup
+		defer dying.Wait()
+		contest(t, r, masters[1:], rounds, func(round int) {
+			switch round {
+			case rounds / 3:
+				dying.Go(masters[0].Kill) // while the clients ask
+			case rounds * 2 / 3:
+				dying.Wait()
+				masters[0].RestartEmpty()
+			}
+		})
+	})
+}
+
+// contest plays rounds on one key. The masters are those that are looked at
+// directly. before is called as a round begins.
+func contest(t *testing.T, r *Redlockd, masters []*Master, rounds int, before func(round int)) {
+	t.Helper()
+	ctx := context.Background()
+	clients := make([]*redis.Client, contestants)
+	for i := range clients {
+		clients[i] = r.Client()
+	}
+	const key, token = "contest", "the same"
+	for round := range rounds {
+		if before != nil {
+			before(round)
+		}
+		won := together(clients, func(c *redis.Client) string {
+			ok, err := c.SetNX(ctx, key, token, 60*time.Second).Result()
+			return fmt.Sprint(ok, " ", err)
+		})
+		if won["true <nil>"] != 1 || won["false <nil>"] != contestants-1 {
+			t.Fatalf("round %d: %v, want one true and %d false", round, won, contestants-1)
+		}
+		// All losers have been answered: what undoes them is on its way.
+		// Every few rounds it gets time to arrive.
+		looks := 1
+		if round%10 == 0 {
+			looks = 50
+		}
+		for range looks {
+			if n := holding(masters, key, token); n < 3 {
+				t.Fatalf("round %d: the winner's lock is on %d masters, want at least 3", round, n)
+			}
+		}
+		freed := together(clients, func(c *redis.Client) string {
+			return fmt.Sprint(c.Eval(ctx, releaseScript, []string{key}, token).Result())
+		})
+		if freed["1 <nil>"] != 1 || freed["0 <nil>"] != contestants-1 {
+			t.Fatalf("round %d: releases %v, want one 1 and %d 0", round, freed, contestants-1)
+		}
+	}
+}
+
+// together lets all clients do the same at the same time and counts what they
+// saw.
+func together(clients []*redis.Client, do func(*redis.Client) string) map[string]int {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, c := range clients {
+		wg.Go(func() {
+			<-start
+			s := do(c)
+			mu.Lock()
+			defer mu.Unlock()
+			seen[s]++
+		})
+	}
+	close(start)
+	wg.Wait()
+	return seen
+}
+
+// holding counts the masters that have the key with the token.
+func holding(masters []*Master, key, token string) int {
+	n := 0
+	for _, m := range masters {
+		if m.Holds(key, token) {
+			n++
+		}
+	}
+	return n
+}
+
+// waitGone waits until none of the masters has any of the keys.
+func waitGone(t *testing.T, masters []*Master, keys ...string) {
+	t.Helper()
+	eventually(t, "no key is left behind", func() (bool, string) {
+		left := 0
+		for _, m := range masters {
+			n, err := m.Client.Exists(context.Background(), keys...).Result()
+			if err != nil {
+				return false, err.Error()
+			}
+			left += int(n)
+		}
+		return left == 0, fmt.Sprintf("%d keys left on the masters", left)
+	})
+}

@@ -59,9 +59,17 @@ func (e *configError) Error() string { return e.diags.Error() }
 // the top of the file down.
 func (e *configError) print(w io.Writer) {
 	slices.SortStableFunc(e.diags, func(a, b *hcl.Diagnostic) int {
-		return cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line)
+		return cmp.Compare(line(a), line(b))
 	})
 	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
+}
+
+// line is where a problem stands; 0 for one of no place.
+func line(d *hcl.Diagnostic) int {
+	if d.Subject == nil {
+		return 0
+	}
+	return d.Subject.Start.Line
 }
 
 // loadConfig reads, decodes and checks a file. listen replaces

@@ -26,7 +26,8 @@ func replace(s quorum.State, op quorum.Op) quorum.Op {
 }
 
 // decide is a request that looks at the lock first. choose may be called more
-// than once; its last decision counts.
+// than once, by whatever goroutine, but only before the outcome is told; its
+// last decision counts.
 func decide(db int, key string, choose func(quorum.State) decision) Request {
 	var last decision
 	op := quorum.Op{Kind: quorum.Decide, DB: db, Key: key}

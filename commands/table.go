@@ -36,6 +36,9 @@ var (
 	runs   = []string{"noscript", "stale", "skip_monitor", "no_mandatory_keys", "movablekeys"}
 	looks  = []string{"readonly", "noscript", "stale", "skip_monitor", "no_mandatory_keys", "movablekeys"}
 	loads  = []string{"noscript", "stale"}
+	tells  = []string{"noscript"}
+	kills  = []string{"noscript", "allow_busy"}
+	helps  = []string{"loading", "stale"}
 )
 
 var table = []Spec{
@@ -74,11 +77,11 @@ var table = []Spec{
 	{Name: "evalsha_ro", Arity: -3, Flags: looks, run: evalsha},
 	{Name: "script", Arity: -2, Subcommands: []Spec{
 		{Name: "script|load", Arity: 3, Flags: loads, run: scriptLoad},
-		{Name: "script|exists", Arity: -3, Flags: loads, run: scriptExists},
-		{Name: "script|flush", Arity: -2, Flags: loads, run: scriptFlush},
-		{Name: "script|kill", Arity: 2, Flags: loads, run: scriptKill},
-		{Name: "script|debug", Arity: 3, Flags: loads, run: scriptDebug},
-		{Name: "script|help", Arity: 2, Flags: loads, run: scriptHelp},
+		{Name: "script|exists", Arity: -3, Flags: tells, run: scriptExists},
+		{Name: "script|flush", Arity: -2, Flags: tells, run: scriptFlush},
+		{Name: "script|kill", Arity: 2, Flags: kills, run: scriptKill},
+		{Name: "script|debug", Arity: 3, Flags: tells, run: scriptDebug},
+		{Name: "script|help", Arity: 2, Flags: helps, run: scriptHelp},
 	}},
 }
 

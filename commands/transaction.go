@@ -4,8 +4,9 @@ import "github.com/redlockd/redlockd/quorum"
 
 // Watched is one key of WATCH with what was found there.
 type Watched struct {
-	DB      int
-	Key     string
+	DB  int
+	Key string
+	// Outcome is that of the read that armed Watch; it has come.
 	Outcome *quorum.Outcome
 	Watch   *quorum.Watch
 }

@@ -1,2 +1,21 @@
-// Package proxy: see doc.go to come.
+// Package proxy serves Redis clients: it accepts their connections, reads
+// their commands, and writes their replies in order. What a lock command
+// means is told by package commands, who holds a lock by package quorum.
+//
+// A [Server] owns the sessions. A session's reading goroutine takes one frame
+// after the other (guard.go), and gives every command a slot in a bounded
+// queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
+// are answered at once from a table (local.go); lock commands go to [Quorum],
+// side by side, and fill their slot when the outcome arrives. A writing
+// goroutine lives while the first slots are ready: it confirms what was
+// granted, gathers the replies into one write, and undoes what could not be
+// told (S1, V2, P5).
+//
+// redcon is the codec and is named only here: it takes complete frames apart
+// and writes RESP2. It never sees a frame before the guard has followed it to
+// its end, because an absurd length ends the process inside redcon, and
+// because its reader recurses once for every read of an incomplete command.
+//
+// Listings (DBSIZE, SCAN) are well-formed and empty: only the masters know
+// the keys, and no client of a lock needs them.
 package proxy

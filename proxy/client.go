@@ -1,0 +1,236 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// clientCommand is one subcommand of CLIENT. arity counts both names.
+type clientCommand struct {
+	arity int
+	run   func(s *session, args [][]byte) commands.Reply
+}
+
+var clientCommands map[string]clientCommand
+
+func init() {
+	clientCommands = map[string]clientCommand{
+		"id":           {2, func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }},
+		"getname":      {2, (*session).clientGetName},
+		"setname":      {3, (*session).clientSetName},
+		"setinfo":      {4, (*session).clientSetInfo},
+		"info":         {2, func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }},
+		"list":         {-2, (*session).clientList},
+		"reply":        {3, (*session).clientReply},
+		"no-evict":     {3, onOff},
+		"no-touch":     {3, onOff},
+		"tracking":     {-3, (*session).clientTracking},
+		"caching":      {3, (*session).clientCaching},
+		"trackinginfo": {2, (*session).clientTrackingInfo},
+		"getredir":     {2, (*session).clientGetRedir},
+		"kill":         {-3, always(commands.Error("ERR redlockd does not let clients end one another"))},
+		"pause":        {-3, always(commands.Error("ERR redlockd does not let clients pause one another"))},
+		"unpause":      {2, always(commands.OK)},
+		"help":         {2, always(clientHelp)},
+	}
+}
+
+var clientHelp = help(
+	"CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+	"GETNAME", "    Return the name of the current connection.",
+	"GETREDIR", "    Return the client ID we are redirecting to when tracking is enabled.",
+	"ID", "    Return the ID of the current connection.",
+	"INFO", "    Return information about the current client connection.",
+	"LIST [options ...]", "    Return information about client connections.",
+	"NO-EVICT (ON|OFF)", "    Accepted; redlockd evicts nothing.",
+	"REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.",
+	"SETINFO <option> <value>", "    Set client meta attr.",
+	"SETNAME <name>", "    Assign the name <name> to the current connection.",
+	"TRACKING (ON OPTIN|OFF)", "    Accepted without effect: redlockd sends no invalidations.",
+	"HELP", "    Prints this help.",
+)
+
+func (s *session) client(args [][]byte) commands.Reply {
+	name := strings.ToLower(clean(args[1], 32))
+	c, ok := clientCommands[name]
+	switch {
+	case !ok:
+		return unknownSubcommand("client", args[1])
+	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
+		return wrongArity("client|" + name)
+	}
+	return c.run(s, args)
+}
+
+func (s *session) clientGetName([][]byte) commands.Reply {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	if s.shown.name == "" {
+		return commands.Null
+	}
+	return commands.Bulk(s.shown.name)
+}
+
+func (s *session) clientSetName(args [][]byte) commands.Reply {
+	if !good(args[2]) || len(args[2]) > maxName {
+		return errClientName
+	}
+	s.rename(string(args[2]))
+	return commands.OK
+}
+
+func (s *session) clientSetInfo(args [][]byte) commands.Reply {
+	sh := &s.shown
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	field, name := &sh.libName, "lib-name"
+	switch {
+	case is(args[2], "lib-name"):
+	case is(args[2], "lib-ver"):
+		field, name = &sh.libVer, "lib-ver"
+	default:
+		return commands.Error("ERR Unrecognized option '" + clean(args[2], 128) + "'")
+	}
+	if !good(args[3]) || len(args[3]) > maxName {
+		return commands.Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
+	}
+	*field = string(args[3])
+	return commands.OK
+}
+
+// clientList is CLIENT LIST [TYPE type | ID id ...].
+func (s *session) clientList(args [][]byte) commands.Reply {
+	var ids map[int64]bool
+	list := s.srv.clients()
+	switch {
+	case len(args) == 2:
+	case is(args[2], "type") && len(args) == 4:
+		switch kind := strings.ToLower(string(args[3])); kind {
+		case "normal", "pubsub":
+			list = slices.DeleteFunc(list, func(o *session) bool { return o.subscriber() != (kind == "pubsub") })
+		case "master", "replica", "slave":
+			list = nil
+		default:
+			return commands.Error("ERR Unknown client type '" + clean(args[3], 128) + "'")
+		}
+	case is(args[2], "id") && len(args) > 3:
+		ids = make(map[int64]bool)
+		for _, a := range args[3:] {
+			id, ok := parseInt(a)
+			if !ok || id < 1 {
+				return commands.Error("ERR Invalid client ID")
+			}
+			ids[id] = true
+		}
+	default:
+		return errSyntax
+	}
+	slices.SortFunc(list, func(a, b *session) int { return int(a.id - b.id) })
+	var b strings.Builder
+	for _, o := range list {
+		if ids == nil || ids[o.id] {
+			b.WriteString(o.describe())
+		}
+	}
+	return verbatim(b.String())
+}
+
+// subscriber is whether the session was subscribed when its last command
+// came. Safe for concurrent use.
+func (s *session) subscriber() bool {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	return s.shown.subs != [kinds]int{}
+}
+
+// clientReply switches replies off and on. Only ON has a reply; those of
+// commands that were read before keep what was in force then.
+func (s *session) clientReply(args [][]byte) commands.Reply {
+	switch {
+	case is(args[2], "on"):
+		s.off = false
+	case is(args[2], "off"):
+		s.off = true
+	case is(args[2], "skip"):
+		s.skip, s.skipNext = true, !s.off
+	default:
+		return errSyntax
+	}
+	return commands.OK
+}
+
+func onOff(_ *session, args [][]byte) commands.Reply {
+	if is(args[2], "on") || is(args[2], "off") {
+		return commands.OK
+	}
+	return errSyntax
+}
+
+// clientTracking accepts OPTIN, in which nothing is cached until the client
+// asks, because rueidis sends it with every connection. In the other modes
+// the client would keep what it reads until an invalidation that never comes.
+func (s *session) clientTracking(args [][]byte) commands.Reply {
+	if is(args[2], "off") && len(args) == 3 {
+		s.optIn = false
+		return commands.OK
+	}
+	if !is(args[2], "on") {
+		return errSyntax
+	}
+	optIn := false
+	for _, a := range args[3:] {
+		switch {
+		case is(a, "optin"):
+			optIn = true
+		case is(a, "noloop"):
+		case is(a, "optout"), is(a, "bcast"), is(a, "redirect"), is(a, "prefix"):
+			return errTracking
+		default:
+			return errSyntax
+		}
+	}
+	if !optIn {
+		return errTracking
+	}
+	s.optIn = true
+	return commands.OK
+}
+
+var errTracking = commands.Error("ERR redlockd sends no invalidations, so it takes CLIENT TRACKING ON only with OPTIN")
+
+func (s *session) clientCaching(args [][]byte) commands.Reply {
+	switch {
+	case !is(args[2], "yes") && !is(args[2], "no"):
+		return errSyntax
+	case !s.optIn:
+		return commands.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	case is(args[2], "no"):
+		return commands.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+	}
+	return commands.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")
+}
+
+func (s *session) clientTrackingInfo([][]byte) commands.Reply {
+	flags, redirect := bulks("off"), int64(-1)
+	if s.optIn {
+		flags, redirect = bulks("on", "optin"), 0
+	}
+	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
+		commands.Bulk("flags"), {Kind: commands.KindSet, Items: flags},
+		commands.Bulk("redirect"), commands.Int(redirect),
+		commands.Bulk("prefixes"), commands.Array(),
+	}}
+}
+
+func (s *session) clientGetRedir([][]byte) commands.Reply {
+	if s.optIn {
+		return commands.Int(0)
+	}
+	return commands.Int(-1)
+}
+
+func verbatim(text string) commands.Reply {
+	return commands.Reply{Kind: commands.KindVerbatim, Text: text}
+}

@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// config is CONFIG GET, which clients ask before they lock, and refuses the
+// rest: redlockd's configuration is a file.
+func (s *session) config(args [][]byte) commands.Reply {
+	switch {
+	case is(args[1], "get"):
+		if len(args) < 3 {
+			return wrongArity("config|get")
+		}
+		return s.srv.configGet(args[2:])
+	case is(args[1], "resetstat") && len(args) == 2:
+		return commands.OK
+	case is(args[1], "set"):
+		return commands.Error("ERR redlockd is configured by its file; CONFIG SET is not supported")
+	case is(args[1], "rewrite"):
+		return commands.Error("ERR redlockd is configured by its file; CONFIG REWRITE is not supported")
+	case is(args[1], "help"):
+		return help("CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+			"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
+			"RESETSTAT", "    Accepted without effect.",
+			"HELP", "    Prints this help.")
+	}
+	return unknownSubcommand("config", args[1])
+}
+
+// configGet answers with those of the settings that a pattern matches, each
+// once, in the order of their names.
+func (s *Server) configGet(patterns [][]byte) commands.Reply {
+	items := []commands.Reply{}
+	for _, kv := range s.settings() {
+		if slices.ContainsFunc(patterns, func(p []byte) bool { return glob(strings.ToLower(string(p)), kv[0]) }) {
+			items = append(items, bulks(kv[0], kv[1])...)
+		}
+	}
+	return commands.Reply{Kind: commands.KindMap, Items: items}
+}
+
+// settings are Redis's names for what is true of redlockd, sorted. Eviction
+// and saving are not its business, and it says what keeps clients calm.
+func (s *Server) settings() [][2]string {
+	return [][2]string{
+		{"appendfsync", "everysec"},
+		{"appendonly", "no"},
+		{"bind", "*"},
+		{"cluster-enabled", "no"},
+		{"databases", strconv.Itoa(quorum.Databases)},
+		{"maxclients", strconv.Itoa(s.cfg.MaxClients)},
+		{"maxmemory", "0"},
+		{"maxmemory-policy", "noeviction"},
+		{"notify-keyspace-events", ""},
+		{"port", strconv.FormatInt(s.port.Load(), 10)},
+		{"proto-max-bulk-len", strconv.Itoa(s.cfg.MaxCommandBytes)},
+		{"replica-read-only", "yes"},
+		{"save", ""},
+		{"slave-read-only", "yes"},
+		{"tcp-keepalive", "15"},
+		{"timeout", strconv.FormatInt(int64(s.cfg.IdleTimeout/time.Second), 10)},
+	}
+}

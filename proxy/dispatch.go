@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// interpreter is what a session needs of package commands.
+type interpreter interface {
+	Understand(db int, args [][]byte) (commands.Request, bool)
+	Check(args [][]byte) (ok bool, refusal commands.Reply)
+	Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request
+}
+
+// dispatch carries out one command, in the order of Redis's checks.
+func (s *session) dispatch(args [][]byte) {
+	s.skip, s.skipNext = s.skipNext, false
+	s.srv.stats.commands.Add(1)
+	var buf [32]byte
+	name := lower(buf[:], args[0])
+	local, isLocal := locals[string(name)]
+	s.show(name)
+	switch {
+	case !s.authed && !local.beforeLogin:
+		s.abortMulti()
+		s.refuse(commands.Error("NOAUTH Authentication required."))
+	case isLocal && !local.takes(len(args)):
+		s.abortMulti()
+		s.refuse(local.wrongArity())
+	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
+		s.abortMulti()
+		s.refuse(commands.Error("ERR Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
+			"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"))
+	case s.multi != nil && !local.ofMulti:
+		s.enqueue(local, isLocal, args)
+	case local.special != nil:
+		local.special(s, args)
+	case isLocal:
+		s.answerLocal(local, args)
+	default:
+		s.lockCommand(name, args)
+	}
+}
+
+// answerLocal runs before the slot is made, because HELLO's own reply is in
+// the protocol that it asks for.
+func (s *session) answerLocal(local localCommand, args [][]byte) {
+	r := local.run(s, args)
+	if r.Kind == commands.KindError {
+		s.refuse(r)
+		return
+	}
+	s.answer(r)
+}
+
+// refuse answers with an error that the masters have no part in.
+func (s *session) refuse(r commands.Reply) {
+	s.srv.stats.countError(r.Text)
+	s.answer(r)
+}
+
+// lockCommand hands a command of package commands to the quorum.
+func (s *session) lockCommand(name []byte, args [][]byte) {
+	req, ok := s.srv.in.Understand(s.db, args)
+	if !ok {
+		s.refuse(s.srv.unknown(name, args))
+		return
+	}
+	size := 256
+	for _, a := range args {
+		size += len(a)
+	}
+	s.begin(req, size, nil)
+}
+
+// begin queues the slot of a request and then its operations. The slot comes
+// first because Do may call done before it returns, and Do is called here, in
+// the reading goroutine, because its order is the order of the key (V7).
+func (s *session) begin(req commands.Request, size int, after func()) {
+	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after}
+	if len(req.Ops) == 0 {
+		sl.reply, sl.shape = req.Reply(nil), nil
+		if sl.reply.Kind == commands.KindError {
+			s.srv.stats.countError(sl.reply.Text)
+		}
+		sl.size = replySize(sl.reply)
+		if after != nil {
+			after()
+		}
+		s.pipe.add(sl)
+		return
+	}
+	sl.waiting = len(req.Ops)
+	sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
+	s.pipe.add(sl)
+	for i := range req.Ops {
+		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) { s.pipe.outcome(sl, i, o) })
+	}
+}

@@ -1,0 +1,21 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// grants are the promises that outcomes hold (quorum.Outcome). Tests, which
+// cannot make an outcome that grants, put their own in its place.
+type grants interface {
+	confirm(o *quorum.Outcome) error
+	writeBefore(o *quorum.Outcome) (time.Duration, bool)
+	undo(o *quorum.Outcome)
+}
+
+type quorumGrants struct{}
+
+func (quorumGrants) confirm(o *quorum.Outcome) error                     { return o.Confirm() }
+func (quorumGrants) writeBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
+func (quorumGrants) undo(o *quorum.Outcome)                              { o.Undo() }

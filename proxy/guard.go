@@ -1,0 +1,225 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/tidwall/redcon"
+)
+
+// protocolError is a frame that cannot be followed. Its text is Redis's, and
+// the connection ends with it.
+type protocolError string
+
+func (e protocolError) Error() string { return "ERR Protocol error: " + string(e) }
+
+const (
+	errMultibulk      = protocolError("invalid multibulk length")
+	errBulk           = protocolError("invalid bulk length")
+	errInline         = protocolError("too big inline request")
+	errMultibulkLine  = protocolError("too big mbulk count string")
+	errBulkLine       = protocolError("too big bulk count string")
+	errLoginMultibulk = protocolError("unauthenticated multibulk length")
+	errLoginBulk      = protocolError("unauthenticated bulk length")
+)
+
+// frames cuts what a client sends into complete commands. It follows RESP
+// itself and remembers how far it got, so every byte is looked at once however
+// slowly it comes, and memory grows with what has arrived, never with what was
+// announced.
+type frames struct {
+	r          io.Reader
+	buf        []byte
+	start, end int // what has been read and not yet been given out
+	last       int // bytes of the last read
+
+	// The frame that begins at start: everything before start+scan has been
+	// followed. arguments are still to come, of which the first has size
+	// bytes when inBulk is set.
+	scan      int
+	inFrame   bool
+	arguments int
+	inBulk    bool
+	size      int
+}
+
+// next returns the next complete command, or nil when more must be read
+// first. The slices are valid until the next fill.
+func (f *frames) next(lim frameLimits) ([][]byte, error) {
+	for {
+		n, err := f.follow(lim)
+		if n == 0 || err != nil {
+			return nil, err
+		}
+		raw := f.buf[f.start : f.start+n]
+		empty := f.isEmpty(raw)
+		f.start += n
+		f.scan, f.inFrame, f.arguments = 0, false, 0
+		if empty {
+			continue
+		}
+		cmd, err := redcon.Parse(raw)
+		if err != nil {
+			return nil, parseError(err)
+		}
+		if len(cmd.Args) > lim.arguments {
+			return nil, errInline
+		}
+		return cmd.Args, nil
+	}
+}
+
+// partial is whether a command has begun to arrive and has not ended.
+func (f *frames) partial() bool { return f.start < f.end }
+
+// isEmpty is whether a frame holds no command: a blank line, *0 or *-1. Redis
+// passes over them without a reply.
+func (f *frames) isEmpty(raw []byte) bool {
+	if f.inFrame {
+		return f.scan <= maxHeader && bytes.Count(raw, []byte{'\n'}) == 1
+	}
+	return len(bytes.TrimSpace(raw)) == 0
+}
+
+// follow returns the length of the frame at start, or 0 when it has not ended.
+func (f *frames) follow(lim frameLimits) (int, error) {
+	b := f.buf[f.start:f.end]
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if b[0] != '*' {
+		return f.followInline(b, lim)
+	}
+	if !f.inFrame {
+		count, done, err := f.number(b, errMultibulk, errMultibulkLine)
+		if !done || err != nil {
+			return 0, err
+		}
+		if count > int64(lim.arguments) {
+			if lim.login {
+				return 0, errLoginMultibulk
+			}
+			return 0, errMultibulk
+		}
+		f.inFrame, f.arguments = true, int(max(count, 0))
+	}
+	for f.arguments > 0 {
+		done, err := f.followBulk(b, lim)
+		if !done || err != nil {
+			return 0, err
+		}
+		f.arguments--
+	}
+	return f.scan, nil
+}
+
+func (f *frames) followInline(b []byte, lim frameLimits) (int, error) {
+	most := min(maxInline, lim.bytes)
+	if lim.login {
+		most = min(most, loginBytes)
+	}
+	i := bytes.IndexByte(b[f.scan:], '\n')
+	if i < 0 {
+		f.scan = len(b)
+	} else {
+		f.scan += i + 1
+	}
+	if f.scan > most {
+		return 0, errInline
+	}
+	if i < 0 {
+		return 0, nil
+	}
+	return f.scan, nil
+}
+
+// followBulk follows one argument, and reports whether it has arrived.
+func (f *frames) followBulk(b []byte, lim frameLimits) (bool, error) {
+	if !f.inBulk {
+		if f.scan == len(b) {
+			return false, nil
+		}
+		if c := b[f.scan]; c != '$' {
+			return false, protocolError(fmt.Sprintf("expected '$', got '%s'", clean([]byte{c}, 1)))
+		}
+		size, done, err := f.number(b, errBulk, errBulkLine)
+		if !done || err != nil {
+			return false, err
+		}
+		if lim.login && size > loginBytes {
+			return false, errLoginBulk
+		}
+		if size < 0 || size > int64(lim.bytes-f.scan-2) {
+			return false, errBulk
+		}
+		f.inBulk, f.size = true, int(size)
+	}
+	end := f.scan + f.size
+	if end+2 > len(b) {
+		return false, nil
+	}
+	if b[end] != '\r' || b[end+1] != '\n' {
+		return false, errBulk
+	}
+	f.scan, f.inBulk = end+2, false
+	return true, nil
+}
+
+// number reads a line "*n" or "$n" at scan and passes over it.
+func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, err error) {
+	line := b[f.scan:]
+	i := bytes.IndexByte(line[:min(len(line), maxHeader)], '\n')
+	switch {
+	case i < 0 && len(line) >= maxHeader:
+		return 0, false, long
+	case i < 0:
+		return 0, false, nil
+	case i < 2 || line[i-1] != '\r':
+		return 0, false, bad
+	}
+	n, ok := parseInt(line[1 : i-1])
+	if !ok {
+		return 0, false, bad
+	}
+	f.scan += i + 1
+	return n, true, nil
+}
+
+// fill reads once. Before that it makes room, and gives a big buffer back when
+// nothing is left in it.
+func (f *frames) fill() error {
+	switch {
+	case f.start == f.end:
+		f.start, f.end = 0, 0
+		switch {
+		case f.last == len(f.buf) && len(f.buf) < bigReads:
+			f.buf = make([]byte, max(smallBuffer, 2*len(f.buf)))
+		case f.last < smallBuffer && len(f.buf) > smallBuffer:
+			f.buf = make([]byte, smallBuffer)
+		}
+	case f.end == len(f.buf) && f.start > 0:
+		f.end = copy(f.buf, f.buf[f.start:f.end])
+		f.start = 0
+	case f.end == len(f.buf):
+		f.buf = append(f.buf, make([]byte, len(f.buf))...)
+	}
+	n, err := f.r.Read(f.buf[f.end:])
+	f.end += n
+	f.last = n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// parseError gives redcon's refusal, which happens for quotes only, Redis's
+// prefix.
+func parseError(err error) error {
+	const prefix = "Protocol error: "
+	text := err.Error()
+	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
+		text = text[len(prefix):]
+	}
+	return protocolError(text)
+}

@@ -1,0 +1,68 @@
+package proxy
+
+import "github.com/redlockd/redlockd/commands"
+
+var (
+	errHelloVersion = commands.Error("ERR Protocol version is not an integer or out of range")
+	errNoProto      = commands.Error("NOPROTO unsupported protocol version")
+	errHelloLogin   = commands.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+		"HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version " +
+		"at the same time")
+	errClientName = commands.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+)
+
+// hello is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
+// unless all of it is right, except that a login stays, as in Redis.
+func (s *session) hello(args [][]byte) commands.Reply {
+	proto := s.protocol()
+	if len(args) > 1 {
+		n, ok := parseInt(args[1])
+		switch {
+		case !ok:
+			return errHelloVersion
+		case n != 2 && n != 3:
+			return errNoProto
+		}
+		proto = int(n)
+	}
+	var user, password, name []byte
+	for i := 2; i < len(args); i++ {
+		switch more := len(args) - i - 1; {
+		case is(args[i], "auth") && more >= 2:
+			user, password = args[i+1], args[i+2]
+			i += 2
+		case is(args[i], "setname") && more >= 1:
+			name = args[i+1]
+			if !good(name) || len(name) > maxName {
+				return errClientName
+			}
+			i++
+		default:
+			return commands.Error("ERR Syntax error in HELLO option '" + clean(args[i], 128) + "'")
+		}
+	}
+	if user != nil && !s.login(user, password) {
+		return errWrongPass
+	}
+	if !s.authed {
+		return errHelloLogin
+	}
+	if name != nil {
+		s.rename(string(name))
+	}
+	s.proto.Store(int32(proto))
+	return s.greeting()
+}
+
+// greeting is HELLO's reply; it describes a master without replicas.
+func (s *session) greeting() commands.Reply {
+	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
+		commands.Bulk("server"), commands.Bulk("redis"),
+		commands.Bulk("version"), commands.Bulk(RedisVersion),
+		commands.Bulk("proto"), commands.Int(int64(s.protocol())),
+		commands.Bulk("id"), commands.Int(s.id),
+		commands.Bulk("mode"), commands.Bulk("standalone"),
+		commands.Bulk("role"), commands.Bulk("master"),
+		commands.Bulk("modules"), commands.Array(),
+	}}
+}

@@ -1,0 +1,213 @@
+package proxy
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// infoSection is one section of INFO.
+type infoSection struct {
+	name  string
+	title string
+	write func(s *Server, w *infoText)
+}
+
+var infoSections = []infoSection{
+	{"server", "Server", (*Server).infoServer},
+	{"clients", "Clients", (*Server).infoClients},
+	{"memory", "Memory", (*Server).infoMemory},
+	{"persistence", "Persistence", (*Server).infoPersistence},
+	{"stats", "Stats", (*Server).infoStats},
+	{"replication", "Replication", (*Server).infoReplication},
+	{"cpu", "CPU", (*Server).infoCPU},
+	{"modules", "Modules", func(*Server, *infoText) {}},
+	{"errorstats", "Errorstats", (*Server).infoErrors},
+	{"cluster", "Cluster", func(_ *Server, w *infoText) { w.line("cluster_enabled", 0) }},
+	{"keyspace", "Keyspace", func(*Server, *infoText) {}},
+	{"redlockd", "Redlockd", (*Server).infoRedlockd},
+}
+
+// infoText is the text of INFO as it grows.
+type infoText struct{ strings.Builder }
+
+// line writes one field. Texts lose their line breaks, so that no field can
+// pretend to be another.
+func (w *infoText) line(name string, value any) {
+	w.WriteString(name + ":" + clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
+}
+
+// info is INFO [section ...].
+func (s *session) info(args [][]byte) commands.Reply {
+	want := func(string) bool { return true }
+	if len(args) > 1 {
+		want = func(name string) bool {
+			return slices.ContainsFunc(args[1:], func(a []byte) bool {
+				return is(a, name) || is(a, "all") || is(a, "everything") || is(a, "default")
+			})
+		}
+	}
+	var w infoText
+	for _, section := range infoSections {
+		if !want(section.name) {
+			continue
+		}
+		if w.Len() > 0 {
+			w.WriteString("\r\n")
+		}
+		w.WriteString("# " + section.title + "\r\n")
+		section.write(s.srv, &w)
+	}
+	return verbatim(w.String())
+}
+
+func (s *Server) infoServer(w *infoText) {
+	w.line("redis_version", RedisVersion)
+	w.line("redis_git_sha1", "00000000")
+	w.line("redis_git_dirty", 0)
+	w.line("redis_build_id", "redlockd")
+	w.line("redis_mode", "standalone")
+	w.line("os", runtime.GOOS+" "+runtime.GOARCH)
+	w.line("arch_bits", strconv.IntSize)
+	w.line("monotonic_clock", "Go")
+	w.line("multiplexing_api", "Go")
+	w.line("process_id", os.Getpid())
+	w.line("run_id", s.runID)
+	w.line("tcp_port", s.port.Load())
+	w.line("server_time_usec", s.q.Now()*1000)
+	w.line("uptime_in_seconds", s.uptime())
+	w.line("uptime_in_days", s.uptime()/86400)
+	w.line("hz", 10)
+	w.line("configured_hz", 10)
+	w.line("executable", "redlockd")
+	w.line("config_file", "")
+}
+
+func (s *Server) infoClients(w *infoText) {
+	w.line("connected_clients", s.Clients())
+	w.line("cluster_connections", 0)
+	w.line("maxclients", s.cfg.MaxClients)
+	w.line("blocked_clients", 0)
+	w.line("tracking_clients", 0)
+}
+
+func (s *Server) infoMemory(w *infoText) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	w.line("used_memory", m.HeapAlloc)
+	w.line("used_memory_rss", m.Sys)
+	w.line("used_memory_peak", m.HeapSys)
+	w.line("maxmemory", 0)
+	w.line("maxmemory_policy", "noeviction")
+	w.line("mem_allocator", "Go")
+}
+
+func (s *Server) infoPersistence(w *infoText) {
+	w.line("loading", 0)
+	w.line("async_loading", 0)
+	w.line("rdb_changes_since_last_save", 0)
+	w.line("rdb_bgsave_in_progress", 0)
+	w.line("rdb_last_save_time", s.started.Unix())
+	w.line("rdb_last_bgsave_status", "ok")
+	w.line("aof_enabled", 0)
+	w.line("aof_rewrite_in_progress", 0)
+	w.line("aof_last_write_status", "ok")
+}
+
+func (s *Server) infoStats(w *infoText) {
+	w.line("total_connections_received", s.stats.connections.Load())
+	w.line("total_commands_processed", s.stats.commands.Load())
+	w.line("total_net_output_bytes", s.stats.written.Load())
+	w.line("rejected_connections", s.stats.rejected.Load())
+	w.line("expired_keys", 0)
+	w.line("evicted_keys", 0)
+	h := &s.hub
+	h.mu.Lock()
+	channels, patterns, shards := len(h.subs[channels]), len(h.subs[patterns]), len(h.subs[shards])
+	h.mu.Unlock()
+	w.line("pubsub_channels", channels)
+	w.line("pubsub_patterns", patterns)
+	w.line("pubsubshard_channels", shards)
+}
+
+func (s *Server) infoReplication(w *infoText) {
+	w.line("role", "master")
+	w.line("connected_slaves", 0)
+	w.line("master_failover_state", "no-failover")
+	w.line("master_replid", s.runID)
+	w.line("master_replid2", strings.Repeat("0", 40))
+	w.line("master_repl_offset", 0)
+	w.line("second_repl_offset", -1)
+	w.line("repl_backlog_active", 0)
+	w.line("repl_backlog_size", 0)
+	w.line("repl_backlog_first_byte_offset", 0)
+	w.line("repl_backlog_histlen", 0)
+}
+
+func (s *Server) infoCPU(w *infoText) {
+	user, system := cpuSeconds()
+	w.line("used_cpu_sys", fmt.Sprintf("%.6f", system))
+	w.line("used_cpu_user", fmt.Sprintf("%.6f", user))
+}
+
+func (s *Server) infoErrors(w *infoText) {
+	errors, _ := s.stats.snapshot()
+	for _, code := range slices.Sorted(maps.Keys(errors)) {
+		w.line("errorstat_"+code, fmt.Sprintf("count=%d", errors[code]))
+	}
+}
+
+// infoRedlockd is what no Redis tells: the masters, and how locks went.
+func (s *Server) infoRedlockd(w *infoText) {
+	st := s.q.Status()
+	w.line("redlockd_version", s.version)
+	if st.Embedded {
+		w.line("redlockd_mode", "dev")
+		w.line("redlockd_note", "the masters are embedded in this process: locks end with it and nothing is kept")
+	} else {
+		w.line("redlockd_mode", "server")
+	}
+	w.line("quorum", st.Quorum)
+	w.line("masters", len(st.Masters))
+	w.line("masters_voting", st.Voting)
+	for i, m := range st.Masters {
+		w.line("master"+strconv.Itoa(i), describeMaster(m))
+	}
+	c := st.Counters
+	for _, f := range []struct {
+		name  string
+		value uint64
+	}{
+		{"acquires_won", c.Won}, {"acquires_held", c.Held}, {"acquires_split", c.Split},
+		{"acquires_undecided", c.Undecided}, {"released", c.Released}, {"extended", c.Extended}, {"reads", c.Reads},
+		{"rollbacks", c.Rollbacks}, {"late_grants", c.LateGrants}, {"quarantines", c.Quarantines},
+		{"lost_connections", c.LostConnections}, {"master_errors", c.MasterErrors},
+		{"without_majority", c.WithoutMajority}, {"protocol_errors", s.stats.protocolErrors.Load()},
+	} {
+		w.line(f.name, f.value)
+	}
+	_, refused := s.stats.snapshot()
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		w.line("refused_"+strings.ReplaceAll(name, ":", "_"), refused[name])
+	}
+}
+
+// describeMaster has the reason last, because it is words.
+func describeMaster(m quorum.MasterStatus) string {
+	text := fmt.Sprintf("name=%s,address=%s,state=%s,version=%s", m.Name, m.Address, m.State, m.Version)
+	if m.Wait > 0 {
+		text += fmt.Sprintf(",wait_ms=%d", m.Wait/time.Millisecond)
+	}
+	if m.Reason != "" {
+		text += ",reason=" + m.Reason
+	}
+	return text
+}

@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// command is COMMAND and its subcommands: enough for redis-cli to start and
+// for clients that look up arities and keys.
+func (s *session) command(args [][]byte) commands.Reply {
+	if len(args) == 1 {
+		return describeAll()
+	}
+	switch {
+	case is(args[1], "count"):
+		if len(args) != 2 {
+			return wrongArity("command|count")
+		}
+		return commands.Int(int64(len(specs())))
+	case is(args[1], "docs"):
+		return commands.Reply{Kind: commands.KindMap}
+	case is(args[1], "info"):
+		if len(args) == 2 {
+			return describeAll()
+		}
+		items := make([]commands.Reply, len(args)-2)
+		for i, name := range args[2:] {
+			items[i] = describeNamed(name)
+		}
+		return commands.Array(items...)
+	case is(args[1], "list") && len(args) == 2:
+		var names []string
+		for _, c := range specs() {
+			names = append(names, c.Name)
+		}
+		return commands.Array(bulks(names...)...)
+	case is(args[1], "getkeys"):
+		if len(args) < 3 {
+			return wrongArity("command|getkeys")
+		}
+		return getKeys(args[2:])
+	case is(args[1], "help"):
+		return help("COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+			"(no subcommand)", "    Return details about all commands of redlockd.",
+			"COUNT", "    Return the total number of commands of redlockd.",
+			"LIST", "    Return a list of all commands of redlockd.",
+			"INFO [<command-name> ...]", "    Return details about multiple commands.",
+			"GETKEYS <full-command>", "    Return the keys from a full command.",
+			"HELP", "    Prints this help.")
+	}
+	return unknownSubcommand("command", args[1])
+}
+
+// specs are all commands, those of locks and those of the connection.
+func specs() []commands.Spec {
+	list := slices.Clone(commands.Table())
+	for _, c := range localCommands() {
+		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
+		if c.name == "watch" {
+			spec.First, spec.Last, spec.Step = 1, -1, 1
+		}
+		list = append(list, spec)
+	}
+	return list
+}
+
+func describeAll() commands.Reply {
+	var items []commands.Reply
+	for _, c := range specs() {
+		items = append(items, describeSpec(c))
+	}
+	return commands.Array(items...)
+}
+
+func describeNamed(name []byte) commands.Reply {
+	for _, c := range specs() {
+		if is(name, c.Name) {
+			return describeSpec(c)
+		}
+	}
+	return commands.NullArray
+}
+
+// describeSpec has the ten fields of Redis 7; the last four are empty.
+func describeSpec(c commands.Spec) commands.Reply {
+	flags := help(c.Flags...)
+	flags.Kind = commands.KindSet
+	empty := commands.Reply{Kind: commands.KindSet}
+	return commands.Array(
+		commands.Bulk(c.Name), commands.Int(int64(c.Arity)), flags,
+		commands.Int(int64(c.First)), commands.Int(int64(c.Last)), commands.Int(int64(c.Step)),
+		empty, empty, empty, commands.Array(),
+	)
+}
+
+// getKeys is COMMAND GETKEYS.
+func getKeys(args [][]byte) commands.Reply {
+	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return is(args[0], c.Name) })
+	if i < 0 {
+		return commands.Error("ERR Invalid command specified")
+	}
+	c := specs()[i]
+	if len(args) != c.Arity && (c.Arity > 0 || len(args) < -c.Arity) {
+		return commands.Error("ERR Invalid number of arguments specified for command")
+	}
+	var keys []commands.Reply
+	if strings.HasPrefix(c.Name, "eval") {
+		n, ok := parseInt(args[2])
+		if !ok || n < 0 || n > int64(len(args)-3) {
+			return commands.Error("ERR Invalid arguments specified for command")
+		}
+		for _, key := range args[3 : 3+n] {
+			keys = append(keys, commands.Bulk(string(key)))
+		}
+	} else if c.Step > 0 {
+		last := c.Last
+		if last < 0 {
+			last += len(args)
+		}
+		for k := c.First; k <= last; k += c.Step {
+			keys = append(keys, commands.Bulk(string(args[k])))
+		}
+	}
+	if len(keys) == 0 {
+		return commands.Error("ERR The command has no key arguments")
+	}
+	return commands.Array(keys...)
+}

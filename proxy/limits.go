@@ -1,0 +1,60 @@
+package proxy
+
+// Limits that nobody needs to set. Those that somebody may are in Config.
+const (
+	// maxInline bounds an inline command, as in Redis.
+	maxInline = 64 << 10
+	// maxHeader bounds the line that holds a count or a length.
+	maxHeader = 32
+	// Before login Redis takes 10 arguments of 16384 bytes.
+	loginArguments = 10
+	loginBytes     = 16384
+	// smallBuffer is what an idle session keeps for reading; bigReads is the
+	// size up to which a busy one grows for speed alone.
+	smallBuffer = 1 << 10
+	bigReads    = 16 << 10
+	// maxQueuedBytes bounds commands and replies of one session that wait,
+	// whatever their number. One command may exceed it.
+	maxQueuedBytes = 1 << 20
+	// maxMessageBytes bounds the pub/sub messages that wait for a subscriber
+	// that does not read; beyond it the session is closed.
+	maxMessageBytes = 4 << 20
+	// messageOverhead is what a waiting message costs besides its bytes.
+	messageOverhead = 256
+	// maxSubscriptionBytes bounds the names one session is subscribed to.
+	maxSubscriptionBytes = 1 << 20
+	// maxName bounds the names that CLIENT SETNAME and SETINFO store.
+	maxName = 256
+	// maxQueued bounds the commands of one MULTI, maxWatched the keys of
+	// WATCH.
+	maxQueued  = 1024
+	maxWatched = 1024
+	// maxBatch bounds the replies of one write.
+	maxBatch = 128
+	// maxRefusedNames bounds the names that refused commands are counted by.
+	maxRefusedNames = 128
+	// maxTurnedAway bounds the connections over max_clients that are being
+	// told so; more are closed without a word.
+	maxTurnedAway = 64
+)
+
+// frameLimits bounds one command.
+type frameLimits struct {
+	arguments int
+	bytes     int
+	login     bool
+}
+
+// frameLimits returns the limits of a session: Redis's own, tighter ones
+// while it is not logged in.
+func (s *session) frameLimits() frameLimits {
+	cfg := &s.srv.cfg
+	if s.authed {
+		return frameLimits{arguments: cfg.MaxArguments, bytes: cfg.MaxCommandBytes}
+	}
+	return frameLimits{
+		arguments: min(loginArguments, cfg.MaxArguments),
+		bytes:     cfg.MaxCommandBytes,
+		login:     true,
+	}
+}

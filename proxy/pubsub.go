@@ -1,0 +1,251 @@
+package proxy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// The three kinds of subscription.
+const (
+	channels = iota
+	patterns
+	shards
+	kinds
+)
+
+// subscriptions are what one session is subscribed to, by kind. They belong
+// to its reading goroutine.
+type subscriptions [kinds]map[string]struct{}
+
+func (sub *subscriptions) count() int {
+	return len(sub[channels]) + len(sub[patterns]) + len(sub[shards])
+}
+
+// told is the number that a reply to a subscription of this kind bears.
+func (sub *subscriptions) told(kind int) int64 {
+	if kind == shards {
+		return int64(len(sub[shards]))
+	}
+	return int64(len(sub[channels]) + len(sub[patterns]))
+}
+
+func (sub *subscriptions) bytes() int {
+	n := 0
+	for _, names := range sub {
+		for name := range names {
+			n += len(name) + 64
+		}
+	}
+	return n
+}
+
+// hub hands messages from publishers to the subscribers of this redlockd;
+// what is published at another one is not heard here. Safe for concurrent use.
+type hub struct {
+	mu   sync.Mutex
+	subs [kinds]map[string]map[*session]struct{}
+}
+
+func (h *hub) init() {
+	for k := range h.subs {
+		h.subs[k] = make(map[string]map[*session]struct{})
+	}
+}
+
+func (h *hub) join(s *session, kind int, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	set := h.subs[kind][name]
+	if set == nil {
+		set = make(map[*session]struct{})
+		h.subs[kind][name] = set
+	}
+	set[s] = struct{}{}
+}
+
+func (h *hub) part(s *session, kind int, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop(s, kind, name)
+}
+
+func (h *hub) drop(s *session, kind int, name string) {
+	set := h.subs[kind][name]
+	delete(set, s)
+	if len(set) == 0 {
+		delete(h.subs[kind], name)
+	}
+}
+
+// leave ends all subscriptions of a session, from its reading goroutine.
+func (h *hub) leave(s *session) {
+	if s.subs.count() == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for kind, names := range s.subs {
+		for name := range names {
+			h.drop(s, kind, name)
+		}
+	}
+}
+
+// publish hands a message to all who listen and returns how many did. All
+// subscribers see the messages in one order, because it holds the mutex.
+func (h *hub) publish(sharded bool, channel, text string) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if sharded {
+		return deliver(h.subs[shards][channel], "smessage", channel, text)
+	}
+	n := deliver(h.subs[channels][channel], "message", channel, text)
+	for pattern, set := range h.subs[patterns] {
+		if glob(pattern, channel) {
+			n += deliver(set, "pmessage", pattern, channel, text)
+		}
+	}
+	return n
+}
+
+func deliver(to map[*session]struct{}, parts ...string) int64 {
+	r := commands.Reply{Kind: commands.KindPush, Items: bulks(parts...)}
+	size := messageOverhead
+	for _, part := range parts {
+		size += len(part)
+	}
+	for s := range to {
+		if !s.pipe.message(&slot{reply: r, proto: s.protocol(), message: true, size: size}) {
+			s.log.Warn("subscriber does not read its messages, closing", "waiting_bytes", maxMessageBytes)
+			s.kill()
+		}
+	}
+	return int64(len(to))
+}
+
+// subscribe is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
+// A name is entered after its reply is queued, so no message comes before it.
+func (s *session) subscribe(args [][]byte) {
+	kind, command := subscriptionKind(args[0])
+	size := s.subs.bytes()
+	for _, a := range args[1:] {
+		size += len(a) + 64
+	}
+	if size > maxSubscriptionBytes {
+		s.refuse(commands.Error("ERR too many subscriptions for one connection"))
+		return
+	}
+	replies := make([]commands.Reply, 0, len(args)-1)
+	for _, a := range args[1:] {
+		if s.subs[kind] == nil {
+			s.subs[kind] = make(map[string]struct{})
+		}
+		s.subs[kind][string(a)] = struct{}{}
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.told(kind))))
+	}
+	s.answerSeveral(replies)
+	for _, a := range args[1:] {
+		s.srv.hub.join(s, kind, string(a))
+	}
+}
+
+// unsubscribe is UNSUBSCRIBE and its kin; without names it ends all of them.
+func (s *session) unsubscribe(args [][]byte) {
+	kind, command := subscriptionKind(args[0])
+	var names []string
+	for _, a := range args[1:] {
+		names = append(names, string(a))
+	}
+	if len(args) == 1 {
+		names = slices.Sorted(maps.Keys(s.subs[kind]))
+	}
+	var replies []commands.Reply
+	for _, name := range names {
+		s.srv.hub.part(s, kind, name)
+		delete(s.subs[kind], name)
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.told(kind))))
+	}
+	if len(replies) == 0 {
+		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.told(kind))))
+	}
+	s.answerSeveral(replies)
+}
+
+func (s *session) answerSeveral(replies []commands.Reply) {
+	sl := s.slot(commands.Array(replies...))
+	sl.several = true
+	s.pipe.add(sl)
+}
+
+func push(items ...commands.Reply) commands.Reply {
+	return commands.Reply{Kind: commands.KindPush, Items: items}
+}
+
+// subscriptionKind tells what a (un)subscribing command is about.
+func subscriptionKind(name []byte) (kind int, command string) {
+	command = strings.ToLower(string(name))
+	switch strings.TrimSuffix(command, "subscribe") {
+	case "p", "pun":
+		return patterns, command
+	case "s", "sun":
+		return shards, command
+	}
+	return channels, command
+}
+
+// publish sends when its turn to be answered comes: a message that wakes a
+// waiter ("the lock is free") must not overtake the release before it.
+func (s *session) publish(args [][]byte) {
+	sharded, channel, text := is(args[0], "spublish"), string(args[1]), string(args[2])
+	sl := s.slot(commands.Int(0))
+	sl.size += len(channel) + len(text)
+	sl.late = func() commands.Reply { return commands.Int(s.srv.hub.publish(sharded, channel, text)) }
+	s.pipe.add(sl)
+}
+
+// publishNow is PUBLISH inside MULTI.
+func (s *session) publishNow(args [][]byte) commands.Reply {
+	return commands.Int(s.srv.hub.publish(is(args[0], "spublish"), string(args[1]), string(args[2])))
+}
+
+// pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
+func (s *session) pubsub(args [][]byte) commands.Reply {
+	h := &s.srv.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case is(args[1], "channels") && len(args) <= 3:
+		return h.names(channels, args[2:])
+	case is(args[1], "shardchannels") && len(args) <= 3:
+		return h.names(shards, args[2:])
+	case is(args[1], "numsub"):
+		return h.numbers(channels, args[2:])
+	case is(args[1], "shardnumsub"):
+		return h.numbers(shards, args[2:])
+	case is(args[1], "numpat") && len(args) == 2:
+		return commands.Int(int64(len(h.subs[patterns])))
+	}
+	return unknownSubcommand("pubsub", args[1])
+}
+
+func (h *hub) names(kind int, pattern [][]byte) commands.Reply {
+	var items []commands.Reply
+	for _, name := range slices.Sorted(maps.Keys(h.subs[kind])) {
+		if len(pattern) == 0 || glob(string(pattern[0]), name) {
+			items = append(items, commands.Bulk(name))
+		}
+	}
+	return commands.Array(items...)
+}
+
+func (h *hub) numbers(kind int, names [][]byte) commands.Reply {
+	var items []commands.Reply
+	for _, name := range names {
+		items = append(items, commands.Bulk(string(name)), commands.Int(int64(len(h.subs[kind][string(name)]))))
+	}
+	return commands.Array(items...)
+}

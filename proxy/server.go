@@ -1,0 +1,244 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// Server accepts connections and serves sessions.
+type Server struct {
+	cfg     Config
+	in      interpreter
+	q       Quorum
+	grants  grants
+	version string
+	log     hclog.Logger
+	started time.Time
+	runID   string
+	hub     hub
+	stats   stats
+	logins  failedLogins
+	port    atomic.Int64
+
+	stopped chan struct{}  // closed by Shutdown
+	wg      sync.WaitGroup // sessions, and what they leave behind
+	away    atomic.Int64   // connections that are being turned away
+
+	mu        sync.Mutex
+	stopping  bool
+	listeners map[net.Listener]struct{}
+	sessions  map[int64]*session
+	lastID    int64
+}
+
+// New returns a server that has not begun to listen. version is redlockd's
+// own.
+func New(cfg Config, in *commands.Interpreter, q Quorum, version string, log hclog.Logger) *Server {
+	return newServer(cfg, in, q, version, log)
+}
+
+func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.Logger) *Server {
+	id := make([]byte, 20)
+	_, _ = rand.Read(id) // never fails
+	s := &Server{
+		cfg: cfg, in: in, q: q, grants: quorumGrants{}, version: version, log: log,
+		started:   time.Now(),
+		runID:     hex.EncodeToString(id),
+		stopped:   make(chan struct{}),
+		listeners: make(map[net.Listener]struct{}),
+		sessions:  make(map[int64]*session),
+	}
+	s.hub.init()
+	return s
+}
+
+// Serve accepts from ln until Shutdown, and returns nil then. It closes ln.
+// It may be called for several listeners.
+func (s *Server) Serve(ln net.Listener) error {
+	defer ln.Close()
+	if !s.addListener(ln) {
+		return nil
+	}
+	if a, ok := ln.Addr().(*net.TCPAddr); ok {
+		s.port.Store(int64(a.Port))
+	}
+	pause := time.Duration(0)
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.admit(conn)
+			continue
+		case s.isStopping():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		}
+		// Too many open files, say: trying again at once would keep a core
+		// busy and find the same.
+		if pause == 0 {
+			s.log.Warn("cannot accept connections, trying again", "error", err)
+		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		if !s.rest(pause) {
+			return nil
+		}
+	}
+}
+
+// rest waits, and is false when Shutdown was called meanwhile.
+func (s *Server) rest(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.stopped:
+		return false
+	}
+}
+
+// admit starts a session, or turns the connection away.
+func (s *Server) admit(conn net.Conn) {
+	s.stats.connections.Add(1)
+	ses, full := s.newSession(conn)
+	switch {
+	case full:
+		s.stats.rejected.Add(1)
+		s.turnAway(conn)
+		return
+	case ses == nil:
+		_ = conn.Close()
+		return
+	}
+	ses.log.Debug("session opened", "address", conn.RemoteAddr().String())
+	go ses.run()
+}
+
+// newSession is nil when there are too many sessions, or after Shutdown.
+func (s *Server) newSession(conn net.Conn) (ses *session, full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping:
+		return nil, false
+	case len(s.sessions) >= s.cfg.MaxClients:
+		return nil, true
+	}
+	s.lastID++
+	ses = &session{
+		srv: s, conn: conn, id: s.lastID, born: time.Now(),
+		log:    s.log.With("session", s.lastID),
+		dead:   make(chan struct{}),
+		authed: s.cfg.Password == "",
+	}
+	ses.frames.r = conn
+	ses.opened[0] = true
+	ses.proto.Store(2)
+	ses.pipe.init(ses)
+	ses.shown.conn(conn)
+	s.sessions[ses.id] = ses
+	s.wg.Add(1)
+	return ses, false
+}
+
+// forget ends what newSession began.
+func (s *Server) forget(ses *session) {
+	s.mu.Lock()
+	delete(s.sessions, ses.id)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// turnAway says why, as far as that costs little.
+func (s *Server) turnAway(conn net.Conn) {
+	if s.away.Add(1) > maxTurnedAway {
+		s.away.Add(-1)
+		_ = conn.Close()
+		return
+	}
+	// In its own goroutine, because the first write of TLS is a handshake. It
+	// ends within a second, so nobody waits for it.
+	go func() {
+		defer s.away.Add(-1)
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write([]byte("-ERR max number of clients reached\r\n"))
+	}()
+}
+
+// Shutdown stops accepting, lets every session finish and answer what it has
+// read, and closes them; when ctx is over it closes them at once and returns
+// ctx's error (S6). What was granted and could not be told is undone, so the
+// quorum must be closed after this.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.stopping {
+		s.stopping = true
+		close(s.stopped)
+	}
+	for ln := range s.listeners {
+		_ = ln.Close()
+	}
+	sessions := make([]*session, 0, len(s.sessions))
+	for _, ses := range s.sessions {
+		sessions = append(sessions, ses)
+	}
+	s.mu.Unlock()
+	for _, ses := range sessions {
+		ses.stop()
+	}
+	done := make(chan struct{})
+	go func() {
+		s.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	for _, ses := range sessions {
+		ses.kill()
+	}
+	<-done
+	return ctx.Err()
+}
+
+func (s *Server) addListener(ln net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return false
+	}
+	s.listeners[ln] = struct{}{}
+	return true
+}
+
+func (s *Server) isStopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}
+
+// clients is a snapshot of the sessions, for CLIENT LIST and INFO.
+func (s *Server) clients() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*session, 0, len(s.sessions))
+	for _, ses := range s.sessions {
+		list = append(list, ses)
+	}
+	return list
+}

@@ -1,0 +1,211 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// session is one client connection. Its fields belong to the reading
+// goroutine where nothing else is said.
+type session struct {
+	srv  *Server
+	conn net.Conn
+	id   int64
+	log  hclog.Logger
+	born time.Time
+
+	frames frames
+	pipe   pipeline // safe for concurrent use
+
+	gone  atomic.Bool   // the client has sent EOF, or the connection is closed
+	dead  chan struct{} // closed with the connection
+	once  sync.Once     // closes dead
+	proto atomic.Int32  // 2 or 3; written by the reading goroutine only
+
+	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
+	stopping bool
+
+	authed bool
+	quit   bool // nothing is read any more
+	db     int
+	opened [dbWords]bool // databases that SELECT has asked to open
+
+	off, skip, skipNext bool // CLIENT REPLY
+	optIn               bool // CLIENT TRACKING ON OPTIN
+	subs                subscriptions
+	watched             []*watch
+	multi               *transaction
+
+	shown shown
+}
+
+// Gone is whether nobody waits for an outcome any more (quorum.Client).
+func (s *session) Gone() bool { return s.gone.Load() }
+
+// run serves the session to its end.
+func (s *session) run() {
+	defer s.end()
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
+			s.kill()
+		}
+	}()
+	if err := s.handshake(); err != nil {
+		s.log.Debug("tls handshake failed", "error", err)
+		return
+	}
+	err := s.read()
+	var bad protocolError
+	switch {
+	case err == nil:
+	case errors.As(err, &bad):
+		s.srv.stats.protocolErrors.Add(1)
+		s.log.Debug("protocol error", "error", bad.Error())
+		s.off = false
+		s.answer(commands.Error(bad.Error()))
+	case errors.Is(err, io.EOF):
+		s.gone.Store(true)
+	default:
+		s.log.Debug("connection lost", "error", err)
+		s.kill()
+	}
+	s.pipe.finish()
+}
+
+// handshake does the TLS handshake, if there is one, in a bounded time.
+func (s *session) handshake() error {
+	c, ok := s.conn.(interface {
+		HandshakeContext(context.Context) error
+	})
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.srv.cfg.LoginTimeout)
+	defer cancel()
+	return c.HandshakeContext(ctx)
+}
+
+// read carries out one command after the other. It returns nil when the
+// session is to end in peace.
+func (s *session) read() error {
+	for {
+		args, err := s.frames.next(s.frameLimits())
+		if err != nil {
+			return err
+		}
+		if args != nil {
+			s.dispatch(args)
+			if s.quit {
+				return nil
+			}
+			continue
+		}
+		// The replies of everything that came in one chunk leave together.
+		s.pipe.flush()
+		if !s.awaitMore() {
+			return nil
+		}
+		err = s.frames.fill()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			if s.outstayed() {
+				return nil
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// awaitMore sets the deadline of the next read, and is false when the session
+// is to stop. A command that has begun to arrive must end before the deadline
+// that was set when it began, so that nobody sends it a byte at a time.
+func (s *session) awaitMore() bool {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopping {
+		return false
+	}
+	var deadline time.Time
+	switch {
+	case !s.authed:
+		deadline = s.born.Add(s.srv.cfg.LoginTimeout)
+	case s.frames.partial() && s.frames.last > 0 && s.frames.inFrame:
+		return true
+	case s.srv.cfg.IdleTimeout > 0 && s.subs.count() == 0:
+		deadline = time.Now().Add(s.srv.cfg.IdleTimeout)
+	}
+	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+	return true
+}
+
+// outstayed is whether a read that ran into its deadline ends the session:
+// not while replies are owed, and not by Shutdown, which awaitMore tells.
+func (s *session) outstayed() bool {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopping {
+		return false
+	}
+	if s.authed && !s.frames.partial() && !s.pipe.idle() {
+		return false
+	}
+	s.log.Debug("session timed out", "logged_in", s.authed)
+	return true
+}
+
+// stop ends the session when what it has read is answered (S6).
+func (s *session) stop() {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.stopping = true
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // wakes the read; nothing to do when closed
+}
+
+// kill closes the connection at once and undoes what was not told. Safe for
+// concurrent use.
+func (s *session) kill() {
+	s.once.Do(func() {
+		s.gone.Store(true)
+		close(s.dead)
+		s.pipe.abort()
+		// In its own goroutine, because closing a TLS connection writes.
+		s.srv.wg.Go(func() { _ = s.conn.Close() })
+	})
+}
+
+// end gives back everything the session holds.
+func (s *session) end() {
+	s.kill()
+	s.unwatch()
+	s.srv.hub.leave(s)
+	s.srv.forget(s)
+	s.log.Debug("session closed")
+}
+
+// answer queues a reply that is ready. The protocol is the one of now.
+func (s *session) answer(r commands.Reply) {
+	s.pipe.add(s.slot(r))
+}
+
+func (s *session) slot(r commands.Reply) *slot {
+	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: replySize(r)}
+}
+
+// silent is whether the reply of the command at hand is not to be sent.
+func (s *session) silent() bool { return s.off || s.skip }
+
+func (s *session) protocol() int { return int(s.proto.Load()) }

@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// slot is the place of one command's reply. What is not guarded by the
+// pipeline's mutex is set before the slot is added.
+type slot struct {
+	next *slot
+
+	// waiting counts the parts that are not there yet; the reply may be
+	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
+	waiting  int
+	outcomes []*quorum.Outcome
+	// shape makes the reply of outcomes, late makes it when the slot's turn
+	// to be written comes; reply is the reply where both are nil.
+	shape func([]*quorum.Outcome) commands.Reply
+	late  func() commands.Reply
+	reply commands.Reply
+	// several says that the reply's items are replies of their own.
+	several bool
+	// after is called when the last outcome is there.
+	after func()
+
+	proto   int
+	silent  bool // CLIENT REPLY OFF or SKIP
+	message bool // a pub/sub message, which no command has asked for
+	size    int
+
+	// granted is what must be undone when the reply cannot be written.
+	granted []*quorum.Outcome
+}
+
+// errClientGone is the reply to a grant whose client has sent EOF meanwhile.
+var errClientGone = commands.Error("ERR the connection was closed before the lock was granted, so it was released again")
+
+// settle makes the reply right before it is written: the clock is looked at
+// (V2), and what a gone client can no longer be told is undone (P5). left is
+// how long the write may take at most; 0 is without such a limit.
+//
+// A client that has sent EOF is gone: whether it has only half-closed cannot
+// be told before a write fails, and by then it is too late to undo with
+// certainty. So after EOF all answers are still written, but no grant is. A
+// client that dies after its OK was written keeps the lock until its TTL, as
+// on one Redis.
+func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Duration) {
+	switch {
+	case sl.late != nil:
+		return sl.late(), 0
+	case sl.shape == nil:
+		return sl.reply, 0
+	}
+	var refusal *commands.Reply
+	for _, o := range sl.outcomes {
+		if err := g.confirm(o); err != nil {
+			refusal = new(commands.Error(err.Error()))
+			continue
+		}
+		limit, grants := g.writeBefore(o)
+		if !grants {
+			continue
+		}
+		sl.granted = append(sl.granted, o)
+		if left == 0 || limit < left {
+			left = max(limit, 1)
+		}
+	}
+	if refusal == nil && gone && len(sl.granted) > 0 {
+		refusal = &errClientGone
+	}
+	if refusal == nil {
+		reply = sl.shape(sl.outcomes)
+		if reply.Kind != commands.KindError {
+			return reply, left
+		}
+		refusal = &reply
+	}
+	// A client that hears an error does not know of what was granted beside
+	// it.
+	sl.undo(g)
+	return *refusal, 0
+}
+
+func (sl *slot) undo(g grants) {
+	for _, o := range sl.granted {
+		g.undo(o)
+	}
+	sl.granted = nil
+}

@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// stats count since the start. Safe for concurrent use.
+type stats struct {
+	connections    atomic.Uint64
+	rejected       atomic.Uint64
+	commands       atomic.Uint64
+	written        atomic.Uint64
+	protocolErrors atomic.Uint64
+
+	mu      sync.Mutex
+	errors  map[string]uint64 // by code: ERR, NOAUTH ...
+	refused map[string]uint64 // unknown commands by name
+}
+
+// countError counts an error reply by its code. The codes are ours, so they
+// are few.
+func (st *stats) countError(text string) {
+	code, _, _ := strings.Cut(text, " ")
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.errors == nil {
+		st.errors = make(map[string]uint64)
+	}
+	st.errors[code]++
+}
+
+// countRefused counts a command that redlockd does not serve (C4). The names
+// are the clients', so beyond a bound they are counted together.
+func (st *stats) countRefused(name string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.refused == nil {
+		st.refused = make(map[string]uint64)
+	}
+	if _, known := st.refused[name]; !known && len(st.refused) >= maxRefusedNames {
+		name = "other"
+	}
+	st.refused[name]++
+}
+
+func (st *stats) snapshot() (errors, refused map[string]uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return maps.Clone(st.errors), maps.Clone(st.refused)
+}
+
+// Refused tells how often commands that redlockd does not serve were asked
+// for, by name (C4).
+func (s *Server) Refused() map[string]uint64 {
+	_, refused := s.stats.snapshot()
+	return refused
+}
+
+// Clients is the number of open sessions.
+func (s *Server) Clients() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sessions)
+}

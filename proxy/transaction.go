@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// watch is one watched key. outcome is there once read is closed.
+type watch struct {
+	db    int
+	key   string
+	watch quorum.Watch
+	read  chan struct{}
+
+	outcome *quorum.Outcome
+}
+
+// transaction is what came after MULTI (S4).
+type transaction struct {
+	queue [][][]byte
+	bytes int
+	// local is the number of commands of the connection in the queue.
+	local int
+	// broken makes EXEC refuse, because a command was refused.
+	broken bool
+}
+
+var (
+	errExecAbort = commands.Error("EXECABORT Transaction discarded because of previous errors.")
+	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not carry out lock commands " +
+		"and commands of the connection in one transaction.")
+	errTooManyQueued  = commands.Error("ERR too many commands in one transaction")
+	errTooManyWatched = commands.Error("ERR too many watched keys")
+	errNotInMulti     = commands.Error("ERR Command not allowed inside a transaction")
+)
+
+func (s *session) begins([][]byte) {
+	if s.multi != nil {
+		s.refuse(commands.Error("ERR MULTI calls can not be nested"))
+		return
+	}
+	s.multi = &transaction{}
+	s.answer(commands.OK)
+}
+
+// abortMulti remembers that a command inside MULTI was refused.
+func (s *session) abortMulti() {
+	if s.multi != nil {
+		s.multi.broken = true
+	}
+}
+
+// enqueue is what becomes of a command inside MULTI.
+func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
+	refusal := s.queueable(local, isLocal, args)
+	if refusal != nil {
+		s.multi.broken = true
+		s.refuse(*refusal)
+		return
+	}
+	kept := make([][]byte, len(args))
+	for i, a := range args {
+		kept[i] = bytes.Clone(a)
+		s.multi.bytes += len(a) + 32
+	}
+	s.multi.queue = append(s.multi.queue, kept)
+	if isLocal {
+		s.multi.local++
+	}
+	s.answer(commands.Queued)
+}
+
+func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *commands.Reply {
+	size := s.multi.bytes
+	for _, a := range args {
+		size += len(a) + 32
+	}
+	switch {
+	case len(s.multi.queue) >= maxQueued || size > s.srv.cfg.MaxCommandBytes:
+		return &errTooManyQueued
+	case local.notInMulti:
+		return &errNotInMulti
+	case isLocal && is(args[0], "client") && is(args[1], "reply"):
+		return &errNotInMulti
+	case isLocal:
+		return nil
+	}
+	ok, refusal := s.srv.in.Check(args)
+	if ok {
+		return nil
+	}
+	if strings.HasPrefix(refusal.Text, "ERR unknown command ") {
+		var buf [32]byte
+		refusal = s.srv.unknown(lower(buf[:], args[0]), args)
+	}
+	return &refusal
+}
+
+// exec carries out what was queued. It waits for what WATCH has read, which
+// the quorum bounds in time, because the operation is made from it; until then
+// nothing more is read, so the order of the keys holds.
+func (s *session) exec(args [][]byte) {
+	t := s.multi
+	switch {
+	case t == nil && len(args) > 1:
+		s.refuse(wrongArity("exec"))
+		return
+	case t == nil:
+		s.refuse(commands.Error("ERR EXEC without MULTI"))
+		return
+	}
+	s.multi = nil
+	switch {
+	case len(args) > 1:
+		s.unwatch()
+		s.refuse(commands.Error("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"))
+	case t.broken:
+		s.unwatch()
+		s.refuse(errExecAbort)
+	case t.local > 0 && t.local < len(t.queue):
+		s.unwatch()
+		s.refuse(errMixed)
+	case t.local > 0:
+		s.execLocal(t)
+	default:
+		s.execLocks(t)
+	}
+}
+
+// execLocks hands the transaction down. The watches end with the operation,
+// which still looks at them.
+func (s *session) execLocks(t *transaction) {
+	watched, ok := s.readWatched()
+	if !ok {
+		return
+	}
+	list := s.watched
+	s.watched = nil
+	req := s.srv.in.Exec(s.db, watched, t.queue)
+	s.begin(req, t.bytes+256, func() { closeAll(list) })
+}
+
+// execLocal answers a transaction that asks nothing of the masters, under the
+// condition that nothing watched has changed.
+func (s *session) execLocal(t *transaction) {
+	watched, ok := s.readWatched()
+	if !ok {
+		return
+	}
+	refusal := changed(watched)
+	s.unwatch()
+	if refusal != nil {
+		s.answer(*refusal)
+		return
+	}
+	replies := make([]commands.Reply, len(t.queue))
+	for i, args := range t.queue {
+		var buf [32]byte
+		local := locals[string(lower(buf[:], args[0]))]
+		replies[i] = local.run(s, args)
+	}
+	s.answer(commands.Array(replies...))
+}
+
+func changed(watched []commands.Watched) *commands.Reply {
+	for _, w := range watched {
+		if w.Outcome.Err != nil {
+			return new(commands.Error(w.Outcome.Err.Error()))
+		}
+	}
+	for _, w := range watched {
+		if w.Watch.Changed() {
+			return &commands.NullArray
+		}
+	}
+	return nil
+}
+
+// readWatched waits for what WATCH has read; it is false when the connection
+// has ended meanwhile.
+func (s *session) readWatched() ([]commands.Watched, bool) {
+	s.pipe.flush()
+	watched := make([]commands.Watched, len(s.watched))
+	for i, w := range s.watched {
+		select {
+		case <-w.read:
+		case <-s.dead:
+			return nil, false
+		}
+		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}
+	}
+	return watched, true
+}
+
+func (s *session) discard([][]byte) {
+	if s.multi == nil {
+		s.refuse(commands.Error("ERR DISCARD without MULTI"))
+		return
+	}
+	s.multi = nil
+	s.unwatch()
+	s.answer(commands.OK)
+}
+
+// watch reads every key and arms a watch on it. It is always answered OK, at
+// once: clients do not look at its reply, so what could not be read is told by
+// EXEC.
+func (s *session) watch(args [][]byte) {
+	if s.multi != nil {
+		s.refuse(commands.Error("ERR WATCH inside MULTI is not allowed"))
+		return
+	}
+	if len(s.watched)+len(args)-1 > maxWatched {
+		s.refuse(errTooManyWatched)
+		return
+	}
+	for _, key := range args[1:] {
+		s.watchKey(string(key))
+	}
+	s.answer(commands.OK)
+}
+
+func (s *session) watchKey(key string) {
+	for _, w := range s.watched {
+		if w.db == s.db && w.key == key {
+			return
+		}
+	}
+	w := &watch{db: s.db, key: key, read: make(chan struct{})}
+	s.watched = append(s.watched, w)
+	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
+	s.srv.q.Do(op, s, func(o *quorum.Outcome) {
+		w.outcome = o
+		close(w.read)
+	})
+}
+
+func (s *session) unwatchCommand([][]byte) commands.Reply {
+	s.unwatch()
+	return commands.OK
+}
+
+func (s *session) unwatch() {
+	closeAll(s.watched)
+	s.watched = nil
+}
+
+func closeAll(list []*watch) {
+	for _, w := range list {
+		w.watch.Close()
+	}
+}

@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"strings"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// unknown answers a command that is nobody's, in Redis's words, which clients
+// match. To those that a Redis would have known it adds why (C4).
+func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
+	s.stats.countRefused(clean(name, 32))
+	var b strings.Builder
+	b.WriteString("ERR unknown command '")
+	b.WriteString(clean(args[0], 128))
+	b.WriteString("', with args beginning with: ")
+	begin := b.Len()
+	for _, a := range args[1:] {
+		if b.Len()-begin >= 128 {
+			break
+		}
+		b.WriteString("'" + clean(a, 128-(b.Len()-begin)) + "' ")
+	}
+	if redisHas[string(name)] {
+		b.WriteString(", redlockd serves locks only")
+	}
+	return commands.Error(b.String())
+}
+
+// redisHas are the commands of a Redis that redlockd does not serve.
+var redisHas = func() map[string]bool {
+	m := make(map[string]bool)
+	for name := range strings.FieldsSeq(redisOnly) {
+		m[name] = true
+	}
+	return m
+}()
+
+const redisOnly = `
+append bgrewriteaof bgsave bitcount bitfield bitfield_ro bitop bitpos blmove blmpop blpop brpop
+brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall fcall_ro flushall
+flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
+georadiusbymember_ro geosearch geosearchstore getbit getex getrange hdel hexists hget hgetall
+hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
+incrbyfloat keys latency lcs lindex linsert llen lmove lmpop lolwut lpop lpos lpush lpushx lrange
+lrem lset ltrim memory migrate module monitor move mset msetnx object pfadd pfcount pfdebug pfmerge
+pfselftest psync randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
+rpush rpushx sadd save scard sdiff sdiffstore setbit setrange shutdown sinter sintercard
+sinterstore sismember slaveof smembers smismember smove sort sort_ro spop srandmember srem sscan
+substr sunion sunionstore swapdb sync xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending
+xrange xread xreadgroup xrevrange xsetid xtrim zadd zcard zcount zdiff zdiffstore zincrby zinter
+zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrange zrangebylex
+zrangebyscore zrangestore zrank zrem zremrangebylex zremrangebyrank zremrangebyscore zrevrange
+zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore waitaof hexpire hpexpire httl hpersist hgetex hsetex hgetdel vadd vsim msetex
+`

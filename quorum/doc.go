@@ -1,2 +1,25 @@
-// Package quorum: see doc.go to come.
+// Package quorum asks N independent masters and says what a majority of them
+// agreed on. It is the only room that knows rueidis.
+//
+// An operation ([Op]) goes in by [Quorum.Do] and its [Outcome] comes out by a
+// callback. In between stand, from the outside in:
+//
+//   - the key queue (keys.go): operations on one key, one at a time (V7);
+//   - the call (call.go): one operation with its attempts and retries (V5);
+//   - the attempt (attempt.go): one fan-out to all masters, and its votes;
+//   - the tally (tally.go, verdict.go): what the votes amount to, a pure
+//     function of them, like all the arithmetic (arithmetic.go);
+//   - the lane (lane.go): one master's database, with its batches (batch.go),
+//     its connection (connection.go), its mark (mark.go) and the keeper that
+//     dials, fences and watches it (keeper.go, assess.go).
+//
+// A lane is silent at once when its master cannot answer: nothing on the way
+// of an operation dials, waits for a dial or starts a goroutine.
+//
+// A won operation carries a grant (grant.go): the session asks it right
+// before it writes the reply whether that still is in time, and undoes it if
+// the client has gone.
+//
+// The room does not know what a client sent or how a reply looks, and keeps
+// no memory of held locks: those live on the masters only.
 package quorum

@@ -3,56 +3,165 @@ package quorum
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 )
 
 // Quorum asks the masters. All its methods are safe for concurrent use.
-type Quorum struct{}
+type Quorum struct {
+	cfg    Config
+	log    hclog.Logger
+	now    clock
+	events *events
+
+	ctx     context.Context
+	stop    context.CancelFunc
+	keepers sync.WaitGroup
+	// underWay are the calls that were not told their outcome yet.
+	underWay gate
+
+	mu        sync.Mutex
+	databases [Databases]atomic.Pointer[database]
+}
 
 // New starts dialling the masters and returns at once: unreachable masters
 // are silent until they are reached.
-func New(cfg Config, log hclog.Logger) (*Quorum, error) { return nil, errors.New("not yet") }
+func New(cfg Config, log hclog.Logger) (*Quorum, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	q := &Quorum{cfg: cfg, log: log, now: systemClock(), events: newEvents()}
+	q.ctx, q.stop = context.WithCancel(context.Background())
+	q.underWay.init()
+	q.database(0)
+	return q, nil
+}
+
+// database returns an open database, and opens it if need be.
+func (q *Quorum) database(number int) *database {
+	if d := q.databases[number].Load(); d != nil {
+		return d
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d := q.databases[number].Load(); d != nil {
+		return d
+	}
+	d := openDatabase(q.ctx, q, number, &q.keepers)
+	q.databases[number].Store(d)
+	return d
+}
 
 // Do carries out op and calls done exactly once, with the outcome, from any
 // goroutine and possibly before Do returns. done must not block. Operations
 // on one key are carried out in the order of the calls (V7); op must not be
 // changed afterwards. Do itself never blocks.
-func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {}
+func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
+	if !q.underWay.enter() {
+		done(&Outcome{Err: errors.New("NOQUORUM redlockd is stopping")})
+		return
+	}
+	c := &call{q: q, db: q.database(op.DB), op: op, client: client, done: done, arrived: q.now()}
+	c.db.keys.enter(c, false)
+	if !c.begun.Load() {
+		c.await()
+	}
+}
+
+// openWait is how long a database that is used for the first time is waited
+// for, if no majority is ready before.
+const openWait = time.Second
 
 // Open makes a database ready for operations, and calls done when a quorum
 // of masters has it open or when waiting does not help: for a database in use
 // at once (C5). done must not block.
-func (q *Quorum) Open(db int, done func()) {}
+func (q *Quorum) Open(db int, done func()) {
+	d := q.database(db)
+	if d.voting() >= majority(len(d.lanes)) || q.databases[0].Load().voting() < majority(len(d.lanes)) {
+		done()
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(q.ctx, openWait)
+		defer cancel()
+		_ = q.wait(ctx, d)
+		done()
+	}()
+}
+
+// wait returns nil as soon as a majority may vote, else ctx's error.
+func (q *Quorum) wait(ctx context.Context, d *database) error {
+	for {
+		changed := q.events.next()
+		if d.voting() >= majority(len(d.lanes)) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// WaitReady returns nil as soon as a majority may vote, else ctx's error.
+func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.database(0)) }
 
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
 // absolute expiries; the local clock while no quorum of them is known.
-func (q *Quorum) Now() int64 { return 0 }
+func (q *Quorum) Now() int64 {
+	d := q.database(0)
+	clocks := d.clocks()
+	if len(clocks) < majority(len(d.lanes)) {
+		return time.Now().UnixMilli()
+	}
+	return clocks[len(clocks)/2]
+}
 
 // Status is a snapshot of the masters and counters.
-func (q *Quorum) Status() Status { return Status{} }
-
-// WaitReady returns nil as soon as a majority may vote, else ctx's error.
-func (q *Quorum) WaitReady(ctx context.Context) error { return nil }
+func (q *Quorum) Status() Status {
+	d := q.database(0)
+	s := Status{Masters: d.status(), Quorum: majority(len(d.lanes)), Voting: d.voting(),
+		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters()}
+	return s
+}
 
 // Close ends the connections, after what is under way has been answered or
 // ctx is over. Operations begun later are Undecided.
-func (q *Quorum) Close(ctx context.Context) error { return nil }
+func (q *Quorum) Close(ctx context.Context) error {
+	err := q.underWay.close(ctx)
+	if err == nil {
+		err = q.flush(ctx)
+	}
+	q.stop()
+	for i := range q.databases {
+		if d := q.databases[i].Load(); d != nil {
+			for _, l := range d.lanes {
+				l.end()
+			}
+		}
+	}
+	q.keepers.Wait()
+	return err
+}
 
-// Bootstrap makes the marks of a new cluster real and returns (M6). It
-// refuses, with all reasons, when a master is unreachable or bears a mark
-// that is not pending.
-func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error { return errors.New("not yet") }
-
-// Watch tells whether a key was changed through this redlockd since the read
-// that armed it (Op.Arm). The zero value is ready.
-type Watch struct{}
-
-// Changed is whether the key was changed since. Safe for concurrent use.
-func (w *Watch) Changed() bool { return false }
-
-// Close ends the watching. Safe to call more than once, and when the watch
-// was never armed.
-func (w *Watch) Close() {}
-
-type grant struct{}
+// flush waits until the masters have carried out what was handed to them.
+func (q *Quorum) flush(ctx context.Context) error {
+	for i := range q.databases {
+		d := q.databases[i].Load()
+		if d == nil {
+			continue
+		}
+		for _, l := range d.lanes {
+			select {
+			case <-l.barrier():
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}

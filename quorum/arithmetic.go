@@ -1,0 +1,74 @@
+package quorum
+
+import "time"
+
+// lookAge is how old a look at a master's clock may be (V6).
+const lookAge = 2 * time.Second
+
+// expirySpread is how many random milliseconds an expiry gets at most (V6).
+const expirySpread = 6 * time.Millisecond
+
+// majority is q, the number of masters that must agree: N/2+1.
+func majority(n int) int { return n/2 + 1 }
+
+// padding is what the hold of a lock has beyond its TTL, drift apart: one
+// timeout for the attempt, one for a clock step that nobody sees, and the
+// time that a reply may take (V2, V3).
+func (c *Config) padding() time.Duration { return 2*c.Timeout + c.RetryBudget }
+
+// drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
+func (c *Config) drift(ttl time.Duration) time.Duration {
+	d := time.Duration(float64(ttl+c.padding())*c.ClockDrift) + 2*time.Millisecond
+	return ceilMillis(d)
+}
+
+// hold is what the masters are given for a TTL (design section 2).
+func (c *Config) hold(ttl time.Duration) time.Duration {
+	return ttl + c.padding() + c.drift(ttl)
+}
+
+// remaining is what a client may still rely on when a master says that left
+// of the hold remains: never more than the TTL it asked for, since all that
+// may have made the hold longer is taken off (V3). It may be negative.
+func (c *Config) remaining(left time.Duration) time.Duration {
+	left -= 2*time.Millisecond + expirySpread + c.lookSlack()
+	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()
+	return ttl.Truncate(time.Millisecond)
+}
+
+// lookSlack is by how much the latest possible reading of a master's clock
+// may run ahead of it, a round trip apart.
+func (c *Config) lookSlack() time.Duration {
+	return ceilMillis(time.Duration(float64(lookAge) * c.ClockDrift))
+}
+
+// stay bounds every operation's time in redlockd (V2).
+func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
+
+// roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,
+// so that marks are seldom written (M3).
+func roundHold(h time.Duration) time.Duration {
+	for unit := time.Millisecond; ; unit *= 10 {
+		for _, f := range []time.Duration{1, 2, 5} {
+			if h <= f*unit {
+				return f * unit
+			}
+		}
+	}
+}
+
+// evenExpiry is the expiry, in a master's own milliseconds, of an attempt
+// that creates: latest is the latest possible reading of its clock now, spread
+// a few random milliseconds. oddExpiry belongs to one that prolongs (V6).
+func evenExpiry(latest int64, hold time.Duration, spread int64) int64 {
+	e := latest + hold.Milliseconds() + spread
+	return e + e&1
+}
+
+func oddExpiry(latest int64, hold time.Duration, spread int64) int64 {
+	return evenExpiry(latest, hold, spread) + 1
+}
+
+func ceilMillis(d time.Duration) time.Duration {
+	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}

@@ -1,0 +1,267 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// attempt is one fan-out of one operation to all masters (V1), from its first
+// byte to its verdict, and what must be undone of it afterwards.
+type attempt struct {
+	call *call
+	op   *Op
+	then func(*attempt, Verdict)
+	// first is the master that is asked alone before the others (V5), or -1.
+	first int
+	// hold is what the masters are given, mark what their marks must bear.
+	hold, mark time.Duration
+
+	mu    sync.Mutex
+	began time.Duration
+	// over is whether the verdict has fallen; votes that come later count
+	// for nothing. lost is whether what was asked for is not wanted any more.
+	over    bool
+	lost    bool
+	timer   *time.Timer
+	ballots []ballot
+	tasks   []task
+	// sent are the masters the operation went out to.
+	sent []bool
+}
+
+func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
+	n := len(c.db.lanes)
+	a := &attempt{call: c, op: op, then: then, first: -1,
+		ballots: make([]ballot, n), tasks: make([]task, n), sent: make([]bool, n)}
+	if op.TTL > 0 {
+		a.hold = c.q.cfg.hold(op.TTL)
+		a.mark = roundHold(a.hold)
+	}
+	return a
+}
+
+// begin sends the operation to all masters, or to the first one alone.
+func (a *attempt) begin() {
+	a.mu.Lock()
+	a.began = a.call.q.now()
+	limit := min(a.call.q.cfg.Timeout, a.call.left())
+	if a.call.over() {
+		// A release that outstayed is carried out all the same (V7).
+		limit = a.call.q.cfg.Timeout
+	}
+	a.timer = time.AfterFunc(limit, a.timeout)
+	for i := range a.ballots {
+		if a.first >= 0 && i != a.first {
+			a.ballots[i].vote = unasked
+		}
+	}
+	a.mu.Unlock()
+	a.ask(func(i int) bool { return a.first < 0 || i == a.first })
+}
+
+// ask sends the operation to some masters, and takes those that are silent
+// at once for silent.
+func (a *attempt) ask(which func(int) bool) {
+	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
+	var mute [maxMasters]bool
+	for i, l := range a.call.db.lanes {
+		if which(i) {
+			mute[i] = !a.prepare(i, l, spread) || !l.send(&a.tasks[i])
+		}
+	}
+	a.mu.Lock()
+	for i := range a.ballots {
+		if mute[i] && a.ballots[i].vote == awaited {
+			a.ballots[i].vote = silent
+		}
+	}
+	a.decide()
+}
+
+// prepare makes the task for one master, and returns false where the time on
+// its clock is not known well enough.
+func (a *attempt) prepare(i int, l *lane, spread int64) bool {
+	t := &a.tasks[i]
+	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
+		replace: a.op.Replace, present: a.op.IfPresent}
+	cfg := &a.call.q.cfg
+	if a.op.Kind == Release {
+		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))
+	}
+	if a.op.TTL == 0 {
+		return true
+	}
+	latest, ok := l.latest(a.mark)
+	t.expiry = evenExpiry(latest, a.hold, spread)
+	t.deadline = latest + cfg.Timeout.Milliseconds()
+	return ok
+}
+
+// goesOut is asked right before a task is written: false drops it, since it
+// is lost, or would come late. What is won without it still goes out, since
+// a lock is the safer the more masters have it.
+func (a *attempt) goesOut(i int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late := a.call.q.now()-a.began > a.call.q.cfg.Timeout
+	if a.lost || late || a.over && a.op.Kind == Read {
+		return false
+	}
+	a.sent[i] = true
+	return true
+}
+
+// vote counts one master's answer.
+func (a *attempt) vote(i int, b ballot) {
+	a.mu.Lock()
+	if a.over || a.ballots[i].vote != awaited {
+		a.mu.Unlock()
+		return
+	}
+	a.ballots[i] = b
+	if i == a.first && (b.vote == created || b.vote == prolonged) {
+		a.askOthers()
+		return
+	}
+	a.decide()
+}
+
+// askOthers goes on when the first master has granted (V5). It is entered
+// with the mutex held and leaves it free.
+func (a *attempt) askOthers() {
+	for i := range a.ballots {
+		if a.ballots[i].vote == unasked {
+			a.ballots[i].vote = awaited
+		}
+	}
+	a.mu.Unlock()
+	a.ask(func(i int) bool { return i != a.first })
+}
+
+// decide ends the attempt if the verdict is certain. It is entered with the
+// mutex held and leaves it free.
+func (a *attempt) decide() {
+	if a.over {
+		a.mu.Unlock()
+		return
+	}
+	v, certain := verdictOf(a.op, a.ballots, majority(len(a.ballots)))
+	if a.first >= 0 && a.refusedFirstLocked() {
+		v, certain = Split, true
+	}
+	if !certain {
+		a.mu.Unlock()
+		return
+	}
+	a.end(v)
+}
+
+// timeout takes all votes that are not there for silent.
+func (a *attempt) timeout() {
+	a.mu.Lock()
+	if a.over {
+		a.mu.Unlock()
+		return
+	}
+	for i := range a.ballots {
+		if v := a.ballots[i].vote; v == awaited || v == unasked {
+			a.ballots[i].vote = silent
+		}
+	}
+	v, _ := verdictOf(a.op, a.ballots, majority(len(a.ballots)))
+	a.end(v)
+}
+
+// end closes the ballot, rolls back what was lost, and goes on. It is entered
+// with the mutex held and leaves it free.
+func (a *attempt) end(v Verdict) {
+	a.over = true
+	a.timer.Stop()
+	if v == Won && a.promises() && a.call.q.now()-a.began > a.call.q.cfg.Timeout {
+		v = Undecided // won, but too late (V2)
+		a.call.q.events.lateGrants.Add(1)
+	}
+	a.lost = v != Won
+	a.mu.Unlock()
+	if v != Won {
+		a.rollback()
+	}
+	a.then(a, v)
+}
+
+// promises is whether winning grants the client something for a time.
+func (a *attempt) promises() bool {
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend, Extend:
+		return true
+	default:
+		return false
+	}
+}
+
+// rollback deletes what the attempt created, on every master where that is
+// not known not to have happened: also where the answer came too late, or
+// never came (P5, V6). It goes behind the operation on the same connection,
+// or over the next one.
+func (a *attempt) rollback() {
+	if a.op.Kind != Acquire && a.op.Kind != AcquireOrExtend {
+		return
+	}
+	cfg := &a.call.q.cfg
+	var tasks [maxMasters]*task
+	a.mu.Lock()
+	a.lost = true
+	for i := range a.ballots {
+		v := a.ballots[i].vote
+		if a.sent[i] && v != refused && v != prolonged {
+			tasks[i] = &task{kind: a.op.Kind, rollback: true, key: a.op.Key, token: a.op.Token,
+				expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()}
+		}
+	}
+	a.mu.Unlock()
+	for i, l := range a.call.db.lanes {
+		if tasks[i] != nil {
+			a.call.q.events.rollbacks.Add(1)
+			l.send(tasks[i])
+		}
+	}
+}
+
+// refusedFirst is whether the master that was asked alone did not grant.
+func (a *attempt) refusedFirst() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refusedFirstLocked()
+}
+
+func (a *attempt) refusedFirstLocked() bool {
+	if a.first < 0 {
+		return false
+	}
+	v := a.ballots[a.first].vote
+	return v == refused || v == silent || v == absent
+}
+
+// refusal is the token that refused most, and on which masters, as bits.
+func (a *attempt) refusal() (string, uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := count(a.ballots, majority(len(a.ballots)))
+	var masters uint32
+	for i, b := range a.ballots {
+		if (b.vote == refused || b.vote == found) && b.token == t.most {
+			masters |= 1 << i
+		}
+	}
+	return t.most, masters
+}
+
+// heldWithSilent is whether that token has a quorum if the silent masters
+// hold it too.
+func (a *attempt) heldWithSilent() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := count(a.ballots, majority(len(a.ballots)))
+	return t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
+}

@@ -1,0 +1,80 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Bootstrap makes the marks of a new cluster real and returns (M6). It
+// refuses, with all reasons, when a master is unreachable or bears a mark
+// that is not pending: it writes nothing then. Only who knows that no lock
+// can be held may call it, since it ends every quarantine.
+func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters)}
+	var errs []error
+	connections := make([]*connection, len(cfg.Masters))
+	sights := make([]sight, len(cfg.Masters))
+	for i, m := range cfg.Masters {
+		l := newLane(&cfg, i, d, systemClock(), log, newEvents())
+		c := newConnection()
+		defer c.close()
+		stop := context.AfterFunc(ctx, c.close)
+		defer stop()
+		s, err := l.visit(c)
+		if err == nil {
+			err = mayBootstrap(s)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("master %q at %s: %w", m.Name, m.Address, err))
+		}
+		connections[i], sights[i] = c, s
+		d.lanes = append(d.lanes, l)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	for i, l := range d.lanes {
+		if err := l.markReal(connections[i], sights[i]); err != nil {
+			return fmt.Errorf("master %q at %s: %w", l.master.Name, l.master.Address, err)
+		}
+		log.Info("master may vote", "master", l.master.Name, "address", l.master.Address)
+	}
+	return nil
+}
+
+// visit dials and looks.
+func (l *lane) visit(c *connection) (sight, error) {
+	if err := c.dial(l.master, 0); err != nil {
+		return sight{}, err
+	}
+	return l.greet(c)
+}
+
+func mayBootstrap(s sight) error {
+	switch {
+	case s.foreign:
+		return errNotAMark
+	case s.server.replica:
+		return errors.New("is a replica")
+	case s.mark != nil && s.mark.real:
+		return fmt.Errorf("bears a mark already, of master %q: this is no new cluster", s.mark.name)
+	default:
+		return nil
+	}
+}
+
+func (l *lane) markReal(c *connection, s sight) error {
+	m := &mark{real: true, id: newMarkID(), name: l.master.Name, runID: s.server.runID, generation: 1,
+		masters: l.db.masters, seen: s.reading}
+	done, err := l.write(c, s, m)
+	if err == nil && !done {
+		err = errors.New("its mark was changed by someone else meanwhile, try again")
+	}
+	return err
+}

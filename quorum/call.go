@@ -1,0 +1,296 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// call is one operation from Do to its outcome, with its attempts (V5) and
+// the bound on its stay (V2).
+type call struct {
+	q      *Quorum
+	db     *database
+	op     *Op
+	client Client
+	done   func(*Outcome)
+	// arrived is when Do was called.
+	arrived time.Duration
+	// sharing are neighbours that are answered from this call's outcome.
+	sharing []*call
+	// probing is whether the next attempt is one after a split (V5).
+	probing bool
+	// lastToken refused us on lastMasters in the attempt before (V4).
+	lastToken   string
+	lastMasters uint32
+
+	// begun is whether its turn has come.
+	begun atomic.Bool
+
+	mu sync.Mutex
+	// told is whether done was called.
+	told bool
+	stay *time.Timer
+}
+
+// shares is whether neighbours of the same kind may be answered together:
+// plain acquires and reads (V7).
+func (c *call) shares() bool {
+	plain := len(c.op.Unless) == 0 && !c.probing
+	return plain && (c.op.Kind == Acquire || c.op.Kind == Read)
+}
+
+// await bounds the time that the call may wait for its turn.
+func (c *call) await() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.told && c.stay == nil {
+		c.stay = time.AfterFunc(c.left(), func() {
+			// A release is carried out all the same when its turn comes (V7).
+			c.tell(&Outcome{Err: c.q.waitedTooLong(c.db)})
+		})
+	}
+}
+
+// left is how much longer the call may stay in redlockd (V2).
+func (c *call) left() time.Duration {
+	return max(0, c.arrived+c.q.cfg.stay()-c.q.now())
+}
+
+// over is whether nobody waits for the outcome.
+func (c *call) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.told || c.client != nil && c.client.Gone()
+}
+
+// start begins the call's run, on its turn. What nobody waits for is not begun, apart from
+// what frees a lock or shortens it.
+func (c *call) start() {
+	c.begun.Store(true)
+	if c.over() && c.optional() {
+		c.abandon()
+		return
+	}
+	for _, w := range c.op.Unless {
+		if w.Changed() {
+			c.finish(&Outcome{Verdict: Changed})
+			return
+		}
+	}
+	c.arm()
+	for _, s := range c.sharing {
+		s.arm()
+	}
+	if c.probing {
+		c.probe()
+		return
+	}
+	c.attempt(c.op, c.verdict)
+}
+
+// optional is whether the operation is dropped when its client has gone.
+func (c *call) optional() bool {
+	switch c.op.Kind {
+	case Acquire, AcquireOrExtend, Read:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *call) arm() {
+	if c.op.Arm != nil {
+		c.db.watch.arm(c.op.Arm, c.op.Key)
+	}
+}
+
+// abandon ends a run that was not begun; the first of those that would have
+// shared its outcome goes out instead.
+func (c *call) abandon() {
+	c.tell(&Outcome{Err: c.q.waitedTooLong(c.db)})
+	c.passOn()
+	c.db.keys.leave(c)
+}
+
+// passOn lets those that share the call wait for a run of their own.
+func (c *call) passOn() {
+	sharing := c.sharing
+	c.sharing = nil
+	for i := len(sharing) - 1; i >= 0; i-- {
+		c.db.keys.enter(sharing[i], true)
+	}
+}
+
+// attempt makes one fan-out, once the marks bear the hold (M3).
+func (c *call) attempt(op *Op, then func(*attempt, Verdict)) {
+	a := newAttempt(c, op, then)
+	if op.TTL > 0 && !c.db.raise(a.mark) {
+		go c.raise(a)
+		return
+	}
+	a.begin()
+}
+
+// raise waits until a quorum of marks bears the hold. That happens once for
+// each greater hold, so a goroutine of its own is no cost.
+func (c *call) raise(a *attempt) {
+	limit := time.NewTimer(c.left())
+	defer limit.Stop()
+	for {
+		changed := c.q.events.next()
+		if c.db.raise(a.mark) {
+			break
+		}
+		select {
+		case <-changed:
+			continue
+		case <-limit.C:
+		}
+		break
+	}
+	a.begin()
+}
+
+// verdict follows the end of an attempt for the call's own operation.
+func (c *call) verdict(a *attempt, v Verdict) {
+	switch {
+	case c.op.Kind == Decide:
+		c.decided(a, v)
+	case v == Split:
+		c.split(a)
+	default:
+		c.finish(a.outcome(v))
+	}
+}
+
+// decided goes on with what follows from a read.
+func (c *call) decided(a *attempt, v Verdict) {
+	read := a.outcome(v)
+	if read.Err != nil {
+		c.finish(read)
+		return
+	}
+	op := c.op.Decide(read.State)
+	if op.Kind == Read || op.Kind == Decide {
+		read.Done = Read
+		c.finish(read)
+		return
+	}
+	c.attempt(&op, func(a *attempt, v Verdict) {
+		o := a.outcome(v)
+		o.Done = op.Kind
+		c.finish(o)
+	})
+}
+
+// split tries again within the budget (V5), unless the same token refused on
+// the same masters twice running and may have a quorum with the silent ones:
+// then it is held (V4).
+func (c *call) split(a *attempt) {
+	token, masters := a.refusal()
+	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
+	c.lastToken, c.lastMasters = token, masters
+	switch {
+	case again && a.heldWithSilent():
+		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+	case c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over():
+		c.retry()
+	default:
+		c.finish(&Outcome{Verdict: Split, Err: a.noQuorum(Split)})
+	}
+}
+
+// retry sleeps a random time, lets others on the key go meanwhile, and tries
+// again with a probe (V5).
+func (c *call) retry() {
+	c.passOn()
+	c.probing = true
+	c.await()
+	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true) })
+	c.db.keys.leave(c)
+}
+
+// probe asks the voting master with the lowest run_id alone, then the others
+// (V5).
+func (c *call) probe() {
+	first := c.db.lowestRunID()
+	if first < 0 {
+		c.attempt(c.op, c.verdict)
+		return
+	}
+	a := newAttempt(c, c.op, c.probed)
+	a.first = first
+	a.begin()
+}
+
+// probed goes on when a probe has ended: refused by the first master, it
+// looks who is there.
+func (c *call) probed(a *attempt, v Verdict) {
+	if v == Won || !a.refusedFirst() {
+		c.verdict(a, v)
+		return
+	}
+	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
+	c.attempt(look, func(r *attempt, v Verdict) {
+		if v == Held {
+			token, _ := r.refusal()
+			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+			return
+		}
+		c.split(r)
+	})
+}
+
+// finish ends the run: it tells the outcome and lets the next call on the key
+// go.
+func (c *call) finish(o *Outcome) {
+	c.q.events.ended(c.op.Kind, o.Verdict)
+	if c.op.Kind != Read && (o.Verdict == Won || o.Verdict == Undecided) {
+		c.db.watch.touch(c.op.Key)
+	}
+	gone := c.op.Kind == Acquire && c.over()
+	if !c.tell(o) {
+		o.Undo()
+	}
+	if gone {
+		o.Undo()
+		c.passOn()
+	} else {
+		c.answerSharing(o)
+	}
+	c.db.keys.leave(c)
+}
+
+// answerSharing answers those that shared the fan-out: beside a winner the
+// others are refused by its token.
+func (c *call) answerSharing(o *Outcome) {
+	for _, s := range c.sharing {
+		shared := &Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
+		if c.op.Kind == Acquire && o.Verdict == Won {
+			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
+		}
+		c.q.events.ended(s.op.Kind, shared.Verdict)
+		s.tell(shared)
+	}
+	c.sharing = nil
+}
+
+// tell calls done, once; it returns false when that was done before.
+func (c *call) tell(o *Outcome) bool {
+	c.mu.Lock()
+	if c.told {
+		c.mu.Unlock()
+		return false
+	}
+	c.told = true
+	if c.stay != nil {
+		c.stay.Stop()
+	}
+	c.mu.Unlock()
+	c.done(o)
+	c.q.underWay.leave()
+	return true
+}

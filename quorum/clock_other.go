@@ -1,0 +1,5 @@
+//go:build !linux
+
+package quorum
+
+func systemClock() clock { return monotonic() }

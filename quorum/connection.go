@@ -1,0 +1,132 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// Bounds on getting a connection. Reaching a host is given up quickly and
+// tried again; a greeting may take long, because a frozen master answers it
+// as soon as it thaws.
+const (
+	reachTimeout = time.Second
+	greetTimeout = 5 * time.Second
+	stuckAfter   = 2 * time.Second
+)
+
+var errConnectionOver = errors.New("this connection is over")
+
+// connection is one connection to a master's database, from dialling to its
+// end: the rueidis client is never let dial a second time, so one connection
+// is one order of commands (M3).
+type connection struct {
+	client rueidis.Client
+	// id is the master's number of the connection, for the fence.
+	id    int64
+	runID string
+	// getsOnSet is whether the master knows SET NX GET (7.0).
+	getsOnSet bool
+	// loaded are the scripts known to be loaded on this connection (V14).
+	// Only the sender of its batches uses it.
+	loaded map[*serverScript]bool
+
+	mu     sync.Mutex
+	socket net.Conn
+	closed bool
+}
+
+func newConnection() *connection { return &connection{loaded: map[*serverScript]bool{}} }
+
+// dial connects and greets. No operation ever calls it.
+func (c *connection) dial(m Master, db int) error {
+	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: time.Second}
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress:       []string{m.Address},
+		Username:          m.Username,
+		Password:          m.Password,
+		TLSConfig:         m.TLS,
+		SelectDB:          db,
+		ClientName:        "redlockd",
+		ClientSetInfo:     rueidis.DisableClientSetInfo,
+		Dialer:            dialer,
+		DialCtxFn:         c.reach,
+		ForceSingleClient: true,
+		DisableCache:      true,
+		DisableRetry:      true,
+		AlwaysPipelining:  true,
+		PipelineMultiplex: -1,
+		RingScaleEachConn: 6,
+	})
+	if err != nil {
+		if client != nil {
+			client.Close()
+		}
+		c.close()
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.client = client
+	return nil
+}
+
+// reach dials for rueidis, the first time only.
+func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tlsConfig) (net.Conn, error) {
+	c.mu.Lock()
+	over := c.socket != nil || c.closed
+	c.mu.Unlock()
+	if over {
+		return nil, errConnectionOver
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	socket, err := dialSocket(ctx, address, dialer, config)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		_ = socket.Close()
+		return nil, errConnectionOver
+	}
+	c.socket = socket
+	return socket, nil
+}
+
+// close ends the connection at once. What is under way fails.
+func (c *connection) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.socket != nil {
+		_ = c.socket.Close()
+	}
+	if c.client != nil {
+		// In the background: it waits for its own goroutines.
+		go c.client.Close()
+	}
+}
+
+// do sends commands in one write and waits for all the answers, or for the
+// end of the connection.
+func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
+	return c.client.DoMulti(context.Background(), commands...)
+}
+
+// ask is do for the keeper, which asks at least once a second: a connection
+// that does not answer it for stuckAfter is over, since behind a cut network
+// a new one is quicker than TCP's own patience.
+func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
+	stuck := time.AfterFunc(stuckAfter, c.close)
+	defer stuck.Stop()
+	return c.do(commands...)
+}

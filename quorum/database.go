@@ -1,0 +1,139 @@
+package quorum
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// database is one database over all masters: a lane to each.
+type database struct {
+	number int
+	cfg    *Config
+	// masters is the hash of the list of masters.
+	masters string
+	lanes   []*lane
+	// raised is a hold that a quorum of marks is known to have borne.
+	raised atomic.Int64
+	keys   keyTable
+	watch  watchTable
+}
+
+// openDatabase starts the keepers of its lanes.
+func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
+	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters)}
+	d.keys.init()
+	for i := range q.cfg.Masters {
+		l := newLane(&q.cfg, i, d, q.now, q.log, q.events)
+		d.lanes = append(d.lanes, l)
+		keepers.Go(func() { l.keep(ctx) })
+	}
+	return d
+}
+
+// voting is how many masters may be asked to create locks.
+func (d *database) voting() int {
+	n := 0
+	for _, l := range d.lanes {
+		l.mu.Lock()
+		if l.open && l.votes() && !l.frozen() {
+			n++
+		}
+		l.mu.Unlock()
+	}
+	return n
+}
+
+// greatestHold is what a new mark bears, and how long a master that may have
+// forgotten its locks must be watched (M4): the greatest hold in the marks of
+// a quorum of the others; that of max_ttl when they are too few. What the
+// expiry has beyond the hold (V6) is part of it.
+func (d *database) greatestHold(except *lane) (greatest, wait time.Duration) {
+	known := 0
+	for _, l := range d.lanes {
+		if l == except {
+			continue
+		}
+		l.mu.Lock()
+		_, fresh := l.looks.latest(l.now())
+		if l.open && fresh && l.under != nil && l.under.real {
+			known++
+			greatest = max(greatest, l.under.greatest)
+		}
+		l.mu.Unlock()
+	}
+	if known < majority(len(d.lanes)) {
+		wait = roundHold(d.cfg.hold(d.cfg.MaxTTL))
+	} else {
+		wait = greatest
+	}
+	return greatest, wait + expirySpread + d.cfg.lookSlack() + d.cfg.Timeout
+}
+
+// raise makes sure that a quorum of marks bears the hold before it is granted
+// (M3). It returns true when they do, and otherwise tells the keepers, who
+// say when they have written it (events).
+func (d *database) raise(hold time.Duration) bool {
+	if int64(hold) <= d.raised.Load() {
+		return true
+	}
+	n := 0
+	for _, l := range d.lanes {
+		if l.bears(hold) {
+			n++
+		}
+	}
+	if n < majority(len(d.lanes)) {
+		return false
+	}
+	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
+		old = d.raised.Load()
+	}
+	return true
+}
+
+// lowestRunID is the voting master that is asked alone first after a split
+// (V5), or -1.
+func (d *database) lowestRunID() int {
+	best, at := "", -1
+	for i, l := range d.lanes {
+		l.mu.Lock()
+		id := cmp.Or(l.status.RunID, l.master.Name)
+		if l.open && l.votes() && !l.frozen() && (at < 0 || id < best) {
+			best, at = id, i
+		}
+		l.mu.Unlock()
+	}
+	return at
+}
+
+// clocks are the masters' clocks now, as far as they are known.
+func (d *database) clocks() []int64 {
+	var out []int64
+	for _, l := range d.lanes {
+		l.mu.Lock()
+		if t, ok := l.looks.newest(l.now()); ok {
+			out = append(out, t)
+		}
+		l.mu.Unlock()
+	}
+	slices.Sort(out)
+	return out
+}
+
+// status describes the masters.
+func (d *database) status() []MasterStatus {
+	out := make([]MasterStatus, len(d.lanes))
+	for i, l := range d.lanes {
+		l.mu.Lock()
+		out[i] = l.status
+		if l.frozen() {
+			out[i].State, out[i].Reason = Frozen, "does not answer"
+		}
+		l.mu.Unlock()
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// sight is what was seen of a master in one look.
+type sight struct {
+	// raw is the mark as it stood there, mark what it says, or nil.
+	raw  string
+	mark *mark
+	// foreign is whether raw is no mark at all.
+	foreign bool
+	// zero is the mark of database 0, for another one that has none.
+	zeroRaw string
+	zero    *mark
+	// reading is the master's clock in milliseconds.
+	reading int64
+	server  server
+}
+
+// server is what INFO tells of a master.
+type server struct {
+	runID, version string
+	replica        bool
+	// evicts is the policy by which it may evict locks; empty if it may not.
+	evicts string
+	// durable is whether it says that it loses nothing in a restart.
+	durable bool
+}
+
+// memory is what this redlockd knows of a master from before.
+type memory struct {
+	// sawReal is whether it ever bore a real mark, id and beat the last one.
+	sawReal bool
+	id      string
+	beat    int64
+	// unfit is whether it was a replica, or could evict, when last seen.
+	unfit bool
+	// wanted is the greatest hold that shall be granted there.
+	wanted time.Duration
+	// beatDue is whether its beat is to be raised.
+	beatDue bool
+}
+
+// rules are what a master is judged by.
+type rules struct {
+	name, masters string
+	db            int
+	allowEviction bool
+	quarantine    bool
+	// wait is how long locks of before may last (M4), greatest what a new
+	// mark bears.
+	wait, greatest time.Duration
+}
+
+// judgement is what follows from a look.
+type judgement struct {
+	// write is the mark to be written first, if any; the rest holds if that
+	// succeeds.
+	write *mark
+	// open is whether operations may be sent.
+	open   bool
+	state  MasterState
+	reason string
+	left   time.Duration
+	unfit  bool
+}
+
+// judge says what a master may do (M3, M4). It is a pure function.
+func judge(s sight, m memory, r rules) judgement {
+	switch mk := s.mark; {
+	case s.foreign:
+		return judgement{state: Refused, reason: errNotAMark.Error()}
+	case s.server.replica:
+		return judgement{state: Quarantine, reason: "is a replica", left: r.wait, unfit: true}
+	case mk == nil && r.firstUse(s):
+		return r.begin(s, "")
+	case mk == nil:
+		why := whyNew
+		if m.sawReal {
+			why = whyForgotten
+		}
+		return r.begin(s, why)
+	case mk.db != r.db:
+		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of database %d", mk.db)}
+	case mk.name != r.name && mk.runID == s.server.runID:
+		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
+	case mk.real && mk.masters != r.masters && mk.runID == s.server.runID:
+		return judgement{state: Refused, reason: "bears the mark of another list of masters"}
+	case mk.name != r.name || mk.masters != r.masters:
+		return r.begin(s, whyRestarted)
+	case mk.runID != s.server.runID:
+		return r.restarted(s, m)
+	default:
+		return r.marked(s, m)
+	}
+}
+
+// firstUse is whether the database has never been used on this master: one
+// that is not listed in the real mark of database 0. It needs no quarantine;
+// a listed one without a mark has lost it.
+func (r *rules) firstUse(s sight) bool {
+	return r.db != 0 && s.zero != nil && s.zero.real && s.zero.runID == s.server.runID &&
+		s.zero.name == r.name && !slices.Contains(s.zero.dbs, r.db)
+}
+
+// begin makes a master's mark pending, with the whole quarantine before it;
+// without a reason why the mark is real.
+func (r *rules) begin(s sight, why string) judgement {
+	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
+		generation: 1, masters: r.masters, greatest: r.greatest, seen: s.reading, why: why}
+	return r.stateOf(judgement{write: fresh})
+}
+
+// stateOf fills in what follows from the mark that is written.
+func (r *rules) stateOf(j judgement) judgement {
+	j.open, j.state = true, Voting
+	if !j.write.real {
+		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
+		if j.write.why == whyNew {
+			j.state = Fresh
+		}
+	}
+	return j
+}
+
+// restarted judges a master whose mark bears another run_id: it came back
+// with its memory, or with the memory of some earlier time.
+func (r *rules) restarted(s sight, m memory) judgement {
+	mk := s.mark
+	lostNothing := mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat >= m.beat
+	if lostNothing {
+		return r.stateOf(judgement{write: mk.with(func(c *mark) { c.runID = s.server.runID })})
+	}
+	return r.begin(s, whyRestarted)
+}
+
+// marked judges a master that bears our mark.
+func (r *rules) marked(s sight, m memory) judgement {
+	mk := s.mark
+	switch evicts := s.server.evicts != "" && !r.allowEviction; {
+	case evicts && mk.real:
+		j := r.begin(s, whyUnfit)
+		j.unfit = true
+		return j
+	case evicts:
+		reason := "may evict locks (maxmemory-policy " + s.server.evicts + ")"
+		again := mk.with(func(c *mark) { c.watched, c.seen = 0, s.reading })
+		return judgement{write: again, open: true, state: Quarantine, reason: reason, left: r.wait, unfit: true}
+	case m.unfit && mk.real && r.quarantine:
+		return r.begin(s, whyUnfit)
+	case !mk.real:
+		return r.pending(s)
+	default:
+		return r.voting(mk, m)
+	}
+}
+
+// pending counts the time of a quarantine, and ends it.
+func (r *rules) pending(s sight) judgement {
+	watched := s.mark.watch(s.reading)
+	if watched.watched >= r.wait || !r.quarantine {
+		watched = watched.with(func(c *mark) {
+			c.real, c.why = true, ""
+			c.greatest = max(c.greatest, r.greatest)
+		})
+	}
+	return r.stateOf(judgement{write: watched})
+}
+
+// voting raises what is to be raised.
+func (r *rules) voting(mk *mark, m memory) judgement {
+	j := judgement{open: true, state: Voting}
+	if m.beatDue || m.wanted > mk.greatest {
+		j.write = mk.with(func(c *mark) {
+			c.greatest = max(c.greatest, m.wanted)
+			c.beat++
+		})
+	}
+	return j
+}

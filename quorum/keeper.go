@@ -1,0 +1,196 @@
+package quorum
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// The keeper's pace.
+const (
+	lookEvery  = time.Second
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = 500 * time.Millisecond
+	// markTries is how often a mark is written anew in one look when others
+	// write it too.
+	markTries = 8
+)
+
+// keep dials, greets, fences, looks and judges, until ctx is over. It is the
+// only goroutine that opens and closes the lane.
+func (l *lane) keep(ctx context.Context) {
+	backoff := minBackoff
+	var earlier []*connection
+	for ctx.Err() == nil {
+		c := newConnection()
+		l.mu.Lock()
+		l.greeting = c
+		l.mu.Unlock()
+		err := c.dial(l.master, l.db.number)
+		if err == nil {
+			began := l.now()
+			earlier, err = l.attend(ctx, c, earlier)
+			c.close()
+			if l.now()-began > lookEvery {
+				backoff = minBackoff
+			}
+		}
+		l.drop(c, err)
+		if err != nil && ctx.Err() == nil {
+			l.enter(judgement{state: Down, reason: reasonOf(err)})
+		}
+		wait(ctx, l.poke, backoff/2+rand.N(backoff))
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// wait returns after d, or as soon as it is poked or ctx is over.
+func wait(ctx context.Context, poke <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-poke:
+	case <-ctx.Done():
+	}
+}
+
+// attend serves one connection until it is over. It returns the connections
+// that a later one must fence.
+func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
+	s, err := l.greet(c)
+	if err != nil {
+		return earlier, err
+	}
+	earlier = append(l.fence(c, earlier), c)
+	l.mu.Lock()
+	l.greeting = nil
+	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
+	l.mu.Unlock()
+	go l.serve(c)
+	var beat time.Duration
+	for {
+		due := beat == 0 || l.now()-beat >= lookEvery
+		if err := l.settle(c, s, due); err != nil {
+			return earlier, err
+		}
+		if due {
+			beat = l.now()
+		}
+		wait(ctx, l.poke, lookEvery)
+		if ctx.Err() != nil {
+			return earlier, ctx.Err()
+		}
+		if s, err = l.look(c); err != nil {
+			return earlier, err
+		}
+	}
+}
+
+// greet asks what must be known before the first operation (M3).
+func (l *lane) greet(c *connection) (sight, error) {
+	if l.master.Embedded {
+		c.getsOnSet = true
+		return l.look(c)
+	}
+	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
+	if err != nil {
+		return sight{}, err
+	}
+	c.id = id
+	s, err := l.look(c)
+	if err != nil {
+		return sight{}, err
+	}
+	c.runID = s.server.runID
+	c.getsOnSet = atLeast7(s.server.version)
+	return s, nil
+}
+
+// fence ends the earlier connections to the same server, so that nothing of
+// them is carried out behind this one (M3). It returns those that are not
+// known to have ended.
+func (l *lane) fence(c *connection, earlier []*connection) []*connection {
+	if l.master.Embedded {
+		return nil
+	}
+	var alive []*connection
+	for _, e := range earlier {
+		if e.runID != c.runID {
+			continue // its server has ended, and so has it
+		}
+		err := c.ask(c.client.B().ClientKill().Id(e.id).Build())[0].Error()
+		if err != nil && !strings.Contains(err.Error(), "No such client") {
+			alive = append(alive, e)
+			l.log.Warn("cannot end an earlier connection, releases carry a deadline instead", "error", err)
+		}
+	}
+	l.mu.Lock()
+	l.fenceless = len(alive) > 0
+	l.mu.Unlock()
+	if over := len(alive) - 16; over > 0 {
+		alive = alive[over:]
+	}
+	return alive
+}
+
+// look asks for the server, the mark and the clock.
+func (l *lane) look(c *connection) (sight, error) {
+	sent := l.now()
+	commands := make([]rueidis.Completed, 0, 3)
+	if !l.master.Embedded {
+		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
+	}
+	results := c.ask(append(commands, c.client.B().Time().Build())...)
+	var s sight
+	var err error
+	if s.reading, err = readTime(results[len(results)-1]); err != nil {
+		return s, err
+	}
+	l.mu.Lock()
+	l.looks.add(s.reading, sent, l.now())
+	l.mu.Unlock()
+	if l.master.Embedded {
+		return s, nil
+	}
+	info, err := results[0].ToString()
+	if err != nil {
+		return s, err
+	}
+	s.server = readInfo(info)
+	s.raw, err = results[1].ToString()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s, err
+	}
+	if s.raw != "" {
+		s.mark, err = parseMark(s.raw)
+		s.foreign = err != nil
+	} else if l.db.number != 0 {
+		return l.lookAtZero(c, s)
+	}
+	return s, nil
+}
+
+// lookAtZero asks for the mark of database 0, where a new database is listed.
+func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
+	r := c.ask(c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
+		Arg(itoa(int64(l.db.number))).Build())[0]
+	raw, err := r.ToString()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s, err
+	}
+	if s.zeroRaw = raw; raw != "" {
+		s.zero, _ = parseMark(raw) // what is no mark lists nothing
+	}
+	return s, nil
+}
+
+func (l *lane) wakeKeeper() {
+	select {
+	case l.poke <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,246 @@
+package quorum
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Bounds on what waits for one master (M1). Releases and rollbacks have the
+// second half for themselves.
+const (
+	maxQueued      = 8192
+	maxQueuedBytes = 16 << 20
+	// maxBatch bounds the tasks of one write.
+	maxBatch = 512
+	// maxOwed bounds what is kept for the next connection; beyond it the
+	// copies end with their hold.
+	maxOwed = 65536
+)
+
+// lane is one database of one master: what goes there, over one connection
+// at a time, and what is known of it. Its keeper (keeper.go) opens and closes
+// it; nothing else does.
+type lane struct {
+	cfg    *Config
+	master Master
+	index  int
+	db     *database
+	now    clock
+	log    hclog.Logger
+	events *events
+	// poke wakes the keeper before its second is over.
+	poke chan struct{}
+
+	mu    sync.Mutex
+	ready *sync.Cond
+	// greeting is the connection that is not in use yet, conn the one that
+	// is.
+	greeting *connection
+	conn     *connection
+	// open is whether operations may be sent over conn.
+	open bool
+	// under is the mark that votes are asked under, raw as it stands there;
+	// nil for embedded masters.
+	under *mark
+	raw   string
+	looks looks
+	queue []*task
+	bytes int
+	// busy is whether a batch is under way, since when.
+	busy  bool
+	since time.Duration
+	// owed must still be carried out, over this or the next connection; due
+	// is whether that is to be tried.
+	owed map[owedKey]*task
+	due  bool
+	// fenceless is whether the master does not let us fence (M3).
+	fenceless bool
+
+	memory memory
+	status MasterStatus
+	reason string
+}
+
+// owedKey names a rollback by its attempt, and a release by its token.
+type owedKey struct {
+	key, token string
+	expiry     int64
+}
+
+func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, events *events) *lane {
+	m := cfg.Masters[index]
+	l := &lane{cfg: cfg, master: m, index: index, db: db, now: now, events: events,
+		log:  log.With("master", m.Name, "db", db.number),
+		poke: make(chan struct{}, 1), owed: map[owedKey]*task{},
+		looks:  looks{drift: cfg.ClockDrift},
+		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+	l.ready = sync.NewCond(&l.mu)
+	return l
+}
+
+// send hands a task to the master, or returns false when its vote is silent
+// at once (M1). It never blocks.
+func (l *lane) send(t *task) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.creates() && len(l.owed) > 0 {
+		// What this redlockd takes now must not be released by what it was
+		// asked to release before (V8).
+		delete(l.owed, owedKey{key: t.key, token: t.token})
+	}
+	if !l.takes(t) {
+		if t.mustArrive() {
+			l.owe(t)
+		}
+		return false
+	}
+	if l.fenceless && t.kind == Release && !t.rollback {
+		latest, _ := l.looks.latest(l.now())
+		t.deadline = latest + l.cfg.Timeout.Milliseconds()
+	}
+	l.queue = append(l.queue, t)
+	l.bytes += t.size()
+	l.ready.Signal()
+	return true
+}
+
+// takes is whether the task may be sent now.
+func (l *lane) takes(t *task) bool {
+	switch {
+	case !l.open || l.frozen():
+		return false
+	case len(l.queue) >= 2*maxQueued || l.bytes >= 2*maxQueuedBytes:
+		return false
+	case !t.mustArrive() && (len(l.queue) >= maxQueued || l.bytes >= maxQueuedBytes):
+		return false
+	default:
+		return !t.creates() || l.votes()
+	}
+}
+
+// votes is whether the master may be asked to create locks (M4).
+func (l *lane) votes() bool { return l.master.Embedded || l.under != nil && l.under.real }
+
+// frozen is whether the oldest unanswered operation is older than timeout.
+func (l *lane) frozen() bool { return l.busy && l.now()-l.since > l.cfg.Timeout }
+
+// latest is the latest possible reading of the master's clock (V6), for a
+// master that may be asked to hold a lock for hold: one whose mark bears it.
+func (l *lane) latest(hold time.Duration) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.under != nil && l.under.greatest < hold {
+		l.memory.wanted = max(l.memory.wanted, hold)
+		l.wakeKeeper()
+		return 0, false
+	}
+	return l.looks.latest(l.now())
+}
+
+// bears is whether the mark bears a hold; else the keeper is told to write it.
+func (l *lane) bears(hold time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.master.Embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
+		return true
+	}
+	l.memory.wanted = max(l.memory.wanted, hold)
+	l.wakeKeeper()
+	return false
+}
+
+// owe keeps a task for when the master can be reached again. Needs mu.
+func (l *lane) owe(t *task) {
+	name := owedKey{key: t.key, token: t.token}
+	if t.rollback {
+		name.expiry = t.expiry
+	}
+	if _, known := l.owed[name]; !known && len(l.owed) >= maxOwed {
+		return
+	}
+	again := *t
+	again.att = nil
+	l.owed[name] = &again
+}
+
+// payBack puts what is owed behind what waits already: that may be the late
+// part of what it undoes. Needs mu.
+func (l *lane) payBack() {
+	l.due = false
+	now := l.now()
+	for name, t := range l.owed {
+		delete(l.owed, name)
+		if now < t.until {
+			l.queue = append(l.queue, t)
+			l.bytes += t.size()
+		}
+	}
+}
+
+// next waits for work and takes a batch of it, or returns nil when c is over.
+func (l *lane) next(c *connection) *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.conn == c && (!l.open || len(l.queue) == 0 && !l.due) {
+		l.ready.Wait()
+	}
+	if l.conn != c {
+		return nil
+	}
+	if l.due {
+		l.payBack()
+	}
+	b := l.take()
+	if len(b.tasks) > 0 {
+		b.sent = l.now()
+		l.busy, l.since = true, b.sent
+	}
+	return b
+}
+
+// take moves tasks from the queue into a batch, without those that nobody
+// awaits any more. Needs mu.
+func (l *lane) take() *batch {
+	n := min(len(l.queue), maxBatch)
+	b := &batch{tasks: make([]*task, 0, n), under: l.under}
+	for i, t := range l.queue[:n] {
+		l.queue[i] = nil
+		l.bytes -= t.size()
+		if t.creates() && !l.votes() {
+			// It was queued before the quarantine began.
+			b.unsent = append(b.unsent, t)
+			continue
+		}
+		if t.att == nil || t.att.goesOut(t.index) || t.mustArrive() {
+			b.tasks = append(b.tasks, t)
+		}
+	}
+	l.queue = l.queue[n:]
+	if len(l.queue) == 0 {
+		l.queue = nil
+	}
+	return b
+}
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func (l *lane) barrier() <-chan struct{} {
+	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
+	if !l.send(t) {
+		close(t.passed)
+	}
+	return t.passed
+}
+
+// end closes the connection; the keeper must have been told to stop.
+func (l *lane) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range []*connection{l.greeting, l.conn} {
+		if c != nil {
+			c.close()
+		}
+	}
+}

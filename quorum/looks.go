@@ -1,0 +1,65 @@
+package quorum
+
+import (
+	"math"
+	"time"
+)
+
+// looks keeps what the latest possible reading of a master's clock is, from
+// the looks of the last two seconds (V6). Not safe for concurrent use.
+type looks struct {
+	drift float64
+	// Two windows of a second each: the present one and the one before. Of
+	// each the least intercept is kept, see add.
+	least [2]float64
+	began [2]time.Duration
+	any   bool
+	// earliest and latest bound the offset of the newest look, in
+	// milliseconds.
+	reading int64
+	at      time.Duration
+}
+
+// add takes a reading of the master's clock, in milliseconds, that was asked
+// for at sent and had arrived at received, by our clock. A look that took
+// longer than a look may be old says nothing.
+func (l *looks) add(reading int64, sent, received time.Duration) {
+	if received-sent > lookAge {
+		return
+	}
+	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of
+	// several looks the one with the least reading - sent x (1+drift) wins.
+	intercept := float64(reading) - millis(sent)*(1+l.drift)
+	if !l.any || sent-l.began[0] >= lookAge/2 {
+		l.least[1], l.began[1] = l.least[0], l.began[0]
+		if !l.any {
+			l.least[1] = math.Inf(1)
+		}
+		l.least[0], l.began[0], l.any = intercept, sent, true
+	}
+	l.least[0] = min(l.least[0], intercept)
+	l.reading, l.at = reading, received
+}
+
+// latest is the latest possible reading of the clock now, in milliseconds,
+// and whether there was a look in the last two seconds.
+func (l *looks) latest(now time.Duration) (int64, bool) {
+	if !l.any || now-l.began[0] > lookAge {
+		return 0, false
+	}
+	least := l.least[0]
+	if now-l.began[1] <= lookAge {
+		least = min(least, l.least[1])
+	}
+	return int64(math.Ceil(least + millis(now)*(1+l.drift))), true
+}
+
+// newest is an estimate of the clock now, not a bound.
+func (l *looks) newest(now time.Duration) (int64, bool) {
+	if !l.any {
+		return 0, false
+	}
+	return l.reading + (now - l.at).Milliseconds(), true
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

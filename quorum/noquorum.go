@@ -1,0 +1,105 @@
+package quorum
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// noQuorum is what a client is told when no majority can tell: how many
+// masters agreed, refused and were silent, and why (P4, M6).
+func (a *attempt) noQuorum(v Verdict) error {
+	a.mu.Lock()
+	n, q := len(a.ballots), majority(len(a.ballots))
+	t := count(a.ballots, q)
+	var mute []int
+	foreign := false
+	for i, b := range a.ballots {
+		foreign = foreign || b.foreign
+		if b.vote == silent || b.vote == awaited || b.vote == unasked {
+			mute = append(mute, i)
+		}
+	}
+	a.mu.Unlock()
+	answered := n - len(mute)
+	if foreign && answered >= q && t.tokenless >= q {
+		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
+	}
+	if a.op.TTL > 0 {
+		if voting := a.call.db.voting(); voting < q {
+			return a.call.db.mayNotVote(voting)
+		}
+	}
+	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
+		t.yes, t.met(n))
+	if t.absent > 0 {
+		text += fmt.Sprintf(", %d without the key", t.absent)
+	}
+	if len(mute) > 0 {
+		text += fmt.Sprintf(", %d silent (%s)", len(mute), a.call.db.why(mute))
+	}
+	if v == Split {
+		text += "; split: no token has a majority"
+	}
+	return errors.New(text)
+}
+
+func (a *attempt) tooLate() error {
+	return errors.New("NOQUORUM the majority agreed too late to tell, and the lock was given back")
+}
+
+// mayNotVote is the refusal while there is no majority to vote (M6).
+func (d *database) mayNotVote(voting int) error {
+	states := map[MasterState]int{}
+	var wait time.Duration
+	for _, m := range d.status() {
+		states[m.State]++
+		wait = max(wait, m.Wait)
+	}
+	var parts []string
+	for _, s := range []MasterState{Fresh, Quarantine, Frozen, Down, Refused} {
+		if states[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
+		}
+	}
+	text := fmt.Sprintf("NOQUORUM %d of %d masters may vote: %s", voting, len(d.lanes), strings.Join(parts, ", "))
+	if wait > 0 {
+		text += fmt.Sprintf(", waiting %v", (wait + time.Second - 1).Truncate(time.Second))
+	}
+	if states[Fresh] >= majority(len(d.lanes)) {
+		text += " (run redlockd -bootstrap if no lock can be held)"
+	}
+	return errors.New(text)
+}
+
+// why tells of some masters why they are silent.
+func (d *database) why(masters []int) string {
+	status := d.status()
+	parts := make([]string, len(masters))
+	for k, i := range masters {
+		m := status[i]
+		parts[k] = m.Name + " " + string(m.State)
+		if m.State == Voting {
+			parts[k] = m.Name + " too late"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// waitedTooLong is the answer to what has not had its turn in time (V2).
+func (q *Quorum) waitedTooLong(d *database) error {
+	return fmt.Errorf("NOQUORUM not carried out within %v: others on this key came first", q.cfg.stay())
+}
+
+// reasonOf shortens an error for people: the last part says it.
+func reasonOf(err error) string {
+	if err == nil {
+		return "the connection ended"
+	}
+	text := err.Error()
+	if len(text) > 200 {
+		text = text[:200]
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}

@@ -1,0 +1,81 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// outcome makes of a verdict what the client is told.
+func (a *attempt) outcome(v Verdict) *Outcome {
+	a.mu.Lock()
+	t := count(a.ballots, majority(len(a.ballots)))
+	o := &Outcome{Verdict: v, Done: a.op.Kind}
+	switch {
+	case v == Won && a.promises():
+		o.grant = &grant{attempt: a}
+		// Extended is what a quorum had before, as far as can be told (V4).
+		o.Prolonged = t.prolonged+t.awaited+t.silent >= t.quorum && t.prolonged > 0
+	case v == Held && a.op.Kind == Read:
+		a.readState(o, &t)
+	case v == Held:
+		o.State.Token = t.most
+	}
+	a.mu.Unlock()
+	if o.Verdict == Undecided || o.Verdict == Split {
+		o.Err = a.noQuorum(o.Verdict)
+	}
+	return o
+}
+
+// readState fills in the token and the q-th greatest remaining time (V10).
+// What is used up is absent (V3). Needs mu.
+func (a *attempt) readState(o *Outcome, t *tally) {
+	var left []time.Duration
+	for _, b := range a.ballots {
+		if b.vote == found && b.token == t.most && !b.foreign {
+			left = append(left, b.left)
+		}
+	}
+	if len(left) < t.quorum {
+		o.Verdict = Undecided // a key that is no string
+		return
+	}
+	slices.Sort(left)
+	cfg := &a.call.q.cfg
+	ttl := min(cfg.remaining(left[len(left)-t.quorum]), cfg.MaxTTL)
+	if ttl < time.Millisecond {
+		o.Verdict = Absent
+		return
+	}
+	o.State = State{Found: true, Token: t.most, TTL: ttl}
+}
+
+// grant is what an outcome promises, and how it is taken back.
+type grant struct {
+	attempt *attempt
+}
+
+// limit is when the reply must have been written, by our clock (V2).
+func (g *grant) limit() time.Duration {
+	return g.attempt.began + g.attempt.call.q.cfg.stay()
+}
+
+func (g *grant) left() time.Duration {
+	return max(0, g.limit()-g.attempt.call.q.now())
+}
+
+func (g *grant) confirm() error {
+	if g.attempt.call.q.now() <= g.limit() {
+		return nil
+	}
+	g.attempt.call.q.events.lateGrants.Add(1)
+	g.undo()
+	return g.attempt.tooLate()
+}
+
+// undo rolls back; doing it twice does no harm, since the rollback names the
+// attempt.
+func (g *grant) undo() {
+	g.attempt.rollback()
+	g.attempt.call.db.watch.touch(g.attempt.op.Key)
+}

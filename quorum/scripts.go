@@ -1,0 +1,118 @@
+package quorum
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+)
+
+// serverScript is a script that runs on the masters, atomic on each. Its
+// integers mean: 1 done (created, released), 2 prolonged, 0 absent, -1 too
+// late; a bulk string is the token in the way.
+type serverScript struct{ text, sha string }
+
+func newScript(text string) *serverScript {
+	sum := sha1.Sum([]byte(text))
+	return &serverScript{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// notAfter ends a script that is carried out after ARGV[n], in the master's
+// own milliseconds: a late one changes nothing (V6).
+const notAfter = `
+local t = redis.call('TIME')
+if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
+`
+
+var (
+	// acquireScript is SET NX GET for masters older than 7.0.
+	acquireScript = newScript(`
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) or 0`)
+
+	// acquireOrExtendScript: deadline, token, even and odd expiry.
+	acquireOrExtendScript = newScript(notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) return 1 end
+if v ~= ARGV[2] then return v end
+redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+return 2`)
+
+	// extendScript: deadline, token, odd expiry, and a new token if there are
+	// four arguments.
+	extendScript = newScript(notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[2] then return v end
+if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
+else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
+return 2`)
+
+	// expireScript: deadline, odd expiry.
+	expireScript = newScript(notAfter + `
+if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
+return 2`)
+
+	// storeScript: deadline, token, odd expiry, and XX if there are four
+	// arguments.
+	storeScript = newScript(notAfter + `
+local ok
+if ARGV[4] then ok = redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3])
+else ok = redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) end
+if not ok then return 0 end
+return 2`)
+
+	// releaseScript: token.
+	releaseScript = newScript(`
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[1] then return v end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// releaseInTimeScript: deadline, token; for masters without a fence (M3).
+	releaseInTimeScript = newScript(notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[2] then return v end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// rollbackScript: token, even expiry. Time stands still in a script, so
+	// PTTL + TIME is exactly the PXAT that was given.
+	rollbackScript = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+if now + redis.call('PTTL', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// readScript answers token and remaining milliseconds.
+	readScript = newScript(`
+return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}`)
+
+	// markScript writes a mark where the present one is ARGV[1], or where
+	// there is none when that is empty.
+	markScript = newScript(`
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`)
+
+	// peekScript reads database 0's mark from another one: its number.
+	peekScript = newScript(`
+redis.call('SELECT', 0)
+local v = redis.call('GET', KEYS[1])
+redis.call('SELECT', ARGV[1])
+return v`)
+
+	// listScript lists a database in database 0's mark and gives it its own,
+	// both or none: database, old and new mark of 0, its mark.
+	listScript = newScript(`
+redis.call('SELECT', 0)
+local ok = (redis.call('GET', KEYS[1]) or '') == ARGV[2]
+if ok and ARGV[3] ~= ARGV[2] then redis.call('SET', KEYS[1], ARGV[3]) end
+redis.call('SELECT', ARGV[1])
+if not ok then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('SET', KEYS[1], ARGV[4])
+return 1`)
+)

@@ -1,0 +1,128 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// settle judges what was seen and carries the judgement out: it writes the
+// mark, opens or closes the lane, and says so. It is called by the keeper
+// only.
+func (l *lane) settle(c *connection, s sight, beatDue bool) error {
+	if l.master.Embedded {
+		l.enter(judgement{open: true, state: Voting})
+		return nil
+	}
+	if l.mayBeExempt(s) {
+		s.server.durable = s.server.durable && l.syncsAlways(c)
+	}
+	var j judgement
+	for try := 0; ; try++ {
+		m, r := l.rules(beatDue)
+		j = judge(s, m, r)
+		if j.write == nil {
+			break
+		}
+		done, err := l.write(c, s, j.write)
+		if broken(err) {
+			return err
+		}
+		if err != nil {
+			j = judgement{state: Refused, reason: "its mark cannot be written: " + err.Error()}
+			break
+		}
+		if done {
+			s.raw, s.mark = j.write.String(), j.write
+			break
+		}
+		if try == markTries {
+			return nil // others write it all the time; the next look tells
+		}
+		if s, err = l.look(c); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.memory.unfit = j.unfit
+	if s.mark != nil && j.open {
+		l.learn(s.mark, s.raw)
+	}
+	l.status.Version, l.status.RunID = s.server.version, s.server.runID
+	l.mu.Unlock()
+	l.enter(j)
+	return nil
+}
+
+// rules is what the master is judged by now.
+func (l *lane) rules(beatDue bool) (memory, rules) {
+	greatest, wait := l.db.greatestHold(l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.memory
+	m.beatDue = beatDue
+	return m, rules{name: l.master.Name, masters: l.db.masters, db: l.db.number, greatest: greatest, wait: wait,
+		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+}
+
+// write puts a mark where the one that was seen still is. The first mark of a
+// database other than 0 is written together with its listing in 0's mark.
+func (l *lane) write(c *connection, s sight, m *mark) (bool, error) {
+	call := c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).Arg(s.raw, m.String()).Build()
+	if s.mark == nil && l.db.number != 0 {
+		listed := s.zeroRaw
+		if s.zero != nil && !slices.Contains(s.zero.dbs, l.db.number) {
+			listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
+		}
+		call = c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
+			Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build()
+	}
+	n, err := c.ask(call)[0].AsInt64()
+	return n == 1, err
+}
+
+// mayBeExempt is whether it matters if the master syncs its log always (M4).
+func (l *lane) mayBeExempt(s sight) bool {
+	return s.server.durable && s.mark != nil && s.mark.runID != s.server.runID
+}
+
+// syncsAlways asks for appendfsync, which INFO does not tell. Without the
+// right to ask, the answer is no.
+func (l *lane) syncsAlways(c *connection) bool {
+	r := c.ask(c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+	values, err := r.AsStrMap()
+	return err == nil && values["appendfsync"] == "always"
+}
+
+// enter makes a judgement the lane's state, and tells people when it changed.
+func (l *lane) enter(j judgement) {
+	l.mu.Lock()
+	l.open = j.open && l.conn != nil
+	l.due = l.open && len(l.owed) > 0
+	was, why := l.status.State, l.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
+	l.reason = j.reason
+	l.ready.Broadcast()
+	l.mu.Unlock()
+	if was != j.state || why != j.reason {
+		l.tell(was, j)
+	}
+	l.events.changed()
+}
+
+// tell logs a change of state (design section 9).
+func (l *lane) tell(was MasterState, j judgement) {
+	switch {
+	case j.state == Voting:
+		l.log.Info("master may vote")
+	case j.state == Down && was == Down:
+		l.log.Debug("master is down", "reason", j.reason)
+	case j.state == Down:
+		l.events.lostConnections.Add(1)
+		l.log.Warn("master is down", "reason", j.reason)
+	case j.state == was:
+		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
+	default:
+		l.events.quarantines.Add(1)
+		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
+	}
+}

@@ -1,0 +1,100 @@
+package quorum
+
+import "time"
+
+// vote is one master's answer.
+type vote uint8
+
+const (
+	// awaited: it may still come in time.
+	awaited vote = iota
+	// unasked: not asked yet (V5); it counts as awaited until it is.
+	unasked
+	// created: the key was absent and is there now.
+	created
+	// prolonged: the key held the token and has the new expiry now; also one
+	// that was stored over whatever was there.
+	prolonged
+	// refused: the key holds a token that forbids the operation.
+	refused
+	// found: the key holds a token, and nothing was changed (Read).
+	found
+	// released: the key held the token, or anything for Remove, and is gone.
+	released
+	// absent: there is no such key.
+	absent
+	// silent: known not to come in time.
+	silent
+)
+
+// ballot is a vote with what came along.
+type ballot struct {
+	vote vote
+	// token is the token in the way (refused) or found.
+	token string
+	// foreign is whether the key is no string (V14, WRONGTYPE).
+	foreign bool
+	// left is what remains of the hold (found).
+	left time.Duration
+}
+
+// tally counts the ballots of one attempt.
+type tally struct {
+	quorum                        int
+	awaited, yes, absent, silent  int
+	created, prolonged, tokenless int
+	// most is the token that was met most often, mostCount how often, and
+	// others whether a second one was met.
+	most      string
+	mostCount int
+	others    bool
+}
+
+// count tallies the ballots for a quorum of q masters.
+func count(ballots []ballot, q int) tally {
+	t := tally{quorum: q}
+	for i, b := range ballots {
+		switch b.vote {
+		case awaited, unasked:
+			t.awaited++
+		case created:
+			t.created++
+			t.yes++
+		case prolonged:
+			t.prolonged++
+			t.yes++
+		case released:
+			t.yes++
+		case absent:
+			t.absent++
+		case silent:
+			t.silent++
+		case refused, found:
+			t.meet(ballots, i)
+		}
+	}
+	return t
+}
+
+// meet counts how often the token of ballot i was met up to there.
+func (t *tally) meet(ballots []ballot, i int) {
+	b, n := ballots[i], 0
+	for _, other := range ballots[:i+1] {
+		met := other.vote == refused || other.vote == found
+		if met && other.token == b.token && other.foreign == b.foreign {
+			n++
+		}
+	}
+	if t.mostCount > 0 && t.most != b.token {
+		t.others = true
+	}
+	if b.foreign {
+		t.tokenless++
+	}
+	if n > t.mostCount {
+		t.most, t.mostCount = b.token, n
+	}
+}
+
+// met is how many masters hold some token.
+func (t *tally) met(n int) int { return n - t.awaited - t.yes - t.absent - t.silent }

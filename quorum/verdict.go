@@ -1,0 +1,105 @@
+package quorum
+
+// verdictOf says what the ballots of an attempt amount to, for a quorum of q.
+// certain is false while an awaited vote may still change the answer; at the
+// end of the time the caller turns awaited votes into silent ones, and then
+// every verdict is certain. It is a pure function (V4, V8, V10).
+func verdictOf(op *Op, ballots []ballot, q int) (v Verdict, certain bool) {
+	t := count(ballots, q)
+	switch op.Kind {
+	case Acquire, AcquireOrExtend:
+		return t.acquire(len(ballots))
+	case Release, Remove:
+		return t.release(len(ballots))
+	case Extend, Expire:
+		return t.extend()
+	case Store:
+		return t.store(op.IfPresent)
+	default:
+		return t.read()
+	}
+}
+
+// acquire is V4. Where one token would be on a quorum only with the silent
+// masters it is a Split, which is tried again.
+func (t *tally) acquire(n int) (Verdict, bool) {
+	answered := t.yes + t.absent + t.met(n)
+	switch {
+	case t.yes >= t.quorum:
+		return Won, true
+	case t.yes+t.awaited >= t.quorum:
+		return Undecided, false
+	case t.mostCount >= t.quorum:
+		return Held, true
+	case t.mostCount+t.awaited >= t.quorum:
+		return Undecided, false
+	case answered >= t.quorum:
+		return Split, true
+	default:
+		return Undecided, answered+t.awaited < t.quorum
+	}
+}
+
+// release is V8: h released (yes), s silent.
+func (t *tally) release(n int) (Verdict, bool) {
+	answered := t.yes + t.absent + t.met(n)
+	switch {
+	case t.yes >= t.quorum:
+		return Won, true
+	case t.yes+t.silent+t.awaited < t.quorum:
+		return t.heldOrAbsent(), true
+	case t.awaited > 0:
+		return Undecided, false
+	case t.yes >= 1 && answered >= t.quorum && t.met(n) == 0:
+		return Won, true
+	default:
+		return Undecided, true
+	}
+}
+
+// extend is V8: h prolonged (yes), s silent.
+func (t *tally) extend() (Verdict, bool) {
+	switch {
+	case t.yes >= t.quorum:
+		return Won, true
+	case t.yes+t.silent+t.awaited < t.quorum:
+		return t.heldOrAbsent(), true
+	default:
+		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.silent >= t.quorum
+	}
+}
+
+// store has no token to refuse it: what is not done by a majority in time may
+// have been done by none.
+func (t *tally) store(ifPresent bool) (Verdict, bool) {
+	switch {
+	case t.yes >= t.quorum:
+		return Won, true
+	case ifPresent && t.yes+t.silent+t.awaited < t.quorum:
+		return Absent, true
+	default:
+		return Undecided, t.awaited == 0
+	}
+}
+
+// read is V10: a token with a quorum, or absent when none can have one even
+// if all silent masters held it.
+func (t *tally) read() (Verdict, bool) {
+	switch {
+	case t.mostCount >= t.quorum:
+		return Held, true
+	case t.mostCount+t.silent+t.awaited < t.quorum:
+		return Absent, true
+	default:
+		return Undecided, t.awaited == 0
+	}
+}
+
+// heldOrAbsent tells a no because of another token from one because there is
+// no lock.
+func (t *tally) heldOrAbsent() Verdict {
+	if t.mostCount > t.absent {
+		return Held
+	}
+	return Absent
+}

@@ -1,0 +1,83 @@
+package quorum
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Watch tells whether a key was changed through this redlockd since the read
+// that armed it (Op.Arm). The zero value is ready.
+type Watch struct {
+	changed atomic.Bool
+
+	mu     sync.Mutex
+	table  *watchTable
+	key    string
+	closed bool
+}
+
+// Changed is whether the key was changed since. Safe for concurrent use.
+func (w *Watch) Changed() bool { return w.changed.Load() }
+
+// Close ends the watching. Safe to call more than once, and when the watch
+// was never armed.
+func (w *Watch) Close() {
+	w.mu.Lock()
+	table := w.table
+	w.table, w.closed = nil, true
+	w.mu.Unlock()
+	if table != nil {
+		table.remove(w)
+	}
+}
+
+// watchTable are the armed watches of one database.
+type watchTable struct {
+	mu  sync.Mutex
+	any atomic.Int64
+	on  map[string]map[*Watch]struct{}
+}
+
+func (t *watchTable) arm(w *Watch, key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.table != nil {
+		return
+	}
+	w.table, w.key = t, key
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.on == nil {
+		t.on = map[string]map[*Watch]struct{}{}
+	}
+	if t.on[key] == nil {
+		t.on[key] = map[*Watch]struct{}{}
+	}
+	t.on[key][w] = struct{}{}
+	t.any.Add(1)
+}
+
+func (t *watchTable) remove(w *Watch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.on[w.key][w]; !ok {
+		return
+	}
+	delete(t.on[w.key], w)
+	if len(t.on[w.key]) == 0 {
+		delete(t.on, w.key)
+	}
+	t.any.Add(-1)
+}
+
+// touch marks the watches on a key.
+func (t *watchTable) touch(key string) {
+	if t.any.Load() == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for w := range t.on[key] {
+		w.changed.Store(true)
+	}
+}

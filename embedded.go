@@ -25,6 +25,10 @@ type embedded struct {
 }
 
 // startEmbedded starts n masters on free ports of this host.
+//
+// An absolute expiry (PXAT) must be given to them from within a script: a
+// plain SET looks at the clock before it takes the master's lock, so a tick
+// in between would lengthen it.
 func startEmbedded(n int) (*embedded, error) {
 	e := &embedded{ending: make(chan struct{}), ended: make(chan struct{})}
 	start := time.Now()

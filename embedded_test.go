@@ -45,11 +45,13 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 	}
 }
 
-// TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT given, as on
-// a real master: the name of an attempt is compared so (V6).
+// TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT that another
+// script gave, as on a real master: the name of an attempt is compared so
+// (V6).
 func TestEmbeddedTimeFitsTTL(t *testing.T) {
 	c := startMasters(t)[0]
-	const script = `local t = redis.call('time')
+	const set = `return redis.call('set', KEYS[1], 't', 'pxat', ARGV[1])`
+	const expiry = `local t = redis.call('time')
 return t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('pttl', KEYS[1])`
 	for i := range 200 {
 		now, err := c.Time(t.Context()).Result()
@@ -57,10 +59,10 @@ return t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('pttl', KEYS[1])`
 			t.Fatal(err)
 		}
 		want := now.UnixMilli() + 60_000 + int64(i)
-		if err := c.Do(t.Context(), "set", "k", "t", "pxat", want).Err(); err != nil {
+		if err := c.Eval(t.Context(), set, []string{"k"}, want).Err(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.Eval(t.Context(), script, []string{"k"}).Int64()
+		got, err := c.Eval(t.Context(), expiry, []string{"k"}).Int64()
 		if err != nil || got != want {
 			t.Fatalf("expiry is %d (%v), want %d", got, err, want)
 		}

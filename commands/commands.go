@@ -92,7 +92,7 @@ func (in *Interpreter) understand(c call) Request {
 	c.in, c.spec = in, spec
 	req := spec.run(c)
 	for i := range req.Ops {
-		if req.Ops[i].Key == markKey {
+		if req.Ops[i].Key == quorum.MarkKey {
 			return refuse(errMarkKey)
 		}
 	}

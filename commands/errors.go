@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // Redis's own texts. Clients match them (Spring Integration falls back to Lua
@@ -23,7 +25,7 @@ const (
 // redlockd's own.
 const (
 	errNoExpiry   = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
-	errMarkKey    = "ERR this key is reserved: '" + markKey + "' is redlockd's own mark"
+	errMarkKey    = "ERR this key is reserved: '" + quorum.MarkKey + "' is redlockd's own mark"
 	errDelexOther = "ERR redlockd understands only IFEQ in 'delex'"
 	errDebug      = "ERR redlockd does not debug scripts"
 	errManyInExec = "ERR redlockd carries out EXEC with one command only, nothing was done"

@@ -75,6 +75,8 @@ func deciding(op quorum.Op, seen quorum.State) guarded {
 func (g guarded) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	told := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
 	switch {
+	case o.Verdict == quorum.Changed:
+		return told, false
 	case g.moved != nil:
 		told.Verdict, told.Done = o.Verdict, o.Done
 		return told, !*g.moved && (o.Done == quorum.Read || o.Verdict == quorum.Won)

@@ -6,7 +6,7 @@ import "github.com/redlockd/redlockd/quorum"
 type shape func(*quorum.Outcome) Reply
 
 // one is the reply of a command of one operation: its error if nobody can
-// tell (P4), the null array if a watched key changed (S4), else the shape.
+// tell (P4), else the shape.
 func (s shape) one() func([]*quorum.Outcome) Reply {
 	return func(outs []*quorum.Outcome) Reply {
 		if r, failed := failure(outs); failed {
@@ -45,16 +45,12 @@ func (s shape) sum() func([]*quorum.Outcome) Reply {
 	}
 }
 
-// failure is the reply that comes before every shape.
+// failure is the reply that comes before every shape: one operation that was
+// not decided makes the whole reply its error.
 func failure(outs []*quorum.Outcome) (Reply, bool) {
 	for _, o := range outs {
 		if o.Err != nil {
 			return Error(oneLine(o.Err.Error())), true
-		}
-	}
-	for _, o := range outs {
-		if o.Verdict == quorum.Changed {
-			return NullArray, true
 		}
 	}
 	return Reply{}, false

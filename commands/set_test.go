@@ -70,6 +70,7 @@ func TestSetWithReject(t *testing.T) {
 
 		{"SET k", "-ERR wrong number of arguments for 'set' command"},
 		{"SET k t NX XX", syntax},
+		{"SET k t XX NX", syntax},
 		{"SET k t NX IFEQ t PX 1", syntax},
 		{"SET k t IFEQ t NX PX 1", syntax},
 		{"SET k t IFEQ a IFEQ b PX 1", syntax},
@@ -213,6 +214,7 @@ func TestSetThatLooksFirst(t *testing.T) {
 		{"SET k t PX 9 GET IFEQ old", rejecting(), there, quorum.Won, "extend k old->t 9ms", "$old"},
 		{"SET k t PX 9 GET IFEQ x", rejecting(), there, quorum.Won, "read k", "$old"},
 		{"SET k t PX 9 GET IFEQ x", rejecting(), none, quorum.Won, "read k", "null"},
+		{"SET k t PX 9 GET IFEQ <>", rejecting(), none, quorum.Won, "read k", "null"},
 		{"SET k t KEEPTTL", rejecting(), there, quorum.Won, "extend k old->t 1.5s", "+OK"},
 		{"SET k t KEEPTTL", rejecting(), none, quorum.Won, "read k", noTTL},
 		{"SET k t KEEPTTL", lenient(), none, quorum.Won, "acquire k t 5m0s", "+OK"},

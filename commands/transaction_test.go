@@ -148,6 +148,14 @@ func TestExecThatLooksFirst(t *testing.T) {
 	}
 }
 
+func TestExecThatMayNotEvenLook(t *testing.T) {
+	in, _ := fakeWith(rejecting(), nil, nil)
+	req := in.Exec(3, []Watched{watch("k", held("t"))}, queue("GETDEL k"))
+	if got := show(req.Reply([]*quorum.Outcome{changed()})); got != "null array" {
+		t.Errorf("got %s, want null array", got)
+	}
+}
+
 func TestExecWithoutWatch(t *testing.T) {
 	const many = "-ERR redlockd carries out EXEC with one command only, nothing was done"
 	for _, tt := range []struct {
@@ -196,10 +204,11 @@ func TestExecRefusedOrChanged(t *testing.T) {
 		{"another key", []Watched{watch("k", held("t"))}, queue("DEL l"), other},
 		{"another key besides", []Watched{watch("k", held("t"))}, queue("DEL k l"), other},
 		{"two watched keys", []Watched{watch("k", held("t")), watch("l", held("t"))}, queue("DEL k"), other},
+		{"two databases", []Watched{watch("k", held("t")), elsewhere}, queue("DEL k"), other},
 		{"another database", []Watched{elsewhere}, queue("DEL k"), other},
 		{"watched twice, changed between", []Watched{watch("k", held("t")), watch("k", held("x"))}, queue("DEL k"), "null array"},
 		{"a bad option", []Watched{watch("k", held("t"))}, queue("SET k t FOO"), syntax},
-		{"redlockd's own key", []Watched{watch(markKey, absent())}, queue("DEL " + markKey), "-" + errMarkKey},
+		{"redlockd's own key", []Watched{watch(quorum.MarkKey, absent())}, queue("DEL " + quorum.MarkKey), "-" + errMarkKey},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in, _ := fakeWith(rejecting(), nil, nil)

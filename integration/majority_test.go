@@ -44,6 +44,8 @@ func TestMajorityFrozen(t *testing.T) {
 	var answers atomic.Int64
 	var wg sync.WaitGroup
 	done := make(chan struct{})
+	leave := sync.OnceFunc(func() { close(done); wg.Wait() })
+	defer leave()
 	for i := range crowd {
 		c := r.Client()
 		wg.Go(func() {
@@ -72,8 +74,7 @@ func TestMajorityFrozen(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // the time between two looks
 	}
-	close(done)
-	wg.Wait()
+	leave()
 	t.Logf("%d answers, at most %d MiB and %d goroutines", answers.Load(), memory>>20, goroutines)
 	bound := int64(memoryBound)
 	if raceDetector {

@@ -107,10 +107,11 @@ func TestMalformedInput(t *testing.T) {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
+		const bytes = "*$+-:\r\n019aGETSET \x00\xff"
 		for range 200 {
 			noise := make([]byte, random.IntN(200))
 			for i := range noise {
-				noise[i] = "*$+-:\r\n019aGETSET \x00\xff"[random.IntN(21)]
+				noise[i] = bytes[random.IntN(len(bytes))]
 			}
 			sendRaw(t, r.Addr, string(noise)).Close()
 		}

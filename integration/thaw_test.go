@@ -37,16 +37,21 @@ func TestThawLeavesNothing(t *testing.T) {
 			// A burst that goes out before anybody knows of the freeze.
 			const burst = 100
 			keys := make([]string, burst)
-			var wg sync.WaitGroup
+			var wires []*Wire
 			for i := range keys {
 				keys[i] = fmt.Sprintf("burst:%d", i)
-				w := DialWire(t, r.Addr)
+				wires = append(wires, DialWire(t, r.Addr))
+				wires[i].Send(command("SET", keys[i], "me", "NX", "PX", "60000"))
+			}
+			// What reaches those that answer has been sent to the frozen too.
+			waitSent(t, masters[4], keys, cfg.Timeout)
+			var wg sync.WaitGroup
+			for _, w := range wires {
+				if variant.leave {
+					w.Close()
+					continue
+				}
 				wg.Go(func() {
-					w.Send(command("SET", keys[i], "me", "NX", "PX", "60000"))
-					if variant.leave {
-						w.Close()
-						return
-					}
 					if got := string(w.Frame()); !strings.HasPrefix(got, "-NOQUORUM ") {
 						t.Errorf("SET NX without a majority: %q, want NOQUORUM", got)
 					}
@@ -69,6 +74,17 @@ func TestThawLeavesNothing(t *testing.T) {
 			r.wantTake(keys[0])
 			r.wantLife(keys[0])
 		})
+	}
+}
+
+// waitSent waits until a master has been asked for all the keys, or until the
+// attempts have come to their end.
+func waitSent(t *testing.T, m *Master, keys []string, timeout time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(timeout); time.Now().Before(end); {
+		if n, err := m.Client.Exists(context.Background(), keys...).Result(); err != nil || n == int64(len(keys)) {
+			return
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/hcl":          {""},
 	"github.com/zclconf/go-cty":         {""},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
+	"golang.org/x/sys":                  {"quorum"},
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"tests"},
 	"github.com/go-redsync/redsync":     {"tests"},

@@ -96,15 +96,23 @@ func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
 	}
 }
 
-// reasons is why each silent master is silent.
+// reasons is why each master that may not vote may not, and for how long.
 func reasons(status quorum.Status) string {
 	var said []string
 	for _, m := range status.Masters {
-		if m.State != quorum.Voting {
-			said = append(said, fmt.Sprintf("%s %s (%s)", m.Name, m.State, m.Reason))
+		if m.State == quorum.Voting {
+			continue
 		}
+		text := m.Name + " " + string(m.State)
+		if m.Reason != string(m.State) && m.Reason != "" {
+			text += ": " + m.Reason
+		}
+		if m.Wait > 0 {
+			text += ", waiting " + m.Wait.Round(time.Second).String()
+		}
+		said = append(said, text)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(said, "; ")
 }
 
 // stop ends the sessions and then the quorum (S6).

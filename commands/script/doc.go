@@ -1,2 +1,22 @@
-// Package script: see doc.go to come.
+// Package script says what a Lua script does to a lock.
+//
+// A lock client sends its compare-and-delete as a Lua script, in a wording of
+// its own. A Library keeps the scripts under their SHA1, and Understand turns
+// one call of a script into a Meaning: release, extend, acquire, read, with
+// the reply for every state the key can be found in.
+//
+// A script is run in a small interpreter (eval.go, over gopher-lua's syntax
+// tree) against a model of one Redis key (key.go), once for every state that
+// matters. In those runs KEYS, ARGV and the stored value are sealed: symbols
+// (symbol.go) that can be compared with each other, stored, and used as an
+// expiry, and nothing else. What was learnt so holds for every call of the
+// same form (form.go). A script that looks into a sealed input has it
+// revealed: from then on its bytes are a part of the form, and the runs start
+// again (prove.go). Where no proof is found, the meaning is PerCall: the same
+// interpreter runs the script on real values, one state at a time
+// (percall.go).
+//
+// The package does no I/O and asks no clock. A script can do no harm: it
+// reaches nothing but the model, and its steps, its memory and its depth are
+// bounded (budget.go).
 package script

@@ -5,29 +5,6 @@ import (
 	"time"
 )
 
-// Library keeps the scripts of all sessions under their SHA1, and what was
-// learnt about them. It is bounded and safe for concurrent use.
-type Library struct{}
-
-// NewLibrary returns an empty library with the default bounds.
-func NewLibrary() *Library { return &Library{} }
-
-// Load compiles and keeps body and returns its SHA1 in lower-case hex. The
-// error's text is Redis's own for a script that does not compile:
-// "ERR Error compiling script (new function): ...".
-func (l *Library) Load(body string) (sha string, err error) { return "", nil }
-
-// Exists tells whether the script is known; sha in any case.
-func (l *Library) Exists(sha string) bool { return false }
-
-// Flush forgets all scripts and meanings.
-func (l *Library) Flush() {}
-
-// Understand says what the script does when called with these keys and
-// arguments. The error is a *RefusedError when it does something that is not
-// an operation on one lock, ErrNoScript when the sha is not known.
-func (l *Library) Understand(sha string, keys, args []string) (*Meaning, error) { return nil, nil }
-
 // Kind is what a script does to its key.
 type Kind uint8
 
@@ -61,10 +38,15 @@ const (
 
 // Meaning is what one call of a script does.
 type Meaning struct {
-	Kind  Kind
-	Key   string
+	Kind Kind
+	// Key is the one key the script uses; empty for Nothing.
+	Key string
+	// Token is what the script compares the stored value with, or stores;
+	// empty for Nothing, PerCall, and Reads that compare with nothing.
 	Token string
-	TTL   time.Duration
+	// TTL is what the script gives the key; 0 where it gives none, which an
+	// Acquires may do (SET NX without expiry), an Extends never.
+	TTL time.Duration
 	// Reply is the reply table: the reply by the state found.
 	Reply [states]Value
 	// Run, for PerCall only, runs the script on one state.

@@ -1,0 +1,270 @@
+package script
+
+import (
+	"math"
+	"strings"
+)
+
+// library is what a script finds as globals, the same for all runs: it is
+// never written to.
+var library map[string]value
+
+// elsewhere names what Redis's Lua has and this interpreter has not: using it
+// is refused by name, where anything unknown is nil as in Redis.
+var elsewhere = map[string]bool{}
+
+func init() {
+	library = map[string]value{
+		"string": libraryTable("string", stringLibrary),
+		"table":  libraryTable("table", tableLibrary),
+		"math":   libraryTable("math", mathLibrary),
+		"redis":  redisTable(),
+	}
+	library["math"].(*table).rest["pi"] = math.Pi
+	library["math"].(*table).rest["huge"] = math.Inf(1)
+	for name, call := range baseLibrary {
+		library[name] = &builtin{name, call}
+	}
+	for _, name := range strings.Fields(`
+		_G _VERSION collectgarbage coroutine dofile getfenv getmetatable load loadstring loadfile module newproxy
+		gcinfo rawget rawset require setfenv setmetatable xpcall print debug os io package
+		bit cjson cmsgpack struct
+		string.dump string.gmatch string.gsub string.match string.gfind
+		table.sort table.foreach table.foreachi table.maxn table.setn
+		math.random math.randomseed math.acos math.asin math.atan math.atan2 math.cos math.cosh math.deg math.exp
+		math.fmod math.mod math.frexp math.ldexp math.log math.log10 math.modf math.rad math.sin math.sinh math.sqrt
+		math.tan math.tanh
+		redis.set_repl redis.REPL_ALL redis.REPL_AOF redis.REPL_SLAVE redis.REPL_REPLICA redis.REPL_NONE
+		redis.breakpoint redis.debug redis.acl_check_cmd redis.register_function redis.REDIS_VERSION
+		redis.REDIS_VERSION_NUM`) {
+		elsewhere[name] = true
+	}
+}
+
+type function = func(r *run, args []value) []value
+
+func libraryTable(name string, functions map[string]function) *table {
+	t := &table{rest: map[value]value{}, readonly: true, library: name}
+	for field, call := range functions {
+		t.rest[field] = &builtin{name + "." + field, call}
+	}
+	return t
+}
+
+func arg(args []value, i int) value {
+	if i < len(args) {
+		return args[i]
+	}
+	return nil
+}
+
+func one(v value) []value { return []value{v} }
+
+// need is Lua's check that argument i is there.
+func (r *run) need(name string, args []value, i int) value {
+	if i >= len(args) {
+		r.fail("bad argument #%d to '%s' (value expected)", i+1, name)
+	}
+	return args[i]
+}
+
+// baseLibrary are the global functions.
+var baseLibrary = map[string]function{
+	"type": func(r *run, args []value) []value {
+		return one(typeName(r.need("type", args, 0)))
+	},
+	"tostring": func(r *run, args []value) []value {
+		return one(r.toString(r.need("tostring", args, 0)))
+	},
+	"tonumber": func(r *run, args []value) []value {
+		return one(r.toNumber(r.need("tonumber", args, 0), arg(args, 1)))
+	},
+	"rawequal": func(r *run, args []value) []value {
+		r.need("rawequal", args, 1)
+		return one(r.equal(args[0], args[1]))
+	},
+	"unpack": func(r *run, args []value) []value { return r.unpack(args) },
+	"select": func(r *run, args []value) []value { return r.selectFrom(args) },
+	"ipairs": func(r *run, args []value) []value {
+		t := r.tableArg("ipairs", args)
+		return []value{ipairsNext, t, 0.0}
+	},
+	"pairs": func(r *run, args []value) []value {
+		t := r.tableArg("pairs", args)
+		return []value{pairsNext, t, nil}
+	},
+	"next": func(r *run, args []value) []value {
+		t := r.tableArg("next", args)
+		return t.next(r, r.reveal(arg(args, 1)))
+	},
+	"assert": func(r *run, args []value) []value {
+		if truth(r.need("assert", args, 0)) {
+			return args
+		}
+		if len(args) > 1 {
+			panic(&luaError{value: args[1], line: r.line})
+		}
+		panic(&luaError{value: "assertion failed!", line: r.line})
+	},
+	"error": func(r *run, args []value) []value {
+		v := r.reveal(arg(args, 0))
+		if arg(args, 1) != nil && arg(args, 1) != 1.0 && arg(args, 1) != 0.0 {
+			refuse("calls error with a level")
+		}
+		if t := typeName(v); (t == "string" || t == "number") && arg(args, 1) != 0.0 {
+			r.fail("%s", r.text(v))
+		}
+		panic(&luaError{value: v, line: r.line})
+	},
+	"pcall": func(r *run, args []value) []value {
+		return r.protected(r.need("pcall", args, 0), args[1:])
+	},
+}
+
+// protected is pcall. What it hands to the script for a caught error differs
+// between versions of Redis, so an error inside is refused.
+func (r *run) protected(f value, args []value) []value {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(*luaError); ok {
+				p = &RefusedError{Did: "catches an error with pcall"}
+			}
+			panic(p)
+		}
+	}()
+	return append([]value{true}, r.call(f, args, "")...)
+}
+
+var (
+	ipairsNext = &builtin{"ipairs", func(r *run, args []value) []value {
+		i := args[1].(float64) + 1
+		if v := args[0].(*table).get(i); v != nil {
+			return []value{i, v}
+		}
+		return one(nil)
+	}}
+	pairsNext = &builtin{"pairs", func(r *run, args []value) []value {
+		return args[0].(*table).next(r, args[1])
+	}}
+)
+
+// next gives the entry after key: of a list by number, else the only entry.
+// The order of other tables is Lua's secret.
+func (t *table) next(r *run, key value) []value {
+	if len(t.rest) > 0 && len(t.rest)+len(t.list) > 1 {
+		refuse("iterates over a table that is no list")
+	}
+	i := 0
+	if key != nil {
+		n, ok := listIndex(key)
+		if !ok || len(t.rest) > 0 {
+			return one(nil)
+		}
+		i = n
+	}
+	if i < len(t.list) {
+		return []value{float64(i + 1), t.list[i]}
+	}
+	for k, v := range t.rest {
+		return []value{k, v}
+	}
+	return one(nil)
+}
+
+func (r *run) tableArg(name string, args []value) *table {
+	t, ok := arg(args, 0).(*table)
+	if !ok {
+		got := typeName(arg(args, 0))
+		if len(args) == 0 {
+			got = "no value"
+		}
+		r.fail("bad argument #1 to '%s' (table expected, got %s)", name, got)
+	}
+	return t
+}
+
+func (r *run) toString(v value) value {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	case sealed, stored:
+		return v
+	case linear:
+		if v.mul == 1 && v.add == 0 { // the text of a number up to maxNumeric is the input's own
+			return sealed{v.class}
+		}
+	case *table, *closure, *builtin:
+		refuse("makes text of a %s", typeName(v))
+	}
+	return r.text(v)
+}
+
+func (r *run) toNumber(v, base value) value {
+	if base != nil && base != 10.0 {
+		refuse("calls tonumber with a base")
+	}
+	v = r.operand(v)
+	if typeName(v) == "number" {
+		return v
+	}
+	if f, ok := r.number(r.reveal(v)); ok {
+		return f
+	}
+	return nil
+}
+
+func (r *run) unpack(args []value) []value {
+	t := r.tableArg("unpack", args)
+	from, to := 1, 0
+	if v := arg(args, 1); v != nil {
+		from = r.integer("unpack", args, 1)
+	}
+	if v := arg(args, 2); v != nil {
+		to = r.integer("unpack", args, 2)
+	} else {
+		to = t.border(r.budget)
+	}
+	if to-from >= 8000 {
+		r.fail("too many results to unpack")
+	}
+	var results []value
+	for i := from; i <= to; i++ {
+		r.grow(16)
+		results = append(results, t.get(float64(i)))
+	}
+	return results
+}
+
+func (r *run) selectFrom(args []value) []value {
+	if arg(args, 0) == value("#") {
+		return one(float64(len(args) - 1))
+	}
+	n := r.integer("select", args, 0)
+	if n < 0 {
+		n += len(args)
+	}
+	if n < 1 {
+		r.fail("bad argument #1 to 'select' (index out of range)")
+	}
+	if n >= len(args) {
+		return nil
+	}
+	return args[n:]
+}
+
+// integer is argument i of a library function, cut to an integer.
+func (r *run) integer(name string, args []value, i int) int {
+	f, ok := r.number(r.reveal(arg(args, i)))
+	if !ok {
+		r.fail("bad argument #%d to '%s' (number expected, got %s)", i+1, name, typeName(arg(args, i)))
+	}
+	if math.Abs(f) > 1<<31 || math.IsNaN(f) {
+		refuse("hands %g to %s", f, name)
+	}
+	return int(f)
+}

@@ -1,0 +1,185 @@
+package script
+
+import (
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// list evaluates an expression list; only its last call or ... gives several.
+func (r *run) list(exprs []ast.Expr, f *frame, e *env) []value {
+	if len(exprs) == 0 {
+		return nil
+	}
+	values := make([]value, 0, len(exprs))
+	for _, x := range exprs[:len(exprs)-1] {
+		values = append(values, r.eval(x, f, e))
+	}
+	return append(values, r.multi(exprs[len(exprs)-1], f, e)...)
+}
+
+// multi evaluates to any number of values.
+func (r *run) multi(x ast.Expr, f *frame, e *env) []value {
+	switch x := x.(type) {
+	case *ast.FuncCallExpr:
+		results := r.apply(x, f, e)
+		r.grow(16 * len(results))
+		if !x.AdjustRet {
+			return results
+		}
+		return []value{first(results)}
+	case *ast.Comma3Expr:
+		if !f.variadic {
+			refuse("uses ... outside of a function that has it")
+		}
+		r.grow(16 * len(f.varargs))
+		if !x.AdjustRet {
+			return f.varargs[:len(f.varargs):len(f.varargs)]
+		}
+		return []value{first(f.varargs)}
+	}
+	return []value{r.eval(x, f, e)}
+}
+
+func first(values []value) value {
+	if len(values) == 0 {
+		return nil
+	}
+	return values[0]
+}
+
+func (r *run) apply(x *ast.FuncCallExpr, f *frame, e *env) []value {
+	var fn, self value
+	var what string
+	if x.Receiver != nil {
+		self = r.eval(x.Receiver, f, e)
+		fn, what = r.index(self, x.Method, r.nameOf(x.Receiver, e)), "method '"+x.Method+"'"
+	} else {
+		fn = r.eval(x.Func, f, e)
+		if _, ok := fn.(*builtin); !ok {
+			what = r.nameOf(x.Func, e)
+		}
+	}
+	args := r.list(x.Args, f, e)
+	if x.Receiver != nil {
+		args = append([]value{self}, args...)
+	}
+	r.line = x.Line()
+	return r.call(fn, args, what)
+}
+
+// eval evaluates to one value.
+func (r *run) eval(x ast.Expr, f *frame, e *env) value {
+	r.step(1)
+	switch x := x.(type) {
+	case *ast.TrueExpr:
+		return true
+	case *ast.FalseExpr:
+		return false
+	case *ast.NilExpr:
+		return nil
+	case *ast.NumberExpr:
+		return r.literal(x)
+	case *ast.StringExpr:
+		return x.Value
+	case *ast.IdentExpr:
+		return r.variable(x, e)
+	case *ast.AttrGetExpr:
+		object, key := r.eval(x.Object, f, e), r.eval(x.Key, f, e)
+		r.line = x.Line()
+		return r.index(object, key, r.nameOf(x.Object, e))
+	case *ast.FuncCallExpr, *ast.Comma3Expr:
+		return first(r.multi(x, f, e))
+	case *ast.TableExpr:
+		return r.construct(x, f, e)
+	case *ast.FunctionExpr:
+		r.grow(64)
+		return &closure{x, e}
+	}
+	return r.operation(x, f, e)
+}
+
+func (r *run) operation(x ast.Expr, f *frame, e *env) value {
+	switch x := x.(type) {
+	case *ast.LogicalOpExpr:
+		left := r.eval(x.Lhs, f, e)
+		if truth(left) == (x.Operator == "or") {
+			return left
+		}
+		return r.eval(x.Rhs, f, e)
+	case *ast.RelationalOpExpr:
+		left, right := r.eval(x.Lhs, f, e), r.eval(x.Rhs, f, e)
+		r.line = x.Line()
+		return r.relate(x.Operator, left, right)
+	case *ast.StringConcatOpExpr:
+		left, right := r.eval(x.Lhs, f, e), r.eval(x.Rhs, f, e)
+		r.line = x.Line()
+		return r.concat(left, right, r.nameOf(x.Lhs, e), r.nameOf(x.Rhs, e))
+	case *ast.ArithmeticOpExpr:
+		left, right := r.eval(x.Lhs, f, e), r.eval(x.Rhs, f, e)
+		r.line = x.Line()
+		return r.arithmetic(x.Operator, left, right, r.nameOf(x.Lhs, e), r.nameOf(x.Rhs, e))
+	case *ast.UnaryMinusOpExpr:
+		return r.arithmetic("*", r.eval(x.Expr, f, e), -1.0, r.nameOf(x.Expr, e), "")
+	case *ast.UnaryNotOpExpr:
+		return !truth(r.eval(x.Expr, f, e))
+	case *ast.UnaryLenOpExpr:
+		v := r.eval(x.Expr, f, e)
+		return r.length(v, r.nameOf(x.Expr, e))
+	}
+	refuse("uses syntax that Lua 5.1 does not have")
+	return nil
+}
+
+func (r *run) literal(x *ast.NumberExpr) value {
+	f, ok := parseNumber(x.Value)
+	if !ok {
+		refuse("uses the number %.40q", x.Value)
+	}
+	return f
+}
+
+func (r *run) variable(x *ast.IdentExpr, e *env) value {
+	if at := r.find(e, x.Value); at != nil {
+		return at.v
+	}
+	if v, ok := r.globals[x.Value]; ok {
+		return v
+	}
+	if v, ok := library[x.Value]; ok {
+		return v
+	}
+	if elsewhere[x.Value] {
+		refuse("uses %s, which no lock needs", x.Value)
+	}
+	r.line = x.Line()
+	r.fail("Script attempted to access nonexistent global variable '%.100s'", x.Value)
+	return nil
+}
+
+// construct builds a table. Lua stores the entries without a key last, so a
+// number as a key beside them is refused: which one wins is no one's intent.
+func (r *run) construct(x *ast.TableExpr, f *frame, e *env) value {
+	r.grow(64)
+	t, n, keyed := &table{}, 0.0, false
+	for i, item := range x.Fields {
+		if item.Key != nil {
+			key := r.eval(item.Key, f, e)
+			keyed = keyed || typeName(key) == "number"
+			r.setIndex(t, key, r.eval(item.Value, f, e), "")
+			continue
+		}
+		values := []value{nil}
+		if i == len(x.Fields)-1 {
+			values = r.multi(item.Value, f, e)
+		} else {
+			values[0] = r.eval(item.Value, f, e)
+		}
+		for _, v := range values {
+			n++
+			t.set(r.budget, n, v)
+		}
+	}
+	if keyed && n > 0 {
+		refuse("mixes numbered and listed entries in one table")
+	}
+	return t
+}

@@ -1,0 +1,83 @@
+package script
+
+// maxInputs is how many KEYS and ARGV a remembered meaning may have.
+const maxInputs = 16
+
+// form is what a proof may rely on: the number of keys and of arguments,
+// which of them are equal to which, which are numbers, and the bytes of the
+// revealed ones. Two calls of one form run through a script in the same way.
+type form struct {
+	inputs   []string // KEYS, then ARGV
+	keys     int
+	classes  [maxInputs]uint8 // the first input with the same bytes
+	numbers  [maxInputs]bool
+	revealed uint32 // a bit for each class
+	real     bool   // all are revealed, and there may be more than maxInputs
+}
+
+func newForm(f *form, inputs []string, keys int) {
+	f.inputs, f.keys = inputs, keys
+	for i, s := range inputs {
+		f.classes[i] = uint8(i)
+		for j := range i {
+			if inputs[j] == s {
+				f.classes[i] = uint8(j)
+				break
+			}
+		}
+		f.numbers[i] = numericText(s)
+	}
+}
+
+// realForm is the form of a run on real values.
+func realForm(inputs []string, keys int) *form { return &form{inputs: inputs, keys: keys, real: true} }
+
+func (f *form) numeric(class int) bool { return f.numbers[class] }
+
+func (f *form) isRevealed(class int) bool { return f.revealed&(1<<class) != 0 }
+
+// input is input i as a run sees it.
+func (f *form) input(i int) value {
+	if f.real || f.isRevealed(int(f.classes[i])) {
+		return f.inputs[i]
+	}
+	return sealed{int(f.classes[i])}
+}
+
+// appendShape writes everything but the revealed bytes.
+func (f *form) appendShape(b []byte, sha string) []byte {
+	b = append(append(b, sha...), byte(f.keys), byte(len(f.inputs)))
+	for i := range f.inputs {
+		c := f.classes[i]
+		if f.numbers[i] {
+			c |= 0x80
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// appendRevealed writes the revealed bytes, each with its length.
+func (f *form) appendRevealed(b []byte) []byte {
+	for i, s := range f.inputs {
+		if int(f.classes[i]) == i && f.isRevealed(i) {
+			n := len(s)
+			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+			b = append(b, s...)
+		}
+	}
+	return b
+}
+
+// tables are the globals KEYS and ARGV.
+func (f *form) tables(b *budget) map[string]value {
+	keys, args := &table{}, &table{}
+	for i := range f.inputs {
+		t, n := args, i-f.keys
+		if i < f.keys {
+			t, n = keys, i
+		}
+		t.set(b, float64(n+1), f.input(i))
+	}
+	return map[string]value{"KEYS": keys, "ARGV": args}
+}

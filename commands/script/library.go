@@ -1,0 +1,197 @@
+package script
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"strings"
+	"sync"
+)
+
+// Bounds of a Library. What is beyond them is forgotten, the longest unused
+// first: a forgotten script is NOSCRIPT, a forgotten meaning is proved again.
+const (
+	maxScripts     = 1000
+	maxSourceTotal = 512 << 10 // bytes of all scripts; their trees are larger
+	maxShapes      = 1024      // forms without their revealed bytes, of all scripts
+	maxMeanings    = 32        // per shape
+	maxRevealed    = 256       // revealed bytes of a remembered meaning
+	// maxUnproved is how many PerCall meanings a shape may have before it is
+	// PerCall for all: what was revealed there is no flag but a token.
+	maxUnproved = 8
+)
+
+// Library keeps the scripts of all sessions under their SHA1, and what was
+// learnt about them. It is bounded and safe for concurrent use.
+type Library struct {
+	mu      sync.Mutex
+	scripts *lru[*loaded]
+	bytes   int
+	shapes  *lru[*memory]
+	clock   func() int64
+}
+
+type loaded struct {
+	chunk *chunk
+	size  int
+}
+
+// memory is what is known of one shape: which inputs had to be revealed so
+// far, and the meanings by the bytes of those.
+type memory struct {
+	revealed uint32
+	unproved int
+	meanings *lru[*learnt]
+}
+
+// NewLibrary returns an empty library with the default bounds.
+func NewLibrary() *Library {
+	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes)}
+}
+
+// Clock gives the masters' time in unix milliseconds to scripts that use
+// absolute times (PXAT, PEXPIREAT). Without it they are refused. It is called
+// before the library is used, and now must be safe for concurrent use.
+func (l *Library) Clock(now func() int64) { l.clock = now }
+
+// Load compiles and keeps body and returns its SHA1 in lower-case hex. The
+// error's text is Redis's own for a script that does not compile:
+// "ERR Error compiling script (new function): ...".
+func (l *Library) Load(body string) (sha string, err error) {
+	sum := sha1.Sum([]byte(body))
+	sha = hex.EncodeToString(sum[:])
+	if l.Exists(sha) {
+		return sha, nil
+	}
+	c, err := compile(sha, body)
+	if err != nil {
+		return "", err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.scripts.get([]byte(sha)); ok {
+		return sha, nil
+	}
+	for len(l.scripts.entries) >= maxScripts || (l.bytes > 0 && l.bytes+len(body) > maxSourceTotal) {
+		l.bytes -= l.scripts.evict().size
+	}
+	l.bytes += len(body)
+	l.scripts.put(sha, &loaded{c, len(body)})
+	return sha, nil
+}
+
+// Exists tells whether the script is known; sha in any case.
+func (l *Library) Exists(sha string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.scripts.get([]byte(strings.ToLower(sha)))
+	return ok
+}
+
+// Flush forgets all scripts and meanings.
+func (l *Library) Flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scripts, l.shapes, l.bytes = newLRU[*loaded](maxScripts), newLRU[*memory](maxShapes), 0
+}
+
+// Understand says what the script does when called with these keys and
+// arguments. The error is a *RefusedError when it does something that is not
+// an operation on one lock, ErrNoScript when the sha is not known.
+//
+// For a form that was met before, it runs nothing unless the meaning is
+// PerCall.
+func (l *Library) Understand(sha string, keys, args []string) (*Meaning, error) {
+	inputs := make([]string, 0, maxInputs)
+	inputs = append(append(inputs, keys...), args...)
+	if len(inputs) > maxInputs {
+		return l.understandMany(sha, inputs, len(keys))
+	}
+	var f form
+	newForm(&f, inputs, len(keys))
+	c, known, err := l.recall(sha, &f)
+	if err != nil {
+		return nil, err
+	}
+	if known == nil {
+		f := f // a copy for the heap; a remembered meaning needs none
+		known = prove(c, &f)
+		l.remember(c.sha, &f, known)
+	}
+	switch {
+	case known.refused != nil:
+		return nil, known.refused
+	case known.kind == PerCall:
+		return perCall(c, realForm(inputs, len(keys)), l.clock)
+	}
+	return known.meaning(inputs), nil
+}
+
+// understandMany is for more inputs than a form has.
+func (l *Library) understandMany(sha string, inputs []string, keys int) (*Meaning, error) {
+	c, err := l.find(sha)
+	if err != nil {
+		return nil, err
+	}
+	return perCall(c, realForm(inputs, keys), l.clock)
+}
+
+func (l *Library) find(sha string) (*chunk, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.scripts.get([]byte(strings.ToLower(sha)))
+	if !ok {
+		return nil, ErrNoScript
+	}
+	return s.chunk, nil
+}
+
+// unprovable is what a shape of many PerCall meanings is taken for.
+var unprovable = &learnt{kind: PerCall}
+
+// recall finds the script and what is known of the form; it sets f.revealed
+// to what is revealed in all forms of this shape.
+func (l *Library) recall(sha string, f *form) (*chunk, *learnt, error) {
+	c, err := l.find(sha)
+	if err != nil {
+		return nil, nil, err
+	}
+	var space [512]byte
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.shapes.get(f.appendShape(space[:0], c.sha))
+	switch {
+	case !ok:
+		return c, nil, nil
+	case m.unproved > maxUnproved:
+		return c, unprovable, nil
+	}
+	f.revealed = m.revealed
+	known, _ := m.meanings.get(f.appendRevealed(space[:0]))
+	return c, known, nil
+}
+
+// remember keeps what was learnt of the form. A shape only ever reveals more;
+// meanings under fewer revealed inputs are forgotten.
+func (l *Library) remember(sha string, f *form, known *learnt) {
+	shape := f.appendShape(nil, sha)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.shapes.get(shape)
+	if !ok {
+		m = &memory{meanings: newLRU[*learnt](maxMeanings)}
+		l.shapes.put(string(shape), m)
+	}
+	if known.refused == nil && known.kind == PerCall {
+		m.unproved++
+	}
+	if all := m.revealed | f.revealed; all != m.revealed {
+		m.revealed, m.meanings = all, newLRU[*learnt](maxMeanings)
+	}
+	// Another session may have revealed more meanwhile: a longer key covers
+	// fewer calls, so it is no less true.
+	mine := *f
+	mine.revealed = m.revealed
+	if key := mine.appendRevealed(nil); len(key) <= maxRevealed {
+		m.meanings.put(string(key), known)
+	}
+}

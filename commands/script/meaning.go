@@ -1,0 +1,32 @@
+package script
+
+import (
+	"math"
+	"time"
+)
+
+// meaning is what l says of a call with these inputs.
+func (l *learnt) meaning(inputs []string) *Meaning {
+	m := &Meaning{Kind: l.kind, TTL: millis(l.ttl.of(inputs))}
+	switch key := l.key.(type) {
+	case sealed:
+		m.Key = inputs[key.class]
+	case string:
+		m.Key = key
+	}
+	if l.token >= 0 {
+		m.Token = inputs[l.token]
+	}
+	for state := range l.reply {
+		m.Reply[state] = l.reply[state].fill(inputs)
+	}
+	return m
+}
+
+// millis is a duration of n milliseconds, or the longest there is.
+func millis(n int64) time.Duration {
+	if n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Millisecond
+}

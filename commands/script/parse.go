@@ -1,0 +1,124 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// chunk is a compiled script. It is never written to after compile, so
+// sessions share it.
+type chunk struct {
+	sha   string
+	stmts []ast.Stmt
+}
+
+// compileError is what Redis answers to a script that does not compile.
+func compileError(text string) error {
+	return errors.New("ERR Error compiling script (new function): user_script:" + oneLine(text))
+}
+
+// compile turns body into a syntax tree that the interpreter can walk without
+// a danger to the stack.
+func compile(sha, body string) (c *chunk, err error) {
+	if len(body) > maxSource {
+		return nil, compileError(fmt.Sprintf("1: script is longer than %d bytes", maxSource))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c, err = nil, compileError("1: malformed script")
+		}
+	}()
+	stmts, err := parse.Parse(strings.NewReader(body), "user_script")
+	if err != nil {
+		return nil, compileError(parseErrorText(err))
+	}
+	if err := (&checker{}).block(stmts, false); err != nil {
+		return nil, err
+	}
+	return &chunk{sha: sha, stmts: stmts}, nil
+}
+
+func parseErrorText(err error) string {
+	var at *parse.Error
+	if !errors.As(err, &at) {
+		return "1: " + err.Error()
+	}
+	if at.Pos.Line <= 0 || at.Token == "" {
+		return "1: syntax error near '<eof>'"
+	}
+	return fmt.Sprintf("%d: %s near '%s'", at.Pos.Line, at.Message, at.Token)
+}
+
+// oneLine keeps an error reply on one line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(s))
+}
+
+// checker finds what the parser lets through and Lua 5.1 does not.
+type checker struct{ depth int }
+
+func (c *checker) block(stmts []ast.Stmt, inLoop bool) error {
+	for _, s := range stmts {
+		if err := c.node(reflect.ValueOf(s), inLoop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// node walks the tree by reflection: it has to see every child, and must not
+// forget a kind of node.
+func (c *checker) node(v reflect.Value, inLoop bool) error {
+	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		return c.each(v.Len(), v.Index, inLoop)
+	case reflect.Struct:
+		return c.inside(v, inLoop)
+	}
+	return nil
+}
+
+func (c *checker) each(n int, at func(int) reflect.Value, inLoop bool) error {
+	for i := 0; i < n; i++ {
+		if err := c.node(at(i), inLoop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) inside(v reflect.Value, inLoop bool) error {
+	if c.depth++; c.depth > maxNesting {
+		return compileError("1: chunk has too many syntax levels")
+	}
+	defer func() { c.depth-- }()
+	switch n := v.Addr().Interface().(type) {
+	case *ast.GotoStmt, *ast.LabelStmt:
+		return compileError(fmt.Sprintf("%d: '=' expected", v.Addr().Interface().(ast.Stmt).Line()))
+	case *ast.BreakStmt:
+		if !inLoop {
+			return compileError(fmt.Sprintf("%d: no loop to break", n.Line()))
+		}
+	case *ast.WhileStmt, *ast.RepeatStmt, *ast.NumberForStmt, *ast.GenericForStmt:
+		inLoop = true
+	case *ast.FunctionExpr:
+		inLoop = false
+	}
+	return c.each(v.NumField(), v.Field, inLoop)
+}

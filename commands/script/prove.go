@@ -1,0 +1,109 @@
+package script
+
+// learnt is what is remembered for a form.
+type learnt struct {
+	refused *RefusedError // if not nil, nothing else counts
+	kind    Kind
+	key     value // sealed, string, or nil
+	token   int   // class, or -1
+	ttl     linear
+	reply   [states]shape
+}
+
+// prove runs the script with sealed inputs, in every state, until the runs
+// come to an end: each leak reveals one input more, so they do. It changes
+// f.revealed.
+func prove(c *chunk, f *form) *learnt {
+	b, token := newBudget(), -1
+	for {
+		results, end := proveStates(c, f, b, token)
+		switch end := end.(type) {
+		case nil:
+			return classify(results, token)
+		case *RefusedError:
+			return &learnt{refused: end}
+		case wanted:
+			token = end.class
+		case leak:
+			if end.class == token {
+				return &learnt{kind: PerCall}
+			}
+			f.revealed |= 1 << end.class
+			token = -1
+		default:
+			return &learnt{kind: PerCall}
+		}
+	}
+}
+
+// proveStates runs the script where the key is absent, holds the token, and
+// holds something else. A script without a token cannot tell the last two
+// apart. A key that holds the token without a TTL is not run: redlockd keeps
+// no such locks, so what a script does there never matters.
+func proveStates(c *chunk, f *form, b *budget, token int) (results [states]result, end ending) {
+	found := [states]content{
+		Ours:  {exists: true, value: sealed{token}, expiry: expiry{kind: asFound}},
+		Other: {exists: true, value: stored{}, expiry: expiry{kind: asFound}},
+	}
+	if token < 0 {
+		found[Ours] = found[Other]
+	}
+	var name value
+	for state := range found {
+		r := &run{budget: b, chunk: c, form: f, proving: true, token: token}
+		r.key = &keyModel{name: name, found: found[state], now: found[state]}
+		if results[state], end = r.execute(); end != nil {
+			return results, end
+		}
+		name = r.key.name // one key in all states
+	}
+	return results, nil
+}
+
+// classify gives the runs their kind. What fits no kind is PerCall.
+func classify(results [states]result, token int) *learnt {
+	l := &learnt{kind: PerCall, token: token, key: results[Other].key.name, ttl: constant(0)}
+	for state := range results {
+		l.reply[state] = results[state].reply
+	}
+	absent, ours := results[Absent].key, results[Ours].key
+	creates, after, plain := acquired(absent, token)
+	prolongs, longer := prolonged(ours)
+	switch {
+	case results[Other].key.wrote() || !plain:
+	case l.key == nil:
+		l.kind = Nothing
+	case !creates && !ours.wrote():
+		l.kind = Reads
+	case creates && !ours.wrote():
+		l.kind, l.ttl = Acquires, after
+	case creates && prolongs && longer == after:
+		l.kind, l.ttl = AcquiresOrExtends, after
+	case !creates && !ours.now.exists:
+		l.kind = Releases
+	case !creates && prolongs:
+		l.kind, l.ttl = Extends, longer
+	}
+	return l
+}
+
+// acquired tells whether a run stored the token under the absent key, and for
+// how long (0: without expiry); plain is false when it stored something else.
+func acquired(k *keyModel, token int) (creates bool, after linear, plain bool) {
+	if !k.wrote() {
+		return false, linear{}, true
+	}
+	if k.now.value != (sealed{token}) {
+		return false, linear{}, false
+	}
+	if k.now.expiry.kind == never {
+		return true, constant(0), true
+	}
+	return true, k.now.expiry.after, true
+}
+
+// prolonged tells whether a run left the found value there with a new expiry.
+func prolonged(k *keyModel) (bool, linear) {
+	same := k.now.exists && k.now.value == k.found.value
+	return same && k.now.expiry.kind == given, k.now.expiry.after
+}

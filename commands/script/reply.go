@@ -1,0 +1,146 @@
+package script
+
+import (
+	"math"
+	"strings"
+)
+
+// shape is a reply of one form: where it depends on an input, of another call
+// it is another value.
+type shape struct {
+	value Value
+	open  openPart
+	class int    // openText: which input
+	num   linear // openNumber
+	items []shape
+}
+
+type openPart uint8
+
+const (
+	closed openPart = iota
+	openText
+	openNumber
+	openList // one of items is open
+)
+
+// fill is the reply for a call with these inputs.
+func (s *shape) fill(inputs []string) Value {
+	switch s.open {
+	case openText:
+		return Value{Kind: Bulk, Text: inputs[s.class]}
+	case openNumber:
+		return Value{Kind: Int, Int: s.num.of(inputs)}
+	case openList:
+		v := Value{Kind: Array, Items: make([]Value, len(s.items))}
+		for i := range s.items {
+			v.Items[i] = s.items[i].fill(inputs)
+		}
+		return v
+	}
+	return s.value
+}
+
+// of is l for a call with these inputs.
+func (l linear) of(inputs []string) int64 {
+	if l.class < 0 {
+		return l.add
+	}
+	var n int64
+	for _, c := range []byte(inputs[l.class]) { // numericText holds
+		n = n*10 + int64(c-'0')
+	}
+	return l.at(n)
+}
+
+const maxReplyDepth = 16
+
+// reply converts what the script returned, by the rules of EVAL.
+func (r *run) reply(v value, depth int) shape {
+	r.grow(64)
+	if depth > maxReplyDepth {
+		refuse("returns a table that nests more than %d deep", maxReplyDepth)
+	}
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return shape{value: Value{Kind: Int, Int: 1}}
+		}
+	case float64:
+		return shape{value: Value{Kind: Int, Int: cut(v)}}
+	case string:
+		return shape{value: Value{Kind: Bulk, Text: v}}
+	case sealed:
+		return shape{open: openText, class: v.class}
+	case linear:
+		return shape{open: openNumber, num: v}
+	case stored:
+		return shape{value: Value{Kind: StoredValue}}
+	case remaining:
+		if v.seconds {
+			return shape{value: Value{Kind: StoredTTL}}
+		}
+		return shape{value: Value{Kind: StoredPTTL}}
+	case *table:
+		return r.replyTable(v, depth)
+	}
+	return shape{value: Value{Kind: Null}}
+}
+
+func (r *run) replyTable(t *table, depth int) shape {
+	if text, ok := r.reveal(t.get("err")).(string); ok {
+		return shape{value: Value{Kind: Error, Text: line(text)}}
+	}
+	if text, ok := r.reveal(t.get("ok")).(string); ok {
+		return shape{value: Value{Kind: Status, Text: line(text)}}
+	}
+	for _, name := range []string{"double", "map", "set", "big_number", "verbatim_string"} {
+		if t.get(name) != nil {
+			refuse("returns a table with %q, a type of RESP3", name)
+		}
+	}
+	s := shape{value: Value{Kind: Array, Items: []Value{}}}
+	for i := 1; ; i++ {
+		v := t.get(float64(i))
+		if v == nil {
+			return s
+		}
+		item := r.reply(v, depth+1)
+		s.items = append(s.items, item)
+		s.value.Items = append(s.value.Items, item.value)
+		if item.open != closed {
+			s.open = openList
+		}
+	}
+}
+
+// line refuses texts that would break the protocol.
+func line(text string) string {
+	if strings.ContainsAny(text, "\r\n") {
+		refuse("replies with a status of several lines")
+	}
+	return text
+}
+
+// cut is C's conversion of a double to a long long.
+func cut(f float64) int64 {
+	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+// raised is the reply for an error that left the script.
+func (r *run) raised(e *luaError) shape {
+	text, ok := "", false
+	if t, isTable := e.value.(*table); isTable {
+		text, ok = r.reveal(t.get("err")).(string)
+	} else if kind := typeName(e.value); kind == "string" || kind == "number" {
+		text, ok = "ERR "+r.text(e.value), true
+	}
+	if !ok {
+		refuse("raises an error that is no text")
+	}
+	text += " script: " + r.chunk.sha + ", on @user_script:" + formatNumber(float64(e.line), 17) + "."
+	return shape{value: Value{Kind: Error, Text: line(text)}}
+}

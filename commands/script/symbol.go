@@ -1,0 +1,77 @@
+package script
+
+// The sealed values. Each is comparable, and equal to itself alone. They are
+// what a proof stands on: every operation of the interpreter either knows its
+// result for all values a symbol can have, or ends the run with a leak or
+// with unproved.
+type (
+	// sealed is an input (KEYS or ARGV) by its class: inputs with equal bytes
+	// are one class, so two different classes are two different strings.
+	sealed struct{ class int }
+	// stored is the value found under the key where it is not the token.
+	stored struct{}
+	// linear is mul*v + add, where v is the number a sealed input holds; the
+	// form says that v is within 1..maxNumeric.
+	linear struct {
+		class    int
+		mul, add int64
+	}
+	// remaining is the key's remaining time, in milliseconds (at least 1) or
+	// in seconds, rounded (at least 0).
+	remaining struct{ seconds bool }
+)
+
+// leak ends a run that looked into a sealed input: the class is revealed, and
+// the runs start again.
+type leak struct{ class int }
+
+// wanted ends a run without a token in which the class was compared with the
+// stored value, or stored: it is the token, and the runs start again.
+type wanted struct{ class int }
+
+// unproved ends a run whose result depends on more than the form.
+type unproved struct{}
+
+const (
+	maxNumeric = 1_000_000_000_000 // 31 years in milliseconds
+	// maxExact bounds linear values: all are exact as Lua's numbers, and no
+	// conversion to text needs an exponent.
+	maxExact = 4_000_000_000_000_000
+)
+
+// numericText tells whether s is a number from 1 to maxNumeric as Redis, Lua
+// and people write it: digits only, the first not a zero.
+func numericText(s string) bool {
+	if len(s) == 0 || len(s) > 12 || s[0] == '0' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// bounds are the least and the greatest value l can have.
+func (l linear) bounds() (lo, hi int64) {
+	lo, hi = l.mul+l.add, l.mul*maxNumeric+l.add
+	if l.mul < 0 {
+		lo, hi = hi, lo
+	}
+	return lo, hi
+}
+
+// at is the value for the number v.
+func (l linear) at(v int64) int64 { return l.mul*v + l.add }
+
+// newLinear refuses, by false, what may leave the exact numbers.
+func newLinear(class int, mul, add float64) (linear, bool) {
+	small := func(f float64) bool { return f == float64(int64(f)) && f < maxExact && f > -maxExact }
+	if !small(mul) || !small(add) || mul == 0 || mul > 1000 || mul < -1000 {
+		return linear{}, false
+	}
+	l := linear{class, int64(mul), int64(add)}
+	lo, hi := l.bounds()
+	return l, lo > -maxExact && hi < maxExact
+}

@@ -22,7 +22,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	sights := make([]sight, len(cfg.Masters))
 	for i, m := range cfg.Masters {
 		l := newLane(&cfg, i, d, systemClock(), log, newEvents())
-		c := newConnection()
+		c := newConnection(m)
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
 		defer stop()
@@ -50,7 +50,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 
 // visit dials and looks.
 func (l *lane) visit(c *connection) (sight, error) {
-	if err := c.dial(l.master, 0); err != nil {
+	if err := c.dial(0); err != nil {
 		return sight{}, err
 	}
 	return l.greet(c)

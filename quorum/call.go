@@ -133,22 +133,21 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict)) {
 	a.begin()
 }
 
-// raise waits until a quorum of marks bears the hold. That happens once for
-// each greater hold, so a goroutine of its own is no cost.
+// raise waits until the marks bear the hold, a timeout at most. That happens
+// once for each greater hold, so a goroutine of its own is no cost.
 func (c *call) raise(a *attempt) {
-	limit := time.NewTimer(c.left())
+	limit := time.NewTimer(min(c.left(), c.q.cfg.Timeout))
 	defer limit.Stop()
-	for {
+	for waiting := true; waiting; {
 		changed := c.q.events.next()
 		if c.db.raise(a.mark) {
 			break
 		}
 		select {
 		case <-changed:
-			continue
 		case <-limit.C:
+			waiting = false
 		}
-		break
 	}
 	a.begin()
 }

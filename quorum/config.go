@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -42,6 +43,8 @@ type Master struct {
 	TLS *tls.Config
 	// AllowEviction lets a server vote that may evict keys (M4).
 	AllowEviction bool
+	// dial replaces the network in tests.
+	dial func() (net.Conn, error)
 	// Embedded is an in-memory master of this process (-dev): it has neither
 	// run_id nor mark, and lives as long as the process.
 	Embedded bool

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -35,15 +36,19 @@ type connection struct {
 	// Only the sender of its batches uses it.
 	loaded map[*serverScript]bool
 
+	master Master
 	mu     sync.Mutex
 	socket net.Conn
 	closed bool
 }
 
-func newConnection() *connection { return &connection{loaded: map[*serverScript]bool{}} }
+func newConnection(m Master) *connection {
+	return &connection{master: m, loaded: map[*serverScript]bool{}}
+}
 
 // dial connects and greets. No operation ever calls it.
-func (c *connection) dial(m Master, db int) error {
+func (c *connection) dial(db int) error {
+	m := c.master
 	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: time.Second}
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress:       []string{m.Address},
@@ -76,7 +81,7 @@ func (c *connection) dial(m Master, db int) error {
 }
 
 // reach dials for rueidis, the first time only.
-func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tlsConfig) (net.Conn, error) {
+func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
 	c.mu.Lock()
 	over := c.socket != nil || c.closed
 	c.mu.Unlock()
@@ -85,7 +90,7 @@ func (c *connection) reach(ctx context.Context, address string, dialer *net.Dial
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	socket, err := dialSocket(ctx, address, dialer, config)
+	socket, err := c.master.reach(ctx, address, dialer, config)
 	if err != nil {
 		return nil, err
 	}
@@ -129,4 +134,16 @@ func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
 	stuck := time.AfterFunc(stuckAfter, c.close)
 	defer stuck.Stop()
 	return c.do(commands...)
+}
+
+// reach makes the socket, over TLS if there is a configuration for it.
+func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
+	switch {
+	case m.dial != nil:
+		return m.dial()
+	case config == nil:
+		return d.DialContext(ctx, "tcp", address)
+	}
+	secure := tls.Dialer{NetDialer: d, Config: config}
+	return secure.DialContext(ctx, "tcp", address)
 }

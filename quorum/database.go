@@ -16,7 +16,7 @@ type database struct {
 	// masters is the hash of the list of masters.
 	masters string
 	lanes   []*lane
-	// raised is a hold that a quorum of marks is known to have borne.
+	// raised is a hold that all marks were seen to bear.
 	raised atomic.Int64
 	keys   keyTable
 	watch  watchTable
@@ -73,21 +73,26 @@ func (d *database) greatestHold(except *lane) (greatest, wait time.Duration) {
 	return greatest, wait + expirySpread + d.cfg.lookSlack() + d.cfg.Timeout
 }
 
-// raise makes sure that a quorum of marks bears the hold before it is granted
-// (M3). It returns true when they do, and otherwise tells the keepers, who
-// say when they have written it (events).
+// raise makes sure that the marks bear a hold before it is granted (M3): a
+// master whose mark does not is silent. It returns true when all do that can
+// be expected to, and otherwise has told the keepers, who say when they have
+// written it (events).
 func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
 	n := 0
 	for _, l := range d.lanes {
-		if l.bears(hold) {
+		bears, waitFor := l.bears(hold)
+		if waitFor {
+			return false
+		}
+		if bears {
 			n++
 		}
 	}
-	if n < majority(len(d.lanes)) {
-		return false
+	if n < len(d.lanes) {
+		return true
 	}
 	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
 		old = d.raised.Load()

@@ -25,11 +25,11 @@ func (l *lane) keep(ctx context.Context) {
 	backoff := minBackoff
 	var earlier []*connection
 	for ctx.Err() == nil {
-		c := newConnection()
+		c := newConnection(l.master)
 		l.mu.Lock()
 		l.greeting = c
 		l.mu.Unlock()
-		err := c.dial(l.master, l.db.number)
+		err := c.dial(l.db.number)
 		if err == nil {
 			began := l.now()
 			earlier, err = l.attend(ctx, c, earlier)
@@ -69,6 +69,7 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.mu.Lock()
 	l.greeting = nil
 	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
+	l.asking = false
 	l.mu.Unlock()
 	go l.serve(c)
 	var beat time.Duration
@@ -144,7 +145,9 @@ func (l *lane) look(c *connection) (sight, error) {
 	if !l.master.Embedded {
 		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
 	}
+	l.setAsking(true, sent)
 	results := c.ask(append(commands, c.client.B().Time().Build())...)
+	l.setAsking(false, 0)
 	var s sight
 	var err error
 	if s.reading, err = readTime(results[len(results)-1]); err != nil {
@@ -186,6 +189,14 @@ func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
 		s.zero, _ = parseMark(raw) // what is no mark lists nothing
 	}
 	return s, nil
+}
+
+func (l *lane) setAsking(asking bool, since time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking, l.asked = asking, since
+	l.due = l.due || !asking && l.open && len(l.owed) > 0
+	l.ready.Broadcast()
 }
 
 func (l *lane) wakeKeeper() {

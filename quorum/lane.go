@@ -51,6 +51,9 @@ type lane struct {
 	// busy is whether a batch is under way, since when.
 	busy  bool
 	since time.Duration
+	// asking is whether the keeper looks, since when.
+	asking bool
+	asked  time.Duration
 	// owed must still be carried out, over this or the next connection; due
 	// is whether that is to be tried.
 	owed map[owedKey]*task
@@ -123,8 +126,12 @@ func (l *lane) takes(t *task) bool {
 // votes is whether the master may be asked to create locks (M4).
 func (l *lane) votes() bool { return l.master.Embedded || l.under != nil && l.under.real }
 
-// frozen is whether the oldest unanswered operation is older than timeout.
-func (l *lane) frozen() bool { return l.busy && l.now()-l.since > l.cfg.Timeout }
+// frozen is whether the oldest unanswered operation, or look, is older than
+// timeout.
+func (l *lane) frozen() bool {
+	limit := l.now() - l.cfg.Timeout
+	return l.busy && l.since < limit || l.asking && l.asked < limit
+}
 
 // latest is the latest possible reading of the master's clock (V6), for a
 // master that may be asked to hold a lock for hold: one whose mark bears it.
@@ -139,16 +146,17 @@ func (l *lane) latest(hold time.Duration) (int64, bool) {
 	return l.looks.latest(l.now())
 }
 
-// bears is whether the mark bears a hold; else the keeper is told to write it.
-func (l *lane) bears(hold time.Duration) bool {
+// bears is whether the mark bears a hold; else the keeper is told to write
+// it, and waitFor is whether that can be expected at once.
+func (l *lane) bears(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.master.Embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
-		return true
+		return true, false
 	}
 	l.memory.wanted = max(l.memory.wanted, hold)
 	l.wakeKeeper()
-	return false
+	return false, l.open && l.votes() && !l.frozen()
 }
 
 // owe keeps a task for when the master can be reached again. Needs mu.

@@ -30,10 +30,14 @@ type Quorum struct {
 // New starts dialling the masters and returns at once: unreachable masters
 // are silent until they are reached.
 func New(cfg Config, log hclog.Logger) (*Quorum, error) {
+	return newQuorum(cfg, log, systemClock())
+}
+
+func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: systemClock(), events: newEvents()}
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents()}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
 	q.database(0)

@@ -1,0 +1,99 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestMajority(t *testing.T) {
+	for n, want := range []int{1: 1, 2: 2, 3: 2, 4: 3, 5: 3, 6: 4, 7: 4} {
+		if n > 0 && majority(n) != want {
+			t.Errorf("majority(%d) = %d, want %d", n, majority(n), want)
+		}
+	}
+}
+
+// V3: the hold covers the TTL, one timeout for the attempt, one for a clock
+// step, the time a reply may take, and drift over all of it.
+func TestHold(t *testing.T) {
+	cfg := DefaultConfig()
+	for ttl, want := range map[time.Duration]time.Duration{
+		10 * time.Second: 10*time.Second + 300*time.Millisecond + 105*time.Millisecond,
+		time.Millisecond: time.Millisecond + 300*time.Millisecond + 6*time.Millisecond,
+	} {
+		if got := cfg.hold(ttl); got != want {
+			t.Errorf("hold(%v) = %v, want %v", ttl, got, want)
+		}
+	}
+}
+
+// V3: what a read tells is never more than was asked for, whatever the expiry
+// has beyond the hold, and at most the drift less than what is left.
+func TestRemainingNeverMoreThanAsked(t *testing.T) {
+	for range 20000 {
+		cfg := DefaultConfig()
+		cfg.ClockDrift = rand.Float64() * 0.1
+		ttl := time.Duration(1+rand.Int64N(300000)) * time.Millisecond
+		beyond := time.Duration(rand.Int64N(int64(expirySpread + cfg.lookSlack() + time.Millisecond)))
+		if got := cfg.remaining(cfg.hold(ttl) + beyond); got > ttl {
+			t.Fatalf("remaining is %v of a TTL of %v, %v beyond the hold", got, ttl, beyond)
+		}
+		slack := cfg.drift(ttl) + expirySpread + cfg.lookSlack() + 2*time.Millisecond
+		if got := cfg.remaining(cfg.hold(ttl)); got < ttl-slack {
+			t.Fatalf("remaining is %v of a TTL of %v, more than %v less", got, ttl, slack)
+		}
+	}
+}
+
+func TestRoundHold(t *testing.T) {
+	for h, want := range map[time.Duration]time.Duration{
+		1: time.Millisecond, 405 * time.Millisecond: 500 * time.Millisecond, 500 * time.Millisecond: 500 * time.Millisecond,
+		501 * time.Millisecond: time.Second, 10405 * time.Millisecond: 20 * time.Second, 303005 * time.Millisecond: 500 * time.Second,
+	} {
+		if got := roundHold(h); got != want {
+			t.Errorf("roundHold(%v) = %v, want %v", h, got, want)
+		}
+	}
+}
+
+// V6: even where an attempt created the key, odd where it prolonged it.
+func TestExpiryParity(t *testing.T) {
+	for latest := int64(1000); latest < 1010; latest++ {
+		for spread := int64(0); spread < 8; spread++ {
+			e, o := evenExpiry(latest, time.Second, spread), oddExpiry(latest, time.Second, spread)
+			if e%2 != 0 || o != e+1 || e < latest+1000+spread {
+				t.Fatalf("expiries %d and %d of %d + 1000 + %d", e, o, latest, spread)
+			}
+		}
+	}
+}
+
+// V6: the latest possible reading is never behind a clock that runs fast by
+// the whole drift, and never far ahead of one that runs well.
+func TestLatestPossibleReading(t *testing.T) {
+	for range 500 {
+		l := looks{drift: 0.01}
+		speed := 1 + (rand.Float64()*2-1)*0.009
+		now := time.Duration(0)
+		clock := func(at time.Duration) float64 { return 1e12 + millis(at)*speed }
+		for range 50 {
+			now += time.Duration(rand.Int64N(int64(900 * time.Millisecond)))
+			sent := now
+			there := sent + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
+			now = there + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
+			l.add(int64(clock(there)+1), sent, now)
+			later := now + time.Duration(rand.Int64N(int64(900*time.Millisecond)))
+			latest, ok := l.latest(later)
+			if !ok {
+				t.Fatalf("no reading %v after a look", later-sent)
+			}
+			if truth := clock(later); float64(latest) < truth || float64(latest) > truth+80 {
+				t.Fatalf("latest possible reading is %d, the clock tells %.1f", latest, truth)
+			}
+		}
+		if _, ok := l.latest(now + lookAge + time.Millisecond); ok {
+			t.Fatal("an old look still counts")
+		}
+	}
+}

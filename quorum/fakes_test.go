@@ -1,0 +1,370 @@
+package quorum
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	peer "github.com/alicebob/miniredis/v2/server"
+	"github.com/hashicorp/go-hclog"
+)
+
+// fakeMaster is a Redis in the bubble's virtual time: miniredis over a pipe,
+// with what it lacks (INFO, CLIENT ID and KILL), and with faults.
+type fakeMaster struct {
+	t *testing.T
+	*miniredis.Miniredis
+	name string
+
+	mu      sync.Mutex
+	runID   string
+	role    string
+	policy  string
+	aof     bool
+	offset  time.Duration
+	nextID  int
+	ids     map[*peer.Peer]int
+	killed  map[int]bool
+	down    bool
+	frozen  chan struct{} // closed at the thaw
+	delay   time.Duration
+	pipes   []net.Conn
+	log     []string
+	refused map[string]string // command -> error
+}
+
+func newFakeMaster(t *testing.T, name string) *fakeMaster {
+	f := &fakeMaster{t: t, name: name, runID: "run-" + name, role: "master", policy: "noeviction",
+		refused: map[string]string{}}
+	f.boot()
+	return f
+}
+
+// boot starts the server without any memory.
+func (f *fakeMaster) boot() {
+	f.Miniredis = miniredis.NewMiniRedis()
+	f.ids, f.killed = map[*peer.Peer]int{}, map[int]bool{}
+	conn, err := f.Miniredis.Dial() // makes the server, which has the hook
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	_ = conn.Close()
+	f.Miniredis.ClockTTL(true)
+	f.Server().SetPreHook(f.hook)
+}
+
+// dial is a connection from a redlockd.
+func (f *fakeMaster) dial() (net.Conn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return nil, fmt.Errorf("connection refused")
+	}
+	c, err := f.Miniredis.Dial()
+	if err == nil {
+		c = newLazyPipe(c)
+		f.pipes = append(f.pipes, c)
+	}
+	return c, err
+}
+
+// hook delays, freezes and answers what miniredis does not know.
+func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
+	f.mu.Lock()
+	frozen, delay := f.frozen, f.delay
+	f.mu.Unlock()
+	if frozen != nil {
+		<-frozen
+	}
+	if delay > 0 {
+		time.Sleep(delay)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cmd = strings.ToUpper(cmd)
+	f.log = append(f.log, cmd+" "+strings.Join(args, " "))
+	if f.ids[c] == 0 {
+		f.nextID++
+		f.ids[c] = f.nextID
+	}
+	if f.killed[f.ids[c]] {
+		c.Close()
+		return true
+	}
+	if text := f.refused[cmd]; text != "" {
+		c.WriteError(text)
+		return true
+	}
+	switch {
+	case cmd == "INFO":
+		c.WriteBulk(f.info())
+	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "ID"):
+		c.WriteInt(f.ids[c])
+	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "KILL"):
+		id, _ := strconv.Atoi(args[len(args)-1])
+		f.killed[id] = true
+		c.WriteInt(1)
+	case cmd == "CONFIG":
+		c.WriteMapLen(1)
+		c.WriteBulk("appendfsync")
+		c.WriteBulk("always")
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fakeMaster) info() string {
+	aof, maxmemory := 0, 0
+	if f.aof {
+		aof = 1
+	}
+	if f.policy != "noeviction" {
+		maxmemory = 1 << 20
+	}
+	return fmt.Sprintf("redis_version:7.0.15\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\n",
+		f.runID, f.role, maxmemory, f.policy, aof)
+}
+
+func (f *fakeMaster) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// kill ends the process; start begins it again, empty.
+func (f *fakeMaster) kill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = true
+	for _, p := range f.pipes {
+		_ = p.Close()
+	}
+	f.pipes = nil
+}
+
+func (f *fakeMaster) startEmpty() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.runID += "'"
+	f.boot()
+	f.down = false
+}
+
+// startWithMemory begins the process again with the keys it had.
+func (f *fakeMaster) startWithMemory() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.runID += "'"
+	f.down = false
+}
+
+func (f *fakeMaster) freeze() { f.set(func() { f.frozen = make(chan struct{}) }) }
+
+func (f *fakeMaster) thaw() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.frozen)
+	f.frozen = nil
+}
+
+// holds is the token under a key, or none.
+func (f *fakeMaster) holds(key string) string {
+	v, err := f.Get(key)
+	if err != nil {
+		return ""
+	}
+	return v
+}
+
+// lazyPipe makes a pipe's writes end at once, as the kernel's buffers do: a
+// frozen server takes what is sent and carries it out later, also when the
+// connection has been closed meanwhile.
+type lazyPipe struct {
+	net.Conn
+	mu     sync.Mutex
+	more   *sync.Cond
+	buf    bytes.Buffer
+	closed bool
+}
+
+func newLazyPipe(c net.Conn) *lazyPipe {
+	p := &lazyPipe{Conn: c}
+	p.more = sync.NewCond(&p.mu)
+	go p.pump()
+	return p
+}
+
+func (p *lazyPipe) pump() {
+	for {
+		p.mu.Lock()
+		for p.buf.Len() == 0 && !p.closed {
+			p.more.Wait()
+		}
+		b := bytes.Clone(p.buf.Bytes())
+		p.buf.Reset()
+		p.mu.Unlock()
+		if len(b) == 0 {
+			_ = p.Conn.Close()
+			return
+		}
+		if _, err := p.Conn.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+func (p *lazyPipe) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0, net.ErrClosed
+	}
+	p.buf.Write(b)
+	p.more.Signal()
+	return len(b), nil
+}
+
+func (p *lazyPipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.more.Signal()
+	_ = p.Conn.SetReadDeadline(time.Unix(1, 0))
+	return nil
+}
+
+// cluster is a Quorum over fake masters.
+type cluster struct {
+	t       *testing.T
+	masters []*fakeMaster
+	cfg     Config
+	q       *Quorum
+	all     []*Quorum
+}
+
+// inBubble runs a test in virtual time over n fake masters that may vote.
+func inBubble(t *testing.T, n int, test func(c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{t: t, cfg: DefaultConfig()}
+		for i := range n {
+			f := newFakeMaster(t, string(rune('a'+i)))
+			c.masters = append(c.masters, f)
+			c.cfg.Masters = append(c.cfg.Masters, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := Bootstrap(ctx, c.cfg, hclog.NewNullLogger()); err != nil {
+			t.Fatalf("bootstrap: %v", err)
+		}
+		c.q = c.redlockd()
+		c.ready()
+		defer c.end()
+		test(c)
+	})
+}
+
+// end stops everything, so that the bubble can end.
+func (c *cluster) end() {
+	for _, f := range c.masters {
+		f.mu.Lock()
+		if f.frozen != nil {
+			close(f.frozen)
+			f.frozen = nil
+		}
+		f.mu.Unlock()
+	}
+	for _, q := range c.all {
+		c.stop(q)
+	}
+	for _, f := range c.masters {
+		f.kill()
+		f.Close()
+	}
+	time.Sleep(15 * time.Second) // what rueidis has in the background ends
+	synctest.Wait()
+}
+
+// redlockd is one more redlockd over the same masters.
+func (c *cluster) redlockd() *Quorum {
+	c.t.Helper()
+	q, err := newQuorum(c.cfg, hclog.NewNullLogger(), monotonic())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.all = append(c.all, q)
+	return q
+}
+
+func (c *cluster) stop(q *Quorum) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = q.Close(ctx)
+}
+
+// ready waits until all reachable masters vote.
+func (c *cluster) ready() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	if err := c.q.WaitReady(ctx); err != nil {
+		c.t.Fatalf("no majority votes: %v", c.q.Status().Masters)
+	}
+	time.Sleep(3 * time.Second)
+}
+
+// alive is a client that waits for its answer.
+type alive struct{}
+
+func (alive) Gone() bool { return false }
+
+// start begins an operation and returns where its outcome comes.
+func start(q *Quorum, op Op) <-chan *Outcome {
+	out := make(chan *Outcome, 1)
+	q.Do(&op, alive{}, func(o *Outcome) { out <- o })
+	return out
+}
+
+func do(q *Quorum, op Op) *Outcome { return <-start(q, op) }
+
+func acquire(key, token string, ttl time.Duration) Op {
+	return Op{Kind: Acquire, Key: key, Token: token, TTL: ttl}
+}
+
+func release(key, token string) Op { return Op{Kind: Release, Key: key, Token: token} }
+
+func (v Verdict) String() string {
+	return [...]string{"undecided", "won", "held", "absent", "split", "changed"}[v]
+}
+
+// want fails the test when the verdict is another one.
+func (c *cluster) want(o *Outcome, v Verdict) *Outcome {
+	c.t.Helper()
+	if o.Verdict != v {
+		c.t.Fatalf("verdict is %v (%v), want %v", o.Verdict, o.Err, v)
+	}
+	if (o.Err != nil) != (v == Undecided || v == Split) {
+		c.t.Fatalf("verdict %v with error %v", v, o.Err)
+	}
+	return o
+}
+
+// copies counts the masters that hold the token.
+func (c *cluster) copies(key, token string) int {
+	n := 0
+	for _, f := range c.masters {
+		if f.holds(key) == token {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,124 @@
+package quorum
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// M3, M4, M6: what follows from what was seen of a master.
+func TestJudge(t *testing.T) {
+	r := rules{name: "a", masters: "hash", wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true}
+	here := server{runID: "run"}
+	durable := server{runID: "run2", durable: true}
+	ours := &mark{real: true, id: "id", name: "a", runID: "run", masters: "hash", beat: 7}
+	pending := &mark{id: "id", name: "a", runID: "run", masters: "hash", seen: 1000, why: whyForgotten}
+	saw := memory{sawReal: true, id: "id", beat: 7}
+	change := func(m *mark, f func(*mark)) *mark { return m.with(f) }
+	noQuarantine := r
+	noQuarantine.quarantine = false
+	three := r
+	three.db = 3
+
+	for _, c := range []struct {
+		name  string
+		sight sight
+		mem   memory
+		rules rules
+		state MasterState
+		open  bool
+		// writes is whether the mark that is written is real, or pending.
+		writes string
+		reason string
+	}{
+		{"M6 no mark, never seen", sight{server: here}, memory{}, r, Fresh, true, "pending", "new"},
+		{"M4 no mark, but there was one", sight{server: here}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"no quarantine, for tests", sight{server: here}, memory{}, noQuarantine, Voting, true, "real", ""},
+		{"our mark", sight{server: here, mark: ours}, saw, r, Voting, true, "", ""},
+		{"M4 the beat", sight{server: here, mark: ours}, memory{beatDue: true}, r, Voting, true, "real", ""},
+		{"M3 a greater hold", sight{server: here, mark: ours}, memory{wanted: time.Hour}, r, Voting, true, "real", ""},
+		{"M3 another master's mark", sight{server: here, mark: change(ours, func(m *mark) { m.name = "b" })}, saw, r,
+			Refused, false, "", `master "b"`},
+		{"M3 a copy of another master's keys",
+			sight{server: here, mark: change(ours, func(m *mark) { m.name, m.runID = "b", "else" })}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M3 another list of masters", sight{server: here, mark: change(ours, func(m *mark) { m.masters = "x" })}, saw, r,
+			Refused, false, "", "another list"},
+		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "no mark"},
+		{"M4 restarted with some memory", sight{server: server{runID: "run2"}, mark: ours}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 restarted, durable and with the last beat", sight{server: durable, mark: ours}, saw, r,
+			Voting, true, "real", ""},
+		{"M4 restarted, durable and with an older beat",
+			sight{server: durable, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 restarted, durable, but not seen before", sight{server: durable, mark: ours}, memory{}, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 a replica", sight{server: server{runID: "run", replica: true}, mark: ours}, saw, r,
+			Quarantine, false, "", "replica"},
+		{"M4 promoted again", sight{server: here, mark: ours}, memory{unfit: true}, r,
+			Quarantine, true, "pending", "was a replica"},
+		{"M4 may evict", sight{server: server{runID: "run", evicts: "allkeys-lru"}, mark: ours}, saw, r,
+			Quarantine, true, "pending", "could evict"},
+		{"M4 the wait is not over", sight{server: here, mark: pending, reading: 1500}, saw, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M4 the wait is over",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, r, Voting, true, "real", ""},
+		{"M4 a stepped clock adds a second at most",
+			sight{server: here, mark: pending, reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"M3 a database used for the first time", sight{server: here, zero: ours}, memory{}, three,
+			Voting, true, "real", ""},
+		{"M3 a listed database without its mark",
+			sight{server: here, zero: change(ours, func(m *mark) { m.dbs = []int{3} })}, memory{}, three,
+			Fresh, true, "pending", ""},
+		{"M3 a new database of a master in quarantine", sight{server: here, zero: pending}, memory{}, three,
+			Fresh, true, "pending", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judge(c.sight, c.mem, c.rules)
+			writes := ""
+			if j.write != nil {
+				writes = "pending"
+				if j.write.real {
+					writes = "real"
+				}
+			}
+			if j.state != c.state || j.open != c.open || writes != c.writes || !strings.Contains(j.reason, c.reason) {
+				t.Errorf("judged %q, open %v, writes %q, because %q; want %q, %v, %q, %q",
+					j.state, j.open, writes, j.reason, c.state, c.open, c.writes, c.reason)
+			}
+		})
+	}
+}
+
+// M4: a quarantine is watched by the master's clock, at most a second a look,
+// and nothing when it went back.
+func TestWatchCountsSeconds(t *testing.T) {
+	m := &mark{seen: 1000}
+	for _, step := range []struct{ reading, want int64 }{{1400, 400}, {1400, 400}, {90000, 1400}, {80000, 1400}, {80100, 1500}} {
+		m = m.watch(step.reading)
+		if m.watched.Milliseconds() != step.want {
+			t.Fatalf("watched %v at %d, want %dms", m.watched, step.reading, step.want)
+		}
+	}
+}
+
+func TestMarkText(t *testing.T) {
+	for _, m := range []mark{
+		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: 1, masters: "h", greatest: 500 * time.Millisecond,
+			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15}},
+		{name: "-"}, {id: "x"},
+	} {
+		text := m.String()
+		back, err := parseMark(text)
+		if err != nil || back.String() != text || back.name != m.name || len(back.dbs) != len(m.dbs) {
+			t.Errorf("%q came back as %+v, %v", text, back, err)
+		}
+	}
+	for _, text := range []string{"", "hello", "1 real", strings.Repeat(" ", 13), "2 real a b c 0 1 h 0 0 0 0 - -"} {
+		if _, err := parseMark(text); err == nil {
+			t.Errorf("%q is taken for a mark", text)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// The verdict is checked against a slow twin that looks at the rule's text:
+// a verdict is certain when no way in which the awaited votes may still come
+// in leads to another one.
+
+// settled is the verdict of ballots of which none is awaited, in the words of
+// V4, V8 and V10.
+func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
+	n := map[vote]int{}
+	tokens := map[string]int{}
+	for _, b := range ballots {
+		n[b.vote]++
+		if b.vote == refused || b.vote == found {
+			tokens[b.token]++
+		}
+	}
+	most, met := 0, 0
+	for _, k := range tokens {
+		most, met = max(most, k), met+k
+	}
+	answered := len(ballots) - n[silent]
+	no := Absent
+	if most > n[absent] {
+		no = Held
+	}
+	switch kind {
+	case Acquire, AcquireOrExtend:
+		switch {
+		case n[created]+n[prolonged] >= q:
+			return Won
+		case most >= q:
+			return Held
+		case answered < q:
+			return Undecided
+		default:
+			return Split
+		}
+	case Extend, Expire:
+		switch h := n[prolonged]; {
+		case h >= q:
+			return Won
+		case h+n[silent] >= q:
+			return Undecided
+		default:
+			return no
+		}
+	case Release, Remove:
+		switch h := n[released]; {
+		case h >= q:
+			return Won
+		case h+n[silent] < q:
+			return no
+		case h >= 1 && answered >= q && met == 0:
+			return Won
+		default:
+			return Undecided
+		}
+	case Store:
+		switch h := n[prolonged]; {
+		case h >= q:
+			return Won
+		case ifPresent && h+n[silent] < q:
+			return Absent
+		default:
+			return Undecided
+		}
+	default:
+		switch {
+		case most >= q:
+			return Held
+		case most+n[silent] < q:
+			return Absent
+		default:
+			return Undecided
+		}
+	}
+}
+
+// possible are the votes that may come for an operation.
+func possible(kind Kind) []ballot {
+	no := []ballot{{vote: absent}, {vote: refused, token: "x"}, {vote: refused, token: "y"}, {vote: silent}}
+	switch kind {
+	case Acquire:
+		return append(no[1:], ballot{vote: created})
+	case AcquireOrExtend:
+		return append(no[1:], ballot{vote: created}, ballot{vote: prolonged})
+	case Extend:
+		return append(no, ballot{vote: prolonged})
+	case Expire, Store:
+		return []ballot{{vote: absent}, {vote: prolonged}, {vote: silent}}
+	case Release:
+		return append(no, ballot{vote: released})
+	case Remove:
+		return []ballot{{vote: absent}, {vote: released}, {vote: silent}}
+	default:
+		return []ballot{{vote: absent}, {vote: found, token: "x"}, {vote: found, token: "y"}, {vote: silent}}
+	}
+}
+
+// outcomes are all verdicts that the awaited votes may still lead to.
+func outcomes(kind Kind, ifPresent bool, ballots []ballot, q int, into map[Verdict]bool) {
+	for i, b := range ballots {
+		if b.vote == awaited {
+			for _, p := range possible(kind) {
+				ballots[i] = p
+				outcomes(kind, ifPresent, ballots, q, into)
+			}
+			ballots[i] = b
+			return
+		}
+	}
+	into[settled(kind, ifPresent, ballots, q)] = true
+}
+
+func TestVerdictAgainstTwin(t *testing.T) {
+	kinds := []Kind{Read, Acquire, AcquireOrExtend, Release, Extend, Remove, Expire, Store}
+	for round := range 60000 {
+		kind := kinds[round%len(kinds)]
+		op := &Op{Kind: kind, IfPresent: round%3 == 0}
+		n := 1 + rand.IntN(7)
+		q := majority(n)
+		ballots := make([]ballot, n)
+		awaiting := 0
+		for i := range ballots {
+			if awaiting < 3 && rand.IntN(3) == 0 {
+				awaiting++
+				continue
+			}
+			ps := possible(kind)
+			ballots[i] = ps[rand.IntN(len(ps))]
+		}
+		got, certain := verdictOf(op, ballots, q)
+		all := map[Verdict]bool{}
+		outcomes(kind, op.IfPresent, ballots, q, all)
+		switch {
+		case certain && (len(all) != 1 || !all[got]) && !early(kind, got, all):
+			t.Fatalf("kind %d %v of %d: certain %v, but possible are %v", kind, ballots, q, got, all)
+		case !certain && awaiting == 0:
+			t.Fatalf("kind %d %v of %d: nothing is awaited and nothing certain", kind, ballots, q)
+		case !certain && all[Won] && len(all) == 1:
+			t.Fatalf("kind %d %v of %d: won already, and still waiting", kind, ballots, q)
+		}
+	}
+}
+
+// early is where the awaited votes can still change the words, but not what
+// the client is told: a split or too few answers, both NOQUORUM; another's
+// token or no lock, both a 0.
+func early(kind Kind, got Verdict, all map[Verdict]bool) bool {
+	switch kind {
+	case Acquire, AcquireOrExtend:
+		return !all[Won] && !all[Held] && (got == Split || got == Undecided)
+	case Release, Extend:
+		return !all[Won] && !all[Undecided] && (got == Held || got == Absent)
+	default:
+		return false
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	b := func(votes ...ballot) []ballot { return votes }
+	x, y := ballot{vote: refused, token: "x"}, ballot{vote: refused, token: "y"}
+	fx := ballot{vote: found, token: "x"}
+	yes, pro, rel := ballot{vote: created}, ballot{vote: prolonged}, ballot{vote: released}
+	no, mute, wait := ballot{vote: absent}, ballot{vote: silent}, ballot{}
+	for _, c := range []struct {
+		name    string
+		kind    Kind
+		ballots []ballot
+		want    Verdict
+		certain bool
+	}{
+		{"V4 won at the third of five", Acquire, b(yes, yes, yes, wait, wait), Won, true},
+		{"V4 still in reach", Acquire, b(yes, yes, wait, x, x), Undecided, false},
+		{"V4 held by one token", Acquire, b(x, x, x, wait, wait), Held, true},
+		{"V4 two tokens are no holder", Acquire, b(x, y, yes), Split, true},
+		{"V4 held only with the silent is a split", Acquire, b(x, x, yes, mute, mute), Split, true},
+		{"V4 too few answers", Acquire, b(x, x, mute, mute, mute), Undecided, true},
+		{"V8 release of a bare majority, one master dead", Release, b(rel, rel, mute, no, no), Won, true},
+		{"V8 release, nobody may have it", Release, b(no, no, no, mute, mute), Absent, true},
+		{"V8 release, who cannot tell must not say no", Release, b(rel, mute, mute, mute, no), Undecided, true},
+		{"V8 release of another's lock", Release, b(x, x, x, wait, wait), Held, true},
+		{"V8 extend, who cannot tell must not say no", Extend, b(pro, pro, mute, no, no), Undecided, true},
+		{"V8 extend of a lost lock", Extend, b(pro, no, no, no, no), Absent, true},
+		{"V10 read with one dead", Read, b(fx, fx, no, no, mute), Undecided, true},
+		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), Absent, true},
+		{"V12 one master", Acquire, b(yes), Won, true},
+		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, certain := verdictOf(&Op{Kind: c.kind}, c.ballots, majority(len(c.ballots)))
+			if certain != c.certain || certain && got != c.want {
+				t.Errorf("verdict %v, certain %v; want %v, %v", got, certain, c.want, c.certain)
+			}
+		})
+	}
+}

@@ -25,7 +25,9 @@ type library interface {
 // New returns an Interpreter. now tells the masters' time in milliseconds
 // since 1970, for absolute expiries.
 func New(cfg Config, now func() int64) *Interpreter {
-	return newInterpreter(cfg, now, script.NewLibrary())
+	scripts := script.NewLibrary()
+	scripts.Clock(now)
+	return newInterpreter(cfg, now, scripts)
 }
 
 func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter {

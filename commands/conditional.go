@@ -19,7 +19,7 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 // KEEPTTL. A TTL of 0 keeps what is left, cut to whole milliseconds.
 func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	token, compare := c.arg(2), string(o.compare)
-	return decide(c.db, c.arg(1), func(s quorum.State) decision {
+	return c.decide(c.arg(1), func(s quorum.State) decision {
 		done, not := OK, Null
 		if o.get {
 			done = Null

@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // decision is what follows from the state of a lock: one operation that is
 // carried out only while the state is still so, and what is answered then.
@@ -26,23 +30,48 @@ func replace(s quorum.State, op quorum.Op) quorum.Op {
 }
 
 // decide is a request that looks at the lock first. choose may be called more
-// than once, by whatever goroutine, but only before the outcome is told; its
+// than once, by whatever goroutine, but only before the reply is filled; its
 // last decision counts.
-func decide(db int, key string, choose func(quorum.State) decision) Request {
+func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	var last decision
-	op := quorum.Op{Kind: quorum.Decide, DB: db, Key: key}
+	op := quorum.Op{Kind: quorum.Decide, DB: c.db, Key: key}
 	op.Decide = func(s quorum.State) quorum.Op {
 		last = choose(s)
-		last.op.DB, last.op.Key = db, key
+		last.op.DB, last.op.Key = c.db, key
 		return last.op
 	}
 	reply := shape(func(o *quorum.Outcome) Reply {
-		// An operation of the decision that ended held or absent met another
-		// state than the one the reply was made for.
-		if o.Done != quorum.Read && o.Verdict != quorum.Won {
-			return Error(errMoved)
+		if o.Done == quorum.Read || o.Verdict == quorum.Won {
+			return last.reply
 		}
-		return last.reply
+		return c.moved(o, choose)
 	})
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one()}
+}
+
+// moved is the reply where the decision met another state than the one it was
+// made for. What the operation met is known but for the TTL: if there is
+// nothing to do in that state, whatever its TTL, the answer made for it is
+// true (with the least TTL, so that who waits for it comes back too early and
+// not too late). Otherwise nobody can tell (P4).
+//
+// A lock that is used up but not yet free (V3) ends here: absent for the
+// look, held for the acquire.
+func (c call) moved(o *quorum.Outcome, choose func(quorum.State) decision) Reply {
+	met := quorum.State{}
+	if o.Verdict == quorum.Held {
+		if o.State.Token == "" {
+			return Error(errMoved) // it is not known which
+		}
+		met = quorum.State{Found: true, Token: o.State.Token, TTL: c.in.cfg.MaxTTL}
+	}
+	if met.Found && choose(met).op.Kind != quorum.Read {
+		return Error(errMoved)
+	}
+	met.TTL = min(met.TTL, time.Millisecond)
+	d := choose(met)
+	if d.op.Kind != quorum.Read {
+		return Error(errMoved)
+	}
+	return d.reply
 }

@@ -58,7 +58,7 @@ func (c call) expireNow(flags expireFlags) Request {
 
 // expireIf is EXPIRE with GT or LT.
 func (c call) expireIf(flags expireFlags, ttl time.Duration) Request {
-	return decide(c.db, c.arg(1), func(s quorum.State) decision {
+	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found || (flags.gt && ttl <= s.TTL) || (flags.lt && ttl >= s.TTL) {
 			return leave(Int(0))
 		}

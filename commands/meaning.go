@@ -131,7 +131,7 @@ func stored(v script.Value) bool {
 // meaningByState carries out a script that tells the state found: it reads
 // first.
 func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
-	return decide(c.db, m.Key, func(s quorum.State) decision {
+	return c.decide(m.Key, func(s quorum.State) decision {
 		met := script.Absent
 		if s.Found {
 			met = holderState(m, s.Token)

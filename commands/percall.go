@@ -11,7 +11,7 @@ import (
 // runs on what a quorum agrees on, and what it did there becomes one
 // compare-and-set (C7).
 func (c call) perCall(m *script.Meaning) Request {
-	return decide(c.db, m.Key, func(s quorum.State) decision {
+	return c.decide(m.Key, func(s quorum.State) decision {
 		effect, value, err := m.Run(script.State{Found: s.Found, Value: s.Token, TTL: s.TTL})
 		if err != nil {
 			return leave(Error(scriptError(err)))

@@ -27,7 +27,7 @@ func getdel(c call) Request {
 	if c.denied() {
 		return denied(c.spec.Name)
 	}
-	return decide(c.db, c.arg(1), func(s quorum.State) decision {
+	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
 			return leave(Null)
 		}

@@ -31,7 +31,10 @@ func (c *Config) hold(ttl time.Duration) time.Duration {
 // of the hold remains: never more than the TTL it asked for, since all that
 // may have made the hold longer is taken off (V3). It may be negative.
 func (c *Config) remaining(left time.Duration) time.Duration {
-	left -= 2*time.Millisecond + expirySpread + c.lookSlack()
+	// Beside drift's own 2 ms: the rounding of drift, of the reading, of its
+	// latest possible value, and to an even number.
+	const rounding = 4 * time.Millisecond
+	left -= 2*time.Millisecond + rounding + expirySpread + c.lookSlack()
 	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()
 	return ttl.Truncate(time.Millisecond)
 }

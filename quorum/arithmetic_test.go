@@ -35,11 +35,11 @@ func TestRemainingNeverMoreThanAsked(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.ClockDrift = rand.Float64() * 0.1
 		ttl := time.Duration(1+rand.Int64N(300000)) * time.Millisecond
-		beyond := time.Duration(rand.Int64N(int64(expirySpread + cfg.lookSlack() + time.Millisecond)))
+		beyond := time.Duration(rand.Int64N(int64(expirySpread + cfg.lookSlack() + 3*time.Millisecond)))
 		if got := cfg.remaining(cfg.hold(ttl) + beyond); got > ttl {
 			t.Fatalf("remaining is %v of a TTL of %v, %v beyond the hold", got, ttl, beyond)
 		}
-		slack := cfg.drift(ttl) + expirySpread + cfg.lookSlack() + 2*time.Millisecond
+		slack := cfg.drift(ttl) + expirySpread + cfg.lookSlack() + 7*time.Millisecond
 		if got := cfg.remaining(cfg.hold(ttl)); got < ttl-slack {
 			t.Fatalf("remaining is %v of a TTL of %v, more than %v less", got, ttl, slack)
 		}

@@ -66,7 +66,7 @@ func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) {
 	spec := lookup(args[0])
 	if spec == nil {
-		return false, Unknown(args)
+		return false, unknown(args)
 	}
 	if _, refused := spec.resolve(args); refused != "" {
 		return false, Error(refused)

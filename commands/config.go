@@ -18,7 +18,8 @@ type Config struct {
 	// Deny names the unconditional commands to refuse, in lower case: del,
 	// unlink, expire, pexpire, expireat, pexpireat, persist, set, setex,
 	// psetex, getset, getdel, delex. What names a token, or stands in a
-	// transaction under WATCH, is not unconditional. Default none.
+	// transaction under WATCH, is not unconditional; scripts are not looked
+	// into. Default none.
 	Deny []string
 }
 

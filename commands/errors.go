@@ -35,9 +35,9 @@ const (
 	whyPast = ": it is in the past"
 )
 
-// Unknown is the reply to a command that redlockd does not serve (C4): what
-// Redis says, and that this is not a Redis.
-func Unknown(args [][]byte) Reply {
+// unknown is the reply to a command that is none of this room's (C4), in
+// Redis's words.
+func unknown(args [][]byte) Reply {
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
 	b.Write(cut(args[0], 128))
@@ -53,7 +53,6 @@ func Unknown(args [][]byte) Reply {
 		b.WriteString("' ")
 		shown += len(arg) + len("'' ")
 	}
-	b.WriteString("(redlockd serves locks only)")
 	return Error(oneLine(b.String()))
 }
 

@@ -19,14 +19,6 @@ type Spec struct {
 // Table lists the commands of this room. Callers must not change it.
 func Table() []Spec { return table }
 
-// Lookup finds a command by its name in any case.
-func Lookup(name []byte) (Spec, bool) {
-	if spec := lookup(name); spec != nil {
-		return *spec, true
-	}
-	return Spec{}, false
-}
-
 var (
 	write  = []string{"write"}
 	quick  = []string{"write", "fast"}
@@ -93,7 +85,8 @@ var byName = func() map[string]*Spec {
 	return m
 }()
 
-// lookup finds a command without allocating.
+// lookup finds a command by its name in any case, without allocating; nil if
+// there is none.
 func lookup(name []byte) *Spec {
 	var lower [16]byte
 	if len(name) > len(lower) {

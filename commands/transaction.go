@@ -47,7 +47,7 @@ func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request
 	}
 	spec := lookup(queue[0][0])
 	if spec == nil {
-		return answer(Unknown(queue[0]))
+		return answer(unknown(queue[0]))
 	}
 	req := in.understand(call{db: db, spec: spec, args: queue[0], guarded: len(watched) > 0})
 	if len(watched) > 0 && len(req.Ops) > 0 {

@@ -83,8 +83,8 @@ func notALockScript(did string) string {
 }
 
 // oneLine keeps what a client or a script wrote from ending the error's line.
-func oneLine(text string) string {
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(text)
-}
+func oneLine(text string) string { return lineBreaks.Replace(text) }
+
+var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
 func cut(b []byte, n int) []byte { return b[:min(len(b), n)] }

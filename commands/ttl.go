@@ -47,11 +47,8 @@ func (c call) fromNow(u unit, n int64) (int64, bool) {
 		n *= 1000
 	}
 	if u == inEXAT || u == inPXAT {
-		now := c.in.now()
-		if n < math.MinInt64+now {
-			return 0, false
-		}
-		n -= now
+		// So far in the past that it overflows is still only the past.
+		n = max(n, math.MinInt64/2) - c.in.now()
 	}
 	return n, true
 }

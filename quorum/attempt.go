@@ -115,7 +115,11 @@ func (a *attempt) goesOut(i int) bool {
 // vote counts one master's answer.
 func (a *attempt) vote(i int, b ballot) {
 	a.mu.Lock()
-	if a.over || a.ballots[i].vote != awaited {
+	if a.over {
+		a.late(i, b)
+		return
+	}
+	if a.ballots[i].vote != awaited {
 		a.mu.Unlock()
 		return
 	}
@@ -184,10 +188,31 @@ func (a *attempt) end(v Verdict) {
 	}
 	a.lost = v != Won
 	a.mu.Unlock()
-	if v != Won {
-		a.rollback()
+	switch v {
+	case Won:
+	case Held:
+		// Whoever asks next is refused as well, so there is time to see what
+		// the others answer, which mostly is no.
+		a.rollback(func(v vote) bool { return v == created || v == silent })
+	default:
+		a.rollback(mayHaveCreated)
 	}
 	a.then(a, v)
+}
+
+// late notes a vote that comes after the verdict. What it created for a lost
+// attempt is rolled back. It is entered with the mutex held and leaves it
+// free.
+func (a *attempt) late(i int, b ballot) {
+	waited := a.ballots[i].vote == awaited
+	if waited {
+		a.ballots[i] = b
+	}
+	again := waited && a.lost && (b.vote == created || b.vote == silent) && a.sent[i]
+	a.mu.Unlock()
+	if again {
+		a.rollbackAt(i)
+	}
 }
 
 // promises is whether winning grants the client something for a time.
@@ -200,32 +225,37 @@ func (a *attempt) promises() bool {
 	}
 }
 
-// rollback deletes what the attempt created, on every master where that is
-// not known not to have happened: also where the answer came too late, or
-// never came (P5, V6). It goes behind the operation on the same connection,
-// or over the next one.
-func (a *attempt) rollback() {
+// rollback deletes what the attempt created, on every master that the
+// operation went out to and whose vote is one of these (P5, V6).
+func (a *attempt) rollback(which func(vote) bool) {
+	var at [maxMasters]bool
+	a.mu.Lock()
+	a.lost = true
+	for i := range a.ballots {
+		at[i] = a.sent[i] && which(a.ballots[i].vote)
+	}
+	a.mu.Unlock()
+	for i := range a.call.db.lanes {
+		if at[i] {
+			a.rollbackAt(i)
+		}
+	}
+}
+
+// mayHaveCreated is whether a vote leaves it open that the key was created:
+// also where the answer came too late, or never came.
+func mayHaveCreated(v vote) bool { return v != refused && v != prolonged }
+
+// rollbackAt sends the rollback to one master: behind the operation on the
+// same connection, or over the next one.
+func (a *attempt) rollbackAt(i int) {
 	if a.op.Kind != Acquire && a.op.Kind != AcquireOrExtend {
 		return
 	}
 	cfg := &a.call.q.cfg
-	var tasks [maxMasters]*task
-	a.mu.Lock()
-	a.lost = true
-	for i := range a.ballots {
-		v := a.ballots[i].vote
-		if a.sent[i] && v != refused && v != prolonged {
-			tasks[i] = &task{kind: a.op.Kind, rollback: true, key: a.op.Key, token: a.op.Token,
-				expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()}
-		}
-	}
-	a.mu.Unlock()
-	for i, l := range a.call.db.lanes {
-		if tasks[i] != nil {
-			a.call.q.events.rollbacks.Add(1)
-			l.send(tasks[i])
-		}
-	}
+	a.call.q.events.rollbacks.Add(1)
+	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: a.op.Key, token: a.op.Token,
+		expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()})
 }
 
 // refusedFirst is whether the master that was asked alone did not grant.

@@ -20,7 +20,7 @@ const (
 	stuckAfter   = 2 * time.Second
 )
 
-var errConnectionOver = errors.New("this connection is over")
+var errConnectionOver = errors.New("the connection was closed")
 
 // connection is one connection to a master's database, from dialling to its
 // end: the rueidis client is never let dial a second time, so one connection

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -64,6 +65,9 @@ type lane struct {
 	memory memory
 	status MasterStatus
 	reason string
+	// ended is whether redlockd is stopping, so that what is lost now is no
+	// news.
+	ended bool
 }
 
 // owedKey names a rollback by its attempt, and a release by its token.
@@ -242,10 +246,12 @@ func (l *lane) barrier() <-chan struct{} {
 	return t.passed
 }
 
-// end closes the connection; the keeper must have been told to stop.
-func (l *lane) end() {
+// end closes the connection, after which the keeper sees that ctx is over.
+func (l *lane) end(stop context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.ended = true
+	stop()
 	for _, c := range []*connection{l.greeting, l.conn} {
 		if c != nil {
 			c.close()

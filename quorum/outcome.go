@@ -76,6 +76,6 @@ func (g *grant) confirm() error {
 // undo rolls back; doing it twice does no harm, since the rollback names the
 // attempt.
 func (g *grant) undo() {
-	g.attempt.rollback()
+	g.attempt.rollback(mayHaveCreated)
 	g.attempt.call.db.watch.touch(g.attempt.op.Key)
 }

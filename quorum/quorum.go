@@ -140,11 +140,10 @@ func (q *Quorum) Close(ctx context.Context) error {
 	if err == nil {
 		err = q.flush(ctx)
 	}
-	q.stop()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			for _, l := range d.lanes {
-				l.end()
+				l.end(q.stop)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -23,6 +24,7 @@ func TestLockCycle(t *testing.T) {
 		c.want(do(c.q, release("k", "t")), Won)
 		c.want(do(c.q, release("k", "t")), Absent)
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+		synctest.Wait()
 		if n := c.copies("k", "t"); n != 0 {
 			t.Errorf("%d copies left", n)
 		}

@@ -101,9 +101,10 @@ func (l *lane) enter(j judgement) {
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
 	l.reason = j.reason
+	ended := l.ended
 	l.ready.Broadcast()
 	l.mu.Unlock()
-	if was != j.state || why != j.reason {
+	if (was != j.state || why != j.reason) && !ended {
 		l.tell(was, j)
 	}
 	l.events.changed()
@@ -122,7 +123,9 @@ func (l *lane) tell(was MasterState, j judgement) {
 	case j.state == was:
 		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
 	default:
-		l.events.quarantines.Add(1)
+		if j.state == Quarantine {
+			l.events.quarantines.Add(1)
+		}
 		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
 	}
 }

@@ -53,15 +53,24 @@ var clientHelp = help(
 )
 
 func (s *session) client(args [][]byte) commands.Reply {
+	c, refusal := clientSubcommand(args)
+	if refusal != nil {
+		return *refusal
+	}
+	return c.run(s, args)
+}
+
+// clientSubcommand finds the subcommand, or says why it cannot be called so.
+func clientSubcommand(args [][]byte) (clientCommand, *commands.Reply) {
 	name := strings.ToLower(clean(args[1], 32))
 	c, ok := clientCommands[name]
 	switch {
 	case !ok:
-		return unknownSubcommand("client", args[1])
+		return c, new(unknownSubcommand("client", args[1]))
 	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
-		return wrongArity("client|" + name)
+		return c, new(wrongArity("client|" + name))
 	}
-	return c.run(s, args)
+	return c, nil
 }
 
 func (s *session) clientGetName([][]byte) commands.Reply {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/quorum"
@@ -47,7 +46,9 @@ func (s *Server) configGet(patterns [][]byte) commands.Reply {
 }
 
 // settings are Redis's names for what is true of redlockd, sorted. Eviction
-// and saving are not its business, and it says what keeps clients calm.
+// and saving are not its business, and it says what keeps clients calm: with a
+// timeout of 0 they keep to their own keep-alive, a minute or less, which is
+// far below idle_timeout.
 func (s *Server) settings() [][2]string {
 	return [][2]string{
 		{"appendfsync", "everysec"},
@@ -65,6 +66,6 @@ func (s *Server) settings() [][2]string {
 		{"save", ""},
 		{"slave-read-only", "yes"},
 		{"tcp-keepalive", "15"},
-		{"timeout", strconv.FormatInt(int64(s.cfg.IdleTimeout/time.Second), 10)},
+		{"timeout", "0"},
 	}
 }

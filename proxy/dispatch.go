@@ -21,6 +21,8 @@ func (s *session) dispatch(args [][]byte) {
 	local, isLocal := locals[string(name)]
 	s.show(name)
 	switch {
+	case string(name) == "post" || string(name) == "host:":
+		s.crossProtocol()
 	case !s.authed && !local.beforeLogin:
 		s.abortMulti()
 		s.refuse(commands.Error("NOAUTH Authentication required."))
@@ -40,6 +42,14 @@ func (s *session) dispatch(args [][]byte) {
 	default:
 		s.lockCommand(name, args)
 	}
+}
+
+// crossProtocol closes a connection that speaks HTTP, as Redis does: a web
+// page may have made a browser send it, with commands in its body.
+func (s *session) crossProtocol() {
+	s.srv.stats.protocolErrors.Add(1)
+	s.log.Debug("closing a connection that speaks HTTP")
+	s.quit = true
 }
 
 // answerLocal runs before the slot is made, because HELLO's own reply is in

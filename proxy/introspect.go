@@ -37,7 +37,7 @@ func (s *session) command(args [][]byte) commands.Reply {
 		}
 		return commands.Array(bulks(names...)...)
 	case is(args[1], "getkeys"):
-		if len(args) < 3 {
+		if len(args) < 4 {
 			return wrongArity("command|getkeys")
 		}
 		return getKeys(args[2:])
@@ -80,7 +80,7 @@ func describeNamed(name []byte) commands.Reply {
 			return describeSpec(c)
 		}
 	}
-	return commands.NullArray
+	return commands.Null
 }
 
 // describeSpec has the ten fields of Redis 7; the last four are empty.

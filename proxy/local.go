@@ -187,6 +187,12 @@ func (s *session) scan(args [][]byte) commands.Reply {
 	if _, err := strconv.ParseUint(string(args[1]), 10, 64); err != nil {
 		return commands.Error("ERR invalid cursor")
 	}
+	for i := 2; i < len(args); i += 2 {
+		option := is(args[i], "match") || is(args[i], "count") || is(args[i], "type")
+		if !option || i+1 == len(args) {
+			return errSyntax
+		}
+	}
 	return commands.Array(commands.Bulk("0"), commands.Array())
 }
 

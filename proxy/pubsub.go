@@ -228,9 +228,28 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 		return h.numbers(shards, args[2:])
 	case is(args[1], "numpat") && len(args) == 2:
 		return commands.Int(int64(len(h.subs[patterns])))
+	case is(args[1], "help") && len(args) == 2:
+		return pubsubHelp
 	}
 	return unknownSubcommand("pubsub", args[1])
 }
+
+var pubsubHelp = help(
+	"PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+	"CHANNELS [<pattern>]",
+	"    Return the currently active channels matching a <pattern> (default: '*').",
+	"NUMPAT",
+	"    Return number of subscriptions to patterns.",
+	"NUMSUB [<channel> ...]",
+	"    Return the number of subscribers for the specified channels, excluding",
+	"    pattern subscriptions(default: no channels).",
+	"SHARDCHANNELS [<pattern>]",
+	"    Return the currently active shard level channels matching a <pattern> (default: '*').",
+	"SHARDNUMSUB [<shardchannel> ...]",
+	"    Return the number of subscribers for the specified shard level channel(s)",
+	"HELP",
+	"    Prints this help.",
+)
 
 func (h *hub) names(kind int, pattern [][]byte) commands.Reply {
 	var items []commands.Reply

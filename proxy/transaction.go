@@ -32,6 +32,9 @@ var (
 	errExecAbort = commands.Error("EXECABORT Transaction discarded because of previous errors.")
 	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not carry out lock commands " +
 		"and commands of the connection in one transaction.")
+	errExecArity = commands.Error("EXECABORT Transaction discarded because of: " +
+		"wrong number of arguments for 'exec' command")
+	errNoMulti        = commands.Error("ERR EXEC without MULTI")
 	errTooManyQueued  = commands.Error("ERR too many commands in one transaction")
 	errTooManyWatched = commands.Error("ERR too many watched keys")
 	errNotInMulti     = commands.Error("ERR Command not allowed inside a transaction")
@@ -83,8 +86,14 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 		return &errTooManyQueued
 	case local.notInMulti:
 		return &errNotInMulti
-	case isLocal && is(args[0], "client") && is(args[1], "reply"):
-		return &errNotInMulti
+	case local.name == "client":
+		if _, refusal := clientSubcommand(args); refusal != nil {
+			return refusal
+		}
+		if is(args[1], "reply") {
+			return &errNotInMulti
+		}
+		return nil
 	case isLocal:
 		return nil
 	}
@@ -104,19 +113,13 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 // nothing more is read, so the order of the keys holds.
 func (s *session) exec(args [][]byte) {
 	t := s.multi
-	switch {
-	case t == nil && len(args) > 1:
-		s.refuse(wrongArity("exec"))
-		return
-	case t == nil:
-		s.refuse(commands.Error("ERR EXEC without MULTI"))
-		return
-	}
 	s.multi = nil
 	switch {
 	case len(args) > 1:
 		s.unwatch()
-		s.refuse(commands.Error("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"))
+		s.refuse(errExecArity)
+	case t == nil:
+		s.refuse(errNoMulti)
 	case t.broken:
 		s.unwatch()
 		s.refuse(errExecAbort)

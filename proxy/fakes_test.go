@@ -1,0 +1,346 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// patience bounds what a test waits for; nothing that goes well takes so long.
+const patience = 10 * time.Second
+
+// fakeQuorum keeps locks in memory, without TTLs. Operations on a key that is
+// held back wait until the test lets them go. It is its own grants.
+type fakeQuorum struct {
+	mu       sync.Mutex
+	locks    map[string]string
+	held     map[string][]func() // by key: what waits
+	armed    map[string][]*quorum.Watch
+	order    []string
+	granted  map[*quorum.Outcome]string
+	undone   chan string
+	asked    chan string
+	late     error
+	limit    time.Duration
+	status   quorum.Status
+	opened   []int
+	openGate chan struct{}
+	clients  []quorum.Client
+}
+
+func newFakeQuorum() *fakeQuorum {
+	return &fakeQuorum{
+		locks:   make(map[string]string),
+		held:    make(map[string][]func()),
+		armed:   make(map[string][]*quorum.Watch),
+		granted: make(map[*quorum.Outcome]string),
+		undone:  make(chan string, 4096),
+		asked:   make(chan string, 65536),
+		limit:   time.Minute,
+	}
+}
+
+func id(db int, key string) string { return fmt.Sprintf("%d/%s", db, key) }
+
+func (q *fakeQuorum) Do(op *quorum.Op, client quorum.Client, done func(*quorum.Outcome)) {
+	key := id(op.DB, op.Key)
+	q.mu.Lock()
+	q.order = append(q.order, key)
+	q.clients = append(q.clients, client)
+	run := func() {
+		q.mu.Lock()
+		o := q.carryOut(op, key)
+		q.mu.Unlock()
+		done(o)
+	}
+	if waiting, ok := q.held[key]; ok {
+		q.held[key] = append(waiting, run)
+		q.mu.Unlock()
+		q.asked <- key
+		return
+	}
+	q.mu.Unlock()
+	run()
+	q.asked <- key
+}
+
+func (q *fakeQuorum) carryOut(op *quorum.Op, key string) *quorum.Outcome {
+	token, found := q.locks[key]
+	o := &quorum.Outcome{Verdict: quorum.Won, State: quorum.State{Found: found, Token: token, TTL: time.Second}}
+	switch {
+	case op.Token == "nobody can tell":
+		return &quorum.Outcome{Verdict: quorum.Undecided, Err: errors.New("NOQUORUM 1 of 3 masters answered, 2 needed")}
+	case op.Kind == quorum.Read:
+		o.Verdict = quorum.Absent
+		if found {
+			o.Verdict = quorum.Held
+		}
+		return o
+	case op.Kind == quorum.Acquire && found:
+		o.Verdict = quorum.Held
+	case op.Kind == quorum.Acquire:
+		q.locks[key] = op.Token
+		q.granted[o] = key
+	case op.Kind == quorum.Remove && found:
+		delete(q.locks, key)
+	default:
+		o.Verdict = quorum.Absent
+	}
+	return o
+}
+
+// hold makes the operations on a key wait.
+func (q *fakeQuorum) hold(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held[key] = []func(){}
+}
+
+// release lets the operations on a key go on, in order.
+func (q *fakeQuorum) release(key string) {
+	q.mu.Lock()
+	waiting := q.held[key]
+	delete(q.held, key)
+	q.mu.Unlock()
+	for _, run := range waiting {
+		run()
+	}
+}
+
+func (q *fakeQuorum) Open(db int, done func()) {
+	q.mu.Lock()
+	q.opened = append(q.opened, db)
+	gate := q.openGate
+	q.mu.Unlock()
+	if gate == nil {
+		done()
+		return
+	}
+	go func() {
+		<-gate
+		done()
+	}()
+}
+
+func (q *fakeQuorum) Now() int64 { return 1795175291133 }
+
+func (q *fakeQuorum) Status() quorum.Status {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.status
+}
+
+func (q *fakeQuorum) confirm(o *quorum.Outcome) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, ok := q.granted[o]; ok && q.late != nil {
+		delete(q.granted, o)
+		return q.late
+	}
+	return nil
+}
+
+func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, ok := q.granted[o]
+	return q.limit, ok
+}
+
+func (q *fakeQuorum) undo(o *quorum.Outcome) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if key, ok := q.granted[o]; ok {
+		delete(q.granted, o)
+		delete(q.locks, key)
+		q.undone <- key
+	}
+}
+
+func (q *fakeQuorum) holder(key string) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.locks[key]
+}
+
+// fakeInterpreter understands LOCK key token, READ key, FREE key and BOOM.
+type fakeInterpreter struct{}
+
+func (fakeInterpreter) Understand(db int, args [][]byte) (commands.Request, bool) {
+	op := quorum.Op{DB: db, TTL: time.Second}
+	switch name := strings.ToLower(string(args[0])); {
+	case name == "boom":
+		panic("boom")
+	case name == "shapeboom":
+		op.Kind, op.Key = quorum.Read, "x"
+		return commands.Request{Ops: []quorum.Op{op}, Reply: func([]*quorum.Outcome) commands.Reply { panic("shape") }}, true
+	case name == "lock" && len(args) == 3:
+		op.Kind, op.Key, op.Token = quorum.Acquire, string(args[1]), string(args[2])
+	case name == "read" && len(args) == 2:
+		op.Kind, op.Key = quorum.Read, string(args[1])
+	case name == "free" && len(args) == 2:
+		op.Kind, op.Key = quorum.Remove, string(args[1])
+	default:
+		return commands.Request{}, false
+	}
+	return commands.Request{Ops: []quorum.Op{op}, Reply: fakeReply(op.Kind)}, true
+}
+
+func fakeReply(kind quorum.Kind) func([]*quorum.Outcome) commands.Reply {
+	return func(outs []*quorum.Outcome) commands.Reply {
+		o := outs[0]
+		switch {
+		case o.Err != nil:
+			return commands.Error(o.Err.Error())
+		case kind == quorum.Read && o.Verdict == quorum.Held:
+			return commands.Bulk(o.State.Token)
+		case kind == quorum.Remove && o.Verdict == quorum.Won:
+			return commands.Int(1)
+		case kind == quorum.Remove:
+			return commands.Int(0)
+		case kind == quorum.Acquire && o.Verdict == quorum.Won:
+			return commands.OK
+		}
+		return commands.Null
+	}
+}
+
+func (in fakeInterpreter) Check(args [][]byte) (bool, commands.Reply) {
+	if _, ok := in.Understand(0, args); ok {
+		return true, commands.Reply{}
+	}
+	return false, commands.Error("ERR unknown command ")
+}
+
+func (in fakeInterpreter) Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request {
+	for _, w := range watched {
+		if w.Outcome.Err != nil {
+			return commands.Request{Reply: func([]*quorum.Outcome) commands.Reply { return commands.Error(w.Outcome.Err.Error()) }}
+		}
+	}
+	if len(queue) == 0 {
+		return commands.Request{Reply: func([]*quorum.Outcome) commands.Reply { return commands.Array() }}
+	}
+	req, _ := in.Understand(db, queue[0])
+	seen := len(watched) == 0 || watched[0].Outcome.State.Found
+	inner := req.Reply
+	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
+		if !seen {
+			return commands.NullArray
+		}
+		return commands.Array(inner(outs))
+	}
+	return req
+}
+
+// running is a server on a port of its own.
+type running struct {
+	*Server
+	q    *fakeQuorum
+	addr string
+}
+
+func start(t *testing.T, change func(*Config)) *running {
+	t.Helper()
+	q := newFakeQuorum()
+	return startWith(t, q, fakeInterpreter{}, change)
+}
+
+func startWith(t *testing.T, q *fakeQuorum, in interpreter, change func(*Config)) *running {
+	t.Helper()
+	cfg := DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
+	srv := newServer(cfg, in, q, "1.2.3", hclog.NewNullLogger())
+	srv.grants = q
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // tests that want a gentle end ask for it themselves
+		_ = srv.Shutdown(ctx)
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return &running{Server: srv, q: q, addr: ln.Addr().String()}
+}
+
+// raw is a client that sees bytes.
+type raw struct {
+	t *testing.T
+	net.Conn
+	r *bufio.Reader
+}
+
+func (r *running) dial(t *testing.T) *raw {
+	t.Helper()
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &raw{t, c, bufio.NewReader(c)}
+}
+
+func (c *raw) send(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c, text); err != nil {
+		c.t.Fatalf("send %q: %v", text, err)
+	}
+}
+
+// want reads as many bytes as are expected and compares.
+func (c *raw) want(text string) {
+	c.t.Helper()
+	got := make([]byte, len(text))
+	n, err := io.ReadFull(c.r, got)
+	if string(got[:n]) != text {
+		c.t.Fatalf("got %q (%v), want %q", got[:n], err, text)
+	}
+}
+
+// ask sends an inline command or raw frames and wants a reply.
+func (c *raw) ask(command, reply string) {
+	c.t.Helper()
+	c.send(command + "\r\n")
+	c.want(reply)
+}
+
+func (c *raw) wantEOF() {
+	c.t.Helper()
+	if b, err := c.r.ReadByte(); err == nil {
+		rest, _ := io.ReadAll(c.r)
+		c.t.Fatalf("got %q, want the end", string(b)+string(rest))
+	}
+}
+
+func wait[T any](t *testing.T, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+	}
+	return v
+}

@@ -101,10 +101,12 @@ var baseLibrary = map[string]function{
 		if truth(r.need("assert", args, 0)) {
 			return args
 		}
-		if len(args) > 1 {
-			panic(&luaError{value: args[1], line: r.line})
+		text := "assertion failed!"
+		if arg(args, 1) != nil {
+			text = r.stringArg("assert", args, 1)
 		}
-		panic(&luaError{value: "assertion failed!", line: r.line})
+		r.fail("%s", text)
+		return nil
 	},
 	"error": func(r *run, args []value) []value {
 		v := r.reveal(arg(args, 0))

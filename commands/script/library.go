@@ -15,6 +15,7 @@ const (
 	maxShapes      = 1024      // forms without their revealed bytes, of all scripts
 	maxMeanings    = 32        // per shape
 	maxRevealed    = 256       // revealed bytes of a remembered meaning
+	maxReplies     = 4 << 10   // about the bytes of its reply table
 	// maxUnproved is how many PerCall meanings a shape may have before it is
 	// PerCall for all: what was revealed there is no flag but a token.
 	maxUnproved = 8
@@ -191,7 +192,7 @@ func (l *Library) remember(sha string, f *form, known *learnt) {
 	// fewer calls, so it is no less true.
 	mine := *f
 	mine.revealed = m.revealed
-	if key := mine.appendRevealed(nil); len(key) <= maxRevealed {
+	if key := mine.appendRevealed(nil); len(key) <= maxRevealed && known.size() <= maxReplies {
 		m.meanings.put(string(key), known)
 	}
 }

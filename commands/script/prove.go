@@ -10,6 +10,14 @@ type learnt struct {
 	reply   [states]shape
 }
 
+// size is about how many bytes the replies keep.
+func (l *learnt) size() (n int) {
+	for state := range l.reply {
+		n += l.reply[state].size()
+	}
+	return n
+}
+
 // prove runs the script with sealed inputs, in every state, until the runs
 // come to an end: each leak reveals one input more, so they do. It changes
 // f.revealed.
@@ -70,7 +78,7 @@ func classify(results [states]result, token int) *learnt {
 	creates, after, plain := acquired(absent, token)
 	prolongs, longer := prolonged(ours)
 	switch {
-	case results[Other].key.wrote() || !plain:
+	case results[Other].key.wrote() || !plain: // it overwrites, or stores no token
 	case l.key == nil:
 		l.kind = Nothing
 	case !creates && !ours.wrote():
@@ -83,6 +91,9 @@ func classify(results [states]result, token int) *learnt {
 		l.kind = Releases
 	case !creates && prolongs:
 		l.kind, l.ttl = Extends, longer
+	}
+	if l.kind == PerCall {
+		return &learnt{kind: PerCall}
 	}
 	return l
 }

@@ -41,6 +41,15 @@ func (s *shape) fill(inputs []string) Value {
 	return s.value
 }
 
+// size is about how many bytes s keeps.
+func (s *shape) size() int {
+	n := 200 + len(s.value.Text)
+	for i := range s.items {
+		n += s.items[i].size()
+	}
+	return n
+}
+
 // of is l for a call with these inputs.
 func (l linear) of(inputs []string) int64 {
 	if l.class < 0 {

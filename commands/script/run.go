@@ -148,6 +148,7 @@ func (r *run) nameOf(e ast.Expr, at *env) string {
 		if key, ok := e.Key.(*ast.StringExpr); ok {
 			return "field '" + key.Value + "'"
 		}
+		return "field '?'"
 	}
 	return ""
 }

@@ -199,4 +199,3 @@ func TestBehaviours(t *testing.T) {
 		})
 	}
 }
-

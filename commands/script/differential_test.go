@@ -1,0 +1,124 @@
+package script
+
+import (
+	"flag"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "seed of the random scripts, 0: a new one")
+	rounds = flag.Int("rounds", 500, "number of random scripts")
+)
+
+// twin says what a proved meaning promises for one state: the plain reading of
+// Kind's doc comments.
+func twin(m *Meaning, s State) (Effect, Value) {
+	at := Other
+	switch {
+	case !s.Found:
+		at = Absent
+	case s.Value == m.Token:
+		at = Ours
+	}
+	var e Effect
+	switch {
+	case at == Absent && (m.Kind == Acquires || m.Kind == AcquiresOrExtends):
+		e = Effect{Kind: Set, Value: m.Token, TTL: m.TTL}
+	case at == Ours && (m.Kind == Extends || m.Kind == AcquiresOrExtends):
+		e = Effect{Kind: SetTTL, TTL: m.TTL}
+	case at == Ours && m.Kind == Releases:
+		e = Effect{Kind: Delete}
+	}
+	return e, fillStored(m.Reply[at], s)
+}
+
+func fillStored(v Value, s State) Value {
+	switch v.Kind {
+	case StoredValue:
+		return Value{Kind: Bulk, Text: s.Value}
+	case StoredPTTL:
+		return Value{Kind: Int, Int: s.TTL.Milliseconds()}
+	case StoredTTL:
+		return Value{Kind: Int, Int: (s.TTL.Milliseconds() + 500) / 1000}
+	case Array:
+		items := make([]Value, len(v.Items))
+		for i := range items {
+			items[i] = fillStored(v.Items[i], s)
+		}
+		v.Items = items
+	}
+	return v
+}
+
+// testStates are the states of a differential test.
+func testStates() []State {
+	states := []State{{}}
+	for _, w := range append(words, "zzz", "to") {
+		for _, ttl := range []time.Duration{1, 3000} {
+			states = append(states, State{Found: true, Value: w, TTL: ttl * time.Millisecond})
+		}
+	}
+	return states
+}
+
+// TestProvedIsWhatRunsDo: whatever a remembered meaning promises, a run on
+// real values does, in every state, for every call. One library serves all
+// calls of a script, so a memory key that is too small shows.
+func TestProvedIsWhatRunsDo(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("seed %d", *seed)
+	g := generator{rand.New(rand.NewPCG(*seed, 1))}
+	kinds := map[Kind]int{}
+	for range *rounds {
+		body, l := g.script(), NewLibrary()
+		for range 10 {
+			c := call{body, lock, g.args()}
+			m, err := c.understand(l)
+			if err != nil {
+				continue
+			}
+			kinds[m.Kind]++
+			if m.Kind != PerCall {
+				compare(t, c, m)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%v", kinds)
+	for k := Nothing; k <= PerCall; k++ {
+		if kinds[k] == 0 && k != Nothing {
+			t.Errorf("no random script %v: the grammar is too narrow", k)
+		}
+	}
+}
+
+func compare(t *testing.T, c call, m *Meaning) {
+	t.Helper()
+	sha, _ := NewLibrary().Load(c.body)
+	tree, err := compile(sha, c.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := append(append([]string{}, c.keys...), c.args...)
+	for _, s := range testStates() {
+		res, err := runOn(tree, realForm(inputs, len(c.keys)), nil, newBudget(), s, nil)
+		if err != nil {
+			t.Errorf("%s\nargs %q, state %+v: proved %s, but a run is refused: %v", c.body, c.args, s, told(m), err)
+			return
+		}
+		wantEffect, wantReply := twin(m, s)
+		gotEffect, gotReply := res.key.effect(), res.reply.value
+		if gotEffect != wantEffect || !reflect.DeepEqual(gotReply, wantReply) {
+			t.Errorf("%s\nargs %q, state %+v\nproved %s\nthat is %+v %s\na run  %+v %s", c.body, c.args, s, told(m),
+				wantEffect, show(wantReply), gotEffect, show(gotReply))
+			return
+		}
+	}
+}

@@ -32,7 +32,7 @@ type Config struct {
 // overFive is what most tests use: a timeout that a busy machine does not
 // reach by itself.
 func overFive(masters []*Master) Config {
-	cfg := Config{Timeout: 300 * time.Millisecond}
+	cfg := Config{Timeout: 500 * time.Millisecond}
 	for _, m := range masters {
 		cfg.Masters = append(cfg.Masters, m.Addr)
 	}

@@ -149,14 +149,15 @@ func where(masters []*Master, key string) string {
 func waitGone(t *testing.T, masters []*Master, keys ...string) {
 	t.Helper()
 	eventually(t, "no key is left behind", func() (bool, string) {
-		left := 0
-		for _, m := range masters {
-			n, err := m.Client.Exists(context.Background(), keys...).Result()
-			if err != nil {
-				return false, err.Error()
+		left, example := 0, ""
+		for _, key := range keys {
+			if n := holding(masters, key, ""); n > 0 {
+				left, example = left+n, key
 			}
-			left += int(n)
 		}
-		return left == 0, fmt.Sprintf("%d keys left on the masters", left)
+		if left == 0 {
+			return true, ""
+		}
+		return false, fmt.Sprintf("%d copies left on the masters, of %s: %s", left, example, where(masters, example))
 	})
 }

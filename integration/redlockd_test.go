@@ -242,7 +242,9 @@ func (r *Redlockd) WaitVoting(masters ...*Master) {
 		probe++
 		key := fmt.Sprintf("probe:%s:%d", r.Addr, probe)
 		ctx := context.Background()
-		if ok, err := c.SetNX(ctx, key, "probe", 10*time.Second).Result(); !ok {
+		// As long as the locks of the tests: the masters' marks tell the
+		// greatest hold, and no greater one is given before they do (M3).
+		if ok, err := c.SetNX(ctx, key, "probe", 90*time.Second).Result(); !ok {
 			return false, fmt.Sprintf("taking %s: %v", key, err)
 		}
 		without := waitHeld(masters, key, "probe", 200*time.Millisecond)

@@ -162,7 +162,7 @@ func TestClientGoneBeforeItsOK(t *testing.T) {
 	if without := waitHeld(masters[3:], "left", "me", patience); len(without) > 0 {
 		t.Fatalf("the lock is not on %v", without)
 	}
-	w.Close()
+	w.Close() // while three votes are awaited
 	for _, m := range masters[:3] {
 		m.Thaw()
 	}

@@ -87,7 +87,11 @@ func (c *call) start() {
 		c.probe()
 		return
 	}
-	c.attempt(c.op, c.verdict)
+	op := c.op
+	if op.Kind == Decide {
+		op = &Op{Kind: Read, DB: op.DB, Key: op.Key}
+	}
+	c.attempt(op, c.verdict)
 }
 
 // optional is whether the operation is dropped when its client has gone.

@@ -368,3 +368,18 @@ func (c *cluster) copies(key, token string) int {
 	}
 	return n
 }
+
+// FlushScripts forgets the scripts, as SCRIPT FLUSH does.
+func (f *fakeMaster) FlushScripts(t *testing.T) {
+	conn, err := f.Miniredis.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("*2\r\n$6\r\nSCRIPT\r\n$5\r\nFLUSH\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 16)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -141,15 +141,10 @@ func (r *rules) restarted(s sight, m memory) judgement {
 // marked judges a master that bears our mark.
 func (r *rules) marked(s sight, m memory) judgement {
 	mk := s.mark
-	switch evicts := s.server.evicts != "" && !r.allowEviction; {
-	case evicts && mk.real:
-		j := r.begin(s, whyUnfit)
-		j.unfit = true
-		return j
-	case evicts:
-		reason := "may evict locks (maxmemory-policy " + s.server.evicts + ")"
-		again := mk.with(func(c *mark) { c.watched, c.seen = 0, s.reading })
-		return judgement{write: again, open: true, state: Quarantine, reason: reason, left: r.wait, unfit: true}
+	if s.server.evicts != "" && !r.allowEviction {
+		return r.evicting(s)
+	}
+	switch {
 	case m.unfit && mk.real && r.quarantine:
 		return r.begin(s, whyUnfit)
 	case !mk.real:
@@ -157,6 +152,18 @@ func (r *rules) marked(s sight, m memory) judgement {
 	default:
 		return r.voting(mk, m)
 	}
+}
+
+// evicting keeps a master that may evict locks in quarantine, from its
+// beginning.
+func (r *rules) evicting(s sight) judgement {
+	j := r.begin(s, whyUnfit)
+	if !s.mark.real {
+		j.write = s.mark.with(func(c *mark) { c.watched, c.seen = 0, s.reading })
+	}
+	j.state, j.left, j.unfit = Quarantine, r.wait, true
+	j.reason = "may evict locks (maxmemory-policy " + s.server.evicts + ")"
+	return j
 }
 
 // pending counts the time of a quarantine, and ends it.

@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 		{"M4 promoted again", sight{server: here, mark: ours}, memory{unfit: true}, r,
 			Quarantine, true, "pending", "was a replica"},
 		{"M4 may evict", sight{server: server{runID: "run", evicts: "allkeys-lru"}, mark: ours}, saw, r,
-			Quarantine, true, "pending", "could evict"},
+			Quarantine, true, "pending", "may evict locks (maxmemory-policy allkeys-lru)"},
 		{"M4 the wait is not over", sight{server: here, mark: pending, reading: 1500}, saw, r,
 			Quarantine, true, "pending", "flushed"},
 		{"M4 the wait is over",

@@ -130,11 +130,11 @@ func (l *lane) takes(t *task) bool {
 // votes is whether the master may be asked to create locks (M4).
 func (l *lane) votes() bool { return l.master.Embedded || l.under != nil && l.under.real }
 
-// frozen is whether the oldest unanswered operation, or look, is older than
+// frozen is whether the oldest unanswered operation, or look, is as old as
 // timeout.
 func (l *lane) frozen() bool {
 	limit := l.now() - l.cfg.Timeout
-	return l.busy && l.since < limit || l.asking && l.asked < limit
+	return l.busy && l.since <= limit || l.asking && l.asked <= limit
 }
 
 // latest is the latest possible reading of the master's clock (V6), for a

@@ -1,0 +1,347 @@
+package quorum
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+func (c *cluster) state(i int) MasterStatus { return c.q.Status().Masters[i] }
+
+// M1: a master that is down or frozen costs no time.
+func TestM1SilentAtOnce(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		c.masters[0].freeze()
+		c.masters[1].kill()
+		time.Sleep(3 * time.Second)
+		began := time.Now()
+		for range 10 {
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+			c.want(do(c.q, release("k", "t")), Won)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("ten cycles took %v with one frozen and one dead", took)
+		}
+		c.masters[2].freeze()
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
+		began = time.Now()
+		for range 10 {
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("ten refusals took %v with the majority away", took)
+		}
+		c.masters[2].thaw()
+		time.Sleep(time.Second)
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+	})
+}
+
+// M2: what gathers while a batch is on its way goes out in one write, and
+// operations on one key keep their order.
+func TestM2Batches(t *testing.T) {
+	inBubble(t, 1, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		c.slow(time.Millisecond, 0)
+		var outs []<-chan *Outcome
+		for i := range 100 {
+			outs = append(outs, start(c.q, acquire(strings.Repeat("k", i+1), "t", 10*time.Second)))
+		}
+		before := len(c.masters[0].log)
+		for _, out := range outs[:20] {
+			<-out
+		}
+		times := 0
+		for _, line := range c.masters[0].log[before:] {
+			if strings.HasPrefix(line, "TIME") {
+				times++
+			}
+		}
+		if times > 3 {
+			t.Errorf("100 operations at once went out in %d batches", times)
+		}
+	})
+}
+
+// M3, why 14: a lock on a bare majority is not given twice when one of its
+// masters is flushed, replaced, or restarted, in the middle of everything.
+func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
+	for name, fault := range map[string]func(f *fakeMaster){
+		"flushed":         func(f *fakeMaster) { f.FlushAll() },
+		"another server":  func(f *fakeMaster) { f.FlushAll(); f.set(func() { f.runID = "other" }) },
+		"restarted empty": func(f *fakeMaster) { f.kill(); f.startEmpty() },
+		"another master's keys": func(f *fakeMaster) {
+			f.FlushAll()
+			m := &mark{real: true, id: "x", name: "z", runID: "run-z", masters: "other"}
+			_ = f.Set(MarkKey, m.String())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 5, func(c *cluster) {
+				c.masters[3].kill()
+				c.masters[4].kill()
+				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+				second := c.redlockd()
+				c.masters[3].startWithMemory()
+				c.masters[4].startWithMemory()
+				synctest.Wait()
+				fault(c.masters[0])
+				for range 200 {
+					for _, q := range []*Quorum{c.q, second} {
+						if o := do(q, acquire("k", "u", time.Second)); o.Verdict == Won {
+							t.Fatal("a second holder")
+						}
+					}
+					time.Sleep(40 * time.Millisecond)
+				}
+			})
+		})
+	}
+}
+
+// M3, why 15: the fence is the first thing after the greeting, and nothing of
+// the earlier connection is carried out behind it.
+func TestM3Fence(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
+		f := c.masters[0]
+		f.freeze()
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		time.Sleep(8 * time.Second) // the keeper gives the connection up
+		before := len(f.log)
+		f.thaw()
+		time.Sleep(3 * time.Second)
+		var order []string
+		for _, line := range f.log[before:] {
+			verb, _, _ := strings.Cut(line, " ")
+			if strings.HasPrefix(line, "CLIENT KILL") {
+				verb = "FENCE"
+			}
+			order = append(order, verb)
+		}
+		text := strings.Join(order, " ")
+		if !strings.Contains(text, "FENCE") {
+			t.Fatalf("no fence: %s", text)
+		}
+		if at := strings.Index(text, "EVALSHA"); at >= 0 && at < strings.Index(text, "FENCE") {
+			t.Errorf("an operation before the fence: %s", text)
+		}
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.Token != "t" {
+			t.Errorf("%+v", o.State)
+		}
+	})
+}
+
+// M3: the greatest hold stands in the marks before it is granted.
+func TestM3GreatestHold(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for _, ttl := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+			c.want(do(c.q, acquire(ttl.String(), "t", ttl)), Won)
+			bearing := 0
+			for _, f := range c.masters {
+				m, err := parseMark(f.holds(MarkKey))
+				if err == nil && m.greatest >= c.cfg.hold(ttl) {
+					bearing++
+				}
+			}
+			if bearing < 2 {
+				t.Errorf("a hold for %v was granted with %d marks that bear it", ttl, bearing)
+			}
+		}
+	})
+}
+
+// M4, why 16, 17: a master that restarted empty does not vote before the
+// greatest hold is over, and then it does.
+func TestM4Quarantine(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.masters[0].kill()
+		c.masters[0].startEmpty()
+		time.Sleep(2 * time.Second)
+		if s := c.state(0); s.State != Quarantine || s.Wait < 10*time.Second {
+			t.Fatalf("status is %+v", s)
+		}
+		c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
+		synctest.Wait()
+		if c.masters[0].holds("other") != "" {
+			t.Error("an acquire was sent to a master in quarantine")
+		}
+		c.masters[1].freeze()
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		c.masters[1].thaw()
+		time.Sleep(25 * time.Second)
+		if s := c.state(0); s.State != Voting {
+			t.Fatalf("status is %+v", s)
+		}
+		c.want(do(c.q, acquire("later", "t", 10*time.Second)), Won)
+		synctest.Wait()
+		if n := c.copies("later", "t"); n != 3 {
+			t.Errorf("%d copies, want 3", n)
+		}
+	})
+}
+
+// M4: a restart of redlockd pauses a quarantine, and does not end it.
+func TestM4QuarantineIsShared(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 15*time.Second)), Won)
+		c.masters[0].kill()
+		c.masters[0].startEmpty()
+		time.Sleep(5 * time.Second)
+		c.stop(c.q)
+		time.Sleep(60 * time.Second)
+		c.q = c.redlockd()
+		time.Sleep(3 * time.Second)
+		if s := c.state(0); s.State != Quarantine {
+			t.Fatalf("status is %+v after 8s of 20s were watched", s)
+		}
+		time.Sleep(15 * time.Second)
+		if s := c.state(0); s.State != Voting {
+			t.Fatalf("status is %+v after all was watched", s)
+		}
+	})
+}
+
+// M4, why 18: persistence is proved by the mark's beat.
+func TestM4Restarts(t *testing.T) {
+	for _, r := range []struct {
+		name  string
+		aof   bool
+		start func(f *fakeMaster)
+		want  MasterState
+	}{
+		{"with all its memory, and it says so", true, (*fakeMaster).startWithMemory, Voting},
+		{"with all its memory, but it does not say so", false, (*fakeMaster).startWithMemory, Quarantine},
+		{"without a volume, though it says it is durable", true, (*fakeMaster).startEmpty, Quarantine},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+				f := c.masters[0]
+				f.set(func() { f.aof = r.aof })
+				f.kill()
+				r.start(f)
+				time.Sleep(2 * time.Second)
+				if s := c.state(0); s.State != r.want {
+					t.Errorf("status is %+v, want %s", s, r.want)
+				}
+			})
+		})
+	}
+}
+
+// M4: a replica, and a master that may evict locks, do not vote, and not at
+// once when that is over.
+func TestM4Unfit(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.masters[0].set(func() { c.masters[0].role = "slave" })
+		c.masters[1].set(func() { c.masters[1].policy = "allkeys-lru" })
+		time.Sleep(2 * time.Second)
+		for i, word := range []string{"replica", "allkeys-lru"} {
+			if s := c.state(i); s.State != Quarantine || !strings.Contains(s.Reason, word) {
+				t.Errorf("status is %+v", s)
+			}
+		}
+		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
+		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 1 of 3 masters may vote: 2 quarantine, waiting ") {
+			t.Errorf("error is %q", o.Err)
+		}
+		c.masters[0].set(func() { c.masters[0].role = "master" })
+		c.masters[1].set(func() { c.masters[1].policy = "noeviction" })
+		time.Sleep(3 * time.Second)
+		for i := range 2 {
+			if s := c.state(i); s.State != Quarantine {
+				t.Errorf("status is %+v right after", s)
+			}
+		}
+	})
+}
+
+// M6: a new cluster says what to do, and bootstrap refuses what is not new.
+func TestM6Bootstrap(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
+		if err == nil || !strings.Contains(err.Error(), "bears a mark already") {
+			t.Errorf("bootstrap of a living cluster: %v", err)
+		}
+		for _, f := range c.masters {
+			f.kill()
+			f.startEmpty()
+		}
+		c.stop(c.q)
+		c.q = c.redlockd()
+		time.Sleep(5 * time.Second)
+		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
+		want := "NOQUORUM 0 of 3 masters may vote: 3 new, waiting 8m"
+		if text := o.Err.Error(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "(run redlockd -bootstrap if no lock can be held)") {
+			t.Errorf("error is %q", text)
+		}
+		c.masters[2].kill()
+		if err = Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err == nil {
+			t.Error("bootstrap with a master unreachable")
+		}
+		c.masters[2].startWithMemory()
+		if err = Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+			t.Fatalf("bootstrap: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+	})
+}
+
+// M6: without bootstrap a new cluster serves when no lock of before can be
+// held any more.
+func TestM6NewClusterByWaiting(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.kill()
+			f.startEmpty()
+		}
+		c.cfg.MaxTTL = 5 * time.Second
+		c.q = c.redlockd()
+		ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := c.q.WaitReady(ctx); err != nil {
+			t.Fatalf("%v: %+v", err, c.q.Status().Masters)
+		}
+		if waited := time.Since(began); waited < c.cfg.hold(c.cfg.MaxTTL) {
+			t.Errorf("waited %v only", waited)
+		}
+	})
+}
+
+// C5: databases keep locks apart, and one that is used for the first time
+// needs no quarantine; one that was flushed does.
+func TestC5Databases(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		open := func(db int) {
+			done := make(chan struct{})
+			c.q.Open(db, func() { close(done) })
+			<-done
+		}
+		open(3)
+		three := acquire("k", "t", 10*time.Second)
+		three.DB = 3
+		c.want(do(c.q, three), Won)
+		c.want(do(c.q, acquire("k", "u", 10*time.Second)), Won)
+		synctest.Wait()
+		for _, f := range c.masters {
+			f.Select(3)
+			f.FlushDB()
+			f.Select(0)
+		}
+		time.Sleep(2 * time.Second)
+		three.Token = "v"
+		c.want(do(c.q, three), Undecided)
+		c.want(do(c.q, acquire("other", "u", 10*time.Second)), Won)
+	})
+}

@@ -1,0 +1,468 @@
+package quorum
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// slow makes masters answer each command only after a time.
+func (c *cluster) slow(delay time.Duration, masters ...int) {
+	for _, i := range masters {
+		c.masters[i].set(func() { c.masters[i].delay = delay })
+	}
+}
+
+// V2, why 1: votes that come later than timeout win nothing, and leave
+// nothing.
+func TestV2LateVotesAreRolledBack(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Second)), Won)
+		c.slow(60*time.Millisecond, 0, 1, 2)
+		began := time.Now()
+		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
+		if took := time.Since(began); took > c.cfg.Timeout {
+			t.Errorf("answered after %v, timeout is %v", took, c.cfg.Timeout)
+		}
+		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 0 of 3 masters answered, 2 needed") {
+			t.Errorf("error is %q", o.Err)
+		}
+		c.slow(0, 0, 1, 2)
+		time.Sleep(time.Second)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V2, why 2: an extend is won only in time, too.
+func TestV2LateExtendIsNotTold(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.slow(60*time.Millisecond, 0, 1, 2)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Undecided)
+	})
+}
+
+// V2, why 3: the time is looked at again right before the write.
+func TestV2ConfirmLooksAtTheTime(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		if err := o.Confirm(); err != nil {
+			t.Errorf("refused at once: %v", err)
+		}
+		o = c.want(do(c.q, acquire("l", "t", 10*time.Second)), Won)
+		time.Sleep(c.cfg.Timeout + c.cfg.RetryBudget + time.Millisecond)
+		err := o.Confirm()
+		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
+			t.Errorf("told too late: %v", err)
+		}
+		synctest.Wait()
+		if n := c.copies("l", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+		if n := c.copies("k", "t"); n != 3 {
+			t.Errorf("%d copies of the other lock, want 3", n)
+		}
+	})
+}
+
+// V3: a read never tells more than was asked for, tells "absent" when that is
+// used up, and the key still refuses until its hold ends.
+func TestV3TTLIsTheClients(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if o.State.TTL > time.Second || o.State.TTL < 900*time.Millisecond {
+			t.Errorf("%v are left of 1s", o.State.TTL)
+		}
+		time.Sleep(time.Second)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+		c.want(do(c.q, acquire("k", "u", time.Second)), Held)
+		time.Sleep(c.cfg.hold(time.Second) - time.Second + 100*time.Millisecond)
+		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
+	})
+}
+
+// V4: nobody waits for the slow ones.
+func TestV4VerdictFallsWhenCertain(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		c.slow(40*time.Millisecond, 3, 4)
+		began := time.Now()
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.want(do(c.q, acquire("k", "u", 10*time.Second)), Held)
+		c.want(do(c.q, release("k", "t")), Won)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("three fast masters of five, and it took %v", took)
+		}
+	})
+}
+
+// V5: several redlockd that split one lock end with one winner, or an error
+// that says so, and never with two or with an unheld null.
+func TestV5SplitsEnd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		others := []*Quorum{c.q, c.redlockd(), c.redlockd()}
+		time.Sleep(3 * time.Second)
+		for _, q := range others {
+			c.want(do(q, acquire("warm", "t", time.Millisecond)), Won)
+			time.Sleep(time.Second)
+		}
+		for round := range 30 {
+			// Each is nearest to another master.
+			key := fmt.Sprint("k", round)
+			split := false
+			var outs []<-chan *Outcome
+			for i, q := range others {
+				c.masters[i].set(func() { c.masters[i].delay = 0 })
+				outs = append(outs, start(q, acquire(key, fmt.Sprint("t", i), 5*time.Second)))
+			}
+			won := 0
+			for _, out := range outs {
+				switch o := <-out; o.Verdict {
+				case Won:
+					won++
+				case Split:
+					split = true
+				case Undecided:
+					t.Fatalf("undecided: %v", o.Err)
+				}
+			}
+			if won > 1 || won == 0 && !split {
+				t.Fatalf("round %d: %d winners", round, won)
+			}
+		}
+	})
+}
+
+// V6, why 8: the rollback of an attempt never frees another attempt's lock,
+// also with an equal token, not even when it comes late.
+func TestV6RollbackNamesItsAttempt(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.want(do(c.q, release("k", "t")), Won)
+		synctest.Wait()
+		time.Sleep(100 * time.Millisecond)
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		o.Undo() // the first session is gone only now
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 3 {
+			t.Errorf("%d copies of the living lock, want 3", n)
+		}
+	})
+}
+
+// V6, why 9: what an acquire-or-extend prolonged is not rolled back.
+func TestV6ProlongedIsNotRolledBack(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.slow(30*time.Millisecond, 0, 1, 2)
+		op := Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 60 * time.Second}
+		c.want(do(c.q, op), Undecided)
+		c.slow(0, 0, 1, 2)
+		time.Sleep(time.Second)
+		if n := c.copies("k", "t"); n != 3 {
+			t.Errorf("%d copies of the lock, want 3", n)
+		}
+		if o := c.want(do(c.q, op), Won); !o.Prolonged {
+			t.Error("told as acquired, but it was prolonged")
+		}
+	})
+}
+
+// V6, why 7: nine losers with the winner's token do not free its lock.
+func TestV6EqualTokens(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		for round := range 50 {
+			var outs []<-chan *Outcome
+			key := fmt.Sprint("k", round)
+			for range 10 {
+				outs = append(outs, start(c.q, acquire(key, "same", 10*time.Second)))
+			}
+			won := 0
+			for _, out := range outs {
+				o := <-out
+				if o.Verdict == Won {
+					won++
+				} else {
+					c.want(o, Held)
+				}
+			}
+			synctest.Wait()
+			if n := c.copies(key, "same"); won != 1 || n != 5 {
+				t.Fatalf("%d winners with %d copies", won, n)
+			}
+		}
+	})
+}
+
+// V6, why 10: what a frozen master carries out after its thaw gains no life,
+// and a lost attempt's copy goes.
+func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
+	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second, 30 * time.Second} {
+		inBubble(t, 3, func(c *cluster) {
+			c.want(do(c.q, acquire("warm", "t", 2*time.Second)), Won)
+			c.masters[0].freeze()
+			c.masters[1].freeze()
+			c.want(do(c.q, acquire("lost", "t", 2*time.Second)), Undecided)
+			time.Sleep(frozen)
+			c.masters[0].thaw()
+			c.masters[1].thaw()
+			time.Sleep(1500 * time.Millisecond)
+			if n := c.copies("lost", "t"); n != 0 {
+				t.Errorf("frozen for %v: %d copies are left", frozen, n)
+			}
+			c.want(do(c.q, acquire("lost", "u", 2*time.Second)), Won)
+		})
+	}
+}
+
+// V7: operations on one key are carried out in the order of their arrival.
+func TestV7Order(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		first := start(c.q, acquire("k", "a", 10*time.Second))
+		second := start(c.q, acquire("k", "b", 10*time.Second))
+		third := start(c.q, release("k", "a"))
+		fourth := start(c.q, acquire("k", "b", 10*time.Second))
+		fifth := start(c.q, Op{Kind: Read, Key: "k"})
+		c.want(<-first, Won)
+		c.want(<-second, Held)
+		c.want(<-third, Won)
+		c.want(<-fourth, Won)
+		if o := c.want(<-fifth, Held); o.State.Token != "b" {
+			t.Errorf("read %q", o.State.Token)
+		}
+	})
+}
+
+// V7: a thousand clients that poll one lock cost the masters one poll a round
+// trip.
+func TestV7PollersShare(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "holder", 10*time.Second)), Won)
+		synctest.Wait()
+		before := len(c.masters[0].log)
+		var outs []<-chan *Outcome
+		for i := range 1000 {
+			outs = append(outs, start(c.q, acquire("k", fmt.Sprint(i), 10*time.Second)))
+		}
+		for _, out := range outs {
+			c.want(<-out, Held)
+		}
+		sets := 0
+		for _, line := range c.masters[0].log[before:] {
+			if strings.HasPrefix(line, "SET k ") {
+				sets++
+			}
+		}
+		if sets > 3 {
+			t.Errorf("1000 pollers cost %d polls", sets)
+		}
+	})
+}
+
+// leaver is a client that may go.
+type leaver struct{ gone atomic.Bool }
+
+func (l *leaver) Gone() bool { return l.gone.Load() }
+
+// V7, P5: when the client whose acquire went out has gone, the lock is given
+// back, and the next one goes out.
+func TestV7WinnerHasGone(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		c.slow(5*time.Millisecond, 0, 1, 2)
+		who := &leaver{}
+		op := acquire("k", "gone", 10*time.Second)
+		c.q.Do(&op, who, func(*Outcome) {})
+		next := start(c.q, acquire("k", "next", 10*time.Second))
+		who.gone.Store(true)
+		c.want(<-next, Won)
+		c.slow(0, 0, 1, 2)
+		time.Sleep(time.Second)
+		if n := c.copies("k", "next"); n != 3 {
+			t.Errorf("%d copies of the next one's lock, want 3", n)
+		}
+	})
+}
+
+// V2, V7: nothing waits longer than timeout + retry_budget; a release that
+// outstays is carried out all the same.
+func TestV7WaitingIsBounded(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.slow(16*time.Millisecond, 0, 1, 2) // 48 ms a batch
+		began := time.Now()
+		var outs []<-chan *Outcome
+		for range 20 {
+			outs = append(outs, start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}))
+		}
+		last := start(c.q, release("k", "t"))
+		for _, out := range outs {
+			<-out
+		}
+		c.want(<-last, Undecided)
+		if took := time.Since(began); took > c.cfg.Timeout+c.cfg.RetryBudget {
+			t.Errorf("waited %v", took)
+		}
+		time.Sleep(5 * time.Second)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("the release was not carried out: %d copies", n)
+		}
+	})
+}
+
+// V8, why 12: who cannot tell must not say no.
+func TestV8BareMajority(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.masters[3].kill()
+		c.masters[4].kill()
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.masters[3].startWithMemory()
+		c.masters[4].startWithMemory()
+		time.Sleep(2 * time.Second)
+		c.masters[2].kill()
+		time.Sleep(100 * time.Millisecond)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)
+		c.want(do(c.q, release("k", "t")), Undecided)
+	})
+}
+
+// V8: a release that a master did not hear is repeated there.
+func TestV8ReleaseIsRepeated(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].freeze()
+		c.want(do(c.q, release("k", "t")), Won)
+		if c.masters[0].holds("k") != "t" {
+			t.Fatal("the frozen master has released already")
+		}
+		time.Sleep(4 * time.Second)
+		c.masters[0].thaw()
+		time.Sleep(4 * time.Second)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V8: but not when this redlockd has taken the key with that token since.
+func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].freeze()
+		c.want(do(c.q, release("k", "t")), Won)
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		time.Sleep(4 * time.Second)
+		c.masters[0].thaw()
+		time.Sleep(4 * time.Second)
+		if n := c.copies("k", "t"); n < 2 {
+			t.Errorf("%d copies of the living lock", n)
+		}
+	})
+}
+
+// V14: WRONGTYPE is refused, every other error is silent.
+func TestV14Errors(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for _, f := range c.masters {
+			if _, err := f.Push("list", "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.want(do(c.q, acquire("list", "t", time.Second)), Held)
+		o := do(c.q, Op{Kind: Read, Key: "list"})
+		if o.Err == nil || !strings.HasPrefix(o.Err.Error(), "WRONGTYPE ") {
+			t.Errorf("a list is read as %v, %v", o.Verdict, o.Err)
+		}
+		for _, f := range c.masters[:2] {
+			f.set(func() { f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
+		}
+		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+	})
+}
+
+// V14: a master whose scripts were flushed gets them again.
+func TestV14ScriptFlush(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		synctest.Wait()
+		for _, f := range c.masters[:1] {
+			f.FlushScripts(t)
+		}
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		synctest.Wait()
+		for _, f := range c.masters[1:] {
+			f.FlushScripts(t)
+		}
+		c.want(do(c.q, release("k", "nobody")), Held)
+		synctest.Wait()
+		c.want(do(c.q, release("k", "t")), Won)
+		time.Sleep(2 * time.Second)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V12: one master, and an even number.
+func TestV12AnyNumber(t *testing.T) {
+	for _, n := range []int{1, 2, 4, 7} {
+		inBubble(t, n, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+			c.want(do(c.q, acquire("k", "u", time.Second)), Held)
+			c.want(do(c.q, release("k", "t")), Won)
+		})
+	}
+}
+
+// Decide reads, and acts only where that still is so.
+func TestDecide(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		prolong := func(s State) Op {
+			return Op{Kind: Extend, Key: "k", Token: s.Token, TTL: s.TTL + 5*time.Second}
+		}
+		o := c.want(do(c.q, Op{Kind: Decide, Key: "k", Decide: prolong}), Won)
+		if o.Done != Extend {
+			t.Errorf("done is %v", o.Done)
+		}
+		o = c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if o.State.TTL < 14*time.Second || o.State.TTL > 15*time.Second {
+			t.Errorf("%v are left, want nearly 15s", o.State.TTL)
+		}
+	})
+}
+
+// S4: a watch sees every change of its key through this redlockd, and none of
+// before.
+func TestWatch(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		acquired := start(c.q, acquire("k", "t", 10*time.Second))
+		var w Watch
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		c.want(<-acquired, Won)
+		if w.Changed() {
+			t.Error("changed by what came before")
+		}
+		c.want(do(c.q, acquire("k", "u", 10*time.Second)), Held)
+		if w.Changed() {
+			t.Error("changed by a refused acquire")
+		}
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
+		if !w.Changed() {
+			t.Error("not changed by an extend")
+		}
+		c.want(do(c.q, Op{Kind: Release, Key: "k", Token: "t", Unless: []*Watch{&w}}), Changed)
+		w.Close()
+		w.Close()
+	})
+}

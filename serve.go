@@ -63,19 +63,25 @@ func serve(ctx context.Context, cfg config, log hclog.Logger) error {
 	go func() { served <- server.Serve(ln) }()
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
 		"quorum", majority(len(cfg.quorum.Masters)), "version", shortVersion())
-	announcing, stopAnnouncing := context.WithCancel(ctx)
-	announced := make(chan struct{})
-	go func() { announce(announcing, q, log); close(announced) }()
-
-	select {
-	case err = <-served:
-		err = fmt.Errorf("stopped serving: %w", err)
-	case <-ctx.Done():
-	}
-	stopAnnouncing()
-	<-announced
+	err = watch(ctx, q, served, log)
 	stop(cfg, server, q, log)
 	return err
+}
+
+// watch tells of the start until ctx is over, or the server ends by itself,
+// which is an error.
+func watch(ctx context.Context, q *quorum.Quorum, served <-chan error, log hclog.Logger) error {
+	announcing, cancel := context.WithCancel(ctx)
+	announced := make(chan struct{})
+	go func() { announce(announcing, q, log); close(announced) }()
+	// Before the stop, so that nothing says "ready" after "stopping".
+	defer func() { cancel(); <-announced }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("stopped serving: %w", err)
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // announce says once when a majority is missing at the start, and when the

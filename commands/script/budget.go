@@ -32,7 +32,7 @@ func (b *budget) grow(n int) {
 		refuse("uses more than %d bytes of memory", maxBytes)
 	}
 	b.bytes -= n
-	b.step(1 + n/16)
+	b.step(1 + n/64)
 }
 
 // refuse ends the run: the script does something that is no lock operation.

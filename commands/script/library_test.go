@@ -34,6 +34,7 @@ func TestCompileErrors(t *testing.T) {
 		"local x = 1\nlocal y = = 2": "2: syntax error near '='",
 		"break":                      "1: no loop to break",
 		"goto x ::x::":               "1: '=' expected",
+		"return " + strings.Repeat("not ", 1000) + "1": "1: chunk has too many syntax levels",
 	} {
 		_, err := NewLibrary().Load(body)
 		if err == nil || err.Error() != prefix+want {
@@ -102,13 +103,15 @@ func TestLibraryIsShared(t *testing.T) {
 // TestRememberedRunsNothing: the steady state costs a look-up and the meaning.
 func TestRememberedRunsNothing(t *testing.T) {
 	l := NewLibrary()
-	sha, _ := l.Load(release)
-	if _, err := l.Understand(sha, lock, mine); err != nil {
-		t.Fatal(err)
-	}
-	allocations := testing.AllocsPerRun(100, func() { l.Understand(sha, lock, mine) })
-	if allocations > 4 {
-		t.Errorf("%v allocations for a remembered meaning", allocations)
+	for _, c := range []call{{release, lock, mine}, {addOrReplace, lock, []string{"tok", "5000", "1"}}} {
+		sha, _ := l.Load(c.body)
+		if _, err := l.Understand(sha, c.keys, c.args); err != nil {
+			t.Fatal(err)
+		}
+		allocations := testing.AllocsPerRun(100, func() { l.Understand(sha, c.keys, c.args) })
+		if allocations > 4 {
+			t.Errorf("%v allocations for a remembered meaning", allocations)
+		}
 	}
 }
 

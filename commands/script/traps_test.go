@@ -48,6 +48,11 @@ var traps = []struct {
 		{[]string{"a"}, mine, "releases a tok: 0 1 0"},
 		{[]string{"a", "b"}, mine, "releases b tok: 0 1 0"},
 	}},
+	{"a key instead of an argument", `if #KEYS == 2 then return redis.call('del', KEYS[1]) end if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`, []step{
+		{lock, mine, "releases lock tok: 0 1 0"},
+		{[]string{"lock", "tok"}, nil, "per call of lock"},
+		{lock, mine, "releases lock tok: 0 1 0"},
+	}},
 	{"two equal arguments", `if ARGV[1] == ARGV[2] then return redis.call('del', KEYS[1]) end if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`, []step{
 		{lock, []string{"a", "b"}, "releases lock a: 0 1 0"},
 		{lock, []string{"a", "a"}, "per call of lock"},
@@ -129,6 +134,11 @@ func TestManyUnproved(t *testing.T) {
 	if n := len(l.shapes.entries); n != 1 {
 		t.Errorf("%d shapes, want 1", n)
 	}
+	for _, e := range l.shapes.entries {
+		if n := e.Value.(*lruEntry[*memory]).v.unproved; n != maxUnproved+1 {
+			t.Errorf("tried to prove it %d times, want %d", n, maxUnproved+1)
+		}
+	}
 }
 
 // TestPerCall runs meanings that were not proved.
@@ -154,6 +164,7 @@ func TestPerCall(t *testing.T) {
 		{"keepttl", call{`return redis.call('set', KEYS[1], ARGV[1], 'keepttl')`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok", TTL: time.Second}, "+OK"},
 		{"persist", call{`return redis.call('persist', KEYS[1])`, lock, nil}, held("x", time.Second), Effect{Kind: SetTTL}, "1"},
 		{"getset", call{`return redis.call('getset', KEYS[1], ARGV[1])`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok"}, `"x"`},
+		{"time left in seconds, rounded", call{`return {redis.call('ttl', KEYS[1]), redis.call('del', KEYS[1])}`, lock, nil}, held("x", 1600*time.Millisecond), Effect{Kind: Delete}, "[2 1]"},
 		{"until, later", call{until, lock, []string{"tok", "1000700"}}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 700 * time.Millisecond}, "1"},
 		{"until, past", call{until, lock, []string{"tok", "999999"}}, held("tok", time.Second), Effect{Kind: Delete}, "1"},
 		{"take until, later", call{takeAt, lock, []string{"tok", "1000700"}}, State{}, Effect{Kind: Set, Value: "tok", TTL: 700 * time.Millisecond}, "+OK"},

@@ -152,6 +152,10 @@ var behaviours = []struct {
 		"reads lock : [nil -2] [<value> <ttl>] [<value> <ttl>]"},
 	{"no key at all", call{`return {ARGV[1], 1.9, false, 'x'}`, nil, mine}, `nothing  : ["tok" 1 nil "x"] ["tok" 1 nil "x"] ["tok" 1 nil "x"]`},
 
+	{"a time of its own for the extend", call{`local v = redis.call('get', KEYS[1]) if not v then return redis.call('psetex', KEYS[1], 1000, ARGV[1]) elseif v == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end`, lock, timed}, "per call of lock"},
+	{"milliseconds left are more than 0", call{`return redis.call('pttl', KEYS[1]) > 0`, lock, nil}, "reads lock : nil 1 1"},
+	{"seconds left may be 0", call{`return redis.call('ttl', KEYS[1]) > 0`, lock, nil}, "per call of lock"},
+	{"seconds left are not negative", call{`return redis.call('ttl', KEYS[1]) >= 0`, lock, nil}, "reads lock : nil 1 1"},
 	{"overwrite", call{`return redis.call('set', KEYS[1], ARGV[1], 'XX', 'PX', ARGV[2])`, lock, timed}, "per call of lock"},
 	{"delete without asking", call{`return redis.call('del', KEYS[1])`, lock, nil}, "per call of lock"},
 	{"prefix of the token", call{`local v = redis.call('get', KEYS[1]) if v and string.sub(v, 1, 2) == string.sub(ARGV[1], 1, 2) then return redis.call('del', KEYS[1]) end return 0`, lock, mine}, "per call of lock"},

@@ -344,3 +344,59 @@ func wait[T any](t *testing.T, what string, c <-chan T) (v T) {
 	}
 	return v
 }
+
+// piped is a client in a bubble of synctest: it sends and receives in the
+// background, so that synctest.Wait tells when nothing more will happen.
+type piped struct {
+	net.Conn
+	out chan string
+	mu  sync.Mutex
+	in  strings.Builder
+}
+
+// pipe starts a server with one session over a pipe, in a bubble.
+func pipe(t *testing.T) (*running, *piped) {
+	t.Helper()
+	q := newFakeQuorum()
+	srv := newServer(DefaultConfig(), fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
+	srv.grants = q
+	ours, theirs := net.Pipe()
+	c := &piped{Conn: theirs, out: make(chan string, 16)}
+	srv.admit(ours)
+	go func() {
+		for text := range c.out {
+			if _, err := io.WriteString(theirs, text); err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		b := make([]byte, 64<<10)
+		for {
+			n, err := theirs.Read(b)
+			c.mu.Lock()
+			c.in.Write(b[:n])
+			c.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(c.out)
+		theirs.Close()
+		_ = srv.Shutdown(context.Background())
+	})
+	return &running{Server: srv, q: q}, c
+}
+
+func (c *piped) send(text string) { c.out <- text }
+
+// received is what has come since the last call.
+func (c *piped) received() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := c.in.String()
+	c.in.Reset()
+	return text
+}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // S3: "The housekeeping that clients send is answered as Redis answers it".
@@ -103,21 +104,27 @@ func TestQuitAndHTTP(t *testing.T) {
 // C5: "SELECT n keeps locks of different databases apart"; the first SELECT
 // of a database waits for it, and commands of other keys do not.
 func TestC5Select(t *testing.T) {
-	srv := start(t, nil)
-	srv.q.openGate = make(chan struct{})
-	c := srv.dial(t)
-	c.send("LOCK k a\r\nSELECT 3\r\nLOCK k b\r\n")
-	c.want("+OK\r\n")
-	wait(t, "0/k", srv.q.asked)
-	if got := wait(t, "3/k", srv.q.asked); got != "3/k" {
-		t.Errorf("asked %s", got)
-	}
-	close(srv.q.openGate)
-	c.want("+OK\r\n+OK\r\n")
-	c.ask("SELECT 0\r\nSELECT 3\r\nREAD k", "+OK\r\n+OK\r\n$1\r\nb\r\n")
-	if len(srv.q.opened) != 1 {
-		t.Errorf("opened %v, want 3 once", srv.q.opened)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		srv, c := pipe(t)
+		srv.q.openGate = make(chan struct{})
+		c.send("LOCK k a\r\nSELECT 3\r\nLOCK k b\r\n")
+		synctest.Wait()
+		if got := c.received(); got != "+OK\r\n" {
+			t.Errorf("got %q before the database is open, want the first reply alone", got)
+		}
+		if srv.q.holder("3/k") != "b" {
+			t.Error("the command behind SELECT waits")
+		}
+		close(srv.q.openGate)
+		c.send("SELECT 0\r\nSELECT 3\r\nREAD k\r\n")
+		synctest.Wait()
+		if got, want := c.received(), "+OK\r\n+OK\r\n+OK\r\n+OK\r\n$1\r\nb\r\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if len(srv.q.opened) != 1 {
+			t.Errorf("opened %v, want 3 once", srv.q.opened)
+		}
+	})
 }
 
 func TestLogin(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -58,27 +59,21 @@ func TestPipelineIsBounded(t *testing.T) {
 }
 
 func TestPipelineIsBoundedInBytes(t *testing.T) {
-	srv := start(t, nil)
-	srv.q.hold("0/k")
-	c := srv.dial(t)
-	go func() { _, _ = io.WriteString(c, "READ k\r\n"+strings.Repeat(frame("ECHO", strings.Repeat("x", 1<<19)), 40)) }()
-	wait(t, "the read", srv.q.asked)
-	deadline := time.Now().Add(patience)
-	for {
-		ses := srv.clients()[0]
-		_, n := ses.pipe.size()
-		if n > 3*maxQueuedBytes {
-			t.Fatalf("%d bytes wait", n)
+	synctest.Test(t, func(t *testing.T) {
+		srv, c := pipe(t)
+		srv.q.hold("0/k")
+		c.send("READ k\r\n" + strings.Repeat(frame("ECHO", strings.Repeat("x", 1<<18)), 40) + "PING\r\n")
+		synctest.Wait()
+		if _, n := srv.clients()[0].pipe.size(); n > maxQueuedBytes {
+			t.Errorf("%d bytes wait, want at most %d", n, maxQueuedBytes)
 		}
-		if n > 1<<19 || time.Now().After(deadline) {
-			break
+		srv.q.release("0/k")
+		synctest.Wait()
+		want := "$-1\r\n" + strings.Repeat("$262144\r\n"+strings.Repeat("x", 1<<18)+"\r\n", 40) + "+PONG\r\n"
+		if got := c.received(); got != want {
+			t.Errorf("got %d bytes, want %d", len(got), len(want))
 		}
-	}
-	srv.q.release("0/k")
-	c.want("$-1\r\n")
-	for range 40 {
-		c.want("$524288\r\n" + strings.Repeat("x", 1<<19) + "\r\n")
-	}
+	})
 }
 
 // V2: "looked at right before the write; else it is rolled back and answered

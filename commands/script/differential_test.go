@@ -10,7 +10,7 @@ import (
 
 var (
 	seed   = flag.Uint64("seed", 0, "seed of the random scripts, 0: a new one")
-	rounds = flag.Int("rounds", 500, "number of random scripts")
+	rounds = flag.Int("rounds", 250, "number of random scripts")
 )
 
 // twin says what a proved meaning promises for one state: the plain reading of

@@ -12,7 +12,7 @@
 // expiry, and nothing else. What was learnt so holds for every call of the
 // same form (form.go). A script that looks into a sealed input has it
 // revealed: from then on its bytes are a part of the form, and the runs start
-// again (prove.go). Where no proof is found, the meaning is PerCall: the same
+// again (prove.go); what was learnt is kept in memory.go. Where no proof is found, the meaning is PerCall: the same
 // interpreter runs the script on real values, one state at a time
 // (percall.go).
 //

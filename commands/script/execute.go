@@ -2,7 +2,7 @@ package script
 
 // result is one finished run.
 type result struct {
-	reply shape
+	reply template
 	key   *keyModel
 }
 
@@ -27,7 +27,7 @@ func (r *run) execute() (res result, end ending) {
 }
 
 // body runs the statements and converts what they return or raise.
-func (r *run) body() (reply shape) {
+func (r *run) body() (reply template) {
 	defer func() {
 		p := recover()
 		if p == nil {

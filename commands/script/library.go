@@ -36,14 +36,6 @@ type loaded struct {
 	size  int
 }
 
-// memory is what is known of one shape: which inputs had to be revealed so
-// far, and the meanings by the bytes of those.
-type memory struct {
-	revealed uint32
-	unproved int
-	meanings *lru[*learnt]
-}
-
 // NewLibrary returns an empty library with the default bounds.
 func NewLibrary() *Library {
 	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes)}
@@ -144,55 +136,4 @@ func (l *Library) find(sha string) (*chunk, error) {
 		return nil, ErrNoScript
 	}
 	return s.chunk, nil
-}
-
-// unprovable is what a shape of many PerCall meanings is taken for.
-var unprovable = &learnt{kind: PerCall}
-
-// recall finds the script and what is known of the form; it sets f.revealed
-// to what is revealed in all forms of this shape.
-func (l *Library) recall(sha string, f *form) (*chunk, *learnt, error) {
-	c, err := l.find(sha)
-	if err != nil {
-		return nil, nil, err
-	}
-	var space [512]byte
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m, ok := l.shapes.get(f.appendShape(space[:0], c.sha))
-	switch {
-	case !ok:
-		return c, nil, nil
-	case m.unproved > maxUnproved:
-		return c, unprovable, nil
-	}
-	f.revealed = m.revealed
-	known, _ := m.meanings.get(f.appendRevealed(space[:0]))
-	return c, known, nil
-}
-
-// remember keeps what was learnt of the form. A shape only ever reveals more;
-// meanings under fewer revealed inputs are forgotten.
-func (l *Library) remember(sha string, f *form, known *learnt) {
-	shape := f.appendShape(nil, sha)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m, ok := l.shapes.get(shape)
-	if !ok {
-		m = &memory{meanings: newLRU[*learnt](maxMeanings)}
-		l.shapes.put(string(shape), m)
-	}
-	if known.refused == nil && known.kind == PerCall {
-		m.unproved++
-	}
-	if all := m.revealed | f.revealed; all != m.revealed {
-		m.revealed, m.meanings = all, newLRU[*learnt](maxMeanings)
-	}
-	// Another session may have revealed more meanwhile: a longer key covers
-	// fewer calls, so it is no less true.
-	mine := *f
-	mine.revealed = m.revealed
-	if key := mine.appendRevealed(nil); len(key) <= maxRevealed && known.size() <= maxReplies {
-		m.meanings.put(string(key), known)
-	}
 }

@@ -126,10 +126,9 @@ func sealedArithmetic(operator string, a, b value) (value, bool) {
 	default:
 		return nil, false
 	}
-	return asValue(newLinear(l.class, mul, add))
+	l, fits := newLinear(l.class, mul, add)
+	return l, fits
 }
-
-func asValue(l linear, ok bool) (value, bool) { return l, ok }
 
 func calculate(operator string, x, y float64) value {
 	switch operator {

@@ -7,7 +7,7 @@ type learnt struct {
 	key     value // sealed, string, or nil
 	token   int   // class, or -1
 	ttl     linear
-	reply   [states]shape
+	reply   [states]template
 }
 
 // size is about how many bytes the replies keep.

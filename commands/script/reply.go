@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// shape is a reply of one form: where it depends on an input, of another call
+// template is a reply of one form: where it depends on an input, of another call
 // it is another value.
-type shape struct {
+type template struct {
 	value Value
 	open  openPart
 	class int    // openText: which input
 	num   linear // openNumber
-	items []shape
+	items []template
 }
 
 type openPart uint8
@@ -25,7 +25,7 @@ const (
 )
 
 // fill is the reply for a call with these inputs.
-func (s *shape) fill(inputs []string) Value {
+func (s *template) fill(inputs []string) Value {
 	switch s.open {
 	case openText:
 		return Value{Kind: Bulk, Text: inputs[s.class]}
@@ -42,7 +42,7 @@ func (s *shape) fill(inputs []string) Value {
 }
 
 // size is about how many bytes s keeps.
-func (s *shape) size() int {
+func (s *template) size() int {
 	n := 200 + len(s.value.Text)
 	for i := range s.items {
 		n += s.items[i].size()
@@ -65,7 +65,7 @@ func (l linear) of(inputs []string) int64 {
 const maxReplyDepth = 16
 
 // reply converts what the script returned, by the rules of EVAL.
-func (r *run) reply(v value, depth int) shape {
+func (r *run) reply(v value, depth int) template {
 	r.grow(64)
 	if depth > maxReplyDepth {
 		refuse("returns a table that nests more than %d deep", maxReplyDepth)
@@ -73,42 +73,42 @@ func (r *run) reply(v value, depth int) shape {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return shape{value: Value{Kind: Int, Int: 1}}
+			return template{value: Value{Kind: Int, Int: 1}}
 		}
 	case float64:
-		return shape{value: Value{Kind: Int, Int: cut(v)}}
+		return template{value: Value{Kind: Int, Int: cut(v)}}
 	case string:
-		return shape{value: Value{Kind: Bulk, Text: v}}
+		return template{value: Value{Kind: Bulk, Text: v}}
 	case sealed:
-		return shape{open: openText, class: v.class}
+		return template{open: openText, class: v.class}
 	case linear:
-		return shape{open: openNumber, num: v}
+		return template{open: openNumber, num: v}
 	case stored:
-		return shape{value: Value{Kind: StoredValue}}
+		return template{value: Value{Kind: StoredValue}}
 	case remaining:
 		if v.seconds {
-			return shape{value: Value{Kind: StoredTTL}}
+			return template{value: Value{Kind: StoredTTL}}
 		}
-		return shape{value: Value{Kind: StoredPTTL}}
+		return template{value: Value{Kind: StoredPTTL}}
 	case *table:
 		return r.replyTable(v, depth)
 	}
-	return shape{value: Value{Kind: Null}}
+	return template{value: Value{Kind: Null}}
 }
 
-func (r *run) replyTable(t *table, depth int) shape {
+func (r *run) replyTable(t *table, depth int) template {
 	if text, ok := r.reveal(t.get("err")).(string); ok {
-		return shape{value: Value{Kind: Error, Text: line(text)}}
+		return template{value: Value{Kind: Error, Text: line(text)}}
 	}
 	if text, ok := r.reveal(t.get("ok")).(string); ok {
-		return shape{value: Value{Kind: Status, Text: line(text)}}
+		return template{value: Value{Kind: Status, Text: line(text)}}
 	}
 	for _, name := range []string{"double", "map", "set", "big_number", "verbatim_string"} {
 		if t.get(name) != nil {
 			refuse("returns a table with %q, a type of RESP3", name)
 		}
 	}
-	s := shape{value: Value{Kind: Array, Items: []Value{}}}
+	s := template{value: Value{Kind: Array, Items: []Value{}}}
 	for i := 1; ; i++ {
 		v := t.get(float64(i))
 		if v == nil {
@@ -140,7 +140,7 @@ func cut(f float64) int64 {
 }
 
 // raised is the reply for an error that left the script.
-func (r *run) raised(e *luaError) shape {
+func (r *run) raised(e *luaError) template {
 	text, ok := "", false
 	if t, isTable := e.value.(*table); isTable {
 		text, ok = r.reveal(t.get("err")).(string)
@@ -151,5 +151,5 @@ func (r *run) raised(e *luaError) shape {
 		refuse("raises an error that is no text")
 	}
 	text += " script: " + r.chunk.sha + ", on @user_script:" + formatNumber(float64(e.line), 17) + "."
-	return shape{value: Value{Kind: Error, Text: line(text)}}
+	return template{value: Value{Kind: Error, Text: line(text)}}
 }

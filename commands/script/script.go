@@ -47,9 +47,11 @@ type Meaning struct {
 	// TTL is what the script gives the key; 0 where it gives none, which an
 	// Acquires may do (SET NX without expiry), an Extends never.
 	TTL time.Duration
-	// Reply is the reply table: the reply by the state found.
+	// Reply is the reply table: the reply by the state found. Items are shared
+	// with other calls and must not be written to.
 	Reply [states]Value
-	// Run, for PerCall only, runs the script on one state.
+	// Run, for PerCall only, runs the script on one state. Its error is a
+	// *RefusedError. It is safe for concurrent use.
 	Run func(State) (Effect, Value, error)
 }
 

@@ -105,7 +105,7 @@ func substring(s string, from, to int) string {
 	return s[from-1 : to]
 }
 
-// mapASCII flips the case of letters from a to z, as C's locale does.
+// mapASCII flips the case of the letters between a and z, as C's locale does.
 func mapASCII(s string, a, z byte) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -102,6 +102,10 @@ func (s *session) begin(req commands.Request, size int, after func()) {
 	}
 	sl.waiting = len(req.Ops)
 	sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
+	for i := range req.Ops {
+		kind := req.Ops[i].Kind
+		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend
+	}
 	s.pipe.add(sl)
 	for i := range req.Ops {
 		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) { s.pipe.outcome(sl, i, o) })

@@ -133,7 +133,7 @@ func TestP5ClientGone(t *testing.T) {
 				t.Errorf("still held by %q", token)
 			}
 			if name == "half closed" {
-				c.want("-ERR the connection was closed before")
+				c.want("-" + errClientGone.Text + "\r\n")
 			}
 		})
 	}

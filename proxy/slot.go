@@ -23,6 +23,8 @@ type slot struct {
 	reply commands.Reply
 	// several says that the reply's items are replies of their own.
 	several bool
+	// acquires says that an operation of the slot takes a lock.
+	acquires bool
 	// after is called when the last outcome is there.
 	after func()
 
@@ -35,8 +37,9 @@ type slot struct {
 	granted []*quorum.Outcome
 }
 
-// errClientGone is the reply to a grant whose client has sent EOF meanwhile.
-var errClientGone = commands.Error("ERR the connection was closed before the lock was granted, so it was released again")
+// errClientGone is the reply to an acquire whose client has sent EOF meanwhile.
+var errClientGone = commands.Error("ERR the client closed its side of the connection before the lock was granted, " +
+	"so the lock was not kept")
 
 // settle makes the reply right before it is written: the clock is looked at
 // (V2), and what a gone client can no longer be told is undone (P5). left is
@@ -82,6 +85,11 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 	// A client that hears an error does not know of what was granted beside
 	// it.
 	sl.undo(g)
+	if gone && sl.acquires {
+		// The quorum begins no acquire for a client that has gone, and can
+		// only say that it waited.
+		return errClientGone, 0
+	}
 	return *refusal, 0
 }
 

@@ -54,8 +54,11 @@ func parseErrorText(err error) string {
 	return fmt.Sprintf("%d: %s near '%s'", at.Pos.Line, at.Message, at.Token)
 }
 
-// oneLine keeps an error reply on one line.
+// oneLine keeps an error reply on one line, and short.
 func oneLine(s string) string {
+	if len(s) > 200 {
+		s = s[:200] + "..."
+	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {
 			return ' '

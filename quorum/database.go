@@ -27,8 +27,10 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters)}
 	d.keys.init()
 	for i := range q.cfg.Masters {
-		l := newLane(&q.cfg, i, d, q.now, q.log, q.events)
-		d.lanes = append(d.lanes, l)
+		d.lanes = append(d.lanes, newLane(&q.cfg, i, d, q.now, q.log, q.events))
+	}
+	// Only now: a keeper looks at all lanes.
+	for _, l := range d.lanes {
 		keepers.Go(func() { l.keep(ctx) })
 	}
 	return d
@@ -36,10 +38,19 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 
 // voting is how many masters may be asked to create locks.
 func (d *database) voting() int {
+	return d.count(func(l *lane) bool { return l.open && l.votes() && !l.frozen() })
+}
+
+// reachable is how many masters may be asked anything.
+func (d *database) reachable() int {
+	return d.count(func(l *lane) bool { return l.open && !l.frozen() })
+}
+
+func (d *database) count(which func(*lane) bool) int {
 	n := 0
 	for _, l := range d.lanes {
 		l.mu.Lock()
-		if l.open && l.votes() && !l.frozen() {
+		if which(l) {
 			n++
 		}
 		l.mu.Unlock()
@@ -66,7 +77,7 @@ func (d *database) greatestHold(except *lane) (greatest, wait time.Duration) {
 		l.mu.Unlock()
 	}
 	if known < majority(len(d.lanes)) {
-		wait = roundHold(d.cfg.hold(d.cfg.MaxTTL))
+		wait = d.cfg.hold(d.cfg.MaxTTL)
 	} else {
 		wait = greatest
 	}

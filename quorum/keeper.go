@@ -94,7 +94,6 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 // greet asks what must be known before the first operation (M3).
 func (l *lane) greet(c *connection) (sight, error) {
 	if l.master.Embedded {
-		c.getsOnSet = true
 		return l.look(c)
 	}
 	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()

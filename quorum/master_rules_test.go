@@ -52,12 +52,12 @@ func TestM2Batches(t *testing.T) {
 		for i := range 100 {
 			outs = append(outs, start(c.q, acquire(strings.Repeat("k", i+1), "t", 10*time.Second)))
 		}
-		before := len(c.masters[0].log)
+		before := len(c.masters[0].commands(0))
 		for _, out := range outs[:20] {
 			<-out
 		}
 		times := 0
-		for _, line := range c.masters[0].log[before:] {
+		for _, line := range c.masters[0].commands(before) {
 			if strings.HasPrefix(line, "TIME") {
 				times++
 			}
@@ -113,11 +113,11 @@ func TestM3Fence(t *testing.T) {
 		f.freeze()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(8 * time.Second) // the keeper gives the connection up
-		before := len(f.log)
+		before := len(f.commands(0))
 		f.thaw()
 		time.Sleep(3 * time.Second)
 		var order []string
-		for _, line := range f.log[before:] {
+		for _, line := range f.commands(before) {
 			verb, _, _ := strings.Cut(line, " ")
 			if strings.HasPrefix(line, "CLIENT KILL") {
 				verb = "FENCE"
@@ -279,7 +279,7 @@ func TestM6Bootstrap(t *testing.T) {
 		c.q = c.redlockd()
 		time.Sleep(5 * time.Second)
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
-		want := "NOQUORUM 0 of 3 masters may vote: 3 new, waiting 8m"
+		want := "NOQUORUM 0 of 3 masters may vote: 3 new, waiting 5m"
 		if text := o.Err.Error(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "(run redlockd -bootstrap if no lock can be held)") {
 			t.Errorf("error is %q", text)
 		}

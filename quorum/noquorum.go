@@ -26,10 +26,8 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if foreign && answered >= q && t.tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if a.op.TTL > 0 {
-		if voting := a.call.db.voting(); voting < q {
-			return a.call.db.mayNotVote(voting)
-		}
+	if err := a.call.db.lacking(a.op.TTL > 0, q); err != nil && v != Split {
+		return err
 	}
 	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
 		t.yes, t.met(n))
@@ -49,8 +47,16 @@ func (a *attempt) tooLate() error {
 	return errors.New("NOQUORUM the majority agreed too late to tell, and the lock was given back")
 }
 
-// mayNotVote is the refusal while there is no majority to vote (M6).
-func (d *database) mayNotVote(voting int) error {
+// lacking is the refusal while too few masters may vote, or for what needs no
+// vote can be reached (M6); nil when they are enough.
+func (d *database) lacking(vote bool, q int) error {
+	n, can := d.reachable(), "can be reached"
+	if vote {
+		n, can = d.voting(), "may vote"
+	}
+	if n >= q {
+		return nil
+	}
 	states := map[MasterState]int{}
 	var wait time.Duration
 	for _, m := range d.status() {
@@ -63,11 +69,11 @@ func (d *database) mayNotVote(voting int) error {
 			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
 		}
 	}
-	text := fmt.Sprintf("NOQUORUM %d of %d masters may vote: %s", voting, len(d.lanes), strings.Join(parts, ", "))
+	text := fmt.Sprintf("NOQUORUM %d of %d masters %s: %s", n, len(d.lanes), can, strings.Join(parts, ", "))
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", (wait + time.Second - 1).Truncate(time.Second))
 	}
-	if states[Fresh] >= majority(len(d.lanes)) {
+	if states[Fresh] >= q {
 		text += " (run redlockd -bootstrap if no lock can be held)"
 	}
 	return errors.New(text)

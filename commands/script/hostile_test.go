@@ -121,7 +121,8 @@ func TestBoundsAreTold(t *testing.T) {
 	}
 }
 
-// FuzzUnderstand: no script panics, and none takes for ever.
+// FuzzUnderstand: no script panics, none takes for ever, and what is proved of
+// one is what its runs do.
 func FuzzUnderstand(f *testing.F) {
 	for _, h := range hostile {
 		f.Add(h.body, "lock", "tok", "5000")
@@ -134,7 +135,11 @@ func FuzzUnderstand(f *testing.F) {
 		defer watchdog.Stop()
 		l := NewLibrary()
 		l.Clock(func() int64 { return 1_700_000_000_000 })
-		m, err := call{body, []string{key}, []string{token, ttl}}.understand(l)
+		c := call{body, []string{key}, []string{token, ttl}}
+		m, err := c.understand(l)
 		bounded(t, m, err)
+		if err == nil && m.Kind != PerCall {
+			compare(t, c, m)
+		}
 	})
 }

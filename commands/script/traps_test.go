@@ -13,8 +13,8 @@ type step struct {
 	want       string
 }
 
-// traps are why.md's item 24 and its kin: what is learnt from one call must not be
-// told of another that means something else.
+// traps for C7: what is learnt from one call must not be told of another that
+// means something else.
 var traps = []struct {
 	name, body string
 	steps      []step
@@ -101,7 +101,7 @@ var traps = []struct {
 	}},
 }
 
-func TestTraps(t *testing.T) {
+func TestC7Traps(t *testing.T) {
 	for _, trap := range traps {
 		t.Run(trap.name, func(t *testing.T) {
 			l := NewLibrary()

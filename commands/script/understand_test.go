@@ -71,8 +71,7 @@ var (
 	timed = []string{"tok", "5000"}
 )
 
-// What lock libraries' scripts do (wire.md's table of behaviours), in wordings
-// of our own.
+// behaviours is what lock libraries' scripts do, in wordings of our own.
 var behaviours = []struct {
 	name string
 	call
@@ -185,7 +184,7 @@ const (
 		end`
 )
 
-func TestBehaviours(t *testing.T) {
+func TestC7Behaviours(t *testing.T) {
 	for _, b := range behaviours {
 		t.Run(b.name, func(t *testing.T) {
 			l := NewLibrary()

@@ -32,6 +32,16 @@ func (w *batch) release() {
 	}
 }
 
+// acquires is whether a reply in the batch may grant a lock.
+func (w *batch) acquires() bool {
+	for _, sl := range w.slots {
+		if sl.acquires {
+			return true
+		}
+	}
+	return false
+}
+
 // undo undoes what was granted by replies that are not among the first n
 // bytes. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
 // on one Redis.
@@ -57,7 +67,7 @@ func (w *batch) undo(g grants, n int) {
 // read it.
 func (s *session) writeBatch(w *batch) bool {
 	limit := s.srv.cfg.WriteTimeout
-	gone := s.gone.Load()
+	gone := s.gone.Load() || (w.acquires() && s.hungUp())
 	for _, sl := range w.slots {
 		reply, left := sl.settle(s.srv.grants, gone)
 		if left > 0 && left < limit && !sl.silent {

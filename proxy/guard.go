@@ -20,6 +20,7 @@ const (
 	errInline         = protocolError("too big inline request")
 	errMultibulkLine  = protocolError("too big mbulk count string")
 	errBulkLine       = protocolError("too big bulk count string")
+	errQuotes         = protocolError("unbalanced quotes in request")
 	errLoginMultibulk = protocolError("unauthenticated multibulk length")
 	errLoginBulk      = protocolError("unauthenticated bulk length")
 )
@@ -53,33 +54,41 @@ func (f *frames) next(lim frameLimits) ([][]byte, error) {
 			return nil, err
 		}
 		raw := f.buf[f.start : f.start+n]
-		empty := f.isEmpty(raw)
+		args, err := f.parse(raw)
 		f.start += n
 		f.scan, f.inFrame, f.arguments = 0, false, 0
-		if empty {
-			continue
-		}
-		cmd, err := redcon.Parse(raw)
-		if err != nil {
-			return nil, parseError(err)
-		}
-		if len(cmd.Args) > lim.arguments {
+		switch {
+		case err != nil:
+			return nil, err
+		case len(args) > lim.arguments:
 			return nil, errInline
+		case len(args) > 0:
+			return args, nil
 		}
-		return cmd.Args, nil
 	}
 }
 
 // partial is whether a command has begun to arrive and has not ended.
 func (f *frames) partial() bool { return f.start < f.end }
 
-// isEmpty is whether a frame holds no command: a blank line, *0 or *-1. Redis
-// passes over them without a reply.
-func (f *frames) isEmpty(raw []byte) bool {
-	if f.inFrame {
-		return f.scan <= maxHeader && bytes.Count(raw, []byte{'\n'}) == 1
+// parse takes a complete frame apart. A blank line, *0 and *-1 hold no
+// command; Redis passes over them without a reply.
+func (f *frames) parse(raw []byte) ([][]byte, error) {
+	if !f.inFrame {
+		args, ok := splitInline(bytes.TrimRight(raw, "\r\n"))
+		if !ok {
+			return nil, errQuotes
+		}
+		return args, nil
 	}
-	return len(bytes.TrimSpace(raw)) == 0
+	if len(raw) <= maxHeader && bytes.Count(raw, []byte{'\n'}) == 1 {
+		return nil, nil
+	}
+	cmd, err := redcon.Parse(raw)
+	if err != nil {
+		return nil, errMultibulk // the guard and redcon disagree
+	}
+	return cmd.Args, nil
 }
 
 // follow returns the length of the frame at start, or 0 when it has not ended.
@@ -211,15 +220,4 @@ func (f *frames) fill() error {
 		return nil
 	}
 	return err
-}
-
-// parseError gives redcon's refusal, which happens for quotes only, Redis's
-// prefix.
-func parseError(err error) error {
-	const prefix = "Protocol error: "
-	text := err.Error()
-	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
-		text = text[len(prefix):]
-	}
-	return protocolError(text)
 }

@@ -30,6 +30,8 @@ func frameCases() []frameCase {
 		{"nothing in a frame", "*0\r\n*-1\r\n*-5\r\nPING\r\n", loggedIn, []string{"PING"}, ""},
 		{"inline", "PING\r\nECHO a\n\r\n \t \r\n\nPING\r\n", loggedIn, []string{"PING", "ECHO|a", "PING"}, ""},
 		{"inline quotes", "ECHO \"a b\" 'c d' \"\" \"\\n\"\r\n", loggedIn, []string{"ECHO|a b|c d||\n"}, ""},
+		{"inline escapes", "ECHO \"\\x41\\n\\\"\\q\\xZZ\" 'it\\'s\\n' a\"b c\"\r\n", loggedIn, []string{"ECHO|A\n\"qxZZ|it's\\n|ab c"}, ""},
+		{"text after a quote", "ECHO \"a\"b\r\n", loggedIn, nil, "unbalanced quotes in request"},
 		{"unbalanced", "PING \"a\r\nPING\r\n", loggedIn, nil, "unbalanced quotes in request"},
 		{"torn", "*1\r\n$4\r\nPI", loggedIn, nil, ""},
 

@@ -53,7 +53,7 @@ func localCommands() []localCommand {
 		{name: "reset", arity: 1, special: (*session).reset, beforeLogin: true, whileSubscribed: true, ofMulti: true},
 		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true, notInMulti: true},
 		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true, notInMulti: true},
-		{name: "select", arity: 2, run: (*session).selectInMulti, special: (*session).selectDB},
+		{name: "select", arity: 2, run: (*session).selectDB},
 		{name: "client", arity: -2, run: (*session).client},
 		{name: "info", arity: -1, run: (*session).info},
 		{name: "config", arity: -2, run: (*session).config},
@@ -131,34 +131,21 @@ func (s *session) reset([][]byte) {
 }
 
 // selectDB switches the session to another database. The first SELECT of one
-// is answered when the masters have it open (C5); commands behind it need not
-// wait, since the quorum knows the database from then on.
-func (s *session) selectDB(args [][]byte) {
-	n, refusal := s.database(args)
-	if refusal != nil {
-		s.refuse(*refusal)
-		return
-	}
-	s.db = n
-	sl := s.slot(commands.OK)
-	if s.opened[n] {
-		s.pipe.add(sl)
-		return
-	}
-	s.opened[n] = true
-	sl.waiting = 1
-	s.pipe.add(sl)
-	s.srv.q.Open(n, func() { s.pipe.done(sl) })
-}
-
-// selectInMulti is SELECT where its reply is a part of EXEC's.
-func (s *session) selectInMulti(args [][]byte) commands.Reply {
+// waits until the masters have it open (C5), which the quorum bounds in time,
+// and the commands behind it wait with it, since none could be carried out.
+func (s *session) selectDB(args [][]byte) commands.Reply {
 	n, refusal := s.database(args)
 	if refusal != nil {
 		return *refusal
 	}
+	s.pipe.flush()
+	open := make(chan struct{})
+	s.srv.q.Open(n, func() { close(open) })
+	select {
+	case <-open:
+	case <-s.dead:
+	}
 	s.db = n
-	s.srv.q.Open(n, func() {})
 	return commands.OK
 }
 
@@ -172,9 +159,6 @@ func (s *session) database(args [][]byte) (int, *commands.Reply) {
 	}
 	return int(n), nil
 }
-
-// dbWords is the length of the table of databases a session has opened.
-const dbWords = quorum.Databases
 
 func (s *session) time([][]byte) commands.Reply {
 	// The masters' time, because that is the one absolute expiries mean;

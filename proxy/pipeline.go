@@ -88,13 +88,6 @@ func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	}
 }
 
-// done fills a slot that waits for something without an outcome.
-func (p *pipeline) done(sl *slot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.filled(sl)
-}
-
 // filled counts one part of a slot as there, and is whether it was the last.
 func (p *pipeline) filled(sl *slot) bool {
 	sl.waiting--

@@ -144,7 +144,6 @@ func (s *Server) newSession(conn net.Conn) (ses *session, full bool) {
 		authed: s.cfg.Password == "",
 	}
 	ses.frames.r = conn
-	ses.opened[0] = true
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
 	ses.shown.conn(conn)

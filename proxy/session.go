@@ -39,7 +39,6 @@ type session struct {
 	authed bool
 	quit   bool // nothing is read any more
 	db     int
-	opened [dbWords]bool // databases that SELECT has asked to open
 
 	off, skip, skipNext bool // CLIENT REPLY
 	optIn               bool // CLIENT TRACKING ON OPTIN

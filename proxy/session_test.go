@@ -299,3 +299,18 @@ func frame(args ...string) string {
 	}
 	return b.String()
 }
+
+// P5: also when the reading goroutine, held up by a full pipeline, has not
+// seen the end yet.
+func TestP5ClientGoneUnread(t *testing.T) {
+	srv := start(t, func(c *Config) { c.MaxPipeline = 1 })
+	srv.q.hold("0/k")
+	c := srv.dial(t)
+	c.send("LOCK k a\r\nPING\r\n")
+	wait(t, "the operation", srv.q.asked)
+	c.Close()
+	srv.q.release("0/k")
+	if got := wait(t, "the undoing", srv.q.undone); got != "0/k" {
+		t.Errorf("undone %s", got)
+	}
+}

@@ -65,16 +65,18 @@ func (f *fakeMaster) boot() {
 // dial is a connection from a redlockd.
 func (f *fakeMaster) dial() (net.Conn, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.down {
+	server, down := f.Miniredis, f.down
+	f.mu.Unlock()
+	if down {
 		return nil, fmt.Errorf("connection refused")
 	}
-	c, err := f.Miniredis.Dial()
-	if err == nil {
-		c = newLazyPipe(c)
-		f.pipes = append(f.pipes, c)
+	c, err := server.Dial()
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	p := newLazyPipe(c)
+	f.set(func() { f.pipes = append(f.pipes, p) })
+	return p, nil
 }
 
 // hook delays, freezes and answers what miniredis does not know.

@@ -34,6 +34,7 @@ type frames struct {
 	buf        []byte
 	start, end int // what has been read and not yet been given out
 	last       int // bytes of the last read
+	given      int // commands given out so far
 
 	// The frame that begins at start: everything before start+scan has been
 	// followed. arguments are still to come, of which the first has size
@@ -63,6 +64,7 @@ func (f *frames) next(lim frameLimits) ([][]byte, error) {
 		case len(args) > lim.arguments:
 			return nil, errInline
 		case len(args) > 0:
+			f.given++
 			return args, nil
 		}
 	}

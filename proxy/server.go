@@ -142,6 +142,7 @@ func (s *Server) newSession(conn net.Conn) (ses *session, full bool) {
 		log:    s.log.With("session", s.lastID),
 		dead:   make(chan struct{}),
 		authed: s.cfg.Password == "",
+		begun:  -1,
 	}
 	ses.frames.r = conn
 	ses.proto.Store(2)

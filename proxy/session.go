@@ -37,6 +37,7 @@ type session struct {
 	stopping bool
 
 	authed bool
+	begun  int  // the number of the command whose deadline runs, -1 is none
 	quit   bool // nothing is read any more
 	db     int
 
@@ -142,10 +143,14 @@ func (s *session) awaitMore() bool {
 	switch {
 	case !s.authed:
 		deadline = s.born.Add(s.srv.cfg.LoginTimeout)
-	case s.frames.partial() && s.frames.last > 0 && s.frames.inFrame:
+	case s.frames.partial() && s.begun == s.frames.given:
 		return true
-	case s.srv.cfg.IdleTimeout > 0 && s.subs.count() == 0:
+	case s.srv.cfg.IdleTimeout > 0 && (s.subs.count() == 0 || s.frames.partial()):
 		deadline = time.Now().Add(s.srv.cfg.IdleTimeout)
+	}
+	s.begun = -1
+	if s.frames.partial() {
+		s.begun = s.frames.given
 	}
 	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
 	return true

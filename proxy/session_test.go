@@ -259,6 +259,18 @@ func TestIdleAndLoginTimeout(t *testing.T) {
 		c.ask("PING", "-NOAUTH Authentication required.\r\n")
 		c.wantEOF()
 	})
+	t.Run("torn commands in a busy stream", func(t *testing.T) {
+		srv := start(t, func(c *Config) { c.IdleTimeout = 100 * time.Millisecond })
+		c := srv.dial(t)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		c.send("*1\r\n$4\r\nPI")
+		for range 60 {
+			<-tick.C
+			c.send("NG\r\n*1\r\n$4\r\nPI")
+			c.want("+PONG\r\n")
+		}
+	})
 	t.Run("a byte at a time", func(t *testing.T) {
 		srv := start(t, func(c *Config) { c.IdleTimeout = 50 * time.Millisecond })
 		c := srv.dial(t)

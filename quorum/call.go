@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -48,7 +49,7 @@ func (c *call) await() {
 	if !c.told && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tell(&Outcome{Err: c.q.waitedTooLong(c.db)})
+			c.tell(&Outcome{Err: c.q.waitedTooLong()})
 		})
 	}
 }
@@ -110,10 +111,13 @@ func (c *call) arm() {
 	}
 }
 
+// errGone is what nobody reads, as a rule: the client has gone.
+var errGone = errors.New("NOQUORUM not carried out: the client has gone")
+
 // abandon ends a run that was not begun; the first of those that would have
 // shared its outcome goes out instead.
 func (c *call) abandon() {
-	c.tell(&Outcome{Err: c.q.waitedTooLong(c.db)})
+	c.tell(&Outcome{Err: errGone})
 	c.passOn()
 	c.db.keys.leave(c)
 }

@@ -81,33 +81,32 @@ func (f *fakeMaster) dial() (net.Conn, error) {
 
 // hook delays, freezes and answers what miniredis does not know.
 func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
+	cmd = strings.ToUpper(cmd)
 	f.mu.Lock()
+	if f.ids[c] == 0 && cmd == "HELLO" {
+		f.nextID++
+		f.ids[c] = f.nextID
+	}
+	// The commands of a script are called with miniredis's lock held: they
+	// wait for nothing.
+	inScript := f.ids[c] == 0
 	frozen, delay := f.frozen, f.delay
 	f.mu.Unlock()
-	if frozen != nil {
-		<-frozen
-	}
-	if delay > 0 {
+	if !inScript {
+		if frozen != nil {
+			<-frozen
+		}
 		time.Sleep(delay)
-	}
-	// Redis's clock stands still in a command and expires by milliseconds.
-	// A command of a script is called with the lock held.
-	if f.TryLock() {
-		f.Unlock()
+		// Redis's clock stands still in a command and expires by milliseconds.
 		f.SetTime(time.Now().Add(f.offset).Truncate(time.Millisecond))
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	cmd = strings.ToUpper(cmd)
-	f.log = append(f.log, cmd+" "+strings.Join(args, " "))
-	if f.ids[c] == 0 {
-		f.nextID++
-		f.ids[c] = f.nextID
-	}
 	if f.killed[f.ids[c]] {
 		c.Close()
 		return true
 	}
+	f.log = append(f.log, cmd+" "+strings.Join(args, " "))
 	if text := f.refused[cmd]; text != "" {
 		c.WriteError(text)
 		return true

@@ -94,7 +94,7 @@ func (d *database) why(masters []int) string {
 }
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
-func (q *Quorum) waitedTooLong(d *database) error {
+func (q *Quorum) waitedTooLong() error {
 	return fmt.Errorf("NOQUORUM not carried out within %v: others on this key came first", q.cfg.stay())
 }
 

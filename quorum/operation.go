@@ -95,8 +95,8 @@ const (
 	Changed
 )
 
-// Outcome is the end of an operation. Its methods may be called once, from
-// one goroutine.
+// Outcome is the end of an operation. Its methods are for one goroutine at a
+// time; calling one again does no harm.
 type Outcome struct {
 	Verdict Verdict
 	// State is what Read (or Decide) found; for other operations that ended

@@ -246,6 +246,7 @@ func TestV7PollersShare(t *testing.T) {
 		c.want(do(c.q, acquire("k", "holder", 10*time.Second)), Won)
 		synctest.Wait()
 		before := len(c.masters[0].commands(0))
+		c.slow(time.Millisecond, 0, 1, 2)
 		var outs []<-chan *Outcome
 		for i := range 1000 {
 			outs = append(outs, start(c.q, acquire("k", fmt.Sprint(i), 10*time.Second)))

@@ -84,7 +84,7 @@ func (r *run) storable(v value) value {
 	switch v := v.(type) {
 	case sealed:
 		if r.proving && r.token < 0 {
-			panic(wanted{v.class})
+			panic(wanted(v))
 		}
 		return v
 	case stored:

@@ -9,7 +9,7 @@ import (
 func (r *run) reveal(v value) value {
 	switch v := v.(type) {
 	case sealed:
-		panic(leak{v.class})
+		panic(leak(v))
 	case linear:
 		panic(leak{v.class})
 	case stored, remaining:
@@ -41,7 +41,7 @@ func (r *run) equalStrings(a, b value) bool {
 	other, isSealed := b.(sealed)
 	switch {
 	case isStored && isSealed && r.token < 0:
-		panic(wanted{other.class})
+		panic(wanted(other))
 	case isStored && isSealed && other.class == r.token:
 		return false
 	case isStored:

@@ -1,9 +1,6 @@
 package script
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // Kind is what a script does to its key.
 type Kind uint8
@@ -122,5 +119,10 @@ type RefusedError struct{ Did string }
 
 func (e *RefusedError) Error() string { return e.Did }
 
-// ErrNoScript says that the SHA1 is not known.
-var ErrNoScript = errors.New("NOSCRIPT No matching script. Please use EVAL.")
+// ErrNoScript says that the SHA1 is not known, in Redis's own words.
+var ErrNoScript error = redisError("NOSCRIPT No matching script. Please use EVAL.")
+
+// redisError is an error text that clients know, full stop included.
+type redisError string
+
+func (e redisError) Error() string { return string(e) }

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,7 @@ const crowd = 200
 // and goroutines, of which every session has a few.
 const (
 	memoryBound    = 128 << 20
-	goroutineBound = 8*crowd + 200
+	goroutineBound = 4*crowd + 200
 )
 
 // raceFactor is by how much the race detector multiplies memory.
@@ -35,7 +34,6 @@ func TestMajorityFrozen(t *testing.T) {
 		length = 2 * time.Second
 	}
 	r, masters := StartCluster(t, 5)
-	watcher := r.Client()
 	r.wantTake("held before")
 	for _, m := range masters[:3] {
 		m.Freeze()
@@ -62,29 +60,19 @@ func TestMajorityFrozen(t *testing.T) {
 			}
 		})
 	}
-	memory, goroutines := int64(0), 0
+	memory := int64(0)
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		memory = max(memory, r.RSS())
-		if text := r.Info(watcher, "redlockd_goroutines"); text != "" {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				t.Errorf("INFO: redlockd_goroutines:%s", text)
-			}
-			goroutines = max(goroutines, n)
-		}
 		time.Sleep(50 * time.Millisecond) // the time between two looks
 	}
 	leave()
-	t.Logf("%d answers, at most %d MiB and %d goroutines", answers.Load(), memory>>20, goroutines)
+	t.Logf("%d answers, at most %d MiB", answers.Load(), memory>>20)
 	bound := int64(memoryBound)
 	if raceDetector {
 		bound *= raceFactor
 	}
 	if memory > bound {
 		t.Errorf("redlockd used %d MiB, want at most %d", memory>>20, bound>>20)
-	}
-	if goroutines > goroutineBound {
-		t.Errorf("redlockd had %d goroutines, want at most %d", goroutines, goroutineBound)
 	}
 	if answers.Load() < crowd {
 		t.Errorf("%d clients had %d answers in %v", crowd, answers.Load(), length)
@@ -100,6 +88,36 @@ func TestMajorityFrozen(t *testing.T) {
 		keys[i] = fmt.Sprintf("crowd:%d", i)
 	}
 	waitGone(t, masters, keys...)
+}
+
+// TestGoroutinesBounded is M1 for goroutines: a crowd of clients that cannot
+// be answered costs some for each session, and none for each operation.
+func TestGoroutinesBounded(t *testing.T) {
+	r, masters := StartCluster(t, 5)
+	for _, m := range masters[:3] {
+		m.Freeze()
+	}
+	var asked atomic.Int64
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for i := range crowd {
+		c := r.Client()
+		wg.Go(func() {
+			ctx := context.Background()
+			for c.SetNX(ctx, fmt.Sprintf("crowd:%d", i), "me", time.Minute).Err() != nil && r.Running() {
+				asked.Add(1)
+			}
+		})
+	}
+	eventually(t, "all clients are at it", func() (bool, string) {
+		n := asked.Load()
+		return n > 10*crowd, fmt.Sprintf("%d answers", n)
+	})
+	n := r.Goroutines()
+	t.Logf("%d goroutines for %d clients", n, crowd)
+	if n > goroutineBound || n < crowd/2 {
+		t.Errorf("redlockd had %d goroutines for %d clients, want at most %d", n, crowd, goroutineBound)
+	}
 }
 
 // wantNoQuorum asks something and requires the answer NOQUORUM.

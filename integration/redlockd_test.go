@@ -114,6 +114,7 @@ func JoinRedlockd(tb testing.TB, cfg Config) *Redlockd {
 	r.cmd = exec.Command(built(tb), "-config", writeConfig(tb, cfg))
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	r.cmd.SysProcAttr = childAttr()
+	r.cmd.Env = append(os.Environ(), "GOTRACEBACK=all")
 	if err := r.cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
@@ -186,6 +187,23 @@ func (r *Redlockd) Stop() {
 	})
 }
 
+// Goroutines ends the process with SIGQUIT, which makes it list its
+// goroutines, and counts them.
+func (r *Redlockd) Goroutines() int {
+	r.tb.Helper()
+	r.ended.Do(func() {}) // this end is no exit code 0
+	if err := r.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		r.tb.Fatal(err)
+	}
+	<-r.exited
+	for _, c := range r.clients {
+		_ = c.Close()
+	}
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return len(regexp.MustCompile(`(?m)^goroutine \d+ `).FindAll(r.log.buf.Bytes(), -1))
+}
+
 // Running is whether the process lives.
 func (r *Redlockd) Running() bool {
 	select {
@@ -215,21 +233,6 @@ func (r *Redlockd) RSS() int64 {
 		r.tb.Fatalf("memory of redlockd: %v", err)
 	}
 	return kb << 10
-}
-
-// Info returns one field of INFO, or "" when it has no such field.
-func (r *Redlockd) Info(c *redis.Client, field string) string {
-	r.tb.Helper()
-	text, err := c.Info(context.Background()).Result()
-	if err != nil {
-		r.tb.Fatalf("INFO: %v", err)
-	}
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && name == field {
-			return value
-		}
-	}
-	return ""
 }
 
 // WaitVoting waits until each of these masters takes part in acquires: until

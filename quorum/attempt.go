@@ -43,13 +43,14 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 
 // begin sends the operation to all masters, or to the first one alone.
 func (a *attempt) begin() {
-	a.mu.Lock()
-	a.began = a.call.q.now()
-	limit := min(a.call.q.cfg.Timeout, a.call.left())
-	if a.call.over() {
+	now := a.call.q.now()
+	limit := min(a.call.q.cfg.Timeout, a.call.arrived+a.call.q.cfg.stay()-now)
+	if limit <= 0 {
 		// A release that outstayed is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
+	a.mu.Lock()
+	a.began = now
 	a.timer = time.AfterFunc(limit, a.timeout)
 	for i := range a.ballots {
 		if a.first >= 0 && i != a.first {
@@ -57,17 +58,17 @@ func (a *attempt) begin() {
 		}
 	}
 	a.mu.Unlock()
-	a.ask(func(i int) bool { return a.first < 0 || i == a.first })
+	a.ask(now, func(i int) bool { return a.first < 0 || i == a.first })
 }
 
 // ask sends the operation to some masters, and takes those that are silent
 // at once for silent.
-func (a *attempt) ask(which func(int) bool) {
+func (a *attempt) ask(now time.Duration, which func(int) bool) {
 	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
 	var mute [maxMasters]bool
 	for i, l := range a.call.db.lanes {
 		if which(i) {
-			mute[i] = !a.prepare(i, l, spread) || !l.send(&a.tasks[i])
+			mute[i] = !a.prepare(i, l, spread, now) || !l.send(&a.tasks[i], now)
 		}
 	}
 	a.mu.Lock()
@@ -81,7 +82,7 @@ func (a *attempt) ask(which func(int) bool) {
 
 // prepare makes the task for one master, and returns false where the time on
 // its clock is not known well enough.
-func (a *attempt) prepare(i int, l *lane, spread int64) bool {
+func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
 		replace: a.op.Replace, present: a.op.IfPresent}
@@ -92,7 +93,7 @@ func (a *attempt) prepare(i int, l *lane, spread int64) bool {
 	if a.op.TTL == 0 {
 		return true
 	}
-	latest, ok := l.latest(a.mark)
+	latest, ok := l.latest(a.mark, now)
 	t.expiry = evenExpiry(latest, a.hold, spread)
 	t.deadline = latest + cfg.Timeout.Milliseconds()
 	return ok
@@ -101,10 +102,10 @@ func (a *attempt) prepare(i int, l *lane, spread int64) bool {
 // goesOut is asked right before a task is written: false drops it, since it
 // is lost, or would come late. What is won without it still goes out, since
 // a lock is the safer the more masters have it.
-func (a *attempt) goesOut(i int) bool {
+func (a *attempt) goesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late := a.call.q.now()-a.began > a.call.q.cfg.Timeout
+	late := now-a.began > a.call.q.cfg.Timeout
 	if a.lost || late || a.over && a.op.Kind == Read {
 		return false
 	}
@@ -140,7 +141,7 @@ func (a *attempt) askOthers() {
 		}
 	}
 	a.mu.Unlock()
-	a.ask(func(i int) bool { return i != a.first })
+	a.ask(a.call.q.now(), func(i int) bool { return i != a.first })
 }
 
 // decide ends the attempt if the verdict is certain. It is entered with the
@@ -253,9 +254,10 @@ func (a *attempt) rollbackAt(i int) {
 		return
 	}
 	cfg := &a.call.q.cfg
+	now := a.call.q.now()
 	a.call.q.events.rollbacks.Add(1)
 	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: a.op.Key, token: a.op.Token,
-		expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()})
+		expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()}, now)
 }
 
 // refusedFirst is whether the master that was asked alone did not grant.

@@ -87,9 +87,9 @@ func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, 
 	return l
 }
 
-// send hands a task to the master, or returns false when its vote is silent
-// at once (M1). It never blocks.
-func (l *lane) send(t *task) bool {
+// send hands a task to the master at a time, or returns false when its vote is
+// silent at once (M1). It never blocks.
+func (l *lane) send(t *task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.creates() && len(l.owed) > 0 {
@@ -97,14 +97,14 @@ func (l *lane) send(t *task) bool {
 		// asked to release before (V8).
 		delete(l.owed, owedKey{key: t.key, token: t.token})
 	}
-	if !l.takes(t) {
+	if !l.takes(t, now) {
 		if t.mustArrive() {
 			l.owe(t)
 		}
 		return false
 	}
 	if l.fenceless && t.kind == Release && !t.rollback {
-		latest, _ := l.looks.latest(l.now())
+		latest, _ := l.looks.latest(now)
 		t.deadline = latest + l.cfg.Timeout.Milliseconds()
 	}
 	l.queue = append(l.queue, t)
@@ -114,9 +114,9 @@ func (l *lane) send(t *task) bool {
 }
 
 // takes is whether the task may be sent now.
-func (l *lane) takes(t *task) bool {
+func (l *lane) takes(t *task, now time.Duration) bool {
 	switch {
-	case !l.open || l.frozen():
+	case !l.open || l.frozenAt(now):
 		return false
 	case len(l.queue) >= 2*maxQueued || l.bytes >= 2*maxQueuedBytes:
 		return false
@@ -132,14 +132,16 @@ func (l *lane) votes() bool { return l.master.Embedded || l.under != nil && l.un
 
 // frozen is whether the oldest unanswered operation, or look, is as old as
 // timeout.
-func (l *lane) frozen() bool {
-	limit := l.now() - l.cfg.Timeout
+func (l *lane) frozen() bool { return l.frozenAt(l.now()) }
+
+func (l *lane) frozenAt(now time.Duration) bool {
+	limit := now - l.cfg.Timeout
 	return l.busy && l.since <= limit || l.asking && l.asked <= limit
 }
 
-// latest is the latest possible reading of the master's clock (V6), for a
+// latest is the latest possible reading of the master's clock now (V6), for a
 // master that may be asked to hold a lock for hold: one whose mark bears it.
-func (l *lane) latest(hold time.Duration) (int64, bool) {
+func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.under != nil && l.under.greatest < hold {
@@ -147,7 +149,7 @@ func (l *lane) latest(hold time.Duration) (int64, bool) {
 		l.wakeKeeper()
 		return 0, false
 	}
-	return l.looks.latest(l.now())
+	return l.looks.latest(now)
 }
 
 // bears is whether the mark bears a hold; else the keeper is told to write
@@ -206,7 +208,6 @@ func (l *lane) next(c *connection) *batch {
 	}
 	b := l.take()
 	if len(b.tasks) > 0 {
-		b.sent = l.now()
 		l.busy, l.since = true, b.sent
 	}
 	return b
@@ -216,7 +217,7 @@ func (l *lane) next(c *connection) *batch {
 // awaits any more. Needs mu.
 func (l *lane) take() *batch {
 	n := min(len(l.queue), maxBatch)
-	b := &batch{tasks: make([]*task, 0, n), under: l.under}
+	b := &batch{tasks: make([]*task, 0, n), under: l.under, sent: l.now()}
 	for i, t := range l.queue[:n] {
 		l.queue[i] = nil
 		l.bytes -= t.size()
@@ -225,7 +226,7 @@ func (l *lane) take() *batch {
 			b.unsent = append(b.unsent, t)
 			continue
 		}
-		if t.att == nil || t.att.goesOut(t.index) || t.mustArrive() {
+		if t.att == nil || t.att.goesOut(t.index, b.sent) || t.mustArrive() {
 			b.tasks = append(b.tasks, t)
 		}
 	}
@@ -240,7 +241,7 @@ func (l *lane) take() *batch {
 // carried out, or will not be.
 func (l *lane) barrier() <-chan struct{} {
 	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
-	if !l.send(t) {
+	if !l.send(t, l.now()) {
 		close(t.passed)
 	}
 	return t.passed

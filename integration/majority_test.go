@@ -128,7 +128,7 @@ func wantNoQuorum(t *testing.T, c *redis.Client, key string, n int) bool {
 	switch n % 4 {
 	case 0, 1:
 		what = "SET NX"
-		err = c.SetNX(ctx, key, "me", 20*time.Second).Err()
+		err = c.SetNX(ctx, key, "me", time.Minute).Err()
 	case 2:
 		what = "GET"
 		err = c.Get(ctx, key).Err()

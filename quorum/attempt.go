@@ -85,15 +85,16 @@ func (a *attempt) ask(now time.Duration, which func(int) bool) {
 func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
-		replace: a.op.Replace, present: a.op.IfPresent}
+		replace: a.op.Replace, present: a.op.IfPresent, steps: a.op.steps, spread: spread}
 	cfg := &a.call.q.cfg
 	if a.op.Kind == Release {
 		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))
 	}
-	if a.op.TTL == 0 {
+	if a.op.TTL == 0 && a.op.Kind != transact {
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
+	t.latest = latest
 	t.expiry = evenExpiry(latest, a.hold, spread)
 	t.deadline = latest + cfg.Timeout.Milliseconds()
 	return ok
@@ -219,7 +220,7 @@ func (a *attempt) late(i int, b ballot) {
 // promises is whether winning grants the client something for a time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
-	case Acquire, AcquireOrExtend, Extend:
+	case Acquire, AcquireOrExtend, Extend, transact:
 		return true
 	default:
 		return false
@@ -245,19 +246,42 @@ func (a *attempt) rollback(which func(vote) bool) {
 
 // mayHaveCreated is whether a vote leaves it open that the key was created:
 // also where the answer came too late, or never came.
-func mayHaveCreated(v vote) bool { return v != refused && v != prolonged }
+func mayHaveCreated(v vote) bool { return v != refused && v != absent && v != prolonged }
 
 // rollbackAt sends the rollback to one master: behind the operation on the
 // same connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
-	if a.op.Kind != Acquire && a.op.Kind != AcquireOrExtend {
-		return
+	t := &a.tasks[i]
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend:
+		a.undo(i, t.key, t.token, t.expiry, a.hold)
+	case transact:
+		for k := range t.steps {
+			if s := &t.steps[k]; s.creates() {
+				a.undo(i, s.key, s.change.Token, t.expiryOf(s), s.hold)
+			}
+		}
 	}
+}
+
+func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
 	cfg := &a.call.q.cfg
-	now := a.call.q.now()
 	a.call.q.events.rollbacks.Add(1)
-	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: a.op.Key, token: a.op.Token,
-		expiry: a.tasks[i].expiry, until: a.began + a.hold + cfg.Timeout + cfg.lookSlack()}, now)
+	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
+		until: a.began + hold + cfg.Timeout + cfg.lookSlack()}, a.call.q.now())
+}
+
+// answered is how many masters have answered.
+func (a *attempt) answered() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := 0
+	for _, b := range a.ballots {
+		if b.vote != awaited && b.vote != unasked && b.vote != silent {
+			n++
+		}
+	}
+	return n
 }
 
 // refusedFirst is whether the master that was asked alone did not grant.

@@ -42,11 +42,54 @@ func (c *connection) command(t *task) rueidis.Completed {
 	script, args := t.call()
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
+	keys := t.keys()
 	if c.loaded[script] {
-		return c.client.B().Evalsha().Sha1(script.sha).Numkeys(1).Key(t.key).Arg(args...).Build()
+		return c.client.B().Evalsha().Sha1(script.sha).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 	}
-	return c.client.B().Eval().Script(script.text).Numkeys(1).Key(t.key).Arg(args...).Build()
+	return c.client.B().Eval().Script(script.text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 }
+
+// keys are the keys of the task.
+func (t *task) keys() []string {
+	if t.kind != transact || t.rollback {
+		return []string{t.key}
+	}
+	out := make([]string, len(t.steps))
+	for i := range t.steps {
+		out[i] = t.steps[i].key
+	}
+	return out
+}
+
+// stepArgs are the arguments of transactScript.
+func (t *task) stepArgs() []string {
+	args := []string{itoa(t.deadline)}
+	for i := range t.steps {
+		s := &t.steps[i]
+		found, does, token, expiry := "0", "keep", "", "0"
+		if s.state.Found {
+			found = "1"
+		}
+		switch {
+		case s.change == nil:
+		case s.change.Delete:
+			does = "delete"
+		default:
+			does, token = "hold", s.change.Token
+			// Even where it creates, odd where it prolongs (V6).
+			e := t.expiryOf(s)
+			if s.state.Found {
+				e++
+			}
+			expiry = itoa(e)
+		}
+		args = append(args, found, s.state.Token, does, token, expiry)
+	}
+	return args
+}
+
+// expiryOf is the even expiry of one key.
+func (t *task) expiryOf(s *step) int64 { return evenExpiry(t.latest, s.hold, t.spread) }
 
 // call is the script that carries the task out, and its arguments.
 func (t *task) call() (*serverScript, []string) {
@@ -68,6 +111,8 @@ func (t *task) call() (*serverScript, []string) {
 		return storeScript, []string{deadline, t.token, odd, "XX"}
 	case t.kind == Store:
 		return storeScript, []string{deadline, t.token, odd}
+	case t.kind == transact:
+		return transactScript, t.stepArgs()
 	case t.kind == Release && t.deadline != 0:
 		return releaseInTimeScript, []string{deadline, t.token}
 	case t.kind == Release:

@@ -26,7 +26,9 @@ type call struct {
 	lastToken   string
 	lastMasters uint32
 
-	// begun is whether its turn has come.
+	// turns is on how many keys the call still waits for its turn; begun is
+	// whether it has come on all.
+	turns atomic.Int32
 	begun atomic.Bool
 
 	mu sync.Mutex
@@ -60,17 +62,18 @@ func (c *call) left() time.Duration {
 }
 
 // over is whether nobody waits for the outcome.
-func (c *call) over() bool {
+func (c *call) over() bool { return c.wasTold() || c.client != nil && c.client.Gone() }
+
+func (c *call) wasTold() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.told || c.client != nil && c.client.Gone()
+	return c.told
 }
 
-// start begins the call's run, on its turn. What nobody waits for is not begun, apart from
-// what frees a lock or shortens it.
+// start begins the call's run, on its turn, if it still is to be done.
 func (c *call) start() {
 	c.begun.Store(true)
-	if c.over() && c.optional() {
+	if c.superfluous() {
 		c.abandon()
 		return
 	}
@@ -84,24 +87,29 @@ func (c *call) start() {
 	for _, s := range c.sharing {
 		s.arm()
 	}
-	if c.probing {
+	switch {
+	case c.op.Kind == Decide:
+		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide)
+	case c.op.Kind == DecideAll:
+		c.readAll()
+	case c.probing:
 		c.probe()
-		return
+	default:
+		c.attempt(c.op, c.verdict)
 	}
-	op := c.op
-	if op.Kind == Decide {
-		op = &Op{Kind: Read, DB: op.DB, Key: op.Key}
-	}
-	c.attempt(op, c.verdict)
 }
 
-// optional is whether the operation is dropped when its client has gone.
-func (c *call) optional() bool {
+// superfluous is whether the call is not begun any more: what was answered
+// already, apart from what frees a lock (V7), and what takes or reads one for
+// a client that has gone.
+func (c *call) superfluous() bool {
 	switch c.op.Kind {
-	case Acquire, AcquireOrExtend, Read:
-		return true
-	default:
+	case Release, Remove:
 		return false
+	case Acquire, AcquireOrExtend, Read:
+		return c.over()
+	default:
+		return c.wasTold()
 	}
 }
 
@@ -162,34 +170,11 @@ func (c *call) raise(a *attempt) {
 
 // verdict follows the end of an attempt for the call's own operation.
 func (c *call) verdict(a *attempt, v Verdict) {
-	switch {
-	case c.op.Kind == Decide:
-		c.decided(a, v)
-	case v == Split:
+	if v == Split {
 		c.split(a)
-	default:
-		c.finish(a.outcome(v))
-	}
-}
-
-// decided goes on with what follows from a read.
-func (c *call) decided(a *attempt, v Verdict) {
-	read := a.outcome(v)
-	if read.Err != nil {
-		c.finish(read)
 		return
 	}
-	op := c.op.Decide(read.State)
-	if op.Kind == Read || op.Kind == Decide {
-		read.Done = Read
-		c.finish(read)
-		return
-	}
-	c.attempt(&op, func(a *attempt, v Verdict) {
-		o := a.outcome(v)
-		o.Done = op.Kind
-		c.finish(o)
-	})
+	c.finish(a.outcome(v))
 }
 
 // split tries again within the budget (V5), unless the same token refused on
@@ -202,7 +187,7 @@ func (c *call) split(a *attempt) {
 	switch {
 	case again && a.heldWithSilent():
 		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
-	case c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over():
+	case c.mayRetry():
 		c.retry()
 	default:
 		c.finish(&Outcome{Verdict: Split, Err: a.noQuorum(Split)})
@@ -256,7 +241,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 func (c *call) finish(o *Outcome) {
 	c.q.events.ended(c.op.Kind, o.Verdict)
 	if c.op.Kind != Read && (o.Verdict == Won || o.Verdict == Undecided) {
-		c.db.watch.touch(c.op.Key)
+		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
 	if !c.tell(o) {
@@ -269,6 +254,14 @@ func (c *call) finish(o *Outcome) {
 		c.answerSharing(o)
 	}
 	c.db.keys.leave(c)
+}
+
+// touch marks the watches on the keys of the call.
+func (c *call) touch() {
+	c.db.watch.touch(c.op.Key)
+	for _, key := range c.op.Keys {
+		c.db.watch.touch(key)
+	}
 }
 
 // answerSharing answers those that shared the fan-out: beside a winner the

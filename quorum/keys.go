@@ -8,8 +8,10 @@ import (
 // keyTable holds the queues of the keys of one database that have operations
 // under way or waiting. A key without any takes no memory.
 type keyTable struct {
-	seed   maphash.Seed
-	shards [64]keyShard
+	seed maphash.Seed
+	// several is held while a call enters more than one queue.
+	several sync.Mutex
+	shards  [64]keyShard
 }
 
 type keyShard struct {
@@ -41,29 +43,73 @@ func (t *keyTable) shard(key string) *keyShard {
 	return &t.shards[maphash.String(t.seed, key)%uint64(len(t.shards))]
 }
 
-// enter puts a call behind all others on its key, or before them if it has
-// waited already (V5), and starts what can be started.
+// enter puts a call behind all others on its keys, in one step, and starts
+// what can be started. One that has waited already goes before them (V5),
+// unless it has several keys: then it would wait for a call on one key that
+// waits for it on another.
 func (t *keyTable) enter(c *call, first bool) {
-	s := t.shard(c.op.Key)
-	s.mu.Lock()
-	k := s.queues[c.op.Key]
+	if c.op.Kind != DecideAll {
+		c.turns.Store(1)
+		s := t.shard(c.op.Key)
+		s.mu.Lock()
+		s.advance(s.add(c, c.op.Key, first))
+		return
+	}
+	c.turns.Store(int32(len(c.op.Keys)))
+	// One such call at a time enters, so that any two of them stand in the
+	// same order on all keys they share.
+	t.several.Lock()
+	for _, key := range c.op.Keys {
+		s := t.shard(key)
+		s.mu.Lock()
+		s.add(c, key, false)
+		s.mu.Unlock()
+	}
+	t.several.Unlock()
+	for _, key := range c.op.Keys {
+		t.shard(key).wake(key)
+	}
+}
+
+// add needs the mutex.
+func (s *keyShard) add(c *call, key string, first bool) *keyQueue {
+	k := s.queues[key]
 	if k == nil {
-		k = &keyQueue{key: c.op.Key}
-		s.queues[c.op.Key] = k
+		k = &keyQueue{key: key}
+		s.queues[key] = k
 	}
 	if first {
 		k.waiting = append([]*call{c}, k.waiting...)
 	} else {
 		k.waiting = append(k.waiting, c)
 	}
-	s.advance(k)
+	return k
 }
 
-// leave ends the run of a call and starts the next one.
-func (t *keyTable) leave(c *call) {
-	s := t.shard(c.op.Key)
+// wake starts what can be started.
+func (s *keyShard) wake(key string) {
 	s.mu.Lock()
-	k := s.queues[c.op.Key]
+	if k := s.queues[key]; k != nil {
+		s.advance(k)
+		return
+	}
+	s.mu.Unlock()
+}
+
+// leave ends the run of a call and starts the next ones.
+func (t *keyTable) leave(c *call) {
+	if c.op.Kind != DecideAll {
+		t.shard(c.op.Key).leave(c, c.op.Key)
+		return
+	}
+	for _, key := range c.op.Keys {
+		t.shard(key).leave(c, key)
+	}
+}
+
+func (s *keyShard) leave(c *call, key string) {
+	s.mu.Lock()
+	k := s.queues[key]
 	if k == nil || k.running != c {
 		s.mu.Unlock()
 		return
@@ -72,7 +118,8 @@ func (t *keyTable) leave(c *call) {
 	s.advance(k)
 }
 
-// advance starts waiting calls until one is under way. It is entered with the
+// advance starts waiting calls until one is under way, or has its turn here
+// and waits for it on another key. It is entered with the
 // mutex held and leaves it free. A call that ends at once calls leave from
 // within start; then this loop goes on, so the stack does not grow.
 func (s *keyShard) advance(k *keyQueue) {
@@ -84,9 +131,11 @@ func (s *keyShard) advance(k *keyQueue) {
 	for k.running == nil && len(k.waiting) > 0 {
 		c := k.take()
 		k.running = c
-		s.mu.Unlock()
-		c.start()
-		s.mu.Lock()
+		if c.turns.Add(-1) == 0 {
+			s.mu.Unlock()
+			c.start()
+			s.mu.Lock()
+		}
 	}
 	k.advancing = false
 	if k.running == nil && len(k.waiting) == 0 {
@@ -102,8 +151,11 @@ func (k *keyQueue) take() *call {
 	c := k.waiting[0]
 	k.waiting[0] = nil
 	k.waiting = k.waiting[1:]
+	if !c.shares() {
+		return c
+	}
 	c.sharing = nil
-	for c.shares() && len(k.waiting) > 0 && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
+	for len(k.waiting) > 0 && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
 		c.sharing = append(c.sharing, k.waiting[0])
 		k.waiting[0] = nil
 		k.waiting = k.waiting[1:]

@@ -29,7 +29,23 @@ const (
 	// carries it out without letting another operation on the key of this
 	// redlockd in between.
 	Decide
+	// DecideAll is Decide on several keys at once: all changes are made on a
+	// majority, atomically on each master and only where everything that was
+	// read still is so, or none is.
+	DecideAll
+	// transact is the second half of DecideAll.
+	transact
 )
+
+// Change is what becomes of one key.
+type Change struct {
+	// Key is one of Op.Keys; each may be changed once.
+	Key string
+	// Delete deletes it; without, it holds Token, with TTL as in Op.
+	Delete bool
+	Token  string
+	TTL    time.Duration
+}
 
 // Op is one operation on one lock.
 type Op struct {
@@ -52,8 +68,19 @@ type Op struct {
 	// Decide is called, for Kind Decide only, with what a quorum agrees on.
 	// The operation it returns must be on the same key, and is carried out
 	// only where the state still is the one it was given; Kind Read ends the
-	// operation with what was read. It must not block or keep the State.
+	// operation with what was read. It must not block or keep the State. It
+	// is called again if that has changed meanwhile.
 	Decide func(State) Op
+
+	// Keys and DecideAll are for Kind DecideAll: what Key and Decide are for
+	// Decide. DecideAll gets the states in the order of Keys, which must
+	// differ, and returns what to change; nothing ends the operation with
+	// what was read.
+	Keys      []string
+	DecideAll func([]State) []Change
+
+	// steps are what transact does.
+	steps []step
 
 	// Arm, for Kind Read, is set up when the read goes out: from then on any
 	// change of the key through this redlockd marks it (S4, WATCH).
@@ -71,6 +98,9 @@ type State struct {
 	// TTL is what is left of the TTL, at least a millisecond when Found. It
 	// is never more than was asked for (V3).
 	TTL time.Duration
+	// Lapsed is whether the key, though not Found, still refuses to be taken
+	// until the hold of Token is over (V3).
+	Lapsed bool
 }
 
 // Verdict is how an operation ended.

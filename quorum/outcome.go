@@ -44,7 +44,7 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 	cfg := &a.call.q.cfg
 	ttl := min(cfg.remaining(left[len(left)-t.quorum]), cfg.MaxTTL)
 	if ttl < time.Millisecond {
-		o.Verdict = Absent
+		o.Verdict, o.State = Absent, State{Lapsed: true, Token: t.most}
 		return
 	}
 	o.State = State{Found: true, Token: t.most, TTL: ttl}
@@ -77,5 +77,5 @@ func (g *grant) confirm() error {
 // attempt.
 func (g *grant) undo() {
 	g.attempt.rollback(mayHaveCreated)
-	g.attempt.call.db.watch.touch(g.attempt.op.Key)
+	g.attempt.call.touch()
 }

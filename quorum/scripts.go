@@ -60,6 +60,24 @@ else ok = redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) end
 if not ok then return 0 end
 return 2`)
 
+	// transactScript: deadline, and for each key: whether it must hold
+	// something and what, what becomes of it (keep, delete, hold), the token
+	// and the expiry. All as expected, or nothing is done.
+	transactScript = newScript(notAfter + `
+for i, k in ipairs(KEYS) do
+  local at = i * 5 - 3
+  local v = redis.call('GET', k)
+  if ARGV[at] == '0' and v then return v end
+  if ARGV[at] == '1' and not v then return 0 end
+  if ARGV[at] == '1' and v ~= ARGV[at + 1] then return v end
+end
+for i, k in ipairs(KEYS) do
+  local at = i * 5 - 3
+  if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
+  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
+end
+return 1`)
+
 	// releaseScript: token.
 	releaseScript = newScript(`
 local v = redis.call('GET', KEYS[1])

@@ -17,6 +17,9 @@ type task struct {
 	newToken string
 	replace  bool
 	present  bool
+	steps    []step
+	latest   int64
+	spread   int64
 	// expiry is the even expiry, in the master's own milliseconds; the odd
 	// one is expiry+1 (V6).
 	expiry int64
@@ -39,11 +42,20 @@ func (t *task) mustArrive() bool { return t.rollback || t.kind == Release }
 // creates is whether the task may create a lock, which is not asked of a
 // master in quarantine (M4).
 func (t *task) creates() bool {
-	return !t.rollback && (t.kind == Acquire || t.kind == AcquireOrExtend || t.kind == Store)
+	return !t.rollback && (t.kind == Acquire || t.kind == AcquireOrExtend || t.kind == Store || t.kind == transact)
 }
 
 // size is about how many bytes the task takes while it waits.
-func (t *task) size() int { return len(t.key) + len(t.token) + len(t.newToken) + 200 }
+func (t *task) size() int {
+	n := len(t.key) + len(t.token) + len(t.newToken) + 200
+	for i := range t.steps {
+		n += len(t.steps[i].key) + len(t.steps[i].state.Token) + 100
+		if c := t.steps[i].change; c != nil {
+			n += len(c.Token)
+		}
+	}
+	return n
+}
 
 // answer hands the vote to who awaits it.
 func (t *task) answer(b ballot) {

@@ -15,6 +15,8 @@ func verdictOf(op *Op, ballots []ballot, q int) (v Verdict, certain bool) {
 		return t.extend()
 	case Store:
 		return t.store(op.IfPresent)
+	case transact:
+		return t.transact()
 	default:
 		return t.read()
 	}
@@ -67,6 +69,16 @@ func (t *tally) extend() (Verdict, bool) {
 	default:
 		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.silent >= t.quorum
 	}
+}
+
+// transact is won, like an extend, by a quorum that made the changes. Where
+// no quorum can have made them something was not as it was read.
+func (t *tally) transact() (Verdict, bool) {
+	v, certain := t.extend()
+	if v == Held || v == Absent {
+		v = Changed
+	}
+	return v, certain
 }
 
 // store has no token to refuse it: what is not done by a majority in time may

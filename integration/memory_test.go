@@ -140,14 +140,14 @@ func replaceByReplica(t *testing.T, m *Master) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Client.SlaveOf(ctx, host, port).Err(); err != nil {
+	if err := m.Client.ReplicaOf(ctx, host, port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the replica has copied", func() (bool, string) {
 		info, err := m.Client.Info(ctx, "replication").Result()
 		return strings.Contains(info, "master_link_status:up"), fmt.Sprint(info, err)
 	})
-	if err := m.Client.SlaveOf(ctx, "NO", "ONE").Err(); err != nil {
+	if err := m.Client.ReplicaOf(ctx, "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -192,6 +192,7 @@ func (a *attempt) end(v Verdict) {
 	a.mu.Unlock()
 	switch v {
 	case Won:
+		a.heal()
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.

@@ -97,6 +97,8 @@ func (t *task) call() (*serverScript, []string) {
 	switch {
 	case t.rollback:
 		return rollbackScript, []string{t.token, even}
+	case t.heals:
+		return healScript, []string{deadline, t.token, odd}
 	case t.kind == Acquire:
 		return acquireScript, []string{t.token, even}
 	case t.kind == AcquireOrExtend:
@@ -150,7 +152,7 @@ func outcomeOf(t *task, r rueidis.RedisResult, quarantined bool) outcome {
 	}
 	b := t.read(r)
 	if b.vote == absent && quarantined {
-		b.vote = silent
+		b.vote, b.lost = silent, true
 	}
 	return outcome{ballot: b, done: true}
 }

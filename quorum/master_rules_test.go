@@ -355,3 +355,45 @@ func TestC5Databases(t *testing.T) {
 		c.want(do(c.q, acquire("other", "u", 10*time.Second)), Won)
 	})
 }
+
+// V9: extending gives a lock back to masters that have lost it, and a lock
+// that is extended survives the empty restart of all masters, one after the
+// other with the greatest hold between two.
+func TestV9ExtendHeals(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 6*time.Second)), Won)
+		extend := Op{Kind: Extend, Key: "k", Token: "t", TTL: 6 * time.Second}
+		for _, f := range c.masters {
+			f.kill()
+			f.startEmpty()
+			for range 12 {
+				time.Sleep(2 * time.Second)
+				c.want(do(c.q, extend), Won)
+			}
+			synctest.Wait()
+			if n := c.copies("k", "t"); n != 5 {
+				t.Fatalf("%d copies after the restart of %s", n, f.name)
+			}
+		}
+		c.want(do(c.q, release("k", "t")), Won)
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V9, why 13: a lock that a majority has lost is not brought back.
+func TestV9LostLockStaysLost(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].Del("k")
+		c.masters[1].Del("k")
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Absent)
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 1 {
+			t.Errorf("%d copies of a lock that a majority had lost", n)
+		}
+	})
+}

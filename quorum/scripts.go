@@ -46,6 +46,11 @@ if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
+	// healScript: deadline, token, odd expiry.
+	healScript = newScript(notAfter + `
+if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
+return 0`)
+
 	// expireScript: deadline, odd expiry.
 	expireScript = newScript(notAfter + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end

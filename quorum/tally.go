@@ -36,6 +36,9 @@ type ballot struct {
 	foreign bool
 	// left is what remains of the hold (found).
 	left time.Duration
+	// lost is whether the key is absent on a master in quarantine, whose vote
+	// is silent (M4).
+	lost bool
 }
 
 // tally counts the ballots of one attempt.

@@ -7,6 +7,9 @@ type task struct {
 	kind Kind
 	// rollback deletes what the attempt named (token, expiry) created.
 	rollback bool
+	// heals gives a lock that was extended back to a master that has lost it
+	// (V9).
+	heals bool
 	// att awaits the vote, as ballot number index; nil for rollbacks and for
 	// releases that are repeated.
 	att   *attempt

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	dir     string         // integration/clients
+	root    string         // the main module
+	install bool           // get packages first
+	only    *regexp.Regexp // names of programs; nil is all
+	trace   string         // folder for recordings; empty is none
+	report  string         // file for the table; empty is none
+	limit   time.Duration  // for one program against one target
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "clients:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	opts, err := parse(args)
+	if err != nil {
+		return err
+	}
+	benches, err := loadBenches(opts.dir)
+	if err != nil {
+		return err
+	}
+	rig, err := startRig(ctx, opts.root)
+	if err != nil {
+		return err
+	}
+	defer rig.stop()
+
+	var rows []row
+	scripts := newScripts()
+	for _, b := range benches {
+		rows = append(rows, b.run(ctx, opts, rig, scripts, out)...)
+	}
+	if opts.report != "" {
+		if err := writeReport(opts.report, rows, scripts.learn(ctx, rig.scratch.addr)); err != nil {
+			return err
+		}
+	}
+	return judge(rows, out)
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var only string
+	fs := flag.NewFlagSet("runner", flag.ContinueOnError)
+	fs.StringVar(&o.root, "root", ".", "the `folder` of redlockd's main module")
+	fs.BoolVar(&o.install, "install", false, "install what the programs need, by each language's package manager")
+	fs.StringVar(&only, "only", "", "run only programs whose language/name matches this `regexp`")
+	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")
+	fs.StringVar(&o.report, "report", "", "write the table to this `file`")
+	fs.DurationVar(&o.limit, "limit", 90*time.Second, "how long one program may take against one server")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("what is %q?", fs.Arg(0))
+	}
+	var err error
+	if only != "" {
+		if o.only, err = regexp.Compile(only); err != nil {
+			return o, err
+		}
+	}
+	if o.root, err = filepath.Abs(o.root); err != nil {
+		return o, err
+	}
+	o.dir = filepath.Join(o.root, "integration", "clients")
+	return o, nil
+}
+
+// judge prints the sum and is an error when any library differs. A missing
+// one is neither good nor bad: it is named, and never counted as passed.
+func judge(rows []row, out io.Writer) error {
+	count := map[status]int{}
+	for _, r := range rows {
+		count[r.status()]++
+	}
+	fmt.Fprintf(out, "%d ok, %d differ, %d broken, %d missing\n", count[ok], count[differs], count[broken], count[missing])
+	if count[differs]+count[broken] > 0 {
+		return errors.New("not every client is served as by one Redis")
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// writeReport writes docs/clients.md.
+func writeReport(file string, rows []row, meanings []users) error {
+	var b strings.Builder
+	b.WriteString(`# Lock clients
+
+Written by ` + "`make clients`" + `; do not edit. Each library is run from its package,
+against one redis-server and against redlockd over five masters, with all of
+them well and with two of them dead. *ok*: every step gave the same result.
+*missing*: it could not be run here, and says nothing about redlockd.
+[integration/clients](../integration/clients) holds the programs.
+
+| language | library | version | all well | two of five dead |
+|---|---|---|---|---|
+`)
+	for _, r := range rows {
+		well, dead := cell(r, 1), cell(r, 2)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.language, r.name, r.version, well, dead)
+	}
+	writeNotes(&b, rows)
+	writeDifferences(&b, rows)
+	writeMissing(&b, rows)
+	writeMeanings(&b, meanings)
+	return os.WriteFile(file, []byte(b.String()), 0o644)
+}
+
+func cell(r row, target int) string {
+	switch s := r.status(); {
+	case s == missing || s == broken:
+		return string(s)
+	case len(r.differences(target)) > 0:
+		return string(differs)
+	default:
+		return fmt.Sprintf("ok, %d steps", len(r.runs[0].steps)-len(r.version[:min(1, len(r.version))]))
+	}
+}
+
+func writeNotes(b *strings.Builder, rows []row) {
+	var notes []string
+	for _, r := range rows {
+		note := r.note
+		if r.max {
+			note = strings.TrimSpace("run with `no_expiry = \"max_ttl\"`. " + note)
+		}
+		if note != "" {
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", r.name, note))
+		}
+	}
+	if len(notes) > 0 {
+		b.WriteString("\n## Notes\n\n" + strings.Join(notes, ""))
+	}
+}
+
+func writeDifferences(b *strings.Builder, rows []row) {
+	b.WriteString("\n## What differs\n\n")
+	none := true
+	for _, r := range rows {
+		if s := r.status(); s == broken {
+			none = false
+			fmt.Fprintf(b, "- %s fails against Redis itself: %s\n", r.name, code(r.broken()))
+		} else if s != differs {
+			continue
+		}
+		for _, target := range []int{1, 2} {
+			for _, d := range r.differences(target) {
+				none = false
+				fmt.Fprintf(b, "- %s, %s, step %s: Redis %s, redlockd %s\n", r.name, targetNames[target], d.step, code(d.want), code(d.got))
+			}
+		}
+	}
+	if none {
+		b.WriteString("Nothing.\n")
+	}
+}
+
+func writeMissing(b *strings.Builder, rows []row) {
+	header := "\n## Missing here\n\n"
+	for _, r := range rows {
+		if r.missing != "" {
+			fmt.Fprintf(b, "%s- %s: %s\n", header, r.name, r.missing)
+			header = ""
+		}
+	}
+}
+
+func writeMeanings(b *strings.Builder, meanings []users) {
+	if len(meanings) == 0 {
+		return
+	}
+	b.WriteString(`
+## Scripts seen
+
+What the libraries' scripts mean, learnt by running each on a Redis of its own
+in every state of its key: reply and effect. A dash means as in the column
+before it.
+
+| key absent | holds the token | token, no TTL | another token | keys | texts | sent by |
+|---|---|---|---|---|---|---|
+`)
+	for _, m := range meanings {
+		forever := m.forever
+		if forever == m.equal {
+			forever = "-"
+		}
+		var shas []string
+		for _, s := range m.shas {
+			shas = append(shas, s[:8])
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %s | %s |\n", bar(m.absent), bar(m.equal), bar(forever), bar(m.differ),
+			m.keys, strings.Join(shas, " "), strings.Join(m.who, ", "))
+	}
+}
+
+func code(s string) string { return "`" + strings.ReplaceAll(short(s, 300), "`", "'") + "`" }
+
+func bar(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// outcome is one program against one target.
+type outcome struct {
+	steps   []string // in the order they were printed
+	results map[string]any
+	failure string // why there are not more steps
+}
+
+// status is what is said of a library.
+type status string
+
+const (
+	ok      status = "ok"
+	differs status = "differs"
+	broken  status = "broken" // fails against the plain Redis: the program's own fault
+	missing status = "missing"
+)
+
+// row is one library's line in the table.
+type row struct {
+	language, name, version, note string
+	max                           bool      // ran with no_expiry = "max_ttl"
+	missing                       string    // why it did not run
+	runs                          []outcome // one redis, all well, two dead
+}
+
+// difference is a step that redlockd does not answer as Redis does.
+type difference struct {
+	step        string
+	want, got   string
+	whichTarget int
+}
+
+func (r row) status() status {
+	switch {
+	case r.missing != "":
+		return missing
+	case r.broken() != "":
+		return broken
+	case len(r.differences(1))+len(r.differences(2)) > 0:
+		return differs
+	default:
+		return ok
+	}
+}
+
+// broken says what failed against the plain Redis: a step whose result begins
+// with FAILED, or the program itself.
+func (r row) broken() string {
+	if r.runs[0].failure != "" {
+		return r.runs[0].failure
+	}
+	for _, step := range r.runs[0].steps {
+		if text := show(r.runs[0].results[step]); strings.Contains(text, "FAILED") {
+			return step + ": " + text
+		}
+	}
+	return ""
+}
+
+// differences compares a run with the plain Redis's.
+func (r row) differences(target int) []difference {
+	var out []difference
+	want, got := r.runs[0], r.runs[target]
+	for _, step := range want.steps {
+		g, said := got.results[step]
+		switch {
+		case !said:
+			why := "not reached"
+			if got.failure != "" {
+				why = got.failure
+			}
+			return append(out, difference{step, show(want.results[step]), why, target})
+		case !reflect.DeepEqual(g, want.results[step]):
+			out = append(out, difference{step, show(want.results[step]), show(g), target})
+		}
+	}
+	if got.failure != "" {
+		out = append(out, difference{"end", "", got.failure, target})
+	}
+	return out
+}
+
+// line is what the runner prints of the row.
+func (r row) line() string {
+	head := fmt.Sprintf("%-8s %-7s %s", r.status(), r.language, strings.TrimSpace(r.name+" "+r.version))
+	switch r.status() {
+	case missing:
+		return head + ": " + r.missing
+	case broken:
+		return head + ": " + short(r.broken(), 300)
+	case differs:
+		for _, target := range []int{1, 2} {
+			for _, d := range r.differences(target) {
+				head += fmt.Sprintf("\n         %s: %s: redis %s, redlockd %s", targetNames[target], d.step, short(d.want, 120), short(d.got, 300))
+			}
+		}
+	}
+	return head
+}
+
+func show(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a server may take to start or to stop.
+const patience = 30 * time.Second
+
+// target is an address to run programs against.
+type target struct{ name, addr string }
+
+var targetNames = []string{"one redis", "all well", "two dead"}
+
+// rig is all servers of a run. Two clusters, because a master that is killed
+// and started again may not vote for minutes.
+type rig struct {
+	dir        string
+	plain      *server
+	scratch    *server    // for learning what scripts mean
+	redlockds  [2]*server // all well, two dead
+	lenient    [2]*server // the same masters, with no_expiry = "max_ttl"
+	everything []*server
+}
+
+// server is a process that listens.
+type server struct {
+	addr string
+	cmd  *exec.Cmd
+	log  string
+}
+
+func startRig(ctx context.Context, root string) (*rig, error) {
+	dir, err := os.MkdirTemp("", "clients")
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{dir: dir}
+	if err := r.start(ctx, root); err != nil {
+		r.stop()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *rig) start(ctx context.Context, root string) (err error) {
+	binary := filepath.Join(r.dir, "redlockd")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
+	build.Dir = root
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building redlockd: %w\n%s", err, said)
+	}
+	if r.plain, err = r.redis(); err != nil {
+		return err
+	}
+	if r.scratch, err = r.redis(); err != nil {
+		return err
+	}
+	for i := range r.redlockds {
+		var masters []*server
+		for range 5 {
+			m, err := r.redis()
+			if err != nil {
+				return err
+			}
+			masters = append(masters, m)
+		}
+		strict, err := r.config(masters, "reject")
+		if err != nil {
+			return err
+		}
+		lenient, err := r.config(masters, "max_ttl")
+		if err != nil {
+			return err
+		}
+		if said, err := exec.CommandContext(ctx, binary, "-bootstrap", "-config", strict).CombinedOutput(); err != nil {
+			return fmt.Errorf("redlockd -bootstrap: %w\n%s", err, said)
+		}
+		if r.redlockds[i], err = r.redlockd(binary, strict); err != nil {
+			return err
+		}
+		if r.lenient[i], err = r.redlockd(binary, lenient); err != nil {
+			return err
+		}
+		for _, s := range []*server{r.redlockds[i], r.lenient[i]} {
+			if err := s.waitServing(); err != nil {
+				return err
+			}
+		}
+		if i == 1 {
+			for _, m := range masters[3:] {
+				_ = m.cmd.Process.Kill()
+			}
+		}
+	}
+	return nil
+}
+
+// targets are where a program runs, in the order of targetNames.
+func (r *rig) targets(noExpiry bool) []target {
+	d := r.redlockds
+	if noExpiry {
+		d = r.lenient
+	}
+	return []target{{targetNames[0], r.plain.addr}, {targetNames[1], d[0].addr}, {targetNames[2], d[1].addr}}
+}
+
+// config writes a config.hcl. The timeout is longer than the default, because
+// a bench shares its machine with compilers and virtual machines.
+func (r *rig) config(masters []*server, noExpiry string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen {\n  address = \"127.0.0.1:%d\"\n}\n", freePort())
+	fmt.Fprintf(&b, "quorum {\n  timeout = \"200ms\"\n  no_expiry = %q\n}\n", noExpiry)
+	for i, m := range masters {
+		fmt.Fprintf(&b, "master %q {\n  address = %q\n}\n", string(rune('a'+i)), m.addr)
+	}
+	f, err := os.CreateTemp(r.dir, "*.hcl")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	_, err = f.WriteString(b.String())
+	return f.Name(), err
+}
+
+func (r *rig) redis() (*server, error) {
+	dir, err := os.MkdirTemp(r.dir, "redis")
+	if err != nil {
+		return nil, err
+	}
+	port := freePort()
+	s := &server{addr: fmt.Sprintf("127.0.0.1:%d", port), log: filepath.Join(dir, "log")}
+	s.cmd = exec.Command("redis-server", "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", dir,
+		"--save", "", "--appendonly", "no", "--logfile", s.log)
+	if err := r.launch(s); err != nil {
+		return nil, fmt.Errorf("redis-server: %w", err)
+	}
+	return s, s.waitAnswer()
+}
+
+var listening = regexp.MustCompile(`address = "(127\.0\.0\.1:\d+)"`)
+
+func (r *rig) redlockd(binary, config string) (*server, error) {
+	text, err := os.ReadFile(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{addr: listening.FindStringSubmatch(string(text))[1], log: config + ".log"}
+	log, err := os.Create(s.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the process has its own
+	s.cmd = exec.Command(binary, "-config", config)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := r.launch(s); err != nil {
+		return nil, err
+	}
+	return s, s.waitAnswer()
+}
+
+// launch starts the process in a group of its own, so that a Ctrl-C reaches
+// the runner alone, which then stops everything.
+func (r *rig) launch(s *server) error {
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	r.everything = append(r.everything, s)
+	return nil
+}
+
+// waitAnswer waits until something answers PING.
+func (s *server) waitAnswer() error {
+	return s.wait("PING", func(line string) bool { return line == "+PONG" })
+}
+
+// waitServing waits until a redlockd takes a lock, of the greatest TTL: the
+// masters' marks tell the greatest hold, and the first one writes it.
+func (s *server) waitServing() error {
+	return s.wait("SET clients:probe probe PX 300000", func(line string) bool { return line == "+OK" })
+}
+
+func (s *server) wait(inline string, good func(string) bool) error {
+	deadline := time.Now().Add(patience)
+	for {
+		line, err := ask(s.addr, inline)
+		if err == nil && good(line) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			text, _ := os.ReadFile(s.log)
+			return fmt.Errorf("%s at %s: %q, %v; its log:\n%s", inline, s.addr, line, err, text)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ask sends one inline command and returns the first line of the reply.
+func ask(addr, inline string) (string, error) {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := fmt.Fprintf(c, "%s\r\n", inline); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// stop ends every process the rig started, and removes its files.
+func (r *rig) stop() {
+	for i := len(r.everything) - 1; i >= 0; i-- {
+		cmd := r.everything[i].cmd
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		timer.Stop()
+	}
+	_ = os.RemoveAll(r.dir)
+}
+
+var usedPorts = map[int]bool{}
+
+// freePort is a port below those that systems give to outgoing connections.
+func freePort() int {
+	for {
+		port := 21000 + rand.IntN(9000)
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil || usedPorts[port] {
+			continue
+		}
+		ln.Close()
+		usedPorts[port] = true
+		return port
+	}
+}

@@ -38,7 +38,11 @@ func cell(r row, target int) string {
 	case len(r.differences(target)) > 0:
 		return string(differs)
 	default:
-		return fmt.Sprintf("ok, %d steps", len(r.runs[0].steps)-len(r.version[:min(1, len(r.version))]))
+		steps := len(r.runs[0].steps)
+		if r.version != "" {
+			steps-- // the version itself
+		}
+		return fmt.Sprintf("ok, %d steps", steps)
 	}
 }
 
@@ -68,11 +72,9 @@ func writeDifferences(b *strings.Builder, rows []row) {
 		} else if s != differs {
 			continue
 		}
-		for _, target := range []int{1, 2} {
-			for _, d := range r.differences(target) {
-				none = false
-				fmt.Fprintf(b, "- %s, %s, step %s: Redis %s, redlockd %s\n", r.name, targetNames[target], d.step, code(d.want), code(d.got))
-			}
+		for _, d := range r.allDifferences() {
+			none = false
+			fmt.Fprintf(b, "- %s, %s, step *%s*: Redis %s, redlockd %s\n", r.name, d.where, d.step, code(d.want), code(d.got))
 		}
 	}
 	if none {

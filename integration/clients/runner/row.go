@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -34,9 +35,9 @@ type row struct {
 
 // difference is a step that redlockd does not answer as Redis does.
 type difference struct {
-	step        string
-	want, got   string
-	whichTarget int
+	step      string
+	want, got string
+	where     string
 }
 
 func (r row) status() status {
@@ -78,13 +79,13 @@ func (r row) differences(target int) []difference {
 			if got.failure != "" {
 				why = got.failure
 			}
-			return append(out, difference{step, show(want.results[step]), why, target})
+			return append(out, difference{step, show(want.results[step]), why, targetNames[target]})
 		case !reflect.DeepEqual(g, want.results[step]):
-			out = append(out, difference{step, show(want.results[step]), show(g), target})
+			out = append(out, difference{step, show(want.results[step]), show(g), targetNames[target]})
 		}
 	}
 	if got.failure != "" {
-		out = append(out, difference{"end", "", got.failure, target})
+		out = append(out, difference{"end", "", got.failure, targetNames[target]})
 	}
 	return out
 }
@@ -98,19 +99,34 @@ func (r row) line() string {
 	case broken:
 		return head + ": " + short(r.broken(), 300)
 	case differs:
-		for _, target := range []int{1, 2} {
-			for _, d := range r.differences(target) {
-				head += fmt.Sprintf("\n         %s: %s: redis %s, redlockd %s", targetNames[target], d.step, short(d.want, 120), short(d.got, 300))
-			}
+		for _, d := range r.allDifferences() {
+			head += fmt.Sprintf("\n         %s, %s: redis %s, redlockd %s", d.where, d.step, short(d.want, 80), short(d.got, 200))
 		}
 	}
 	return head
 }
 
+// allDifferences are those of both targets, told once where they are equal.
+func (r row) allDifferences() []difference {
+	well, dead := r.differences(1), r.differences(2)
+	var out []difference
+	for _, d := range well {
+		also := slices.IndexFunc(dead, func(o difference) bool { return o.step == d.step && o.got == d.got })
+		if also >= 0 {
+			dead = slices.Delete(dead, also, also+1)
+			d.where = "both"
+		}
+		out = append(out, d)
+	}
+	return append(out, dead...)
+}
+
 func show(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(text)
+	return strings.TrimSpace(b.String())
 }

@@ -85,7 +85,7 @@ func (a *attempt) ask(now time.Duration, which func(int) bool) {
 func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
-		replace: a.op.Replace, present: a.op.IfPresent, steps: a.op.steps, spread: spread}
+		replace: a.op.Replace, present: a.op.IfPresent, steps: a.op.steps}
 	cfg := &a.call.q.cfg
 	if a.op.Kind == Release {
 		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))
@@ -94,10 +94,27 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
-	t.latest = latest
-	t.expiry = evenExpiry(latest, a.hold, spread)
+	t.expiry = a.nameOf(i, l, a.op.Key, a.op.Token, a.op.TTL, evenExpiry(latest, a.hold, spread))
+	for k := range a.op.steps {
+		e := int64(0)
+		if s := &a.op.steps[k]; s.hold > 0 {
+			e = a.nameOf(i, l, s.key, s.change.Token, s.change.TTL, evenExpiry(latest, s.hold, spread))
+		}
+		t.expiries = append(t.expiries, e)
+	}
 	t.deadline = latest + cfg.Timeout.Milliseconds()
 	return ok
+}
+
+// nameOf makes an expiry the name of an attempt: one that no other had, and
+// that no rollback still owed to the master names.
+func (a *attempt) nameOf(i int, l *lane, key, token string, ttl time.Duration, e int64) int64 {
+	for {
+		e = a.call.db.names.unique(i, key, token, ttl, e)
+		if !l.owes(key, token, e) {
+			return e
+		}
+	}
 }
 
 // goesOut is asked right before a task is written: false drops it, since it
@@ -259,7 +276,7 @@ func (a *attempt) rollbackAt(i int) {
 	case transact:
 		for k := range t.steps {
 			if s := &t.steps[k]; s.creates() {
-				a.undo(i, s.key, s.change.Token, t.expiryOf(s), s.hold)
+				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)
 			}
 		}
 	}

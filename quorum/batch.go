@@ -34,12 +34,15 @@ func (c *connection) commands(b *batch) []rueidis.Completed {
 
 func (c *connection) command(t *task) rueidis.Completed {
 	switch {
-	case t.kind == Acquire && c.getsOnSet && !t.rollback:
+	case t.kind == Acquire && c.is7 && !t.rollback:
 		return c.client.B().Set().Key(t.key).Value(t.token).Nx().Get().PxatMillisecondsTimestamp(t.expiry).Build()
 	case t.kind == Remove:
 		return c.client.B().Del().Key(t.key).Build()
 	}
 	script, args := t.call()
+	if script == rollbackScript && !c.is7 {
+		script = rollbackOldScript
+	}
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
 	keys := t.keys()
@@ -77,7 +80,7 @@ func (t *task) stepArgs() []string {
 		default:
 			does, token = "hold", s.change.Token
 			// Even where it creates, odd where it prolongs (V6).
-			e := t.expiryOf(s)
+			e := t.expiries[i]
 			if s.state.Found {
 				e++
 			}
@@ -87,9 +90,6 @@ func (t *task) stepArgs() []string {
 	}
 	return args
 }
-
-// expiryOf is the even expiry of one key.
-func (t *task) expiryOf(s *step) int64 { return evenExpiry(t.latest, s.hold, t.spread) }
 
 // call is the script that carries the task out, and its arguments.
 func (t *task) call() (*serverScript, []string) {
@@ -227,7 +227,7 @@ func readBallot(msg rueidis.RedisMessage) ballot {
 // redlockd never wrote.
 const noExpiry = 1<<63 - 1
 
-// readTime reads the answer to TIME, in milliseconds rounded up.
+// readTime reads the answer to TIME, in microseconds.
 func readTime(r rueidis.RedisResult) (int64, error) {
 	parts, err := r.AsStrSlice()
 	if err != nil {
@@ -244,5 +244,5 @@ func readTime(r rueidis.RedisResult) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return seconds*1000 + (micros+999)/1000, nil
+	return seconds*1e6 + micros, nil
 }

@@ -16,12 +16,12 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters)}
+	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters), now: systemClock()}
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
 	sights := make([]sight, len(cfg.Masters))
 	for i, m := range cfg.Masters {
-		l := newLane(&cfg, i, d, systemClock(), log, newEvents())
+		l := newLane(&cfg, i, d, d.now, log, newEvents())
 		c := newConnection(m)
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)

@@ -30,8 +30,9 @@ type connection struct {
 	// id is the master's number of the connection, for the fence.
 	id    int64
 	runID string
-	// getsOnSet is whether the master knows SET NX GET (7.0).
-	getsOnSet bool
+	// is7 is whether the master is 7.0 or newer, and so knows SET NX GET and
+	// PEXPIRETIME.
+	is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	// Only the sender of its batches uses it.
 	loaded map[*serverScript]bool

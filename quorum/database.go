@@ -18,14 +18,19 @@ type database struct {
 	lanes   []*lane
 	// raised is a hold that all marks were seen to bear.
 	raised atomic.Int64
-	keys   keyTable
-	watch  watchTable
+	// silentUntil is until when, by our clock, nothing is granted (M5).
+	silentUntil atomic.Int64
+	now         clock
+	keys        keyTable
+	names       *names
+	watch       watchTable
 }
 
 // openDatabase starts the keepers of its lanes.
 func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
-	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters)}
+	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now}
 	d.keys.init()
+	d.names = newNames()
 	for i := range q.cfg.Masters {
 		d.lanes = append(d.lanes, newLane(&q.cfg, i, d, q.now, q.log, q.events))
 	}
@@ -38,6 +43,9 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 
 // voting is how many masters may be asked to create locks.
 func (d *database) voting() int {
+	if d.silentFor(d.now()) > 0 {
+		return 0
+	}
 	return d.count(func(l *lane) bool { return l.open && l.votes() && !l.frozen() })
 }
 

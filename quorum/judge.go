@@ -43,6 +43,8 @@ type memory struct {
 	wanted time.Duration
 	// beatDue is whether its beat is to be raised.
 	beatDue bool
+	// stepped is whether its clock has (M5).
+	stepped bool
 }
 
 // rules are what a master is judged by.
@@ -147,6 +149,8 @@ func (r *rules) marked(s sight, m memory) judgement {
 	switch {
 	case m.unfit && mk.real && r.quarantine:
 		return r.begin(s, whyUnfit)
+	case m.stepped:
+		return r.begin(s, whyClock)
 	case !mk.real:
 		return r.pending(s)
 	default:

@@ -106,7 +106,7 @@ func (l *lane) greet(c *connection) (sight, error) {
 		return sight{}, err
 	}
 	c.runID = s.server.runID
-	c.getsOnSet = atLeast7(s.server.version)
+	c.is7 = atLeast7(s.server.version)
 	return s, nil
 }
 
@@ -148,12 +148,13 @@ func (l *lane) look(c *connection) (sight, error) {
 	results := c.ask(append(commands, c.client.B().Time().Build())...)
 	l.setAsking(false, 0)
 	var s sight
-	var err error
-	if s.reading, err = readTime(results[len(results)-1]); err != nil {
+	micros, err := readTime(results[len(results)-1])
+	if err != nil {
 		return s, err
 	}
+	s.reading = micros / 1000
 	l.mu.Lock()
-	l.looks.add(s.reading, sent, l.now())
+	l.sawClock(micros, sent, l.now())
 	l.mu.Unlock()
 	if l.master.Embedded {
 		return s, nil

@@ -47,6 +47,14 @@ type lane struct {
 	under *mark
 	raw   string
 	looks looks
+	// offsets are what the clock must fit to, redraw whether the next look
+	// begins them anew. stepped is when one did not fit, until it is known
+	// why; looked is when the last look came in (M5).
+	offsets offsets
+	redraw  bool
+	stepped time.Duration
+	looked  time.Duration
+
 	queue []*task
 	bytes int
 	// busy is whether a batch is under way, since when.
@@ -81,7 +89,7 @@ func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, 
 	l := &lane{cfg: cfg, master: m, index: index, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), owed: map[owedKey]*task{},
-		looks:  looks{drift: cfg.ClockDrift},
+		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ready = sync.NewCond(&l.mu)
 	return l
@@ -123,7 +131,7 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 	case !t.mustArrive() && (len(l.queue) >= maxQueued || l.bytes >= maxQueuedBytes):
 		return false
 	default:
-		return !t.creates() || l.votes()
+		return !t.creates() || l.votes() && l.db.silentFor(now) == 0
 	}
 }
 
@@ -177,6 +185,13 @@ func (l *lane) owe(t *task) {
 	again := *t
 	again.att = nil
 	l.owed[name] = &again
+}
+
+// owes is whether the rollback of an attempt is still to be carried out.
+func (l *lane) owes(key, token string, expiry int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
 }
 
 // payBack puts what is owed behind what waits already: that may be the late

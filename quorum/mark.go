@@ -49,6 +49,7 @@ const (
 	whyNew       = "new"
 	whyForgotten = "restarted empty or flushed"
 	whyRestarted = "restarted"
+	whyClock     = "its clock stepped"
 	whyUnfit     = "was a replica or could evict keys"
 )
 

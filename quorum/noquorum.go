@@ -57,6 +57,9 @@ func (d *database) lacking(vote bool, q int) error {
 	if n >= q {
 		return nil
 	}
+	if left := d.silentFor(d.now()); vote && left > 0 {
+		return errStoodStill(left)
+	}
 	states := map[MasterState]int{}
 	var wait time.Duration
 	for _, m := range d.status() {

@@ -99,13 +99,28 @@ if v ~= ARGV[2] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// rollbackScript: token, even expiry. Time stands still in a script, so
-	// PTTL + TIME is exactly the PXAT that was given.
+	// rollbackScript: token, even expiry.
 	rollbackScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-if now + redis.call('PTTL', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// rollbackOldScript is the same for masters before 7.0, which do not tell
+	// the expiry: PTTL and TIME are read until both were in one millisecond.
+	rollbackOldScript = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local before, left, after
+for try = 1, 100 do
+  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
+  if before == after then break end
+end
+if before ~= after then return -1 end
+if after + left ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
 

@@ -58,18 +58,15 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 }
 
-// counts looks at what stands behind the tasks: the mark and the clock (M3).
-// Needs mu.
+// counts looks at what stands behind the tasks: the mark and the clock (M3,
+// M5). Needs mu.
 func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
-	reading, err := readTime(results[len(results)-1])
+	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return false
 	}
-	if b.under != nil && !l.sameMark(c, b.under, results[len(results)-2]) {
-		return false
-	}
-	l.looks.add(reading, b.sent, received)
-	return true
+	same := b.under == nil || l.sameMark(c, b.under, results[len(results)-2])
+	return l.sawClock(micros, b.sent, received) && same
 }
 
 // sameMark is whether the mark still is the one that the batch went out

@@ -13,12 +13,21 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		l.enter(judgement{open: true, state: Voting})
 		return nil
 	}
+	step := l.db.whoseStep(l)
+	switch step {
+	case unclear:
+		return nil // the next look tells, soon
+	case ourPause:
+		l.db.stoodStill()
+		return nil
+	}
 	if l.mayBeExempt(s) {
 		s.server.durable = s.server.durable && l.syncsAlways(c)
 	}
 	var j judgement
 	for try := 0; ; try++ {
 		m, r := l.rules(beatDue)
+		m.stepped = step == masters
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
@@ -44,6 +53,9 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	}
 	l.mu.Lock()
 	l.memory.unfit = j.unfit
+	if step == masters && j.write != nil && s.mark == j.write {
+		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
+	}
 	if s.mark != nil && j.open {
 		l.learn(s.mark, s.raw)
 	}

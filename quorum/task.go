@@ -20,9 +20,9 @@ type task struct {
 	newToken string
 	replace  bool
 	present  bool
+	// steps are those of transact, expiries the even ones of each.
 	steps    []step
-	latest   int64
-	spread   int64
+	expiries []int64
 	// expiry is the even expiry, in the master's own milliseconds; the odd
 	// one is expiry+1 (V6).
 	expiry int64

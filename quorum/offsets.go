@@ -1,0 +1,76 @@
+package quorum
+
+import (
+	"math"
+	"time"
+)
+
+// clockStep is how far a clock may be off by what is no step: the resolution
+// of its reading and the like (M5).
+const clockStep = 2.0 // milliseconds
+
+// offsets remember how a master's clock stood against ours, each as an
+// interval between sending and arrival, thinned to one a second. Not safe for
+// concurrent use.
+type offsets struct {
+	drift   float64
+	entries []offset
+	// lowest and highest bound what the next one may be, see within.
+	lowest, highest float64
+}
+
+// offset is that a master's clock was ahead of ours by low to high
+// milliseconds at some time between sent and received, by our clock.
+type offset struct {
+	low, high      float64
+	sent, received time.Duration
+}
+
+// newOffset makes an offset of a reading in microseconds.
+func newOffset(micros int64, sent, received time.Duration) offset {
+	ms := float64(micros) / 1000
+	return offset{low: ms - millis(received), high: ms - millis(sent), sent: sent, received: received}
+}
+
+// within is whether an offset lies within what all remembered ones allow: no
+// further from any than the time between the two x drift, and clockStep. With
+// sums that hold the time of each, only the extremes need to be compared.
+func (o *offsets) within(n offset) bool {
+	if len(o.entries) == 0 {
+		return true
+	}
+	age := millis(n.received) * o.drift
+	ahead := n.low-age-clockStep > o.highest
+	behind := n.high+age+clockStep < o.lowest
+	return !ahead && !behind
+}
+
+// add remembers an offset, one in a second, and forgets those older than keep.
+func (o *offsets) add(n offset, keep time.Duration) {
+	if last := len(o.entries) - 1; last >= 0 && n.sent-o.entries[last].sent < time.Second {
+		return
+	}
+	old := 0
+	for old < len(o.entries) && n.sent-o.entries[old].received > keep {
+		old++
+	}
+	o.entries = append(o.entries[:0], o.entries[old:]...)
+	o.entries = append(o.entries, n)
+	o.extremes()
+}
+
+// extremes computes the bounds anew.
+func (o *offsets) extremes() {
+	o.lowest, o.highest = math.Inf(-1), math.Inf(1)
+	for _, e := range o.entries {
+		at := millis(e.sent) * o.drift
+		o.highest = min(o.highest, e.high-at)
+		o.lowest = max(o.lowest, e.low+at)
+	}
+}
+
+// redraw forgets all but one offset: the line is drawn anew.
+func (o *offsets) redraw(n offset) {
+	o.entries = append(o.entries[:0], n)
+	o.extremes()
+}

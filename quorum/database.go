@@ -15,7 +15,9 @@ type database struct {
 	cfg    *Config
 	// masters is the hash of the list of masters.
 	masters string
-	lanes   []*lane
+	// zero is database 0, for another one.
+	zero  *database
+	lanes []*lane
 	// raised is a hold that all marks were seen to bear.
 	raised atomic.Int64
 	// silentUntil is until when, by our clock, nothing is granted (M5).
@@ -31,8 +33,15 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now}
 	d.keys.init()
 	d.names = newNames()
+	if number != 0 {
+		d.zero = q.databases[0].Load()
+	}
 	for i := range q.cfg.Masters {
-		d.lanes = append(d.lanes, newLane(&q.cfg, i, d, q.now, q.log, q.events))
+		l := newLane(&q.cfg, i, d, q.now, q.log, q.events)
+		if d.zero != nil {
+			l.zero = d.zero.lanes[i]
+		}
+		d.lanes = append(d.lanes, l)
 	}
 	// Only now: a keeper looks at all lanes.
 	for _, l := range d.lanes {
@@ -99,6 +108,9 @@ func (d *database) greatestHold(except *lane) (greatest, wait time.Duration) {
 func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
+	}
+	if d.zero != nil && !d.zero.raise(hold) {
+		return false
 	}
 	n := 0
 	for _, l := range d.lanes {

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -78,7 +77,7 @@ func judge(s sight, m memory, r rules) judgement {
 		return judgement{state: Refused, reason: errNotAMark.Error()}
 	case s.server.replica:
 		return judgement{state: Quarantine, reason: "is a replica", left: r.wait, unfit: true}
-	case mk == nil && r.firstUse(s):
+	case mk == nil && r.firstUse(s) && !m.sawReal:
 		return r.begin(s, "")
 	case mk == nil:
 		why := whyNew
@@ -105,8 +104,8 @@ func judge(s sight, m memory, r rules) judgement {
 // that is not listed in the real mark of database 0. It needs no quarantine;
 // a listed one without a mark has lost it.
 func (r *rules) firstUse(s sight) bool {
-	return r.db != 0 && s.zero != nil && s.zero.real && s.zero.runID == s.server.runID &&
-		s.zero.name == r.name && !slices.Contains(s.zero.dbs, r.db)
+	return s.zero != nil && s.zero.real && s.zero.runID == s.server.runID &&
+		s.zero.name == r.name && s.unlisted(r.db)
 }
 
 // begin makes a master's mark pending, with the whole quarantine before it;

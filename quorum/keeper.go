@@ -171,7 +171,8 @@ func (l *lane) look(c *connection) (sight, error) {
 	if s.raw != "" {
 		s.mark, err = parseMark(s.raw)
 		s.foreign = err != nil
-	} else if l.db.number != 0 {
+	}
+	if l.db.number != 0 {
 		return l.lookAtZero(c, s)
 	}
 	return s, nil

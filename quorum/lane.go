@@ -28,6 +28,8 @@ type lane struct {
 	master Master
 	index  int
 	db     *database
+	// zero is the master's lane of database 0, for another one.
+	zero   *lane
 	now    clock
 	log    hclog.Logger
 	events *events
@@ -136,7 +138,20 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 }
 
 // votes is whether the master may be asked to create locks (M4).
-func (l *lane) votes() bool { return l.master.Embedded || l.under != nil && l.under.real }
+func (l *lane) votes() bool {
+	if l.master.Embedded || l.under == nil || !l.under.real {
+		return l.master.Embedded
+	}
+	return l.zero == nil || l.zero.bearsReal(0)
+}
+
+// bearsReal is whether the mark is real and bears a hold. Database 0's bears
+// that of all, since a restart loses all of them.
+func (l *lane) bearsReal(hold time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.under != nil && l.under.real && l.under.greatest >= hold
+}
 
 // frozen is whether the oldest unanswered operation, or look, is as old as
 // timeout.
@@ -153,8 +168,10 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.under != nil && l.under.greatest < hold {
-		l.memory.wanted = max(l.memory.wanted, hold)
-		l.wakeKeeper()
+		l.want(hold)
+		return 0, false
+	}
+	if hold > 0 && l.zero != nil && !l.master.Embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
 	return l.looks.latest(now)
@@ -168,9 +185,14 @@ func (l *lane) bears(hold time.Duration) (bears, waitFor bool) {
 	if l.master.Embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
 		return true, false
 	}
+	l.want(hold)
+	return false, l.open && l.votes() && !l.frozen()
+}
+
+// want tells the keeper which hold the mark shall bear. Needs mu.
+func (l *lane) want(hold time.Duration) {
 	l.memory.wanted = max(l.memory.wanted, hold)
 	l.wakeKeeper()
-	return false, l.open && l.votes() && !l.frozen()
 }
 
 // owe keeps a task for when the master can be reached again. Needs mu.

@@ -51,6 +51,13 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 			return err
 		}
 	}
+	if s.mark != nil && s.unlisted(l.db.number) {
+		// Database 0 has lost its mark since; the next look tells if this
+		// could be written.
+		if _, err := l.list(c, s, s.mark); broken(err) {
+			return err
+		}
+	}
 	l.mu.Lock()
 	l.memory.unfit = j.unfit
 	if step == masters && j.write != nil && s.mark == j.write {
@@ -79,17 +86,28 @@ func (l *lane) rules(beatDue bool) (memory, rules) {
 // write puts a mark where the one that was seen still is. The first mark of a
 // database other than 0 is written together with its listing in 0's mark.
 func (l *lane) write(c *connection, s sight, m *mark) (bool, error) {
-	call := c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).Arg(s.raw, m.String()).Build()
 	if s.mark == nil && l.db.number != 0 {
-		listed := s.zeroRaw
-		if s.zero != nil && !slices.Contains(s.zero.dbs, l.db.number) {
-			listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
-		}
-		call = c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
-			Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build()
+		return l.list(c, s, m)
 	}
-	n, err := c.ask(call)[0].AsInt64()
+	n, err := c.ask(c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
+		Arg(s.raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
+}
+
+// list lists a database in 0's mark, and gives it a mark if it has none.
+func (l *lane) list(c *connection, s sight, m *mark) (bool, error) {
+	listed := s.zeroRaw
+	if s.unlisted(l.db.number) {
+		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
+	}
+	n, err := c.ask(c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
+		Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
+	return n == 1, err
+}
+
+// unlisted is whether database 0 has a mark that does not list this one.
+func (s *sight) unlisted(db int) bool {
+	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }
 
 // mayBeExempt is whether it matters if the master syncs its log always (M4).

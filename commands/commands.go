@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"slices"
+
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -19,7 +21,8 @@ type library interface {
 	Load(body string) (sha string, err error)
 	Exists(sha string) bool
 	Flush()
-	Understand(sha string, keys, args []string) (*script.Meaning, error)
+	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
+	Transact(db int, commands []script.Command) (*script.Meaning, error)
 }
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
@@ -46,6 +49,9 @@ type Request struct {
 	// Reply fills the shape, once, with the outcomes in the order of Ops. An
 	// outcome with Err makes the whole reply that error.
 	Reply func([]*quorum.Outcome) Reply
+	// Notices, if not nil, are what those who wait for a lock are to be told
+	// when the outcomes are there; none where nothing was done.
+	Notices func([]*quorum.Outcome) []Notice
 }
 
 // Understand says what a command means. args[0] is its name in any case; the
@@ -94,7 +100,8 @@ func (in *Interpreter) understand(c call) Request {
 	c.in, c.spec = in, spec
 	req := spec.run(c)
 	for i := range req.Ops {
-		if req.Ops[i].Key == quorum.MarkKey {
+		op := &req.Ops[i]
+		if op.Key == quorum.MarkKey || (op.Keys != nil && slices.Contains(op.Keys, quorum.MarkKey)) {
 			return refuse(errMarkKey)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // carried out only while the state is still so, and what is answered then.
 // With an op of Kind Read nothing is to do and the reply is the answer.
 type decision struct {
-	op    quorum.Op
-	reply Reply
+	op      quorum.Op
+	reply   Reply
+	notices []Notice
 }
 
 // leave is the decision to do nothing.
@@ -37,16 +38,36 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	op := quorum.Op{Kind: quorum.Decide, DB: c.db, Key: key}
 	op.Decide = func(s quorum.State) quorum.Op {
 		last = choose(s)
+		if s.Lapsed && last.op.Kind == quorum.Acquire {
+			last = choose(lapsing(s))
+		}
 		last.op.DB, last.op.Key = c.db, key
 		return last.op
 	}
 	reply := shape(func(o *quorum.Outcome) Reply {
-		if o.Done == quorum.Read || o.Verdict == quorum.Won {
+		if carriedOut(o) {
 			return last.reply
 		}
-		return c.moved(o, choose)
+		return c.in.moved(o, choose)
 	})
-	return Request{Ops: []quorum.Op{op}, Reply: reply.one()}
+	notices := func(outs []*quorum.Outcome) []Notice {
+		if !carriedOut(outs[0]) {
+			return nil
+		}
+		return last.notices
+	}
+	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
+}
+
+// carriedOut is whether the last decision is what has become of the lock.
+func carriedOut(o *quorum.Outcome) bool {
+	return o.Err == nil && o.Verdict != quorum.Changed && (o.Done == quorum.Read || o.Verdict == quorum.Won)
+}
+
+// lapsing is a lock that is used up and not yet free (V3), for a decision that
+// would take it: it is held, for a moment.
+func lapsing(s quorum.State) quorum.State {
+	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond}
 }
 
 // moved is the reply where the decision met another state than the one it was
@@ -54,16 +75,13 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 // nothing to do in that state, whatever its TTL, the answer made for it is
 // true (with the least TTL, so that who waits for it comes back too early and
 // not too late). Otherwise nobody can tell (P4).
-//
-// A lock that is used up but not yet free (V3) ends here: absent for the
-// look, held for the acquire.
-func (c call) moved(o *quorum.Outcome, choose func(quorum.State) decision) Reply {
+func (in *Interpreter) moved(o *quorum.Outcome, choose func(quorum.State) decision) Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {
 			return Error(errMoved) // it is not known which
 		}
-		met = quorum.State{Found: true, Token: o.State.Token, TTL: c.in.cfg.MaxTTL}
+		met = quorum.State{Found: true, Token: o.State.Token, TTL: in.cfg.MaxTTL}
 	}
 	if met.Found && choose(met).op.Kind != quorum.Read {
 		return Error(errMoved)

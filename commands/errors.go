@@ -28,8 +28,8 @@ const (
 	errMarkKey    = "ERR this key is reserved: '" + quorum.MarkKey + "' is redlockd's own mark"
 	errDelexOther = "ERR redlockd understands only IFEQ in 'delex'"
 	errDebug      = "ERR redlockd does not debug scripts"
-	errManyInExec = "ERR redlockd carries out EXEC with one command only, nothing was done"
-	errOtherWatch = "ERR redlockd carries out EXEC only on the one key that is watched, nothing was done"
+	errOtherDB    = "ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"
+	errExecKeys   = "ERR redlockd carries out EXEC on 32 keys at most, nothing was done"
 	errMoved      = "NOQUORUM the lock changed while the command was looking at it, try again"
 
 	whyPast = ": it is in the past"
@@ -74,12 +74,23 @@ func aboveMaxTTL(name string, max time.Duration) string {
 	return invalidExpire(name) + ": above max_ttl of " + strconv.FormatInt(max.Milliseconds(), 10) + " ms"
 }
 
-func denied(name string) Request {
-	return refuse("ERR '" + name + "' is denied by redlockd's configuration (deny)")
+func denied(name string) Request { return refuse(deniedText(name)) }
+
+func deniedText(name string) string {
+	return "ERR '" + name + "' is denied by redlockd's configuration (deny)"
 }
 
 func notALockScript(did string) string {
 	return oneLine("ERR This script is not a lock script: it " + did)
+}
+
+// notInExec is for what cannot be one conditional operation on a majority.
+func notInExec(name string) string {
+	return "ERR redlockd does not carry out '" + name + "' beside other commands or watched keys in EXEC, nothing was done"
+}
+
+func notATransaction(did string) string {
+	return oneLine("ERR This transaction cannot be carried out: it " + did + ", nothing was done")
 }
 
 // oneLine keeps what a client or a script wrote from ending the error's line.

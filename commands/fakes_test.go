@@ -34,7 +34,7 @@ func (f *fakeScripts) Load(body string) (string, error) {
 func (f *fakeScripts) Exists(sha string) bool { return f.loaded[sha] }
 func (f *fakeScripts) Flush()                 { clear(f.loaded) }
 
-func (f *fakeScripts) Understand(sha string, keys, args []string) (*script.Meaning, error) {
+func (f *fakeScripts) Understand(_ int, sha string, keys, args []string) (*script.Meaning, error) {
 	f.keys, f.args = keys, args
 	if !f.loaded[sha] {
 		return nil, script.ErrNoScript
@@ -44,6 +44,13 @@ func (f *fakeScripts) Understand(sha string, keys, args []string) (*script.Meani
 		return nil, &script.RefusedError{Did: "is not known to this test"}
 	}
 	return f.meanings[name], f.errs[name]
+}
+
+// Transact is that of the real library, which knows no scripts.
+func (f *fakeScripts) Transact(db int, list []script.Command) (*script.Meaning, error) {
+	l := script.NewLibrary()
+	l.Clock(func() int64 { return fakeNow })
+	return l.Transact(db, list)
 }
 
 // fakeSHA is a name made as long as a SHA1.
@@ -114,7 +121,7 @@ func showOp(op quorum.Op) string {
 	kinds := map[quorum.Kind]string{
 		quorum.Read: "read", quorum.Acquire: "acquire", quorum.AcquireOrExtend: "acquire-or-extend",
 		quorum.Release: "release", quorum.Extend: "extend", quorum.Remove: "remove",
-		quorum.Expire: "expire", quorum.Store: "store", quorum.Decide: "decide",
+		quorum.Expire: "expire", quorum.Store: "store", quorum.Decide: "decide", quorum.DecideAll: "decide all",
 	}
 	s := kinds[op.Kind] + " " + op.Key
 	if op.Token != "" {

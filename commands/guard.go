@@ -13,8 +13,6 @@ type guarded struct {
 	verdict quorum.Verdict
 	// prolonged is Outcome.Prolonged of that.
 	prolonged bool
-	// moved is set by a Decide that met another state.
-	moved *bool
 }
 
 // conditional puts one operation under the condition that the lock is as it
@@ -24,8 +22,6 @@ func conditional(op quorum.Op, seen quorum.State) guarded {
 	g := guarded{op: op, seen: seen, verdict: quorum.Won}
 	ours := seen.Found && seen.Token == op.Token
 	switch op.Kind {
-	case quorum.Decide:
-		return deciding(op, seen)
 	case quorum.Remove:
 		g.op.Kind, g.op.Token = quorum.Release, seen.Token
 	case quorum.Expire:
@@ -58,18 +54,6 @@ func acts(op quorum.Op, found, ours bool) bool {
 	return false
 }
 
-// deciding lets the decision fall only on the state that was seen.
-func deciding(op quorum.Op, seen quorum.State) guarded {
-	moved, choose := new(bool), op.Decide
-	op.Decide = func(s quorum.State) quorum.Op {
-		if *moved = !same(s, seen); *moved {
-			return quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key}
-		}
-		return choose(s)
-	}
-	return guarded{op: op, seen: seen, moved: moved}
-}
-
 // outcome is what the client's own operation has come to; false when the lock
 // was not as it was seen.
 func (g guarded) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
@@ -77,9 +61,6 @@ func (g guarded) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	switch {
 	case o.Verdict == quorum.Changed:
 		return told, false
-	case g.moved != nil:
-		told.Verdict, told.Done = o.Verdict, o.Done
-		return told, !*g.moved && (o.Done == quorum.Read || o.Verdict == quorum.Won)
 	case g.op.Kind == quorum.Read:
 		return told, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || o.State.Token == g.seen.Token)
 	}

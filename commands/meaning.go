@@ -23,7 +23,7 @@ func (c call) meaning(m *script.Meaning) Request {
 	}
 	op := quorum.Op{Kind: quorum.Release, Token: m.Token}
 	if m.Kind != script.Releases {
-		ttl, refused := c.in.scriptTTL(m.TTL)
+		ttl, refused := c.in.scriptTTL("eval", m.TTL)
 		if refused != "" {
 			return refuse(refused)
 		}
@@ -148,15 +148,16 @@ func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
 	})
 }
 
-// scriptTTL checks a TTL that a script gives (C3); 0 is none (C2).
-func (in *Interpreter) scriptTTL(d time.Duration) (time.Duration, string) {
+// scriptTTL checks a TTL that a script, or what name says, gives (C3); 0 is
+// none (C2).
+func (in *Interpreter) scriptTTL(name string, d time.Duration) (time.Duration, string) {
 	switch {
 	case d == 0:
 		return in.noExpiry()
 	case d < time.Millisecond:
-		return 0, invalidExpire("eval")
+		return 0, invalidExpire(name)
 	case d > in.cfg.MaxTTL:
-		return 0, aboveMaxTTL("eval", in.cfg.MaxTTL)
+		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)
 	}
 	return d.Truncate(time.Millisecond), ""
 }

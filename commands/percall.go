@@ -9,47 +9,77 @@ import (
 
 // perCall carries out a script whose meaning was not proved for all calls: it
 // runs on what a quorum agrees on, and what it did there becomes one
-// compare-and-set (C7).
+// compare-and-set (C7), of all its keys or of none.
 func (c call) perCall(m *script.Meaning) Request {
-	return c.decide(m.Key, func(s quorum.State) decision {
-		effect, value, err := m.Run(script.State{Found: s.Found, Value: s.Token, TTL: s.TTL})
-		if err != nil {
-			return leave(Error(scriptError(err)))
-		}
-		op, refused := c.in.carryOut(effect, s)
-		switch {
-		case refused != "":
-			return leave(Error(refused))
-		case op.Kind != quorum.Read && c.readOnly():
-			return leave(Error(errReadOnly))
-		}
-		return decision{op: op, reply: fill(value, s)}
-	})
+	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.readOnly()}
+	if len(m.Keys) > 1 {
+		return c.in.decideAll(c.db, m.Keys, nil, r.plan)
+	}
+	return c.decide(m.Key, func(s quorum.State) decision { return r.plan([]quorum.State{s}).decision(s) })
 }
 
-// carryOut is the operation that does to the lock what a script did to the
-// model of it; Kind Read is nothing.
-func (in *Interpreter) carryOut(e script.Effect, s quorum.State) (quorum.Op, string) {
+// runner runs a meaning on what was found.
+type runner struct {
+	in *Interpreter
+	db int
+	// name is the command that error texts name.
+	name     string
+	meaning  *script.Meaning
+	readOnly bool
+}
+
+// plan is what one run on these states, in the order of the meaning's keys,
+// asks for.
+func (r runner) plan(states []quorum.State) plan {
+	found := make([]script.State, len(states))
+	for i, s := range states {
+		found[i] = script.State{Found: s.Found, Value: s.Token, TTL: s.TTL}
+	}
+	res, err := r.meaning.Run(found)
+	if err != nil {
+		return plan{reply: Error(scriptError(err))}
+	}
+	p := plan{reply: fill(res.Reply, quorum.State{})}
+	for i, e := range res.Effects {
+		change, does, refused := r.change(e, states[i])
+		if refused != "" {
+			return plan{reply: Error(refused)}
+		}
+		if does {
+			change.Key = r.meaning.Keys[i]
+			p.changes = append(p.changes, change)
+		}
+	}
+	if r.readOnly && len(p.changes) > 0 {
+		return plan{reply: Error(errReadOnly)}
+	}
+	p.notices = notices(r.db, r.meaning.Key, res.Notices)
+	return p
+}
+
+// change is what becomes of a lock by what a run did to the model of it;
+// false where that is nothing.
+func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, string) {
 	switch {
 	case e.Kind == script.Delete && s.Found:
-		return quorum.Op{Kind: quorum.Release, Token: s.Token}, ""
+		return quorum.Change{Delete: true}, true, ""
 	case e.Kind == script.Set:
-		ttl, refused := in.resultingTTL(e.TTL)
-		return replace(s, quorum.Op{Token: e.Value, TTL: ttl}), refused
+		ttl, refused := r.in.resultingTTL(r.name, e.TTL)
+		return quorum.Change{Token: e.Value, TTL: ttl}, true, refused
 	case e.Kind == script.SetTTL && s.Found:
-		ttl, refused := in.resultingTTL(e.TTL)
-		return quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, refused
+		ttl, refused := r.in.resultingTTL(r.name, e.TTL)
+		return quorum.Change{Token: s.Token, TTL: ttl}, true, refused
 	}
-	return quorum.Op{}, ""
+	return quorum.Change{}, false, ""
 }
 
 // resultingTTL is scriptTTL for a TTL that was worked out from the state, as
 // in an additive extend: above max_ttl it follows no_expiry (V13).
-func (in *Interpreter) resultingTTL(d time.Duration) (time.Duration, string) {
+func (in *Interpreter) resultingTTL(name string, d time.Duration) (time.Duration, string) {
 	if d > in.cfg.MaxTTL && in.cfg.NoExpiry == MaxTTLInstead {
 		return in.cfg.MaxTTL, ""
 	}
-	return in.scriptTTL(d)
+	return in.scriptTTL(name, d)
 }
 
 // fill makes the reply out of a script's shape of one.

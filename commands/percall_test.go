@@ -11,8 +11,8 @@ import (
 
 // running is a script that does the same in every state.
 func running(e script.Effect, err error) *script.Meaning {
-	return &script.Meaning{Kind: script.PerCall, Key: "k", Run: func(script.State) (script.Effect, script.Value, error) {
-		return e, script.Value{Kind: script.Bulk, Text: "ran"}, err
+	return &script.Meaning{Kind: script.PerCall, Key: "k", Keys: []string{"k"}, Run: func([]script.State) (script.Result, error) {
+		return script.Result{Effects: []script.Effect{e}, Reply: script.Value{Kind: script.Bulk, Text: "ran"}}, err
 	}}
 }
 
@@ -62,9 +62,9 @@ func TestEffectBecomesOneConditionalOperation(t *testing.T) {
 
 func TestRunIsShownTheState(t *testing.T) {
 	var got script.State
-	m := &script.Meaning{Kind: script.PerCall, Key: "k", Run: func(s script.State) (script.Effect, script.Value, error) {
-		got = s
-		return script.Effect{}, script.Value{}, nil
+	m := &script.Meaning{Kind: script.PerCall, Key: "k", Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
+		got = s[0]
+		return script.Result{Effects: make([]script.Effect, 1)}, nil
 	}}
 	in, _ := fakeWith(rejecting(), m, nil)
 	decideOn(t, understandScript(t, in, "EVALSHA sha 1 k"), found("old", 2*time.Second), quorum.Won)

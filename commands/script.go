@@ -34,7 +34,7 @@ func evalsha(c call) Request {
 
 // runScript answers what a loaded script means.
 func (c call) runScript(sha string, keys, args []string) Request {
-	m, err := c.in.scripts.Understand(sha, keys, args)
+	m, err := c.in.scripts.Understand(c.db, sha, keys, args)
 	if err != nil {
 		return refuse(scriptError(err))
 	}

@@ -39,28 +39,50 @@ func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request
 			return answer(NullArray)
 		}
 	}
-	switch {
-	case len(queue) == 0:
+	switch len(queue) {
+	case 0:
 		return answer(Array())
-	case len(queue) > 1:
-		return refuse(errManyInExec)
+	case 1:
+		if req, exact := in.execOne(db, watched, queue[0]); exact {
+			return req
+		}
 	}
-	spec := lookup(queue[0][0])
+	return in.execSeveral(db, watched, queue)
+}
+
+// execOne is a transaction of one command: where one operation on one key is
+// all it means, that is one fan-out. It is false where that is not so.
+func (in *Interpreter) execOne(db int, watched []Watched, args [][]byte) (Request, bool) {
+	spec := lookup(args[0])
 	if spec == nil {
-		return answer(unknown(queue[0]))
+		return answer(unknown(args)), true
 	}
-	req := in.understand(call{db: db, spec: spec, args: queue[0], guarded: len(watched) > 0})
-	if len(watched) > 0 && len(req.Ops) > 0 {
-		return guard(req, watched)
+	req := in.understand(call{db: db, spec: spec, args: args, guarded: len(watched) > 0})
+	switch {
+	case len(req.Ops) == 0 && (len(watched) == 0 || spec.Subcommands != nil || fails(req)):
+		return Request{Reply: inArray(req.Reply)}, true
+	case len(watched) == 0 && (len(req.Ops) == 1 || onlyReads(req.Ops)):
+		return Request{Ops: req.Ops, Reply: inArray(req.Reply), Notices: req.Notices}, true
+	case len(watched) > 0 && len(req.Ops) > 0 && onlyKey(req.Ops, watched):
+		return guard(req, watched), true
 	}
-	return Request{Ops: req.Ops, Reply: inArray(req.Reply)}
+	return Request{}, false
+}
+
+// fails is whether a request that asks no master is an error.
+func fails(req Request) bool { return req.Reply(nil).Kind == KindError }
+
+func onlyReads(ops []quorum.Op) bool {
+	for _, op := range ops {
+		if op.Kind != quorum.Read {
+			return false
+		}
+	}
+	return true
 }
 
 // guard puts a request under the condition that the watched key is as it was.
 func guard(req Request, watched []Watched) Request {
-	if !onlyKey(req.Ops, watched) {
-		return refuse(errOtherWatch)
-	}
 	seen := watched[0].state()
 	for _, w := range watched[1:] {
 		if !same(w.state(), seen) {
@@ -109,7 +131,7 @@ func inArray(reply func([]*quorum.Outcome) Reply) func([]*quorum.Outcome) Reply 
 }
 
 // onlyKey is whether one key is all that is watched and all that is meant: by
-// one operation, or by reads.
+// one operation that needs no look, or by reads.
 func onlyKey(ops []quorum.Op, watched []Watched) bool {
 	key, db := watched[0].Key, watched[0].DB
 	for _, w := range watched {
@@ -118,7 +140,7 @@ func onlyKey(ops []quorum.Op, watched []Watched) bool {
 		}
 	}
 	for _, op := range ops {
-		if op.Key != key || op.DB != db || (len(ops) > 1 && op.Kind != quorum.Read) {
+		if op.Key != key || op.DB != db || op.Kind >= quorum.Decide || (len(ops) > 1 && op.Kind != quorum.Read) {
 			return false
 		}
 	}

@@ -106,23 +106,31 @@ func compare(t *testing.T, c call, m *Meaning) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := append(append([]string{}, c.keys...), c.args...)
+	inputs := inputsOf(c)
 	all := testStates()
 	for _, input := range inputs {
 		all = append(all, State{Found: true, Value: input, TTL: time.Second})
 	}
 	for _, s := range all {
-		res, err := runOn(tree, realForm(inputs, len(c.keys)), nil, newBudget(), s, nil)
+		res, err := runAt(tree, c, m.Key, s)
 		if err != nil {
 			t.Errorf("%s\nargs %q, state %+v: proved %s, but a run is refused: %v", c.body, c.args, s, told(m), err)
 			return
 		}
 		wantEffect, wantReply := twin(m, s)
-		gotEffect, gotReply := res.key.effect(), res.reply.value
+		gotEffect, gotReply := res.Effects[0], res.Reply
 		if gotEffect != wantEffect || !reflect.DeepEqual(gotReply, wantReply) {
 			t.Errorf("%s\nargs %q, state %+v\nproved %s\nthat is %+v %s\na run  %+v %s", c.body, c.args, s, told(m),
 				wantEffect, show(wantReply), gotEffect, show(gotReply))
 			return
 		}
 	}
+}
+
+func inputsOf(c call) []string { return append(append([]string{}, c.keys...), c.args...) }
+
+// runAt runs a script on one state of its key.
+func runAt(tree *chunk, c call, key string, s State) (Result, error) {
+	p := scriptProgram(tree, realForm(inputsOf(c), len(c.keys)), 0, nil)
+	return p.runOn(newBudget(), names{locks: []string{key}}, []State{s})
 }

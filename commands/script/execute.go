@@ -1,33 +1,34 @@
 package script
 
-// result is one finished run.
+// result is one finished run of a proof.
 type result struct {
 	reply template
 	key   *keyModel
 }
 
-// ending is why a run did not finish: leak, wanted, unproved or
+// ending is why a run did not finish: leak, wanted, unproved, signalling or
 // *RefusedError; nil if it did.
 type ending any
 
-// execute runs the script on key. It is the only place where the interpreter's
-// panics end.
-func (r *run) execute() (res result, end ending) {
+// execute runs what is to be done. It is the only place where the
+// interpreter's panics end.
+func (r *run) execute(body func() template) (reply template, end ending) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case leak, wanted, unproved, *RefusedError:
-			res, end = result{}, p
+		case leak, wanted, unproved, signalling, *RefusedError:
+			reply, end = template{}, p
 		default:
 			panic(p)
 		}
 	}()
-	r.globals = r.form.tables(r.budget)
-	return result{reply: r.body(), key: r.key}, nil
+	reply = body()
+	r.space.signalled()
+	return reply, nil
 }
 
-// body runs the statements and converts what they return or raise.
-func (r *run) body() (reply template) {
+// script runs the statements and converts what they return or raise.
+func (r *run) script() (reply template) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -37,11 +38,12 @@ func (r *run) body() (reply template) {
 		if !ok {
 			panic(p)
 		}
-		if r.key.wrote() {
+		if r.space.wrote() {
 			refuse("fails after it has changed the key")
 		}
 		reply = r.raised(e)
 	}()
+	r.globals = r.form.tables(r.budget)
 	_, results := r.block(r.chunk.stmts, &frame{variadic: true}, nil)
 	return r.reply(first(results), 0)
 }

@@ -87,18 +87,18 @@ func (r *run) lapse(after linear, unit timeUnit) linear {
 }
 
 // expireAfter gives the key an expiry, or deletes it when it is in the past.
-func (r *run) expireAfter(after linear) {
+func (r *run) expireAfter(k *keyModel, after linear) {
 	if after.class < 0 && after.add <= 0 {
-		r.remove()
+		k.remove()
 		return
 	}
-	r.key.now.expiry = expiry{given, after}
+	k.now.expiry = expiry{given, after}
 }
 
 // setExpiry is EXPIRE and its kin.
 func setExpiry(unit timeUnit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.touch(args[1])
+		k := r.touch(args[1])
 		flags, failure := r.expireFlags(args[3:])
 		if failure != "" {
 			return nil, failure
@@ -107,14 +107,14 @@ func setExpiry(unit timeUnit, command string) commandFunc {
 		if failure != "" {
 			return nil, failure
 		}
-		if !r.key.now.exists {
+		if !k.now.exists {
 			return 0.0, ""
 		}
 		after = r.lapse(after, unit)
-		if !r.flagsAllow(flags, after) {
+		if !r.flagsAllow(k, flags, after) {
 			return 0.0, ""
 		}
-		r.expireAfter(after)
+		r.expireAfter(k, after)
 		return 1.0, ""
 	}
 }
@@ -143,15 +143,15 @@ func (r *run) expireFlags(args []value) (map[string]bool, string) {
 }
 
 // flagsAllow compares with the present expiry; none counts as infinite.
-func (r *run) flagsAllow(flags map[string]bool, after linear) bool {
-	has := r.key.now.expiry.kind != never
+func (r *run) flagsAllow(k *keyModel, flags map[string]bool, after linear) bool {
+	has := k.now.expiry.kind != never
 	switch {
 	case flags["NX"] && has, flags["XX"] && !has, flags["GT"] && !has:
 		return false
 	case flags["GT"]:
-		return r.less(r.left(false), after.number())
+		return r.less(r.left(k, false), after.number())
 	case flags["LT"] && has:
-		return r.less(after.number(), r.left(false))
+		return r.less(after.number(), r.left(k, false))
 	}
 	return true
 }

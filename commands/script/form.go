@@ -9,14 +9,15 @@ const maxInputs = 16
 type form struct {
 	inputs   []string // KEYS, then ARGV
 	keys     int
+	db       int
 	classes  [maxInputs]uint8 // the first input with the same bytes
 	numbers  [maxInputs]bool
 	revealed uint32 // a bit for each class
 	real     bool   // all are revealed, and there may be more than maxInputs
 }
 
-func newForm(f *form, inputs []string, keys int) {
-	f.inputs, f.keys = inputs, keys
+func newForm(f *form, db int, inputs []string, keys int) {
+	f.inputs, f.keys, f.db = inputs, keys, db
 	for i, s := range inputs {
 		f.classes[i] = uint8(i)
 		for j := range i {
@@ -46,7 +47,7 @@ func (f *form) input(i int) value {
 
 // appendShape writes everything but the revealed bytes.
 func (f *form) appendShape(b []byte, sha string) []byte {
-	b = append(append(b, sha...), byte(f.keys), byte(len(f.inputs)))
+	b = append(append(b, sha...), byte(f.db), byte(f.keys), byte(len(f.inputs)))
 	for i := range f.inputs {
 		c := f.classes[i]
 		if f.numbers[i] {

@@ -102,7 +102,11 @@ func bounded(t *testing.T, m *Meaning, err error) {
 		return
 	}
 	for _, s := range []State{{}, {Found: true, Value: "tok", TTL: time.Second}, {Found: true, Value: "x", TTL: 1}} {
-		if _, _, err := m.Run(s); err != nil && !errors.As(err, new(*RefusedError)) {
+		all := make([]State, len(m.Keys))
+		for i := range all {
+			all[i] = s
+		}
+		if _, err := m.Run(all); err != nil && !errors.As(err, new(*RefusedError)) {
 			t.Errorf("Run(%v): %v", s, err)
 		}
 	}

@@ -1,21 +1,21 @@
 package script
 
-// keyModel is the one key a script may use, as a Redis server would keep it.
-// For several keys it would become a map of these by name.
+// keyModel is one key, as a Redis server would keep it.
 type keyModel struct {
 	name  value // sealed or string; nil until a command names it
 	found content
 	now   content
 	// foundMillis is what is left of the found expiry, for real runs.
 	foundMillis int64
-	// clock is the masters' time in unix milliseconds, or nil.
-	clock func() int64
+	// signal is whether the key is a list that wakes those who wait
+	// (notice.go); no master has it.
+	signal bool
 }
 
 // content is what a key holds; the zero value is an absent key.
 type content struct {
 	exists bool
-	value  value // sealed, stored or string
+	value  value // sealed, stored, string or *signalList
 	expiry expiry
 }
 
@@ -43,36 +43,9 @@ func (l linear) number() value {
 	return l
 }
 
-// touch says that a command names this key.
-func (r *run) touch(name value) {
-	if f, ok := name.(float64); ok {
-		name = formatNumber(f, 17)
-	}
-	if _, ok := name.(sealed); !ok {
-		name = r.text(name)
-	}
-	switch {
-	case r.key.name == nil:
-		r.key.name = name
-	case r.key.name != name:
-		r.secondKey(r.key.name, name)
-	}
-}
-
-// secondKey refuses two keys; a sealed name and a real one may be the same.
-func (r *run) secondKey(a, b value) {
-	_, sealedA := a.(sealed)
-	_, sealedB := b.(sealed)
-	if sealedA != sealedB {
-		r.reveal(a)
-		r.reveal(b)
-	}
-	refuse("uses 2 keys, redlockd can only keep one at a time in a script")
-}
-
 // store is what SET does to the key.
-func (r *run) store(v value, e expiry) {
-	r.key.now = content{exists: true, value: r.storable(v), expiry: e}
+func (r *run) store(k *keyModel, v value, e expiry) {
+	k.now = content{exists: true, value: r.storable(v), expiry: e}
 }
 
 // storable is v as the string that Redis stores. A sealed input that is
@@ -95,20 +68,39 @@ func (r *run) storable(v value) value {
 	return r.text(v)
 }
 
-func (r *run) remove() { r.key.now = content{} }
+func (k *keyModel) remove() { k.now = content{} }
+
+// held is GET's reply: the value, or Lua's false for null.
+func (k *keyModel) held() value {
+	if !k.now.exists {
+		return false
+	}
+	if _, ok := k.now.value.(*signalList); ok {
+		refuse("uses %.40q both as a list and as a string", k.name)
+	}
+	return k.now.value
+}
+
+// holds is whether the key holds v.
+func (r *run) holds(k *keyModel, v value) bool {
+	if f, ok := v.(float64); ok {
+		v = formatNumber(f, 17)
+	}
+	return k.now.exists && r.equal(k.held(), v)
+}
 
 // left is the remaining time as PTTL and TTL tell it.
-func (r *run) left(seconds bool) value {
-	e := r.key.now.expiry
+func (r *run) left(k *keyModel, seconds bool) value {
+	e := k.now.expiry
 	switch {
-	case !r.key.now.exists:
+	case !k.now.exists:
 		return -2.0
 	case e.kind == never:
 		return -1.0
 	case e.kind == asFound && r.proving:
 		return remaining{seconds}
 	case e.kind == asFound:
-		e.after = constant(r.key.foundMillis)
+		e.after = constant(k.foundMillis)
 	}
 	l := e.after
 	switch {
@@ -120,17 +112,6 @@ func (r *run) left(seconds bool) value {
 		return linear{l.class, l.mul / 1000, l.add / 1000}
 	}
 	panic(unproved{})
-}
-
-// masterTime is for absolute expiries, which are not proved.
-func (r *run) masterTime() int64 {
-	if r.proving {
-		panic(unproved{})
-	}
-	if r.key.clock == nil {
-		refuse("uses an absolute time, which is not kept here")
-	}
-	return r.key.clock()
 }
 
 // wrote tells whether the key is not as it was found.

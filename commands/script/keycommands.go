@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // commandFunc carries out one command; args[0] is its name. failure is the
 // text of Redis's error reply.
@@ -43,59 +46,57 @@ func init() {
 		"PEXPIRETIME": {2, 2, expireTime(1)},
 		"EXPIRETIME":  {2, 2, expireTime(1000)},
 		"PERSIST":     {2, 2, persist},
+		"MSET":        {3, 0, mset},
+		"MSETNX":      {3, 0, msetnx},
+		"TOUCH":       {2, 0, exists},
+		"DELEX":       {2, 4, delex},
+		"DELIFEQ":     {3, 3, delifeq},
+		"SELECT":      {2, 2, selectDB},
+		"PUBLISH":     {3, 3, publish(false)},
+		"SPUBLISH":    {3, 3, publish(true)},
+		"LPUSH":       {3, 0, pushTo(true)},
+		"RPUSH":       {3, 0, pushTo(false)},
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
 	}
 }
 
-// held is GET's reply: the value, or Lua's false for null.
-func (r *run) held() value {
-	if !r.key.now.exists {
-		return false
-	}
-	return r.key.now.value
-}
-
-func get(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	return r.held(), ""
-}
+func get(r *run, args []value) (value, string) { return r.touch(args[1]).held(), "" }
 
 func mget(r *run, args []value) (value, string) {
 	var values []value
 	for _, name := range args[1:] {
-		r.touch(name)
-		values = append(values, r.held())
+		values = append(values, r.touch(name).held())
 	}
 	return listOf(r.budget, values...), ""
 }
 
 func getset(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	old := r.held()
-	r.store(args[2], expiry{})
+	k := r.touch(args[1])
+	old := k.held()
+	r.store(k, args[2], expiry{})
 	return old, ""
 }
 
 func getdel(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	old := r.held()
-	r.remove()
+	k := r.touch(args[1])
+	old := k.held()
+	k.remove()
 	return old, ""
 }
 
 func setnx(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	if r.key.now.exists {
+	k := r.touch(args[1])
+	if k.now.exists {
 		return 0.0, ""
 	}
-	r.store(args[2], expiry{})
+	r.store(k, args[2], expiry{})
 	return 1.0, ""
 }
 
 func setex(unit timeUnit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.touch(args[1])
+		k := r.touch(args[1])
 		after, failure := r.expireArg(args[2], unit, command)
 		if failure == "" && after.class < 0 && after.add <= 0 {
 			failure = invalidExpire(command)
@@ -103,7 +104,7 @@ func setex(unit timeUnit, command string) commandFunc {
 		if failure != "" {
 			return nil, failure
 		}
-		r.store(args[3], expiry{given, after})
+		r.store(k, args[3], expiry{given, after})
 		return field(r.budget, "ok", "OK"), ""
 	}
 }
@@ -113,6 +114,7 @@ type setOptions struct {
 	nx, xx, get, keep bool
 	time              value // nil: none
 	word              string
+	ifeq              value // nil: none
 }
 
 var setUnits = map[string]timeUnit{"EX": inSeconds, "PX": inMillis, "EXAT": atSecond, "PXAT": atMilli}
@@ -122,7 +124,7 @@ func (r *run) setOptions(args []value) (o setOptions, failure string) {
 		word := strings.ToUpper(r.word(args[i]))
 		_, isTime := setUnits[word]
 		switch {
-		case word == "NX" && !o.xx:
+		case word == "NX" && !o.xx && o.ifeq == nil:
 			o.nx = true
 		case word == "XX" && !o.nx:
 			o.xx = true
@@ -130,6 +132,9 @@ func (r *run) setOptions(args []value) (o setOptions, failure string) {
 			o.get = true
 		case word == "KEEPTTL" && o.time == nil:
 			o.keep = true
+		case word == "IFEQ" && !o.nx && o.ifeq == nil && i+1 < len(args):
+			i++
+			o.ifeq = args[i]
 		case isTime && !o.keep && (o.time == nil || o.word == word) && i+1 < len(args):
 			i++
 			o.time, o.word = args[i], word
@@ -141,7 +146,7 @@ func (r *run) setOptions(args []value) (o setOptions, failure string) {
 }
 
 func set(r *run, args []value) (value, string) {
-	r.touch(args[1])
+	k := r.touch(args[1])
 	o, failure := r.setOptions(args[3:])
 	if failure != "" {
 		return nil, failure
@@ -157,31 +162,89 @@ func set(r *run, args []value) (value, string) {
 		}
 		e = expiry{given, after}
 	}
-	old := r.held()
+	old := k.held()
 	done, refused := value(field(r.budget, "ok", "OK")), value(false)
 	if o.get {
 		done, refused = old, old
 	}
-	if (o.nx && r.key.now.exists) || (o.xx && !r.key.now.exists) {
+	if (o.nx && k.now.exists) || (o.xx && !k.now.exists) || (o.ifeq != nil && !r.holds(k, o.ifeq)) {
 		return refused, ""
 	}
 	if o.keep {
-		e = r.key.now.expiry
+		e = k.now.expiry
 	}
-	r.store(args[2], e)
+	r.store(k, args[2], e)
 	if o.time != nil && unit.absolute {
-		r.expireAfter(r.lapse(e.after, unit))
+		r.expireAfter(k, r.lapse(e.after, unit))
 	}
 	return done, ""
+}
+
+// mset is MSET, which takes the expiry from every key it sets.
+func mset(r *run, args []value) (value, string) {
+	if len(args)%2 == 0 {
+		return nil, "ERR wrong number of arguments for 'mset' command"
+	}
+	for i := 1; i < len(args); i += 2 {
+		r.store(r.touch(args[i]), args[i+1], expiry{})
+	}
+	return field(r.budget, "ok", "OK"), ""
+}
+
+func msetnx(r *run, args []value) (value, string) {
+	if len(args)%2 == 0 {
+		return nil, "ERR wrong number of arguments for 'msetnx' command"
+	}
+	for i := 1; i < len(args); i += 2 {
+		if r.touch(args[i]).now.exists {
+			return 0.0, ""
+		}
+	}
+	_, failure := mset(r, args)
+	return 1.0, failure
+}
+
+// delex is DELEX of Redis 8.4, with IFEQ or alone.
+func delex(r *run, args []value) (value, string) {
+	switch {
+	case len(args) == 2:
+		return del(r, args)
+	case len(args) != 4:
+		return nil, "ERR wrong number of arguments for 'delex' command"
+	case strings.ToUpper(r.word(args[2])) != "IFEQ":
+		refuse("calls DELEX with anything but IFEQ")
+	}
+	return delifeq(r, []value{args[0], args[1], args[3]})
+}
+
+// delifeq is DELIFEQ of Valkey 9.
+func delifeq(r *run, args []value) (value, string) {
+	if k := r.touch(args[1]); r.holds(k, args[2]) {
+		k.remove()
+		return 1.0, ""
+	}
+	return 0.0, ""
+}
+
+// selectDB lets a script select the database that it is in, which some do
+// first of all.
+func selectDB(r *run, args []value) (value, string) {
+	n, err := strconv.Atoi(r.word(args[1]))
+	switch {
+	case err != nil:
+		return nil, notInteger
+	case n != r.space.db:
+		refuse("selects another database")
+	}
+	return field(r.budget, "ok", "OK"), ""
 }
 
 func del(r *run, args []value) (value, string) {
 	count := 0.0
 	for _, name := range args[1:] {
-		r.touch(name)
-		if r.key.now.exists {
+		if k := r.touch(name); k.now.exists {
 			count++
-			r.remove()
+			k.remove()
 		}
 	}
 	return count, ""
@@ -190,8 +253,7 @@ func del(r *run, args []value) (value, string) {
 func exists(r *run, args []value) (value, string) {
 	count := 0.0
 	for _, name := range args[1:] {
-		r.touch(name)
-		if r.key.now.exists {
+		if r.touch(name).now.exists {
 			count++
 		}
 	}
@@ -200,16 +262,14 @@ func exists(r *run, args []value) (value, string) {
 
 func ttl(seconds bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.touch(args[1])
-		return r.left(seconds), ""
+		return r.left(r.touch(args[1]), seconds), ""
 	}
 }
 
 // expireTime is PEXPIRETIME and EXPIRETIME: the time in units of millis.
 func expireTime(millis int64) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.touch(args[1])
-		left := r.left(false)
+		left := r.left(r.touch(args[1]), false)
 		if f, ok := left.(float64); ok && f < 0 {
 			return f, ""
 		}
@@ -219,25 +279,25 @@ func expireTime(millis int64) commandFunc {
 }
 
 func persist(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	if !r.key.now.exists || r.key.now.expiry.kind == never {
+	k := r.touch(args[1])
+	if !k.now.exists || k.now.expiry.kind == never {
 		return 0.0, ""
 	}
-	r.key.now.expiry = expiry{}
+	k.now.expiry = expiry{}
 	return 1.0, ""
 }
 
 func strlen(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	if !r.key.now.exists {
+	k := r.touch(args[1])
+	if !k.now.exists {
 		return 0.0, ""
 	}
-	return float64(len(r.text(r.key.now.value))), ""
+	return float64(len(r.text(k.now.value))), ""
 }
 
 func keyType(r *run, args []value) (value, string) {
-	r.touch(args[1])
-	if !r.key.now.exists {
+	k := r.touch(args[1])
+	if !k.now.exists {
 		return field(r.budget, "ok", "none"), ""
 	}
 	return field(r.budget, "ok", "string"), ""

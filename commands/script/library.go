@@ -88,19 +88,19 @@ func (l *Library) Flush() {
 }
 
 // Understand says what the script does when called with these keys and
-// arguments. The error is a *RefusedError when it does something that is not
+// arguments in database db. The error is a *RefusedError when it does something that is not
 // an operation on one lock, ErrNoScript when the sha is not known.
 //
 // For a form that was met before, it runs nothing unless the meaning is
 // PerCall.
-func (l *Library) Understand(sha string, keys, args []string) (*Meaning, error) {
+func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning, error) {
 	inputs := make([]string, 0, maxInputs)
 	inputs = append(append(inputs, keys...), args...)
 	if len(inputs) > maxInputs {
-		return l.understandMany(sha, inputs, len(keys))
+		return l.understandMany(db, sha, inputs, len(keys))
 	}
 	var f form
-	newForm(&f, inputs, len(keys))
+	newForm(&f, db, inputs, len(keys))
 	c, known, err := l.recall(sha, &f)
 	if err != nil {
 		return nil, err
@@ -114,18 +114,18 @@ func (l *Library) Understand(sha string, keys, args []string) (*Meaning, error) 
 	case known.refused != nil:
 		return nil, known.refused
 	case known.kind == PerCall:
-		return perCall(c, realForm(inputs, len(keys)), l.clock)
+		return perCall(scriptProgram(c, realForm(inputs, len(keys)), db, l.clock))
 	}
 	return known.meaning(inputs), nil
 }
 
 // understandMany is for more inputs than a form has.
-func (l *Library) understandMany(sha string, inputs []string, keys int) (*Meaning, error) {
+func (l *Library) understandMany(db int, sha string, inputs []string, keys int) (*Meaning, error) {
 	c, err := l.find(sha)
 	if err != nil {
 		return nil, err
 	}
-	return perCall(c, realForm(inputs, keys), l.clock)
+	return perCall(scriptProgram(c, realForm(inputs, keys), db, l.clock))
 }
 
 func (l *Library) find(sha string) (*chunk, error) {

@@ -18,11 +18,11 @@ func TestLoadIsTheSHA1OfTheBytes(t *testing.T) {
 	if !l.Exists(sha) || !l.Exists(strings.ToUpper(sha)) || l.Exists("x") {
 		t.Error("Exists is wrong")
 	}
-	if _, err := l.Understand(strings.ToUpper(sha), nil, nil); err != nil {
+	if _, err := l.Understand(0, strings.ToUpper(sha), nil, nil); err != nil {
 		t.Errorf("by its SHA1 in capitals: %v", err)
 	}
 	l.Flush()
-	if _, err := l.Understand(sha, nil, nil); err != ErrNoScript || l.Exists(sha) {
+	if _, err := l.Understand(0, sha, nil, nil); err != ErrNoScript || l.Exists(sha) {
 		t.Errorf("after Flush: %v", err)
 	}
 }
@@ -49,7 +49,7 @@ func TestLibraryIsBounded(t *testing.T) {
 	for i := range 2 * maxScripts {
 		body := fmt.Sprintf("%s --%d %s", release, i, strings.Repeat("x", i%900))
 		last, _ = l.Load(body)
-		if _, err := l.Understand(last, lock, mine); err != nil {
+		if _, err := l.Understand(0, last, lock, mine); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestLibraryIsShared(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s: %v", b.name, err)
 				} else if m.Kind == PerCall {
-					m.Run(State{Found: true, Value: "tok", TTL: 1e9})
+					m.Run([]State{{Found: true, Value: "tok", TTL: 1e9}})
 				}
 				if n%50 == 0 {
 					l.Flush()
@@ -105,10 +105,10 @@ func TestRememberedRunsNothing(t *testing.T) {
 	l := NewLibrary()
 	for _, c := range []call{{release, lock, mine}, {addOrReplace, lock, []string{"tok", "5000", "1"}}} {
 		sha, _ := l.Load(c.body)
-		if _, err := l.Understand(sha, c.keys, c.args); err != nil {
+		if _, err := l.Understand(0, sha, c.keys, c.args); err != nil {
 			t.Fatal(err)
 		}
-		allocations := testing.AllocsPerRun(100, func() { l.Understand(sha, c.keys, c.args) })
+		allocations := testing.AllocsPerRun(100, func() { l.Understand(0, sha, c.keys, c.args) })
 		if allocations > 4 {
 			t.Errorf("%v allocations for a remembered meaning", allocations)
 		}
@@ -120,7 +120,7 @@ func BenchmarkUnderstandRemembered(b *testing.B) {
 	sha, _ := l.Load(release)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Understand(sha, lock, mine); err != nil {
+		if _, err := l.Understand(0, sha, lock, mine); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ func BenchmarkUnderstandFlag(b *testing.B) {
 	sha, _ := l.Load(addOrReplace)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Understand(sha, lock, args); err != nil {
+		if _, err := l.Understand(0, sha, lock, args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -142,11 +142,11 @@ func BenchmarkUnderstandPerCall(b *testing.B) {
 	sha, _ := l.Load(addOrReplace)
 	b.ReportAllocs()
 	for b.Loop() {
-		m, err := l.Understand(sha, lock, args)
+		m, err := l.Understand(0, sha, lock, args)
 		if err != nil {
 			b.Fatal(err)
 		}
-		m.Run(State{Found: true, Value: "tok", TTL: 1e9})
+		m.Run([]State{{Found: true, Value: "tok", TTL: 1e9}})
 	}
 }
 
@@ -156,7 +156,7 @@ func BenchmarkProve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var f form
-		newForm(&f, []string{"lock", "tok"}, 1)
+		newForm(&f, 0, []string{"lock", "tok"}, 1)
 		prove(c, &f)
 	}
 }

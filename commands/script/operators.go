@@ -14,6 +14,8 @@ func (r *run) reveal(v value) value {
 		panic(leak{v.class})
 	case stored, remaining:
 		panic(unproved{})
+	case heard:
+		refuse("looks at how many hear its PUBLISH")
 	}
 	return v
 }

@@ -8,36 +8,172 @@ import (
 // maxPerCallInputs bounds the states that a dry run goes through.
 const maxPerCallInputs = 64
 
-// perCall is the meaning of a call that no proof covers. Its key is found by
-// dry runs (f is a realForm): on the absent key, on every string that the call names, and on
+// program is what a PerCall meaning runs on real values: a script, or the
+// commands of a transaction.
+type program struct {
+	carryOut func(b *budget, s *space) (template, ending)
+	// inputs are the strings that it may compare with what it finds, keys
+	// those of them that were named as keys.
+	inputs, keys []string
+	db           int
+	clock        func() int64
+}
+
+// scriptProgram is a script with its real inputs (f is a realForm).
+func scriptProgram(c *chunk, f *form, db int, clock func() int64) *program {
+	p := &program{inputs: f.inputs, keys: f.inputs[:f.keys], db: db, clock: clock}
+	p.carryOut = func(b *budget, s *space) (template, ending) {
+		r := &run{budget: b, chunk: c, form: f, token: -1, space: s}
+		return r.execute(r.script)
+	}
+	return p
+}
+
+// names are the keys that a program uses.
+type names struct {
+	locks   []string
+	signals map[string]bool
+}
+
+// perCall is the meaning of a call that no proof covers. Its keys are found
+// by dry runs: on absent keys, on every string that the call names, and on
 // something else.
-func perCall(c *chunk, f *form, clock func() int64) (*Meaning, error) {
-	if len(f.inputs) > maxPerCallInputs {
+func perCall(p *program) (*Meaning, error) {
+	if len(p.inputs) > maxPerCallInputs {
 		return nil, &RefusedError{Did: fmt.Sprintf("has more than %d keys and arguments", maxPerCallInputs)}
 	}
-	b := newBudget()
-	var name value
-	var last result
-	for _, s := range dryStates(f.inputs) {
-		res, err := runOn(c, f, clock, b, s, name)
-		if err != nil {
-			return nil, err
-		}
-		name, last = res.key.name, res
+	n, last, err := p.dryRuns()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(n.locks) == 0 && len(n.signals) > 0:
+		return nil, &RefusedError{Did: "fills a list and names no lock"}
+	case len(n.locks) == 0 && len(last.Notices) > 0:
+		return nil, &RefusedError{Did: "publishes and names no lock"}
+	case len(n.locks) == 0:
+		return &Meaning{Kind: Nothing, Reply: [states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
-	if name == nil {
-		reply := last.reply.value
-		return &Meaning{Kind: Nothing, Reply: [states]Value{reply, reply, reply}}, nil
-	}
-	m := &Meaning{Kind: PerCall, Key: name.(string)}
-	m.Run = func(s State) (Effect, Value, error) {
-		res, err := runOn(c, f, clock, newBudget(), s, name)
-		if err != nil {
-			return Effect{}, Value{}, err
-		}
-		return res.key.effect(), res.reply.value, nil
-	}
+	m := &Meaning{Kind: PerCall, Key: n.locks[0], Keys: n.locks}
+	m.Run = func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
 	return m, nil
+}
+
+// dryRuns finds the keys: those that a run touches. When it touches several,
+// those that were named as keys belong to them whatever the state.
+func (p *program) dryRuns() (n names, last Result, err error) {
+	n.signals = map[string]bool{}
+	b := newBudget()
+	for {
+		n.locks, last, err = p.touched(b, n.signals)
+		more, ok := err.(signalling)
+		if !ok {
+			break
+		}
+		n.signals[more.name] = true // one more each time, so it ends
+	}
+	if err == nil && len(n.locks) > 1 {
+		n.addKeys(p.keys)
+	}
+	return n, last, err
+}
+
+// touched runs the program once for every dry state.
+func (p *program) touched(b *budget, signals map[string]bool) (locks []string, last Result, err error) {
+	for _, state := range dryStates(p.inputs) {
+		var s *space
+		s = p.space(signals, func(string) (State, bool) {
+			if len(s.keys) >= maxKeys {
+				refuse("uses more than %d keys", maxKeys)
+			}
+			return state, true
+		})
+		for _, name := range locks {
+			s.keys = append(s.keys, model(name, state))
+		}
+		known := len(s.keys)
+		if last, err = p.run(b, s); err != nil {
+			return nil, last, err
+		}
+		for _, k := range s.keys[known:] {
+			if !k.signal {
+				locks = append(locks, k.name.(string))
+			}
+		}
+	}
+	return locks, last, nil
+}
+
+func (n *names) addKeys(keys []string) {
+	known := map[string]bool{}
+	for _, name := range n.locks {
+		known[name] = true
+	}
+	for _, name := range keys {
+		if !known[name] && !n.signals[name] && len(n.locks) < maxKeys {
+			n.locks = append(n.locks, name)
+		}
+		known[name] = true
+	}
+}
+
+// runOn runs the program on what was found under its locks.
+func (p *program) runOn(b *budget, n names, found []State) (Result, error) {
+	s := p.space(n.signals, func(string) (State, bool) { return State{}, false })
+	for i, name := range n.locks {
+		s.keys = append(s.keys, model(name, found[i]))
+	}
+	res, err := p.run(b, s)
+	if more, ok := err.(signalling); ok {
+		err = &RefusedError{Did: oneLine(fmt.Sprintf("fills the list %.40q by what a key holds", more.name))}
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	res.Effects = make([]Effect, len(n.locks))
+	for i := range n.locks {
+		res.Effects[i] = s.keys[i].effect()
+	}
+	return res, nil
+}
+
+// run runs the program in a space; nothing is sealed, so it ends well, is
+// refused, or has found a signal.
+func (p *program) run(b *budget, s *space) (res Result, err error) {
+	reply, end := p.carryOut(b, s)
+	switch end := end.(type) {
+	case *RefusedError:
+		return res, end
+	case signalling:
+		return res, end
+	}
+	return Result{Reply: reply.value, Notices: s.notices}, nil
+}
+
+// space is the database of a run on real values. look finds what a lock
+// holds, and is false for one that the run may not use.
+func (p *program) space(signals map[string]bool, look func(name string) (State, bool)) *space {
+	s := &space{db: p.db, clock: p.clock}
+	s.open = func(name value) *keyModel {
+		key := name.(string)
+		if signals[key] {
+			return &keyModel{name: name, signal: true}
+		}
+		state, ok := look(key)
+		if !ok {
+			refuse("uses the key %.40q only where another one holds something", key)
+		}
+		return model(key, state)
+	}
+	return s
+}
+
+// model is a key of a run on real values.
+func model(name string, s State) *keyModel {
+	found := content{}
+	if s.Found {
+		found = content{exists: true, value: s.Value, expiry: expiry{kind: asFound}}
+	}
+	return &keyModel{name: name, found: found, now: found, foundMillis: max(1, s.TTL.Milliseconds())}
 }
 
 // dryStates are the states in which a script may act differently; each value
@@ -54,25 +190,6 @@ func dryStates(inputs []string) []State {
 		other += "-"
 	}
 	return append(dry, State{Found: true, Value: other, TTL: time.Minute})
-}
-
-// runOn runs the script on real values. name is the key's name as far as it is
-// known: a run that uses another one is refused.
-func runOn(c *chunk, f *form, clock func() int64, b *budget, s State, name value) (result, error) {
-	found := content{}
-	if s.Found {
-		found = content{exists: true, value: s.Value, expiry: expiry{kind: asFound}}
-	}
-	r := &run{budget: b, chunk: c, form: f, token: -1}
-	r.key = &keyModel{
-		name: name, found: found, now: found, clock: clock,
-		foundMillis: max(1, s.TTL.Milliseconds()),
-	}
-	res, end := r.execute()
-	if end != nil {
-		return res, end.(*RefusedError) // nothing is sealed, so there is no other ending
-	}
-	return res, nil
 }
 
 // effect is what a real run did to the key.

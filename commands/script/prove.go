@@ -58,12 +58,22 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 	}
 	var name value
 	for state := range found {
-		r := &run{budget: b, chunk: c, form: f, proving: true, token: token}
-		r.key = &keyModel{name: name, found: found[state], now: found[state]}
-		if results[state], end = r.execute(); end != nil {
+		s := onlyKey(found[state])
+		s.db = f.db
+		r := &run{budget: b, chunk: c, form: f, proving: true, token: token, space: s}
+		reply, end := r.execute(r.script)
+		if end != nil {
 			return results, end
 		}
-		name = r.key.name // one key in all states
+		k := s.key(found[state])
+		if name != nil && k.name != nil && k.name != name {
+			return results, unproved{} // one key in all states
+		}
+		if k.name == nil {
+			k.name = name
+		}
+		name = k.name
+		results[state] = result{reply, k}
 	}
 	return results, nil
 }

@@ -90,6 +90,8 @@ func (r *run) reply(v value, depth int) template {
 			return template{value: Value{Kind: StoredTTL}}
 		}
 		return template{value: Value{Kind: StoredPTTL}}
+	case heard:
+		r.reveal(v)
 	case *table:
 		return r.replyTable(v, depth)
 	}

@@ -10,12 +10,12 @@ import (
 //
 // Inside a run everything but the normal course is a panic, and execute is
 // the only place that recovers: *luaError (an error as Lua knows it),
-// *RefusedError, leak, wanted and unproved.
+// *RefusedError, leak, wanted, unproved and signalling.
 type run struct {
 	*budget
 	chunk *chunk
 	form  *form
-	key   *keyModel
+	space *space
 	// proving is false for runs on real values; token is the class that was
 	// found to be the token, or -1.
 	proving bool
@@ -159,7 +159,7 @@ func typeName(v value) string {
 		return "nil"
 	case bool:
 		return "boolean"
-	case float64, linear, remaining:
+	case float64, linear, remaining, heard:
 		return "number"
 	case string, sealed, stored:
 		return "string"

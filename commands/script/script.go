@@ -36,8 +36,12 @@ const (
 // Meaning is what one call of a script does.
 type Meaning struct {
 	Kind Kind
-	// Key is the one key the script uses; empty for Nothing.
+	// Key is the one key the script uses, or the first of Keys; empty for
+	// Nothing.
 	Key string
+	// Keys, for PerCall only, are all keys the call uses: one or more, all
+	// different.
+	Keys []string
 	// Token is what the script compares the stored value with, or stores;
 	// empty for Nothing, PerCall, and Reads that compare with nothing.
 	Token string
@@ -47,9 +51,18 @@ type Meaning struct {
 	// Reply is the reply table: the reply by the state found. Items are shared
 	// with other calls and must not be written to.
 	Reply [states]Value
-	// Run, for PerCall only, runs the script on one state. Its error is a
-	// *RefusedError. It is safe for concurrent use.
-	Run func(State) (Effect, Value, error)
+	// Run, for PerCall only, runs the script on what was found under Keys. Its
+	// error is a *RefusedError. It is safe for concurrent use.
+	Run func([]State) (Result, error)
+}
+
+// Result is what one run came to.
+type Result struct {
+	// Effects are in the order of Meaning.Keys.
+	Effects []Effect
+	Reply   Value
+	// Notices are for those who wait, once the effects are carried out.
+	Notices []Notice
 }
 
 // State is what a key holds.
@@ -114,10 +127,12 @@ type Value struct {
 	Items []Value
 }
 
-// RefusedError says what a script did that is not an operation on one lock.
+// RefusedError says what a script did that is not an operation on locks.
 type RefusedError struct{ Did string }
 
 func (e *RefusedError) Error() string { return e.Did }
+
+func (s signalling) Error() string { return "fills the list " + s.name }
 
 // ErrNoScript says that the SHA1 is not known, in Redis's own words.
 var ErrNoScript error = redisError("NOSCRIPT No matching script. Please use EVAL.")

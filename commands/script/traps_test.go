@@ -179,9 +179,9 @@ func TestPerCall(t *testing.T) {
 			if err != nil || m.Kind != PerCall || m.Key != "lock" {
 				t.Fatalf("%+v, %v", m, err)
 			}
-			e, v, err := m.Run(c.state)
-			if err != nil || e != c.want || show(v) != c.reply {
-				t.Errorf("got  %+v %s %v\nwant %+v %s", e, show(v), err, c.want, c.reply)
+			res, err := m.Run([]State{c.state})
+			if err != nil || res.Effects[0] != c.want || show(res.Reply) != c.reply {
+				t.Errorf("got  %+v %v\nwant %+v %s", res, err, c.want, c.reply)
 			}
 		})
 	}
@@ -190,11 +190,16 @@ func TestPerCall(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"another type", `return redis.call('hset', KEYS[1], 'a', 1)`, "calls HSET, which is not a lock command"},
-		{"another type, in one state", `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('publish', 'c', 1) end`, "calls PUBLISH, which is not a lock command"},
+		{"another type, in one state", `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('sadd', 'c', 1) end`, "calls SADD, which is not a lock command"},
 		{"the time", `return redis.call('TIME')`, "calls TIME, which is not a lock command"},
-		{"two keys", `return redis.call('del', KEYS[1], ARGV[1])`, "uses 2 keys, redlockd can only keep one at a time in a script"},
-		{"two keys, one by state", `if redis.call('get', KEYS[1]) then return redis.call('get', ARGV[1]) end`, "uses 2 keys, redlockd can only keep one at a time in a script"},
-		{"two keys, one made up", `redis.call('get', KEYS[1]) return redis.call('get', 'x' .. KEYS[1])`, "uses 2 keys, redlockd can only keep one at a time in a script"},
+		{"too many keys", `for i = 1, 33 do redis.call('get', KEYS[1] .. i) end`, "uses more than 32 keys"},
+		{"another database", `redis.call('select', 1) return redis.call('del', KEYS[1])`, "selects another database"},
+		{"a queue", `return redis.call('lpush', KEYS[1], ARGV[1])`, "keeps the list \"lock\" without an expiry, redlockd keeps locks only"},
+		{"a queue with an end and no lock", `redis.call('lpush', KEYS[1], ARGV[1]) return redis.call('pexpire', KEYS[1], 9)`, "fills a list and names no lock"},
+		{"a list and a string", `redis.call('get', KEYS[1]) redis.call('rpush', 'l', 1) return redis.call('get', 'l')`, "uses \"l\" both as a list and as a string"},
+		{"a list of much", `redis.call('get', KEYS[1]) for i = 1, 17 do redis.call('rpush', 'l', 1) end`, "keeps data in the list \"l\", redlockd keeps locks only"},
+		{"a message without a lock", `return redis.call('publish', KEYS[1], ARGV[1]) and 1`, "publishes and names no lock"},
+		{"how many hear a message", `redis.call('del', KEYS[1]) return redis.call('publish', 'c', ARGV[1])`, "looks at how many hear its PUBLISH"},
 		{"an error after a write", `redis.call('set', KEYS[1], ARGV[1]) error('x')`, "fails after it has changed the key"},
 		{"chance", `return math.random()`, "uses math.random, which no lock needs"},
 		{"json", `return cjson.encode({})`, "uses cjson, which no lock needs"},

@@ -18,7 +18,7 @@ func (c call) understand(l *Library) (*Meaning, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Understand(sha, c.keys, c.args)
+	return l.Understand(0, sha, c.keys, c.args)
 }
 
 // show writes a reply as redis-cli would, on one line.
@@ -56,7 +56,7 @@ func (k Kind) String() string {
 // absent, ours, and another's.
 func told(m *Meaning) string {
 	if m.Kind == PerCall {
-		return fmt.Sprintf("%v of %s", m.Kind, m.Key)
+		return fmt.Sprintf("%v of %s", m.Kind, strings.Join(m.Keys, " "))
 	}
 	s := fmt.Sprintf("%v %s %s", m.Kind, m.Key, m.Token)
 	if m.TTL != 0 {

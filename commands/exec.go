@@ -1,0 +1,187 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// maxExecKeys bounds the keys of one transaction, the watched ones included.
+const maxExecKeys = 32
+
+// execSeveral is a transaction of several commands, or on several keys: the
+// commands run, in order, on the model of keys that scripts run on, and what
+// they did there is carried out as one conditional operation (S4). What
+// counts is the lock that results: SETNX and EXPIRE make one with a TTL.
+func (in *Interpreter) execSeveral(db int, watched []Watched, queue [][][]byte) Request {
+	for _, w := range watched {
+		if w.DB != db {
+			return refuse(errOtherDB)
+		}
+	}
+	list, refused := in.scriptCommands(db, queue, len(watched) > 0)
+	if refused != "" {
+		return refuse(refused)
+	}
+	m, err := in.scripts.Transact(db, list)
+	if err != nil {
+		return refuse(transactionError(err))
+	}
+	t := transaction{in: in, db: db, watched: watched, meaning: m}
+	return t.request()
+}
+
+// transaction is what was queued, and under which condition.
+type transaction struct {
+	in      *Interpreter
+	db      int
+	watched []Watched
+	meaning *script.Meaning
+	// keys are those of the meaning, then the others that are watched; at is
+	// where the watched are among them.
+	keys []string
+	at   []int
+}
+
+func (t *transaction) request() Request {
+	t.findKeys()
+	switch {
+	case len(t.keys) == 0:
+		return answer(fill(t.meaning.Reply[script.Absent], quorum.State{}))
+	case len(t.keys) > maxExecKeys:
+		return refuse(errExecKeys)
+	}
+	for _, key := range t.keys {
+		if key == quorum.MarkKey {
+			return refuse(errMarkKey)
+		}
+	}
+	if len(t.keys) > 1 {
+		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.plan)
+	}
+	return t.onOneKey()
+}
+
+func (t *transaction) findKeys() {
+	t.keys = append(t.keys, t.meaning.Keys...)
+	index := make(map[string]int)
+	for i, key := range t.keys {
+		index[key] = i
+	}
+	for _, w := range t.watched {
+		i, ok := index[w.Key]
+		if !ok {
+			i = len(t.keys)
+			index[w.Key] = i
+			t.keys = append(t.keys, w.Key)
+		}
+		t.at = append(t.at, i)
+	}
+}
+
+// plan is what the commands do in these states, which are those of keys; it
+// is nothing where a watched key is not as it was.
+func (t *transaction) plan(states []quorum.State) plan {
+	for i, w := range t.watched {
+		if !same(w.state(), states[t.at[i]]) {
+			return plan{reply: NullArray}
+		}
+	}
+	if t.meaning.Kind != script.PerCall {
+		return plan{reply: fill(t.meaning.Reply[script.Absent], quorum.State{})}
+	}
+	r := runner{in: t.in, db: t.db, name: "exec", meaning: t.meaning}
+	return r.plan(states[:len(t.meaning.Keys)])
+}
+
+// onOneKey is a transaction on one key, which may be watched.
+func (t *transaction) onOneKey() Request {
+	c := call{in: t.in, db: t.db}
+	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.plan([]quorum.State{s}).decision(s) })
+	if len(t.watched) == 0 {
+		return req
+	}
+	reply := req.Reply
+	req.Ops[0].Unless = watches(t.watched)
+	req.Reply = func(outs []*quorum.Outcome) Reply {
+		// What the operation met is not what was watched.
+		if outs[0].Err == nil && !carriedOut(outs[0]) {
+			return NullArray
+		}
+		return reply(outs)
+	}
+	return req
+}
+
+// scriptCommands is the queue as the script room takes it, or why it cannot be
+// carried out.
+func (in *Interpreter) scriptCommands(db int, queue [][][]byte, guarded bool) ([]script.Command, string) {
+	list := make([]script.Command, 0, len(queue))
+	for _, args := range queue {
+		c := call{in: in, db: db, spec: lookup(args[0]), args: args, guarded: guarded}
+		if c.spec == nil {
+			return nil, unknown(args).Text
+		}
+		sc, refused := c.scriptCommand()
+		if refused != "" {
+			return nil, refused
+		}
+		list = append(list, sc)
+	}
+	return list, ""
+}
+
+func (c call) scriptCommand() (sc script.Command, refused string) {
+	switch c.spec.Name {
+	case "script", "eval_ro", "evalsha_ro":
+		return sc, notInExec(c.spec.Name)
+	case "eval", "evalsha":
+		return c.scriptCall()
+	}
+	if c.unconditional() && c.denied() {
+		return sc, deniedText(c.spec.Name)
+	}
+	for _, word := range c.args {
+		sc.Words = append(sc.Words, string(word))
+	}
+	return sc, ""
+}
+
+// scriptCall is EVAL and EVALSHA.
+func (c call) scriptCall() (sc script.Command, refused string) {
+	sc.Keys, sc.Args, refused = c.scriptArgs()
+	if refused != "" {
+		return sc, refused
+	}
+	sc.SHA = c.arg(1)
+	if c.spec.Name == "eval" {
+		sha, err := c.in.scripts.Load(c.arg(1))
+		if err != nil {
+			return sc, oneLine(err.Error())
+		}
+		sc.SHA = sha
+	}
+	return sc, ""
+}
+
+// unconditional is whether the command names no token and does not spare a
+// lock that is there (Config.Deny).
+func (c call) unconditional() bool {
+	switch c.spec.Name {
+	case "set":
+		o, ok := parseSet(c.args[3:])
+		return ok && !o.nx && !o.ifeq
+	case "delex":
+		return len(c.args) == 2
+	}
+	return true
+}
+
+func transactionError(err error) string {
+	var refused *script.RefusedError
+	if errors.As(err, &refused) {
+		return notATransaction(refused.Did)
+	}
+	return oneLine(err.Error())
+}

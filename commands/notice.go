@@ -1,0 +1,33 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script"
+)
+
+// Notice is what those who wait for a lock are told when it was released: a
+// message on a channel, or a list that wakes one who pops from it.
+type Notice struct {
+	DB int
+	// Channel and Message are published, to shard subscribers if Sharded.
+	Channel, Message string
+	Sharded          bool
+	// Signal is the list, if not empty: it holds Items from left to right,
+	// and nothing else, for as long as TTL. Lock is the key it tells of.
+	Signal string
+	Items  []string
+	TTL    time.Duration
+	Lock   string
+}
+
+func notices(db int, lock string, list []script.Notice) []Notice {
+	var all []Notice
+	for _, n := range list {
+		all = append(all, Notice{
+			DB: db, Channel: n.Channel, Message: n.Message, Sharded: n.Sharded,
+			Signal: n.Signal, Items: n.Items, TTL: n.TTL, Lock: lock,
+		})
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+package script
+
+import "strings"
+
+// Command is one command of a transaction: its words, or the call of a
+// script.
+type Command struct {
+	Words []string
+	// SHA is set for a script; then Keys and Args are its inputs.
+	SHA        string
+	Keys, Args []string
+}
+
+// Transact says what commands do when they are carried out one after the
+// other with nobody in between. The reply is the array of theirs; an error
+// among them is the whole reply, with nothing done. The meaning is PerCall, or
+// Nothing if no key is named. The error is a *RefusedError, or ErrNoScript.
+func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
+	p := &program{db: db, clock: l.clock}
+	steps := make([]func(*run) template, len(commands))
+	for i, c := range commands {
+		if c.SHA == "" {
+			steps[i] = commandStep(c.Words)
+			continue
+		}
+		script, err := l.find(c.SHA)
+		if err != nil {
+			return nil, err
+		}
+		steps[i] = scriptStep(script, c)
+		p.inputs = append(append(p.inputs, c.Keys...), c.Args...)
+		p.keys = append(p.keys, c.Keys...)
+	}
+	p.carryOut = func(b *budget, s *space) (template, ending) {
+		r := &run{budget: b, form: realForm(nil, 0), token: -1, space: s}
+		return r.execute(func() template { return r.transaction(steps) })
+	}
+	m, err := perCall(p)
+	if err != nil || m.Kind != PerCall {
+		return m, err
+	}
+	each := m.Run
+	m.Run = func(found []State) (Result, error) {
+		res, err := each(found)
+		if err == nil && res.Reply.Kind == Error {
+			res = Result{Effects: make([]Effect, len(found)), Reply: res.Reply}
+		}
+		return res, err
+	}
+	return m, nil
+}
+
+// transaction goes on behind an error, since a dry run is to find the keys of
+// all commands.
+func (r *run) transaction(steps []func(*run) template) template {
+	all := template{value: Value{Kind: Array, Items: make([]Value, 0, len(steps))}}
+	var failed *template
+	for _, step := range steps {
+		reply := step(r)
+		if reply.value.Kind == Error && failed == nil {
+			failed = &reply
+		}
+		all.value.Items = append(all.value.Items, reply.value)
+	}
+	if failed != nil {
+		return *failed
+	}
+	return all
+}
+
+func commandStep(words []string) func(*run) template {
+	return func(r *run) template {
+		args := make([]value, len(words))
+		for i, w := range words {
+			args[i] = w
+		}
+		if _, known := keyCommands[strings.ToUpper(words[0])]; !known {
+			refuse("holds %.40s", strings.ToUpper(words[0]))
+		}
+		v, failure := r.command(args)
+		if failure != "" {
+			return template{value: Value{Kind: Error, Text: failure}}
+		}
+		return r.reply(v, 0)
+	}
+}
+
+func scriptStep(c *chunk, call Command) func(*run) template {
+	inputs := append(append([]string{}, call.Keys...), call.Args...)
+	return func(r *run) template {
+		sub := &run{budget: r.budget, chunk: c, form: realForm(inputs, len(call.Keys)), token: -1, space: r.space}
+		return sub.script()
+	}
+}

@@ -26,14 +26,15 @@ type attempt struct {
 	timer   *time.Timer
 	ballots []ballot
 	tasks   []task
-	// sent are the masters the operation went out to.
-	sent []bool
+	// sent are the masters the operation went out to, undone those that were
+	// sent its rollback.
+	sent, undone []bool
 }
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	n := len(c.db.lanes)
 	a := &attempt{call: c, op: op, then: then, first: -1,
-		ballots: make([]ballot, n), tasks: make([]task, n), sent: make([]bool, n)}
+		ballots: make([]ballot, n), tasks: make([]task, n), sent: make([]bool, n), undone: make([]bool, n)}
 	if op.TTL > 0 {
 		a.hold = c.q.cfg.hold(op.TTL)
 		a.mark = roundHold(a.hold)
@@ -228,7 +229,8 @@ func (a *attempt) late(i int, b ballot) {
 	if waited {
 		a.ballots[i] = b
 	}
-	again := waited && a.lost && (b.vote == created || b.vote == silent) && a.sent[i]
+	again := waited && a.lost && !a.undone[i] && (b.vote == created || b.vote == silent) && a.sent[i]
+	a.undone[i] = a.undone[i] || again
 	a.mu.Unlock()
 	if again {
 		a.rollbackAt(i)
@@ -252,7 +254,8 @@ func (a *attempt) rollback(which func(vote) bool) {
 	a.mu.Lock()
 	a.lost = true
 	for i := range a.ballots {
-		at[i] = a.sent[i] && which(a.ballots[i].vote)
+		at[i] = a.sent[i] && !a.undone[i] && which(a.ballots[i].vote)
+		a.undone[i] = a.undone[i] || at[i]
 	}
 	a.mu.Unlock()
 	for i := range a.call.db.lanes {

@@ -77,28 +77,34 @@ func (d *database) count(which func(*lane) bool) int {
 
 // greatestHold is what a new mark bears, and how long a master that may have
 // forgotten its locks must be watched (M4): the greatest hold in the marks of
-// a quorum of the others; that of max_ttl when they are too few. What the
-// expiry has beyond the hold (V6) is part of it.
-func (d *database) greatestHold(except *lane) (greatest, wait time.Duration) {
+// a quorum of the others, looked at since it lost its own; at least that of
+// max_ttl when they are too few. What the expiry has beyond the hold (V6) is
+// part of it.
+func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
+	since := time.Duration(0)
+	if of != nil {
+		of.mu.Lock()
+		if since = of.pending; since == 0 {
+			since = d.now()
+		}
+		of.mu.Unlock()
+	}
 	known := 0
 	for _, l := range d.lanes {
-		if l == except {
-			continue
-		}
 		l.mu.Lock()
-		_, fresh := l.looks.latest(l.now())
-		if l.open && fresh && l.under != nil && l.under.real {
-			known++
+		if l.under != nil {
 			greatest = max(greatest, l.under.greatest)
+			if l != of && l.under.real && l.open && l.markSent > since {
+				known++
+			}
 		}
 		l.mu.Unlock()
 	}
+	wait = greatest
 	if known < majority(len(d.lanes)) {
-		wait = d.cfg.hold(d.cfg.MaxTTL)
-	} else {
-		wait = greatest
+		wait = max(wait, d.cfg.hold(d.cfg.MaxTTL))
 	}
-	return greatest, wait + expirySpread + d.cfg.lookSlack() + d.cfg.Timeout
+	return greatest, wait + expirySpread + nameWindow*time.Millisecond + d.cfg.lookSlack() + d.cfg.Timeout
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a
@@ -109,21 +115,18 @@ func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
-	if d.zero != nil && !d.zero.raise(hold) {
-		return false
-	}
+	// All are told, also when one is waited for.
+	done := d.zero == nil || d.zero.raise(hold)
 	n := 0
 	for _, l := range d.lanes {
 		bears, waitFor := l.bears(hold)
-		if waitFor {
-			return false
-		}
+		done = done && !waitFor
 		if bears {
 			n++
 		}
 	}
-	if n < len(d.lanes) {
-		return true
+	if n < len(d.lanes) || !done {
+		return done
 	}
 	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
 		old = d.raised.Load()

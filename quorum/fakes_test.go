@@ -25,21 +25,23 @@ type fakeMaster struct {
 	*miniredis.Miniredis
 	name string
 
-	mu      sync.Mutex
-	runID   string
-	role    string
-	policy  string
-	aof     bool
-	offset  time.Duration
-	nextID  int
-	ids     map[*peer.Peer]int
-	killed  map[int]bool
-	down    bool
-	frozen  chan struct{} // closed at the thaw
-	delay   time.Duration
-	pipes   []net.Conn
-	log     []string
-	refused map[string]string // command -> error
+	mu     sync.Mutex
+	runID  string
+	role   string
+	policy string
+	aof    bool
+	// promoted is how far it had followed a master before.
+	promoted int
+	offset   time.Duration
+	nextID   int
+	ids      map[*peer.Peer]int
+	killed   map[int]bool
+	down     bool
+	frozen   chan struct{} // closed at the thaw
+	delay    time.Duration
+	pipes    []net.Conn
+	log      []string
+	refused  map[string]string // command -> error
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
@@ -134,15 +136,18 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 // clock of a plain SET outside its lock. The plain way is tested over real
 // servers.
 func (f *fakeMaster) info() string {
-	aof, maxmemory := 0, 0
+	aof, maxmemory, offset := 0, 0, -1
+	if f.promoted > 0 {
+		offset = f.promoted
+	}
 	if f.aof {
 		aof = 1
 	}
 	if f.policy != "noeviction" {
 		maxmemory = 1 << 20
 	}
-	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\n",
-		f.runID, f.role, maxmemory, f.policy, aof)
+	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\n",
+		f.runID, f.role, maxmemory, f.policy, aof, offset)
 }
 
 func (f *fakeMaster) set(change func()) {

@@ -15,7 +15,9 @@ type sight struct {
 	// zero is the mark of database 0, for another one that has none.
 	zeroRaw string
 	zero    *mark
-	// reading is the master's clock in milliseconds.
+	// sent is when the look went out, by our clock; reading is the master's
+	// clock in milliseconds.
+	sent    time.Duration
 	reading int64
 	server  server
 }
@@ -26,7 +28,8 @@ type server struct {
 	replica        bool
 	// evicts is the policy by which it may evict locks; empty if it may not.
 	evicts string
-	// durable is whether it says that it loses nothing in a restart.
+	// durable is whether it says that it loses nothing in a restart: one that
+	// was a replica may lack the last writes.
 	durable bool
 }
 

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 // The keeper's pace.
 const (
 	lookEvery  = time.Second
+	lookPause  = 10 * time.Millisecond
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
 	// markTries is how often a mark is written anew in one look when others
@@ -42,7 +44,7 @@ func (l *lane) keep(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			l.enter(judgement{state: Down, reason: reasonOf(err)})
 		}
-		wait(ctx, l.poke, backoff/2+rand.N(backoff))
+		wait(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
 	}
 }
@@ -81,7 +83,9 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 		if due {
 			beat = l.now()
 		}
-		wait(ctx, l.poke, lookEvery)
+		// However often it is poked, it does not look all the time.
+		wait(ctx, nil, lookPause)
+		wait(ctx, l.poke, lookEvery-lookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}
@@ -119,22 +123,33 @@ func (l *lane) fence(c *connection, earlier []*connection) []*connection {
 	}
 	var alive []*connection
 	for _, e := range earlier {
-		if e.runID != c.runID {
-			continue // its server has ended, and so has it
-		}
-		err := c.ask(c.client.B().ClientKill().Id(e.id).Build())[0].Error()
-		if err != nil && !strings.Contains(err.Error(), "No such client") {
+		// That of another server, which answered here for a while, may still
+		// matter when that is back.
+		if e.runID != c.runID || l.kill(c, e.id) != nil {
 			alive = append(alive, e)
-			l.log.Warn("cannot end an earlier connection, releases carry a deadline instead", "error", err)
 		}
+	}
+	// Nobody has this number: it tells whether we have the right.
+	err := l.kill(c, math.MaxInt64)
+	if err != nil {
+		l.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
 	}
 	l.mu.Lock()
-	l.fenceless = len(alive) > 0
+	l.fenceless = err != nil
 	l.mu.Unlock()
-	if over := len(alive) - 16; over > 0 {
-		alive = alive[over:]
+	return alive[max(0, len(alive)-maxEarlier):]
+}
+
+// maxEarlier bounds the connections that are kept to be fenced.
+const maxEarlier = 16
+
+// kill ends a connection, or finds it ended.
+func (l *lane) kill(c *connection, id int64) error {
+	err := c.ask(c.client.B().ClientKill().Id(id).Build())[0].Error()
+	if err != nil && strings.Contains(err.Error(), "No such client") {
+		return nil
 	}
-	return alive
+	return err
 }
 
 // look asks for the server, the mark and the clock.
@@ -152,7 +167,7 @@ func (l *lane) look(c *connection) (sight, error) {
 	if err != nil {
 		return s, err
 	}
-	s.reading = micros / 1000
+	s.reading, s.sent = micros/1000, sent
 	l.mu.Lock()
 	l.sawClock(micros, sent, l.now())
 	l.mu.Unlock()

@@ -56,6 +56,10 @@ type lane struct {
 	redraw  bool
 	stepped time.Duration
 	looked  time.Duration
+	// markSent is when the newest look at the mark went out, pending since
+	// when the mark is known to be pending; 0 when it is not (M4).
+	markSent time.Duration
+	pending  time.Duration
 
 	queue []*task
 	bytes int
@@ -102,11 +106,6 @@ func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, 
 func (l *lane) send(t *task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.creates() && len(l.owed) > 0 {
-		// What this redlockd takes now must not be released by what it was
-		// asked to release before (V8).
-		delete(l.owed, owedKey{key: t.key, token: t.token})
-	}
 	if !l.takes(t, now) {
 		if t.mustArrive() {
 			l.owe(t)
@@ -117,10 +116,24 @@ func (l *lane) send(t *task, now time.Duration) bool {
 		latest, _ := l.looks.latest(now)
 		t.deadline = latest + l.cfg.Timeout.Milliseconds()
 	}
-	l.queue = append(l.queue, t)
-	l.bytes += t.size()
+	if (t.creates() || t.heals) && len(l.owed) > 0 {
+		// What this redlockd takes now must not be freed by a release that it
+		// was asked for before (V8): that goes first.
+		name := owedKey{key: t.key, token: t.token}
+		if before := l.owed[name]; before != nil {
+			delete(l.owed, name)
+			l.append(before)
+		}
+	}
+	l.append(t)
 	l.ready.Signal()
 	return true
+}
+
+// append needs mu.
+func (l *lane) append(t *task) {
+	l.queue = append(l.queue, t)
+	l.bytes += t.size()
 }
 
 // takes is whether the task may be sent now.
@@ -168,7 +181,9 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.under != nil && l.under.greatest < hold {
-		l.want(hold)
+		if l.under.real {
+			l.want(hold)
+		}
 		return 0, false
 	}
 	if hold > 0 && l.zero != nil && !l.master.Embedded && !l.zero.bearsReal(hold) {
@@ -185,8 +200,10 @@ func (l *lane) bears(hold time.Duration) (bears, waitFor bool) {
 	if l.master.Embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
 		return true, false
 	}
-	l.want(hold)
-	return false, l.open && l.votes() && !l.frozen()
+	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
+		l.want(hold)
+	}
+	return false, waitFor
 }
 
 // want tells the keeper which hold the mark shall bear. Needs mu.
@@ -209,6 +226,18 @@ func (l *lane) owe(t *task) {
 	l.owed[name] = &again
 }
 
+// retaken are the locks that what waits will take. A release that failed must
+// not be repeated behind that (V8). Needs mu.
+func (l *lane) retaken() map[owedKey]bool {
+	taken := map[owedKey]bool{}
+	for _, t := range l.queue {
+		if t.creates() || t.heals {
+			taken[owedKey{key: t.key, token: t.token}] = true
+		}
+	}
+	return taken
+}
+
 // owes is whether the rollback of an attempt is still to be carried out.
 func (l *lane) owes(key, token string, expiry int64) bool {
 	l.mu.Lock()
@@ -224,8 +253,7 @@ func (l *lane) payBack() {
 	for name, t := range l.owed {
 		delete(l.owed, name)
 		if now < t.until {
-			l.queue = append(l.queue, t)
-			l.bytes += t.size()
+			l.append(t)
 		}
 	}
 }

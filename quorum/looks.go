@@ -21,12 +21,8 @@ type looks struct {
 }
 
 // add takes a reading of the master's clock, in milliseconds, that was asked
-// for at sent and had arrived at received, by our clock. A look that took
-// longer than a look may be old says nothing.
+// for at sent and had arrived at received, by our clock.
 func (l *looks) add(reading int64, sent, received time.Duration) {
-	if received-sent > lookAge {
-		return
-	}
 	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of
 	// several looks the one with the least reading - sent x (1+drift) wins.
 	intercept := float64(reading) - millis(sent)*(1+l.drift)

@@ -43,8 +43,12 @@ func (a *attempt) noQuorum(v Verdict) error {
 	return errors.New(text)
 }
 
+// tooLate is the answer where the reply could not be written in time (V2).
 func (a *attempt) tooLate() error {
-	return errors.New("NOQUORUM the majority agreed too late to tell, and the lock was given back")
+	if a.op.Kind == Extend {
+		return errors.New("NOQUORUM the majority agreed too late to tell: the lock may have been extended")
+	}
+	return errors.New("NOQUORUM the majority agreed too late to tell: what was taken is given back")
 }
 
 // lacking is the refusal while too few masters may vote, or for what needs no

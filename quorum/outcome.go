@@ -13,6 +13,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	switch {
 	case v == Won && a.promises():
 		o.grant = &grant{attempt: a}
+		a.noteGrant()
 		// Extended is what a quorum had before, as far as can be told (V4).
 		o.Prolonged = t.prolonged+t.awaited+t.silent >= t.quorum && t.prolonged > 0
 	case v == Held && a.op.Kind == Read:
@@ -25,6 +26,19 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		o.Err = a.noQuorum(o.Verdict)
 	}
 	return o
+}
+
+// noteGrant tells the reads that come next what was asked for.
+func (a *attempt) noteGrant() {
+	if a.op.Kind != transact {
+		a.call.db.keys.granted(a.op.Key, a.op.TTL, a.began)
+		return
+	}
+	for i := range a.op.steps {
+		if s := &a.op.steps[i]; s.hold > 0 {
+			a.call.db.keys.granted(s.key, s.change.TTL, a.began)
+		}
+	}
 }
 
 // readState fills in the token and the q-th greatest remaining time (V10).
@@ -43,6 +57,8 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 	slices.Sort(left)
 	cfg := &a.call.q.cfg
 	ttl := min(cfg.remaining(left[len(left)-t.quorum]), cfg.MaxTTL)
+	// A grant's expiry is ahead by a timeout at most, see sawClock.
+	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
 	if ttl < time.Millisecond {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: t.most}
 		return

@@ -31,17 +31,23 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	outcomes := make([]outcome, len(b.tasks))
+	var failed []*task
+	again := false
 	for i, t := range b.tasks {
 		o := outcomeOf(t, results[i], quarantined)
 		c.learn(t, o)
-		if !o.done && (o.code == "" || o.code == "NOSCRIPT") && t.mustArrive() {
-			l.owe(t)
-			l.due = true
+		if !o.done && t.mustArrive() {
+			failed = append(failed, t)
+			// Another error is tried again at the next look.
+			again = again || o.code == "" || o.code == "NOSCRIPT"
 		}
 		if !counts {
 			o.ballot = ballot{vote: silent}
 		}
 		outcomes[i] = o
+	}
+	if len(failed) > 0 {
+		l.repeat(failed, again, broken(results[len(results)-1].Error()))
 	}
 	l.mu.Unlock()
 
@@ -58,6 +64,21 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 }
 
+// repeat keeps what failed and must arrive, unless what waits already takes
+// the lock again: on a connection that is over nothing does. Needs mu.
+func (l *lane) repeat(failed []*task, atOnce, over bool) {
+	var taken map[owedKey]bool
+	if !over {
+		taken = l.retaken()
+	}
+	for _, t := range failed {
+		if t.rollback || !taken[owedKey{key: t.key, token: t.token}] {
+			l.owe(t)
+		}
+	}
+	l.due = l.due || atOnce
+}
+
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
 // M5). Needs mu.
 func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
@@ -65,36 +86,42 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 	if err != nil {
 		return false
 	}
-	same := b.under == nil || l.sameMark(c, b.under, results[len(results)-2])
+	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
 	return l.sawClock(micros, b.sent, received) && same
 }
 
 // sameMark is whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
 // anything else is the keeper's to judge. Needs mu.
-func (l *lane) sameMark(c *connection, under *mark, r rueidis.RedisResult) bool {
+func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	if err == nil && raw == l.raw && l.under != nil {
-		return under.same(l.under)
+		l.markSent = b.sent
+		return b.under.same(l.under)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
 	m, err := parseMark(raw)
 	if err == nil && m.runID == c.runID && m.name == l.master.Name && m.masters == l.db.masters && m.db == l.db.number {
-		l.learn(m, raw)
-		return under.same(m)
+		l.learn(m, raw, b.sent)
+		return b.under.same(m)
 	}
 	l.open = false
 	l.wakeKeeper()
 	return false
 }
 
-// learn takes a mark over. Needs mu.
-func (l *lane) learn(m *mark, raw string) {
-	l.under, l.raw = m, raw
-	if m.real {
+// learn takes a mark over that was looked at by what went out at sent. Needs
+// mu.
+func (l *lane) learn(m *mark, raw string, sent time.Duration) {
+	l.under, l.raw, l.markSent = m, raw, sent
+	switch {
+	case m.real:
 		l.memory.sawReal, l.memory.id, l.memory.beat = true, m.id, m.beat
+		l.pending = 0
+	case l.pending == 0:
+		l.pending = l.now()
 	}
 }
 
@@ -114,12 +141,12 @@ func (l *lane) drop(c *connection, cause error) {
 		return
 	}
 	lost := l.queue
-	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
 	for _, t := range lost {
 		if t.mustArrive() {
 			l.owe(t)
 		}
 	}
+	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	l.wakeKeeper()

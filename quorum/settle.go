@@ -64,7 +64,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
 	}
 	if s.mark != nil && j.open {
-		l.learn(s.mark, s.raw)
+		l.learn(s.mark, s.raw, s.sent)
 	}
 	l.status.Version, l.status.RunID = s.server.version, s.server.runID
 	l.mu.Unlock()

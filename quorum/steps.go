@@ -32,7 +32,11 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		keep = max(l.under.greatest, time.Second)
 	}
 	l.offsets.add(n, keep)
-	l.looks.add((micros+999)/1000, sent, received)
+	if received-sent <= l.cfg.Timeout {
+		// A slower one would tell too little about the clock, and who answers
+		// so has no vote either.
+		l.looks.add((micros+999)/1000, sent, received)
+	}
 	return true
 }
 

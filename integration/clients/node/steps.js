@@ -10,7 +10,8 @@ function tell (name, result) {
 
 // version reads what is really installed under a folder of node_modules.
 function version (...packages) {
-  tell('version', packages.map(p => require(require('path').join(__dirname, 'node_modules', p, 'package.json')).version).join(' '))
+  tell('version', packages.map(p => require(require('path').join(__dirname, 'node_modules', p, 'package.json'))
+    .version.replace(/^v/, '')).join(' '))
 }
 
 async function step (name, call) {

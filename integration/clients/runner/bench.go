@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -128,9 +129,14 @@ func (b *Bench) shell(ctx context.Context, command string) string {
 	return command + ": " + err.Error()
 }
 
+// nextPrefix numbers the programs, so that none finds keys of another. It is
+// the same against all targets, because errors name keys.
+var nextPrefix atomic.Int64
+
 // measure runs the program against all targets, side by side.
 func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *scripts, p Program, r *row) {
 	targets := rig.targets(p.Max)
+	prefix := fmt.Sprintf("bench%d:", nextPrefix.Add(1))
 	r.runs = make([]outcome, len(targets))
 	var wg sync.WaitGroup
 	for i, t := range targets {
@@ -140,7 +146,7 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *sc
 				r.runs[i].failure = err.Error()
 				return
 			}
-			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr)
+			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, prefix)
 			said := rec.stop()
 			if i == 0 {
 				scripts.add(b.Language+" "+p.Name, said)
@@ -160,11 +166,11 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *sc
 }
 
 // once runs the program against one address and collects its steps.
-func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr string) outcome {
+func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr, prefix string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	host, port, _ := strings.Cut(addr, ":")
-	args := append(append([]string{}, p.Run[1:]...), host, port, fmt.Sprintf("bench%d:", os.Getpid()))
+	args := append(append([]string{}, p.Run[1:]...), host, port, prefix)
 	name := p.Run[0]
 	if strings.Contains(name, "/") {
 		name = filepath.Join(b.dir, name)

@@ -18,6 +18,7 @@ import (
 type options struct {
 	dir     string         // integration/clients
 	root    string         // the main module
+	binary  string         // a redlockd that is built already; empty builds it
 	install bool           // get packages first
 	only    *regexp.Regexp // names of programs; nil is all
 	trace   string         // folder for recordings; empty is none
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rig, err := startRig(ctx, opts.root)
+	rig, err := startRig(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -67,6 +68,7 @@ func parse(args []string) (options, error) {
 	var only string
 	fs := flag.NewFlagSet("runner", flag.ContinueOnError)
 	fs.StringVar(&o.root, "root", ".", "the `folder` of redlockd's main module")
+	fs.StringVar(&o.binary, "redlockd", "", "test this `file`, instead of building redlockd anew")
 	fs.BoolVar(&o.install, "install", false, "install what the programs need, by each language's package manager")
 	fs.StringVar(&only, "only", "", "run only programs whose language/name matches this `regexp`")
 	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")

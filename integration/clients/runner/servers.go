@@ -41,25 +41,28 @@ type server struct {
 	log  string
 }
 
-func startRig(ctx context.Context, root string) (*rig, error) {
+func startRig(ctx context.Context, opts options) (*rig, error) {
 	dir, err := os.MkdirTemp("", "clients")
 	if err != nil {
 		return nil, err
 	}
 	r := &rig{dir: dir}
-	if err := r.start(ctx, root); err != nil {
+	if err := r.start(ctx, opts); err != nil {
 		r.stop()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *rig) start(ctx context.Context, root string) (err error) {
-	binary := filepath.Join(r.dir, "redlockd")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
-	build.Dir = root
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building redlockd: %w\n%s", err, said)
+func (r *rig) start(ctx context.Context, opts options) (err error) {
+	binary := opts.binary
+	if binary == "" {
+		binary = filepath.Join(r.dir, "redlockd")
+		build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
+		build.Dir = opts.root
+		if said, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("building redlockd: %w\n%s", err, said)
+		}
 	}
 	if r.plain, err = r.redis(); err != nil {
 		return err

@@ -100,11 +100,19 @@ func (s *session) begin(req commands.Request, size int, after func()) {
 		s.pipe.add(sl)
 		return
 	}
+	if req.Notices != nil {
+		sl.after = func() {
+			s.srv.notify(req.Notices(sl.outcomes))
+			if after != nil {
+				after()
+			}
+		}
+	}
 	sl.waiting = len(req.Ops)
 	sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
 	for i := range req.Ops {
 		kind := req.Ops[i].Kind
-		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend
+		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend || kind >= quorum.Decide
 	}
 	s.pipe.add(sl)
 	for i := range req.Ops {

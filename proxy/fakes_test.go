@@ -175,7 +175,8 @@ func (q *fakeQuorum) holder(key string) string {
 	return q.locks[key]
 }
 
-// fakeInterpreter understands LOCK key token, READ key, FREE key and BOOM.
+// fakeInterpreter understands LOCK key token, READ key, FREE key, WAKE key list
+// items and BOOM.
 type fakeInterpreter struct{}
 
 func (fakeInterpreter) Understand(db int, args [][]byte) (commands.Request, bool) {
@@ -192,10 +193,24 @@ func (fakeInterpreter) Understand(db int, args [][]byte) (commands.Request, bool
 		op.Kind, op.Key = quorum.Read, string(args[1])
 	case name == "free" && len(args) == 2:
 		op.Kind, op.Key = quorum.Remove, string(args[1])
+	case name == "wake" && len(args) == 4:
+		// Frees a lock, fills a list and publishes, like a script.
+		op.Kind, op.Key = quorum.Remove, string(args[1])
+		return commands.Request{Ops: []quorum.Op{op}, Reply: fakeReply(op.Kind), Notices: fakeNotices(args)}, true
 	default:
 		return commands.Request{}, false
 	}
 	return commands.Request{Ops: []quorum.Op{op}, Reply: fakeReply(op.Kind)}, true
+}
+
+func fakeNotices(args [][]byte) func([]*quorum.Outcome) []commands.Notice {
+	n := commands.Notice{Signal: string(args[2]), Items: strings.Split(string(args[3]), ","), TTL: time.Second, Lock: string(args[1])}
+	return func(outs []*quorum.Outcome) []commands.Notice {
+		if outs[0].Verdict != quorum.Won {
+			return nil
+		}
+		return []commands.Notice{n, {Channel: "freed", Message: n.Lock}}
+	}
 }
 
 func fakeReply(kind quorum.Kind) func([]*quorum.Outcome) commands.Reply {

@@ -58,8 +58,11 @@ func specs() []commands.Spec {
 	list := slices.Clone(commands.Table())
 	for _, c := range localCommands() {
 		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
-		if c.name == "watch" {
+		switch c.name {
+		case "watch":
 			spec.First, spec.Last, spec.Step = 1, -1, 1
+		case "blpop", "brpop":
+			spec.First, spec.Last, spec.Step = 1, -2, 1
 		}
 		list = append(list, spec)
 	}

@@ -1,5 +1,7 @@
 package proxy
 
+import "time"
+
 // Limits that nobody needs to set. Those that somebody may are in Config.
 const (
 	// maxInline bounds an inline command, as in Redis.
@@ -33,6 +35,15 @@ const (
 	maxBatch = 128
 	// maxRefusedNames bounds the names that refused commands are counted by.
 	maxRefusedNames = 128
+	// maxSignals bounds the signal lists that wait for somebody, and those
+	// whose lock is known; maxSignalTTL is the longest that one waits.
+	maxSignals   = 10000
+	maxSignalTTL = 10 * time.Minute
+	// maxWaitedLists bounds the lists of one BLPOP, maxBlock its time.
+	maxWaitedLists = 16
+	maxBlock       = 365 * 24 * time.Hour
+	// lookEvery is how often a blocked BLPOP looks at the lock itself.
+	lookEvery = time.Second
 	// maxTurnedAway bounds the connections over max_clients that are being
 	// told so; more are closed without a word.
 	maxTurnedAway = 64

@@ -72,6 +72,8 @@ func localCommands() []localCommand {
 		{name: "acl", arity: -2, run: (*session).acl},
 		{name: "publish", arity: 3, run: (*session).publishNow, special: (*session).publish},
 		{name: "spublish", arity: 3, run: (*session).publishNow, special: (*session).publish},
+		{name: "blpop", arity: -3, run: (*session).popNow, special: (*session).blpop},
+		{name: "brpop", arity: -3, run: (*session).popNow, special: (*session).blpop},
 		{name: "pubsub", arity: -2, run: (*session).pubsub},
 		{name: "subscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true},
 		{name: "psubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true},

@@ -26,6 +26,7 @@ type Server struct {
 	started time.Time
 	runID   string
 	hub     hub
+	signals signals
 	stats   stats
 	logins  failedLogins
 	port    atomic.Int64
@@ -59,6 +60,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		sessions:  make(map[int64]*session),
 	}
 	s.hub.init()
+	s.signals.init()
 	return s
 }
 

@@ -23,7 +23,7 @@ type slot struct {
 	reply commands.Reply
 	// several says that the reply's items are replies of their own.
 	several bool
-	// acquires says that an operation of the slot takes a lock.
+	// acquires says that an operation of the slot takes a lock, or may.
 	acquires bool
 	// after is called when the last outcome is there.
 	after func()

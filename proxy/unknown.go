@@ -37,7 +37,7 @@ var redisHas = func() map[string]bool {
 }()
 
 const redisOnly = `
-append bgrewriteaof bgsave bitcount bitfield bitfield_ro bitop bitpos blmove blmpop blpop brpop
+append bgrewriteaof bgsave bitcount bitfield bitfield_ro bitop bitpos blmove blmpop
 brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall fcall_ro flushall
 flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
 georadiusbymember_ro geosearch geosearchstore getbit getex getrange hdel hexists hget hgetall

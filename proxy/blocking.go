@@ -1,0 +1,188 @@
+package proxy
+
+import (
+	"errors"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// blpop is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
+// behind it in the session is carried out before it ends. Meanwhile another
+// goroutine waits and this one goes on reading, so that a client that goes is
+// seen at once.
+func (s *session) blpop(args [][]byte) {
+	w, timeout, refusal := s.waiter(args)
+	if refusal != nil {
+		s.refuse(*refusal)
+		return
+	}
+	s.pipe.flush()
+	s.srv.signals.wait(w, time.Now())
+	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		b.popped, b.ok = s.await(w, timeout, b.ended)
+		s.wake(b)
+	}()
+	stays := s.readOn(b)
+	close(b.ended)
+	<-b.done
+	s.begun = -1
+	if p, ok := s.srv.signals.cancel(w); ok {
+		b.popped, b.ok = p, true
+	}
+	switch {
+	case !stays && b.ok:
+		s.srv.signals.giveBack(b.popped, time.Now())
+	case !stays:
+	case b.ok:
+		s.answer(popReply(b.popped))
+	default:
+		s.answer(commands.NullArray)
+	}
+}
+
+// blocked is one BLPOP that waits.
+type blocked struct {
+	// ended is closed when nobody reads on, done when nobody waits.
+	ended, done chan struct{}
+	// over needs stopMu.
+	over bool
+	// popped is set before done is closed.
+	popped popped
+	ok     bool
+}
+
+// wake ends readOn.
+func (s *session) wake(b *blocked) {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	b.over = true
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // wakes the read; nothing to do when closed
+}
+
+// readOn reads what comes behind a command that blocks, until that is over or
+// the session is to stop. It is false when the client has gone.
+func (s *session) readOn(b *blocked) bool {
+	for {
+		s.stopMu.Lock()
+		if b.over || s.stopping {
+			s.stopMu.Unlock()
+			return true
+		}
+		deadline := time.Time{}
+		full := s.frames.end-s.frames.start >= maxQueuedBytes
+		if full {
+			deadline = time.Unix(1, 0)
+		}
+		_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+		s.stopMu.Unlock()
+		if full {
+			// Enough is waiting: only now and then look whether it is over.
+			select {
+			case <-s.dead:
+				return false
+			case <-time.After(lookEvery / 10):
+			}
+			continue
+		}
+		if err := s.frames.fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			s.gone.Store(true)
+			return false
+		}
+	}
+}
+
+// await waits for one of three: a signal, the end of its time, or that the
+// lock is free though no signal came, because it was released elsewhere.
+func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{}) (popped, bool) {
+	var late <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(timeout)
+		defer t.Stop()
+		late = t.C
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	free := make(chan signal, len(w.wants))
+	for {
+		select {
+		case p := <-w.popped:
+			return p, true
+		case at := <-free:
+			if p, ok := s.srv.signals.cancel(w); ok {
+				return p, true
+			}
+			return popped{at, "1"}, true
+		case <-late:
+			return popped{}, false
+		case <-ended:
+			return popped{}, false
+		case <-look.C:
+			s.lookAtLocks(w, free)
+		}
+	}
+}
+
+// lookAtLocks reads the locks that w waits for.
+func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
+	for _, at := range w.wants {
+		lock, ok := s.srv.signals.lock(at)
+		if !ok {
+			continue
+		}
+		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.db, Key: lock}, s, func(o *quorum.Outcome) {
+			if o.Err != nil || o.Verdict != quorum.Absent || o.State.Lapsed {
+				return
+			}
+			select {
+			case free <- at:
+			default: // it is known already
+			}
+		})
+	}
+}
+
+// waiter reads BLPOP's arguments.
+func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refusal *commands.Reply) {
+	last := len(args) - 1
+	seconds, err := strconv.ParseFloat(string(args[last]), 64)
+	switch {
+	case err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0):
+		return nil, 0, new(commands.Error("ERR timeout is not a float or out of range"))
+	case seconds < 0:
+		return nil, 0, new(commands.Error("ERR timeout is negative"))
+	case len(args)-2 > maxWaitedLists:
+		return nil, 0, new(commands.Error("ERR redlockd waits for " + strconv.Itoa(maxWaitedLists) + " lists at most"))
+	case seconds > maxBlock.Seconds():
+		return nil, 0, new(commands.Error("ERR timeout is out of range"))
+	}
+	timeout = time.Duration(seconds * float64(time.Second))
+	if seconds > 0 {
+		timeout = max(timeout, time.Millisecond)
+	}
+	w = &waiter{right: is(args[0], "brpop"), popped: make(chan popped, 1)}
+	for _, key := range args[1:last] {
+		w.wants = append(w.wants, signal{s.db, string(key)})
+	}
+	return w, timeout, nil
+}
+
+// popNow is BLPOP inside MULTI, where it does not wait.
+func (s *session) popNow(args [][]byte) commands.Reply {
+	w, _, refusal := s.waiter(args)
+	if refusal != nil {
+		return *refusal
+	}
+	if p, ok := s.srv.signals.popNow(w, time.Now()); ok {
+		return popReply(p)
+	}
+	return commands.NullArray
+}
+
+func popReply(p popped) commands.Reply { return commands.Array(bulks(p.from.key, p.item)...) }

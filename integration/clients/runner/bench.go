@@ -88,6 +88,11 @@ func (b *Bench) run(ctx context.Context, opts options, rig *rig, scripts *script
 			b.measure(ctx, opts, rig, scripts, p, &r)
 		}
 		fmt.Fprintln(out, r.line())
+		if opts.verbose && r.missing == "" {
+			for _, step := range r.runs[0].steps {
+				fmt.Fprintf(out, "           %-28s %s\n", step, short(show(r.runs[0].results[step]), 120))
+			}
+		}
 		rows = append(rows, r)
 	}
 	return rows

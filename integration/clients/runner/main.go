@@ -24,6 +24,7 @@ type options struct {
 	trace   string         // folder for recordings; empty is none
 	report  string         // file for the table; empty is none
 	limit   time.Duration  // for one program against one target
+	verbose bool           // print each step's result
 }
 
 func main() {
@@ -74,6 +75,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")
 	fs.StringVar(&o.report, "report", "", "write the table to this `file`")
 	fs.DurationVar(&o.limit, "limit", 90*time.Second, "how long one program may take against one server")
+	fs.BoolVar(&o.verbose, "v", false, "print what each step gave against the one Redis")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -64,7 +64,9 @@ func (t *transaction) request() Request {
 }
 
 func (t *transaction) findKeys() {
-	t.keys = append(t.keys, t.meaning.Keys...)
+	if t.meaning.Kind == script.PerCall {
+		t.keys = append(t.keys, t.meaning.Keys...)
+	}
 	index := make(map[string]int)
 	for i, key := range t.keys {
 		index[key] = i

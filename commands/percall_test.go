@@ -11,9 +11,9 @@ import (
 
 // running is a script that does the same in every state.
 func running(e script.Effect, err error) *script.Meaning {
-	return &script.Meaning{Kind: script.PerCall, Key: "k", Keys: []string{"k"}, Run: func([]script.State) (script.Result, error) {
+	return &script.Meaning{Kind: script.PerCall, Key: "k", Runner: &script.Runner{Keys: []string{"k"}, Run: func([]script.State) (script.Result, error) {
 		return script.Result{Effects: []script.Effect{e}, Reply: script.Value{Kind: script.Bulk, Text: "ran"}}, err
-	}}
+	}}}
 }
 
 func TestEffectBecomesOneConditionalOperation(t *testing.T) {
@@ -62,10 +62,10 @@ func TestEffectBecomesOneConditionalOperation(t *testing.T) {
 
 func TestRunIsShownTheState(t *testing.T) {
 	var got script.State
-	m := &script.Meaning{Kind: script.PerCall, Key: "k", Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
+	m := &script.Meaning{Kind: script.PerCall, Key: "k", Runner: &script.Runner{Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
 		got = s[0]
 		return script.Result{Effects: make([]script.Effect, 1)}, nil
-	}}
+	}}}
 	in, _ := fakeWith(rejecting(), m, nil)
 	decideOn(t, understandScript(t, in, "EVALSHA sha 1 k"), found("old", 2*time.Second), quorum.Won)
 	if want := (script.State{Found: true, Value: "old", TTL: 2 * time.Second}); got != want {

@@ -153,8 +153,8 @@ var mixable = map[string]bool{"ping": true, "echo": true, "publish": true, "spub
 func mixes(queue [][][]byte) bool {
 	for _, args := range queue {
 		var buf [32]byte
-		name := string(lower(buf[:], args[0]))
-		if _, isLocal := locals[name]; isLocal && !mixable[name] {
+		name := lower(buf[:], args[0])
+		if _, isLocal := locals[string(name)]; isLocal && !mixable[string(name)] {
 			return false
 		}
 	}

@@ -53,9 +53,8 @@ func perCall(p *program) (*Meaning, error) {
 	case len(n.locks) == 0:
 		return &Meaning{Kind: Nothing, Reply: [states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
-	m := &Meaning{Kind: PerCall, Key: n.locks[0], Keys: n.locks}
-	m.Run = func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
-	return m, nil
+	run := func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
+	return &Meaning{Kind: PerCall, Key: n.locks[0], Runner: &Runner{Keys: n.locks, Run: run}}, nil
 }
 
 // dryRuns finds the keys: those that a run touches. When it touches several,

@@ -39,9 +39,6 @@ type Meaning struct {
 	// Key is the one key the script uses, or the first of Keys; empty for
 	// Nothing.
 	Key string
-	// Keys, for PerCall only, are all keys the call uses: one or more, all
-	// different.
-	Keys []string
 	// Token is what the script compares the stored value with, or stores;
 	// empty for Nothing, PerCall, and Reads that compare with nothing.
 	Token string
@@ -51,14 +48,22 @@ type Meaning struct {
 	// Reply is the reply table: the reply by the state found. Items are shared
 	// with other calls and must not be written to.
 	Reply [states]Value
-	// Run, for PerCall only, runs the script on what was found under Keys. Its
-	// error is a *RefusedError. It is safe for concurrent use.
+	// Runner is set for PerCall only.
+	*Runner
+}
+
+// Runner tells what one call does, by running it.
+type Runner struct {
+	// Keys are all keys the call uses: one or more, all different.
+	Keys []string
+	// Run runs the script on what was found under Keys. Its error is a
+	// *RefusedError. It is safe for concurrent use.
 	Run func([]State) (Result, error)
 }
 
 // Result is what one run came to.
 type Result struct {
-	// Effects are in the order of Meaning.Keys.
+	// Effects are in the order of Runner.Keys.
 	Effects []Effect
 	Reply   Value
 	// Notices are for those who wait, once the effects are carried out.

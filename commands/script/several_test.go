@@ -1,0 +1,195 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// held is a lock that others see.
+func held(v string) State { return State{Found: true, Value: v, TTL: time.Second} }
+
+func runSeveral(t *testing.T, c call, found map[string]State) (*Meaning, Result, error) {
+	t.Helper()
+	m, err := c.understand(NewLibrary())
+	if err != nil {
+		return nil, Result{}, err
+	}
+	var states []State
+	for _, key := range m.Keys {
+		states = append(states, found[key])
+	}
+	res, err := m.Run(states)
+	return m, res, err
+}
+
+func TestC7KeysOfACall(t *testing.T) {
+	for _, tt := range []struct {
+		name, body, keys, args, want string
+	}{
+		{"all of KEYS", `for _, k in ipairs(KEYS) do redis.call('get', k) end return redis.call('del', unpack(KEYS))`, "a b c", "", "per call of a b c"},
+		{"named in ARGV", `return redis.call('del', KEYS[1], ARGV[1])`, "a", "b", "per call of a b"},
+		{"one named twice", `return redis.call('del', KEYS[1], ARGV[1])`, "a", "a", "per call of a"},
+		{"made up", `return redis.call('del', KEYS[1], KEYS[1] .. ':2')`, "a", "", "per call of a a:2"},
+		{"a second one by state", `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[2]) end return redis.call('get', 'c')`, "a b", "t", "per call of a c b"},
+		{"KEYS that no dry run met", `if redis.call('get', KEYS[1]) == 'magic' then redis.call('del', KEYS[3]) end return redis.call('del', KEYS[2])`, "a b c", "", "per call of a b c"},
+		{"KEYS as data", `return redis.call('set', KEYS[1], KEYS[3], 'PX', KEYS[2])`, "a 500 t", "", "per call of a"},
+		{"a signal", `redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) return redis.call('del', KEYS[1])`, "a s", "", "per call of a"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := call{tt.body, strings.Fields(tt.keys), strings.Fields(tt.args)}.understand(NewLibrary())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := told(m); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRunOnSeveralKeys(t *testing.T) {
+	first := `if redis.call('get', KEYS[1]) then return redis.call('del', KEYS[1]) end return redis.call('msetnx', KEYS[1], 'v', KEYS[2], 'w')`
+	choose := `if redis.call('get', KEYS[1]) == 'magic' then return redis.call('del', 'z') end return redis.call('del', KEYS[1])`
+	for _, tt := range []struct {
+		name, body string
+		found      map[string]State
+		want       string
+	}{
+		{"all absent", first, nil, "[{2 v 0s} {2 w 0s}] 1"},
+		{"first held", first, map[string]State{"a": held("x")}, "[{1  0s} {0  0s}] 1"},
+		{"second held", first, map[string]State{"b": held("x")}, "[{0  0s} {0  0s}] 0"},
+		{"one key", choose, nil, "[{0  0s}] 0"},
+		{"one key that chooses another", choose, map[string]State{"a": held("magic")},
+			`uses the key "z" only where another one holds something`},
+		{"a list by state", `if redis.call('get', KEYS[1]) == 'magic' then redis.call('rpush', KEYS[2], 1) end return 1`, map[string]State{"a": held("magic")},
+			`uses the key "b" only where another one holds something`},
+		{"a list by state, among several", `redis.call('get', KEYS[2]) if redis.call('get', KEYS[1]) == 'magic' then redis.call('rpush', KEYS[2], 1) end return 1`,
+			map[string]State{"a": held("magic")}, `fills the list "b" by what a key holds`},
+		{"an error after a write elsewhere", `redis.call('del', KEYS[1]) if redis.call('get', KEYS[2]) then error('x') end return 1`,
+			map[string]State{"a": held("x")}, "fails after it has changed the key"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, res, err := runSeveral(t, call{tt.body, []string{"a", "b"}, nil}, tt.found)
+			got := fmt.Sprintf("%v %s", res.Effects, show(res.Reply))
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNotices(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		want       []Notice
+	}{
+		{"pushed left", `redis.call('lpush', 's', 1, 'b') redis.call('pexpire', 's', 700) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"b", "1"}, TTL: 700 * time.Millisecond}}},
+		{"pushed right, twice", `redis.call('rpush', 's', 1) redis.call('rpush', 's', 2) redis.call('expire', 's', 7) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"1", "2"}, TTL: 7 * time.Second}}},
+		{"pushed and deleted", `redis.call('rpush', 's', 1) redis.call('del', 's') return redis.call('del', KEYS[1])`, nil},
+		{"published", `redis.call('publish', 'c', KEYS[1]) redis.call('spublish', 'd', 7) return redis.call('del', KEYS[1])`,
+			[]Notice{{Channel: "c", Message: "a"}, {Channel: "d", Message: "7", Sharded: true}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, res, err := runSeveral(t, call{tt.body, []string{"a"}, nil}, nil)
+			if err != nil || !reflect.DeepEqual(res.Notices, tt.want) {
+				t.Errorf("got %+v, %v, want %+v", res.Notices, err, tt.want)
+			}
+		})
+	}
+}
+
+// The database a script is in belongs to its meaning.
+func TestSelectInAScript(t *testing.T) {
+	l := NewLibrary()
+	sha, _ := l.Load(`redis.pcall('SELECT', tonumber(ARGV[1])) if redis.call('get', KEYS[1]) == ARGV[2] then return redis.call('del', KEYS[1]) end return 0`)
+	for _, tt := range []struct {
+		db   int
+		arg  string
+		want string
+	}{
+		{0, "0", "releases lock tok: 0 1 0"},
+		{5, "5", "releases lock tok: 0 1 0"},
+		{5, "0", "selects another database"},
+		{0, "5", "selects another database"},
+		{0, "0", "releases lock tok: 0 1 0"},
+	} {
+		got := ""
+		m, err := l.Understand(tt.db, sha, lock, []string{tt.arg, "tok"})
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = told(m)
+		}
+		if got != tt.want {
+			t.Errorf("SELECT %s in database %d: got %s, want %s", tt.arg, tt.db, got, tt.want)
+		}
+	}
+}
+
+func TestTransact(t *testing.T) {
+	l := NewLibrary()
+	sha, _ := l.Load(`return redis.call('del', KEYS[1])`)
+	words := func(s string) Command { return Command{Words: strings.Fields(s)} }
+	many := make([]Command, 1024)
+	for i := range many {
+		many[i] = words("set a t px 500")
+	}
+	for _, tt := range []struct {
+		name     string
+		commands []Command
+		want     string
+	}{
+		{"in order", []Command{words("SETNX a t"), words("EXPIRE a 9"), words("GET a")}, `[a] [{2 t 9s}] [1 1 "t"]`},
+		{"with a script", []Command{words("SET a t EX 9"), {SHA: sha, Keys: []string{"a"}}, words("TYPE b")}, `[a b] [{0  0s} {0  0s}] [+OK 1 +none]`},
+		{"an error", []Command{words("SET a t EX 9"), words("EXPIRE b x")}, `[a b] [{0  0s} {0  0s}] -ERR value is not an integer or out of range`},
+		{"many", many, ""},
+		{"no key", []Command{{SHA: sha}}, "user_script:1: "},
+		{"not known", []Command{{SHA: "x"}}, ErrNoScript.Error()},
+		{"another type", []Command{words("HSET a b c")}, "holds HSET"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := l.Transact(0, tt.commands)
+			got := ""
+			switch {
+			case err != nil:
+				got = err.Error()
+			case m.Kind == Nothing:
+				got = show(m.Reply[Absent])
+			default:
+				res, err := m.Run(make([]State, len(m.Keys)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = fmt.Sprintf("%v %v %s", m.Keys, res.Effects, show(res.Reply))
+			}
+			if tt.want != got && (tt.want == "" || !strings.Contains(got, tt.want)) && tt.name != "no key" && tt.name != "many" {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if tt.name == "many" && err != nil {
+				t.Errorf("%d commands: %v", len(many), err)
+			}
+			if tt.name == "no key" && !strings.HasPrefix(got, "-ERR") {
+				t.Errorf("got %s, want an error", got)
+			}
+		})
+	}
+}
+
+// A call that fills ever more lists ends.
+func TestManySignals(t *testing.T) {
+	body := `for i = 1, 1000 do redis.call('rpush', 's' .. i, 1) redis.call('expire', 's' .. i, 1) end return redis.call('del', KEYS[1])`
+	_, err := call{body, lock, nil}.understand(NewLibrary())
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}

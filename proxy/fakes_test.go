@@ -159,6 +159,8 @@ func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
 	return q.limit, ok
 }
 
+func (q *fakeQuorum) told(*quorum.Outcome) {}
+
 func (q *fakeQuorum) undo(o *quorum.Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

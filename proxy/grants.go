@@ -12,6 +12,7 @@ type grants interface {
 	confirm(o *quorum.Outcome) error
 	writeBefore(o *quorum.Outcome) (time.Duration, bool)
 	undo(o *quorum.Outcome)
+	told(o *quorum.Outcome)
 }
 
 type quorumGrants struct{}
@@ -19,3 +20,4 @@ type quorumGrants struct{}
 func (quorumGrants) confirm(o *quorum.Outcome) error                     { return o.Confirm() }
 func (quorumGrants) writeBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
 func (quorumGrants) undo(o *quorum.Outcome)                              { o.Undo() }
+func (quorumGrants) told(o *quorum.Outcome)                              { o.Told() }

@@ -205,6 +205,12 @@ func (p *pipeline) take(w *batch) bool {
 }
 
 func (p *pipeline) wrote(w *batch) {
+	for _, sl := range w.slots {
+		for _, o := range sl.granted {
+			p.s.srv.grants.told(o)
+		}
+		sl.granted = nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, sl := range w.slots {

@@ -8,6 +8,9 @@ const lookAge = 2 * time.Second
 // expirySpread is how many random milliseconds an expiry gets at most (V6).
 const expirySpread = 6 * time.Millisecond
 
+// nameSlack is what an expiry may get beyond that, to be unique.
+const nameSlack = 64 * time.Millisecond
+
 // majority is q, the number of masters that must agree: N/2+1.
 func majority(n int) int { return n/2 + 1 }
 

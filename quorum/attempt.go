@@ -21,8 +21,15 @@ type attempt struct {
 	began time.Duration
 	// over is whether the verdict has fallen; votes that come later count
 	// for nothing. lost is whether what was asked for is not wanted any more.
-	over    bool
-	lost    bool
+	over bool
+	lost bool
+	// asking is while the masters are being asked: until all are the verdict
+	// waits, so that nothing that follows it overtakes.
+	asking bool
+	// pending is what keeps the attempt open (names.go): each master that has
+	// not answered, and the client as long as it was not told.
+	pending int
+	wasTold bool
 	timer   *time.Timer
 	ballots []ballot
 	tasks   []task
@@ -50,7 +57,9 @@ func (a *attempt) begin() {
 		// A release that outstayed is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
+	a.call.db.keys.open(a)
 	a.mu.Lock()
+	a.pending = 1
 	a.began = now
 	a.timer = time.AfterFunc(limit, a.timeout)
 	for i := range a.ballots {
@@ -67,12 +76,16 @@ func (a *attempt) begin() {
 func (a *attempt) ask(now time.Duration, which func(int) bool) {
 	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
 	var mute [maxMasters]bool
+	a.mu.Lock()
+	a.asking = true
+	a.mu.Unlock()
 	for i, l := range a.call.db.lanes {
 		if which(i) {
 			mute[i] = !a.prepare(i, l, spread, now) || !l.send(&a.tasks[i], now)
 		}
 	}
 	a.mu.Lock()
+	a.asking = false
 	for i := range a.ballots {
 		if mute[i] && a.ballots[i].vote == awaited {
 			a.ballots[i].vote = silent
@@ -95,11 +108,11 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
-	t.expiry = a.nameOf(i, l, a.op.Key, a.op.Token, a.op.TTL, evenExpiry(latest, a.hold, spread))
+	t.expiry = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, evenExpiry(latest, a.hold, spread))
 	for k := range a.op.steps {
 		e := int64(0)
 		if s := &a.op.steps[k]; s.hold > 0 {
-			e = a.nameOf(i, l, s.key, s.change.Token, s.change.TTL, evenExpiry(latest, s.hold, spread))
+			e = a.nameOf(i, l, lockName{s.key, s.change.Token}, evenExpiry(latest, s.hold, spread))
 		}
 		t.expiries = append(t.expiries, e)
 	}
@@ -107,15 +120,13 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 	return ok
 }
 
-// nameOf makes an expiry the name of an attempt: one that no other had, and
-// that no rollback still owed to the master names.
-func (a *attempt) nameOf(i int, l *lane, key, token string, ttl time.Duration, e int64) int64 {
-	for {
-		e = a.call.db.names.unique(i, key, token, ttl, e)
-		if !l.owes(key, token, e) {
-			return e
-		}
+// nameOf makes an expiry the name of an attempt: one that no open attempt has,
+// and that no rollback still owed to the master names.
+func (a *attempt) nameOf(i int, l *lane, n lockName, e int64) int64 {
+	for a.call.db.keys.taken(a, n, i, e) || l.owes(n.key, n.token, e) {
+		e += 2
 	}
+	return e
 }
 
 // goesOut is asked right before a task is written: false drops it, since it
@@ -129,12 +140,16 @@ func (a *attempt) goesOut(i int, now time.Duration) bool {
 		return false
 	}
 	a.sent[i] = true
+	a.pending++
 	return true
 }
 
 // vote counts one master's answer.
 func (a *attempt) vote(i int, b ballot) {
 	a.mu.Lock()
+	if a.sent[i] && a.settled() {
+		defer a.call.db.keys.close(a)
+	}
 	if a.over {
 		a.late(i, b)
 		return
@@ -166,7 +181,7 @@ func (a *attempt) askOthers() {
 // decide ends the attempt if the verdict is certain. It is entered with the
 // mutex held and leaves it free.
 func (a *attempt) decide() {
-	if a.over {
+	if a.over || a.asking {
 		a.mu.Unlock()
 		return
 	}
@@ -184,8 +199,12 @@ func (a *attempt) decide() {
 // timeout takes all votes that are not there for silent.
 func (a *attempt) timeout() {
 	a.mu.Lock()
-	if a.over {
+	if a.over || a.asking {
+		again := !a.over
 		a.mu.Unlock()
+		if again {
+			a.timer.Reset(time.Millisecond)
+		}
 		return
 	}
 	for i := range a.ballots {
@@ -217,6 +236,9 @@ func (a *attempt) end(v Verdict) {
 		a.rollback(func(v vote) bool { return v == created || v == silent })
 	default:
 		a.rollback(mayHaveCreated)
+	}
+	if v != Won {
+		a.told() // there is nothing to take back later
 	}
 	a.then(a, v)
 }

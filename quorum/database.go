@@ -24,7 +24,6 @@ type database struct {
 	silentUntil atomic.Int64
 	now         clock
 	keys        keyTable
-	names       *names
 	watch       watchTable
 }
 
@@ -32,7 +31,6 @@ type database struct {
 func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
 	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now}
 	d.keys.init()
-	d.names = newNames()
 	if number != 0 {
 		d.zero = q.databases[0].Load()
 	}
@@ -104,7 +102,7 @@ func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
 	if known < majority(len(d.lanes)) {
 		wait = max(wait, d.cfg.hold(d.cfg.MaxTTL))
 	}
-	return greatest, wait + expirySpread + nameWindow*time.Millisecond + d.cfg.lookSlack() + d.cfg.Timeout
+	return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.cfg.Timeout
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a

@@ -18,6 +18,7 @@ type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
 	recent recent
+	open   map[lockName][]*attempt
 }
 
 // keyQueue is the operations on one key, in order of arrival: they go out one
@@ -37,6 +38,7 @@ func (t *keyTable) init() {
 	t.seed = maphash.MakeSeed()
 	for i := range t.shards {
 		t.shards[i].queues = map[string]*keyQueue{}
+		t.shards[i].open = map[lockName][]*attempt{}
 	}
 }
 

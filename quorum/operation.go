@@ -172,6 +172,14 @@ func (o *Outcome) Undo() {
 	}
 }
 
+// Told ends what an outcome keeps to be undone: the reply has been written.
+// Whoever calls neither Told nor Undo leaves memory behind.
+func (o *Outcome) Told() {
+	if o.grant != nil {
+		o.grant.attempt.told()
+	}
+}
+
 // Client is who asked for an operation.
 type Client interface {
 	// Gone is whether nobody waits for the outcome any more. It must be safe

@@ -10,10 +10,12 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
 	t := count(a.ballots, majority(len(a.ballots)))
 	o := &Outcome{Verdict: v, Done: a.op.Kind}
+	if v == Won && a.op.TTL > 0 {
+		a.noteGrant()
+	}
 	switch {
 	case v == Won && a.promises():
 		o.grant = &grant{attempt: a}
-		a.noteGrant()
 		// Extended is what a quorum had before, as far as can be told (V4).
 		o.Prolonged = t.prolonged+t.awaited+t.silent >= t.quorum && t.prolonged > 0
 	case v == Held && a.op.Kind == Read:
@@ -93,5 +95,6 @@ func (g *grant) confirm() error {
 // attempt.
 func (g *grant) undo() {
 	g.attempt.rollback(mayHaveCreated)
+	g.attempt.told()
 	g.attempt.call.touch()
 }

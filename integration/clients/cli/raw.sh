@@ -17,8 +17,8 @@ tell() {
 
 cli() {
 	case $mode in
-	resp3) redis-cli -h "$host" -p "$port" -3 "$@" 2>&1 ;;
-	*) redis-cli -h "$host" -p "$port" "$@" 2>&1 ;;
+	resp3) redis-cli --no-raw -h "$host" -p "$port" -3 "$@" 2>&1 ;;
+	*) redis-cli --no-raw -h "$host" -p "$port" "$@" 2>&1 ;;
 	esac
 }
 
@@ -28,9 +28,9 @@ if [ "$mode" = terminal ]; then
 	# script(1) gives it a terminal; what it draws is reduced to the replies.
 	said=$(printf 'SET %s one NX PX 30000\nSET %s two NX PX 30000\nGET %s\nDEL %s\nquit\n' "$key" "$key" "$key" "$key" |
 		TERM=dumb script -qec "redis-cli -h $host -p $port" /dev/null 2>&1)
-	tell "took" "$(printf '%s' "$said" | grep -c '^OK')"
-	tell "held" "$(printf '%s' "$said" | grep -c '^(nil)')"
-	tell "deleted" "$(printf '%s' "$said" | grep -c '^(integer) 1')"
+	tell "took" "$(printf '%s' "$said" | grep -c '> OK')"
+	tell "held" "$(printf '%s' "$said" | grep -c '> (nil)')"
+	tell "deleted" "$(printf '%s' "$said" | grep -c '> (integer) 1')"
 	exit
 fi
 tell take "$(cli SET "$key" one NX PX 30000)"

@@ -36,7 +36,7 @@ func (c *connection) command(t *task) rueidis.Completed {
 	switch {
 	case t.kind == Acquire && c.is7 && !t.rollback:
 		return c.client.B().Set().Key(t.key).Value(t.token).Nx().Get().PxatMillisecondsTimestamp(t.expiry).Build()
-	case t.kind == Remove:
+	case t.kind == Remove && t.deadline == 0:
 		return c.client.B().Del().Key(t.key).Build()
 	}
 	script, args := t.call()
@@ -115,6 +115,8 @@ func (t *task) call() (*serverScript, []string) {
 		return storeScript, []string{deadline, t.token, odd}
 	case t.kind == transact:
 		return transactScript, t.stepArgs()
+	case t.kind == Remove:
+		return removeInTimeScript, []string{deadline}
 	case t.kind == Release && t.deadline != 0:
 		return releaseInTimeScript, []string{deadline, t.token}
 	case t.kind == Release:

@@ -105,7 +105,10 @@ func (c *call) start() {
 func (c *call) superfluous() bool {
 	switch c.op.Kind {
 	case Release, Remove:
-		return false
+		// It is carried out also when it has outstayed, until no hold of
+		// before can be left.
+		cfg := &c.q.cfg
+		return c.wasTold() && c.q.now()-c.arrived > roundHold(cfg.hold(cfg.MaxTTL))
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
 	default:

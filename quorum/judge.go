@@ -135,7 +135,8 @@ func (r *rules) stateOf(j judgement) judgement {
 // with its memory, or with the memory of some earlier time.
 func (r *rules) restarted(s sight, m memory) judgement {
 	mk := s.mark
-	lostNothing := mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat >= m.beat
+	fit := !m.unfit && (s.server.evicts == "" || r.allowEviction)
+	lostNothing := fit && mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat == m.beat
 	if lostNothing {
 		return r.stateOf(judgement{write: mk.with(func(c *mark) { c.runID = s.server.runID })})
 	}

@@ -42,7 +42,7 @@ func (l *lane) keep(ctx context.Context) {
 		}
 		l.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			l.enter(judgement{state: Down, reason: reasonOf(err)})
+			l.enter(nil, judgement{state: Down, reason: reasonOf(err)})
 		}
 		wait(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)

@@ -74,6 +74,18 @@ func (t *keyTable) enter(c *call, first bool) {
 	}
 }
 
+// maxWaiting bounds the calls that wait on one key.
+const maxWaiting = 1 << 16
+
+// full is whether no more calls may wait on a key.
+func (t *keyTable) full(key string) bool {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.queues[key]
+	return k != nil && len(k.waiting) >= maxWaiting
+}
+
 // add needs the mutex.
 func (s *keyShard) add(c *call, key string, first bool) *keyQueue {
 	k := s.queues[key]

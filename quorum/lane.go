@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -71,8 +72,9 @@ type lane struct {
 	asked  time.Duration
 	// owed must still be carried out, over this or the next connection; due
 	// is whether that is to be tried.
-	owed map[owedKey]*task
-	due  bool
+	owed   map[owedKey]*task
+	due    bool
+	purged time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 
@@ -111,10 +113,6 @@ func (l *lane) send(t *task, now time.Duration) bool {
 			l.owe(t)
 		}
 		return false
-	}
-	if l.fenceless && t.kind == Release && !t.rollback {
-		latest, _ := l.looks.latest(now)
-		t.deadline = latest + l.cfg.Timeout.Milliseconds()
 	}
 	if (t.creates() || t.heals) && len(l.owed) > 0 {
 		// What this redlockd takes now must not be freed by a release that it
@@ -218,7 +216,7 @@ func (l *lane) owe(t *task) {
 	if t.rollback {
 		name.expiry = t.expiry
 	}
-	if _, known := l.owed[name]; !known && len(l.owed) >= maxOwed {
+	if _, known := l.owed[name]; !known && !l.mayOwe() {
 		return
 	}
 	again := *t
@@ -226,16 +224,18 @@ func (l *lane) owe(t *task) {
 	l.owed[name] = &again
 }
 
-// retaken are the locks that what waits will take. A release that failed must
-// not be repeated behind that (V8). Needs mu.
-func (l *lane) retaken() map[owedKey]bool {
-	taken := map[owedKey]bool{}
-	for _, t := range l.queue {
-		if t.creates() || t.heals {
-			taken[owedKey{key: t.key, token: t.token}] = true
-		}
+// mayOwe makes room for what is owed, if it can. Needs mu.
+func (l *lane) mayOwe() bool {
+	if len(l.owed) < maxOwed {
+		return true
 	}
-	return taken
+	now := l.now()
+	if now-l.purged < time.Second {
+		return false
+	}
+	l.purged = now
+	maps.DeleteFunc(l.owed, func(_ owedKey, t *task) bool { return now >= t.until })
+	return len(l.owed) < maxOwed
 }
 
 // owes is whether the rollback of an attempt is still to be carried out.
@@ -292,6 +292,7 @@ func (l *lane) take() *batch {
 			continue
 		}
 		if t.att == nil || t.att.goesOut(t.index, b.sent) || t.mustArrive() {
+			l.hurry(t, b.sent)
 			b.tasks = append(b.tasks, t)
 		}
 	}
@@ -300,6 +301,17 @@ func (l *lane) take() *batch {
 		l.queue = nil
 	}
 	return b
+}
+
+// hurry gives what deletes a deadline, where an earlier connection cannot be
+// fenced (M3). Needs mu.
+func (l *lane) hurry(t *task, now time.Duration) {
+	if !l.fenceless || t.rollback || t.kind != Release && t.kind != Remove {
+		return
+	}
+	if latest, ok := l.looks.latest(now); ok {
+		t.deadline = latest + l.cfg.Timeout.Milliseconds()
+	}
 }
 
 // barrier returns a channel that is closed when all that waits now has been

@@ -52,7 +52,7 @@ func (l *looks) latest(now time.Duration) (int64, bool) {
 
 // newest is an estimate of the clock now, not a bound.
 func (l *looks) newest(now time.Duration) (int64, bool) {
-	if !l.any {
+	if !l.any || now-l.at > lookAge {
 		return 0, false
 	}
 	return l.reading + (now - l.at).Milliseconds(), true

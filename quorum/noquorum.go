@@ -26,7 +26,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if foreign && answered >= q && t.tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if err := a.call.db.lacking(a.op.TTL > 0, q); err != nil && v != Split {
+	if err := a.call.db.lacking((&task{kind: a.op.Kind}).creates(), q); err != nil && v != Split {
 		return err
 	}
 	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
@@ -76,6 +76,9 @@ func (d *database) lacking(vote bool, q int) error {
 			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
 		}
 	}
+	if len(parts) == 0 {
+		parts = append(parts, "the others are being looked at")
+	}
 	text := fmt.Sprintf("NOQUORUM %d of %d masters %s: %s", n, len(d.lanes), can, strings.Join(parts, ", "))
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", (wait + time.Second - 1).Truncate(time.Second))
@@ -102,7 +105,7 @@ func (d *database) why(masters []int) string {
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
 func (q *Quorum) waitedTooLong() error {
-	return fmt.Errorf("NOQUORUM not carried out within %v: others on this key came first", q.cfg.stay())
+	return fmt.Errorf("NOQUORUM not decided within %v: others on this key came first, or masters are slow", q.cfg.stay())
 }
 
 // reasonOf shortens an error for people: the last part says it.

@@ -99,6 +99,9 @@ if v ~= ARGV[2] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
+	// removeInTimeScript: deadline; likewise.
+	removeInTimeScript = newScript(notAfter + `return redis.call('DEL', KEYS[1])`)
+
 	// rollbackScript: token, even expiry.
 	rollbackScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -24,30 +25,27 @@ func (l *lane) serve(c *connection) {
 
 // answered hands out the votes of a batch, if it counts.
 func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) {
+	over := results[len(results)-1].Error()
 	l.mu.Lock()
 	received := l.now()
-	l.due = l.due || len(l.owed) > 0 && l.frozen()
-	l.busy = false
+	if l.conn == c {
+		l.due = l.due || len(l.owed) > 0 && l.frozenAt(received)
+		l.busy = false
+	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	outcomes := make([]outcome, len(b.tasks))
-	var failed []*task
-	again := false
+	failed := false
 	for i, t := range b.tasks {
-		o := outcomeOf(t, results[i], quarantined)
-		c.learn(t, o)
-		if !o.done && t.mustArrive() {
-			failed = append(failed, t)
-			// Another error is tried again at the next look.
-			again = again || o.code == "" || o.code == "NOSCRIPT"
-		}
+		outcomes[i] = outcomeOf(t, results[i], quarantined)
+		c.learn(t, outcomes[i])
+		failed = failed || !outcomes[i].done && t.mustArrive()
 		if !counts {
-			o.ballot = ballot{vote: silent}
+			outcomes[i].ballot = ballot{vote: silent}
 		}
-		outcomes[i] = o
 	}
-	if len(failed) > 0 {
-		l.repeat(failed, again, broken(results[len(results)-1].Error()))
+	if failed {
+		l.repeat(b, outcomes, broken(over))
 	}
 	l.mu.Unlock()
 
@@ -58,25 +56,39 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		}
 		t.answer(outcomes[i].ballot)
 	}
-	if err := results[len(results)-1].Error(); broken(err) {
+	if broken(over) {
 		c.close()
-		l.drop(c, err)
+		l.drop(c, over)
 	}
 }
 
-// repeat keeps what failed and must arrive, unless what waits already takes
-// the lock again: on a connection that is over nothing does. Needs mu.
-func (l *lane) repeat(failed []*task, atOnce, over bool) {
-	var taken map[owedKey]bool
-	if !over {
-		taken = l.retaken()
-	}
-	for _, t := range failed {
-		if t.rollback || !taken[owedKey{key: t.key, token: t.token}] {
+// maxTries is how often what must arrive is sent again at once; then it waits
+// for the next look.
+const maxTries = 3
+
+// repeat sends again what failed and must arrive: before all that waits, or
+// over the next connection. A release behind which the same batch took the
+// lock again is not repeated (V8). Needs mu.
+func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
+	taken := map[owedKey]bool{}
+	var again []*task
+	for i := len(b.tasks) - 1; i >= 0; i-- {
+		t := b.tasks[i]
+		name := owedKey{key: t.key, token: t.token}
+		switch {
+		case t.creates() || t.heals:
+			taken[name] = true
+		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
+		case !over && t.tries < maxTries:
+			t.tries++
+			again = append(again, t)
+			l.bytes += t.size()
+		default:
 			l.owe(t)
 		}
 	}
-	l.due = l.due || atOnce
+	slices.Reverse(again)
+	l.queue = append(again, l.queue...)
 }
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
@@ -147,11 +159,8 @@ func (l *lane) drop(c *connection, cause error) {
 		}
 	}
 	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
-	l.ready.Broadcast()
 	l.mu.Unlock()
-	l.wakeKeeper()
-
-	l.enter(judgement{state: Down, reason: reasonOf(cause)})
+	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
 	for _, t := range lost {
 		t.answer(ballot{vote: silent})
 	}

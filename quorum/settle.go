@@ -10,7 +10,7 @@ import (
 // only.
 func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	if l.master.Embedded {
-		l.enter(judgement{open: true, state: Voting})
+		l.enter(c, judgement{open: true, state: Voting})
 		return nil
 	}
 	step := l.db.whoseStep(l)
@@ -47,9 +47,12 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		if try == markTries {
 			return nil // others write it all the time; the next look tells
 		}
+		before := s
 		if s, err = l.look(c); err != nil {
 			return err
 		}
+		// Another redlockd has raised it.
+		beatDue = beatDue && !(s.mark != nil && before.mark != nil && s.mark.beat > before.mark.beat)
 	}
 	if s.mark != nil && s.unlisted(l.db.number) {
 		// Database 0 has lost its mark since; the next look tells if this
@@ -68,7 +71,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	}
 	l.status.Version, l.status.RunID = s.server.version, s.server.runID
 	l.mu.Unlock()
-	l.enter(j)
+	l.enter(c, j)
 	return nil
 }
 
@@ -123,10 +126,15 @@ func (l *lane) syncsAlways(c *connection) bool {
 	return err == nil && values["appendfsync"] == "always"
 }
 
-// enter makes a judgement the lane's state, and tells people when it changed.
-func (l *lane) enter(j judgement) {
+// enter makes a judgement the lane's state, if c (or none) still is its
+// connection, and tells people when it changed.
+func (l *lane) enter(c *connection, j judgement) {
 	l.mu.Lock()
-	l.open = j.open && l.conn != nil
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	l.open = j.open && c != nil
 	l.due = l.open && len(l.owed) > 0
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)

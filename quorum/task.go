@@ -29,6 +29,8 @@ type task struct {
 	// deadline is the latest reading of the master's clock at which a script
 	// may act.
 	deadline int64
+	// tries is how often it was sent again.
+	tries int
 	// passed is closed when the task has been answered, for a barrier.
 	passed chan struct{}
 	// via is the script it went out as, if any.

@@ -57,7 +57,16 @@ func (c call) scriptOp(m *script.Meaning, op quorum.Op, state func(*script.Meani
 		}
 		return fill(m.Reply[state(m, outs[0])], outs[0].State)
 	}
-	return Request{Ops: []quorum.Op{op}, Reply: reply}
+	req := Request{Ops: []quorum.Op{op}, Reply: reply}
+	if m.Extra != nil {
+		req.Notices = func(outs []*quorum.Outcome) []Notice {
+			if outs[0].Err != nil {
+				return nil
+			}
+			return notices(c.db, m.Key, m.Notices[state(m, outs[0])])
+		}
+	}
+	return req
 }
 
 // comparedState is for releases and extends: won means that it was ours.
@@ -137,6 +146,9 @@ func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
 			met = holderState(m, s.Token)
 		}
 		d := leave(fill(m.Reply[met], s))
+		if m.Extra != nil {
+			d.notices = notices(c.db, m.Key, m.Notices[met])
+		}
 		switch {
 		case met == script.Ours && m.Kind == script.Releases:
 			d.op = quorum.Op{Kind: quorum.Release, Token: m.Token}

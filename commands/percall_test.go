@@ -11,7 +11,7 @@ import (
 
 // running is a script that does the same in every state.
 func running(e script.Effect, err error) *script.Meaning {
-	return &script.Meaning{Kind: script.PerCall, Key: "k", Runner: &script.Runner{Keys: []string{"k"}, Run: func([]script.State) (script.Result, error) {
+	return &script.Meaning{Kind: script.PerCall, Key: "k", Extra: &script.Extra{Keys: []string{"k"}, Run: func([]script.State) (script.Result, error) {
 		return script.Result{Effects: []script.Effect{e}, Reply: script.Value{Kind: script.Bulk, Text: "ran"}}, err
 	}}}
 }
@@ -62,7 +62,7 @@ func TestEffectBecomesOneConditionalOperation(t *testing.T) {
 
 func TestRunIsShownTheState(t *testing.T) {
 	var got script.State
-	m := &script.Meaning{Kind: script.PerCall, Key: "k", Runner: &script.Runner{Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
+	m := &script.Meaning{Kind: script.PerCall, Key: "k", Extra: &script.Extra{Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
 		got = s[0]
 		return script.Result{Effects: make([]script.Effect, 1)}, nil
 	}}}

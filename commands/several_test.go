@@ -371,7 +371,7 @@ func TestRunOfSeveralRefused(t *testing.T) {
 	run := func([]script.State) (script.Result, error) {
 		return script.Result{}, &script.RefusedError{Did: "does more"}
 	}
-	m := &script.Meaning{Kind: script.PerCall, Key: "a", Runner: &script.Runner{Keys: []string{"a", "b"}, Run: run}}
+	m := &script.Meaning{Kind: script.PerCall, Key: "a", Extra: &script.Extra{Keys: []string{"a", "b"}, Run: run}}
 	in, _ := fakeWith(rejecting(), m, nil)
 	reply, _ := newStore().carryOut(understandScript(t, in, "EVALSHA sha 2 a b"))
 	if want := "-ERR This script is not a lock script: it does more"; reply != want {

@@ -63,7 +63,7 @@ func (in *Interpreter) execOne(db int, watched []Watched, args [][]byte) (Reques
 		return Request{Reply: inArray(req.Reply)}, true
 	case len(watched) == 0 && (len(req.Ops) == 1 || onlyReads(req.Ops)):
 		return Request{Ops: req.Ops, Reply: inArray(req.Reply), Notices: req.Notices}, true
-	case len(watched) > 0 && len(req.Ops) > 0 && onlyKey(req.Ops, watched):
+	case len(watched) > 0 && len(req.Ops) > 0 && req.Notices == nil && onlyKey(req.Ops, watched):
 		return guard(req, watched), true
 	}
 	return Request{}, false

@@ -4,6 +4,7 @@ package script
 type result struct {
 	reply template
 	key   *keyModel
+	told  []sealedNotice
 }
 
 // ending is why a run did not finish: leak, wanted, unproved, signalling or
@@ -23,7 +24,7 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 		}
 	}()
 	reply = body()
-	r.space.signalled()
+	r.signalled()
 	return reply, nil
 }
 

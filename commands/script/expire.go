@@ -98,7 +98,10 @@ func (r *run) expireAfter(k *keyModel, after linear) {
 // setExpiry is EXPIRE and its kin.
 func setExpiry(unit timeUnit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		k := r.touch(args[1])
+		k := r.touchAny(args[1])
+		if k.signal && r.proving && (!k.now.exists || len(args) > 3) {
+			panic(unproved{}) // it may hold what an earlier call has left
+		}
 		flags, failure := r.expireFlags(args[3:])
 		if failure != "" {
 			return nil, failure

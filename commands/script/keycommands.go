@@ -240,12 +240,17 @@ func selectDB(r *run, args []value) (value, string) {
 }
 
 func del(r *run, args []value) (value, string) {
-	count := 0.0
+	count, seen := 0.0, true
 	for _, name := range args[1:] {
-		if k := r.touch(name); k.now.exists {
+		k := r.touchAny(name)
+		seen = seen && (!k.signal || !r.proving)
+		if k.now.exists {
 			count++
 			k.remove()
 		}
+	}
+	if !seen {
+		return unseen{}, ""
 	}
 	return count, ""
 }

@@ -20,6 +20,12 @@ func (l *learnt) meaning(inputs []string) *Meaning {
 	for state := range l.reply {
 		m.Reply[state] = l.reply[state].fill(inputs)
 	}
+	if l.tells() {
+		m.Extra = &Extra{}
+		for state := range l.told {
+			m.Notices[state] = noticesOf(l.told[state], inputs)
+		}
+	}
 	return m
 }
 

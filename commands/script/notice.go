@@ -25,7 +25,7 @@ const (
 // signalList is what a signal holds while a run fills it. Two of them are
 // never equal, so a filled key counts as written.
 type signalList struct {
-	items []string
+	items []value // string or sealed
 	bytes int
 }
 
@@ -37,15 +37,64 @@ type signalling struct{ name string }
 // only when it is too late to act upon.
 type heard struct{}
 
+// unseen stands for a number that depends on a list which no run is shown: how
+// long it is, whether it was there.
+type unseen struct{}
+
+// sealedNotice is a notice of one run, whose strings may be sealed.
+type sealedNotice struct {
+	channel, message value
+	sharded          bool
+	signal           value
+	items            []value
+	ttl              linear
+}
+
+// notice is what t says for a call with these inputs.
+func (t *sealedNotice) notice(inputs []string) Notice {
+	text := func(v value) string {
+		if s, ok := v.(sealed); ok {
+			return inputs[s.class]
+		}
+		s, _ := v.(string)
+		return s
+	}
+	n := Notice{
+		Channel: text(t.channel), Message: text(t.message), Sharded: t.sharded,
+		Signal: text(t.signal), TTL: millis(t.ttl.of(inputs)),
+	}
+	for _, item := range t.items {
+		n.Items = append(n.Items, text(item))
+	}
+	return n
+}
+
+// noticesOf are what all of list say; nil for none.
+func noticesOf(list []sealedNotice, inputs []string) []Notice {
+	var all []Notice
+	for i := range list {
+		all = append(all, list[i].notice(inputs))
+	}
+	return all
+}
+
+// passed is a string that is handed on and not looked into.
+func (r *run) passed(v value) value {
+	switch v := v.(type) {
+	case sealed:
+		return v
+	case float64:
+		return formatNumber(v, 17)
+	}
+	return r.word(v)
+}
+
 // publish is PUBLISH and SPUBLISH.
 func publish(sharded bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		if r.proving {
-			panic(unproved{})
-		}
 		r.grow(256)
-		r.space.notices = append(r.space.notices, Notice{
-			Channel: r.word(args[1]), Message: r.word(args[2]), Sharded: sharded,
+		r.space.told = append(r.space.told, sealedNotice{
+			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: constant(0),
 		})
 		return heard{}, ""
 	}
@@ -54,52 +103,68 @@ func publish(sharded bool) commandFunc {
 // pushTo is LPUSH and RPUSH on a signal.
 func pushTo(left bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		if r.proving {
+		k := r.touchAny(args[1])
+		switch {
+		case !k.signal && r.proving:
 			panic(unproved{})
-		}
-		k := r.touch(args[1])
-		if !k.signal {
+		case !k.signal:
 			panic(signalling{k.name.(string)})
 		}
 		list := &signalList{}
 		switch old := k.now.value.(type) {
 		case *signalList:
 			list.items, list.bytes = append(list.items, old.items...), old.bytes
-		case string:
+		case nil:
+		default:
 			return nil, "WRONGTYPE Operation against a key holding the wrong kind of value"
 		}
 		for _, a := range args[2:] {
-			item := r.word(a)
-			list.bytes += len(item)
+			item := r.passed(a)
+			if s, ok := item.(string); ok {
+				list.bytes += len(s)
+			}
 			if left {
-				list.items = append([]string{item}, list.items...)
+				list.items = append([]value{item}, list.items...)
 			} else {
 				list.items = append(list.items, item)
 			}
 			if len(list.items) > maxSignalItems || list.bytes > maxSignalBytes {
-				refuse("keeps data in the list %.40q, redlockd keeps locks only", k.name)
+				refuse("keeps data in the list %.40q, redlockd keeps locks only", r.shown(k))
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
+		if r.proving {
+			return unseen{}, ""
+		}
 		return float64(len(list.items)), ""
 	}
 }
 
+// shown is a key's name for a refusal.
+func (r *run) shown(k *keyModel) string {
+	if s, ok := k.name.(sealed); ok {
+		return r.form.inputs[s.class]
+	}
+	name, _ := k.name.(string)
+	return name
+}
+
 // signalled turns what a run has left in signals into notices. A list that
-// stays is data: a signal has an end.
-func (s *space) signalled() {
-	for _, k := range s.keys {
+// stays is data: a signal has an end. In a proof what is no signal in the end
+// is another lock.
+func (r *run) signalled() {
+	for _, k := range r.space.keys {
 		list, ok := k.now.value.(*signalList)
 		switch {
-		case !k.signal || !k.now.exists:
+		case !k.signal, !k.now.exists && !r.proving:
 			continue
+		case r.proving && (!ok || k.now.expiry.kind != given):
+			panic(unproved{})
 		case !ok:
-			refuse("uses %.40q both as a list and as a string", k.name)
+			refuse("uses %.40q both as a list and as a string", r.shown(k))
 		case k.now.expiry.kind != given:
-			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", k.name)
+			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.shown(k))
 		}
-		s.notices = append(s.notices, Notice{
-			Signal: k.name.(string), Items: list.items, TTL: millis(k.now.expiry.after.add),
-		})
+		r.space.told = append(r.space.told, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
 	}
 }

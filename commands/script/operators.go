@@ -12,7 +12,7 @@ func (r *run) reveal(v value) value {
 		panic(leak(v))
 	case linear:
 		panic(leak{v.class})
-	case stored, remaining:
+	case stored, remaining, unseen:
 		panic(unproved{})
 	case heard:
 		refuse("looks at how many hear its PUBLISH")

@@ -54,7 +54,7 @@ func perCall(p *program) (*Meaning, error) {
 		return &Meaning{Kind: Nothing, Reply: [states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
 	run := func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
-	return &Meaning{Kind: PerCall, Key: n.locks[0], Runner: &Runner{Keys: n.locks, Run: run}}, nil
+	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: run}}, nil
 }
 
 // dryRuns finds the keys: those that a run touches. When it touches several,
@@ -145,7 +145,7 @@ func (p *program) run(b *budget, s *space) (res Result, err error) {
 	case signalling:
 		return res, end
 	}
-	return Result{Reply: reply.value, Notices: s.notices}, nil
+	return Result{Reply: reply.value, Notices: noticesOf(s.told, nil)}, nil
 }
 
 // space is the database of a run on real values. look finds what a lock

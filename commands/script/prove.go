@@ -8,14 +8,25 @@ type learnt struct {
 	token   int   // class, or -1
 	ttl     linear
 	reply   [states]template
+	told    [states][]sealedNotice
 }
 
 // size is about how many bytes the replies keep.
 func (l *learnt) size() (n int) {
 	for state := range l.reply {
-		n += l.reply[state].size()
+		n += l.reply[state].size() + 500*len(l.told[state])
 	}
 	return n
+}
+
+// tells is whether there is a notice in any state.
+func (l *learnt) tells() bool {
+	for state := range l.told {
+		if len(l.told[state]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // prove runs the script with sealed inputs, in every state, until the runs
@@ -73,7 +84,7 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 			k.name = name
 		}
 		name = k.name
-		results[state] = result{reply, k}
+		results[state] = result{reply, k, s.told}
 	}
 	return results, nil
 }
@@ -82,13 +93,14 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 func classify(results [states]result, token int) *learnt {
 	l := &learnt{kind: PerCall, token: token, key: results[Other].key.name, ttl: constant(0)}
 	for state := range results {
-		l.reply[state] = results[state].reply
+		l.reply[state], l.told[state] = results[state].reply, results[state].told
 	}
 	absent, ours := results[Absent].key, results[Ours].key
 	creates, after, plain := acquired(absent, token)
 	prolongs, longer := prolonged(ours)
 	switch {
 	case results[Other].key.wrote() || !plain: // it overwrites, or stores no token
+	case l.key == nil && l.tells():
 	case l.key == nil:
 		l.kind = Nothing
 	case !creates && !ours.wrote():

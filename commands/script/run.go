@@ -159,7 +159,7 @@ func typeName(v value) string {
 		return "nil"
 	case bool:
 		return "boolean"
-	case float64, linear, remaining, heard:
+	case float64, linear, remaining, heard, unseen:
 		return "number"
 	case string, sealed, stored:
 		return "string"

@@ -48,22 +48,27 @@ type Meaning struct {
 	// Reply is the reply table: the reply by the state found. Items are shared
 	// with other calls and must not be written to.
 	Reply [states]Value
-	// Runner is set for PerCall only.
-	*Runner
+	// Extra is what few meanings have; nil for the others.
+	*Extra
 }
 
-// Runner tells what one call does, by running it.
-type Runner struct {
-	// Keys are all keys the call uses: one or more, all different.
+// Extra belongs to a PerCall, which tells what it does by Run, and to others
+// that have Notices.
+type Extra struct {
+	// Keys, for PerCall, are all keys the call uses: one or more, all
+	// different.
 	Keys []string
-	// Run runs the script on what was found under Keys. Its error is a
-	// *RefusedError. It is safe for concurrent use.
+	// Run, for PerCall, runs the script on what was found under Keys. Its
+	// error is a *RefusedError. It is safe for concurrent use.
 	Run func([]State) (Result, error)
+	// Notices, for all other kinds, are for those who wait, by the state
+	// found.
+	Notices [states][]Notice
 }
 
 // Result is what one run came to.
 type Result struct {
-	// Effects are in the order of Runner.Keys.
+	// Effects are in the order of Extra.Keys.
 	Effects []Effect
 	Reply   Value
 	// Notices are for those who wait, once the effects are carried out.

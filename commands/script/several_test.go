@@ -107,6 +107,54 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// A release that wakes others is proved as any other: it costs no look.
+func TestC7ProvedNotices(t *testing.T) {
+	signal := `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 1 end
+		redis.call('del', KEYS[2]) redis.call('lpush', KEYS[2], 1) redis.call('pexpire', KEYS[2], ARGV[2])
+		redis.call('del', KEYS[1]) return 0`
+	for _, tt := range []struct {
+		name string
+		call call
+		want string
+		ours []Notice
+	}{
+		{"signal", call{signal, []string{"a", "s"}, []string{"t", "900"}}, "releases a t: 1 0 1",
+			[]Notice{{Signal: "s", Items: []string{"1"}, TTL: 900 * time.Millisecond}}},
+		{"signal, of another call", call{signal, []string{"b", "z"}, []string{"u", "70"}}, "releases b u: 1 0 1",
+			[]Notice{{Signal: "z", Items: []string{"1"}, TTL: 70 * time.Millisecond}}},
+		{"signal of its own lock", call{signal, []string{"a", "a"}, []string{"t", "900"}}, "fills a list and names no lock", nil},
+		{"message", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('unlink', KEYS[1]) redis.call('publish', ARGV[2], KEYS[1]) return 1 end`,
+			lock, []string{"t", "c"}}, "releases lock t: nil 1 nil", []Notice{{Channel: "c", Message: "lock"}}},
+		{"signal without an end", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('rpush', 's', 1) return redis.call('del', KEYS[1]) end`,
+			lock, mine}, `keeps the list "s" without an expiry, redlockd keeps locks only`, nil},
+		{"a second lock", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[2]) return redis.call('del', KEYS[1]) end return 0`,
+			[]string{"a", "b"}, mine}, "per call of a b", nil},
+		{"a signal whose length matters", call{`if redis.call('get', KEYS[1]) == ARGV[1] then local n = redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) redis.call('del', KEYS[1]) return n end return 0`,
+			[]string{"a", "s"}, mine}, "per call of a", nil},
+		{"a signal that was there", call{`redis.call('get', KEYS[1]) if redis.call('del', KEYS[2]) == 0 then redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) end return redis.call('del', KEYS[1])`,
+			[]string{"a", "s"}, nil}, "per call of a", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := NewLibrary()
+			for range 2 {
+				m, err := tt.call.understand(l)
+				if err != nil {
+					if err.Error() != tt.want {
+						t.Errorf("got %v, want %s", err, tt.want)
+					}
+					return
+				}
+				if got := told(m); got != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+				if m.Kind != PerCall && (!reflect.DeepEqual(m.Notices[Ours], tt.ours) || m.Notices[Absent] != nil || m.Notices[Other] != nil) {
+					t.Errorf("tells %+v, want %+v for ours", m.Notices, tt.ours)
+				}
+			}
+		})
+	}
+}
+
 // The database a script is in belongs to its meaning.
 func TestSelectInAScript(t *testing.T) {
 	l := NewLibrary()

@@ -9,15 +9,24 @@ type space struct {
 	keys []*keyModel
 	// open makes the model of a key that is named for the first time, or ends
 	// the run.
-	open    func(name value) *keyModel
-	notices []Notice
-	db      int
+	open func(name value) *keyModel
+	told []sealedNotice
+	db   int
 	// clock is the masters' time in unix milliseconds, or nil.
 	clock func() int64
 }
 
-// touch is the key that a command names.
+// touch is the key that a command names. In a proof it is the lock.
 func (r *run) touch(name value) *keyModel {
+	k := r.touchAny(name)
+	if r.proving && k.signal {
+		panic(unproved{})
+	}
+	return k
+}
+
+// touchAny is touch for what may be done to signals too.
+func (r *run) touchAny(name value) *keyModel {
 	if f, ok := name.(float64); ok {
 		name = formatNumber(f, 17)
 	}
@@ -35,17 +44,34 @@ func (r *run) touch(name value) *keyModel {
 	return k
 }
 
-// onlyKey is the space of a proof: one key, which may have been named by an
-// earlier run of the same proof. What uses several keys is run for each call.
+// onlyKey is the space of a proof: one lock, the first key that is named, and
+// signals, of which nothing is known. What uses several locks is run for each
+// call.
 func onlyKey(found content) *space {
 	s := &space{}
 	s.open = func(name value) *keyModel {
-		if len(s.keys) > 0 {
-			panic(unproved{})
+		if len(s.keys) == 0 {
+			return &keyModel{name: name, found: found, now: found}
 		}
-		return &keyModel{name: name, found: found, now: found}
+		s.distinct(name)
+		return &keyModel{name: name, signal: true}
 	}
 	return s
+}
+
+// distinct sees to it that a further name is another string than those before
+// for all calls: two classes differ, a sealed and a real one may not.
+func (s *space) distinct(name value) {
+	class, isSealed := name.(sealed)
+	for _, k := range s.keys {
+		other, otherSealed := k.name.(sealed)
+		switch {
+		case isSealed && !otherSealed:
+			panic(leak(class))
+		case otherSealed && !isSealed:
+			panic(leak(other))
+		}
+	}
 }
 
 // key is the key of a proof's run; without a name if it used none.
@@ -63,7 +89,7 @@ func (s *space) wrote() bool {
 			return true
 		}
 	}
-	return len(s.notices) > 0
+	return len(s.told) > 0
 }
 
 // masterTime is for absolute expiries, which are not proved.

@@ -9,12 +9,14 @@
 //	request, known := interpreter.Understand(db, args)
 //	reply := request.Reply(outcomes)
 //
-// Check and Exec do the same for MULTI and EXEC (S4). Table lists the commands
-// for COMMAND.
+// Check and Exec do the same for MULTI and EXEC (S4). Request.Notices are what
+// those who wait for a lock are told once it was released (notice.go). Table
+// lists the commands for COMMAND.
 //
 // What a command means is said beside its kin: SET in set.go, DELEX and SET
 // IFEQ in conditional.go, EVAL in script.go and meaning.go, EXEC in
-// transaction.go. Every text of an error that a client may see is in
+// transaction.go where it holds one operation on one key, in exec.go where it
+// holds more; what a run on several keys asks for is in plan.go. Every text of an error that a client may see is in
 // errors.go. A reply has Redis's own type and words (C1); where a lock server
 // must differ from Redis (TTLs, C2, C3 and V13), the error names the setting.
 //

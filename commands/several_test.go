@@ -142,8 +142,19 @@ func TestSeveralKeysUsedUp(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.command, got, tt.want)
 		}
 	}
-	if got := s.ask(t, in, append([]string{"EVAL", freeMine}, "2", "a", "b", "x")...); got != ":0" {
-		t.Errorf("release: got %s, want :0", got)
+	for _, tt := range []struct {
+		want  string
+		words []string
+	}{
+		{":0", []string{"EVAL", freeMine, "2", "a", "b", "x"}},
+		{"$x", strings.Fields("SET a t GET NX PX 9")},
+		{"null", strings.Fields("SET a t GET XX PX 9")},
+		{"$x", strings.Fields("SET a t GET PX 9")}, // from the one who had it
+		{"$t", strings.Fields("GET a")},
+	} {
+		if got := s.ask(t, in, tt.words...); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.words, got, tt.want)
+		}
 	}
 }
 

@@ -29,13 +29,12 @@ func (s *store) do(op quorum.Op) *quorum.Outcome {
 		return s.decideAll(op)
 	}
 	l := s.locks[op.Key]
+	if op.Kind != quorum.Read {
+		l.Found = l.Found || l.Lapsed // until its hold ends
+	}
 	ours := l.Found && l.Token == op.Token
-	if op.Kind == quorum.Read || !acts(op, l.Found, ours) || (op.Kind == quorum.Acquire && l.Lapsed) {
-		o := &quorum.Outcome{Verdict: stateVerdict(l), State: l, Done: op.Kind}
-		if l.Lapsed && op.Kind == quorum.Acquire {
-			o.Verdict, o.State = quorum.Held, quorum.State{Token: l.Token}
-		}
-		return o
+	if !acts(op, l.Found, ours) {
+		return &quorum.Outcome{Verdict: stateVerdict(l), State: l, Done: op.Kind}
 	}
 	token := op.Token
 	if op.Kind == quorum.Expire {

@@ -11,6 +11,10 @@
 // granted, gathers the replies into one write, and undoes what could not be
 // told (S1, V2, P5).
 //
+// What a release has to say besides (commands.Notice) goes to the subscribers
+// (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of
+// this redlockd.
+//
 // redcon is the codec and is named only here: it takes complete frames apart
 // and writes RESP2. It never sees a frame before the guard has followed it to
 // its end, because an absurd length ends the process inside redcon, and

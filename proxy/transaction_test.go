@@ -154,3 +154,14 @@ func TestTransactionBounds(t *testing.T) {
 	c.send(frame(args...))
 	c.want("-ERR too many watched keys\r\n")
 }
+
+// What stands beside lock commands in a transaction that was lost is not done.
+func TestS4MixedAndLost(t *testing.T) {
+	r := start(t, nil)
+	c, listener := r.dial(t), r.dial(t)
+	listener.ask("SUBSCRIBE c", "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n")
+	c.ask("WATCH gone", "+OK\r\n")
+	c.send("MULTI\r\nPUBLISH c lost\r\nREAD gone\r\nEXEC\r\nPUBLISH c told\r\n")
+	c.want("+OK\r\n+QUEUED\r\n+QUEUED\r\n*-1\r\n:1\r\n")
+	listener.want("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$4\r\ntold\r\n")
+}

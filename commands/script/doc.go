@@ -6,15 +6,23 @@
 // the reply for every state the key can be found in.
 //
 // A script is run in a small interpreter (eval.go, over gopher-lua's syntax
-// tree) against a model of one Redis key (key.go), once for every state that
+// tree) against a model of one lock (key.go), once for every state that
 // matters. In those runs KEYS, ARGV and the stored value are sealed: symbols
 // (symbol.go) that can be compared with each other, stored, and used as an
 // expiry, and nothing else. What was learnt so holds for every call of the
 // same form (form.go). A script that looks into a sealed input has it
 // revealed: from then on its bytes are a part of the form, and the runs start
-// again (prove.go); what was learnt is kept in memory.go. Where no proof is found, the meaning is PerCall: the same
-// interpreter runs the script on real values, one state at a time
-// (percall.go).
+// again (prove.go); what was learnt is kept in memory.go.
+//
+// Where no proof is found, the meaning is PerCall: the same interpreter runs
+// the script on real values, once for what was found (percall.go). Such a call
+// may use several keys; dry runs find out which. Transact runs the commands of
+// a transaction in the same way, so there is one model of what commands do
+// (keycommands.go, transact.go).
+//
+// Besides, a script may publish, and fill a list that wakes somebody: that is
+// a notice (notice.go), for whoever waits through this process, and no master
+// sees it.
 //
 // The package does no I/O and asks no clock. A script can do no harm: it
 // reaches nothing but the model, and its steps, its memory and its depth are

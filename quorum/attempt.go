@@ -166,18 +166,6 @@ func (a *attempt) vote(i int, b ballot) {
 	a.decide()
 }
 
-// askOthers goes on when the first master has granted (V5). It is entered
-// with the mutex held and leaves it free.
-func (a *attempt) askOthers() {
-	for i := range a.ballots {
-		if a.ballots[i].vote == unasked {
-			a.ballots[i].vote = awaited
-		}
-	}
-	a.mu.Unlock()
-	a.ask(a.call.q.now(), func(i int) bool { return i != a.first })
-}
-
 // decide ends the attempt if the verdict is certain. It is entered with the
 // mutex held and leaves it free.
 func (a *attempt) decide() {
@@ -243,22 +231,6 @@ func (a *attempt) end(v Verdict) {
 	a.then(a, v)
 }
 
-// late notes a vote that comes after the verdict. What it created for a lost
-// attempt is rolled back. It is entered with the mutex held and leaves it
-// free.
-func (a *attempt) late(i int, b ballot) {
-	waited := a.ballots[i].vote == awaited
-	if waited {
-		a.ballots[i] = b
-	}
-	again := waited && a.lost && !a.undone[i] && (b.vote == created || b.vote == silent) && a.sent[i]
-	a.undone[i] = a.undone[i] || again
-	a.mu.Unlock()
-	if again {
-		a.rollbackAt(i)
-	}
-}
-
 // promises is whether winning grants the client something for a time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
@@ -267,51 +239,6 @@ func (a *attempt) promises() bool {
 	default:
 		return false
 	}
-}
-
-// rollback deletes what the attempt created, on every master that the
-// operation went out to and whose vote is one of these (P5, V6).
-func (a *attempt) rollback(which func(vote) bool) {
-	var at [maxMasters]bool
-	a.mu.Lock()
-	a.lost = true
-	for i := range a.ballots {
-		at[i] = a.sent[i] && !a.undone[i] && which(a.ballots[i].vote)
-		a.undone[i] = a.undone[i] || at[i]
-	}
-	a.mu.Unlock()
-	for i := range a.call.db.lanes {
-		if at[i] {
-			a.rollbackAt(i)
-		}
-	}
-}
-
-// mayHaveCreated is whether a vote leaves it open that the key was created:
-// also where the answer came too late, or never came.
-func mayHaveCreated(v vote) bool { return v != refused && v != absent && v != prolonged }
-
-// rollbackAt sends the rollback to one master: behind the operation on the
-// same connection, or over the next one.
-func (a *attempt) rollbackAt(i int) {
-	t := &a.tasks[i]
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
-		a.undo(i, t.key, t.token, t.expiry, a.hold)
-	case transact:
-		for k := range t.steps {
-			if s := &t.steps[k]; s.creates() {
-				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)
-			}
-		}
-	}
-}
-
-func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
-	cfg := &a.call.q.cfg
-	a.call.q.events.rollbacks.Add(1)
-	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
-		until: a.began + hold + cfg.Timeout + cfg.lookSlack()}, a.call.q.now())
 }
 
 // answered is how many masters have answered.
@@ -325,42 +252,4 @@ func (a *attempt) answered() int {
 		}
 	}
 	return n
-}
-
-// refusedFirst is whether the master that was asked alone did not grant.
-func (a *attempt) refusedFirst() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.refusedFirstLocked()
-}
-
-func (a *attempt) refusedFirstLocked() bool {
-	if a.first < 0 {
-		return false
-	}
-	v := a.ballots[a.first].vote
-	return v == refused || v == silent || v == absent
-}
-
-// refusal is the token that refused most, and on which masters, as bits.
-func (a *attempt) refusal() (string, uint32) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t := count(a.ballots, majority(len(a.ballots)))
-	var masters uint32
-	for i, b := range a.ballots {
-		if (b.vote == refused || b.vote == found) && b.token == t.most {
-			masters |= 1 << i
-		}
-	}
-	return t.most, masters
-}
-
-// heldWithSilent is whether that token has a quorum if the silent masters
-// hold it too.
-func (a *attempt) heldWithSilent() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t := count(a.ballots, majority(len(a.ballots)))
-	return t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
 }

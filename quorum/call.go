@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -178,65 +177,6 @@ func (c *call) verdict(a *attempt, v Verdict) {
 		return
 	}
 	c.finish(a.outcome(v))
-}
-
-// split tries again within the budget (V5), unless the same token refused on
-// the same masters twice running and may have a quorum with the silent ones:
-// then it is held (V4).
-func (c *call) split(a *attempt) {
-	token, masters := a.refusal()
-	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
-	c.lastToken, c.lastMasters = token, masters
-	switch {
-	case again && a.heldWithSilent():
-		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
-	case c.mayRetry():
-		c.retry()
-	default:
-		c.finish(&Outcome{Verdict: Split, Err: a.noQuorum(Split)})
-	}
-}
-
-// retry sleeps a random time, lets others on the key go meanwhile, and tries
-// again with a probe (V5).
-func (c *call) retry() {
-	c.passOn()
-	c.probing = true
-	c.await()
-	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
-	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true) })
-	c.db.keys.leave(c)
-}
-
-// probe asks the voting master with the lowest run_id alone, then the others
-// (V5).
-func (c *call) probe() {
-	first := c.db.lowestRunID()
-	if first < 0 {
-		c.attempt(c.op, c.verdict)
-		return
-	}
-	a := newAttempt(c, c.op, c.probed)
-	a.first = first
-	a.begin()
-}
-
-// probed goes on when a probe has ended: refused by the first master, it
-// looks who is there.
-func (c *call) probed(a *attempt, v Verdict) {
-	if v == Won || !a.refusedFirst() {
-		c.verdict(a, v)
-		return
-	}
-	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
-	c.attempt(look, func(r *attempt, v Verdict) {
-		if v == Held {
-			token, _ := r.refusal()
-			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
-			return
-		}
-		c.split(r)
-	})
 }
 
 // finish ends the run: it tells the outcome and lets the next call on the key

@@ -87,12 +87,6 @@ func (c *call) decideAll(states []State) {
 	})
 }
 
-// mayRetry is whether there is time for another try (V5), and somebody who
-// waits for it.
-func (c *call) mayRetry() bool {
-	return c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over()
-}
-
 // step is what is to be found under one key, and what becomes of it.
 type step struct {
 	key    string

@@ -5,13 +5,18 @@
 // callback. In between stand, from the outside in:
 //
 //   - the key queue (keys.go): operations on one key, one at a time (V7);
-//   - the call (call.go): one operation with its attempts and retries (V5);
-//   - the attempt (attempt.go): one fan-out to all masters, and its votes;
+//   - the call (call.go): one operation with its attempts, tried again after
+//     a split (split.go) and, where it depends on what is there, after a read
+//     (decide.go);
+//   - the attempt (attempt.go): one fan-out to all masters with its votes, its
+//     name (names.go), and what undoes it (rollback.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, a pure
 //     function of them, like all the arithmetic (arithmetic.go);
-//   - the lane (lane.go): one master's database, with its batches (batch.go),
-//     its connection (connection.go), its mark (mark.go) and the keeper that
-//     dials, fences and watches it (keeper.go, assess.go).
+//   - the lane (lane.go): one master's database: its batches (sender.go,
+//     batch.go), what is owed to it (owed.go), its connection (connection.go),
+//     its mark (mark.go) and its clock (looks.go, offsets.go, steps.go), and
+//     the keeper that dials, fences, looks and judges (keeper.go, judge.go,
+//     settle.go).
 //
 // A lane is silent at once when its master cannot answer: nothing on the way
 // of an operation dials, waits for a dial or starts a goroutine.

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -18,7 +17,8 @@ const (
 	maxBatch = 512
 	// maxOwed bounds what is kept for the next connection; beyond it the
 	// copies end with their hold.
-	maxOwed = 65536
+	maxOwed      = 65536
+	maxOwedBytes = 32 << 20
 )
 
 // lane is one database of one master: what goes there, over one connection
@@ -72,9 +72,10 @@ type lane struct {
 	asked  time.Duration
 	// owed must still be carried out, over this or the next connection; due
 	// is whether that is to be tried.
-	owed   map[owedKey]*task
-	due    bool
-	purged time.Duration
+	owed      map[owedKey]*task
+	owedBytes int
+	due       bool
+	purged    time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 
@@ -84,12 +85,6 @@ type lane struct {
 	// ended is whether redlockd is stopping, so that what is lost now is no
 	// news.
 	ended bool
-}
-
-// owedKey names a rollback by its attempt, and a release by its token.
-type owedKey struct {
-	key, token string
-	expiry     int64
 }
 
 func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, events *events) *lane {
@@ -117,9 +112,7 @@ func (l *lane) send(t *task, now time.Duration) bool {
 	if (t.creates() || t.heals) && len(l.owed) > 0 {
 		// What this redlockd takes now must not be freed by a release that it
 		// was asked for before (V8): that goes first.
-		name := owedKey{key: t.key, token: t.token}
-		if before := l.owed[name]; before != nil {
-			delete(l.owed, name)
+		if before := l.pay(owedKey{key: t.key, token: t.token}); before != nil {
 			l.append(before)
 		}
 	}
@@ -208,110 +201,6 @@ func (l *lane) bears(hold time.Duration) (bears, waitFor bool) {
 func (l *lane) want(hold time.Duration) {
 	l.memory.wanted = max(l.memory.wanted, hold)
 	l.wakeKeeper()
-}
-
-// owe keeps a task for when the master can be reached again. Needs mu.
-func (l *lane) owe(t *task) {
-	name := owedKey{key: t.key, token: t.token}
-	if t.rollback {
-		name.expiry = t.expiry
-	}
-	if _, known := l.owed[name]; !known && !l.mayOwe() {
-		return
-	}
-	again := *t
-	again.att = nil
-	l.owed[name] = &again
-}
-
-// mayOwe makes room for what is owed, if it can. Needs mu.
-func (l *lane) mayOwe() bool {
-	if len(l.owed) < maxOwed {
-		return true
-	}
-	now := l.now()
-	if now-l.purged < time.Second {
-		return false
-	}
-	l.purged = now
-	maps.DeleteFunc(l.owed, func(_ owedKey, t *task) bool { return now >= t.until })
-	return len(l.owed) < maxOwed
-}
-
-// owes is whether the rollback of an attempt is still to be carried out.
-func (l *lane) owes(key, token string, expiry int64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
-}
-
-// payBack puts what is owed behind what waits already: that may be the late
-// part of what it undoes. Needs mu.
-func (l *lane) payBack() {
-	l.due = false
-	now := l.now()
-	for name, t := range l.owed {
-		delete(l.owed, name)
-		if now < t.until {
-			l.append(t)
-		}
-	}
-}
-
-// next waits for work and takes a batch of it, or returns nil when c is over.
-func (l *lane) next(c *connection) *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.conn == c && (!l.open || len(l.queue) == 0 && !l.due) {
-		l.ready.Wait()
-	}
-	if l.conn != c {
-		return nil
-	}
-	if l.due {
-		l.payBack()
-	}
-	b := l.take()
-	if len(b.tasks) > 0 {
-		l.busy, l.since = true, b.sent
-	}
-	return b
-}
-
-// take moves tasks from the queue into a batch, without those that nobody
-// awaits any more. Needs mu.
-func (l *lane) take() *batch {
-	n := min(len(l.queue), maxBatch)
-	b := &batch{tasks: make([]*task, 0, n), under: l.under, sent: l.now()}
-	for i, t := range l.queue[:n] {
-		l.queue[i] = nil
-		l.bytes -= t.size()
-		if t.creates() && !l.votes() {
-			// It was queued before the quarantine began.
-			b.unsent = append(b.unsent, t)
-			continue
-		}
-		if t.att == nil || t.att.goesOut(t.index, b.sent) || t.mustArrive() {
-			l.hurry(t, b.sent)
-			b.tasks = append(b.tasks, t)
-		}
-	}
-	l.queue = l.queue[n:]
-	if len(l.queue) == 0 {
-		l.queue = nil
-	}
-	return b
-}
-
-// hurry gives what deletes a deadline, where an earlier connection cannot be
-// fenced (M3). Needs mu.
-func (l *lane) hurry(t *task, now time.Duration) {
-	if !l.fenceless || t.rollback || t.kind != Release && t.kind != Remove {
-		return
-	}
-	if latest, ok := l.looks.latest(now); ok {
-		t.deadline = latest + l.cfg.Timeout.Milliseconds()
-	}
 }
 
 // barrier returns a channel that is closed when all that waits now has been

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -20,6 +19,62 @@ func (l *lane) serve(c *connection) {
 		}
 		results := c.do(c.commands(b)...)
 		l.answered(c, b, results)
+	}
+}
+
+// next waits for work and takes a batch of it, or returns nil when c is over.
+func (l *lane) next(c *connection) *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.conn == c && (!l.open || len(l.queue) == 0 && !l.due) {
+		l.ready.Wait()
+	}
+	if l.conn != c {
+		return nil
+	}
+	if l.due {
+		l.payBack()
+	}
+	b := l.take()
+	if len(b.tasks) > 0 {
+		l.busy, l.since = true, b.sent
+	}
+	return b
+}
+
+// take moves tasks from the queue into a batch, without those that nobody
+// awaits any more. Needs mu.
+func (l *lane) take() *batch {
+	n := min(len(l.queue), maxBatch)
+	b := &batch{tasks: make([]*task, 0, n), under: l.under, sent: l.now()}
+	for i, t := range l.queue[:n] {
+		l.queue[i] = nil
+		l.bytes -= t.size()
+		if t.creates() && !l.votes() {
+			// It was queued before the quarantine began.
+			b.unsent = append(b.unsent, t)
+			continue
+		}
+		if t.att == nil || t.att.goesOut(t.index, b.sent) || t.mustArrive() {
+			l.hurry(t, b.sent)
+			b.tasks = append(b.tasks, t)
+		}
+	}
+	l.queue = l.queue[n:]
+	if len(l.queue) == 0 {
+		l.queue = nil
+	}
+	return b
+}
+
+// hurry gives what deletes a deadline, where an earlier connection cannot be
+// fenced (M3). Needs mu.
+func (l *lane) hurry(t *task, now time.Duration) {
+	if !l.fenceless || t.rollback || t.kind != Release && t.kind != Remove {
+		return
+	}
+	if latest, ok := l.looks.latest(now); ok {
+		t.deadline = latest + l.cfg.Timeout.Milliseconds()
 	}
 }
 
@@ -60,35 +115,6 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		c.close()
 		l.drop(c, over)
 	}
-}
-
-// maxTries is how often what must arrive is sent again at once; then it waits
-// for the next look.
-const maxTries = 3
-
-// repeat sends again what failed and must arrive: before all that waits, or
-// over the next connection. A release behind which the same batch took the
-// lock again is not repeated (V8). Needs mu.
-func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
-	taken := map[owedKey]bool{}
-	var again []*task
-	for i := len(b.tasks) - 1; i >= 0; i-- {
-		t := b.tasks[i]
-		name := owedKey{key: t.key, token: t.token}
-		switch {
-		case t.creates() || t.heals:
-			taken[name] = true
-		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
-		case !over && t.tries < maxTries:
-			t.tries++
-			again = append(again, t)
-			l.bytes += t.size()
-		default:
-			l.owe(t)
-		}
-	}
-	slices.Reverse(again)
-	l.queue = append(again, l.queue...)
 }
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,

@@ -1,0 +1,99 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// owedKey names a rollback by its attempt, and a release by its token.
+type owedKey struct {
+	key, token string
+	expiry     int64
+}
+
+// owe keeps a task for when the master can be reached again. Needs mu.
+func (l *lane) owe(t *task) {
+	name := owedKey{key: t.key, token: t.token}
+	if t.rollback {
+		name.expiry = t.expiry
+	}
+	if l.owed[name] != nil || !l.mayOwe(t) {
+		return
+	}
+	again := *t
+	again.att = nil
+	l.owed[name] = &again
+	l.owedBytes += t.size()
+}
+
+// mayOwe makes room for what is owed, if it can. Needs mu.
+func (l *lane) mayOwe(t *task) bool {
+	room := func() bool { return len(l.owed) < maxOwed && l.owedBytes+t.size() <= maxOwedBytes }
+	if now := l.now(); !room() && now-l.purged >= time.Second {
+		l.purged = now
+		for name, t := range l.owed {
+			if now >= t.until {
+				l.pay(name)
+			}
+		}
+	}
+	return room()
+}
+
+// pay removes what is owed under a name. Needs mu.
+func (l *lane) pay(name owedKey) *task {
+	t := l.owed[name]
+	if t != nil {
+		delete(l.owed, name)
+		l.owedBytes -= t.size()
+	}
+	return t
+}
+
+// owes is whether the rollback of an attempt is still to be carried out.
+func (l *lane) owes(key, token string, expiry int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
+}
+
+// payBack puts what is owed behind what waits already: that may be the late
+// part of what it undoes. Needs mu.
+func (l *lane) payBack() {
+	l.due = false
+	now := l.now()
+	for name := range l.owed {
+		if t := l.pay(name); now < t.until {
+			l.append(t)
+		}
+	}
+}
+
+// maxTries is how often what must arrive is sent again at once; then it waits
+// for the next look.
+const maxTries = 3
+
+// repeat sends again what failed and must arrive: before all that waits, or
+// over the next connection. A release behind which the same batch took the
+// lock again is not repeated (V8). Needs mu.
+func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
+	taken := map[owedKey]bool{}
+	var again []*task
+	for i := len(b.tasks) - 1; i >= 0; i-- {
+		t := b.tasks[i]
+		name := owedKey{key: t.key, token: t.token}
+		switch {
+		case t.creates() || t.heals:
+			taken[name] = true
+		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
+		case !over && t.tries < maxTries:
+			t.tries++
+			again = append(again, t)
+			l.bytes += t.size()
+		default:
+			l.owe(t)
+		}
+	}
+	slices.Reverse(again)
+	l.queue = append(again, l.queue...)
+}

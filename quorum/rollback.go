@@ -1,0 +1,64 @@
+package quorum
+
+import "time"
+
+// late notes a vote that comes after the verdict. What it created for a lost
+// attempt is rolled back. It is entered with the mutex held and leaves it
+// free.
+func (a *attempt) late(i int, b ballot) {
+	waited := a.ballots[i].vote == awaited
+	if waited {
+		a.ballots[i] = b
+	}
+	again := waited && a.lost && !a.undone[i] && (b.vote == created || b.vote == silent) && a.sent[i]
+	a.undone[i] = a.undone[i] || again
+	a.mu.Unlock()
+	if again {
+		a.rollbackAt(i)
+	}
+}
+
+// rollback deletes what the attempt created, on every master that the
+// operation went out to and whose vote is one of these (P5, V6).
+func (a *attempt) rollback(which func(vote) bool) {
+	var at [maxMasters]bool
+	a.mu.Lock()
+	a.lost = true
+	for i := range a.ballots {
+		at[i] = a.sent[i] && !a.undone[i] && which(a.ballots[i].vote)
+		a.undone[i] = a.undone[i] || at[i]
+	}
+	a.mu.Unlock()
+	for i := range a.call.db.lanes {
+		if at[i] {
+			a.rollbackAt(i)
+		}
+	}
+}
+
+// mayHaveCreated is whether a vote leaves it open that the key was created:
+// also where the answer came too late, or never came.
+func mayHaveCreated(v vote) bool { return v != refused && v != absent && v != prolonged }
+
+// rollbackAt sends the rollback to one master: behind the operation on the
+// same connection, or over the next one.
+func (a *attempt) rollbackAt(i int) {
+	t := &a.tasks[i]
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend:
+		a.undo(i, t.key, t.token, t.expiry, a.hold)
+	case transact:
+		for k := range t.steps {
+			if s := &t.steps[k]; s.creates() {
+				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)
+			}
+		}
+	}
+}
+
+func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
+	cfg := &a.call.q.cfg
+	a.call.q.events.rollbacks.Add(1)
+	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
+		until: a.began + hold + cfg.Timeout + cfg.lookSlack()}, a.call.q.now())
+}

@@ -1,0 +1,121 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// split tries again within the budget (V5), unless the same token refused on
+// the same masters twice running and may have a quorum with the silent ones:
+// then it is held (V4).
+func (c *call) split(a *attempt) {
+	token, masters := a.refusal()
+	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
+	c.lastToken, c.lastMasters = token, masters
+	switch {
+	case again && a.heldWithSilent():
+		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+	case c.mayRetry():
+		c.retry()
+	default:
+		c.finish(&Outcome{Verdict: Split, Err: a.noQuorum(Split)})
+	}
+}
+
+// retry sleeps a random time, lets others on the key go meanwhile, and tries
+// again with a probe (V5).
+func (c *call) retry() {
+	c.passOn()
+	c.probing = true
+	c.await()
+	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true) })
+	c.db.keys.leave(c)
+}
+
+// mayRetry is whether there is time for another try (V5), and somebody who
+// waits for it.
+func (c *call) mayRetry() bool {
+	return c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over()
+}
+
+// probe asks the voting master with the lowest run_id alone, then the others
+// (V5).
+func (c *call) probe() {
+	first := c.db.lowestRunID()
+	if first < 0 {
+		c.attempt(c.op, c.verdict)
+		return
+	}
+	a := newAttempt(c, c.op, c.probed)
+	a.first = first
+	a.begin()
+}
+
+// probed goes on when a probe has ended: refused by the first master, it
+// looks who is there.
+func (c *call) probed(a *attempt, v Verdict) {
+	if v == Won || !a.refusedFirst() {
+		c.verdict(a, v)
+		return
+	}
+	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
+	c.attempt(look, func(r *attempt, v Verdict) {
+		if v == Held {
+			token, _ := r.refusal()
+			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+			return
+		}
+		c.split(r)
+	})
+}
+
+// askOthers goes on when the first master has granted (V5). It is entered
+// with the mutex held and leaves it free.
+func (a *attempt) askOthers() {
+	for i := range a.ballots {
+		if a.ballots[i].vote == unasked {
+			a.ballots[i].vote = awaited
+		}
+	}
+	a.mu.Unlock()
+	a.ask(a.call.q.now(), func(i int) bool { return i != a.first })
+}
+
+// refusedFirst is whether the master that was asked alone did not grant.
+func (a *attempt) refusedFirst() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refusedFirstLocked()
+}
+
+func (a *attempt) refusedFirstLocked() bool {
+	if a.first < 0 {
+		return false
+	}
+	v := a.ballots[a.first].vote
+	return v == refused || v == silent || v == absent
+}
+
+// refusal is the token that refused most, and on which masters, as bits.
+func (a *attempt) refusal() (string, uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := count(a.ballots, majority(len(a.ballots)))
+	var masters uint32
+	for i, b := range a.ballots {
+		if (b.vote == refused || b.vote == found) && b.token == t.most {
+			masters |= 1 << i
+		}
+	}
+	return t.most, masters
+}
+
+// heldWithSilent is whether that token has a quorum if the silent masters
+// hold it too.
+func (a *attempt) heldWithSilent() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := count(a.ballots, majority(len(a.ballots)))
+	return t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
+}

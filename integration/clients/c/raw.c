@@ -213,11 +213,11 @@ int main(int argc, char **argv) {
 	}
 	took(c, "short", 200);
 	tell("expire, before", yes(took(c, "two", 30000)));
-	tell("expire", yes(poll_take(c, "two", 3)));
+	tell("expire", yes(poll_take(c, "two", 10)));
 	pthread_t later;
 	double start = now();
 	pthread_create(&later, NULL, release_later, "two");
-	int ok = poll_take(c, "three", 5);
+	int ok = poll_take(c, "three", 10);
 	pthread_join(later, NULL);
 	tell("wait", yes(ok && now() - start >= 0.29));
 	give_back(c, "three");

@@ -28,9 +28,9 @@ if [ "$mode" = terminal ]; then
 	# script(1) gives it a terminal; what it draws is reduced to the replies.
 	said=$(printf 'SET %s one NX PX 30000\nSET %s two NX PX 30000\nGET %s\nDEL %s\nquit\n' "$key" "$key" "$key" "$key" |
 		TERM=dumb script -qec "redis-cli -h $host -p $port" /dev/null 2>&1)
-	tell "took" "$(printf '%s' "$said" | grep -c '> OK')"
-	tell "held" "$(printf '%s' "$said" | grep -c '> (nil)')"
-	tell "deleted" "$(printf '%s' "$said" | grep -c '> (integer) 1')"
+	tell "took" "$(printf '%s' "$said" | grep -c 'OK')"
+	tell "held" "$(printf '%s' "$said" | grep -c '(nil)')"
+	tell "deleted" "$(printf '%s' "$said" | grep -c '(integer) 1')"
 	exit
 fi
 tell take "$(cli SET "$key" one NX PX 30000)"

@@ -34,9 +34,9 @@ local function refused(name, call)
 end
 
 local function poll(call)
-  local last = socket.gettime() + 3
+  local last = socket.gettime() + 10
   while not call() do
-    if socket.gettime() > last then error("still refused after 3 s") end
+    if socket.gettime() > last then error("still refused after 10 s") end
     socket.sleep(0.005)
   end
   return true

@@ -12,8 +12,8 @@ run(async () => {
   await c.ready()
   const loaded = require(package_)
   const Redlock = loaded.default || loaded.Redlock || loaded
-  const once = new Redlock([c.raw], { retryCount: 0, automaticExtensionThreshold: 100 })
-  const often = new Redlock([c.raw], { retryCount: 2000, retryDelay: 10, retryJitter: 5, automaticExtensionThreshold: 100 })
+  const once = new Redlock([c.raw], { retryCount: 0, automaticExtensionThreshold: 1000 })
+  const often = new Redlock([c.raw], { retryCount: 2000, retryDelay: 10, retryJitter: 5, automaticExtensionThreshold: 1000 })
   for (const r of [once, often]) r.on('error', () => {}) // what matters rejects as well
   const key = prefix + 'redlock'
   const resource = several ? [key + '1', key + '2'] : package_ === 'redlock4' ? key : [key]
@@ -53,8 +53,8 @@ run(async () => {
     return () => release(l)
   }, 6, 4))
   if (often.using) {
-    await step('using', () => often.using([].concat(resource), 1000, async signal => {
-      await new Promise(resolve => setTimeout(resolve, 1500))
+    await step('using', () => often.using([].concat(resource), 3000, async signal => {
+      await new Promise(resolve => setTimeout(resolve, 3500))
       return [signal.aborted, (await c.get(first)) !== null]
     }))
     await step('free after using', () => c.get(first))

@@ -38,10 +38,10 @@ run(async () => {
     const holder = make(); await holder.acquire()
     try { await make({ acquireTimeout: 100 }).acquire() } finally { await holder.release() }
   })
-  const renewed = make({ lockTimeout: 300, refreshInterval: 100 })
+  const renewed = make({ lockTimeout: 1500, refreshInterval: 300 })
   await step('refreshed by itself', async () => {
     await renewed.acquire()
-    await new Promise(resolve => setTimeout(resolve, 1200))
+    await new Promise(resolve => setTimeout(resolve, 2500))
     return [renewed.isAcquired, await other.tryAcquire()]
   })
   await step('release refreshed', () => renewed.release())

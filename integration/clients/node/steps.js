@@ -36,7 +36,7 @@ async function refused (name, call) {
 const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
 
 // poll calls until it is true. The masters keep a lock a little longer.
-async function poll (call, ms = 3000) {
+async function poll (call, ms = 10000) {
   for (const end = Date.now() + ms; !(await call());) {
     if (Date.now() > end) return `still refused after ${ms} ms`
     await sleep(5)

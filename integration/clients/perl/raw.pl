@@ -34,7 +34,7 @@ sub refused {
 # poll calls until it is true. The masters keep a lock a little longer.
 sub poll {
     my ($call, $seconds) = @_;
-    for (my $end = time + ($seconds // 3) ; !$call->() ; sleep 0.005) {
+    for (my $end = time + ($seconds // 10) ; !$call->() ; sleep 0.005) {
         die "still refused\n" if time > $end;
     }
     return JSON::PP::true;

@@ -40,7 +40,7 @@ refused('wait in vain', fn () => $s->lock('a', 30)->block(1));
 step('release after waiting', fn () => $mine->release());
 step('take for a second', fn () => $s->lock('b', 1)->get());
 step('expire, before', fn () => $s->lock('b', 30)->get());
-step('expire', fn () => poll(fn () => $s->lock('b', 30)->get(), 5));
+step('expire', fn () => poll(fn () => $s->lock('b', 30)->get()));
 step('without an end, take', fn () => $s->lock('c')->get());
 step('without an end, refuse', fn () => $s->lock('c')->get());
 step('without an end, force release', fn () => $s->lock('c')->forceRelease());

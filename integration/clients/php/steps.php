@@ -32,7 +32,7 @@ function refused(string $name, callable $call): void
 }
 
 // poll calls until it is true. The masters keep a lock a little longer.
-function poll(callable $call, float $seconds = 3.0): bool
+function poll(callable $call, float $seconds = 10.0): bool
 {
     for ($end = microtime(true) + $seconds; !$call(); usleep(5000)) {
         if (microtime(true) > $end) {

@@ -49,7 +49,7 @@ async def main():
 
     await step("take briefly", lock(timeout=0.2).acquire(blocking=False))
     await step("expire, before", other.acquire(blocking=False))
-    await step("expire", lock(sleep=0.01).acquire(blocking_timeout=3, token="next"))
+    await step("expire", lock(sleep=0.01).acquire(blocking_timeout=10, token="next"))
     other.local.token = b"next"
 
     async def wait():

@@ -27,7 +27,7 @@ rescue => e
 end
 
 # poll calls until it is true. The masters keep a lock a little longer.
-def poll(seconds = 3)
+def poll(seconds = 10)
   last = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
   until yield
     raise "still refused after #{seconds} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > last

@@ -35,6 +35,10 @@ type Program struct {
 	Check string   `json:"check"`     // as Bench.Check, for this one alone
 	Max   bool     `json:"no_expiry"` // it needs no_expiry = "max_ttl"
 	Note  string   `json:"note"`      // for the report
+	// General is a client of all commands, in whose program the scripts are ours.
+	General bool `json:"general"`
+	// StandIn is a program of ours in place of a library that cannot be had.
+	StandIn bool `json:"stand_in"`
 }
 
 // loadBenches reads integration/clients/*/bench.json, the languages with the
@@ -78,24 +82,41 @@ func (b *Bench) run(ctx context.Context, opts options, rig *rig, scripts *script
 		return nil
 	}
 	reason := b.prepare(ctx, opts)
-	var rows []row
-	for _, p := range wanted {
-		r := row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, missing: reason}
-		if r.missing == "" && p.Check != "" {
-			r.missing = b.shell(ctx, p.Check)
-		}
-		if r.missing == "" {
-			b.measure(ctx, opts, rig, scripts, p, &r)
-		}
+	rows := make([]row, len(wanted))
+	done := make([]chan struct{}, len(wanted))
+	slots := make(chan struct{}, opts.jobs)
+	for i, p := range wanted {
+		done[i] = make(chan struct{})
+		go func() {
+			defer close(done[i])
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			rows[i] = b.row(ctx, opts, rig, scripts, p, reason)
+		}()
+	}
+	for i := range rows {
+		<-done[i]
+		r := rows[i]
 		fmt.Fprintln(out, r.line())
 		if opts.verbose && r.missing == "" {
 			for _, step := range r.runs[0].steps {
 				fmt.Fprintf(out, "           %-28s %s\n", step, short(show(r.runs[0].results[step]), 120))
 			}
 		}
-		rows = append(rows, r)
 	}
 	return rows
+}
+
+// row runs one program, unless something is missing.
+func (b *Bench) row(ctx context.Context, opts options, rig *rig, scripts *scripts, p Program, reason string) row {
+	r := row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, standIn: p.StandIn, missing: reason}
+	if r.missing == "" && p.Check != "" {
+		r.missing = b.shell(ctx, p.Check)
+	}
+	if r.missing == "" {
+		b.measure(ctx, opts, rig, scripts, p, &r)
+	}
+	return r
 }
 
 // prepare says why the language cannot be run, or nothing.
@@ -153,8 +174,8 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *sc
 			}
 			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, prefix)
 			said := rec.stop()
-			if i == 0 {
-				scripts.add(b.Language+" "+p.Name, said)
+			if i == 0 && !p.General && !p.StandIn {
+				scripts.add(p.Name, said)
 			}
 			if opts.trace != "" {
 				name := strings.NewReplacer("/", "-", " ", "-", "@", "").Replace(b.Language + "-" + p.Name + "." + t.name)

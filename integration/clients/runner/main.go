@@ -24,6 +24,8 @@ type options struct {
 	trace   string         // folder for recordings; empty is none
 	report  string         // file for the table; empty is none
 	limit   time.Duration  // for one program against one target
+	jobs    int            // programs at a time
+	timeout time.Duration  // redlockd's quorum.timeout
 	verbose bool           // print each step's result
 }
 
@@ -75,12 +77,17 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")
 	fs.StringVar(&o.report, "report", "", "write the table to this `file`")
 	fs.DurationVar(&o.limit, "limit", 90*time.Second, "how long one program may take against one server")
+	fs.IntVar(&o.jobs, "jobs", 2, "how many `programs` to run at a time, each against three servers")
+	fs.DurationVar(&o.timeout, "timeout", time.Second, "redlockd's quorum.timeout")
 	fs.BoolVar(&o.verbose, "v", false, "print what each step gave against the one Redis")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("what is %q?", fs.Arg(0))
+	}
+	if o.jobs < 1 {
+		return o, errors.New("-jobs must be at least 1")
 	}
 	var err error
 	if only != "" {

@@ -17,18 +17,30 @@ them well and with two of them dead. *ok*: every step gave the same result.
 *missing*: it could not be run here, and says nothing about redlockd.
 [integration/clients](../integration/clients) holds the programs.
 
-| language | library | version | all well | two of five dead |
-|---|---|---|---|---|
 `)
-	for _, r := range rows {
-		well, dead := cell(r, 1), cell(r, 2)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.language, r.name, r.version, well, dead)
-	}
+	writeTable(&b, rows, false)
+	b.WriteString(`
+## Stand-ins
+
+Libraries and patterns whose packages cannot be had, or that are no package:
+what they send, in scripts and commands of our own words, in every state of
+their keys.
+`)
+	writeTable(&b, rows, true)
 	writeNotes(&b, rows)
 	writeDifferences(&b, rows)
 	writeMissing(&b, rows)
 	writeMeanings(&b, meanings)
 	return os.WriteFile(file, []byte(b.String()), 0o644)
+}
+
+func writeTable(b *strings.Builder, rows []row, standIns bool) {
+	b.WriteString("\n| language | library | version | all well | two of five dead |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		if r.standIn == standIns {
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.language, r.name, r.version, cell(r, 1), cell(r, 2))
+		}
+	}
 }
 
 func cell(r row, target int) string {
@@ -51,7 +63,7 @@ func writeNotes(b *strings.Builder, rows []row) {
 	for _, r := range rows {
 		note := r.note
 		if r.max {
-			note = strings.TrimSpace("run with `no_expiry = \"max_ttl\"`. " + note)
+			note = strings.TrimSpace("Run with `no_expiry = \"max_ttl\"`. " + note)
 		}
 		if note != "" {
 			notes = append(notes, fmt.Sprintf("- %s: %s\n", r.name, note))
@@ -116,7 +128,7 @@ before it.
 			shas = append(shas, s[:8])
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %s | %s |\n", bar(m.absent), bar(m.equal), bar(forever), bar(m.differ),
-			m.keys, strings.Join(shas, " "), strings.Join(m.who, ", "))
+			m.keys, strings.Join(shas, " "), strings.Join(m.who, "; "))
 	}
 }
 

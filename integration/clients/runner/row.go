@@ -29,6 +29,7 @@ const (
 type row struct {
 	language, name, version, note string
 	max                           bool      // ran with no_expiry = "max_ttl"
+	standIn                       bool      // ours, in place of the library
 	missing                       string    // why it did not run
 	runs                          []outcome // one redis, all well, two dead
 }

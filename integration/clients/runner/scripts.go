@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // scripts are the Lua texts that passed by, with one call of each.
 type scripts struct {
+	mu   sync.Mutex
 	text map[string]string          // by sha1
 	call map[string]scriptCall      // by sha1
 	who  map[string]map[string]bool // by sha1: names of programs
@@ -23,11 +25,13 @@ type scripts struct {
 type scriptCall struct{ keys, args []string }
 
 func newScripts() *scripts {
-	return &scripts{map[string]string{}, map[string]scriptCall{}, map[string]map[string]bool{}}
+	return &scripts{text: map[string]string{}, call: map[string]scriptCall{}, who: map[string]map[string]bool{}}
 }
 
 // add looks for scripts in what a program said to the plain Redis.
 func (s *scripts) add(who string, all []said) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, one := range all {
 		w := one.words
 		if len(w) < 3 {
@@ -51,7 +55,9 @@ func (s *scripts) add(who string, all []said) {
 		if err != nil || n < 1 || n > len(w)-3 {
 			continue
 		}
-		s.call[id] = scriptCall{w[3 : 3+n], w[3+n:]}
+		if before, seen := s.call[id]; !seen || n <= len(before.keys) {
+			s.call[id] = scriptCall{w[3 : 3+n], w[3+n:]}
+		}
 		if s.who[id] == nil {
 			s.who[id] = map[string]bool{}
 		}

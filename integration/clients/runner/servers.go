@@ -79,11 +79,11 @@ func (r *rig) start(ctx context.Context, opts options) (err error) {
 			}
 			masters = append(masters, m)
 		}
-		strict, err := r.config(masters, "reject")
+		strict, err := r.config(masters, "reject", opts.timeout)
 		if err != nil {
 			return err
 		}
-		lenient, err := r.config(masters, "max_ttl")
+		lenient, err := r.config(masters, "max_ttl", opts.timeout)
 		if err != nil {
 			return err
 		}
@@ -120,11 +120,11 @@ func (r *rig) targets(noExpiry bool) []target {
 }
 
 // config writes a config.hcl. The timeout is longer than the default, because
-// a bench shares its machine with compilers and virtual machines.
-func (r *rig) config(masters []*server, noExpiry string) (string, error) {
+// the bench shares its machine with compilers and virtual machines.
+func (r *rig) config(masters []*server, noExpiry string, timeout time.Duration) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen {\n  address = \"127.0.0.1:%d\"\n}\n", freePort())
-	fmt.Fprintf(&b, "quorum {\n  timeout = \"200ms\"\n  no_expiry = %q\n}\n", noExpiry)
+	fmt.Fprintf(&b, "quorum {\n  timeout = %q\n  no_expiry = %q\n}\n", timeout, noExpiry)
 	for i, m := range masters {
 		fmt.Fprintf(&b, "master %q {\n  address = %q\n}\n", string(rune('a'+i)), m.addr)
 	}

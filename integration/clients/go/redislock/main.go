@@ -78,7 +78,7 @@ func inTime(c *redislock.Client, key string) {
 	steps.Tell("take briefly", steps.Result(err == nil, err))
 	_, err = c.Obtain(ctx, key, 30*time.Second, nil)
 	steps.Tell("expire, before", steps.Refusal(err))
-	within, cancel := context.WithTimeout(ctx, 3*time.Second)
+	within, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	next, err := c.Obtain(within, key, 30*time.Second, retry)
 	steps.Tell("expire", steps.Result(err == nil, err))

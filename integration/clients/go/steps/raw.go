@@ -81,13 +81,13 @@ func Raw(c Client, prefix string) {
 func rawTime(c Client, key string, release Script) {
 	_, _ = c.SetNX(key, "short", 200*time.Millisecond)
 	Tell("expire, before", Result(c.SetNX(key, "two", 30*time.Second)))
-	Tell("expire", Result(true, Poll(3*time.Second, func() (bool, error) {
+	Tell("expire", Result(true, Poll(10*time.Second, func() (bool, error) {
 		return c.SetNX(key, "two", 30*time.Second)
 	})))
 	Tell("wait", WaitFor(
 		func() error { return one(release(key, "two")) },
 		func() error {
-			return Poll(5*time.Second, func() (bool, error) { return c.SetNX(key, "three", 30*time.Second) })
+			return Poll(10*time.Second, func() (bool, error) { return c.SetNX(key, "three", 30*time.Second) })
 		}))
 	_, _ = release(key, "three")
 	contest := func(token func(worker int) string) any {

@@ -24,17 +24,17 @@ final class Shed {
         s.refused("release twice", () -> { held.lock.unlock(); return "done"; });
         s.step("take again", () -> { held.lock = take(provider, name, 30000, 700); return held.lock != null; });
         s.step("release, kept at least", () -> { held.lock.unlock(); return take(other, name, 30000, 0) != null; });
-        s.step("free after that", () -> Steps.poll(4000, () -> (held.lock = take(other, name, 300, 0)) != null));
+        s.step("free after that", () -> Steps.poll(10000, () -> (held.lock = take(other, name, 300, 0)) != null));
         s.step("expire, before", () -> take(provider, name, 30000, 0) != null);
         var next = new Object() { SimpleLock lock; };
-        s.step("expire", () -> Steps.poll(3000, () -> (next.lock = take(provider, name, 30000, 0)) != null));
+        s.step("expire", () -> Steps.poll(10000, () -> (next.lock = take(provider, name, 30000, 0)) != null));
         s.step("extend missing", () -> {
             SimpleLock gone = take(provider, name + "gone", 100, 0);
-            Steps.poll(3000, () -> take(other, name + "gone", 30000, 0) != null);
+            Steps.poll(10000, () -> take(other, name + "gone", 30000, 0) != null);
             return gone.extend(Duration.ofSeconds(60), Duration.ZERO).isPresent();
         });
         s.step("wait", () -> Steps.waitFor(() -> next.lock.unlock(),
-                () -> Steps.poll(5000, () -> (held.lock = take(other, name, 30000, 0)) != null)));
+                () -> Steps.poll(10000, () -> (held.lock = take(other, name, 30000, 0)) != null)));
         s.step("release after waiting", () -> { held.lock.unlock(); return "done"; });
         s.step("many, unique tokens", () -> Steps.contest(6, 5, w -> {
             var mine = new Object() { SimpleLock lock; };

@@ -70,9 +70,9 @@ public final class Raw {
     private static void inTime(Steps s, Client c, String key) {
         c.setNX(key, "short", 200);
         s.step("expire, before", () -> c.setNX(key, "two", 30000));
-        s.step("expire", () -> Steps.poll(3000, () -> c.setNX(key, "two", 30000)));
+        s.step("expire", () -> Steps.poll(10000, () -> c.setNX(key, "two", 30000)));
         s.step("wait", () -> Steps.waitFor(() -> c.eval(RELEASE, key, "two"),
-                () -> Steps.poll(5000, () -> c.setNX(key, "three", 30000))));
+                () -> Steps.poll(10000, () -> c.setNX(key, "three", 30000))));
         c.eval(RELEASE, key, "three");
         s.step("many, unique tokens", () -> Steps.contest(6, 5, w -> enter(c, key, "worker " + w)));
         s.step("many, equal tokens", () -> Steps.contest(6, 5, w -> enter(c, key, "the same")));

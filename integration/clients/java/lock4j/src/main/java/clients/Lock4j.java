@@ -25,9 +25,9 @@ public final class Lock4j {
         s.step("release missing", () -> executor.releaseLock(key, "one", "one"));
         s.step("take briefly", () -> take(key, "one", 300));
         s.step("expire, before", () -> take(key, "two", 30000));
-        s.step("expire", () -> Steps.poll(3000, () -> take(key, "two", 30000)));
+        s.step("expire", () -> Steps.poll(10000, () -> take(key, "two", 30000)));
         s.step("wait", () -> Steps.waitFor(() -> executor.releaseLock(key, "two", "two"),
-                () -> Steps.poll(5000, () -> take(key, "three", 30000))));
+                () -> Steps.poll(10000, () -> take(key, "three", 30000))));
         s.step("release after waiting", () -> executor.releaseLock(key, "three", "three"));
         s.step("renewed by itself", () -> {
             String lock = executor.acquire(key, "kept", -1, 1000);

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// gave is an outcome of steps a, b, c, ... with these results.
+func gave(failure string, results ...any) outcome {
+	o := outcome{results: map[string]any{}, failure: failure}
+	for i, r := range results {
+		step := string(rune('a' + i))
+		o.steps = append(o.steps, step)
+		o.results[step] = r
+	}
+	return o
+}
+
+func TestStatus(t *testing.T) {
+	good := gave("", true, "one", 1.0)
+	tests := []struct {
+		name        string
+		missing     string
+		redis, well outcome
+		dead        outcome
+		want        status
+		says        string
+	}{
+		{"all equal", "", good, good, good, ok, ""},
+		{"not installed", "no runtime", outcome{}, outcome{}, outcome{}, missing, "no runtime"},
+		{"other with two dead", "", good, good, gave("", true, "two", 1.0), differs, `two dead, b: redis "one", redlockd "two"`},
+		{"other in both", "", good, gave("", true, nil, 1.0), gave("", true, nil, 1.0), differs, `both, b: redis "one", redlockd null`},
+		{"other type", "", good, gave("", true, "one", "1"), good, differs, `all well, c: redis 1, redlockd "1"`},
+		{"hangs", "", good, gave("hangs after \"a\"", true), good, differs, `all well, b: redis "one", redlockd hangs after "a"`},
+		{"ends badly behind the last step", "", good, gave("exit status 1", true, "one", 1.0), good, differs, "exit status 1"},
+		{"more than Redis said", "", gave("exit status 1", true), good, good, broken, "exit status 1"},
+		{"a step that fails against Redis", "", gave("", "FAILED x"), gave("", "FAILED x"), gave("", "FAILED x"), broken, "FAILED x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := row{missing: tt.missing, runs: []outcome{tt.redis, tt.well, tt.dead}}
+			if got := r.status(); got != tt.want {
+				t.Errorf("status %s, want %s", got, tt.want)
+			}
+			if got := r.line(); !strings.Contains(got, tt.says) {
+				t.Errorf("the line is %q, want %q in it", got, tt.says)
+			}
+		})
+	}
+}
+
+func TestJudgeCountsMissingApart(t *testing.T) {
+	var out strings.Builder
+	good := []outcome{gave("", 1), gave("", 1), gave("", 1)}
+	if err := judge([]row{{runs: good}, {missing: "no runtime"}}, &out); err != nil {
+		t.Errorf("judge: %v", err)
+	}
+	if want := "1 ok, 0 differ, 0 broken, 1 missing\n"; out.String() != want {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+	if judge([]row{{runs: []outcome{gave("", 1), gave("", 2), gave("", 1)}}}, &out) == nil {
+		t.Error("a difference is no error")
+	}
+}

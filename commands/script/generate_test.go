@@ -118,6 +118,13 @@ func (g generator) condition() string {
 	return g.value()
 }
 
+// signal fills a list, as a rule with an end.
+func (g generator) signal(list string) string {
+	return fmt.Sprintf("redis.call('del', %s) redis.call('%s', %s, %s) %s", list, g.pick("lpush", "rpush"), list,
+		g.pick("1", g.input(), "KEYS[1], ARGV[1]"), g.pick("", "redis.call('pexpire', "+list+", "+g.pick("500", "ARGV[2]", g.time())+") ",
+			"redis.call('pexpire', "+list+", 500) "))
+}
+
 func (g generator) block(depth int) string {
 	var b strings.Builder
 	for range 1 + g.IntN(2) {
@@ -132,6 +139,10 @@ func (g generator) block(depth int) string {
 			b.WriteString("local _ = " + g.write() + " ")
 		case n < 7:
 			b.WriteString("v = " + g.value() + " ")
+		case n == 8 && g.IntN(2) == 0:
+			b.WriteString("redis.call('publish', " + g.pick("'c'", "KEYS[1]", g.input()) + ", " + g.input() + ") ")
+		case n == 8:
+			b.WriteString(g.signal(g.pick("'sig'", "'sig'", "'sig'", "ARGV[4]")))
 		case n < 8 && depth > 0:
 			b.WriteString("for _, a in ipairs(ARGV) do if a == " + g.value() + " then " + g.block(0) + "end end ")
 		}

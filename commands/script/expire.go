@@ -99,8 +99,8 @@ func (r *run) expireAfter(k *keyModel, after linear) {
 func setExpiry(unit timeUnit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touchAny(args[1])
-		if k.signal && r.proving && (!k.now.exists || len(args) > 3) {
-			panic(unproved{}) // it may hold what an earlier call has left
+		if k.signal && (!k.now.exists || len(args) > 3) {
+			r.unknown(k) // it may hold what an earlier call has left
 		}
 		flags, failure := r.expireFlags(args[3:])
 		if failure != "" {

@@ -75,9 +75,6 @@ func (k *keyModel) held() value {
 	if !k.now.exists {
 		return false
 	}
-	if _, ok := k.now.value.(*signalList); ok {
-		refuse("uses %.40q both as a list and as a string", k.name)
-	}
 	return k.now.value
 }
 

@@ -243,7 +243,7 @@ func del(r *run, args []value) (value, string) {
 	count, seen := 0.0, true
 	for _, name := range args[1:] {
 		k := r.touchAny(name)
-		seen = seen && (!k.signal || !r.proving)
+		seen = seen && !k.signal
 		if k.now.exists {
 			count++
 			k.remove()

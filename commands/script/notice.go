@@ -111,12 +111,8 @@ func pushTo(left bool) commandFunc {
 			panic(signalling{k.name.(string)})
 		}
 		list := &signalList{}
-		switch old := k.now.value.(type) {
-		case *signalList:
+		if old, ok := k.now.value.(*signalList); ok {
 			list.items, list.bytes = append(list.items, old.items...), old.bytes
-		case nil:
-		default:
-			return nil, "WRONGTYPE Operation against a key holding the wrong kind of value"
 		}
 		for _, a := range args[2:] {
 			item := r.passed(a)
@@ -133,10 +129,7 @@ func pushTo(left bool) commandFunc {
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
-		if r.proving {
-			return unseen{}, ""
-		}
-		return float64(len(list.items)), ""
+		return unseen{}, ""
 	}
 }
 
@@ -160,8 +153,6 @@ func (r *run) signalled() {
 			continue
 		case r.proving && (!ok || k.now.expiry.kind != given):
 			panic(unproved{})
-		case !ok:
-			refuse("uses %.40q both as a list and as a string", r.shown(k))
 		case k.now.expiry.kind != given:
 			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.shown(k))
 		}

@@ -12,8 +12,13 @@ func (r *run) reveal(v value) value {
 		panic(leak(v))
 	case linear:
 		panic(leak{v.class})
-	case stored, remaining, unseen:
+	case stored, remaining:
 		panic(unproved{})
+	case unseen:
+		if r.proving {
+			panic(unproved{})
+		}
+		refuse("uses the length of a list, redlockd keeps locks only")
 	case heard:
 		refuse("looks at how many hear its PUBLISH")
 	}

@@ -122,7 +122,7 @@ func TestC7ProvedNotices(t *testing.T) {
 			[]Notice{{Signal: "s", Items: []string{"1"}, TTL: 900 * time.Millisecond}}},
 		{"signal, of another call", call{signal, []string{"b", "z"}, []string{"u", "70"}}, "releases b u: 1 0 1",
 			[]Notice{{Signal: "z", Items: []string{"1"}, TTL: 70 * time.Millisecond}}},
-		{"signal of its own lock", call{signal, []string{"a", "a"}, []string{"t", "900"}}, "fills a list and names no lock", nil},
+		{"signal of its own lock", call{signal, []string{"a", "a"}, []string{"t", "900"}}, `uses the list "a" other than to wake somebody, redlockd keeps locks only`, nil},
 		{"message", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('unlink', KEYS[1]) redis.call('publish', ARGV[2], KEYS[1]) return 1 end`,
 			lock, []string{"t", "c"}}, "releases lock t: nil 1 nil", []Notice{{Channel: "c", Message: "lock"}}},
 		{"signal without an end", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('rpush', 's', 1) return redis.call('del', KEYS[1]) end`,
@@ -130,9 +130,9 @@ func TestC7ProvedNotices(t *testing.T) {
 		{"a second lock", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[2]) return redis.call('del', KEYS[1]) end return 0`,
 			[]string{"a", "b"}, mine}, "per call of a b", nil},
 		{"a signal whose length matters", call{`if redis.call('get', KEYS[1]) == ARGV[1] then local n = redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) redis.call('del', KEYS[1]) return n end return 0`,
-			[]string{"a", "s"}, mine}, "per call of a", nil},
+			[]string{"a", "s"}, mine}, "uses the length of a list, redlockd keeps locks only", nil},
 		{"a signal that was there", call{`redis.call('get', KEYS[1]) if redis.call('del', KEYS[2]) == 0 then redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) end return redis.call('del', KEYS[1])`,
-			[]string{"a", "s"}, nil}, "per call of a", nil},
+			[]string{"a", "s"}, nil}, "uses the length of a list, redlockd keeps locks only", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := NewLibrary()

@@ -16,13 +16,22 @@ type space struct {
 	clock func() int64
 }
 
-// touch is the key that a command names. In a proof it is the lock.
+// touch is the lock that a command names. What a signal holds no run can tell.
 func (r *run) touch(name value) *keyModel {
 	k := r.touchAny(name)
-	if r.proving && k.signal {
-		panic(unproved{})
+	if k.signal {
+		r.unknown(k)
 	}
 	return k
+}
+
+// unknown ends a run that looks into a signal: in a proof the key may still be
+// a lock.
+func (r *run) unknown(k *keyModel) {
+	if r.proving {
+		panic(unproved{})
+	}
+	refuse("uses the list %.40q other than to wake somebody, redlockd keeps locks only", r.shown(k))
 }
 
 // touchAny is touch for what may be done to signals too.

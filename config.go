@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -25,6 +26,23 @@ type config struct {
 	// drain is how long a stop waits for what is under way (S6). Default 10s.
 	drain time.Duration
 	log   logConfig
+	// admin is nil without a block admin: then there is no such address.
+	admin *adminConfig
+	// tls are the blocks tls, by the path of the block around: listen, admin,
+	// master.a.
+	tls map[string]tlsFiles
+}
+
+// tlsBlocks are the keys of tls, in order.
+func (c config) tlsBlocks() []string { return slices.Sorted(maps.Keys(c.tls)) }
+
+// adminConfig is the block admin.
+type adminConfig struct {
+	// address is host:port. Default 127.0.0.1:9736.
+	address string
+	// password for HTTP's basic authentication, whatever the user's name;
+	// empty asks for none.
+	password string
 }
 
 // logConfig is the block log.
@@ -43,6 +61,7 @@ func defaultConfig() config {
 		quorum:   quorum.DefaultConfig(),
 		drain:    10 * time.Second,
 		log:      logConfig{level: "info"},
+		tls:      map[string]tlsFiles{},
 	}
 }
 
@@ -110,8 +129,8 @@ func devConfig(listen string) (config, error) {
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		return config{}, errors.New("-listen: " + problem)
 	}
-	if !safeToListen(cfg.proxy) {
-		return config{}, errors.New("-listen: " + protectedMode(cfg.proxy.Address))
+	if !onThisHost(cfg.proxy.Address) {
+		return config{}, errors.New("-listen: " + protectedMode("listen", cfg.proxy.Address))
 	}
 	return cfg, nil
 }

@@ -26,6 +26,16 @@ listen {
   # How long a stop (SIGTERM) waits for what is under way. At least
   # timeout + retry_budget.
   drain = "10s"
+
+  # TLS, for every client of this address. Files in PEM form; relative names
+  # are relative to the working directory. They are read again when they change
+  # and on SIGHUP; sessions stay. With client_ca only clients with a certificate
+  # that these have signed may connect.
+  # tls {
+  #   cert      = "/etc/redlockd/cert.pem" # with its chain
+  #   key       = "/etc/redlockd/key.pem"
+  #   client_ca = "/etc/redlockd/clients.pem"
+  # }
 }
 
 quorum {
@@ -74,6 +84,16 @@ master "a" {
   # Let the master vote although it may evict keys (maxmemory with a policy
   # other than noeviction): an evicted lock is a lost one.
   allow_eviction = false
+
+  # For a master that is reached by TLS. Without ca the system's authorities
+  # are asked; cert and key are for one that wants to see a certificate;
+  # server_name is what its certificate must be for, if not the host of address.
+  # tls {
+  #   ca          = "/etc/redlockd/masters.pem"
+  #   cert        = "/etc/redlockd/cert.pem"
+  #   key         = "/etc/redlockd/key.pem"
+  #   server_name = "redis-a.example.org"
+  # }
 }
 
 master "b" {
@@ -91,6 +111,25 @@ master "d" {
 master "e" {
   address = "127.0.0.1:7005"
 }
+
+# An address for operators, by HTTP: /metrics for Prometheus, /healthz (alive)
+# and /readyz (a majority of the masters votes). There is none without this
+# block. Without a password, or tls with client_ca, only this host may ask; with
+# one, it is asked for as HTTP's basic authentication with any user's name, and
+# /healthz and /readyz say only yes or no to others.
+#
+# admin {
+#   address  = "127.0.0.1:9736"
+#   password = env("REDLOCKD_ADMIN_PASSWORD")
+#   tls {
+#     cert      = "/etc/redlockd/cert.pem"
+#     key       = "/etc/redlockd/key.pem"
+#     client_ca = "/etc/redlockd/operators.pem"
+#   }
+# }
+
+# SIGHUP reads this file again. Certificates and log.level change at once;
+# every other change is named in the log and waits for the next start.
 
 log {
   # The least important lines to write: trace, debug, info, warn or error.

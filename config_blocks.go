@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
@@ -29,9 +31,11 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 		case "quorum":
 			d.quorum(block, cfg)
 		case "master":
-			cfg.quorum.Masters = append(cfg.quorum.Masters, d.master(block))
+			cfg.quorum.Masters = append(cfg.quorum.Masters, d.master(block, cfg))
 		case "log":
 			d.log(block, cfg)
+		case "admin":
+			d.admin(block, cfg)
 		default:
 			d.notYet(block.DefRange, "block "+block.Type)
 		}
@@ -51,7 +55,7 @@ func (d *decoder) listen(block *hcl.Block, cfg *config) {
 		{"login_timeout", duration(&p.LoginTimeout)},
 		{"write_timeout", duration(&p.WriteTimeout)},
 		{"drain", duration(&cfg.drain)},
-	}, nil, []string{"tls"})
+	}, nil, d.listenerTLS("listen", cfg))
 }
 
 func (d *decoder) quorum(block *hcl.Block, cfg *config) {
@@ -72,17 +76,17 @@ func (d *decoder) quorum(block *hcl.Block, cfg *config) {
 	c.MaxTTL = q.MaxTTL
 }
 
-func (d *decoder) master(block *hcl.Block) quorum.Master {
+func (d *decoder) master(block *hcl.Block, cfg *config) quorum.Master {
 	m := quorum.Master{Name: block.Labels[0]}
 	d.attributes(block, []setting{
 		{"address", text(&m.Address)},
 		{"username", text(&m.Username)},
 		{"password", text(&m.Password)},
 		{"allow_eviction", boolean(&m.AllowEviction)},
-	}, []string{"required"}, []string{"tls"})
+	}, []string{"required"}, d.masterTLS(masterBlock(m.Name), cfg))
 	// Checked here and not with the rest: two masters may have one name, and
 	// each problem belongs to its own line.
-	at, given := d.ranges["master."+m.Name+".address"]
+	at, given := d.ranges[masterBlock(m.Name)+".address"]
 	problem := addressProblem(m.Address, 1)
 	switch {
 	case !given:
@@ -102,4 +106,53 @@ func (d *decoder) log(block *hcl.Block, cfg *config) {
 		{"level", oneOf(&cfg.log.level, "trace", "debug", "info", "warn", "error")},
 		{"json", boolean(&cfg.log.json)},
 	}, nil, nil)
+}
+
+func (d *decoder) admin(block *hcl.Block, cfg *config) {
+	a := &adminConfig{address: "127.0.0.1:9736"}
+	cfg.admin = a
+	d.attributes(block, []setting{
+		{"address", text(&a.address)},
+		{"password", text(&a.password)},
+	}, nil, d.listenerTLS("admin", cfg))
+}
+
+// listenerTLS takes the block tls of a block that is listened on.
+func (d *decoder) listenerTLS(path string, cfg *config) map[string]inner {
+	return map[string]inner{"tls": func(block *hcl.Block) {
+		var f tlsFiles
+		d.attributesAt(path+".tls", block, []setting{
+			{"cert", text(&f.cert)},
+			{"key", text(&f.key)},
+			{"client_ca", text(&f.ca)},
+		}, nil, nil)
+		cfg.tls[path] = f
+		d.tlsFiles(block, f, true)
+	}}
+}
+
+// masterTLS takes the block tls of a master.
+func (d *decoder) masterTLS(path string, cfg *config) map[string]inner {
+	return map[string]inner{"tls": func(block *hcl.Block) {
+		var f tlsFiles
+		d.attributesAt(path+".tls", block, []setting{
+			{"ca", text(&f.ca)},
+			{"cert", text(&f.cert)},
+			{"key", text(&f.key)},
+			{"server_name", text(&f.serverName)},
+		}, nil, nil)
+		cfg.tls[path] = f
+		d.tlsFiles(block, f, false)
+	}}
+}
+
+// tlsFiles reads the files of a block, unless the block itself is wrong: a
+// start and -check must not find out later.
+func (d *decoder) tlsFiles(block *hcl.Block, f tlsFiles, listener bool) {
+	if d.diags.HasErrors() {
+		return
+	}
+	if err := f.problem(listener); err != nil {
+		d.add(block.DefRange, "Wrong certificates", "tls: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+	}
 }

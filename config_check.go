@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
-	"github.com/redlockd/redlockd/proxy"
 )
 
 // replaceAddress lets -listen win over the file. From then on a problem of
@@ -30,9 +29,10 @@ func (d *decoder) check(cfg config) {
 	d.room("quorum", cfg.commands.Validate())
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
-	} else if !safeToListen(cfg.proxy) {
-		d.wrong("listen.address", "Not without a password", protectedMode(cfg.proxy.Address))
+	} else if cfg.proxy.Password == "" && !onThisHost(cfg.proxy.Address) {
+		d.wrong("listen.address", "Not without a password", protectedMode("listen", cfg.proxy.Address))
 	}
+	d.checkAdmin(cfg)
 	q := cfg.quorum
 	if 2*q.Timeout > q.MaxTTL {
 		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
@@ -102,19 +102,35 @@ func addressProblem(address string, leastPort int) string {
 	return ""
 }
 
-// safeToListen is Redis's protected mode: without a password only this host
-// may connect.
-func safeToListen(cfg proxy.Config) bool {
-	if cfg.Password != "" {
-		return true
+// checkAdmin looks at the admin address. It tells less than a client may do,
+// so a client certificate will do as well as a password.
+func (d *decoder) checkAdmin(cfg config) {
+	a := cfg.admin
+	if a == nil {
+		return
 	}
-	host, _, _ := net.SplitHostPort(cfg.Address)
+	if problem := addressProblem(a.address, 0); problem != "" {
+		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
+	} else if a.password == "" && cfg.tls["admin"].ca == "" && !onThisHost(a.address) {
+		d.wrong("admin.address", "Not without a password", protectedMode("admin", a.address))
+	}
+}
+
+// onThisHost is whether only this host can connect there. Without a password
+// nothing else is served: Redis's protected mode.
+func onThisHost(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func protectedMode(address string) string {
-	return fmt.Sprintf("listen.address is %s and there is no listen.password: anybody who reaches it could take and free every lock. Set listen.password, or listen on 127.0.0.1 or ::1.", address)
+// protectedMode says why not, and what to do.
+func protectedMode(block, address string) string {
+	could := "take and free every lock"
+	if block == "admin" {
+		could = "see how the masters are and what clients do"
+	}
+	return fmt.Sprintf("%[1]s.address is %[2]s and there is no %[1]s.password: anybody who reaches it could %[3]s. Set %[1]s.password, or listen on 127.0.0.1 or ::1.", block, address, could)
 }
 
 // warnings says what works but is seldom meant.

@@ -62,10 +62,18 @@ func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyConten
 	return content
 }
 
-// attributes sets what the block has of the settings, and refuses the
-// attributes and blocks that are planned.
-func (d *decoder) attributes(block *hcl.Block, settings []setting, later, laterBlocks []string) {
+// inner takes a block within a block.
+type inner func(*hcl.Block)
+
+// attributes is attributesAt for a block of the file itself.
+func (d *decoder) attributes(block *hcl.Block, settings []setting, later []string, blocks map[string]inner) {
 	path := strings.Join(append([]string{block.Type}, block.Labels...), ".")
+	d.attributesAt(path, block, settings, later, blocks)
+}
+
+// attributesAt sets what the block has of the settings, refuses the
+// attributes that are planned, and hands on the blocks within.
+func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting, later []string, blocks map[string]inner) {
 	d.ranges[path] = block.DefRange
 	schema := &hcl.BodySchema{}
 	for _, s := range settings {
@@ -74,13 +82,10 @@ func (d *decoder) attributes(block *hcl.Block, settings []setting, later, laterB
 	for _, name := range later {
 		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
 	}
-	for _, name := range laterBlocks {
+	for name := range blocks {
 		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: name})
 	}
 	content := d.content(block.Body, schema)
-	for _, b := range content.Blocks {
-		d.notYet(b.DefRange, "block "+b.Type)
-	}
 	for _, name := range later {
 		if a, ok := content.Attributes[name]; ok {
 			d.notYet(a.NameRange, "setting "+name)
@@ -91,6 +96,19 @@ func (d *decoder) attributes(block *hcl.Block, settings []setting, later, laterB
 		if a, ok := content.Attributes[s.name]; ok {
 			d.attribute(path, a, s)
 		}
+	}
+	d.blocks(content.Blocks, blocks)
+}
+
+func (d *decoder) blocks(found hcl.Blocks, blocks map[string]inner) {
+	seen := map[string]bool{}
+	for _, b := range found {
+		if seen[b.Type] {
+			d.add(b.DefRange, "There are two blocks "+b.Type, "Expected one; put their settings together.")
+			continue
+		}
+		seen[b.Type] = true
+		blocks[b.Type](b)
 	}
 }
 

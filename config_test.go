@@ -90,6 +90,11 @@ listen {
   login_timeout = "6s"
   write_timeout = "7s"
   drain = "8s"
+  tls {
+    cert = env("REDLOCKD_TEST_CERT")
+    key = env("REDLOCKD_TEST_KEY")
+    client_ca = env("REDLOCKD_TEST_CA")
+  }
 }
 quorum {
   timeout = "9ms"
@@ -105,6 +110,20 @@ master "x" {
   username = "u"
   password = "p"
   allow_eviction = true
+  tls {
+    ca = env("REDLOCKD_TEST_CA")
+    cert = env("REDLOCKD_TEST_CERT")
+    key = env("REDLOCKD_TEST_KEY")
+    server_name = "locks.example"
+  }
+}
+admin {
+  address = "0.0.0.0:7778"
+  password = "q"
+  tls {
+    cert = env("REDLOCKD_TEST_CERT")
+    key = env("REDLOCKD_TEST_KEY")
+  }
 }
 log {
   level = "debug"
@@ -112,8 +131,19 @@ log {
 }
 `
 
-func TestEverySettingArrives(t *testing.T) {
+// setEverything sets the variables of everything.
+func setEverything(t *testing.T) tlsFiles {
+	t.Helper()
+	files := newAuthority(t, "everything").files(t, "locks.example")
 	t.Setenv("REDLOCKD_TEST_PASSWORD", "secret")
+	t.Setenv("REDLOCKD_TEST_CERT", files.cert)
+	t.Setenv("REDLOCKD_TEST_KEY", files.key)
+	t.Setenv("REDLOCKD_TEST_CA", files.ca)
+	return files
+}
+
+func TestEverySettingArrives(t *testing.T) {
+	files := setEverything(t)
 	got, warned, err := loadConfig(write(t, everything), "")
 	if err != nil {
 		t.Fatal(said(t, err))
@@ -132,6 +162,10 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", AllowEviction: true},
 	}
 	want.log = logConfig{level: "debug", json: true}
+	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q"}
+	want.tls["listen"], want.tls["admin"] = files, tlsFiles{cert: files.cert, key: files.key}
+	files.serverName = "locks.example"
+	want.tls["master.x"] = files
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
@@ -152,10 +186,8 @@ func TestWrongFiles(t *testing.T) {
 			[]string{"line 2", `2: timout = "50ms"`, `Did you mean "timeout"?`}},
 		{"setting outside", "address = 1" + masters, []string{"line 1", "1: address = 1"}},
 		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
-		{"planned block", "admin {\n address = \"x\"\n}" + masters, []string{"line 1", "block admin", "take it out"}},
-		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user"}},
+		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user", "take it out"}},
 		{"planned setting", "quorum {\n handover = \"1m\"\n}" + masters, []string{"line 2", "setting handover"}},
-		{"planned tls", "listen {\n tls {}\n}" + masters, []string{"line 2", "block tls"}},
 		{"planned required", "master \"z\" {\n address = \"h:1\"\n required = true\n}", []string{"line 3", "setting required"}},
 		{"number for a duration", "quorum {\n timeout = 50\n}" + masters,
 			[]string{"line 2", "2: timeout = 50", "timeout: expected a duration", `"50ms"`}},

@@ -31,6 +31,7 @@ var homes = map[string][]string{
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script"},
 	"github.com/hashicorp/hcl":          {""},
+	"github.com/prometheus":             {""},
 	"github.com/zclconf/go-cty":         {""},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"quorum"},

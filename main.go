@@ -73,16 +73,23 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	for _, warning := range warned {
 		log.Warn(warning)
 	}
-	return serve(ctx, cfg, log)
+	again := newReloader(opt, cfg, log)
+	defer again.stop()
+	return serve(ctx, cfg, log, again)
 }
 
 // bootstrap makes the marks of a new cluster real (M6).
 func bootstrap(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	log := newLogger(cfg.log, stderr)
+	certs, err := openCertificates(cfg, log.Named("tls"))
+	if err != nil {
+		return fmt.Errorf("read certificates: %w", err)
+	}
+	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
 	if err := quorum.Bootstrap(ctx, cfg.quorum, log.Named("quorum")); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
-	_, err := fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.quorum.Masters))
+	_, err = fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.quorum.Masters))
 	return err
 }
 

@@ -52,7 +52,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestCheckSaysWhatItChecked(t *testing.T) {
-	t.Setenv("REDLOCKD_TEST_PASSWORD", "secret")
+	setEverything(t)
 	got := runWith(t, "-check", "-config", write(t, everything))
 	for _, want := range []string{"is right", "0.0.0.0:7777", "with a password", "1 masters", "10.0.0.1:6379", "11s", "warning:"} {
 		if !strings.Contains(got.stdout, want) {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strings"
-	"time"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -14,10 +14,6 @@ import (
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
-
-// readyPatience is how long a start may go without a majority before it is
-// warned about.
-const readyPatience = 2 * time.Second
 
 // newLogger is the one logger; the rooms get it Named.
 func newLogger(cfg logConfig, w io.Writer) hclog.Logger {
@@ -41,41 +37,91 @@ func serveDev(ctx context.Context, cfg config, stderr io.Writer) error {
 	// are closed the masters are asked.
 	defer masters.stop()
 	cfg.quorum.Masters = masters.list()
-	return serve(ctx, cfg, log)
+	return serve(ctx, cfg, log, nil)
 }
 
-// serve puts the rooms together, serves until ctx is over, and stops.
-func serve(ctx context.Context, cfg config, log hclog.Logger) error {
+// process is all that runs while redlockd serves.
+type process struct {
+	cfg    config
+	log    hclog.Logger
+	certs  *certificates
+	q      *quorum.Quorum
+	server *proxy.Server
+	admin  *admin // nil without a block admin
+}
+
+// serve puts the rooms together, serves until ctx is over, and stops. again
+// reads the configuration again on SIGHUP; nil where there is no file.
+func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
+	certs, err := openCertificates(cfg, log.Named("tls"))
+	if err != nil {
+		return fmt.Errorf("read certificates: %w", err)
+	}
 	// Before the masters are dialled, because a second redlockd that was
 	// started by mistake should leave no trace on them.
-	ln, err := net.Listen("tcp", cfg.proxy.Address)
+	ln, adminLn, err := listen(cfg, certs)
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
+	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
 	q, err := quorum.New(cfg.quorum, log.Named("quorum"))
 	if err != nil {
-		ln.Close()
-		return fmt.Errorf("start quorum: %w", err)
+		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
 	}
-	in := commands.New(cfg.commands, q.Now)
-	server := proxy.New(cfg.proxy, in, q, shortVersion(), log.Named("proxy"))
+	p := &process{cfg: cfg, log: log, certs: certs, q: q}
+	p.server = proxy.New(cfg.proxy, commands.New(cfg.commands, q.Now), q, shortVersion(), log.Named("proxy"))
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ln) }()
+	go func() { served <- p.server.Serve(ln) }()
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
 		"quorum", majority(len(cfg.quorum.Masters)), "version", shortVersion())
-	err = watch(ctx, q, served, log)
-	stop(cfg, server, q, log)
+	if adminLn != nil {
+		p.admin = newAdmin(*cfg.admin, q, p.server, certs, log.Named("admin"))
+		go p.admin.serve(adminLn, log)
+		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
+	}
+	err = p.watch(ctx, served, again)
+	p.stop()
 	return err
 }
 
-// watch tells of the start until ctx is over, or the server ends by itself,
-// which is an error.
-func watch(ctx context.Context, q *quorum.Quorum, served <-chan error, log hclog.Logger) error {
-	announcing, cancel := context.WithCancel(ctx)
-	announced := make(chan struct{})
-	go func() { announce(announcing, q, log); close(announced) }()
+// listen opens the addresses; that of admin is nil without the block.
+func listen(cfg config, certs *certificates) (ln, adminLn net.Listener, err error) {
+	ln, err = net.Listen("tcp", cfg.proxy.Address)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.admin != nil {
+		adminLn, err = net.Listen("tcp", cfg.admin.address)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll(ln))
+		}
+		adminLn = certs.listener("admin", adminLn)
+	}
+	return certs.listener("listen", ln), adminLn, nil
+}
+
+func closeAll(listeners ...net.Listener) error {
+	var errs []error
+	for _, ln := range listeners {
+		if ln != nil {
+			errs = append(errs, ln.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// watch tells of the start, and takes new certificates and configurations,
+// until ctx is over, or the server ends by itself, which is an error.
+func (p *process) watch(ctx context.Context, served <-chan error, again *reloader) error {
+	watching, cancel := context.WithCancel(ctx)
+	var tasks sync.WaitGroup
+	tasks.Go(func() { announce(watching, p.q, p.log) })
+	tasks.Go(func() { p.certs.watch(watching) })
+	if again != nil {
+		tasks.Go(func() { again.watch(watching, p.certs) })
+	}
 	// Before the stop, so that nothing says "ready" after "stopping".
-	defer func() { cancel(); <-announced }()
+	defer func() { cancel(); tasks.Wait() }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("stopped serving: %w", err)
@@ -84,61 +130,34 @@ func watch(ctx context.Context, q *quorum.Quorum, served <-chan error, log hclog
 	}
 }
 
-// announce says once when a majority is missing at the start, and when the
-// majority is there.
-func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
-	patient, cancel := context.WithTimeout(ctx, readyPatience)
-	defer cancel()
-	err := q.WaitReady(patient)
-	if err != nil && ctx.Err() == nil {
-		status := q.Status()
-		log.Warn("no majority of the masters may vote yet: until then every answer is NOQUORUM",
-			"voting", status.Voting, "needed", status.Quorum, "masters", reasons(status))
-		err = q.WaitReady(ctx)
+// stop ends the sessions, then the quorum, then the admin address (S6).
+func (p *process) stop() {
+	p.log.Info("stopping", "drain", p.cfg.drain)
+	// Before anything ends, so that whoever asks /readyz sends no more
+	// clients here.
+	if p.admin != nil {
+		p.admin.stopping.Store(true)
 	}
-	if err == nil {
-		status := q.Status()
-		log.Info("ready", "voting", status.Voting, "masters", len(status.Masters))
-	}
-}
-
-// reasons is why each master that may not vote may not, and for how long.
-func reasons(status quorum.Status) string {
-	var said []string
-	for _, m := range status.Masters {
-		if m.State == quorum.Voting {
-			continue
-		}
-		text := m.Name + " " + string(m.State)
-		if m.Reason != string(m.State) && m.Reason != "" {
-			text += ": " + m.Reason
-		}
-		if m.Wait > 0 {
-			text += ", waiting " + m.Wait.Round(time.Second).String()
-		}
-		said = append(said, text)
-	}
-	return strings.Join(said, "; ")
-}
-
-// stop ends the sessions and then the quorum (S6).
-func stop(cfg config, server *proxy.Server, q *quorum.Quorum, log hclog.Logger) {
-	log.Info("stopping", "drain", cfg.drain)
 	// The signal's context is over; the stop has times of its own.
-	draining, cancel := context.WithTimeout(context.Background(), cfg.drain)
+	draining, cancel := context.WithTimeout(context.Background(), p.cfg.drain)
 	defer cancel()
 	// The sessions first, because their commands need the masters for their
 	// answers.
-	if err := server.Shutdown(draining); err != nil {
-		log.Warn("some sessions were cut off", "drain", cfg.drain)
+	if err := p.server.Shutdown(draining); err != nil {
+		p.log.Warn("some sessions were cut off", "drain", p.cfg.drain)
 	}
 	// The quorum after, because a session that was cut off leaves rollbacks
 	// (P5), and no longer than one operation may stay (V2), because what
 	// cannot be sent by then ends with its TTL.
-	closing, cancel := context.WithTimeout(context.Background(), cfg.quorum.Timeout+cfg.quorum.RetryBudget)
+	closing, cancel := context.WithTimeout(context.Background(), p.cfg.quorum.Timeout+p.cfg.quorum.RetryBudget)
 	defer cancel()
-	if err := q.Close(closing); err != nil {
-		log.Warn("some masters were not told everything; it ends with its TTL")
+	if err := p.q.Close(closing); err != nil {
+		p.log.Warn("some masters were not told everything; it ends with its TTL")
 	}
-	log.Info("stopped")
+	// The admin address last, because until here it tells how the stop goes,
+	// and a scrape may still fetch the last numbers.
+	if p.admin != nil {
+		p.admin.stop()
+	}
+	p.log.Info("stopped")
 }

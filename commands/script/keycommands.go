@@ -56,6 +56,8 @@ func init() {
 		"SPUBLISH":    {3, 3, publish(true)},
 		"LPUSH":       {3, 0, pushTo(true)},
 		"RPUSH":       {3, 0, pushTo(false)},
+		"GETRANGE":    {4, 4, getrange},
+		"SUBSTR":      {4, 4, getrange},
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
 	}
@@ -298,6 +300,46 @@ func strlen(r *run, args []value) (value, string) {
 		return 0.0, ""
 	}
 	return float64(len(r.text(k.now.value))), ""
+}
+
+// getrange is GETRANGE: both ends are included, negative ones count from the
+// end.
+func getrange(r *run, args []value) (value, string) {
+	from, failure := r.position(args[2])
+	if failure != "" {
+		return nil, failure
+	}
+	to, failure := r.position(args[3])
+	if failure != "" {
+		return nil, failure
+	}
+	k := r.touch(args[1])
+	if !k.now.exists {
+		return "", ""
+	}
+	text := r.text(k.held())
+	n := int64(len(text))
+	if from < 0 && to < 0 && from > to {
+		return "", ""
+	}
+	if from < 0 {
+		from = max(from+n, 0)
+	}
+	if to < 0 {
+		to = max(to+n, 0)
+	}
+	to = min(to, n-1)
+	if from > to {
+		return "", ""
+	}
+	r.step(1 + int(to-from)/16)
+	return text[from : to+1], ""
+}
+
+// position is an integer that is looked into.
+func (r *run) position(v value) (int64, string) {
+	n, failure := r.integerArg(r.reveal(v))
+	return n.add, failure
 }
 
 func keyType(r *run, args []value) (value, string) {

@@ -164,6 +164,8 @@ func TestPerCall(t *testing.T) {
 		{"keepttl", call{`return redis.call('set', KEYS[1], ARGV[1], 'keepttl')`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok", TTL: time.Second}, "+OK"},
 		{"persist", call{`return redis.call('persist', KEYS[1])`, lock, nil}, held("x", time.Second), Effect{Kind: SetTTL}, "1"},
 		{"getset", call{`return redis.call('getset', KEYS[1], ARGV[1])`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok"}, `"x"`},
+		{"a part of the value", call{`local k = KEYS[1] return {redis.call('getrange', k, 0, 1), redis.call('getrange', k, -2, -1), redis.call('getrange', k, 1, 99), redis.call('substr', k, 3, 1), redis.call('getrange', k, -1, -3), redis.call('getrange', k, -99, 0)}`, lock, nil},
+			held("abcde", time.Second), Effect{}, `["ab" "de" "bcde" "" "" "a"]`},
 		{"time left in seconds, rounded", call{`return {redis.call('ttl', KEYS[1]), redis.call('del', KEYS[1])}`, lock, nil}, held("x", 1600*time.Millisecond), Effect{Kind: Delete}, "[2 1]"},
 		{"until, later", call{until, lock, []string{"tok", "1000700"}}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 700 * time.Millisecond}, "1"},
 		{"until, past", call{until, lock, []string{"tok", "999999"}}, held("tok", time.Second), Effect{Kind: Delete}, "1"},

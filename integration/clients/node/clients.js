@@ -2,11 +2,11 @@
 // The general clients, each with what lock code uses of it.
 
 const { promisify } = require('util')
-const { host, port } = require('./steps')
+const { host, port, password } = require('./steps')
 
 function ioredis (package_, db = 0, options = {}) {
   const Redis = require(package_)
-  const c = new Redis({ host, port, db, maxRetriesPerRequest: 3, ...options })
+  const c = new Redis({ host, port, password, db, maxRetriesPerRequest: 3, ...options })
   return {
     raw: c,
     ready: () => new Promise((resolve, reject) => { c.once('ready', resolve); c.once('error', reject) }),
@@ -38,7 +38,7 @@ function ioredis (package_, db = 0, options = {}) {
 // node-redis 4 to 6.
 function nodeRedis (package_, db = 0, options = {}) {
   const { createClient } = require(package_)
-  const c = createClient({ socket: { host, port }, database: db, ...options })
+  const c = createClient({ socket: { host, port }, password, database: db, ...options })
   c.on('error', () => {}) // a command that fails tells it as well
   return {
     raw: c,
@@ -68,7 +68,7 @@ function nodeRedis (package_, db = 0, options = {}) {
 
 // node-redis 3, with callbacks.
 function nodeRedis3 (package_, db = 0) {
-  const c = require(package_).createClient({ host, port, db: db || undefined })
+  const c = require(package_).createClient({ host, port, password, db: db || undefined })
   const ask = (name, ...args) => promisify(c[name]).call(c, ...args)
   return {
     raw: c,

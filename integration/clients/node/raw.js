@@ -10,7 +10,7 @@ const EXTEND = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call(
 run(async () => {
   const [kind, package_, resp] = own
   version(package_)
-  const options = resp ? (kind === 'ioredis' ? { protocol: Number(resp) } : { RESP: Number(resp) }) : undefined
+  const options = resp === 'autopipeline' ? { enableAutoPipelining: true } : resp ? (kind === 'ioredis' ? { protocol: Number(resp) } : { RESP: Number(resp) }) : undefined
   const open = () => clients[kind](package_, 0, options)
   const c = open()
   await step('connect', async () => { await c.ready(); return true })

@@ -78,4 +78,4 @@ function run (main) {
   })
 }
 
-module.exports = { host, port: Number(port), prefix, own, tell, version, step, refused, sleep, poll, waitFor, contest, run }
+module.exports = { host, port: Number(port), password: process.env.BENCH_PASSWORD || undefined, prefix, own, tell, version, step, refused, sleep, poll, waitFor, contest, run }

@@ -40,7 +40,7 @@ sub poll {
     return JSON::PP::true;
 }
 
-sub connection { my $c = Redis->new(server => "$host:$port"); $c->select($_[0]) if $_[0]; return $c }
+sub connection { my $c = Redis->new(server => "$host:$port", $ENV{BENCH_PASSWORD} ? (password => $ENV{BENCH_PASSWORD}) : ()); $c->select($_[0]) if $_[0]; return $c }
 sub take { my ($c, $token, $ms) = @_; return $c->set($key, $token, 'NX', 'PX', $ms // 30000) }
 sub release { my ($c, $token) = @_; return $c->eval($RELEASE, 1, $key, $token) }
 sub between { my ($c, $low, $high) = @_; my $ms = $c->pttl($key); return $ms > $low && $ms <= $high ? JSON::PP::true : $ms }

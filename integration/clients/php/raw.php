@@ -26,6 +26,9 @@ final class PhpRedis implements Client
     {
         $this->c = new Redis();
         $this->c->connect($host, $port, 2.0);
+        if (getenv('BENCH_PASSWORD')) {
+            $this->c->auth(getenv('BENCH_PASSWORD'));
+        }
         $this->c->select($db); // Laravel does so, also for 0
     }
 
@@ -91,7 +94,7 @@ final class PRedis implements Client
 
     public function __construct(string $host, int $port, int $db = 0)
     {
-        $this->c = new Predis\Client(['host' => $host, 'port' => $port, 'database' => $db]);
+        $this->c = new Predis\Client(['host' => $host, 'port' => $port, 'database' => $db, 'password' => getenv('BENCH_PASSWORD') ?: null]);
     }
 
     public function setNX(string $key, string $token, int $ms): bool

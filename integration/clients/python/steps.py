@@ -2,11 +2,13 @@
 
 import importlib.metadata
 import json
+import os
 import sys
 import threading
 import time
 
 HOST, PORT, PREFIX = sys.argv[-3], int(sys.argv[-2]), sys.argv[-1]
+PASSWORD = os.environ.get("BENCH_PASSWORD")
 
 _print = threading.Lock()
 

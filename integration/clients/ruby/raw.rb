@@ -36,7 +36,7 @@ def poll(seconds = 10)
   true
 end
 
-def open_client(db = 0) = Redis.new(host: HOST, port: PORT.to_i, db: db)
+def open_client(db = 0) = Redis.new(host: HOST, port: PORT.to_i, db: db, password: ENV["BENCH_PASSWORD"])
 
 def take(client, token, ms = 30_000) = client.set(KEY, token, nx: true, px: ms)
 

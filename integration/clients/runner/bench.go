@@ -34,6 +34,7 @@ type Program struct {
 	Run   []string `json:"run"`       // host, port and prefix are added
 	Check string   `json:"check"`     // as Bench.Check, for this one alone
 	Max   bool     `json:"no_expiry"` // it needs no_expiry = "max_ttl"
+	Login bool     `json:"password"`  // it logs in with BENCH_PASSWORD
 	Note  string   `json:"note"`      // for the report
 	// General is a client of all commands, in whose program the scripts are ours.
 	General bool `json:"general"`
@@ -161,7 +162,7 @@ var nextPrefix atomic.Int64
 
 // measure runs the program against all targets, side by side.
 func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *scripts, p Program, r *row) {
-	targets := rig.targets(p.Max)
+	targets := rig.targets(p)
 	prefix := fmt.Sprintf("bench%d:", nextPrefix.Add(1))
 	r.runs = make([]outcome, len(targets))
 	var wg sync.WaitGroup
@@ -203,6 +204,9 @@ func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr, 
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = b.dir
+	if p.Login {
+		cmd.Env = append(os.Environ(), "BENCH_PASSWORD="+password)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

@@ -18,6 +18,9 @@ import (
 // patience is how long a server may take to start or to stop.
 const patience = 30 * time.Second
 
+// password is that of the servers that ask for one.
+const password = "the-password-of-the-bench"
+
 // target is an address to run programs against.
 type target struct{ name, addr string }
 
@@ -31,6 +34,8 @@ type rig struct {
 	scratch    *server    // for learning what scripts mean
 	redlockds  [2]*server // all well, two dead
 	lenient    [2]*server // the same masters, with no_expiry = "max_ttl"
+	closed     [2]*server // the same masters, with a password
+	plainLogin *server    // as plain, with a password
 	everything []*server
 }
 
@@ -70,6 +75,9 @@ func (r *rig) start(ctx context.Context, opts options) (err error) {
 	if r.scratch, err = r.redis(); err != nil {
 		return err
 	}
+	if r.plainLogin, err = r.redis("--requirepass", password); err != nil {
+		return err
+	}
 	for i := range r.redlockds {
 		var masters []*server
 		for range 5 {
@@ -79,27 +87,8 @@ func (r *rig) start(ctx context.Context, opts options) (err error) {
 			}
 			masters = append(masters, m)
 		}
-		strict, err := r.config(masters, "reject", opts.timeout)
-		if err != nil {
+		if err := r.cluster(ctx, i, binary, masters, opts.timeout); err != nil {
 			return err
-		}
-		lenient, err := r.config(masters, "max_ttl", opts.timeout)
-		if err != nil {
-			return err
-		}
-		if said, err := exec.CommandContext(ctx, binary, "-bootstrap", "-config", strict).CombinedOutput(); err != nil {
-			return fmt.Errorf("redlockd -bootstrap: %w\n%s", err, said)
-		}
-		if r.redlockds[i], err = r.redlockd(binary, strict); err != nil {
-			return err
-		}
-		if r.lenient[i], err = r.redlockd(binary, lenient); err != nil {
-			return err
-		}
-		for _, s := range []*server{r.redlockds[i], r.lenient[i]} {
-			if err := s.waitServing(); err != nil {
-				return err
-			}
 		}
 		if i == 1 {
 			for _, m := range masters[3:] {
@@ -110,21 +99,57 @@ func (r *rig) start(ctx context.Context, opts options) (err error) {
 	return nil
 }
 
+// cluster makes a new cluster of the masters and starts three redlockd over
+// it.
+func (r *rig) cluster(ctx context.Context, i int, binary string, masters []*server, timeout time.Duration) error {
+	for n, kind := range []struct {
+		which  *[2]*server
+		listen string
+		quorum string
+	}{
+		{&r.redlockds, "", ""},
+		{&r.lenient, "", "  no_expiry = \"max_ttl\"\n"},
+		{&r.closed, "  password = \"" + password + "\"\n", ""},
+	} {
+		config, err := r.config(masters, kind.listen, kind.quorum, timeout)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			if said, err := exec.CommandContext(ctx, binary, "-bootstrap", "-config", config).CombinedOutput(); err != nil {
+				return fmt.Errorf("redlockd -bootstrap: %w\n%s", err, said)
+			}
+		}
+		s, err := r.redlockd(binary, config)
+		if err != nil {
+			return err
+		}
+		kind.which[i] = s
+		if err := s.waitServing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // targets are where a program runs, in the order of targetNames.
-func (r *rig) targets(noExpiry bool) []target {
-	d := r.redlockds
-	if noExpiry {
+func (r *rig) targets(p Program) []target {
+	plain, d := r.plain, r.redlockds
+	switch {
+	case p.Login:
+		plain, d = r.plainLogin, r.closed
+	case p.Max:
 		d = r.lenient
 	}
-	return []target{{targetNames[0], r.plain.addr}, {targetNames[1], d[0].addr}, {targetNames[2], d[1].addr}}
+	return []target{{targetNames[0], plain.addr}, {targetNames[1], d[0].addr}, {targetNames[2], d[1].addr}}
 }
 
 // config writes a config.hcl. The timeout is longer than the default, because
 // the bench shares its machine with compilers and virtual machines.
-func (r *rig) config(masters []*server, noExpiry string, timeout time.Duration) (string, error) {
+func (r *rig) config(masters []*server, listen, quorum string, timeout time.Duration) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "listen {\n  address = \"127.0.0.1:%d\"\n}\n", freePort())
-	fmt.Fprintf(&b, "quorum {\n  timeout = %q\n  no_expiry = %q\n}\n", timeout, noExpiry)
+	fmt.Fprintf(&b, "listen {\n  address = \"127.0.0.1:%d\"\n%s}\n", freePort(), listen)
+	fmt.Fprintf(&b, "quorum {\n  timeout = %q\n%s}\n", timeout, quorum)
 	for i, m := range masters {
 		fmt.Fprintf(&b, "master %q {\n  address = %q\n}\n", string(rune('a'+i)), m.addr)
 	}
@@ -137,15 +162,15 @@ func (r *rig) config(masters []*server, noExpiry string, timeout time.Duration) 
 	return f.Name(), err
 }
 
-func (r *rig) redis() (*server, error) {
+func (r *rig) redis(args ...string) (*server, error) {
 	dir, err := os.MkdirTemp(r.dir, "redis")
 	if err != nil {
 		return nil, err
 	}
 	port := freePort()
 	s := &server{addr: fmt.Sprintf("127.0.0.1:%d", port), log: filepath.Join(dir, "log")}
-	s.cmd = exec.Command("redis-server", "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", dir,
-		"--save", "", "--appendonly", "no", "--logfile", s.log)
+	s.cmd = exec.Command("redis-server", append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", dir,
+		"--save", "", "--appendonly", "no", "--logfile", s.log}, args...)...)
 	if err := r.launch(s); err != nil {
 		return nil, fmt.Errorf("redis-server: %w", err)
 	}
@@ -186,7 +211,7 @@ func (r *rig) launch(s *server) error {
 
 // waitAnswer waits until something answers PING.
 func (s *server) waitAnswer() error {
-	return s.wait("PING", func(line string) bool { return line == "+PONG" })
+	return s.wait("PING", func(line string) bool { return line == "+PONG" || strings.HasPrefix(line, "-NOAUTH") })
 }
 
 // waitServing waits until a redlockd takes a lock, of the greatest TTL: the
@@ -210,7 +235,8 @@ func (s *server) wait(inline string, good func(string) bool) error {
 	}
 }
 
-// ask sends one inline command and returns the first line of the reply.
+// ask logs in, which where there is no password is an error that matters to
+// nobody, sends one inline command and returns the first line of its reply.
 func ask(addr, inline string) (string, error) {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -218,10 +244,14 @@ func ask(addr, inline string) (string, error) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := fmt.Fprintf(c, "%s\r\n", inline); err != nil {
+	if _, err := fmt.Fprintf(c, "AUTH %s\r\n%s\r\n", password, inline); err != nil {
 		return "", err
 	}
-	line, err := bufio.NewReader(c).ReadString('\n')
+	in := bufio.NewReader(c)
+	if _, err := in.ReadString('\n'); err != nil {
+		return "", err
+	}
+	line, err := in.ReadString('\n')
 	return strings.TrimRight(line, "\r\n"), err
 }
 

@@ -21,7 +21,7 @@ type client struct {
 
 func main() {
 	own, addr, prefix := steps.Args()
-	opts := redis.Options{Addr: addr}
+	opts := redis.Options{Addr: addr, Password: steps.Password(), ClientName: "bench"}
 	if len(own) > 0 {
 		opts.Protocol = 2
 	}

@@ -25,7 +25,7 @@ func open(addr string, db int) client {
 	return client{&redis.Pool{
 		MaxIdle: 8,
 		Dial: func() (redis.Conn, error) {
-			return redis.Dial("tcp", addr, redis.DialDatabase(db), redis.DialClientName("bench"))
+			return redis.Dial("tcp", addr, redis.DialDatabase(db), redis.DialPassword(steps.Password()), redis.DialClientName("bench"))
 		},
 		TestOnBorrow: func(c redis.Conn, _ time.Time) error {
 			_, err := c.Do("PING")

@@ -22,7 +22,7 @@ type client struct {
 func main() {
 	own, addr, prefix := steps.Args()
 	steps.Version("github.com/redis/rueidis")
-	opts := rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: len(own) > 0}
+	opts := rueidis.ClientOption{InitAddress: []string{addr}, Password: steps.Password(), ClientName: "bench", DisableCache: len(own) > 0}
 	c, err := rueidis.NewClient(opts)
 	steps.Tell("connect", steps.Result(true, err))
 	if err != nil {

@@ -23,6 +23,9 @@ func Args() (own []string, addr, prefix string) {
 	return os.Args[1 : n-3], os.Args[n-3] + ":" + os.Args[n-2], os.Args[n-1]
 }
 
+// Password is what the server asks for, or nothing.
+func Password() string { return os.Getenv("BENCH_PASSWORD") }
+
 var mu sync.Mutex
 
 // Tell prints the result of a step.

@@ -16,6 +16,9 @@ final class Steps {
     final int port;
     final String prefix;
 
+    /** What the server asks for, or null. */
+    static final String PASSWORD = System.getenv("BENCH_PASSWORD");
+
     Steps(String[] args) {
         int n = args.length;
         own = java.util.Arrays.copyOf(args, n - 3);

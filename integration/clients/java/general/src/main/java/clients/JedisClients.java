@@ -14,7 +14,7 @@ import redis.clients.jedis.params.SetParams;
 final class JedisClients {
     static Client modern(String host, int port, int db) {
         RedisClient c = RedisClient.builder().hostAndPort(new HostAndPort(host, port))
-                .clientConfig(DefaultJedisClientConfig.builder().database(db).build()).build();
+                .clientConfig(DefaultJedisClientConfig.builder().database(db).password(Steps.PASSWORD).clientName("bench").build()).build();
         return new Client() {
             public boolean setNX(String key, String token, long ms) {
                 return c.set(key, token, new SetParams().nx().px(ms)) != null;
@@ -72,7 +72,7 @@ final class JedisClients {
     static Client pool(String host, int port, int db) {
         JedisPoolConfig config = new JedisPoolConfig();
         config.setTestOnBorrow(true);
-        JedisPool pool = new JedisPool(config, host, port, 2000, null, db, "bench");
+        JedisPool pool = new JedisPool(config, host, port, 2000, Steps.PASSWORD, db, "bench");
         return new Client() {
             private <T> T with(Function<Jedis, T> use) {
                 try (Jedis j = pool.getResource()) {

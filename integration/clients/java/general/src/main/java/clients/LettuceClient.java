@@ -19,7 +19,11 @@ final class LettuceClient implements Client {
     LettuceClient(String host, int port, int db) {
         this.host = host;
         this.port = port;
-        client = RedisClient.create(RedisURI.builder().withHost(host).withPort(port).withDatabase(db).build());
+        RedisURI.Builder to = RedisURI.builder().withHost(host).withPort(port).withDatabase(db);
+        if (Steps.PASSWORD != null) {
+            to.withPassword(Steps.PASSWORD.toCharArray());
+        }
+        client = RedisClient.create(to.build());
         connection = client.connect();
         c = connection.sync();
     }

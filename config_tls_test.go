@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestWrongTLSAndAdmin: what is wrong with certificates is said before a
+// start needs them.
+func TestWrongTLSAndAdmin(t *testing.T) {
+	files, others := newAuthority(t, "ca").files(t, "locks"), newAuthority(t, "ca").files(t, "locks")
+	clientsTLS := func(cert, key, ca string) string {
+		return fmt.Sprintf("listen {\n tls {\n  cert = %q\n  key = %q\n  client_ca = %q\n }\n}%s", cert, key, ca, masters)
+	}
+	masterTLS := func(body string) string {
+		return "master \"z\" {\n address = \"h:1\"\n tls {\n" + body + "\n }\n}"
+	}
+	tests := []struct {
+		name, file string
+		want       []string
+	}{
+		{"empty tls", "listen {\n tls {}\n}" + masters, []string{"line 2", `expected cert = "FILE" and key = "FILE"`}},
+		{"no key", "listen {\n tls {\n cert = \"x\"\n}\n}" + masters, []string{"line 2", "expected cert"}},
+		{"two tls", "listen {\n tls {}\n tls {}\n}" + masters, []string{"line 3", "two blocks tls"}},
+		{"unknown in tls", "listen {\n tls {\n ca = \"x\"\n }\n}" + masters, []string{"line 3", `"ca"`}},
+		{"no such file", clientsTLS("no.pem", files.key, ""), []string{"line 2", "no.pem"}},
+		{"two missing files", clientsTLS("no.pem", "none.pem", ""), []string{"line 2", "no.pem", "none.pem"}},
+		{"key of another", clientsTLS(files.cert, others.key, ""), []string{"line 2", "private key does not match public key"}},
+		{"client_ca is a key", clientsTLS(files.cert, files.key, files.key), []string{"line 2", "no certificate"}},
+		{"master with half a pair", masterTLS(fmt.Sprintf("cert = %q", files.cert)), []string{"line 3", "cert and key, or neither"}},
+		{"master without its ca", masterTLS(`ca = "no.pem"`), []string{"line 3", "no.pem"}},
+		{"two admin", "admin {}\nadmin {}" + masters, []string{"line 2", "two blocks admin"}},
+		{"admin for all", "admin {\n address = \":9736\"\n}" + masters, []string{"line 2", "admin.address is :9736", "admin.password"}},
+		{"admin without port", "admin {\n address = \"127.0.0.1\"\n}" + masters, []string{"line 2", "is not host:port"}},
+		{"admin with tls for all", fmt.Sprintf("admin {\n address = \":9736\"\n tls {\n cert = %q\n key = %q\n}\n}%s", files.cert, files.key, masters),
+			[]string{"line 2", "admin.password"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, err := loadConfig(write(t, test.file), "")
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			got := said(t, err)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("does not say %q:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestAdminThatMayBeReached(t *testing.T) {
+	f := newAuthority(t, "ca").files(t, "locks")
+	for name, file := range map[string]string{
+		"this host":          "admin {}",
+		"password":           "admin {\n address = \":0\"\n password = \"p\"\n}",
+		"client certificate": fmt.Sprintf("admin {\n address = \":0\"\n tls {\n cert = %q\n key = %q\n client_ca = %q\n}\n}", f.cert, f.key, f.ca),
+	} {
+		cfg, _, err := loadConfig(write(t, file+masters), "")
+		if err != nil {
+			t.Errorf("%s: %s", name, said(t, err))
+		} else if cfg.admin == nil {
+			t.Errorf("%s: there is no admin address", name)
+		}
+	}
+	if cfg, _, err := loadConfig(write(t, masters), ""); err != nil || cfg.admin != nil {
+		t.Errorf("without the block: error %v, admin %v, want neither", err, cfg.admin)
+	}
+}

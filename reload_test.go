@@ -1,0 +1,130 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// reloading is a reloader over a file with this text, and what it logs.
+func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
+	t.Helper()
+	out := &syncBuffer{}
+	name := write(t, text)
+	cfg, _, err := loadConfig(name, "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	r := newReloader(options{config: name}, cfg, newLogger(cfg.log, out))
+	t.Cleanup(r.stop)
+	return r, out
+}
+
+func rewrite(t *testing.T, r *reloader, text string) {
+	t.Helper()
+	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.reload(&certificates{log: r.log})
+}
+
+func TestReloadChangesTheLevel(t *testing.T) {
+	r, out := reloading(t, masters)
+	room := r.log.Named("proxy").With("session", 1)
+	rewrite(t, r, "log {\n level = \"debug\"\n}"+masters)
+	if !room.IsDebug() {
+		t.Error("a room's logger is not at debug")
+	}
+	if got := out.String(); !strings.Contains(got, "configuration read again") || strings.Contains(got, "next start") {
+		t.Errorf("says %s", got)
+	}
+	rewrite(t, r, masters)
+	if room.IsDebug() || r.log.GetLevel() != hclog.Info {
+		t.Error("a level that is taken out does not go back to info")
+	}
+}
+
+func TestReloadNamesWhatWaits(t *testing.T) {
+	r, out := reloading(t, "listen {\n password = \"first\"\n}"+masters)
+	changed := "listen {\n password = \"second\"\n}\nquorum {\n max_ttl = \"6m\"\n}\nadmin {}\n" +
+		strings.Replace(masters, "10.0.0.2", "10.0.0.9", 1) + `master "d" { address = "10.0.0.4:6379" }`
+	rewrite(t, r, changed)
+	want := `takes effect at the next start: settings="admin.address, admin.password, listen.password, master.b.address, ` +
+		`master.d.address, master.d.allow_eviction, master.d.password, master.d.username, quorum.max_ttl"`
+	got := out.String()
+	if !strings.Contains(got, want) || !strings.Contains(got, "[WARN]") {
+		t.Errorf("does not say %s:\n%s", want, got)
+	}
+	if strings.Contains(got, "first") || strings.Contains(got, "second") {
+		t.Errorf("shows a password: %s", got)
+	}
+}
+
+func TestReloadRefusesAWrongFile(t *testing.T) {
+	r, out := reloading(t, masters)
+	rewrite(t, r, "log {\n level = \"debug\"\n}\nquorum {\n timeout = 7\n clock_drift = 3\n}"+masters)
+	got := out.String()
+	for _, want := range []string{"[ERROR]", "test.hcl:5", "timeout: expected a duration", "test.hcl:6", "clock_drift is 3", "the old one stays"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("does not say %q:\n%s", want, got)
+		}
+	}
+	if r.log.IsDebug() {
+		t.Error("a part of a wrong file was taken")
+	}
+	if err := os.Remove(r.file); err != nil {
+		t.Fatal(err)
+	}
+	r.reload(&certificates{log: r.log})
+	if got := out.String(); !strings.Contains(got, "no such file") {
+		t.Errorf("does not say that the file is gone:\n%s", got)
+	}
+}
+
+// TestEverySettingIsCompared: a setting that a reload forgets would be
+// changed in the file and nowhere else, and nobody would say so.
+func TestEverySettingIsCompared(t *testing.T) {
+	setEverything(t)
+	cfg, _, err := loadConfig(write(t, everything), "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	got := settings(cfg)
+	live := map[string]bool{"log.level": true}
+	var path []string
+	for line := range strings.SplitSeq(everything, "\n") {
+		words := strings.Fields(strings.ReplaceAll(line, `"`, ""))
+		switch {
+		case len(words) > 1 && words[1] == "=":
+			name := strings.Join(append(path, words[0]), ".")
+			file := words[0] == "cert" || words[0] == "key"
+			if _, ok := got[name]; !ok && !live[name] && !file {
+				t.Errorf("%s is not compared", name)
+			}
+		case len(words) > 1 && words[len(words)-1] == "{":
+			path = append(path, words[:len(words)-1]...)
+		case len(words) == 1 && words[0] == "}":
+			path = path[:len(path)-1]
+			if len(path) == 1 && path[0] == "master" {
+				path = nil
+			}
+		}
+	}
+	if !reflect.DeepEqual(differences(cfg, cfg), []string(nil)) {
+		t.Errorf("differs from itself: %v", differences(cfg, cfg))
+	}
+}
+
+// TestEarlySIGHUP: the signal is taken from the reloader's beginning, else it
+// would end the process.
+func TestEarlySIGHUP(t *testing.T) {
+	r, _ := reloading(t, masters)
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	<-r.signals
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// rig is a redlockd between clients and one real master, with TLS and
+// certificates on both sides and at the admin address.
+type rig struct {
+	*running
+	ca     *authority
+	server tlsFiles // what redlockd shows to clients
+	client tlsFiles // what clients and redlockd itself show
+	file   string
+}
+
+func startRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{ca: newAuthority(t, "ca")}
+	r.server, r.client = r.ca.files(t, "redlockd-one"), r.ca.files(t, "client")
+	m := r.ca.files(t, "master")
+	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.cert, "--tls-key-file", m.key,
+		"--tls-ca-cert-file", m.ca, "--tls-auth-clients", "yes")
+	block := func(f tlsFiles, ca string) string {
+		return fmt.Sprintf("tls {\n cert = %q\n key = %q\n %s = %q\n}\n", f.cert, f.key, ca, f.ca)
+	}
+	r.file = write(t, "listen {\n address = \"127.0.0.1:0\"\n"+block(r.server, "client_ca")+"}\n"+
+		"quorum {\n restart_quarantine = false\n}\n"+
+		fmt.Sprintf("master \"a\" {\n address = %q\n", address)+block(r.client, "ca")+"}\n"+
+		"admin {\n address = \"127.0.0.1:0\"\n password = \"secret\"\n"+block(r.server, "client_ca")+"}\n")
+	r.running = start(t, r.file)
+	return r
+}
+
+// config is a client's, with a certificate or without.
+func (r *rig) config(t *testing.T, certificate bool) *tls.Config {
+	t.Helper()
+	c := &tls.Config{InsecureSkipVerify: true}
+	if certificate {
+		pair, err := tls.LoadX509KeyPair(r.client.cert, r.client.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c
+}
+
+func (r *rig) dial(t *testing.T, certificate bool) *tls.Conn {
+	t.Helper()
+	c, err := tls.Dial("tcp", r.address(t, "serving"), r.config(t, certificate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestLocksOverTLS takes a lock over TLS from client to master, and changes
+// all certificates meanwhile.
+func TestLocksOverTLS(t *testing.T) {
+	r := startRig(t)
+	session := r.dial(t, true)
+	expect := func(command, want string) {
+		t.Helper()
+		if got, err := ask(session, command); got != want {
+			t.Fatalf("%s: %q %v, want %q", command, got, err, want)
+		}
+	}
+	expect("SET lock token NX PX 60000", "+OK")
+	if got, err := ask(r.dial(t, false), "PING"); err == nil {
+		t.Errorf("a client without a certificate hears %q", got)
+	}
+	r.ca.write(t, r.server, "redlockd-two")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	r.says(t, "configuration read again")
+	if got := r.dial(t, true).ConnectionState().PeerCertificates[0].Subject.CommonName; got != "redlockd-two" {
+		t.Errorf("new clients see %q, want redlockd-two", got)
+	}
+	// The session of before goes on, and so does the lock.
+	expect("SET lock other NX PX 60000", "$-1")
+	expect("DELEX lock IFEQ token", ":1")
+}
+
+func TestRedisCLIOverTLS(t *testing.T) {
+	r := startRig(t)
+	port := strings.TrimPrefix(r.address(t, "serving"), "127.0.0.1:")
+	args := []string{"-p", port, "--tls", "--cacert", r.server.ca, "SET", "cli", "token", "NX", "PX", "60000"}
+	out, err := exec.Command("redis-cli", append([]string{"--cert", r.client.cert, "--key", r.client.key}, args...)...).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "OK" {
+		t.Errorf("redis-cli --tls: %q, %v; want OK", out, err)
+	}
+	out, _ = exec.Command("redis-cli", args...).CombinedOutput()
+	if strings.Contains(string(out), "OK") || len(out) == 0 {
+		t.Errorf("redis-cli without a certificate: %q", out)
+	}
+}
+
+func TestAdminOverTLS(t *testing.T) {
+	r := startRig(t)
+	r.says(t, "serving metrics")
+	url := "https://" + r.address(t, "serving metrics, health and readiness") + "/readyz"
+	for _, certificate := range []bool{true, false} {
+		transport := &http.Transport{TLSClientConfig: r.config(t, certificate)}
+		client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+		response, err := client.Get(url)
+		if certificate != (err == nil) {
+			t.Fatalf("with a certificate %v: %v", certificate, err)
+		}
+		if err == nil {
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				t.Errorf("%d, want 200", response.StatusCode)
+			}
+		}
+		transport.CloseIdleConnections()
+	}
+}

@@ -146,63 +146,6 @@ func (s *session) execLocks(t *transaction) {
 	s.begin(req, t.bytes+256, func() { closeAll(list) })
 }
 
-// mixable are the commands of the connection that may stand beside lock
-// commands: what they do does not matter to what others do.
-var mixable = map[string]bool{"ping": true, "echo": true, "publish": true, "spublish": true}
-
-func mixes(queue [][][]byte) bool {
-	for _, args := range queue {
-		var buf [32]byte
-		name := lower(buf[:], args[0])
-		if _, isLocal := locals[string(name)]; isLocal && !mixable[string(name)] {
-			return false
-		}
-	}
-	return true
-}
-
-// execMixed is the transaction of the lock commands, with the replies of the
-// others put in their places when it was carried out.
-func (s *session) execMixed(t *transaction, watched []commands.Watched) commands.Request {
-	if t.local == 0 {
-		return s.srv.in.Exec(s.db, watched, t.queue)
-	}
-	var locks [][][]byte
-	late := make([]func() commands.Reply, len(t.queue))
-	for i, args := range t.queue {
-		var buf [32]byte
-		local, isLocal := locals[string(lower(buf[:], args[0]))]
-		switch {
-		case !isLocal:
-			locks = append(locks, args)
-		case local.special != nil:
-			late[i] = func() commands.Reply { return local.run(s, args) } // PUBLISH, which is told last
-		default:
-			reply := local.run(s, args)
-			late[i] = func() commands.Reply { return reply }
-		}
-	}
-	req := s.srv.in.Exec(s.db, watched, locks)
-	inner := req.Reply
-	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
-		r := inner(outs)
-		if r.Kind != commands.KindArray {
-			return r
-		}
-		all, next := make([]commands.Reply, len(late)), 0
-		for i := range late {
-			if late[i] != nil {
-				all[i] = late[i]()
-				continue
-			}
-			all[i] = r.Items[next]
-			next++
-		}
-		return commands.Array(all...)
-	}
-	return req
-}
-
 // execLocal answers a transaction that asks nothing of the masters, under the
 // condition that nothing watched has changed.
 func (s *session) execLocal(t *transaction) {

@@ -86,6 +86,9 @@ func parse(args []string) (options, error) {
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("what is %q?", fs.Arg(0))
 	}
+	if only != "" && o.report != "" {
+		return o, errors.New("-report tells of all libraries, -only runs some")
+	}
 	if o.jobs < 1 {
 		return o, errors.New("-jobs must be at least 1")
 	}

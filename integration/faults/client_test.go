@@ -1,0 +1,249 @@
+package faults
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
+const extendScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+
+// client is one that locks, over a connection to each redlockd. Used by one
+// goroutine.
+type client struct {
+	b     *bench
+	id    int
+	rng   *rand.Rand
+	conns []net.Conn
+	bufs  []*bufio.Reader
+	// opened is when each connection was, since the bench began.
+	opened []time.Duration
+	// tokens numbers them, so that none is used twice.
+	tokens int
+}
+
+func newClient(b *bench, id int) *client {
+	n := len(b.redlockds)
+	return &client{b: b, id: id, rng: rand.New(rand.NewPCG(b.seed, uint64(id))),
+		conns: make([]net.Conn, n), bufs: make([]*bufio.Reader, n), opened: make([]time.Duration, n)}
+}
+
+// errReply is an error that redlockd answered.
+type errReply string
+
+func (e errReply) Error() string { return string(e) }
+
+var errNull = errors.New("null")
+
+// ask sends one command and reads its reply: a text, errNull, an errReply, or
+// what broke the connection.
+func (c *client) ask(r int, wait time.Duration, args ...string) (string, error) {
+	if c.conns[r] == nil {
+		conn, err := net.DialTimeout("tcp", c.b.redlockds[r].addr, time.Second)
+		if err != nil {
+			return "", err
+		}
+		c.conns[r], c.bufs[r], c.opened[r] = conn, bufio.NewReader(conn), c.b.h.now()
+	}
+	var w strings.Builder
+	fmt.Fprintf(&w, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&w, "$%d\r\n%s\r\n", len(a), a)
+	}
+	_ = c.conns[r].SetDeadline(time.Now().Add(wait))
+	text, err := "", error(nil)
+	if _, err = io.WriteString(c.conns[r], w.String()); err == nil {
+		text, err = readReply(c.bufs[r])
+	}
+	var told errReply
+	if err != nil && err != errNull && !errors.As(err, &told) {
+		c.conns[r].Close()
+		c.conns[r] = nil
+	}
+	return text, err
+}
+
+func readReply(b *bufio.Reader) (string, error) {
+	line, err := b.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	line = strings.TrimRight(line, "\r\n")
+	switch {
+	case line == "$-1" || line == "_":
+		return "", errNull
+	case line[0] == '-':
+		return "", errReply(line[1:])
+	case line[0] == '$':
+		n, _ := strconv.Atoi(line[1:])
+		buf := make([]byte, n+2)
+		if _, err := io.ReadFull(b, buf); err != nil {
+			return "", err
+		}
+		return string(buf[:n]), nil
+	default:
+		return line[1:], nil
+	}
+}
+
+// do makes one call and puts it into the history.
+func (c *client) do(e *call, r int, args ...string) *call {
+	e.client, e.redlockd = c.id, r
+	// Now and then a client that does not wait, and is gone.
+	wait := stay + slack + 3*time.Second
+	if c.rng.IntN(40) == 0 {
+		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
+	}
+	server := c.b.redlockds[r]
+	e.sent = c.b.h.now()
+	text, err := c.ask(r, wait, args...)
+	e.got = c.b.h.now()
+	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
+	var told errReply
+	switch {
+	case err == nil && text == "0" && e.kind != read:
+		e.answer = no
+	case err == nil:
+		e.answer, e.value = yes, text
+	case err == errNull:
+		e.answer = no
+	case errors.As(err, &told):
+		e.answer, e.value = unknown, told.Error()
+		if !strings.HasPrefix(e.value, "NOQUORUM ") {
+			c.b.h.violation("an error other than NOQUORUM: %v", e)
+		}
+	default:
+		e.answer, e.value = unknown, err.Error()
+		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
+			c.b.h.violation("a broken connection or no answer, though redlockd was well: %v", e)
+		}
+	}
+	if calm && e.got-e.sent > stay+slack {
+		c.b.h.violation("an answer after %v, though redlockd was well: %v", e.got-e.sent, e)
+	}
+	c.b.h.add(e)
+	return e
+}
+
+func (c *client) between(low, high time.Duration) time.Duration { return low + rand64(c.rng, high-low) }
+
+func rand64(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
+
+// run locks until the bench ends.
+func (c *client) run() {
+	defer func() {
+		for _, conn := range c.conns {
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	}()
+	for !c.b.ended() {
+		slot := c.rng.IntN(c.b.slots)
+		key, equal := c.b.key(slot), c.b.equal(slot)
+		c.tokens++
+		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
+		if equal {
+			token = "same"
+		}
+		c.lock(key, token, equal)
+	}
+}
+
+// via is the redlockd to use next: with equal tokens always the first (P1).
+func (c *client) via(equal bool) int {
+	if equal {
+		return 0
+	}
+	return c.rng.IntN(len(c.b.redlockds))
+}
+
+func (c *client) ttl() time.Duration {
+	return c.between(300*time.Millisecond, c.b.maxTTL).Truncate(time.Millisecond)
+}
+
+// lock tries once to take a key, again after an unknown answer with the same
+// token, and does with it what clients do.
+func (c *client) lock(key, token string, equal bool) {
+	for try := 0; ; try++ {
+		e := &call{kind: acquire, key: key, token: token, ttl: c.ttl(), grant: c.b.nextGrant()}
+		c.do(e, c.via(equal), "SET", key, token, "NX", "PX", strconv.FormatInt(e.ttl.Milliseconds(), 10))
+		switch e.answer {
+		case yes:
+			c.hold(e, equal)
+			return
+		case no:
+			if c.rng.IntN(4) == 0 {
+				c.do(&call{kind: read, key: key}, c.via(equal), "GET", key)
+			}
+			c.sleep(c.between(20*time.Millisecond, 200*time.Millisecond))
+			return
+		}
+		// With equal tokens a release of what may not be ours could free
+		// another's.
+		if !equal && c.rng.IntN(3) == 0 {
+			c.release(key, token, 0, c.via(equal))
+			return
+		}
+		c.sleep(c.between(5*time.Millisecond, 100*time.Millisecond))
+		if equal || try == 2 || c.b.ended() {
+			return
+		}
+	}
+}
+
+func (c *client) release(key, token string, grant, r int) *call {
+	return c.do(&call{kind: release, key: key, token: token, grant: grant}, r,
+		"EVAL", releaseScript, "1", key, token)
+}
+
+// hold extends and reads for a while, and releases or lets the lock end.
+func (c *client) hold(e *call, equal bool) {
+	end := e.sent + e.ttl
+	for range c.rng.IntN(4) {
+		if c.rng.IntN(3) == 0 {
+			break
+		}
+		c.sleep(c.between(0, max(time.Millisecond, (end-c.b.h.now())*2/3)))
+		if c.rng.IntN(3) == 0 {
+			c.do(&call{kind: read, key: e.key}, c.via(equal), "GET", e.key)
+			continue
+		}
+		x := &call{kind: extend, key: e.key, token: e.token, ttl: c.ttl(), grant: e.grant}
+		c.do(x, c.via(equal), "EVAL", extendScript, "1", e.key, e.token, strconv.FormatInt(x.ttl.Milliseconds(), 10))
+		if x.answer == no {
+			return
+		}
+		if x.answer == yes {
+			end = x.sent + x.ttl
+		}
+	}
+	left := end - c.b.h.now()
+	switch c.rng.IntN(4) {
+	case 0: // it ends by itself
+		c.sleep(left)
+	case 1:
+		c.sleep(left * 9 / 10)
+		fallthrough
+	default:
+		c.sleep(rand64(c.rng, max(1, left/3)))
+		// A release that comes after the end may be of another's, with equal
+		// tokens.
+		if !equal || c.b.h.now() < end-20*time.Millisecond {
+			c.release(e.key, e.token, e.grant, c.via(equal))
+		}
+	}
+}
+
+func (c *client) sleep(d time.Duration) {
+	if d > 0 {
+		time.Sleep(d)
+	}
+}

@@ -1,0 +1,405 @@
+package faults
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// kind is one kind of fault. prepare draws what it needs and takes it, or
+// returns nil where that is not free; what it returns runs the fault.
+type kind struct {
+	name    string
+	weight  int
+	prepare func(s *schedule) func()
+}
+
+// loses marks faults after which a master has forgotten its locks.
+var losses = []string{"empty restart", "flushall", "promotion", "eviction", "old disk", "clock step", "clock fast"}
+
+// ambushKind comes in turns of its own, see schedule.run.
+var ambushKind = kind{"ambush", 4, ambush}
+
+func kinds() []kind {
+	return []kind{
+		ambushKind,
+		{"empty restart", 3, oneLoss("empty restart")},
+		{"flushall", 2, oneLoss("flushall")},
+		{"promotion", 2, oneLoss("promotion")},
+		{"eviction", 2, oneLoss("eviction")},
+		{"old disk", 2, oneLoss("old disk")},
+		{"clock step", 3, oneLoss("clock step")},
+		{"clock fast", 2, oneLoss("clock fast")},
+		{"aof restart", 4, aofRestart},
+		{"freeze master", 6, freezeMaster},
+		{"freeze redlockd", 8, freezeRedlockd},
+		{"kill redlockd", 2, killRedlockd},
+		{"slow", 3, linkFault("slow")},
+		{"stall", 4, linkFault("stall")},
+		{"cut", 4, linkFault("cut")},
+		{"drop", 3, linkFault("drop")},
+		{"script flush", 3, harmless("SCRIPT", "FLUSH")},
+		{"client kill", 3, harmless("CLIENT", "KILL", "TYPE", "normal")},
+		{"majority frozen", 2, majorityFrozen},
+		{"majority restart", 1, majorityRestart},
+	}
+}
+
+// lose makes one master forget, in the way that how names. The random numbers
+// are drawn before, so that a seed repeats.
+func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Duration) {
+	s.b.h.fault("%s: master %s (peer %s, %v, %v)", how, m.name, peer.name, wait, ahead)
+	defer s.b.h.fault("%s: master %s done", how, m.name)
+	switch how {
+	case "empty restart":
+		m.kill()
+		time.Sleep(wait)
+		m.wipe()
+		m.start()
+		m.waitUp()
+	case "flushall":
+		m.do("FLUSHALL")
+	case "promotion":
+		host, port := "127.0.0.1", peer.addr[len("127.0.0.1:"):]
+		m.do("REPLICAOF", host, port)
+		time.Sleep(wait * 2)
+		m.do("REPLICAOF", "NO", "ONE")
+	case "eviction":
+		m.do("CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "allkeys-random")
+		time.Sleep(1500 * time.Millisecond) // an operator's change is seen within a second (M4)
+		m.do("CONFIG", "SET", "maxmemory", "1")
+		time.Sleep(wait)
+		m.do("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+	case "old disk":
+		old := m.dir + ".old"
+		_ = exec.Command("cp", "-r", m.dir, old).Run()
+		time.Sleep(1100*time.Millisecond + wait) // longer than a beat (M4)
+		m.kill()
+		_ = os.RemoveAll(m.dir)
+		_ = os.Rename(old, m.dir)
+		m.start()
+		m.waitUp()
+	case "clock step":
+		s.ahead[m] += ahead
+		m.setAhead(s.ahead[m])
+	case "clock fast":
+		for range 100 {
+			time.Sleep(20 * time.Millisecond)
+			s.ahead[m] += 10 * time.Millisecond
+			m.setAhead(s.ahead[m])
+		}
+	}
+}
+
+// pickLoss draws a way to forget that the master has.
+func (s *schedule) pickLoss(m *master) string {
+	for {
+		how := losses[s.rng.IntN(len(losses))]
+		if s.can(how, m) {
+			return how
+		}
+	}
+}
+
+func (s *schedule) can(how string, m *master) bool {
+	switch how {
+	case "old disk":
+		return m.aof
+	case "clock step", "clock fast":
+		return m.ahead != ""
+	}
+	return true
+}
+
+// drawLoss draws the details of a loss, and returns it ready to run.
+func (s *schedule) drawLoss(how string, m *master) func() {
+	peer := s.b.masters[s.rng.IntN(len(s.b.masters))]
+	for peer == m {
+		peer = s.b.masters[s.rng.IntN(len(s.b.masters))]
+	}
+	wait := rand64(s.rng, 500*time.Millisecond)
+	ahead := 300*time.Millisecond + rand64(s.rng, 6*time.Second)
+	if s.rng.IntN(3) == 0 {
+		ahead = -ahead
+	}
+	return func() { s.count(how); s.lose(how, m, peer, wait, ahead) }
+}
+
+// oneLoss makes one master forget, with an observer held still, so that a
+// step of a clock is watched.
+func oneLoss(how string) func(*schedule) func() {
+	return func(s *schedule) func() {
+		ms := s.takeMasters(1, func(m *master) bool { return s.can(how, m) })
+		if ms == nil {
+			return nil
+		}
+		watcher := s.takeRedlockd()
+		if watcher < 0 {
+			s.free(ms, 0)
+			return nil
+		}
+		lose := s.drawLoss(how, ms[0])
+		return func() {
+			lose()
+			time.Sleep(time.Second)
+			s.freeRedlockd(watcher)
+			s.free(ms, s.b.window)
+		}
+	}
+}
+
+// ambush drives locks onto a bare majority: two masters are frozen or cut
+// off, and when they are back one of the other three forgets or freezes.
+func ambush(s *schedule) func() {
+	ms := s.takeMasters(3, nil)
+	if ms == nil {
+		return nil
+	}
+	watcher := s.takeRedlockd()
+	if watcher < 0 {
+		s.free(ms, 0)
+		return nil
+	}
+	away, victim := ms[:2], ms[2]
+	cut := s.rng.IntN(3) == 0
+	how := s.pickLoss(victim)
+	lose := s.drawLoss(how, victim)
+	apart := timeout + 200*time.Millisecond + rand64(s.rng, s.b.maxTTL/2)
+	early := rand64(s.rng, 100*time.Millisecond)
+	return func() {
+		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
+			away[0].name, away[1].name, apart, cut, how, victim.name)
+		for _, m := range away {
+			s.setAway(m, true, cut)
+		}
+		if how == "eviction" || how == "old disk" {
+			// These take a while of their own.
+			time.Sleep(timeout)
+			go func() {
+				time.Sleep(apart)
+				for _, m := range away {
+					s.setAway(m, false, cut)
+				}
+			}()
+			lose()
+			time.Sleep(apart)
+		} else {
+			time.Sleep(apart - early)
+			for _, m := range away {
+				s.setAway(m, false, cut)
+			}
+			time.Sleep(early)
+			lose()
+		}
+		s.b.h.fault("ambush: masters %s and %s back", away[0].name, away[1].name)
+		time.Sleep(time.Second)
+		s.freeRedlockd(watcher)
+		s.free(away, 0)
+		s.free(ms[2:], s.b.window)
+	}
+}
+
+func (s *schedule) setAway(m *master, away, cut bool) {
+	switch {
+	case cut:
+		for _, r := range s.b.redlockds {
+			r.links[s.index(m)].setCut(away)
+		}
+	case away:
+		m.signal(syscall.SIGSTOP)
+	default:
+		m.signal(syscall.SIGCONT)
+	}
+}
+
+func aofRestart(s *schedule) func() {
+	ms := s.takeMasters(1, func(m *master) bool { return m.aof })
+	if ms == nil {
+		return nil
+	}
+	wait := rand64(s.rng, 300*time.Millisecond)
+	return func() {
+		s.b.h.fault("aof restart: master %s", ms[0].name)
+		ms[0].kill()
+		time.Sleep(wait)
+		ms[0].start()
+		ms[0].waitUp()
+		// It may end in quarantine, when a beat went by.
+		s.free(ms, s.b.window)
+	}
+}
+
+func freezeMaster(s *schedule) func() {
+	ms := s.takeMasters(1+s.rng.IntN(2), nil)
+	if ms == nil {
+		return nil
+	}
+	for1 := 50*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+	return func() {
+		for _, m := range ms {
+			s.b.h.fault("freeze master: %s for %v", m.name, for1)
+			m.signal(syscall.SIGSTOP)
+		}
+		time.Sleep(for1)
+		for _, m := range ms {
+			m.signal(syscall.SIGCONT)
+		}
+		s.b.h.fault("freeze master: thawed")
+		time.Sleep(200 * time.Millisecond)
+		s.free(ms, 0)
+	}
+}
+
+func freezeRedlockd(s *schedule) func() {
+	n := s.takeRedlockd()
+	if n < 0 {
+		return nil
+	}
+	r := s.b.redlockds[n]
+	for1 := 20*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+	return func() {
+		s.b.h.fault("freeze redlockd: %d for %v", n, for1)
+		r.disturbing.Store(true)
+		r.signal(syscall.SIGSTOP)
+		time.Sleep(for1)
+		r.signal(syscall.SIGCONT)
+		r.disturbed.Store(int64(s.b.h.now()))
+		r.disturbing.Store(false)
+		s.b.h.fault("freeze redlockd: %d thawed", n)
+		s.freeRedlockd(n)
+	}
+}
+
+// killRedlockd leaves the first alone: clients with equal tokens use it, and
+// another process counts as another redlockd (P1).
+func killRedlockd(s *schedule) func() {
+	n := s.takeRedlockd()
+	if n < 0 {
+		return nil
+	}
+	if n == 0 {
+		s.freeRedlockd(n)
+		return nil
+	}
+	r := s.b.redlockds[n]
+	wait := rand64(s.rng, 500*time.Millisecond)
+	return func() {
+		s.b.h.fault("kill redlockd: %d", n)
+		r.disturbing.Store(true)
+		r.kill()
+		time.Sleep(wait)
+		r.start()
+		r.waitUp()
+		r.killed.Store(int64(s.b.h.now()))
+		r.disturbed.Store(int64(s.b.h.now()))
+		r.disturbing.Store(false)
+		s.freeRedlockd(n)
+	}
+}
+
+// linkFault disturbs the links of one redlockd, or of all, to one or two
+// masters.
+func linkFault(how string) func(*schedule) func() {
+	return func(s *schedule) func() {
+		ms := s.takeMasters(1+s.rng.IntN(2), nil)
+		if ms == nil {
+			return nil
+		}
+		which := s.rng.IntN(len(s.b.redlockds) + 1)
+		latency := 10*time.Millisecond + rand64(s.rng, 400*time.Millisecond)
+		for1 := 100*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+		each := func(f func(*link)) {
+			for n, r := range s.b.redlockds {
+				for _, m := range ms {
+					if n == which || which == len(s.b.redlockds) {
+						f(r.links[s.index(m)])
+					}
+				}
+			}
+		}
+		return func() {
+			s.b.h.fault("%s: redlockd %d (%d is all) to %s, latency %v, for %v", how, which, len(s.b.redlockds), names(ms), latency, for1)
+			switch how {
+			case "drop":
+				each((*link).drop)
+				for1 = 100 * time.Millisecond
+			case "cut":
+				each(func(l *link) { l.setCut(true) })
+			case "stall":
+				each(func(l *link) { l.stalled.Store(true) })
+			case "slow":
+				each(func(l *link) { l.latency.Store(int64(latency)) })
+			}
+			time.Sleep(for1)
+			each(func(l *link) { l.setCut(false); l.stalled.Store(false); l.latency.Store(0) })
+			s.b.h.fault("%s: over", how)
+			time.Sleep(200 * time.Millisecond)
+			s.free(ms, 0)
+		}
+	}
+}
+
+func names(ms []*master) string {
+	out := ""
+	for _, m := range ms {
+		out += m.name
+	}
+	return out
+}
+
+// harmless is a command to a master that loses nothing.
+func harmless(args ...any) func(*schedule) func() {
+	return func(s *schedule) func() {
+		ms := s.takeMasters(1, nil)
+		if ms == nil {
+			return nil
+		}
+		return func() {
+			s.b.h.fault("%v: master %s", args, ms[0].name)
+			ms[0].do(args...)
+			s.free(ms, 0)
+		}
+	}
+}
+
+func majorityFrozen(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3, nil)
+	for1 := 100*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+	return func() {
+		s.b.h.fault("majority frozen: %s for %v", names(ms), for1)
+		for _, m := range ms {
+			m.signal(syscall.SIGSTOP)
+		}
+		time.Sleep(for1)
+		for _, m := range ms {
+			m.signal(syscall.SIGCONT)
+		}
+		s.b.h.fault("majority frozen: thawed")
+		s.free(ms, 0)
+	}
+}
+
+// majorityRestart restarts three masters empty at once: there is no service
+// until the greatest hold is over, and no second holder.
+func majorityRestart(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3, nil)
+	return func() {
+		s.b.h.fault("majority restart: %s", names(ms))
+		for _, m := range ms {
+			m.kill()
+			m.wipe()
+			m.start()
+		}
+		for _, m := range ms {
+			m.waitUp()
+		}
+		s.free(ms, s.b.window)
+	}
+}

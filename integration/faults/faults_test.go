@@ -1,0 +1,294 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// bench is one run.
+type bench struct {
+	tb        testing.TB
+	seed      uint64
+	maxTTL    time.Duration
+	window    time.Duration // the greatest hold, and a little
+	length    time.Duration
+	clients   int
+	slots     int
+	dir       string
+	masters   []*master
+	redlockds []*redlockd
+	h         *history
+	grants    atomic.Int64
+	keys      []slotKey
+}
+
+// slotKey is the name of a key in use. A new one is taken every few dozen
+// calls, so that histories are short.
+type slotKey struct {
+	sync.Mutex
+	n, uses int
+	since   time.Duration
+}
+
+const (
+	keyUses = 250
+	keyLife = 8 * time.Second
+)
+
+func (b *bench) key(slot int) string {
+	k := &b.keys[slot]
+	k.Lock()
+	defer k.Unlock()
+	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife {
+		k.n, k.uses, k.since = k.n+1, 1, b.h.now()
+	}
+	return fmt.Sprintf("key-%d-%d", slot, k.n)
+}
+
+// equal is whether all clients use one token there.
+func (b *bench) equal(slot int) bool { return slot%6 == 5 }
+
+func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }
+
+func (b *bench) ended() bool { return b.h.now() > b.length || b.tb.Failed() }
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func newBench(t *testing.T) *bench {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Fatal("redis-server is not installed: run `make deps`")
+	}
+	b := &bench{tb: t, seed: uint64(number("SEED", int(rand.Uint32()))), length: 30 * time.Second, clients: 24, h: newHistory()}
+	if m := number("MINUTES", 0); m > 0 {
+		b.length, b.clients = time.Duration(m)*time.Minute, 64
+	}
+	b.clients = number("CLIENTS", b.clients)
+	b.slots = b.clients / 2
+	b.keys = make([]slotKey, b.slots)
+	// Holds end at 2 s or at 5 s, the steps of a mark's greatest hold (M3).
+	b.maxTTL, b.window = 1100*time.Millisecond, 3000*time.Millisecond
+	if b.seed%3 == 0 {
+		b.maxTTL, b.window = 4*time.Second, 6000*time.Millisecond
+	}
+	// In memory, so that a power cut's file system is not what is tested.
+	base := ""
+	if s, err := os.Stat("/dev/shm"); err == nil && s.IsDir() {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "redlockd-faults-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.dir = dir
+	t.Cleanup(func() {
+		if t.Failed() && os.Getenv("KEEP") != "" {
+			t.Logf("logs are in %s", dir)
+			return
+		}
+		os.RemoveAll(dir)
+	})
+	clock := clockLibrary(t, dir)
+	for i := range 5 {
+		lib := ""
+		if i >= 2 {
+			lib = clock
+		}
+		b.masters = append(b.masters, newMaster(t, dir, string(rune('a'+i)), i < 2, lib))
+	}
+	binary := builtBinary(t, dir)
+	for i := range 3 {
+		b.redlockds = append(b.redlockds, newRedlockd(t, dir, binary, i, b.masters, b.maxTTL))
+	}
+	t.Logf("SEED=%d, %v, %d clients, TTLs up to %v", b.seed, b.length, b.clients, b.maxTTL)
+	return b
+}
+
+// TestFaults is P1, P2, P4 and P5 under everything that happens to real
+// masters.
+func TestFaults(t *testing.T) {
+	b := newBench(t)
+	b.waitWell()
+	b.h.began = time.Now()
+	if os.Getenv("TRACE") != "" {
+		b.trace()
+	}
+	s := newSchedule(b)
+	var clients sync.WaitGroup
+	for i := range b.clients {
+		clients.Go(newClient(b, i).run)
+	}
+	var memory []int
+	clients.Go(func() {
+		for !b.ended() {
+			time.Sleep(b.length / 20)
+			memory = append(memory, b.redlockds[0].rss())
+		}
+	})
+	s.run()
+	clients.Wait()
+	b.waitWell()
+	b.wantNothingLeft()
+	b.check()
+	b.wantCounts(s)
+	b.wantBounded(memory)
+}
+
+// waitWell waits until a lock taken through each redlockd is on all masters.
+func (b *bench) waitWell() {
+	c := newClient(b, 1000)
+	ctx := context.Background()
+	for n := range b.redlockds {
+		last := ""
+		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			key := fmt.Sprintf("well-%d-%d", n, b.nextGrant())
+			text, err := c.ask(n, time.Minute, "SET", key, "t", "NX", "PX", strconv.FormatInt(b.maxTTL.Milliseconds(), 10))
+			time.Sleep(20 * time.Millisecond)
+			on := 0
+			for _, m := range b.masters {
+				if m.client.Exists(ctx, key).Val() == 1 {
+					on++
+				}
+			}
+			_, _ = c.ask(n, time.Minute, "EVAL", releaseScript, "1", key, "t")
+			if on == len(b.masters) {
+				break
+			}
+			last = fmt.Sprintf("on %d masters, %s %v", on, text, err)
+			if time.Now().After(end) {
+				b.tb.Errorf("redlockd %d: not all masters vote although all is well: %s", n, last)
+				break
+			}
+		}
+	}
+	for _, conn := range c.conns {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+}
+
+// wantNothingLeft is P5 and P2.
+func (b *bench) wantNothingLeft() {
+	time.Sleep(b.window)
+	for _, m := range b.masters {
+		keys, err := m.client.Keys(context.Background(), "*").Result()
+		if err != nil || len(keys) != 1 || keys[0] != "redlockd:mark" {
+			b.tb.Errorf("when all is over master %s has %q, %v; want only redlockd's mark", m.name, keys, err)
+		}
+	}
+}
+
+// check reads the histories.
+func (b *bench) check() {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, 2)
+	checked, spansSeen := 0, 0
+	for _, key := range slices.Sorted(maps.Keys(b.h.keys)) {
+		calls := b.h.keys[key]
+		slices.SortFunc(calls, func(x, y *call) int { return int(x.sent - y.sent) })
+		gate <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-gate }()
+			spans := spansOf(calls)
+			mu.Lock()
+			checked++
+			spansSeen += len(spans)
+			mu.Unlock()
+			if x, y, found := twoHolders(spans); found {
+				b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v\n%s", key, y.start.Seconds(),
+					min(x.end, y.end).Seconds(), x.by, y.by, b.story(key, y.start-5*time.Second, y.start+time.Second))
+			}
+			if r := linearizable(calls, false); r != porcupine.Ok {
+				b.h.violation("porcupine: %s is not one lock (%v)\n%s", key, r, b.story(key, 0, time.Hour))
+			} else if r := linearizable(calls, true); r != porcupine.Ok {
+				b.h.violation("porcupine: %s was refused though nobody held it (%v)\n%s", key, r, b.story(key, 0, time.Hour))
+			}
+		})
+	}
+	wg.Wait()
+	b.tb.Logf("%d histories, %d certain spans; calls: %v", checked, spansSeen, b.h.counts)
+	for i, v := range b.h.violations {
+		if i == 5 {
+			b.tb.Errorf("... and %d violations more", len(b.h.violations)-i)
+			break
+		}
+		b.tb.Errorf("SEED=%d: %s", b.seed, v)
+	}
+}
+
+// story is all that is known about a key in a time.
+func (b *bench) story(key string, from, to time.Duration) string {
+	var out []string
+	for _, c := range b.h.keys[key] {
+		if c.got >= from && c.sent <= to {
+			out = append(out, c.String())
+		}
+	}
+	if len(b.h.keys[key]) > 0 {
+		calls := b.h.keys[key]
+		out = append(out, b.h.near(max(from, calls[0].sent), min(to, calls[len(calls)-1].got))...)
+	}
+	out = append(out, b.traceOf(key)...)
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// wantCounts keeps the bench from passing by doing nothing.
+func (b *bench) wantCounts(s *schedule) {
+	b.tb.Logf("faults: %v", s.ran)
+	minutes := b.length.Minutes()
+	if got, want := b.h.counts["acquire yes"], int(400*minutes); got < want {
+		b.tb.Errorf("%d locks were taken, want %d", got, want)
+	}
+	for _, k := range kinds() {
+		want := int(minutes) * k.weight / 3
+		if k.name == "ambush" {
+			want = max(want, 2)
+		}
+		if b.masters[4].ahead == "" && strings.HasPrefix(k.name, "clock") {
+			continue
+		}
+		if s.ran[k.name] < want {
+			b.tb.Errorf("fault %q: %d times, want %d", k.name, s.ran[k.name], want)
+		}
+	}
+}
+
+// wantBounded is that redlockd keeps neither memory nor goroutines.
+func (b *bench) wantBounded(memory []int) {
+	b.tb.Logf("MiB of redlockd 0 over time: %v", memory)
+	limit := 256
+	if raceDetector {
+		limit = 1024
+	}
+	for n, r := range b.redlockds {
+		if got := r.rss(); got > limit {
+			b.tb.Errorf("redlockd %d has %d MiB, want at most %d", n, got, limit)
+		}
+		// Its own, for five masters and a few databases; no client is left.
+		if got := r.goroutines(); got > 120 {
+			b.tb.Errorf("redlockd %d has %d goroutines without clients, want at most 120", n, got)
+		} else {
+			b.tb.Logf("redlockd %d: %d goroutines at the end", n, got)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package faults
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// span is a time in which a grant holds a key for certain.
+type span struct {
+	grant      int
+	by         *call
+	start, end time.Duration
+}
+
+// spansOf are the certain spans on one key, by start. calls are in the order
+// of sending.
+func spansOf(calls []*call) []span {
+	var out []span
+	for _, c := range calls {
+		if c.answer != yes || c.kind != acquire && c.kind != extend {
+			continue
+		}
+		if end := certainEnd(c, calls); end > c.got {
+			out = append(out, span{c.grant, c, c.got, end})
+		}
+	}
+	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	return out
+}
+
+// certainEnd is until when what c was told is certain: its sending + TTL, or
+// until something was sent with the token that may end it earlier (P1).
+func certainEnd(c *call, calls []*call) time.Duration {
+	end := c.sent + c.ttl
+	for _, o := range calls {
+		if o == c || o.token != c.token || o.kind != release && o.kind != extend {
+			continue
+		}
+		// What was answered before c was sent is over. No answer at all, as
+		// opposed to NOQUORUM, never is.
+		broken := o.answer == unknown && !isNoQuorum(o)
+		if o.got < c.sent && !broken {
+			continue
+		}
+		switch {
+		case o.kind == release:
+			end = min(end, o.sent)
+		case o.sent+o.ttl < c.sent+c.ttl:
+			end = min(end, max(o.sent, o.sent+o.ttl))
+		}
+	}
+	return end
+}
+
+func isNoQuorum(c *call) bool { return len(c.value) > 9 && c.value[:9] == "NOQUORUM " }
+
+// twoHolders returns two spans of different grants on one key that overlap.
+func twoHolders(spans []span) (a, b span, found bool) {
+	var last span
+	for _, s := range spans {
+		if last.by != nil && s.grant != last.grant && s.start < last.end {
+			return last, s, true
+		}
+		if last.by == nil || s.end > last.end {
+			last = s
+		}
+	}
+	return a, b, false
+}

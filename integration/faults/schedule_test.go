@@ -1,0 +1,154 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// schedule draws faults. A master or a redlockd has one fault at a time; of
+// the masters two at most are away or in quarantine, unless a fault says
+// otherwise, and two at most lose their memory within the greatest hold (P1).
+type schedule struct {
+	b   *bench
+	rng *rand.Rand
+
+	mu    sync.Mutex
+	busy  []bool      // masters
+	until []time.Time // when their quarantine is over
+	taken []bool      // redlockds
+	ahead map[*master]time.Duration
+	ran   map[string]int
+	wg    sync.WaitGroup
+}
+
+func newSchedule(b *bench) *schedule {
+	return &schedule{b: b, rng: rand.New(rand.NewPCG(b.seed, 1<<40)), busy: make([]bool, len(b.masters)),
+		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)),
+		ahead: map[*master]time.Duration{}, ran: map[string]int{}}
+}
+
+func (s *schedule) count(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ran[name]++
+}
+
+func (s *schedule) index(m *master) int {
+	for i, o := range s.b.masters {
+		if o == m {
+			return i
+		}
+	}
+	panic("no such master")
+}
+
+func (s *schedule) isFree(i int) bool { return !s.busy[i] && time.Now().After(s.until[i]) }
+
+func (s *schedule) allFree() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.busy {
+		if !s.isFree(i) {
+			return false
+		}
+	}
+	for _, t := range s.taken {
+		if t {
+			return false
+		}
+	}
+	return true
+}
+
+// takeMasters draws n free masters, the last of which has what is asked for.
+// It returns nil where too many would be away. An ambush takes three: two of
+// them are back before the third goes.
+func (s *schedule) takeMasters(n int, has func(*master) bool) []*master {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var free, all []int
+	for i := range s.busy {
+		if s.isFree(i) {
+			all = append(all, i)
+			if has == nil || has(s.b.masters[i]) {
+				free = append(free, i)
+			}
+		}
+	}
+	away := len(s.busy) - len(all)
+	if len(free) < n || n < 3 && away+n > 2 || n == 3 && away > 0 {
+		return nil
+	}
+	s.rng.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
+	var out []*master
+	for _, i := range free[:n] {
+		s.busy[i] = true
+		out = append(out, s.b.masters[i])
+	}
+	return out
+}
+
+// free gives masters back; for a while they still may be in quarantine.
+func (s *schedule) free(ms []*master, quarantine time.Duration) {
+	for _, m := range ms {
+		i := s.index(m)
+		s.mu.Lock()
+		s.busy[i] = false
+		s.until[i] = time.Now().Add(quarantine)
+		s.mu.Unlock()
+	}
+}
+
+func (s *schedule) takeRedlockd() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.rng.IntN(len(s.taken))
+	if s.taken[n] {
+		return -1
+	}
+	s.taken[n] = true
+	return n
+}
+
+func (s *schedule) freeRedlockd(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken[n] = false
+}
+
+// run draws faults until the bench ends, and waits for their ends.
+func (s *schedule) run() {
+	list := kinds()
+	total := 0
+	for _, k := range list {
+		total += k.weight
+	}
+	ambushed := time.Time{}
+	for !s.b.ended() {
+		k := s.draw(list, total)
+		if time.Since(ambushed) > s.b.window+2*time.Second && k.name != "freeze redlockd" {
+			// It needs all masters: the others make room.
+			k = ambushKind
+		}
+		if f := k.prepare(s); f != nil {
+			if k.name == "ambush" {
+				ambushed = time.Now()
+			}
+			s.count(k.name)
+			s.wg.Go(f)
+		}
+		time.Sleep(30*time.Millisecond + rand64(s.rng, 200*time.Millisecond))
+	}
+	s.wg.Wait()
+}
+
+func (s *schedule) draw(list []kind, total int) kind {
+	n := s.rng.IntN(total)
+	for _, k := range list {
+		if n -= k.weight; n < 0 {
+			return k
+		}
+	}
+	panic("weights")
+}

@@ -19,11 +19,12 @@ import (
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
+	life time.Duration // of what it signs
 }
 
 func newAuthority(t *testing.T, name string) *authority {
 	t.Helper()
-	a := &authority{key: newKey(t)}
+	a := &authority{key: newKey(t), life: 2 * certificateNotice}
 	a.cert = a.sign(t, name, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true}, a.key)
 	return a
 }
@@ -45,7 +46,7 @@ func (a *authority) sign(t *testing.T, name string, what *x509.Certificate, key 
 		t.Fatal(err)
 	}
 	what.SerialNumber, what.Subject = serial, pkix.Name{CommonName: name}
-	what.NotBefore, what.NotAfter = time.Unix(0, 0), time.Now().Add(time.Hour)
+	what.NotBefore, what.NotAfter = time.Unix(0, 0), time.Now().Add(a.life)
 	parent := a.cert
 	if parent == nil {
 		parent = what

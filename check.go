@@ -15,20 +15,36 @@ func printCheck(w io.Writer, name string, cfg config, warned []string) error {
 	if cfg.proxy.Password != "" {
 		password = "with a password"
 	}
-	fmt.Fprintf(&out, "  listens on %s, %s, for at most %d clients\n", cfg.proxy.Address, password, cfg.proxy.MaxClients)
+	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", cfg.proxy.Address, tlsText(cfg, "listen"), password, cfg.proxy.MaxClients)
 	fmt.Fprintf(&out, "  asks %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)
 	for _, m := range q.Masters {
-		fmt.Fprintf(&out, "    %s at %s\n", m.Name, m.Address)
+		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, tlsText(cfg, masterBlock(m.Name)))
 	}
 	fmt.Fprintf(&out, "  grants locks of at most %v; a lock without a TTL: %s\n", q.MaxTTL, cfg.commands.NoExpiry)
 	if len(cfg.commands.Deny) > 0 {
 		fmt.Fprintf(&out, "  refuses %s\n", strings.Join(cfg.commands.Deny, ", "))
+	}
+	if cfg.admin != nil {
+		fmt.Fprintf(&out, "  serves metrics, health and readiness on %s%s\n", cfg.admin.address, tlsText(cfg, "admin"))
 	}
 	for _, warning := range warned {
 		fmt.Fprintf(&out, "warning: %s\n", warning)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// tlsText says that a block has TLS, and whether both sides show who they are.
+func tlsText(cfg config, block string) string {
+	files, ok := cfg.tls[block]
+	switch {
+	case !ok:
+		return ""
+	case files.cert != "" && (files.ca != "" || cfg.isMaster(block)):
+		return " by TLS with certificates of both sides"
+	default:
+		return " by TLS"
+	}
 }
 
 func majority(masters int) int { return masters/2 + 1 }

@@ -36,6 +36,9 @@ type config struct {
 // tlsBlocks are the keys of tls, in order.
 func (c config) tlsBlocks() []string { return slices.Sorted(maps.Keys(c.tls)) }
 
+// isMaster is whether the path is a master's, and not one that is listened on.
+func (c config) isMaster(block string) bool { return block != "listen" && block != "admin" }
+
 // adminConfig is the block admin.
 type adminConfig struct {
 	// address is host:port. Default 127.0.0.1:9736.

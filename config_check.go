@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -142,5 +143,13 @@ func warnings(cfg config) []string {
 	if !cfg.quorum.RestartQuarantine {
 		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
 	}
+	for _, block := range cfg.tlsBlocks() {
+		if ends := cfg.tls[block].expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
+			said = append(said, fmt.Sprintf("the certificate of %s.tls ends on %s", block, expiryText(ends)))
+		}
+	}
 	return said
 }
+
+// certificateNotice is how long before its end a certificate is warned about.
+const certificateNotice = 14 * 24 * time.Hour

@@ -70,3 +70,17 @@ func TestAdminThatMayBeReached(t *testing.T) {
 		t.Errorf("without the block: error %v, admin %v, want neither", err, cfg.admin)
 	}
 }
+
+func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
+	ca := newAuthority(t, "ca")
+	ca.life = certificateNotice - 1
+	f := ca.files(t, "locks")
+	file := fmt.Sprintf("listen {\n tls {\n cert = %q\n key = %q\n}\n}%s", f.cert, f.key, masters)
+	_, warned, err := loadConfig(write(t, file), "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls ends on 20") {
+		t.Errorf("warned %q, want one about listen.tls", warned)
+	}
+}

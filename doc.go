@@ -2,8 +2,11 @@
 // independent Redis or Valkey masters (the Redlock algorithm).
 //
 // This package holds what belongs to the process: flags (flags.go), the
-// configuration file (config*.go), the embedded masters of -dev
-// (embedded.go), and the start and stop of the rooms (serve.go). The rooms are
-// proxy (connections), commands (what was asked) and quorum (who agreed); this
-// package only puts them together. HCL is spoken here and nowhere else.
+// configuration file (config*.go) and its change while redlockd runs
+// (reload.go), certificates (certificates.go, tls_*.go), the embedded masters
+// of -dev (embedded.go), the address for operators (admin*.go, metrics.go), and
+// the start and stop of the rooms (serve.go). The rooms are proxy
+// (connections), commands (what was asked) and quorum (who agreed); this
+// package only puts them together. HCL and Prometheus are spoken here and
+// nowhere else.
 package main

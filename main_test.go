@@ -54,7 +54,8 @@ func TestUsage(t *testing.T) {
 func TestCheckSaysWhatItChecked(t *testing.T) {
 	setEverything(t)
 	got := runWith(t, "-check", "-config", write(t, everything))
-	for _, want := range []string{"is right", "0.0.0.0:7777", "with a password", "1 masters", "10.0.0.1:6379", "11s", "warning:"} {
+	for _, want := range []string{"is right", "0.0.0.0:7777", "with a password", "1 masters", "10.0.0.1:6379 by TLS with", "11s",
+		"0.0.0.0:7778 by TLS\n", "warning:"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("does not say %q: %s", want, got.stdout)
 		}

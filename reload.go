@@ -134,7 +134,7 @@ func settings(cfg config) map[string]any {
 	for _, block := range cfg.tlsBlocks() {
 		// The files change at once; the rest see tlsIdentity.fixed.
 		ca, name := ".tls.client_ca", cfg.tls[block].serverName
-		if strings.HasPrefix(block, masterBlock("")) {
+		if cfg.isMaster(block) {
 			ca = ".tls.ca"
 		}
 		all[block+".tls"], all[block+ca] = true, cfg.tls[block].ca != ""

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 )
 
 // tlsFiles is a block tls: the names of PEM files. Relative names are
@@ -85,6 +86,17 @@ func (f tlsFiles) problem(listener bool) error {
 	}
 	_, err = f.parse(texts)
 	return err
+}
+
+// expiry is when the own certificate ends; zero when there is none, or none
+// that can be read.
+func (f tlsFiles) expiry() time.Time {
+	texts, _ := f.read()
+	parts, err := f.parse(texts)
+	if err != nil || parts.cert == nil {
+		return time.Time{}
+	}
+	return parts.cert.Leaf.NotAfter
 }
 
 // sum is the same for the same texts.

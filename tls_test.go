@@ -126,3 +126,19 @@ func TestAdminOverTLS(t *testing.T) {
 		transport.CloseIdleConnections()
 	}
 }
+
+func TestBootstrapOverTLS(t *testing.T) {
+	ca := newAuthority(t, "ca")
+	m := ca.files(t, "master")
+	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.cert, "--tls-key-file", m.key,
+		"--tls-ca-cert-file", m.ca, "--tls-auth-clients", "no")
+	file := write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, m.ca))
+	if got := runWith(t, "-bootstrap", "-config", file); got.code != 0 || !strings.Contains(got.stdout, "1 masters are marked") {
+		t.Errorf("%+v", got)
+	}
+	others := newAuthority(t, "others").files(t, "x")
+	file = write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, others.ca))
+	if got := runWith(t, "-bootstrap", "-config", file); got.code != 1 || !strings.Contains(got.stderr, "unknown authority") {
+		t.Errorf("a master signed by another authority: %+v", got)
+	}
+}

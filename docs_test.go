@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocsNameRealMetrics: an alert on a metric that is not there never fires.
+func TestDocsNameRealMetrics(t *testing.T) {
+	source := threeMasters()
+	_, url := startAdmin(t, "", source)
+	code, body := get(t, url+"/metrics", "")
+	if code != http.StatusOK {
+		t.Fatal(code)
+	}
+	// This one needs a certificate, of which the test has none.
+	body += "redlockd_certificate_expiry_timestamp_seconds{"
+	for _, file := range []string{"docs/operations.md", "docs/grafana.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`redlockd_[a-z_]+`).FindAllString(string(text), -1)
+		if len(names) < 15 {
+			t.Errorf("%s names only %d metrics", file, len(names))
+		}
+		for _, name := range names {
+			if !regexp.MustCompile(`(?m)^` + name + `[ {]`).MatchString(body) {
+				t.Errorf("%s names %s, which is not served", file, name)
+			}
+		}
+	}
+}
+
+func TestDashboardIsJSON(t *testing.T) {
+	text, err := os.ReadFile("docs/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct{ Panels []struct{ Title string } }
+	if err := json.Unmarshal(text, &dashboard); err != nil || len(dashboard.Panels) == 0 {
+		t.Errorf("%d panels, %v", len(dashboard.Panels), err)
+	}
+}
+
+// TestDocsExplainEveryLine: whoever looks up a line of the log at 3 a.m. finds
+// it, as far as it is constant.
+func TestDocsExplainEveryLine(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found [][]string
+	for _, source := range sources(t) {
+		found = append(found, regexp.MustCompile(`[lL]og\.(?:Info|Warn|Error)\("([^"]+)"`).FindAllStringSubmatch(source, -1)...)
+	}
+	if len(found) < 20 {
+		t.Errorf("found only %d lines", len(found))
+	}
+	for _, line := range found {
+		text, _, _ := strings.Cut(line[1], ":")
+		if !strings.Contains(string(docs), "`"+text) {
+			t.Errorf("docs/operations.md does not explain %q", line[1])
+		}
+	}
+}
+
+// sources are the texts of all rooms, tests apart.
+func sources(t *testing.T) []string {
+	t.Helper()
+	var texts []string
+	for _, pattern := range []string{"*.go", "proxy/*.go", "quorum/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(name, "_test.go") {
+				texts = append(texts, string(text))
+			}
+		}
+	}
+	return texts
+}

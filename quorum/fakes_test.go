@@ -167,6 +167,9 @@ func (f *fakeMaster) kill() {
 	f.pipes = nil
 }
 
+// mend ends what kill began, as if only the network had been cut.
+func (f *fakeMaster) mend() { f.set(func() { f.down = false }) }
+
 func (f *fakeMaster) startEmpty() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

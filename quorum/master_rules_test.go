@@ -83,15 +83,22 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 5, func(c *cluster) {
+				second := c.redlockd()
+				time.Sleep(2 * time.Second)
 				c.masters[3].kill()
 				c.masters[4].kill()
+				taken := time.Now()
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-				second := c.redlockd()
-				c.masters[3].startWithMemory()
-				c.masters[4].startWithMemory()
 				synctest.Wait()
+				c.masters[3].mend()
+				c.masters[4].mend()
+				for i := range 2 {
+					for c.state(3+i).State != Voting {
+						time.Sleep(10 * time.Millisecond)
+					}
+				}
 				fault(c.masters[0])
-				for range 200 {
+				for time.Since(taken) < 9*time.Second {
 					for _, q := range []*Quorum{c.q, second} {
 						if o := do(q, acquire("k", "u", time.Second)); o.Verdict == Won {
 							t.Fatal("a second holder")
@@ -125,8 +132,14 @@ func TestM3Fence(t *testing.T) {
 			order = append(order, verb)
 		}
 		text := strings.Join(order, " ")
-		if !strings.Contains(text, "FENCE") {
-			t.Fatalf("no fence: %s", text)
+		fenced := false
+		f.set(func() {
+			for id := range f.killed {
+				fenced = fenced || id < 1000 // not the number that nobody has
+			}
+		})
+		if !fenced {
+			t.Fatalf("no earlier connection was ended: %s", text)
 		}
 		// What stands before the fence is the backlog of the old connection
 		// and the greeting of the new one.
@@ -366,11 +379,15 @@ func TestV9ExtendHeals(t *testing.T) {
 		for _, f := range c.masters {
 			f.kill()
 			f.startEmpty()
-			for range 12 {
+			for i := range 12 {
 				time.Sleep(2 * time.Second)
+				// Its answer must be in hand at the verdict, so it must be
+				// among the fastest now and then.
+				c.slow(2*time.Millisecond, i%5, (i+1)%5, (i+2)%5)
 				c.want(do(c.q, extend), Won)
+				c.slow(0, 0, 1, 2, 3, 4)
 			}
-			synctest.Wait()
+			time.Sleep(100 * time.Millisecond)
 			if n := c.copies("k", "t"); n != 5 {
 				t.Fatalf("%d copies after the restart of %s", n, f.name)
 			}

@@ -221,6 +221,23 @@ func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 	}
 }
 
+// V6: an extend that is carried out late changes nothing, so it never shortens
+// a newer one.
+func TestV6LateExtendChangesNothing(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].freeze()
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: time.Second}), Won)
+		time.Sleep(time.Second)
+		c.masters[0].thaw()
+		time.Sleep(100 * time.Millisecond)
+		if left := c.masters[0].TTL("k"); left < 30*time.Second {
+			t.Errorf("a late extend has shortened the lock to %v", left)
+		}
+	})
+}
+
 // V7: operations on one key are carried out in the order of their arrival.
 func TestV7Order(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
@@ -300,7 +317,7 @@ func TestV7WaitingIsBounded(t *testing.T) {
 		began := time.Now()
 		var outs []<-chan *Outcome
 		for range 20 {
-			outs = append(outs, start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}))
+			outs = append(outs, start(c.q, release("k", fmt.Sprint("another", len(outs)))))
 		}
 		last := start(c.q, release("k", "t"))
 		for _, out := range outs {

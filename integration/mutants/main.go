@@ -1,0 +1,124 @@
+// Mutants takes rules out of redlockd, one at a time, and expects the tests to
+// turn red. A mutant that lives is a rule that no test guards.
+//
+// It changes nothing in the tree: each mutation is an overlay for the
+// compiler (go test -overlay). It runs the package's tests in virtual time, so
+// all of it takes minutes. Run it from the top of the tree: make mutants.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	only := flag.String("only", "", "run the mutants whose name contains this")
+	flag.Parse()
+	lived, caught, err := run(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%d caught, %d lived\n", caught, lived)
+	if lived > 0 || caught == 0 {
+		os.Exit(1)
+	}
+}
+
+func run(only string) (lived, caught int, err error) {
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer os.RemoveAll(dir)
+	for _, m := range mutants {
+		if !strings.Contains(m.name, only) {
+			continue
+		}
+		by, err := m.run(dir)
+		if err != nil {
+			return lived, caught, fmt.Errorf("%s: %w", m.name, err)
+		}
+		if by == "" {
+			lived++
+			fmt.Printf("LIVED   %-6s %s\n", m.rule, m.name)
+			continue
+		}
+		caught++
+		fmt.Printf("caught  %-6s %-52s %s\n", m.rule, m.name, by)
+	}
+	return lived, caught, nil
+}
+
+// mutant is one rule left out: old text that must stand once in a file, and
+// what takes its place.
+type mutant struct {
+	rule, name string
+	changes    []change
+	// pkg is where the tests are.
+	pkg string
+}
+
+type change struct{ file, old, new string }
+
+// run applies the mutant and returns the first test that fails, or none.
+func (m *mutant) run(dir string) (caughtBy string, err error) {
+	overlay, err := m.overlay(dir)
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", "120s", "-overlay", overlay, m.pkg).CombinedOutput()
+	if err == nil {
+		return "", nil
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			return strings.Fields(name)[0], nil
+		}
+		if strings.Contains(line, "[build failed]") {
+			return "", fmt.Errorf("does not compile:\n%s", out)
+		}
+	}
+	return "a test that hangs or panics", nil
+}
+
+// overlay writes the changed files and the list of them.
+func (m *mutant) overlay(dir string) (string, error) {
+	changed := map[string]string{}
+	for _, c := range m.changes {
+		if changed[c.file] == "" {
+			text, err := os.ReadFile(c.file)
+			if err != nil {
+				return "", err
+			}
+			changed[c.file] = string(text)
+		}
+		if n := strings.Count(changed[c.file], c.old); n != 1 {
+			return "", fmt.Errorf("%s holds its text %d times, expected once:\n%s", c.file, n, c.old)
+		}
+		changed[c.file] = strings.Replace(changed[c.file], c.old, c.new, 1)
+	}
+	replace := map[string]string{}
+	for file, text := range changed {
+		to := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		from, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		replace[from] = to
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, list, 0o600)
+}

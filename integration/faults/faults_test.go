@@ -256,7 +256,7 @@ func (b *bench) story(key string, from, to time.Duration) string {
 func (b *bench) wantCounts(s *schedule) {
 	b.tb.Logf("faults: %v", s.ran)
 	minutes := b.length.Minutes()
-	if got, want := b.h.counts["acquire yes"], int(400*minutes); got < want {
+	if got, want := b.h.counts["acquire yes"], int(minutes*300/b.maxTTL.Seconds()); got < want {
 		b.tb.Errorf("%d locks were taken, want %d", got, want)
 	}
 	for _, k := range kinds() {

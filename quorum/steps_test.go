@@ -50,10 +50,8 @@ func TestM5StepOfOneMaster(t *testing.T) {
 			c.masters[3].kill()
 			c.masters[4].kill()
 			c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
-			c.masters[3].set(func() { c.masters[3].aof = true })
-			c.masters[4].set(func() { c.masters[4].aof = true })
-			c.masters[3].startWithMemory()
-			c.masters[4].startWithMemory()
+			c.masters[3].mend()
+			c.masters[4].mend()
 			time.Sleep(time.Second)
 			c.masters[0].set(func() { c.masters[0].offset = step })
 			for began := time.Now(); time.Since(began) < 900*time.Millisecond; time.Sleep(10 * time.Millisecond) {

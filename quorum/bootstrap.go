@@ -16,7 +16,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters), now: systemClock()}
+	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters), now: systemClock(), pulse: &pulse{}}
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
 	sights := make([]sight, len(cfg.Masters))

@@ -23,13 +23,14 @@ type database struct {
 	// silentUntil is until when, by our clock, nothing is granted (M5).
 	silentUntil atomic.Int64
 	now         clock
+	pulse       *pulse
 	keys        keyTable
 	watch       watchTable
 }
 
 // openDatabase starts the keepers of its lanes.
 func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
-	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now}
+	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now, pulse: &q.pulse}
 	d.keys.init()
 	if number != 0 {
 		d.zero = q.databases[0].Load()

@@ -163,7 +163,8 @@ func (l *lane) frozen() bool { return l.frozenAt(l.now()) }
 
 func (l *lane) frozenAt(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
-	return l.busy && l.since <= limit || l.asking && l.asked <= limit
+	late := l.busy && l.since <= limit || l.asking && l.asked <= limit
+	return late && !l.db.pulse.stoodStill(now)
 }
 
 // latest is the latest possible reading of the master's clock now (V6), for a

@@ -20,6 +20,7 @@ type Quorum struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	keepers sync.WaitGroup
+	pulse   pulse
 	// underWay are the calls that were not told their outcome yet.
 	underWay gate
 
@@ -40,6 +41,7 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents()}
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
+	q.keepers.Go(func() { q.pulse.beat(q.ctx, q.now) })
 	q.database(0)
 	return q, nil
 }

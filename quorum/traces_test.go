@@ -476,7 +476,7 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 func TestTraceDropIsNotQuadratic(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
-	d := &database{cfg: &cfg, now: monotonic()}
+	d := &database{cfg: &cfg, now: monotonic(), pulse: &pulse{}}
 	l := newLane(&cfg, 0, d, d.now, hclog.NewNullLogger(), newEvents())
 	d.lanes = []*lane{l}
 	c := newConnection(cfg.Masters[0])

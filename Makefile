@@ -6,10 +6,10 @@ FUZZTIME  ?= 10s
 BENCHTIME ?= 2s
 TIMEOUT   ?= 15m
 
-.PHONY: help test deps lint build bench fuzz clean
+.PHONY: help test deps lint build bench fuzz clients mutants clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 # -count=1, because go does not see that integration/ tests a binary built from
 # the other packages, and would repeat an old result.
@@ -37,6 +37,12 @@ fuzz: ## every fuzz target for FUZZTIME
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+clients: deps ## every lock client against one Redis and redlockd; writes docs/clients.md
+	@. ./.deps/env && go run ./integration/clients/runner -install -report docs/clients.md
+
+mutants: ## take each rule out of the code, one at a time, and expect a red test
+	@go run ./integration/mutants
 
 clean: ## remove what was built, and the tools that make deps put here
 	@rm -rf bin .deps

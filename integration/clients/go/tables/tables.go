@@ -206,6 +206,5 @@ var sequences = map[string][]sequence{
 			"EXISTS $key", "EXISTS $key $key", "TYPE $key", "STRLEN $key", "MGET $key $key", "UNLINK $key", "DEL $key"}},
 		{"GETDEL", []string{"GETDEL $key", "SET $key one NX PX 30000", "GETDEL $key", "GET $key"}},
 		{"until", []string{"SET $key one NX EXAT $until", "GET $key", "SET $key two NX EXAT $until", "DEL $key"}},
-		{"until the past", []string{"SET $key one NX PXAT 1", "GET $key"}},
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,6 +16,8 @@ import (
 // running is a redlockd in this process, from its start until the test ends.
 type running struct {
 	out *syncBuffer
+	// stop ends it and returns what it ended with; only the first call does.
+	stop func() error
 }
 
 // start runs redlockd over the file and waits until it is ready. The end of
@@ -25,9 +28,9 @@ func start(t *testing.T, file string) *running {
 	r := &running{out: &syncBuffer{wanted: "ready:", found: func() { close(ready) }}}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { ended <- run(ctx, []string{"-config", file}, &bytes.Buffer{}, r.out) }()
+	r.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
+		if err := r.stop(); err != nil {
 			t.Errorf("ended with %v", err)
 		}
 		if t.Failed() {

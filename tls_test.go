@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -140,5 +141,32 @@ func TestBootstrapOverTLS(t *testing.T) {
 	file = write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, others.ca))
 	if got := runWith(t, "-bootstrap", "-config", file); got.code != 1 || !strings.Contains(got.stderr, "unknown authority") {
 		t.Errorf("a master signed by another authority: %+v", got)
+	}
+}
+
+// TestHalfOpenTLSDoesNotHoldTheStop: who has connected and never shakes hands
+// is no session that a stop waits for.
+func TestHalfOpenTLSDoesNotHoldTheStop(t *testing.T) {
+	r := startRig(t)
+	for _, line := range []string{"serving", "serving metrics, health and readiness"} {
+		c, err := net.Dial("tcp", r.address(t, line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	// Whoever came later is served, so the others have been accepted.
+	if got, err := ask(r.dial(t, true), "PING"); got != "+PONG" {
+		t.Fatalf("PING: %q %v", got, err)
+	}
+	began := time.Now()
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > defaultConfig().drain/2 {
+		t.Errorf("the stop took %v", took)
+	}
+	if strings.Contains(r.out.String(), "cut off") {
+		t.Error("sessions were cut off")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -69,17 +70,26 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 	}
 	sessions.Wait()
 
-	t.Logf("%d scripts in %v: %d calls compared, %d refused, %d asked again because of NOQUORUM; %v",
-		*scripts, time.Since(started).Round(time.Millisecond), d.compared, d.refused, d.repeated, d.seen)
+	t.Logf("%d scripts in %v: %d calls compared, %d refused, %d asked again because of NOQUORUM",
+		*scripts, time.Since(started).Round(time.Millisecond), d.compared, d.refused, d.repeated)
+	for _, what := range slices.Sorted(maps.Keys(d.seen)) {
+		t.Logf("%6d %s", d.seen[what], what)
+	}
 	for i, text := range d.examples {
 		if i < maxExamples {
 			t.Error(text)
 		}
 	}
+	for _, text := range d.once {
+		t.Logf("not seen again: %s", text)
+	}
+	if len(d.once) > 1+*scripts/1000 {
+		t.Errorf("%d differences that did not come again", len(d.once))
+	}
 	if d.different > 0 {
 		t.Errorf("%d differences in %d scripts", d.different, len(d.examples))
 	}
-	if *scriptOnly < 0 && d.refused > d.compared {
+	if *scriptOnly < 0 && d.refused > d.compared/5 {
 		t.Errorf("%d calls refused and only %d compared: what is refused is not tested", d.refused, d.compared)
 	}
 	for _, effect := range []string{"nothing", "sets", "deletes", "prolongs"} {
@@ -96,6 +106,7 @@ type differential struct {
 	different                   int // calls
 	seen                        map[string]int
 	examples                    []string // one for each script that differs
+	once                        []string // what did not come again
 }
 
 // scriptSession is one client of each server, and one that looks at the
@@ -112,6 +123,11 @@ type scriptCall struct {
 	keys, args []string
 	before     []keyState
 	bySHA      bool
+	// differed is how often redlockd was not as Redis, and text how. Where a
+	// millisecond decides (PEXPIRE GT on a TTL that is the same) it is once;
+	// what is wrong comes again.
+	differed int
+	text     string
 }
 
 // compare makes the script of this number and its calls, and plays them. All
@@ -130,14 +146,21 @@ func (s *scriptSession) compare(number int) error {
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 && example == "" {
-			example = fmt.Sprintf("script %d\n%s\n%s", number, body, found[0])
+		s.note(func() { s.repeated += len(again) })
+		calls = again
+		for _, c := range found {
+			if c.differed < 3 {
+				calls = append(calls, c)
+				continue
+			}
+			if example == "" {
+				example = fmt.Sprintf("script %d\n%s\n%s", number, body, c.text)
+			}
+			s.note(func() { s.different++ })
 		}
-		s.note(func() { s.different += len(found) })
-		if calls = again; try == 20 && len(again) > 0 {
+		if try == 20 && len(calls) > 0 {
 			return fmt.Errorf("NOQUORUM 20 times")
 		}
-		s.note(func() { s.repeated += len(again) })
 	}
 	if example != "" {
 		s.note(func() { s.examples = append(s.examples, example) })
@@ -161,7 +184,7 @@ const (
 // calls are the calls of one script: each vector of arguments in several
 // states. Neighbours differ in a flag only, or in which arguments are equal.
 func (g lua) calls() []scriptCall {
-	soon := strconv.FormatInt(time.Now().UnixMilli()+160_000, 10)
+	soon := strconv.FormatInt(time.Now().UnixMilli()+120_000, 10)
 	token := g.pick("tok", "tok", "token-3f", "5", "")
 	vector := func(a ...string) []string { return append(a, soon) }
 	vectors := [][]string{
@@ -253,7 +276,7 @@ func (c *scriptCall) commands(body string) [][]string {
 
 // play plays the calls to both servers. It returns those that must be asked
 // again, since a quorum was not in time on a busy machine, and what differs.
-func (s *scriptSession) play(body string, calls []scriptCall) (again []scriptCall, found []string, err error) {
+func (s *scriptSession) play(body string, calls []scriptCall) (again, found []scriptCall, err error) {
 	var commands [][]string
 	var keys []string
 	for i := range calls {
@@ -300,8 +323,12 @@ func (s *scriptSession) play(body string, calls []scriptCall) (again []scriptCal
 		if err != nil {
 			return nil, nil, err
 		}
-		if text != "" {
-			found = append(found, text)
+		switch {
+		case text != "":
+			c.differed, c.text = c.differed+1, text
+			found = append(found, *c)
+		case c.differed > 0:
+			s.note(func() { s.once = append(s.once, c.text) })
 		}
 	}
 	return again, found, nil
@@ -335,6 +362,14 @@ func scriptRefused(reply string) bool {
 		strings.HasPrefix(reply, "-ERR invalid expire time in 'eval' command: above max_ttl")
 }
 
+// refusal is the beginning of what a refusal says, without names.
+func refusal(reply string) string {
+	_, did, _ := strings.Cut(strings.TrimSpace(reply), ": ")
+	did, _, _ = strings.Cut(did, "\"")
+	words := strings.Fields(did)
+	return "refused: " + strings.Join(words[:min(len(words), 5)], " ")
+}
+
 // judge says what is different, or "". A copy may still be on its way when
 // redlockd has answered, so it is looked at again before it counts as wrong.
 func (s *scriptSession) judge(o *callOutcome) (string, error) {
@@ -342,7 +377,7 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 	expected := o.call.before
 	if !refused {
 		expected = o.wanted
-		if strings.HasPrefix(o.want, "-") && sameReply(o.want, o.got) && !o.onMajority(expected) {
+		if strings.HasPrefix(o.want, "-") && o.sameReply() && !o.onMajority(expected) {
 			expected = o.withoutTaken()
 		}
 	}
@@ -356,6 +391,7 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 	s.note(func() {
 		if refused {
 			s.refused++
+			s.seen[refusal(o.got)]++
 			return
 		}
 		s.compared++
@@ -366,7 +402,7 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 		}
 	})
 	switch {
-	case !refused && !sameReply(o.want, o.got) && !sameReply(withoutEmptyOption(o.want), o.got):
+	case !refused && !o.sameReply():
 		return o.tell("another reply"), nil
 	case !o.onMajority(expected) && refused:
 		return o.tell("refused, and yet it changed something"), nil
@@ -387,6 +423,10 @@ func (o *callOutcome) withoutTaken() []keyState {
 		}
 	}
 	return states
+}
+
+func (o *callOutcome) sameReply() bool {
+	return sameReply(o.want, o.got) || sameReply(withoutEmptyOption(o.want), o.got)
 }
 
 func (o *callOutcome) onMajority(expected []keyState) bool {

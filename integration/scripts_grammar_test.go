@@ -75,7 +75,7 @@ func (g lua) seconds() string {
 	case 0:
 		return g.pick("160", "'40'", "-3", "0", "'y'")
 	case 1:
-		return g.pick("math.floor(tonumber(ARGV[2]) / 1000)", "ARGV[2] / 1000", "ARGV[4] + 30", "math.ceil(ARGV[2] / 1000)")
+		return g.pick("math.floor(tonumber(ARGV[2]) / 1000)", "ARGV[2] / 1000", "ARGV[4] + 10", "math.ceil(ARGV[2] / 1000)")
 	}
 	return "ARGV[4]"
 }
@@ -223,7 +223,7 @@ func (g lua) condition(depth int) string {
 	case 2:
 		return g.command(g.pick("pttl", "ttl"), g.key()) + g.pick(" < ", " > ", " <= ", " >= ", " == ") + g.pick("0", "-1", "-2", "1", "5000000")
 	case 3:
-		return g.command("pttl", g.key()) + g.pick(" < ", " > ", " <= ", " >= ") + "tonumber(ARGV[2])"
+		return g.command("pttl", g.key()) + g.pick(" < ", " > ", " <= ", " >= ") + "tonumber(ARGV[2]) + 15000"
 	case 4:
 		return "ARGV[3]" + same + g.pick("'1'", "'add'", "'0'", "''", "'NX'")
 	case 5:

@@ -117,33 +117,36 @@ func (s *schedule) freeRedlockd(n int) {
 	s.taken[n] = false
 }
 
-// run draws faults until the bench ends, and waits for their ends.
+// run draws faults until the bench ends, and waits for their ends. Now and
+// then it is the turn of a fault that needs all masters: until those are free
+// only redlockd are disturbed.
 func (s *schedule) run() {
-	list := kinds()
-	total := 0
-	for _, k := range list {
-		total += k.weight
-	}
-	ambushed := time.Time{}
+	var turn time.Time
+	next := s.draw(whole())
 	for !s.b.ended() {
-		k := s.draw(list, total)
-		if time.Since(ambushed) > s.b.window+2*time.Second && k.name != "freeze redlockd" {
-			// It needs all masters: the others make room.
-			k = ambushKind
+		k := s.draw(kinds())
+		due := time.Now().After(turn)
+		if due && k.name != "freeze redlockd" {
+			k = next
 		}
 		if f := k.prepare(s); f != nil {
-			if k.name == "ambush" {
-				ambushed = time.Now()
+			if due && k.name == next.name {
+				turn = time.Now().Add(s.b.window + 3*time.Second)
+				next = s.draw(whole())
 			}
 			s.count(k.name)
 			s.wg.Go(f)
 		}
-		time.Sleep(30*time.Millisecond + rand64(s.rng, 200*time.Millisecond))
+		time.Sleep(20*time.Millisecond + rand64(s.rng, 150*time.Millisecond))
 	}
 	s.wg.Wait()
 }
 
-func (s *schedule) draw(list []kind, total int) kind {
+func (s *schedule) draw(list []kind) kind {
+	total := 0
+	for _, k := range list {
+		total += k.weight
+	}
 	n := s.rng.IntN(total)
 	for _, k := range list {
 		if n -= k.weight; n < 0 {

@@ -71,8 +71,9 @@ quorum {
 
 # The masters: independent Redis (6.2 or newer) or Valkey (7.2 or newer)
 # servers, on different hosts, without replication between them. 3, 5 or 7 of
-# them; a majority must be well. A name belongs to one server for ever: give a
-# new server a new name. Every redlockd lists the same ones.
+# them; a majority must be well. Every redlockd lists the same ones. An empty
+# server may take the place of one that is gone for good: it waits as one that
+# restarted does, and then votes.
 
 master "a" {
   address = "127.0.0.1:7001"

@@ -32,8 +32,7 @@ type Config struct {
 
 // Master is one independent Redis or Valkey server.
 type Master struct {
-	// Name is what people call it; part of its mark (M3), so never reuse one
-	// for another server.
+	// Name is what people call it; part of its mark (M3).
 	Name string
 	// Address is host:port.
 	Address  string

@@ -457,11 +457,9 @@ func (o *callOutcome) tell(what string) string {
 // withoutEmptyOption is Redis's complaint about an option without a letter,
 // in which redlockd leaves out one of two spaces.
 func withoutEmptyOption(reply string) string {
-	const complaint = "-ERR Unsupported option "
-	if rest, ok := strings.CutPrefix(reply, complaint); ok && rest[0] <= ' ' {
-		return strings.TrimRight(complaint, " ") + rest
-	}
-	return reply
+	const complaint = "-ERR Unsupported option"
+	reply = strings.ReplaceAll(reply, complaint+"  ", complaint+" ")
+	return strings.ReplaceAll(reply, complaint+" \r", complaint+"\r")
 }
 
 // effectName is what happened to the first key.

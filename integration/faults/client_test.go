@@ -98,8 +98,12 @@ func (c *client) do(e *call, r int, args ...string) *call {
 	e.client, e.redlockd = c.id, r
 	// Now and then a client that does not wait, and is gone.
 	wait := stay + slack + 3*time.Second
-	if c.rng.IntN(40) == 0 {
+	switch {
+	case c.rng.IntN(40) == 0:
 		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
+	case e.kind == acquire && c.rng.IntN(10) == 0:
+		// It leaves while its lock is being taken, and asks elsewhere.
+		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
 	}
 	server := c.b.redlockds[r]
 	e.sent = c.b.h.now()

@@ -226,6 +226,9 @@ func (b *bench) check() {
 				b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v\n%s", key, y.start.Seconds(),
 					min(x.end, y.end).Seconds(), x.by, y.by, b.story(key, y.start-5*time.Second, y.start+time.Second))
 			}
+			for _, c := range denials(calls, spans) {
+				b.h.violation("DENIED while somebody held %s for certain: %v", key, c)
+			}
 			if r := linearizable(calls, false); r != porcupine.Ok {
 				b.h.violation("porcupine: %s is not one lock (%v)\n%s", key, r, b.story(key, 0, time.Hour))
 			} else if r := linearizable(calls, true); r != porcupine.Ok {
@@ -236,7 +239,7 @@ func (b *bench) check() {
 	wg.Wait()
 	b.tb.Logf("%d histories, %d certain spans; calls: %v", checked, spansSeen, b.h.counts)
 	for i, v := range b.h.violations {
-		if i == 5 {
+		if i == 12 {
 			b.tb.Errorf("... and %d violations more", len(b.h.violations)-i)
 			break
 		}

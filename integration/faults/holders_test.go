@@ -68,3 +68,27 @@ func twoHolders(spans []span) (a, b span, found bool) {
 	}
 	return a, b, false
 }
+
+// denials are the answers that tell of no lock, or of another's, while a
+// grant was certain for all of their time (P4): they name what porcupine only
+// finds to be wrong. By equal tokens only a read can.
+func denials(calls []*call, spans []span) []*call {
+	var out []*call
+	for _, c := range calls {
+		for _, s := range spans {
+			early := time.Duration(0)
+			if c.kind == read {
+				early = readSlack
+			}
+			if c.sent < s.start || c.got > s.end-early {
+				continue
+			}
+			denied := c.answer == no && (c.kind == read || c.kind != acquire && c.token == s.by.token)
+			other := c.kind == read && c.answer == yes && c.value != s.by.token
+			if denied || other {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}

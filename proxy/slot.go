@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
@@ -77,13 +78,13 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 	}
 	if refusal == nil {
 		reply = sl.shape(sl.outcomes)
-		if reply.Kind != commands.KindError {
+		if reply.Kind != commands.KindError || sl.decided(reply) {
 			return reply, left
 		}
 		refusal = &reply
 	}
-	// A client that hears an error does not know of what was granted beside
-	// it.
+	// A client that hears that nobody can tell does not know of what was
+	// granted beside it.
 	sl.undo(g)
 	if gone && sl.acquires {
 		// The quorum begins no acquire for a client that has gone, and can
@@ -91,6 +92,17 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 		return errClientGone, 0
 	}
 	return *refusal, 0
+}
+
+// decided is whether an error is the answer to what was carried out: that of a
+// script which takes a lock and answers an error of its own.
+func (sl *slot) decided(reply commands.Reply) bool {
+	for _, o := range sl.outcomes {
+		if o.Err != nil {
+			return false
+		}
+	}
+	return !strings.HasPrefix(reply.Text, "NOQUORUM ")
 }
 
 func (sl *slot) undo(g grants) {

@@ -19,7 +19,7 @@ type chunk struct {
 
 // compileError is what Redis answers to a script that does not compile.
 func compileError(text string) error {
-	return errors.New("ERR Error compiling script (new function): user_script:" + oneLine(text))
+	return errors.New("ERR Error compiling script (new function): user_script:" + oneLine(strings.TrimSpace(text)))
 }
 
 // compile turns body into a syntax tree that the interpreter can walk without
@@ -64,7 +64,7 @@ func oneLine(s string) string {
 			return ' '
 		}
 		return r
-	}, strings.TrimSpace(s))
+	}, s)
 }
 
 // checker finds what the parser lets through and Lua 5.1 does not.

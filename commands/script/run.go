@@ -23,6 +23,7 @@ type run struct {
 	globals map[string]value
 	depth   int
 	line    int // of the node at work, for error texts
+	time    int64
 }
 
 // luaError is a raised Lua error; a value of nil cannot be raised.

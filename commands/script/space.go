@@ -109,5 +109,9 @@ func (r *run) masterTime() int64 {
 	if r.space.clock == nil {
 		refuse("uses an absolute time, which is not kept here")
 	}
-	return r.space.clock()
+	if r.time == 0 {
+		// Time stands still in a script.
+		r.time = r.space.clock()
+	}
+	return r.time
 }

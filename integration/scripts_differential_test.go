@@ -377,9 +377,6 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 	expected := o.call.before
 	if !refused {
 		expected = o.wanted
-		if strings.HasPrefix(o.want, "-") && o.sameReply() && !o.onMajority(expected) {
-			expected = o.withoutTaken()
-		}
 	}
 	for wait := time.Millisecond; !o.onMajority(expected) && wait < 2*time.Second; wait *= 2 {
 		time.Sleep(wait)
@@ -397,9 +394,6 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 		s.compared++
 		s.seen[effectName(o.call.before[0], o.wanted[0])]++
 		s.seen["reply "+o.want[:1]]++
-		if !slices.Equal(expected, o.wanted) {
-			s.seen["undone beside an error"]++
-		}
 	})
 	switch {
 	case !refused && !o.sameReply():
@@ -412,21 +406,8 @@ func (s *scriptSession) judge(o *callOutcome) (string, error) {
 	return "", nil
 }
 
-// withoutTaken is the effect without the locks that the call took. A client
-// that hears an error does not know that it has a lock, so redlockd undoes
-// what was granted beside an error, also where it is the script's own.
-func (o *callOutcome) withoutTaken() []keyState {
-	states := slices.Clone(o.wanted)
-	for k, before := range o.call.before {
-		if !before.found {
-			states[k] = before
-		}
-	}
-	return states
-}
-
 func (o *callOutcome) sameReply() bool {
-	return sameReply(o.want, o.got) || sameReply(withoutEmptyOption(o.want), o.got)
+	return sameReply(o.want, o.got)
 }
 
 func (o *callOutcome) onMajority(expected []keyState) bool {
@@ -452,14 +433,6 @@ func (o *callOutcome) tell(what string) string {
 		fmt.Fprintf(&b, "; %v", c)
 	}
 	return b.String()
-}
-
-// withoutEmptyOption is Redis's complaint about an option without a letter,
-// in which redlockd leaves out one of two spaces.
-func withoutEmptyOption(reply string) string {
-	const complaint = "-ERR Unsupported option"
-	reply = strings.ReplaceAll(reply, complaint+"  ", complaint+" ")
-	return strings.ReplaceAll(reply, complaint+" \r", complaint+"\r")
 }
 
 // effectName is what happened to the first key.

@@ -35,6 +35,9 @@ func newClient(b *bench, id int) *client {
 		conns: make([]net.Conn, n), bufs: make([]*bufio.Reader, n), opened: make([]time.Duration, n)}
 }
 
+// equalToken is what all clients use on some keys.
+const equalToken = "same"
+
 // errReply is an error that redlockd answered.
 type errReply string
 
@@ -155,7 +158,7 @@ func (c *client) run() {
 		c.tokens++
 		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
 		if equal {
-			token = "same"
+			token = equalToken
 		}
 		c.lock(key, token, equal)
 	}

@@ -21,12 +21,22 @@ func spansOf(calls []*call) []span {
 		if c.answer != yes || c.kind != acquire && c.kind != extend {
 			continue
 		}
+		if c.kind == extend && c.token == equalToken && !continues(c, out) {
+			continue
+		}
 		if end := certainEnd(c, calls); end > c.got {
 			out = append(out, span{c.grant, c, c.got, end})
 		}
 	}
 	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	return out
+}
+
+// continues is whether an extend was answered while its grant was certain.
+// With equal tokens a later one may have prolonged the next holder's lock, on
+// one Redis too.
+func continues(c *call, before []span) bool {
+	return slices.ContainsFunc(before, func(s span) bool { return s.grant == c.grant && s.end >= c.got })
 }
 
 // certainEnd is until when what c was told is certain: its sending + TTL, or

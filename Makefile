@@ -30,13 +30,14 @@ build: ## bin/redlockd
 bench: deps ## benchmarks of all packages
 	@. ./.deps/env && go test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout $(TIMEOUT) ./...
 
-fuzz: ## every fuzz target for FUZZTIME
+fuzz: deps ## every fuzz target for FUZZTIME, then 20,000 scripts on Redis and redlockd
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+	@. ./.deps/env && go test ./integration -count=1 -run '^TestC7ScriptsAsOnRedis$$' -timeout $(TIMEOUT) -v -args -scripts 20000
 
 clients: deps ## every lock client against one Redis and redlockd; writes docs/clients.md
 	@. ./.deps/env && go run ./integration/clients/runner -install -report docs/clients.md

@@ -70,7 +70,7 @@ func (t *task) stepArgs() []string {
 	for i := range t.steps {
 		s := &t.steps[i]
 		found, does, token, expiry := "0", "keep", "", "0"
-		if s.state.Found {
+		if s.there() {
 			found = "1"
 		}
 		switch {
@@ -81,7 +81,7 @@ func (t *task) stepArgs() []string {
 			does, token = "hold", s.change.Token
 			// Even where it creates, odd where it prolongs (V6).
 			e := t.expiries[i]
-			if s.state.Found {
+			if s.there() {
 				e++
 			}
 			expiry = itoa(e)

@@ -131,7 +131,7 @@ func (s *schedule) run() {
 		}
 		if f := k.prepare(s); f != nil {
 			if due && k.name == next.name {
-				turn = time.Now().Add(s.b.window + 3*time.Second)
+				turn = time.Now().Add(s.b.window + time.Second)
 				next = s.draw(whole())
 			}
 			s.count(k.name)

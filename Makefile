@@ -5,6 +5,8 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME  ?= 10s
 BENCHTIME ?= 2s
 TIMEOUT   ?= 15m
+# The lock clients that make test runs, of those that are installed.
+CLIENTS   ?= ^(Go|redis-cli)/
 
 .PHONY: help test deps lint build bench fuzz clients mutants clean
 
@@ -15,6 +17,7 @@ help: ## show this
 # the other packages, and would repeat an old result.
 test: deps lint ## get what is missing, then lint and run every test
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
+	@. ./.deps/env && go run ./integration/clients/runner -only '$(CLIENTS)'
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
 	@.ci/deps

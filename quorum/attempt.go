@@ -181,6 +181,10 @@ func (a *attempt) decide() {
 	if a.first >= 0 && a.refusedFirstLocked() {
 		v, certain = Split, true
 	}
+	if certain && v == Held && a.op.Kind == Read {
+		t := count(a.ballots, majority(len(a.ballots)))
+		certain = t.awaited == 0 || !a.mayLive(&t)
+	}
 	if !certain {
 		a.mu.Unlock()
 		return

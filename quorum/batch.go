@@ -153,10 +153,25 @@ func outcomeOf(t *task, r rueidis.RedisResult, quarantined bool) outcome {
 		return errorOutcome(err)
 	}
 	b := t.read(r)
-	if b.vote == absent && quarantined {
-		b.vote, b.lost = silent, true
+	if quarantined {
+		b = b.doubted(t)
 	}
 	return outcome{ballot: b, done: true}
+}
+
+// doubted is what the vote of a master counts that may have forgotten locks
+// (M4): its "absent" is silent, and so is another token than ours, since it
+// may have the memory of an earlier time. A copy found on it counts.
+func (b ballot) doubted(t *task) ballot {
+	switch {
+	case b.vote == absent:
+		b.vote, b.lost = silent, true
+	case b.vote == refused && (t.kind == Extend || t.kind == Release):
+		b = ballot{vote: silent}
+	case b.vote == found:
+		b.doubtful = true
+	}
+	return b
 }
 
 // errorOutcome is V14: WRONGTYPE is refused, every other error is silent.

@@ -414,3 +414,50 @@ func TestV9LostLockStaysLost(t *testing.T) {
 		}
 	})
 }
+
+// V10: a copy that an extend did not reach, and that is used up, does not make
+// a lock absent that lives on a quorum.
+func TestV10StaleCopyIsNoEnd(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].freeze()
+		c.masters[1].freeze()
+		time.Sleep(100 * time.Millisecond)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
+		time.Sleep(300 * time.Millisecond)
+		c.masters[0].thaw()
+		c.masters[1].thaw()
+		time.Sleep(700 * time.Millisecond)
+		for range 50 {
+			for i := range c.masters {
+				c.slow(time.Duration(i%3)*time.Millisecond, i)
+			}
+			if o := do(c.q, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
+				t.Fatal("absent, and its holder has it for 19s more")
+			}
+			c.slow(0, 0, 1, 2, 3, 4)
+		}
+	})
+}
+
+// M4: another token on a master with the memory of an earlier time is no
+// evidence that a lock is gone.
+func TestM4OldMemoryIsNoEvidence(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.masters[3].kill()
+		c.masters[4].kill()
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.masters[3].mend()
+		c.masters[4].mend()
+		f := c.masters[0]
+		f.kill()
+		_ = f.Set("k", "old")
+		f.startWithMemory()
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)
+		c.want(do(c.q, release("k", "t")), Won)
+	})
+}

@@ -58,6 +58,10 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 	}
 	slices.Sort(left)
 	cfg := &a.call.q.cfg
+	if a.mayLive(t) {
+		o.Verdict = Undecided
+		return
+	}
 	ttl := min(cfg.remaining(left[len(left)-t.quorum]), cfg.MaxTTL)
 	// A grant's expiry is ahead by a timeout at most, see sawClock.
 	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
@@ -97,4 +101,22 @@ func (g *grant) undo() {
 	g.attempt.rollback(mayHaveCreated)
 	g.attempt.told()
 	g.attempt.call.touch()
+}
+
+// mayLive is whether what is used up on the q-th of the masters that have
+// answered may not be with the others: after an extend they may have it for
+// longer, and a master in quarantine may have it for too short (V10). Needs
+// mu.
+func (a *attempt) mayLive(t *tally) bool {
+	alive, doubtful := 0, 0
+	for _, b := range a.ballots {
+		switch {
+		case b.vote != found || b.token != t.most || b.foreign:
+		case a.call.q.cfg.remaining(b.left) >= time.Millisecond:
+			alive++
+		case b.doubtful:
+			doubtful++
+		}
+	}
+	return alive > 0 && alive < t.quorum && alive+doubtful+t.silent+t.awaited >= t.quorum
 }

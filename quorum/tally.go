@@ -39,6 +39,8 @@ type ballot struct {
 	// lost is whether the key is absent on a master in quarantine, whose vote
 	// is silent (M4).
 	lost bool
+	// doubtful is whether what was found is on a master in quarantine.
+	doubtful bool
 }
 
 // tally counts the ballots of one attempt.
@@ -51,6 +53,9 @@ type tally struct {
 	most      string
 	mostCount int
 	others    bool
+	// doubtful is how many masters in quarantine hold another one: they do
+	// not tell what they held before.
+	doubtful int
 }
 
 // count tallies the ballots for a quorum of q masters.
@@ -74,6 +79,11 @@ func count(ballots []ballot, q int) tally {
 			t.silent++
 		case refused, found:
 			t.meet(ballots, i)
+		}
+	}
+	for _, b := range ballots {
+		if b.doubtful && b.token != t.most {
+			t.doubtful++
 		}
 	}
 	return t

@@ -190,6 +190,7 @@ func TestVerdicts(t *testing.T) {
 		{"V8 extend of a lost lock", Extend, b(pro, no, no, no, no), Absent, true},
 		{"V10 read with one dead", Read, b(fx, fx, no, no, mute), Undecided, true},
 		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), Absent, true},
+		{"M4 read, another token in quarantine is no evidence", Read, b(fx, fx, no, no, ballot{vote: found, token: "y", doubtful: true}), Undecided, true},
 		{"V12 one master", Acquire, b(yes), Won, true},
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {

@@ -5,10 +5,11 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME  ?= 10s
 BENCHTIME ?= 2s
 TIMEOUT   ?= 15m
+MINUTES   ?= 10
 # The lock clients that make test runs, of those that are installed.
 CLIENTS   ?= ^(Go|redis-cli)/
 
-.PHONY: help test deps lint build bench fuzz clients mutants clean
+.PHONY: help test deps lint build bench fuzz clients mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -47,6 +48,9 @@ clients: deps ## every lock client against one Redis and redlockd; writes docs/c
 
 mutants: ## take each rule out of the code, one at a time, and expect a red test
 	@go run ./integration/mutants
+
+soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
+	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 
 clean: ## remove what was built, and the tools that make deps put here
 	@rm -rf bin .deps

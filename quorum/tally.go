@@ -53,9 +53,10 @@ type tally struct {
 	most      string
 	mostCount int
 	others    bool
-	// doubtful is how many masters in quarantine hold another one: they do
-	// not tell what they held before.
-	doubtful int
+	// reach is how many masters at most one token has: those where it was
+	// met, and those in quarantine that hold another one, since they do not
+	// tell what they held before.
+	reach int
 }
 
 // count tallies the ballots for a quorum of q masters.
@@ -81,12 +82,27 @@ func count(ballots []ballot, q int) tally {
 			t.meet(ballots, i)
 		}
 	}
-	for _, b := range ballots {
-		if b.doubtful && b.token != t.most {
-			t.doubtful++
+	t.reach = reach(ballots, nil)
+	for i := range ballots {
+		if ballots[i].vote == refused || ballots[i].vote == found {
+			t.reach = max(t.reach, reach(ballots, &ballots[i]))
 		}
 	}
 	return t
+}
+
+// reach is how many masters may have the token of one ballot, or, without
+// one, a token that was met nowhere.
+func reach(ballots []ballot, of *ballot) int {
+	n := 0
+	for _, b := range ballots {
+		met := b.vote == refused || b.vote == found
+		same := of != nil && b.token == of.token && b.foreign == of.foreign
+		if met && same || b.doubtful {
+			n++
+		}
+	}
+	return n
 }
 
 // meet counts how often the token of ballot i was met up to there.

@@ -100,7 +100,7 @@ func (t *tally) read() (Verdict, bool) {
 	switch {
 	case t.mostCount >= t.quorum:
 		return Held, true
-	case t.mostCount+t.silent+t.doubtful+t.awaited < t.quorum:
+	case t.reach+t.silent+t.awaited < t.quorum:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0

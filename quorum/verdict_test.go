@@ -191,6 +191,7 @@ func TestVerdicts(t *testing.T) {
 		{"V10 read with one dead", Read, b(fx, fx, no, no, mute), Undecided, true},
 		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), Absent, true},
 		{"M4 read, another token in quarantine is no evidence", Read, b(fx, fx, no, no, ballot{vote: found, token: "y", doubtful: true}), Undecided, true},
+		{"M4 nor while others are awaited", Read, b(ballot{vote: found, token: "y", doubtful: true}, fx, wait, no, no), Undecided, false},
 		{"V12 one master", Acquire, b(yes), Won, true},
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {

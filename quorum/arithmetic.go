@@ -65,14 +65,11 @@ func roundHold(h time.Duration) time.Duration {
 
 // evenExpiry is the expiry, in a master's own milliseconds, of an attempt
 // that creates: latest is the latest possible reading of its clock now, spread
-// a few random milliseconds. oddExpiry belongs to one that prolongs (V6).
+// a few random milliseconds. One that prolongs gets the odd one behind it
+// (V6).
 func evenExpiry(latest int64, hold time.Duration, spread int64) int64 {
 	e := latest + hold.Milliseconds() + spread
 	return e + e&1
-}
-
-func oddExpiry(latest int64, hold time.Duration, spread int64) int64 {
-	return evenExpiry(latest, hold, spread) + 1
 }
 
 func ceilMillis(d time.Duration) time.Duration {

@@ -48,11 +48,9 @@ type tally struct {
 	quorum                        int
 	awaited, yes, absent, silent  int
 	created, prolonged, tokenless int
-	// most is the token that was met most often, mostCount how often, and
-	// others whether a second one was met.
+	// most is the token that was met most often, mostCount how often.
 	most      string
 	mostCount int
-	others    bool
 	// reach is how many masters at most one token has: those where it was
 	// met, and those in quarantine that hold another one, since they do not
 	// tell what they held before.
@@ -113,9 +111,6 @@ func (t *tally) meet(ballots []ballot, i int) {
 		if met && other.token == b.token && other.foreign == b.foreign {
 			n++
 		}
-	}
-	if t.mostCount > 0 && t.most != b.token {
-		t.others = true
 	}
 	if b.foreign {
 		t.tokenless++

@@ -222,6 +222,7 @@ func (a *attempt) end(v Verdict) {
 		a.call.q.events.lateGrants.Add(1)
 	}
 	a.lost = v != Won
+	a.countVotes()
 	a.mu.Unlock()
 	switch v {
 	case Won:
@@ -237,6 +238,20 @@ func (a *attempt) end(v Verdict) {
 		a.told() // there is nothing to take back later
 	}
 	a.then(a, v)
+}
+
+// countVotes notes which masters the verdict was made of. Needs mu.
+func (a *attempt) countVotes() {
+	for i := range a.ballots {
+		n := &a.call.q.events.votes[i]
+		switch a.ballots[i].vote {
+		case awaited, unasked:
+		case silent:
+			n.silent.Add(1)
+		default:
+			n.counted.Add(1)
+		}
+	}
 }
 
 // promises is whether winning grants the client something for a time.

@@ -38,6 +38,10 @@ func (c *connection) command(t *task) rueidis.Completed {
 		return c.client.B().Set().Key(t.key).Value(t.token).Nx().Get().PxatMillisecondsTimestamp(t.expiry).Build()
 	case t.kind == Remove && t.deadline == 0:
 		return c.client.B().Del().Key(t.key).Build()
+	case t.kind == list:
+		return c.client.B().Scan().Cursor(t.page.cursor).Count(int64(t.page.count)).Type("string").Build()
+	case t.kind == dbSize:
+		return c.client.B().Dbsize().Build()
 	}
 	script, args := t.call()
 	if script == rollbackScript && !c.is7 {
@@ -151,6 +155,9 @@ type outcome struct {
 func outcomeOf(t *task, r rueidis.RedisResult, quarantined bool) outcome {
 	if err := r.Error(); err != nil && !rueidis.IsRedisNil(err) {
 		return errorOutcome(err)
+	}
+	if t.page != nil {
+		return outcome{ballot: t.page.read(t.kind, r), done: true}
 	}
 	b := t.read(r)
 	if quarantined {

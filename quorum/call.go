@@ -233,6 +233,8 @@ func (c *call) tell(o *Outcome) bool {
 		c.stay.Stop()
 	}
 	c.mu.Unlock()
+	o.Took = c.q.now() - c.arrived
+	c.q.events.timings[c.op.Kind].add(o.Took)
 	c.done(o)
 	c.q.underWay.leave()
 	return true

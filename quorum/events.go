@@ -15,6 +15,12 @@ type events struct {
 	masterErrors                 atomic.Uint64
 	withoutMajority              atomic.Uint64
 
+	timings timings
+	// votes and batches are by the master's number: how its votes went, and
+	// how long it took to answer a batch.
+	votes   [maxMasters]voteCounts
+	batches [maxMasters]histogram
+
 	mu     sync.Mutex
 	signal chan struct{}
 }

@@ -42,6 +42,7 @@ type fakeMaster struct {
 	pipes    []net.Conn
 	log      []string
 	refused  map[string]string // command -> error
+	paged    bool              // SCAN obeys COUNT, which miniredis does not
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
@@ -122,6 +123,8 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		id, _ := strconv.Atoi(args[len(args)-1])
 		f.killed[id] = true
 		c.WriteInt(1)
+	case cmd == "SCAN" && f.paged:
+		f.writePage(c, args)
 	case cmd == "CONFIG":
 		c.WriteMapLen(1)
 		c.WriteBulk("appendfsync")
@@ -130,6 +133,21 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		return false
 	}
 	return true
+}
+
+// writePage answers SCAN in database 0, the cursor being a key's number.
+func (f *fakeMaster) writePage(c *peer.Peer, args []string) {
+	keys := f.DB(0).Keys()
+	from, _ := strconv.Atoi(args[0])
+	count, _ := strconv.Atoi(args[2])
+	to := min(from+count, len(keys))
+	next := to
+	if to == len(keys) {
+		next = 0
+	}
+	c.WriteLen(2)
+	c.WriteBulk(strconv.Itoa(next))
+	c.WriteStrings(keys[from:to])
 }
 
 // info tells a version that acquires by script, since miniredis reads the

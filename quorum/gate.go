@@ -34,6 +34,12 @@ func (g *gate) leave() {
 	}
 }
 
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside
+}
+
 // close lets nobody in any more, and waits until nobody is inside.
 func (g *gate) close(ctx context.Context) error {
 	g.mu.Lock()

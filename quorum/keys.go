@@ -86,6 +86,20 @@ func (t *keyTable) full(key string) bool {
 	return k != nil && len(k.waiting) >= maxWaiting
 }
 
+// waiting is how many calls wait for their turn.
+func (t *keyTable) waiting() int {
+	n := 0
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		for _, k := range s.queues {
+			n += len(k.waiting)
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
 // add needs the mutex.
 func (s *keyShard) add(c *call, key string, first bool) *keyQueue {
 	k := s.queues[key]

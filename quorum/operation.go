@@ -35,6 +35,9 @@ const (
 	DecideAll
 	// transact is the second half of DecideAll.
 	transact
+	// list and dbSize look at one master's keys (scan.go).
+	list
+	dbSize
 )
 
 // Change is what becomes of one key.
@@ -139,9 +142,22 @@ type Outcome struct {
 	// Err is set for Undecided and Split, and its text is for the client:
 	// "NOQUORUM ...". It is nil otherwise.
 	Err error
+	// Took is the time from Do to this outcome.
+	Took time.Duration
 
 	grant *grant
+	// withdrawn is told when the grant is taken back.
+	withdrawn Withdrawal
 }
+
+// Withdrawal is who wants to know that a grant was taken back. It may be told
+// more than once, and from several goroutines.
+type Withdrawal interface{ Withdrawn() }
+
+// OnUndo makes w hear of it when what was won is taken back: the reply could
+// not be written, or not in time. For outcomes that grant nothing it does
+// nothing.
+func (o *Outcome) OnUndo(w Withdrawal) { o.withdrawn = w }
 
 // Confirm looks at the clock, and must be called right before the reply is
 // written (V2). A nil error says that the outcome may be told. Otherwise it
@@ -151,7 +167,17 @@ func (o *Outcome) Confirm() error {
 	if o.grant == nil {
 		return nil
 	}
-	return o.grant.confirm()
+	err := o.grant.confirm()
+	if err != nil {
+		o.withdraw()
+	}
+	return err
+}
+
+func (o *Outcome) withdraw() {
+	if o.withdrawn != nil {
+		o.withdrawn.Withdrawn()
+	}
 }
 
 // WriteBefore returns how long from now the writing of the reply may take at
@@ -169,6 +195,7 @@ func (o *Outcome) WriteBefore() (time.Duration, bool) {
 func (o *Outcome) Undo() {
 	if o.grant != nil {
 		o.grant.undo()
+		o.withdraw()
 	}
 }
 

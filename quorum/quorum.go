@@ -136,7 +136,16 @@ func (q *Quorum) Now() int64 {
 func (q *Quorum) Status() Status {
 	d := q.database(0)
 	s := Status{Masters: d.status(), Quorum: majority(len(d.lanes)), Voting: d.voting(),
-		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters()}
+		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
+		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
+	for i := range s.Masters {
+		s.Masters[i].Votes, s.Masters[i].Batches = q.events.votes[i].read(), q.events.batches[i].read()
+	}
+	for i := range q.databases {
+		if d := q.databases[i].Load(); d != nil {
+			s.Waiting += d.keys.waiting()
+		}
+	}
 	return s
 }
 

@@ -9,6 +9,7 @@ func (a *attempt) late(i int, b ballot) {
 	waited := a.ballots[i].vote == awaited
 	if waited {
 		a.ballots[i] = b
+		a.countLate(i)
 	}
 	again := waited && a.lost && !a.undone[i] && (b.vote == created || b.vote == silent) && a.sent[i]
 	a.undone[i] = a.undone[i] || again
@@ -16,6 +17,15 @@ func (a *attempt) late(i int, b ballot) {
 	if again {
 		a.rollbackAt(i)
 	}
+}
+
+// countLate notes a vote that the verdict did not need. Needs mu.
+func (a *attempt) countLate(i int) {
+	if a.ballots[i].vote == silent {
+		a.call.q.events.votes[i].silent.Add(1)
+		return
+	}
+	a.call.q.events.votes[i].spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the

@@ -87,6 +87,9 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		l.due = l.due || len(l.owed) > 0 && l.frozenAt(received)
 		l.busy = false
 	}
+	if !broken(over) {
+		l.events.batches[l.index].add(received - b.sent)
+	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	outcomes := make([]outcome, len(b.tasks))

@@ -33,6 +33,10 @@ type MasterStatus struct {
 	// Version is the redis_version it told, RunID its run_id.
 	Version string
 	RunID   string
+	// Votes are its part in the verdicts, Batches the time from sending it a
+	// batch (M2) to its answer.
+	Votes   Votes
+	Batches Histogram
 }
 
 // Counters count since the start of the process.
@@ -44,11 +48,17 @@ type Counters struct {
 	MasterErrors, WithoutMajority uint64
 }
 
-// Status is a snapshot for INFO and for people.
+// Status is a snapshot for INFO and for people. It shares nothing with the
+// Quorum.
 type Status struct {
 	Masters  []MasterStatus
 	Quorum   int
 	Voting   int
 	Embedded bool
 	Counters Counters
+	// Timings are how long operations took, from Do to their outcome, by kind.
+	Timings map[string]Histogram
+	// UnderWay are the operations that were not told their outcome yet,
+	// Waiting those of them that wait for others on their key (V7).
+	UnderWay, Waiting int
 }

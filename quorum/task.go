@@ -33,6 +33,10 @@ type task struct {
 	tries int
 	// passed is closed when the task has been answered, for a barrier.
 	passed chan struct{}
+	// heard gets the answer of what is asked beside the votes, page what comes
+	// with it (scan.go).
+	heard func(ballot)
+	page  *page
 	// via is the script it went out as, if any.
 	via *serverScript
 	// until is when repeating a rollback or a release has become useless,
@@ -69,5 +73,8 @@ func (t *task) answer(b ballot) {
 	}
 	if t.passed != nil {
 		close(t.passed)
+	}
+	if t.heard != nil {
+		t.heard(b)
 	}
 }

@@ -1,0 +1,84 @@
+package quorum
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Copy is what one master has under a key, for people. It does not tell the
+// token: copies with the same number have the same one.
+type Copy struct {
+	Master string
+	// State is what the master is.
+	State MasterState
+	// Answered is whether it told what it has.
+	Answered bool
+	// Token is 0 where it has nothing, else the number of the token.
+	Token int
+	// Hold is what remains until the master forgets it; more than what a
+	// client may rely on (V3). It is negative for a key without expiry.
+	Hold time.Duration
+}
+
+// Copies asks every master what it has under a key. It is no vote, and waits
+// for the slowest master for an operation's stay at most.
+func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
+	d := q.database(db)
+	status := d.status()
+	ballots := make([]ballot, len(d.lanes))
+	out := make([]Copy, len(d.lanes))
+	var asked sync.WaitGroup
+	for i, l := range d.lanes {
+		asked.Go(func() {
+			ballots[i], out[i].Answered = l.hear(ctx, &task{kind: Read, key: key})
+		})
+	}
+	asked.Wait()
+	var tokens []string
+	for i, b := range ballots {
+		out[i].Master, out[i].State = status[i].Name, status[i].State
+		// A master in quarantine that lacks the key is silent (M4).
+		out[i].Answered = out[i].Answered || b.lost
+		if b.vote != found {
+			continue
+		}
+		if !slices.Contains(tokens, b.token) {
+			tokens = append(tokens, b.token)
+		}
+		out[i].Token, out[i].Hold = slices.Index(tokens, b.token)+1, b.left
+		if b.left == noExpiry {
+			out[i].Hold = -1
+		}
+	}
+	return out
+}
+
+// Size is about how many locks a database has: as many keys as a quorum has at
+// least, the mark not counted, and with what is not forgotten yet. The error's
+// text is for the client.
+func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
+	d := q.database(db)
+	sizes := make([]int64, len(d.lanes))
+	var asked sync.WaitGroup
+	for i, l := range d.lanes {
+		asked.Go(func() {
+			t := &task{kind: dbSize, page: &page{}}
+			sizes[i] = -1
+			if _, ok := l.hear(ctx, t); ok {
+				sizes[i] = t.page.size
+				if !l.master.Embedded {
+					sizes[i]-- // the mark
+				}
+			}
+		})
+	}
+	asked.Wait()
+	slices.Sort(sizes)
+	n := sizes[len(sizes)-majority(len(sizes))]
+	if n >= 0 {
+		return n, nil
+	}
+	return 0, d.cannotList()
+}

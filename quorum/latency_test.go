@@ -1,0 +1,78 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+func TestHistogramBounds(t *testing.T) {
+	for i := range buckets {
+		bound := BucketBound(i)
+		var at, above histogram
+		at.add(bound)
+		above.add(bound + time.Nanosecond)
+		if at.read().Counts[i] != 1 || above.read().Counts[i] != 0 {
+			t.Errorf("%v is not the bound of bucket %d", bound, i)
+		}
+	}
+	var h histogram
+	for _, d := range []time.Duration{-time.Second, 0, time.Hour} {
+		h.add(d)
+	}
+	if got := h.read(); got.Counts[0] != 2 || got.Count != 3 || got.Sum != time.Hour {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestVotesAndTimings: a slow master's votes are spare, a dead one's silent.
+func TestVotesAndTimings(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.masters[3].set(func() { c.masters[3].delay = 4 * time.Millisecond })
+		c.masters[4].kill()
+		time.Sleep(time.Second)
+		before := c.q.Status()
+		for range 10 {
+			c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+			c.want(do(c.q, release("k", "t")), Won)
+			time.Sleep(100 * time.Millisecond)
+		}
+		after := c.q.Status()
+		for i, want := range []Votes{{Counted: 20}, {Counted: 20}, {Counted: 20}, {Spare: 20}, {Silent: 20}} {
+			a, b := before.Masters[i].Votes, after.Masters[i].Votes
+			if got := (Votes{b.Counted - a.Counted, b.Spare - a.Spare, b.Silent - a.Silent}); got != want {
+				t.Errorf("master %d: %+v, want %+v", i, got, want)
+			}
+		}
+		if n := after.Timings["acquire"].Count - before.Timings["acquire"].Count; n != 10 {
+			t.Errorf("%d acquires timed, want 10", n)
+		}
+		slow := after.Masters[3].Batches
+		if slow.Count == 0 || slow.Sum/time.Duration(slow.Count) < 4*time.Millisecond {
+			t.Errorf("the slow master's batches took %v on average of %d", slow.Sum, slow.Count)
+		}
+		if after.UnderWay != 0 || after.Waiting != 0 {
+			t.Errorf("%d under way, %d waiting", after.UnderWay, after.Waiting)
+		}
+	})
+}
+
+func TestWaitingIsCounted(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for _, f := range c.masters {
+			f.freeze()
+		}
+		var outs []<-chan *Outcome
+		for range 3 {
+			outs = append(outs, start(c.q, release("k", "t")))
+		}
+		if s := c.q.Status(); s.UnderWay != 3 || s.Waiting != 2 {
+			t.Errorf("%d under way, %d waiting, want 3 and 2", s.UnderWay, s.Waiting)
+		}
+		for _, out := range outs {
+			<-out
+		}
+		for _, f := range c.masters {
+			f.thaw()
+		}
+	})
+}

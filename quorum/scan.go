@@ -1,0 +1,207 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// maxPage is how many keys one step of a listing looks at, about: each may
+// cost every master a read, and this process its name.
+const maxPage = 250
+
+// Page is one step of a listing.
+type Page struct {
+	// Next is where the next step goes on; 0 is the end.
+	Next  uint64
+	Locks []Listed
+}
+
+// Listed is one lock of a listing.
+type Listed struct {
+	Key string
+	// TTL is what is left of it, as in State.
+	TTL time.Duration
+	// Err is set where no quorum can tell of this key whether it is held.
+	Err error
+}
+
+// Scan is one step through the locks of a database that match: those that a
+// quorum has and a client may still rely on, as a read tells (V10). It looks
+// at about count keys, 1 to maxPage, of one master's. cursor is 0 to begin,
+// then Page.Next of the step before. A lock that is held from the first step
+// to the last is listed at least once; one may be listed twice. The error's
+// text is for the client. It blocks for a few times an operation's stay at
+// most (V2), or until ctx is over; how many do so is for the caller to bound.
+func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
+	d := q.database(db)
+	at := place(cursor)
+	if !at.valid(len(d.lanes)) {
+		return Page{}, errors.New("ERR invalid cursor")
+	}
+	if err := d.lacking(false, majority(len(d.lanes))); err != nil {
+		return Page{}, err
+	}
+	keys, next, err := d.look(ctx, at, min(max(count, 1), maxPage))
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{Next: uint64(next), Locks: q.readListed(db, keys, match)}, nil
+}
+
+// place is where a listing stands. It holds all there is to know, so nothing
+// is kept between the steps: 4 bits for the master that is being looked at,
+// one for each master that was looked at to its end, and the master's own
+// cursor. A key on a quorum is on one of any N-q+1 masters, so the end is
+// when as many were.
+type place uint64
+
+const placeBits = 4 + maxMasters
+
+func newPlace(master int, seen uint64, cursor uint64) place {
+	return place(cursor<<placeBits | seen<<4 | uint64(master))
+}
+
+func (p place) master() int    { return int(p & 0xf) }
+func (p place) seen() uint64   { return uint64(p) >> 4 & (1<<maxMasters - 1) }
+func (p place) cursor() uint64 { return uint64(p) >> placeBits }
+
+func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
+
+// look takes one step at a master, at another one where it does not answer.
+func (d *database) look(ctx context.Context, at place, count int) ([]string, place, error) {
+	seen, tried := at.seen(), uint64(0)
+	first := -1
+	if at.cursor() != 0 {
+		first = at.master()
+	}
+	for {
+		i := d.toLookAt(seen|tried, first)
+		if i < 0 {
+			return nil, 0, d.cannotList()
+		}
+		cursor := uint64(0)
+		if i == first {
+			cursor = at.cursor()
+		}
+		page := &page{cursor: cursor, count: count}
+		_, ok := d.lanes[i].hear(ctx, &task{kind: list, page: page})
+		if ok && page.next>>(64-placeBits) == 0 {
+			if page.next != 0 {
+				return page.keys, newPlace(i, seen, page.next), nil
+			}
+			seen |= 1 << i
+			return page.keys, d.after(seen), nil
+		}
+		first, tried = -1, tried|1<<i
+	}
+}
+
+// after is the place behind the end of a master's keys.
+func (d *database) after(seen uint64) place {
+	n := 0
+	for i := range d.lanes {
+		n += int(seen >> i & 1)
+	}
+	if n > len(d.lanes)-majority(len(d.lanes)) {
+		return 0
+	}
+	return newPlace(0, seen, 0)
+}
+
+// toLookAt is a master whose keys count, or -1. One that may have forgotten
+// locks tells nothing by what it lacks (M4).
+func (d *database) toLookAt(not uint64, first int) int {
+	best := -1
+	for i, l := range d.lanes {
+		l.mu.Lock()
+		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
+		l.mu.Unlock()
+		switch {
+		case fit && i == first:
+			return i
+		case fit && best < 0:
+			best = i
+		}
+	}
+	return best
+}
+
+func (d *database) cannotList() error {
+	if err := d.lacking(true, majority(len(d.lanes))); err != nil {
+		return err
+	}
+	return errors.New("NOQUORUM not listed: too few masters tell their keys, " +
+		"or redlockd lacks the right to ask (+scan)")
+}
+
+// readListed reads what is held under the keys.
+func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Listed {
+	var mu sync.Mutex
+	var locks []Listed
+	var reads sync.WaitGroup
+	for _, key := range keys {
+		if key == MarkKey || !match(key) {
+			continue
+		}
+		reads.Add(1)
+		q.Do(&Op{Kind: Read, DB: db, Key: key}, nil, func(o *Outcome) {
+			defer reads.Done()
+			if o.Err == nil && !o.State.Found {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			locks = append(locks, Listed{Key: key, TTL: o.State.TTL, Err: o.Err})
+		})
+	}
+	reads.Wait()
+	return locks
+}
+
+// page is one step through one master's keys.
+type page struct {
+	cursor uint64
+	count  int
+	next   uint64
+	keys   []string
+	size   int64
+}
+
+// hear asks a master for something beside the votes, and is false where it
+// does not tell in time or the answer does not count (M3).
+func (l *lane) hear(ctx context.Context, t *task) (ballot, bool) {
+	heard := make(chan ballot, 1)
+	t.heard = func(b ballot) { heard <- b }
+	if !l.send(t, l.now()) {
+		return ballot{}, false
+	}
+	late := time.NewTimer(l.cfg.stay())
+	defer late.Stop()
+	select {
+	case b := <-heard:
+		return b, b.vote != silent
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return ballot{}, false
+}
+
+// read takes a master's answer apart.
+func (p *page) read(kind Kind, r rueidis.RedisResult) ballot {
+	var err error
+	if kind == dbSize {
+		p.size, err = r.AsInt64()
+	} else {
+		var e rueidis.ScanEntry
+		e, err = r.AsScanEntry()
+		p.next, p.keys = e.Cursor, e.Elements
+	}
+	if err != nil {
+		return ballot{vote: silent}
+	}
+	return ballot{vote: found}
+}

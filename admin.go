@@ -108,16 +108,16 @@ func (a *admin) readyz(w http.ResponseWriter, reasoned bool) {
 	said := fmt.Sprintf("%d of %d masters vote, %d needed", s.Voting, len(s.Masters), s.Quorum)
 	if why := reasons(s); why != "" {
 		said += ": " + why
-	} else if s.Voting < s.Quorum {
+	} else if !s.Ready {
 		// The masters are well, and this redlockd may not count them (M5).
 		said += ": the clocks of a majority jumped together, or this redlockd stood still"
 	}
 	switch {
 	case a.stopping.Load():
 		plain(w, http.StatusServiceUnavailable, "stopping")
-	case s.Voting >= s.Quorum && reasoned:
+	case s.Ready && reasoned:
 		plain(w, http.StatusOK, "ready: "+said)
-	case s.Voting >= s.Quorum:
+	case s.Ready:
 		plain(w, http.StatusOK, "ready")
 	case reasoned:
 		plain(w, http.StatusServiceUnavailable, "not ready: "+said)
@@ -127,7 +127,7 @@ func (a *admin) readyz(w http.ResponseWriter, reasoned bool) {
 }
 
 func index(w http.ResponseWriter, _ *http.Request) {
-	plain(w, http.StatusOK, "redlockd "+shortVersion()+"\n\n/metrics  for Prometheus\n/healthz  alive\n/readyz   a majority of the masters votes")
+	plain(w, http.StatusOK, "redlockd "+shortVersion()+"\n\n/metrics  for Prometheus\n/healthz  alive\n/readyz   locks can be taken")
 }
 
 // plain answers with one text that nobody keeps.

@@ -122,7 +122,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	expect("/readyz", "secret", 503, "not ready: 1 of 3 masters vote, 2 needed: b down: connection refused; c quarantine: restarted, waiting 1m30s")
 	source.status.Voting, source.status.Masters = 0, source.status.Masters[:1]
 	expect("/readyz", "secret", 503, "not ready: 0 of 1 masters vote, 2 needed: the clocks of a majority jumped together, or this redlockd stood still")
-	source.status.Voting = 2
+	source.status.Voting, source.status.Ready = 2, true
 	expect("/readyz", "", 200, "ready")
 	a.stopping.Store(true)
 	expect("/readyz", "", 503, "stopping")

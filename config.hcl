@@ -82,6 +82,11 @@ master "a" {
   # username = "redlockd"
   # password = env("MASTER_PASSWORD")
 
+  # Nothing is taken or extended without this master's agreement, besides the
+  # majority's. At most one may have it: the old lock Redis, while some clients
+  # still ask it directly (docs/operations.md, moving in).
+  required = false
+
   # Let the master vote although it may evict keys (maxmemory with a policy
   # other than noeviction): an evicted lock is a lost one.
   allow_eviction = false

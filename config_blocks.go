@@ -82,8 +82,9 @@ func (d *decoder) master(block *hcl.Block, cfg *config) quorum.Master {
 		{"address", text(&m.Address)},
 		{"username", text(&m.Username)},
 		{"password", text(&m.Password)},
+		{"required", boolean(&m.Required)},
 		{"allow_eviction", boolean(&m.AllowEviction)},
-	}, []string{"required"}, d.masterTLS(masterBlock(m.Name), cfg))
+	}, nil, d.masterTLS(masterBlock(m.Name), cfg))
 	// Checked here and not with the rest: two masters may have one name, and
 	// each problem belongs to its own line.
 	at, given := d.ranges[masterBlock(m.Name)+".address"]

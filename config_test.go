@@ -109,6 +109,7 @@ master "x" {
   address = "10.0.0.1:6379"
   username = "u"
   password = "p"
+  required = true
   allow_eviction = true
   tls {
     ca = env("REDLOCKD_TEST_CA")
@@ -159,7 +160,7 @@ func TestEverySettingArrives(t *testing.T) {
 	want.quorum.RetryBudget, want.quorum.RestartQuarantine = 12*time.Millisecond, false
 	want.commands.NoExpiry, want.commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
 	want.quorum.Masters = []quorum.Master{
-		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", AllowEviction: true},
+		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
 	}
 	want.log = logConfig{level: "debug", json: true}
 	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q"}
@@ -188,7 +189,8 @@ func TestWrongFiles(t *testing.T) {
 		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
 		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user", "take it out"}},
 		{"planned setting", "quorum {\n handover = \"1m\"\n}" + masters, []string{"line 2", "setting handover"}},
-		{"planned required", "master \"z\" {\n address = \"h:1\"\n required = true\n}", []string{"line 3", "setting required"}},
+		{"two required", "master \"y\" {\n address = \"h:1\"\n required = true\n}\nmaster \"z\" {\n address = \"i:1\"\n required = true\n}",
+			[]string{"line 5", `masters ["y" "z"] are required, expected one at most`}},
 		{"number for a duration", "quorum {\n timeout = 50\n}" + masters,
 			[]string{"line 2", "2: timeout = 50", "timeout: expected a duration", `"50ms"`}},
 		{"no unit", "quorum {\n timeout = \"50\"\n}" + masters, []string{"line 2", "a duration with its unit"}},

@@ -40,6 +40,9 @@ func reasons(status quorum.Status) string {
 			continue
 		}
 		text := m.Name + " " + string(m.State)
+		if m.Required {
+			text = m.Name + " (required) " + string(m.State)
+		}
 		if m.Reason != string(m.State) && m.Reason != "" {
 			text += ": " + m.Reason
 		}

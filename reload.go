@@ -126,7 +126,8 @@ func settings(cfg config) map[string]any {
 	for _, m := range q.Masters {
 		at := masterBlock(m.Name)
 		all[at+".address"], all[at+".username"] = m.Address, m.Username
-		all[at+".password"], all[at+".allow_eviction"] = m.Password, m.AllowEviction
+		all[at+".password"], all[at+".required"] = m.Password, m.Required
+		all[at+".allow_eviction"] = m.AllowEviction
 	}
 	if a := cfg.admin; a != nil {
 		all["admin.address"], all["admin.password"] = a.address, a.password

@@ -54,7 +54,7 @@ func TestReloadNamesWhatWaits(t *testing.T) {
 		strings.Replace(masters, "10.0.0.2", "10.0.0.9", 1) + `master "d" { address = "10.0.0.4:6379" }`
 	rewrite(t, r, changed)
 	want := `takes effect at the next start: settings="admin.address, admin.password, listen.password, master.b.address, ` +
-		`master.d.address, master.d.allow_eviction, master.d.password, master.d.username, quorum.max_ttl"`
+		`master.d.address, master.d.allow_eviction, master.d.password, master.d.required, master.d.username, quorum.max_ttl"`
 	got := out.String()
 	if !strings.Contains(got, want) || !strings.Contains(got, "[WARN]") {
 		t.Errorf("does not say %s:\n%s", want, got)

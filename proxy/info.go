@@ -203,6 +203,9 @@ func (s *Server) infoRedlockd(w *infoText) {
 // describeMaster has the reason last, because it is words.
 func describeMaster(m quorum.MasterStatus) string {
 	text := fmt.Sprintf("name=%s,address=%s,state=%s,version=%s", m.Name, m.Address, m.State, m.Version)
+	if m.Required {
+		text += ",required=1"
+	}
 	if m.Wait > 0 {
 		text += fmt.Sprintf(",wait_ms=%d", m.Wait/time.Millisecond)
 	}

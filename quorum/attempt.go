@@ -12,6 +12,9 @@ type attempt struct {
 	call *call
 	op   *Op
 	then func(*attempt, Verdict)
+	// masters are those of the list at the beginning (M8); ballots, tasks and
+	// the others go by their order.
+	masters *masterList
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
 	// hold is what the masters are given, mark what their marks must bear.
@@ -39,8 +42,9 @@ type attempt struct {
 }
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
-	n := len(c.db.lanes)
-	a := &attempt{call: c, op: op, then: then, first: -1,
+	masters := c.db.list()
+	n := len(masters.lanes)
+	a := &attempt{call: c, op: op, then: then, masters: masters, first: -1,
 		ballots: make([]ballot, n), tasks: make([]task, n), sent: make([]bool, n), undone: make([]bool, n)}
 	if op.TTL > 0 {
 		a.hold = c.q.cfg.hold(op.TTL)
@@ -79,7 +83,7 @@ func (a *attempt) ask(now time.Duration, which func(int) bool) {
 	a.mu.Lock()
 	a.asking = true
 	a.mu.Unlock()
-	for i, l := range a.call.db.lanes {
+	for i, l := range a.masters.lanes {
 		if which(i) {
 			mute[i] = !a.prepare(i, l, spread, now) || !l.send(&a.tasks[i], now)
 		}
@@ -108,11 +112,11 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
-	t.expiry = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, evenExpiry(latest, a.hold, spread))
+	t.expiry = a.nameOf(l, lockName{a.op.Key, a.op.Token}, evenExpiry(latest, a.hold, spread))
 	for k := range a.op.steps {
 		e := int64(0)
 		if s := &a.op.steps[k]; s.hold > 0 {
-			e = a.nameOf(i, l, lockName{s.key, s.change.Token}, evenExpiry(latest, s.hold, spread))
+			e = a.nameOf(l, lockName{s.key, s.change.Token}, evenExpiry(latest, s.hold, spread))
 		}
 		t.expiries = append(t.expiries, e)
 	}
@@ -126,8 +130,8 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 
 // nameOf makes an expiry the name of an attempt: one that no open attempt has,
 // and that no rollback still owed to the master names.
-func (a *attempt) nameOf(i int, l *lane, n lockName, e int64) int64 {
-	for a.call.db.keys.taken(a, n, i, e) || l.owes(n.key, n.token, e) {
+func (a *attempt) nameOf(l *lane, n lockName, e int64) int64 {
+	for a.call.db.keys.taken(a, n, l, e) || l.owes(n.key, n.token, e) {
 		e += 2
 	}
 	return e
@@ -177,12 +181,12 @@ func (a *attempt) decide() {
 		a.mu.Unlock()
 		return
 	}
-	v, certain := verdictOf(a.op, a.ballots, majority(len(a.ballots)))
-	if a.first >= 0 && a.refusedFirstLocked() {
+	v, certain := verdictOf(a.op, a.ballots, a.masters.needs)
+	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
-		t := count(a.ballots, majority(len(a.ballots)))
+		t := count(a.ballots, a.masters.needs)
 		certain = t.awaited == 0 || !a.mayLive(&t)
 	}
 	if !certain {
@@ -208,7 +212,7 @@ func (a *attempt) timeout() {
 			a.ballots[i].vote = silent
 		}
 	}
-	v, _ := verdictOf(a.op, a.ballots, majority(len(a.ballots)))
+	v, _ := verdictOf(a.op, a.ballots, a.masters.needs)
 	a.end(v)
 }
 
@@ -243,7 +247,7 @@ func (a *attempt) end(v Verdict) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.ballots {
-		n := &a.call.q.events.votes[i]
+		n := &a.masters.lanes[i].traffic().votes
 		switch a.ballots[i].vote {
 		case awaited, unasked:
 		case silent:

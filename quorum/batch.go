@@ -175,7 +175,7 @@ func (b ballot) doubted(t *task) ballot {
 		b.vote, b.lost = silent, true
 	case b.vote == refused && (t.kind == Extend || t.kind == Release):
 		b = ballot{vote: silent}
-	case b.vote == found:
+	case b.vote == found || b.vote == prolonged:
 		b.doubtful = true
 	}
 	return b

@@ -16,7 +16,9 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, masters: mastersHash(cfg.Masters), now: systemClock(), pulse: &pulse{}}
+	d := &database{cfg: &cfg, now: systemClock(), pulse: &pulse{}}
+	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
+	d.masters.Store(list)
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
 	sights := make([]sight, len(cfg.Masters))
@@ -34,12 +36,12 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 			errs = append(errs, fmt.Errorf("master %q at %s: %w", m.Name, m.Address, err))
 		}
 		connections[i], sights[i] = c, s
-		d.lanes = append(d.lanes, l)
+		list.lanes = append(list.lanes, l)
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	for i, l := range d.lanes {
+	for i, l := range list.lanes {
 		if err := l.markReal(connections[i], sights[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.master.Name, l.master.Address, err)
 		}
@@ -71,7 +73,7 @@ func mayBootstrap(s sight) error {
 
 func (l *lane) markReal(c *connection, s sight) error {
 	m := &mark{real: true, id: newMarkID(), name: l.master.Name, runID: s.server.runID, generation: 1,
-		masters: l.db.masters, seen: s.reading}
+		masters: l.db.list().name, seen: s.reading}
 	done, err := l.write(c, s, m)
 	if err == nil && !done {
 		err = errors.New("its mark was changed by someone else meanwhile, try again")

@@ -40,6 +40,9 @@ type Master struct {
 	Password string
 	// TLS is nil for a plain connection.
 	TLS *tls.Config
+	// Required makes the master's agreement necessary besides the majority's
+	// (V11): at most one may have it.
+	Required bool
 	// AllowEviction lets a server vote that may evict keys (M4).
 	AllowEviction bool
 	// dial replaces the network in tests.
@@ -82,6 +85,7 @@ func (c Config) Validate() error {
 	if n := len(c.Masters); n < 1 || n > maxMasters {
 		bad("there are %d masters, expected 1 to %d", n, maxMasters)
 	}
+	var required []string
 	names, addresses := map[string]bool{}, map[string]string{}
 	for _, m := range c.Masters {
 		switch {
@@ -91,10 +95,16 @@ func (c Config) Validate() error {
 			bad("two masters are named %q", m.Name)
 		}
 		names[m.Name] = true
+		if m.Required {
+			required = append(required, m.Name)
+		}
 		if other, ok := addresses[m.Address]; ok {
 			bad("masters %q and %q have the same address %s", other, m.Name, m.Address)
 		}
 		addresses[m.Address] = m.Name
+	}
+	if len(required) > 1 {
+		bad("masters %q are required, expected one at most", required)
 	}
 	return errors.Join(errs...)
 }

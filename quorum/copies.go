@@ -26,11 +26,11 @@ type Copy struct {
 // for the slowest master for an operation's stay at most.
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	d := q.database(db)
-	status := d.status()
-	ballots := make([]ballot, len(d.lanes))
-	out := make([]Copy, len(d.lanes))
+	lanes := d.list().lanes
+	ballots := make([]ballot, len(lanes))
+	out := make([]Copy, len(lanes))
 	var asked sync.WaitGroup
-	for i, l := range d.lanes {
+	for i, l := range lanes {
 		asked.Go(func() {
 			ballots[i], out[i].Answered = l.hear(ctx, &task{kind: Read, key: key})
 		})
@@ -38,7 +38,8 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	asked.Wait()
 	var tokens []string
 	for i, b := range ballots {
-		out[i].Master, out[i].State = status[i].Name, status[i].State
+		status := lanes[i].describe()
+		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
 		out[i].Answered = out[i].Answered || b.lost
 		if b.vote != found {
@@ -60,9 +61,10 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 // text is for the client.
 func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	d := q.database(db)
-	sizes := make([]int64, len(d.lanes))
+	list := d.list()
+	sizes := make([]int64, len(list.lanes))
 	var asked sync.WaitGroup
-	for i, l := range d.lanes {
+	for i, l := range list.lanes {
 		asked.Go(func() {
 			t := &task{kind: dbSize, page: &page{}}
 			sizes[i] = -1
@@ -76,7 +78,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	}
 	asked.Wait()
 	slices.Sort(sizes)
-	n := sizes[len(sizes)-majority(len(sizes))]
+	n := sizes[len(sizes)-list.quorum]
 	if n >= 0 {
 		return n, nil
 	}

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -13,11 +12,10 @@ import (
 type database struct {
 	number int
 	cfg    *Config
-	// masters is the hash of the list of masters.
-	masters string
 	// zero is database 0, for another one.
-	zero  *database
-	lanes []*lane
+	zero *database
+	// masters is the list in force.
+	masters atomic.Pointer[masterList]
 	// raised is a hold that all marks were seen to bear.
 	raised atomic.Int64
 	// silentUntil is until when, by our clock, nothing is granted (M5).
@@ -30,7 +28,8 @@ type database struct {
 
 // openDatabase starts the keepers of its lanes.
 func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
-	d := &database{number: number, cfg: &q.cfg, masters: mastersHash(q.cfg.Masters), now: q.now, pulse: &q.pulse}
+	d := &database{number: number, cfg: &q.cfg, now: q.now, pulse: &q.pulse}
+	list := &masterList{needs: needsOf(q.cfg.Masters), name: listName(q.cfg.Masters)}
 	d.keys.init()
 	if number != 0 {
 		d.zero = q.databases[0].Load()
@@ -38,40 +37,35 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 	for i := range q.cfg.Masters {
 		l := newLane(&q.cfg, i, d, q.now, q.log, q.events)
 		if d.zero != nil {
-			l.zero = d.zero.lanes[i]
+			l.zero = d.zero.list().lanes[i]
 		}
-		d.lanes = append(d.lanes, l)
+		list.lanes = append(list.lanes, l)
 	}
 	// Only now: a keeper looks at all lanes.
-	for _, l := range d.lanes {
+	d.masters.Store(list)
+	for _, l := range list.lanes {
 		keepers.Go(func() { l.keep(ctx) })
 	}
 	return d
 }
+
+// list is the list of masters in force.
+func (d *database) list() *masterList { return d.masters.Load() }
+
+// ready is whether locks can be taken.
+func (d *database) ready() bool { return d.silentFor(d.now()) == 0 && d.list().ready() }
 
 // voting is how many masters may be asked to create locks.
 func (d *database) voting() int {
 	if d.silentFor(d.now()) > 0 {
 		return 0
 	}
-	return d.count(func(l *lane) bool { return l.open && l.votes() && !l.frozen() })
+	return d.list().count((*lane).canVote)
 }
 
 // reachable is how many masters may be asked anything.
 func (d *database) reachable() int {
-	return d.count(func(l *lane) bool { return l.open && !l.frozen() })
-}
-
-func (d *database) count(which func(*lane) bool) int {
-	n := 0
-	for _, l := range d.lanes {
-		l.mu.Lock()
-		if which(l) {
-			n++
-		}
-		l.mu.Unlock()
-	}
-	return n
+	return d.list().count(func(l *lane) bool { return l.open && !l.frozen() })
 }
 
 // greatestHold is what a new mark bears, and how long a master that may have
@@ -89,7 +83,7 @@ func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
 		of.mu.Unlock()
 	}
 	known := 0
-	for _, l := range d.lanes {
+	for _, l := range d.list().lanes {
 		l.mu.Lock()
 		if l.under != nil {
 			greatest = max(greatest, l.under.greatest)
@@ -100,7 +94,7 @@ func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
 		l.mu.Unlock()
 	}
 	wait = greatest
-	if known < majority(len(d.lanes)) {
+	if known < d.list().quorum {
 		wait = max(wait, d.cfg.hold(d.cfg.MaxTTL))
 	}
 	return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.cfg.Timeout
@@ -116,15 +110,15 @@ func (d *database) raise(hold time.Duration) bool {
 	}
 	// All are told, also when one is waited for.
 	done := d.zero == nil || d.zero.raise(hold)
-	n := 0
-	for _, l := range d.lanes {
+	n, lanes := 0, d.list().lanes
+	for _, l := range lanes {
 		bears, waitFor := l.bears(hold)
 		done = done && !waitFor
 		if bears {
 			n++
 		}
 	}
-	if n < len(d.lanes) || !done {
+	if n < len(lanes) || !done {
 		return done
 	}
 	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
@@ -133,25 +127,10 @@ func (d *database) raise(hold time.Duration) bool {
 	return true
 }
 
-// lowestRunID is the voting master that is asked alone first after a split
-// (V5), or -1.
-func (d *database) lowestRunID() int {
-	best, at := "", -1
-	for i, l := range d.lanes {
-		l.mu.Lock()
-		id := cmp.Or(l.status.RunID, l.master.Name)
-		if l.open && l.votes() && !l.frozen() && (at < 0 || id < best) {
-			best, at = id, i
-		}
-		l.mu.Unlock()
-	}
-	return at
-}
-
 // clocks are the masters' clocks now, as far as they are known.
 func (d *database) clocks() []int64 {
 	var out []int64
-	for _, l := range d.lanes {
+	for _, l := range d.list().lanes {
 		l.mu.Lock()
 		if t, ok := l.looks.newest(l.now()); ok {
 			out = append(out, t)
@@ -164,14 +143,22 @@ func (d *database) clocks() []int64 {
 
 // status describes the masters.
 func (d *database) status() []MasterStatus {
-	out := make([]MasterStatus, len(d.lanes))
-	for i, l := range d.lanes {
-		l.mu.Lock()
-		out[i] = l.status
-		if l.frozen() {
-			out[i].State, out[i].Reason = Frozen, "does not answer"
-		}
-		l.mu.Unlock()
+	lanes := d.list().lanes
+	out := make([]MasterStatus, len(lanes))
+	for i, l := range lanes {
+		out[i] = l.describe()
 	}
 	return out
+}
+
+// describe is the master's status now.
+func (l *lane) describe() MasterStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.status
+	s.Votes, s.Batches = l.traffic().votes.read(), l.traffic().batches.read()
+	if l.frozen() {
+		s.State, s.Reason = Frozen, "does not answer"
+	}
+	return s
 }

@@ -16,10 +16,6 @@ type events struct {
 	withoutMajority              atomic.Uint64
 
 	timings timings
-	// votes and batches are by the master's number: how its votes went, and
-	// how long it took to answer a batch.
-	votes   [maxMasters]voteCounts
-	batches [maxMasters]histogram
 
 	mu     sync.Mutex
 	signal chan struct{}

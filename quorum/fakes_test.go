@@ -291,6 +291,12 @@ type cluster struct {
 // inBubble runs a test in virtual time over n fake masters that may vote.
 func inBubble(t *testing.T, n int, test func(c *cluster)) {
 	t.Helper()
+	inBubbleWith(t, n, func(*Config) {}, test)
+}
+
+// inBubbleWith is inBubble with another configuration.
+func inBubbleWith(t *testing.T, n int, change func(*Config), test func(c *cluster)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{t: t, cfg: DefaultConfig()}
 		for i := range n {
@@ -298,6 +304,7 @@ func inBubble(t *testing.T, n int, test func(c *cluster)) {
 			c.masters = append(c.masters, f)
 			c.cfg.Masters = append(c.cfg.Masters, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
 		}
+		change(&c.cfg)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := Bootstrap(ctx, c.cfg, hclog.NewNullLogger()); err != nil {

@@ -19,7 +19,7 @@ func (a *attempt) heal() {
 	}
 	a.mu.Unlock()
 	now := a.call.q.now()
-	for i, l := range a.call.db.lanes {
+	for i, l := range a.masters.lanes {
 		if healed[i] {
 			t := &a.tasks[i]
 			// The expiry that the extend would have given, odd like it.

@@ -79,6 +79,10 @@ type lane struct {
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 
+	// own is the master's traffic over all databases; that of database 0's
+	// lane counts, see traffic.
+	own traffic
+
 	memory memory
 	status MasterStatus
 	reason string
@@ -93,9 +97,22 @@ func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, 
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), owed: map[owedKey]*task{},
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
-		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+		status: MasterStatus{Name: m.Name, Address: m.Address, Required: m.Required, State: Down, Reason: "not reached yet"}}
 	l.ready = sync.NewCond(&l.mu)
 	return l
+}
+
+// traffic is how a master's votes went, and how long its batches took.
+type traffic struct {
+	votes   voteCounts
+	batches histogram
+}
+
+func (l *lane) traffic() *traffic {
+	if l.zero != nil {
+		return &l.zero.own
+	}
+	return &l.own
 }
 
 // send hands a task to the master at a time, or returns false when its vote is
@@ -140,6 +157,9 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 		return !t.creates() || l.votes() && l.db.silentFor(now) == 0
 	}
 }
+
+// canVote is whether it may be asked to create locks now. Needs mu.
+func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
 
 // votes is whether the master may be asked to create locks (M4).
 func (l *lane) votes() bool {

@@ -127,15 +127,19 @@ func newMarkID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// mastersHash names a list of masters, whatever their order.
-func mastersHash(masters []Master) string {
+// listName names a list of masters, whatever their order: short hashes of
+// their names, "!" behind the required one's.
+func listName(masters []Master) string {
 	names := make([]string, len(masters))
 	for i, m := range masters {
-		names[i] = escape(m.Name)
+		sum := sha256.Sum256([]byte(m.Name))
+		names[i] = hex.EncodeToString(sum[:4])
+		if m.Required {
+			names[i] += "!"
+		}
 	}
 	slices.Sort(names)
-	sum := sha256.Sum256([]byte(strings.Join(names, " ")))
-	return hex.EncodeToString(sum[:6])
+	return strings.Join(names, ",")
 }
 
 // escape makes a field without spaces, and never an empty one.

@@ -36,7 +36,7 @@ func (t *keyTable) close(a *attempt) {
 }
 
 // taken is whether an open attempt has an expiry on a master.
-func (t *keyTable) taken(a *attempt, n lockName, master int, expiry int64) bool {
+func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) bool {
 	s := t.shard(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +69,12 @@ func (a *attempt) lockNames() []lockName {
 // expiryOf is the expiry of one lock on a master. The attempts on one key are
 // made one after the other, so it is not written any more when it is asked for
 // by the next.
-func (a *attempt) expiryOf(n lockName, master int) int64 {
-	t := &a.tasks[master]
+func (a *attempt) expiryOf(n lockName, master *lane) int64 {
+	i := slices.Index(a.masters.lanes, master)
+	if i < 0 {
+		return 0 // on an earlier list (M8)
+	}
+	t := &a.tasks[i]
 	if a.op.Kind != transact {
 		return t.expiry
 	}

@@ -11,34 +11,48 @@ import (
 // masters agreed, refused and were silent, and why (P4, M6).
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
-	n, q := len(a.ballots), majority(len(a.ballots))
-	t := count(a.ballots, q)
-	var mute []int
+	n, q := len(a.ballots), a.masters.quorum
+	t := count(a.ballots, a.masters.needs)
+	var unheard []int
 	foreign := false
 	for i, b := range a.ballots {
 		foreign = foreign || b.foreign
 		if b.vote == silent || b.vote == awaited || b.vote == unasked {
-			mute = append(mute, i)
+			unheard = append(unheard, i)
 		}
 	}
 	a.mu.Unlock()
-	answered := n - len(mute)
+	answered := n - len(unheard)
 	if foreign && answered >= q && t.tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
 	if err := a.call.db.lacking((&task{kind: a.op.Kind}).creates(), q); err != nil && v != Split {
 		return err
 	}
+	if t.required == mute {
+		return a.withoutRequired()
+	}
 	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
 		t.yes, t.met(n))
 	if t.absent > 0 {
 		text += fmt.Sprintf(", %d without the key", t.absent)
 	}
-	if len(mute) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(mute), a.call.db.why(mute))
+	if len(unheard) > 0 {
+		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.call.db.why(unheard))
 	}
 	if v == Split {
 		text += "; split: no token has a majority"
+	}
+	return errors.New(text)
+}
+
+// withoutRequired is the refusal while the required master cannot be asked
+// (V11).
+func (a *attempt) withoutRequired() error {
+	at := a.masters.required
+	text := "NOQUORUM the required master did not agree: " + a.call.db.why([]int{at})
+	if wait := a.call.db.status()[at].Wait; wait > 0 {
+		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return errors.New(text)
 }
@@ -79,15 +93,17 @@ func (d *database) lacking(vote bool, q int) error {
 	if len(parts) == 0 {
 		parts = append(parts, "the others are being looked at")
 	}
-	text := fmt.Sprintf("NOQUORUM %d of %d masters %s: %s", n, len(d.lanes), can, strings.Join(parts, ", "))
+	text := fmt.Sprintf("NOQUORUM %d of %d masters %s: %s", n, len(d.list().lanes), can, strings.Join(parts, ", "))
 	if wait > 0 {
-		text += fmt.Sprintf(", waiting %v", (wait + time.Second - 1).Truncate(time.Second))
+		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
 	if states[Fresh] >= q {
 		text += " (run redlockd -bootstrap if no lock can be held)"
 	}
 	return errors.New(text)
 }
+
+func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // why tells of some masters why they are silent.
 func (d *database) why(masters []int) string {

@@ -8,7 +8,7 @@ import (
 // outcome makes of a verdict what the client is told.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
-	t := count(a.ballots, majority(len(a.ballots)))
+	t := count(a.ballots, a.masters.needs)
 	o := &Outcome{Verdict: v, Done: a.op.Kind}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
@@ -21,7 +21,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
 	case v == Held:
-		o.State.Token = t.most
+		o.State.Token = t.holder()
 	}
 	a.mu.Unlock()
 	if o.Verdict == Undecided || o.Verdict == Split {
@@ -46,30 +46,39 @@ func (a *attempt) noteGrant() {
 // readState fills in the token and the q-th greatest remaining time (V10).
 // What is used up is absent (V3). Needs mu.
 func (a *attempt) readState(o *Outcome, t *tally) {
+	token, left, ok := a.leftOf(t)
+	if !ok {
+		o.Verdict = Undecided
+		return
+	}
+	cfg := &a.call.q.cfg
+	ttl := min(cfg.remaining(left), cfg.MaxTTL)
+	// A grant's expiry is ahead by a timeout at most, see sawClock.
+	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
+	if ttl < time.Millisecond {
+		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
+		return
+	}
+	o.State = State{Found: true, Token: token, TTL: ttl}
+}
+
+// leftOf is the token that a read found and what remains of its hold; false
+// where nobody can tell, or where the key is no string. Needs mu.
+func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
+	if t.mostCount < t.quorum {
+		return t.its.token, t.its.left, !t.its.foreign // the required master's word
+	}
 	var left []time.Duration
 	for _, b := range a.ballots {
 		if b.vote == found && b.token == t.most && !b.foreign {
 			left = append(left, b.left)
 		}
 	}
-	if len(left) < t.quorum {
-		o.Verdict = Undecided // a key that is no string
-		return
+	if len(left) < t.quorum || a.mayLive(t) {
+		return "", 0, false
 	}
 	slices.Sort(left)
-	cfg := &a.call.q.cfg
-	if a.mayLive(t) {
-		o.Verdict = Undecided
-		return
-	}
-	ttl := min(cfg.remaining(left[len(left)-t.quorum]), cfg.MaxTTL)
-	// A grant's expiry is ahead by a timeout at most, see sawClock.
-	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
-	if ttl < time.Millisecond {
-		o.Verdict, o.State = Absent, State{Lapsed: true, Token: t.most}
-		return
-	}
-	o.State = State{Found: true, Token: t.most, TTL: ttl}
+	return t.most, left[len(left)-t.quorum], true
 }
 
 // grant is what an outcome promises, and how it is taken back.

@@ -91,7 +91,7 @@ const openWait = time.Second
 // at once (C5). done must not block.
 func (q *Quorum) Open(db int, done func()) {
 	d := q.database(db)
-	if d.voting() >= majority(len(d.lanes)) || q.databases[0].Load().voting() < majority(len(d.lanes)) {
+	if d.ready() || !q.databases[0].Load().ready() {
 		done()
 		return
 	}
@@ -103,11 +103,11 @@ func (q *Quorum) Open(db int, done func()) {
 	}()
 }
 
-// wait returns nil as soon as a majority may vote, else ctx's error.
+// wait returns nil as soon as locks can be taken, else ctx's error.
 func (q *Quorum) wait(ctx context.Context, d *database) error {
 	for {
 		changed := q.events.next()
-		if d.voting() >= majority(len(d.lanes)) {
+		if d.ready() {
 			return nil
 		}
 		select {
@@ -118,7 +118,8 @@ func (q *Quorum) wait(ctx context.Context, d *database) error {
 	}
 }
 
-// WaitReady returns nil as soon as a majority may vote, else ctx's error.
+// WaitReady returns nil as soon as locks can be taken: a majority may vote, and
+// the required master too if there is one. Else it returns ctx's error.
 func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.database(0)) }
 
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
@@ -126,7 +127,7 @@ func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.dat
 func (q *Quorum) Now() int64 {
 	d := q.database(0)
 	clocks := d.clocks()
-	if len(clocks) < majority(len(d.lanes)) {
+	if len(clocks) < d.list().quorum {
 		return time.Now().UnixMilli()
 	}
 	return clocks[len(clocks)/2]
@@ -135,12 +136,9 @@ func (q *Quorum) Now() int64 {
 // Status is a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.database(0)
-	s := Status{Masters: d.status(), Quorum: majority(len(d.lanes)), Voting: d.voting(),
+	s := Status{Masters: d.status(), Quorum: d.list().quorum, Voting: d.voting(), Ready: d.ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
 		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
-	for i := range s.Masters {
-		s.Masters[i].Votes, s.Masters[i].Batches = q.events.votes[i].read(), q.events.batches[i].read()
-	}
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			s.Waiting += d.keys.waiting()
@@ -158,7 +156,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 	}
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
-			for _, l := range d.lanes {
+			for _, l := range d.list().lanes {
 				l.end(q.stop)
 			}
 		}
@@ -174,7 +172,7 @@ func (q *Quorum) flush(ctx context.Context) error {
 		if d == nil {
 			continue
 		}
-		for _, l := range d.lanes {
+		for _, l := range d.list().lanes {
 			select {
 			case <-l.barrier():
 			case <-ctx.Done():

@@ -22,10 +22,10 @@ func (a *attempt) late(i int, b ballot) {
 // countLate notes a vote that the verdict did not need. Needs mu.
 func (a *attempt) countLate(i int) {
 	if a.ballots[i].vote == silent {
-		a.call.q.events.votes[i].silent.Add(1)
+		a.masters.lanes[i].traffic().votes.silent.Add(1)
 		return
 	}
-	a.call.q.events.votes[i].spare.Add(1)
+	a.masters.lanes[i].traffic().votes.spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the
@@ -39,7 +39,7 @@ func (a *attempt) rollback(which func(vote) bool) {
 		a.undone[i] = a.undone[i] || at[i]
 	}
 	a.mu.Unlock()
-	for i := range a.call.db.lanes {
+	for i := range a.masters.lanes {
 		if at[i] {
 			a.rollbackAt(i)
 		}
@@ -69,6 +69,6 @@ func (a *attempt) rollbackAt(i int) {
 func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
 	cfg := &a.call.q.cfg
 	a.call.q.events.rollbacks.Add(1)
-	a.call.db.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
+	a.masters.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
 		until: a.began + hold + cfg.Timeout + cfg.lookSlack()}, a.call.q.now())
 }

@@ -39,10 +39,10 @@ type Listed struct {
 func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
 	d := q.database(db)
 	at := place(cursor)
-	if !at.valid(len(d.lanes)) {
+	if !at.valid(len(d.list().lanes)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
-	if err := d.lacking(false, majority(len(d.lanes))); err != nil {
+	if err := d.lacking(false, d.list().quorum); err != nil {
 		return Page{}, err
 	}
 	keys, next, err := d.look(ctx, at, min(max(count, 1), maxPage))
@@ -88,7 +88,7 @@ func (d *database) look(ctx context.Context, at place, count int) ([]string, pla
 			cursor = at.cursor()
 		}
 		page := &page{cursor: cursor, count: count}
-		_, ok := d.lanes[i].hear(ctx, &task{kind: list, page: page})
+		_, ok := d.list().lanes[i].hear(ctx, &task{kind: list, page: page})
 		if ok && page.next>>(64-placeBits) == 0 {
 			if page.next != 0 {
 				return page.keys, newPlace(i, seen, page.next), nil
@@ -103,10 +103,10 @@ func (d *database) look(ctx context.Context, at place, count int) ([]string, pla
 // after is the place behind the end of a master's keys.
 func (d *database) after(seen uint64) place {
 	n := 0
-	for i := range d.lanes {
+	for i := range d.list().lanes {
 		n += int(seen >> i & 1)
 	}
-	if n > len(d.lanes)-majority(len(d.lanes)) {
+	if n > len(d.list().lanes)-d.list().quorum {
 		return 0
 	}
 	return newPlace(0, seen, 0)
@@ -116,7 +116,7 @@ func (d *database) after(seen uint64) place {
 // locks tells nothing by what it lacks (M4).
 func (d *database) toLookAt(not uint64, first int) int {
 	best := -1
-	for i, l := range d.lanes {
+	for i, l := range d.list().lanes {
 		l.mu.Lock()
 		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
 		l.mu.Unlock()
@@ -131,7 +131,7 @@ func (d *database) toLookAt(not uint64, first int) int {
 }
 
 func (d *database) cannotList() error {
-	if err := d.lacking(true, majority(len(d.lanes))); err != nil {
+	if err := d.lacking(true, d.list().quorum); err != nil {
 		return err
 	}
 	return errors.New("NOQUORUM not listed: too few masters tell their keys, " +

@@ -88,7 +88,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		l.busy = false
 	}
 	if !broken(over) {
-		l.events.batches[l.index].add(received - b.sent)
+		l.traffic().batches.add(received - b.sent)
 	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
@@ -144,7 +144,7 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.master.Name && m.masters == l.db.masters && m.db == l.db.number {
+	if err == nil && m.runID == c.runID && m.name == l.master.Name && m.masters == l.db.list().name && m.db == l.db.number {
 		l.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}

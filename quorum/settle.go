@@ -82,7 +82,7 @@ func (l *lane) rules(beatDue bool) (memory, rules) {
 	defer l.mu.Unlock()
 	m := l.memory
 	m.beatDue = beatDue
-	return m, rules{name: l.master.Name, masters: l.db.masters, db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{name: l.master.Name, masters: l.db.list().name, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 

@@ -39,36 +39,53 @@ func (c *call) mayRetry() bool {
 	return c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over()
 }
 
-// probe asks the voting master with the lowest run_id alone, then the others
-// (V5).
+// probe asks the required master alone, else the voting one with the lowest
+// run_id, then the others (V5).
 func (c *call) probe() {
-	first := c.db.lowestRunID()
-	if first < 0 {
+	a := newAttempt(c, c.op, c.probed)
+	if a.first = a.masters.firstToAsk(); a.first < 0 {
 		c.attempt(c.op, c.verdict)
 		return
 	}
-	a := newAttempt(c, c.op, c.probed)
-	a.first = first
 	a.begin()
 }
 
 // probed goes on when a probe has ended: refused by the first master, it
 // looks who is there.
 func (c *call) probed(a *attempt, v Verdict) {
-	if v == Won || !a.refusedFirst() {
+	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.required >= 0 {
 		c.verdict(a, v)
 		return
 	}
 	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
 	c.attempt(look, func(r *attempt, v Verdict) {
-		if v == Held {
-			token, _ := r.refusal()
+		if token, held := r.holder(c.op.Token); v == Held && held {
 			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
 			return
 		}
 		c.split(r)
 	})
 }
+
+// holder is the token that a look after a probe has found, and whether it may
+// be told as held: it is on a quorum and on the required master, or on that
+// one and no other token anywhere (V5, V11).
+func (a *attempt) holder(ours string) (string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := count(a.ballots, a.masters.needs)
+	switch t.required {
+	case none:
+		return t.most, true
+	case denies:
+		return t.holder(), t.mostCount >= t.quorum && t.its.vote == found || a.masters.needs.heldBy(a.ballots, ours)
+	default:
+		return "", false
+	}
+}
+
+// requiredMute is whether the required master's word cannot be had. Needs mu.
+func (a *attempt) requiredMute() bool { return a.masters.needs.wordOf(a.ballots) == mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
@@ -101,7 +118,7 @@ func (a *attempt) refusedFirstLocked() bool {
 func (a *attempt) refusal() (string, uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, majority(len(a.ballots)))
+	t := count(a.ballots, a.masters.needs)
 	var masters uint32
 	for i, b := range a.ballots {
 		if (b.vote == refused || b.vote == found) && b.token == t.most {
@@ -116,6 +133,7 @@ func (a *attempt) refusal() (string, uint32) {
 func (a *attempt) heldWithSilent() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, majority(len(a.ballots)))
-	return t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
+	t := count(a.ballots, a.masters.needs)
+	known := t.required == none || t.required == denies
+	return known && t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
 }

@@ -25,7 +25,9 @@ const (
 type MasterStatus struct {
 	Name    string
 	Address string
-	State   MasterState
+	// Required is whether it must agree besides the majority (V11).
+	Required bool
+	State    MasterState
 	// Reason says why it does not vote; empty when it does.
 	Reason string
 	// Wait is how long its quarantine still lasts at least.
@@ -51,9 +53,12 @@ type Counters struct {
 // Status is a snapshot for INFO and for people. It shares nothing with the
 // Quorum.
 type Status struct {
-	Masters  []MasterStatus
-	Quorum   int
-	Voting   int
+	Masters []MasterStatus
+	Quorum  int
+	Voting  int
+	// Ready is whether locks can be taken: a quorum votes, the required master
+	// among them, and redlockd does not wait by itself (M5).
+	Ready    bool
 	Embedded bool
 	Counters Counters
 	// Timings are how long operations took, from Do to their outcome, by kind.

@@ -59,7 +59,7 @@ func (d *database) whoseStep(l *lane) whose {
 		return nobodys
 	}
 	together, waiting := 0, false
-	for _, other := range d.lanes {
+	for _, other := range d.list().lanes {
 		other.mu.Lock()
 		switch {
 		case other.stepped != 0:
@@ -71,7 +71,7 @@ func (d *database) whoseStep(l *lane) whose {
 		other.mu.Unlock()
 	}
 	switch {
-	case together >= majority(len(d.lanes)):
+	case together >= d.list().quorum:
 		return ourPause
 	case waiting:
 		return unclear
@@ -85,14 +85,14 @@ func (d *database) whoseStep(l *lane) whose {
 // marks are not touched, so other redlockd serve on.
 func (d *database) stoodStill() {
 	_, wait := d.greatestHold(nil)
-	for _, l := range d.lanes {
+	for _, l := range d.list().lanes {
 		l.mu.Lock()
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: d.cfg.ClockDrift}
 		l.mu.Unlock()
 		l.wakeKeeper()
 	}
 	d.silentUntil.Store(int64(d.now() + wait))
-	d.lanes[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
+	d.list().lanes[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
 }
 
@@ -103,5 +103,5 @@ func (d *database) silentFor(now time.Duration) time.Duration {
 
 func errStoodStill(left time.Duration) error {
 	return fmt.Errorf("NOQUORUM the clocks of a majority jumped together, or redlockd stood still: "+
-		"it grants nothing for %v, others do", (left + time.Second - 1).Truncate(time.Second))
+		"it grants nothing for %v, others do", wholeSeconds(left))
 }

@@ -36,11 +36,17 @@ type ballot struct {
 	foreign bool
 	// left is what remains of the hold (found).
 	left time.Duration
-	// lost is whether the key is absent on a master in quarantine, whose vote
-	// is silent (M4).
+	// lost is whether the key is absent on a master whose vote is silent,
+	// since it is in quarantine (M4) or joining the list (M8).
 	lost bool
-	// doubtful is whether what was found is on a master in quarantine.
+	// doubtful is whether what was found or prolonged is on a master in
+	// quarantine.
 	doubtful bool
+}
+
+// same is whether two masters hold the same token.
+func (b *ballot) same(other *ballot) bool {
+	return b.token == other.token && b.foreign == other.foreign
 }
 
 // tally counts the ballots of one attempt.
@@ -55,11 +61,18 @@ type tally struct {
 	// met, and those in quarantine that hold another one, since they do not
 	// tell what they held before.
 	reach int
+	// required is the required master's word (V11), its what it holds, if
+	// there is such a master.
+	required word
+	its      *ballot
 }
 
-// count tallies the ballots for a quorum of q masters.
-func count(ballots []ballot, q int) tally {
-	t := tally{quorum: q}
+// count tallies the ballots.
+func count(ballots []ballot, n needs) tally {
+	t := tally{quorum: n.quorum, required: n.wordOf(ballots)}
+	if t.required != none {
+		t.its = &ballots[n.required]
+	}
 	for i, b := range ballots {
 		switch b.vote {
 		case awaited, unasked:
@@ -93,10 +106,10 @@ func count(ballots []ballot, q int) tally {
 // one, a token that was met nowhere.
 func reach(ballots []ballot, of *ballot) int {
 	n := 0
-	for _, b := range ballots {
+	for i := range ballots {
+		b := &ballots[i]
 		met := b.vote == refused || b.vote == found
-		same := of != nil && b.token == of.token && b.foreign == of.foreign
-		if met && same || b.doubtful {
+		if met && of != nil && b.same(of) || b.doubtful {
 			n++
 		}
 	}
@@ -105,10 +118,11 @@ func reach(ballots []ballot, of *ballot) int {
 
 // meet counts how often the token of ballot i was met up to there.
 func (t *tally) meet(ballots []ballot, i int) {
-	b, n := ballots[i], 0
-	for _, other := range ballots[:i+1] {
+	b, n := &ballots[i], 0
+	for k := range ballots[:i+1] {
+		other := &ballots[k]
 		met := other.vote == refused || other.vote == found
-		if met && other.token == b.token && other.foreign == b.foreign {
+		if met && other.same(b) {
 			n++
 		}
 	}
@@ -122,3 +136,20 @@ func (t *tally) meet(ballots []ballot, i int) {
 
 // met is how many masters hold some token.
 func (t *tally) met(n int) int { return n - t.awaited - t.yes - t.absent - t.silent }
+
+// itsWord is whether the required master knows a token.
+func (t *tally) itsWord() bool { return t.required == denies && t.its.vote == found }
+
+// holder is the token in the way: that of a quorum, else the required
+// master's.
+func (t *tally) holder() string {
+	if t.mostCount < t.quorum && t.required == denies && t.its.vote != absent {
+		return t.its.token
+	}
+	return t.most
+}
+
+// agreed is whether those who must have agreed.
+func (t *tally) agreed() bool {
+	return t.yes >= t.quorum && (t.required == none || t.required == agrees)
+}

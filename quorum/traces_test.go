@@ -478,7 +478,7 @@ func TestTraceDropIsNotQuadratic(t *testing.T) {
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
 	d := &database{cfg: &cfg, now: monotonic(), pulse: &pulse{}}
 	l := newLane(&cfg, 0, d, d.now, hclog.NewNullLogger(), newEvents())
-	d.lanes = []*lane{l}
+	d.masters.Store(&masterList{lanes: []*lane{l}, needs: needsOf(cfg.Masters)})
 	c := newConnection(cfg.Masters[0])
 	l.conn, l.open = c, true
 	for i := range maxOwed { // as payBack puts them there

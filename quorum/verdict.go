@@ -1,14 +1,14 @@
 package quorum
 
-// verdictOf says what the ballots of an attempt amount to, for a quorum of q.
-// certain is false while an awaited vote may still change the answer; at the
-// end of the time the caller turns awaited votes into silent ones, and then
-// every verdict is certain. It is a pure function (V4, V8, V10).
-func verdictOf(op *Op, ballots []ballot, q int) (v Verdict, certain bool) {
-	t := count(ballots, q)
+// verdictOf says what the ballots of an attempt amount to. certain is false
+// while an awaited vote may still change the answer; at the end of the time
+// the caller turns awaited votes into silent ones, and then every verdict is
+// certain. It is a pure function (V4, V8, V10, V11).
+func verdictOf(op *Op, ballots []ballot, n needs) (v Verdict, certain bool) {
+	t := count(ballots, n)
 	switch op.Kind {
 	case Acquire, AcquireOrExtend:
-		return t.acquire(len(ballots))
+		return t.acquire(len(ballots), n.heldBy(ballots, op.Token))
 	case Release, Remove:
 		return t.release(len(ballots))
 	case Extend, Expire:
@@ -16,24 +16,28 @@ func verdictOf(op *Op, ballots []ballot, q int) (v Verdict, certain bool) {
 	case Store:
 		return t.store(op.IfPresent)
 	case transact:
-		return t.transact()
+		return t.transact(op)
 	default:
 		return t.read()
 	}
 }
 
 // acquire is V4. Where one token would be on a quorum only with the silent
-// masters it is a Split, which is tried again.
-func (t *tally) acquire(n int) (Verdict, bool) {
+// masters it is a Split, which is tried again. held is whether the required
+// master's refusal is enough, as far as the votes tell (V11).
+func (t *tally) acquire(n int, held bool) (Verdict, bool) {
 	answered := t.yes + t.absent + t.met(n)
+	refusable := t.required == none || t.required == denies
 	switch {
-	case t.yes >= t.quorum:
+	case t.agreed():
 		return Won, true
-	case t.yes+t.awaited >= t.quorum:
+	case t.required == mute:
+		return Undecided, true
+	case t.yes+t.awaited >= t.quorum && t.required != denies:
 		return Undecided, false
-	case t.mostCount >= t.quorum:
+	case t.mostCount >= t.quorum && refusable, held && answered >= t.quorum:
 		return Held, true
-	case t.mostCount+t.awaited >= t.quorum:
+	case t.required == waits, t.awaited > 0 && (held || t.mostCount+t.awaited >= t.quorum && t.required != agrees):
 		return Undecided, false
 	case answered >= t.quorum:
 		return Split, true
@@ -42,12 +46,20 @@ func (t *tally) acquire(n int) (Verdict, bool) {
 	}
 }
 
-// release is V8: h released (yes), s silent.
+// release is V8: h released (yes), s silent. Where the required master had
+// the token it is released, and where nobody knows whether it had nobody can
+// tell (V11).
 func (t *tally) release(n int) (Verdict, bool) {
 	answered := t.yes + t.absent + t.met(n)
 	switch {
 	case t.yes >= t.quorum:
 		return Won, true
+	case t.yes+t.awaited >= t.quorum || t.required == waits:
+		return Undecided, false
+	case t.required == agrees:
+		return Won, true
+	case t.required == mute:
+		return Undecided, true
 	case t.yes+t.silent+t.awaited < t.quorum:
 		return t.heldOrAbsent(), true
 	case t.awaited > 0:
@@ -59,11 +71,20 @@ func (t *tally) release(n int) (Verdict, bool) {
 	}
 }
 
-// extend is V8: h prolonged (yes), s silent.
+// extend is V8: h prolonged (yes), s silent. What the required master has
+// not, or may have forgotten, is not extended (V11).
 func (t *tally) extend() (Verdict, bool) {
 	switch {
-	case t.yes >= t.quorum:
+	case t.agreed():
 		return Won, true
+	case t.required == waits:
+		return Undecided, false
+	case t.required == mute:
+		return Undecided, true
+	case t.required == denies && t.its.vote == absent:
+		return Absent, true
+	case t.required == denies:
+		return Held, true
 	case t.yes+t.silent+t.awaited < t.quorum:
 		return t.heldOrAbsent(), true
 	default:
@@ -71,9 +92,13 @@ func (t *tally) extend() (Verdict, bool) {
 	}
 }
 
-// transact is won, like an extend, by a quorum that made the changes. Where
-// no quorum can have made them something was not as it was read.
-func (t *tally) transact() (Verdict, bool) {
+// transact is won, like an extend, by a quorum that made the changes; what
+// only deletes is like a release. Where no quorum can have made them
+// something was not as it was read.
+func (t *tally) transact(op *Op) (Verdict, bool) {
+	if t.required == agrees && op.TTL == 0 && t.yes+t.awaited < t.quorum {
+		return Won, true
+	}
 	v, certain := t.extend()
 	if v == Held || v == Absent {
 		v = Changed
@@ -84,10 +109,13 @@ func (t *tally) transact() (Verdict, bool) {
 // store has no token to refuse it: what is not done by a majority in time may
 // have been done by none.
 func (t *tally) store(ifPresent bool) (Verdict, bool) {
+	known := t.required == none || t.required == agrees
 	switch {
-	case t.yes >= t.quorum:
+	case t.agreed():
 		return Won, true
-	case ifPresent && t.yes+t.silent+t.awaited < t.quorum:
+	case ifPresent && t.required == denies:
+		return Absent, true
+	case ifPresent && known && t.yes+t.silent+t.awaited < t.quorum:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0
@@ -95,11 +123,18 @@ func (t *tally) store(ifPresent bool) (Verdict, bool) {
 }
 
 // read is V10: a token with a quorum, or absent when none can have one even
-// if all silent masters held it.
+// if all silent masters held it. What no quorum knows the required master may
+// (V11).
 func (t *tally) read() (Verdict, bool) {
 	switch {
 	case t.mostCount >= t.quorum:
 		return Held, true
+	case t.mostCount+t.awaited >= t.quorum, t.required == waits:
+		return Undecided, t.awaited == 0
+	case t.itsWord():
+		return Held, true
+	case t.required == mute:
+		return Undecided, true
 	case t.reach+t.silent+t.awaited < t.quorum:
 		return Absent, true
 	default:

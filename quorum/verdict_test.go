@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -10,8 +11,11 @@ import (
 // in leads to another one.
 
 // settled is the verdict of ballots of which none is awaited, in the words of
-// V4, V8 and V10.
-func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
+// V4, V8, V10 and V11: required is the ballot of the required master, or nil.
+func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballot) Verdict {
+	is := func(votes ...vote) bool { return required != nil && slices.Contains(votes, required.vote) }
+	without := is(silent) || required != nil && required.doubtful // its word cannot be had
+	may := required == nil || is(created, prolonged, released) && !without
 	n := map[vote]int{}
 	tokens := map[string]int{}
 	for _, b := range ballots {
@@ -32,9 +36,13 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
 	switch kind {
 	case Acquire, AcquireOrExtend:
 		switch {
-		case n[created]+n[prolonged] >= q:
+		case n[created]+n[prolonged] >= q && may:
 			return Won
-		case most >= q:
+		case without:
+			return Undecided
+		case most >= q && (required == nil || is(refused)):
+			return Held
+		case is(refused) && met == tokens[required.token] && answered >= q:
 			return Held
 		case answered < q:
 			return Undecided
@@ -43,8 +51,14 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
 		}
 	case Extend, Expire:
 		switch h := n[prolonged]; {
-		case h >= q:
+		case h >= q && may:
 			return Won
+		case without:
+			return Undecided
+		case is(refused):
+			return Held
+		case is(absent):
+			return Absent
 		case h+n[silent] >= q:
 			return Undecided
 		default:
@@ -54,6 +68,10 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
 		switch h := n[released]; {
 		case h >= q:
 			return Won
+		case is(released):
+			return Won
+		case without:
+			return Undecided
 		case h+n[silent] < q:
 			return no
 		case h >= 1 && answered >= q && met == 0:
@@ -63,9 +81,11 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
 		}
 	case Store:
 		switch h := n[prolonged]; {
-		case h >= q:
+		case h >= q && may:
 			return Won
-		case ifPresent && h+n[silent] < q:
+		case ifPresent && is(absent):
+			return Absent
+		case ifPresent && h+n[silent] < q && !without:
 			return Absent
 		default:
 			return Undecided
@@ -74,6 +94,10 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int) Verdict {
 		switch {
 		case most >= q:
 			return Held
+		case is(found):
+			return Held
+		case without:
+			return Undecided
 		case most+n[silent] < q:
 			return Absent
 		default:
@@ -104,18 +128,22 @@ func possible(kind Kind) []ballot {
 }
 
 // outcomes are all verdicts that the awaited votes may still lead to.
-func outcomes(kind Kind, ifPresent bool, ballots []ballot, q int, into map[Verdict]bool) {
+func outcomes(kind Kind, ifPresent bool, ballots []ballot, n needs, into map[Verdict]bool) {
 	for i, b := range ballots {
 		if b.vote == awaited {
 			for _, p := range possible(kind) {
 				ballots[i] = p
-				outcomes(kind, ifPresent, ballots, q, into)
+				outcomes(kind, ifPresent, ballots, n, into)
 			}
 			ballots[i] = b
 			return
 		}
 	}
-	into[settled(kind, ifPresent, ballots, q)] = true
+	var required *ballot
+	if n.required >= 0 {
+		required = &ballots[n.required]
+	}
+	into[settled(kind, ifPresent, ballots, n.quorum, required)] = true
 }
 
 func TestVerdictAgainstTwin(t *testing.T) {
@@ -124,7 +152,8 @@ func TestVerdictAgainstTwin(t *testing.T) {
 		kind := kinds[round%len(kinds)]
 		op := &Op{Kind: kind, IfPresent: round%3 == 0}
 		n := 1 + rand.IntN(7)
-		q := majority(n)
+		q := needs{quorum: majority(n), required: rand.IntN(2*n) - n}
+		q.required = max(q.required, -1)
 		ballots := make([]ballot, n)
 		awaiting := 0
 		for i := range ballots {
@@ -139,11 +168,11 @@ func TestVerdictAgainstTwin(t *testing.T) {
 		all := map[Verdict]bool{}
 		outcomes(kind, op.IfPresent, ballots, q, all)
 		switch {
-		case certain && (len(all) != 1 || !all[got]) && !early(kind, got, all):
+		case certain && (len(all) != 1 || !all[got]) && !early(kind, got, all, q):
 			t.Fatalf("kind %d %v of %d: certain %v, but possible are %v", kind, ballots, q, got, all)
 		case !certain && awaiting == 0:
 			t.Fatalf("kind %d %v of %d: nothing is awaited and nothing certain", kind, ballots, q)
-		case !certain && all[Won] && len(all) == 1 && kind != Remove:
+		case !certain && all[Won] && len(all) == 1 && kind != Remove && !(kind == Release && q.required >= 0):
 			t.Fatalf("kind %d %v of %d: won already, and still waiting", kind, ballots, q)
 		}
 	}
@@ -151,10 +180,14 @@ func TestVerdictAgainstTwin(t *testing.T) {
 
 // early is where the awaited votes can still change the words, but not what
 // the client is told: a split or too few answers, both NOQUORUM; another's
-// token or no lock, both a 0.
-func early(kind Kind, got Verdict, all map[Verdict]bool) bool {
+// token or no lock, both a 0. And the required master's refusal is told as
+// soon as a quorum has shown no other token.
+func early(kind Kind, got Verdict, all map[Verdict]bool, n needs) bool {
 	switch kind {
 	case Acquire, AcquireOrExtend:
+		if n.required >= 0 && got == Held {
+			return !all[Won] && !all[Undecided]
+		}
 		return !all[Won] && !all[Held] && (got == Split || got == Undecided)
 	case Release, Extend:
 		return !all[Won] && !all[Undecided] && (got == Held || got == Absent)
@@ -196,7 +229,7 @@ func TestVerdicts(t *testing.T) {
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, certain := verdictOf(&Op{Kind: c.kind}, c.ballots, majority(len(c.ballots)))
+			got, certain := verdictOf(&Op{Kind: c.kind}, c.ballots, needs{quorum: majority(len(c.ballots)), required: -1})
 			if certain != c.certain || certain && got != c.want {
 				t.Errorf("verdict %v, certain %v; want %v, %v", got, certain, c.want, c.certain)
 			}

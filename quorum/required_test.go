@@ -1,0 +1,182 @@
+package quorum
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// V11: the old Redis is the required master "a"; old clients talk to it
+// directly.
+func movingIn(t *testing.T, test func(c *cluster, old *fakeMaster)) {
+	t.Helper()
+	inBubbleWith(t, 5, func(cfg *Config) { cfg.Masters[0].Required = true },
+		func(c *cluster) { test(c, c.masters[0]) })
+}
+
+// oldTake is an old client's SET NX PX on the old Redis.
+func (f *fakeMaster) oldTake(key, token string, ttl time.Duration) bool {
+	f.SetTime(time.Now())
+	if f.Exists(key) {
+		return false
+	}
+	_ = f.Set(key, token)
+	f.SetTTL(key, ttl)
+	return true
+}
+
+func TestV11OldClientsLockIsHeld(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		old.oldTake("k", "old", 30*time.Second)
+		began := time.Now()
+		o := c.want(do(c.q, acquire("k", "new", 10*time.Second)), Held)
+		if o.State.Token != "old" {
+			t.Errorf("held by %q, want the old client's token", o.State.Token)
+		}
+		if took := time.Since(began); took >= c.cfg.Timeout {
+			t.Errorf("told after %v, want at once", took)
+		}
+		time.Sleep(time.Second)
+		if n := c.copies("k", "new"); n != 0 {
+			t.Errorf("%d copies of the lost attempt are left", n)
+		}
+	})
+}
+
+func TestV11ItsWordForReadsAndReleases(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		old.oldTake("k", "old", 30*time.Second)
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if o.State.Token != "old" || o.State.TTL > 30*time.Second {
+			t.Errorf("read %+v, want the old client's token and at most its TTL", o.State)
+		}
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "old", TTL: time.Second}), Absent)
+		c.want(do(c.q, release("k", "another")), Absent)
+		c.want(do(c.q, release("k", "old")), Won)
+		if old.Exists("k") {
+			t.Error("the old lock was released, and is there")
+		}
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+	})
+}
+
+// EXEC of a DEL is a release too.
+func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		old.oldTake("k", "old", 30*time.Second)
+		deletes := func(s []State) []Change {
+			if !s[0].Found {
+				return nil
+			}
+			return []Change{{Key: "k", Delete: true}}
+		}
+		o := do(c.q, Op{Kind: DecideAll, Keys: []string{"k", "other"}, DecideAll: deletes})
+		c.want(o, Won)
+		if old.Exists("k") {
+			t.Error("the old lock was deleted, and is there")
+		}
+	})
+}
+
+func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		old.kill()
+		time.Sleep(time.Second)
+		for name, op := range map[string]Op{
+			"acquire":           acquire("new", "t", time.Second),
+			"acquire or extend": {Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 60 * time.Second},
+			"extend":            {Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second},
+			"store":             {Kind: Store, Key: "s", Token: "t", TTL: time.Second},
+		} {
+			began := time.Now()
+			o := c.want(do(c.q, op), Undecided)
+			if text := o.Err.Error(); !strings.Contains(text, "required master did not agree: a down") {
+				t.Errorf("%s is refused by %q, want the required master named", name, text)
+			}
+			if took := time.Since(began); took >= c.cfg.Timeout {
+				t.Errorf("%s was refused after %v, want at once", name, took)
+			}
+		}
+		if c.q.Status().Ready {
+			t.Error("ready without the required master")
+		}
+		// Started empty it may have forgotten locks.
+		old.startEmpty()
+		time.Sleep(5 * time.Second)
+		o := c.want(do(c.q, acquire("new", "t", time.Second)), Undecided)
+		if text := o.Err.Error(); !strings.Contains(text, "a quarantine, waiting ") {
+			t.Errorf("refused by %q, want the quarantine named", text)
+		}
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)
+		c.want(do(c.q, release("k", "t")), Won)
+	})
+}
+
+// A lock that was extended while the required master could not be asked would
+// end there, and an old client would take it (why.md 22).
+func TestV11ExtendBehindItsBack(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
+		old.kill()
+		told := do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
+		old.mend()
+		time.Sleep(7 * time.Second)
+		if taken := old.oldTake("k", "old", time.Second); taken && told.Verdict == Won {
+			t.Error("an old client took a lock whose extend was told as done")
+		}
+		// Where it denies, what others prolonged is no lock.
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Held)
+	})
+}
+
+func TestV11OneOfManyWins(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		other := c.redlockd()
+		time.Sleep(3 * time.Second)
+		won, lost := 0, 0
+		for round := range 200 {
+			key := fmt.Sprint("k", round)
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			winners := 0
+			for i := range 8 {
+				q := []*Quorum{c.q, other}[i%2]
+				all.Go(func() {
+					o := do(q, acquire(key, fmt.Sprint("t", i), time.Second))
+					mu.Lock()
+					defer mu.Unlock()
+					if o.Verdict == Won && o.Confirm() == nil {
+						winners++
+					}
+				})
+			}
+			if round%4 == 0 && old.oldTake(key, "old", time.Second) {
+				winners++
+			}
+			all.Wait()
+			switch {
+			case winners > 1:
+				t.Fatalf("round %d: %d hold the lock", round, winners)
+			case winners == 1:
+				won++
+			default:
+				lost++
+			}
+		}
+		if lost > 2 {
+			t.Errorf("%d rounds had a winner and %d had none", won, lost)
+		}
+	})
+}
+
+func TestV11OneAtMost(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.Masters = []Master{{Name: "a", Address: "a:1", Required: true}, {Name: "b", Address: "b:1", Required: true},
+		{Name: "c", Address: "c:1"}}
+	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "expected one at most") {
+		t.Errorf("two required masters: %v", err)
+	}
+}

@@ -36,9 +36,10 @@ var homes = map[string][]string{
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"quorum"},
 	"github.com/alicebob/miniredis":     {"", "tests"},
-	"github.com/redis/go-redis":         {"tests"},
+	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},
-	"github.com/Shopify/toxiproxy":      {"tests"},
+	"github.com/Shopify/toxiproxy":      {"integration"},
+	"github.com/rs/zerolog":             {"integration"}, // which toxiproxy asks for
 	"github.com/anishathalye/porcupine": {"tests"},
 }
 
@@ -145,6 +146,8 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/commands", "github.com/hashicorp/go-hclog"},
 		{"/quorum", "github.com/alicebob/miniredis/v2"},
 		{"", "github.com/redis/go-redis/v9"},
+		{"/proxy", "github.com/Shopify/toxiproxy/v2"},
+		{"/integration/rig", module + "/proxy"},
 		{"/proxy", "example.com/new"},
 		{"/helpers", "fmt"},
 	}

@@ -3,10 +3,7 @@
 // clients and disturbed by real faults. It knows nothing of redlockd's
 // packages.
 //
-// Every test starts its own servers. A Master is one redis-server that can be
-// killed, frozen, thawed and restarted empty; a Link is a network in front of
-// it that can be slowed and cut; a Redlockd is the process under test. All of
-// them end with the test, and redlockd must end with exit code 0.
+// Every test starts its own servers, with package rig.
 //
 // Two questions are asked everywhere: does redlockd answer as one Redis would
 // (same_test.go, replay_test.go, clients_test.go), and does a lock stay what

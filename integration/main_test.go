@@ -1,82 +1,68 @@
 package integration
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
-// buildDir holds the binary for the length of the run.
-var buildDir string
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
 
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
+// The servers and faults are those of package rig.
+type (
+	Master = rig.Master
+	Link   = rig.Link
+	Config = rig.Config
+)
+
+// Redlockd is one with what these tests ask of it again and again.
+type Redlockd struct {
+	*rig.Redlockd
+	tb testing.TB
 }
 
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "redlockd-integration-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "integration:", err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	buildDir = dir
-	return m.Run()
-}
+const (
+	patience      = rig.Patience
+	raceDetector  = rig.Race
+	releaseScript = rig.ReleaseScript
+	extendScript  = rig.ExtendScript
+)
 
-// binary builds redlockd, once for all tests, and returns its path. With the
-// race detector on, a data race in redlockd makes it exit with 66, and every
-// test requires 0.
-var binary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(buildDir, "redlockd")
-	args := []string{"build", "-o", path}
-	if raceDetector {
-		args = append(args, "-race")
-	}
-	cmd := exec.Command("go", append(args, ".")...)
-	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building redlockd: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-// program returns the path of an installed program, or fails the test: what
-// is not run is not shown to work.
-func program(tb testing.TB, name string) string {
+// StartCluster starts n masters and a redlockd over them, and waits until all
+// of them vote.
+func StartCluster(tb testing.TB, n int) (*Redlockd, []*Master) {
 	tb.Helper()
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrNotFound) {
-		tb.Fatalf("%s is not installed: run `make deps`", name)
-	}
-	if err != nil {
-		tb.Fatalf("looking for %s: %v", name, err)
-	}
-	return path
+	masters := StartMasters(tb, n)
+	return StartRedlockd(tb, overFive(masters), masters), masters
 }
 
-// patience is how long a test waits for something that must happen by itself.
-// It is long, since a busy machine is no failure.
-const patience = 30 * time.Second
+func StartRedlockd(tb testing.TB, cfg Config, masters []*Master) *Redlockd {
+	tb.Helper()
+	return &Redlockd{rig.StartRedlockd(tb, cfg, masters), tb}
+}
 
-// eventually waits until cond is true. What cond says of its state is shown
-// when it does not become true.
+func JoinRedlockd(tb testing.TB, cfg Config) *Redlockd {
+	tb.Helper()
+	return &Redlockd{rig.JoinRedlockd(tb, cfg), tb}
+}
+
+func Bootstrap(tb testing.TB, cfg Config) { tb.Helper(); rig.Bootstrap(tb, cfg) }
+
+func StartMaster(tb testing.TB, args ...string) *Master {
+	tb.Helper()
+	return rig.StartMaster(tb, args...)
+}
+
+func StartMasters(tb testing.TB, n int) []*Master { tb.Helper(); return rig.StartMasters(tb, n) }
+
+func NewLink(tb testing.TB, to string) *Link { tb.Helper(); return rig.NewLink(tb, to) }
+
+func overFive(masters []*Master) Config { return rig.Over(masters) }
+
+func program(tb testing.TB, name string) string { tb.Helper(); return rig.Program(tb, name) }
+
 func eventually(tb testing.TB, what string, cond func() (bool, string)) {
 	tb.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		ok, state := cond()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			tb.Fatalf("%s: not within %v; last seen: %s", what, patience, state)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	rig.Eventually(tb, what, cond)
 }

@@ -114,6 +114,7 @@ func TestGoroutinesBounded(t *testing.T) {
 		return n > 10*crowd, fmt.Sprintf("%d answers", n)
 	})
 	n := r.Goroutines()
+	r.Kill() // which ends the clients
 	t.Logf("%d goroutines for %d clients", n, crowd)
 	if n > goroutineBound || n < crowd/2 {
 		t.Errorf("redlockd had %d goroutines for %d clients, want at most %d", n, crowd, goroutineBound)

@@ -3,12 +3,13 @@ package integration
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // bareMajority is a lock that three of five masters have, the two others
@@ -37,7 +38,7 @@ func takeBareMajority(t *testing.T) *bareMajority {
 	b.links[3].Mend()
 	b.links[4].Mend()
 	b.WaitVoting(masters...)
-	if without := waitHeld(masters[:3], b.key, "me", patience); len(without) > 0 {
+	if without := rig.WaitHeld(masters[:3], b.key, "me", patience); len(without) > 0 {
 		t.Fatalf("the lock is not on %v", without)
 	}
 	if n := holding(masters[3:], b.key, ""); n > 0 {
@@ -56,7 +57,7 @@ func TestBareMajorityNotGivenTwice(t *testing.T) {
 	}{
 		{"restarted empty", func(t *testing.T, b *bareMajority) { b.masters[0].RestartEmpty() }},
 		{"flushed", func(t *testing.T, b *bareMajority) { flush(t, b.masters[0]) }},
-		{"promoted replica", func(t *testing.T, b *bareMajority) { replaceByReplica(t, b.masters[0]) }},
+		{"promoted replica", func(t *testing.T, b *bareMajority) { b.masters[0].FailOver(StartMaster(t)) }},
 	} {
 		for _, second := range []bool{false, true} {
 			name := loss.name
@@ -68,7 +69,7 @@ func TestBareMajorityNotGivenTwice(t *testing.T) {
 				clients := []*redis.Client{b.Client()}
 				loss.do(t, b)
 				if second {
-					clients = append(clients, JoinRedlockd(t, b.cfg).Client())
+					clients = append(clients, JoinRedlockd(t, b.Config).Client())
 				}
 				b.wantNeverGiven(t, clients)
 				b.wantHonestReads(t, clients)
@@ -131,27 +132,6 @@ func flush(t *testing.T, m *Master) {
 	}
 }
 
-// replaceByReplica makes the master a replica of an empty server and promotes
-// it: the same run_id, and nothing in it.
-func replaceByReplica(t *testing.T, m *Master) {
-	t.Helper()
-	ctx := context.Background()
-	host, port, err := net.SplitHostPort(StartMaster(t, "--repl-diskless-sync-delay", "0").Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Client.ReplicaOf(ctx, host, port).Err(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the replica has copied", func() (bool, string) {
-		info, err := m.Client.Info(ctx, "replication").Result()
-		return strings.Contains(info, "master_link_status:up"), fmt.Sprint(info, err)
-	})
-	if err := m.Client.ReplicaOf(ctx, "NO", "ONE").Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestQuarantineEnds is M4: a master that may have forgotten locks is asked
 // for none, and votes again when all that it may have forgotten are over.
 func TestQuarantineEnds(t *testing.T) {
@@ -165,7 +145,7 @@ func TestQuarantineEnds(t *testing.T) {
 	take := func(key string) (bool, error) { return c.SetNX(ctx, key, "me", time.Second).Result() }
 	eventually(t, "a lock on all masters", func() (bool, string) {
 		_, err := take("before")
-		return len(waitHeld(masters, "before", "me", 50*time.Millisecond)) == 0, fmt.Sprint(err)
+		return len(rig.WaitHeld(masters, "before", "me", 50*time.Millisecond)) == 0, fmt.Sprint(err)
 	})
 	restarted := time.Now()
 	masters[0].RestartEmpty()
@@ -176,7 +156,7 @@ func TestQuarantineEnds(t *testing.T) {
 		if ok, err := take(key); !ok {
 			t.Fatalf("taking %s with four masters: %v", key, err)
 		}
-		return len(waitHeld(masters[:1], key, "me", 50*time.Millisecond)) == 0, fmt.Sprintf("it was asked for none of %d locks", back)
+		return len(rig.WaitHeld(masters[:1], key, "me", 50*time.Millisecond)) == 0, fmt.Sprintf("it was asked for none of %d locks", back)
 	})
 	// A lock of one second may have been forgotten, and must have ended.
 	if waited := time.Since(restarted); waited < time.Second {

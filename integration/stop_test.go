@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // TestStopUnderLoad is S6: SIGTERM in the middle of the work. Every reply that
@@ -87,7 +87,7 @@ func TestStopUnderLoad(t *testing.T) {
 func TestLocksOutliveRedlockd(t *testing.T) {
 	r, _ := StartCluster(t, 5)
 	r.wantTake("outlives")
-	second := JoinRedlockd(t, r.cfg)
+	second := JoinRedlockd(t, r.Config)
 	eventually(t, "the second redlockd knows the lock", func() (bool, string) {
 		token, err := second.Client().Get(context.Background(), "outlives").Result()
 		return token == "me", fmt.Sprint(token, err)
@@ -134,7 +134,7 @@ func TestNotBootstrapped(t *testing.T) {
 	Bootstrap(t, cfg)
 	r.WaitVoting(masters...)
 	r.wantTake("k")
-	out, err := exec.Command(built(t), "-bootstrap", "-config", writeConfig(t, cfg)).CombinedOutput()
+	out, err := rig.RunRedlockd(t, cfg, "-bootstrap")
 	if err == nil {
 		t.Errorf("a second -bootstrap over masters that vote succeeds:\n%s", out)
 	}
@@ -147,7 +147,7 @@ func TestBootstrapWithoutAMaster(t *testing.T) {
 	masters := StartMasters(t, 5)
 	masters[3].Kill()
 	cfg := overFive(masters)
-	out, err := exec.Command(built(t), "-bootstrap", "-config", writeConfig(t, cfg)).CombinedOutput()
+	out, err := rig.RunRedlockd(t, cfg, "-bootstrap")
 	if err == nil {
 		t.Errorf("-bootstrap succeeds without one of the masters:\n%s", out)
 	}
@@ -180,23 +180,15 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("Redis %s, redlockd %s", told[0][i], told[1][i])
 		}
 	}
-	if strings.Contains(r.log.tail(), "secret\"") || strings.Contains(r.log.tail(), "masters' secret") {
+	if strings.Contains(r.Log(), "secret\"") || strings.Contains(r.Log(), "masters' secret") {
 		t.Error("a password is in the log")
 	}
 }
 
 // TestDev takes the first lock of a newcomer.
 func TestDev(t *testing.T) {
-	cmd := exec.Command(built(t), "-dev", "-listen", "127.0.0.1:0")
-	log := &logBuffer{}
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, childAttr()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	addr := ""
-	eventually(t, "redlockd -dev serves", func() (bool, string) { addr = log.servingAt(); return addr != "", log.tail() })
-	w := DialWire(t, addr)
+	r := rig.DevRedlockd(t)
+	w := DialWire(t, r.Addr)
 	eventually(t, "the first lock", func() (bool, string) {
 		got := w.Ask("SET", "k", "me", "NX", "PX", "60000")
 		return got == "+OK\r\n", got
@@ -218,15 +210,10 @@ func TestDev(t *testing.T) {
 		got := w.Ask("SET", "k", "me", "NX", "PX", "60000")
 		return got == "+OK\r\n", got
 	})
-	if text := log.tail(); !strings.Contains(text, "keep nothing") {
+	if text := r.Log(); !strings.Contains(text, "keep nothing") {
 		t.Errorf("the log does not say that nothing is kept:\n%s", text)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("redlockd -dev: %v\n%s", err, log.tail())
-	}
+	r.Stop()
 }
 
 // TestTTLEnds is P2: what nobody releases is free again after its TTL, and not

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // TestThawLeavesNothing is V6, M3 and P5: what a frozen master carries out
@@ -159,7 +161,7 @@ func TestClientGoneBeforeItsOK(t *testing.T) {
 	}
 	w := DialWire(t, r.Addr)
 	w.Send(command("SET", "left", "me", "NX", "PX", "60000"))
-	if without := waitHeld(masters[3:], "left", "me", patience); len(without) > 0 {
+	if without := rig.WaitHeld(masters[3:], "left", "me", patience); len(without) > 0 {
 		t.Fatalf("the lock is not on %v", without)
 	}
 	w.Close() // while three votes are awaited

@@ -1,10 +1,12 @@
 package faults
 
 import (
+	"net"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // kind is one kind of fault. prepare draws what it needs and takes it, or
@@ -62,41 +64,38 @@ func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Du
 	defer s.b.h.fault("%s: master %s done", how, m.name)
 	switch how {
 	case "empty restart":
-		m.kill()
+		m.Kill()
 		time.Sleep(wait)
-		m.wipe()
-		m.start()
-		m.waitUp()
+		m.RestartEmpty()
 	case "flushall":
-		m.do("FLUSHALL")
+		s.b.do(m, "FLUSHALL")
 	case "promotion":
-		host, port := "127.0.0.1", peer.addr[len("127.0.0.1:"):]
-		m.do("REPLICAOF", host, port)
+		host, port, _ := net.SplitHostPort(peer.Addr)
+		s.b.do(m, "REPLICAOF", host, port)
 		time.Sleep(wait * 2)
-		m.do("REPLICAOF", "NO", "ONE")
+		s.b.do(m, "REPLICAOF", "NO", "ONE")
 	case "eviction":
-		m.do("CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "allkeys-random")
+		s.b.do(m, "CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "allkeys-random")
 		time.Sleep(1500 * time.Millisecond) // an operator's change is seen within a second (M4)
-		m.do("CONFIG", "SET", "maxmemory", "1")
+		s.b.do(m, "CONFIG", "SET", "maxmemory", "1")
 		time.Sleep(wait)
-		m.do("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+		s.b.do(m, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
 	case "old disk":
-		old := m.dir + ".old"
-		_ = exec.Command("cp", "-r", m.dir, old).Run()
+		old := m.Dir + ".old"
+		_ = exec.Command("cp", "-r", m.Dir, old).Run()
 		time.Sleep(1100*time.Millisecond + wait) // longer than a beat (M4)
-		m.kill()
-		_ = os.RemoveAll(m.dir)
-		_ = os.Rename(old, m.dir)
-		m.start()
-		m.waitUp()
+		m.Kill()
+		_ = os.RemoveAll(m.Dir)
+		_ = os.Rename(old, m.Dir)
+		m.Restart()
 	case "clock step":
 		s.ahead[m] += ahead
-		m.setAhead(s.ahead[m])
+		s.b.setAhead(m, s.ahead[m])
 	case "clock fast":
 		for range 100 {
 			time.Sleep(20 * time.Millisecond)
 			s.ahead[m] += 10 * time.Millisecond
-			m.setAhead(s.ahead[m])
+			s.b.setAhead(m, s.ahead[m])
 		}
 	}
 }
@@ -213,12 +212,20 @@ func (s *schedule) setAway(m *master, away, cut bool) {
 	switch {
 	case cut:
 		for _, r := range s.b.redlockds {
-			r.links[s.index(m)].setCut(away)
+			setCut(r.links[s.index(m)], away)
 		}
 	case away:
-		m.signal(syscall.SIGSTOP)
+		m.Freeze()
 	default:
-		m.signal(syscall.SIGCONT)
+		m.Thaw()
+	}
+}
+
+func setCut(l *rig.Link, cut bool) {
+	if cut {
+		l.Cut()
+	} else {
+		l.Mend()
 	}
 }
 
@@ -230,10 +237,9 @@ func aofRestart(s *schedule) func() {
 	wait := rand64(s.rng, 300*time.Millisecond)
 	return func() {
 		s.b.h.fault("aof restart: master %s", ms[0].name)
-		ms[0].kill()
+		ms[0].Kill()
 		time.Sleep(wait)
-		ms[0].start()
-		ms[0].waitUp()
+		ms[0].Restart()
 		// It may end in quarantine, when a beat went by.
 		s.free(ms, s.b.window)
 	}
@@ -248,11 +254,11 @@ func freezeMaster(s *schedule) func() {
 	return func() {
 		for _, m := range ms {
 			s.b.h.fault("freeze master: %s for %v", m.name, for1)
-			m.signal(syscall.SIGSTOP)
+			m.Freeze()
 		}
 		time.Sleep(for1)
 		for _, m := range ms {
-			m.signal(syscall.SIGCONT)
+			m.Thaw()
 		}
 		s.b.h.fault("freeze master: thawed")
 		time.Sleep(200 * time.Millisecond)
@@ -270,9 +276,9 @@ func freezeRedlockd(s *schedule) func() {
 	return func() {
 		s.b.h.fault("freeze redlockd: %d for %v", n, for1)
 		r.disturbing.Store(true)
-		r.signal(syscall.SIGSTOP)
+		r.Freeze()
 		time.Sleep(for1)
-		r.signal(syscall.SIGCONT)
+		r.Thaw()
 		r.disturbed.Store(int64(s.b.h.now()))
 		r.disturbing.Store(false)
 		s.b.h.fault("freeze redlockd: %d thawed", n)
@@ -296,10 +302,9 @@ func killRedlockd(s *schedule) func() {
 	return func() {
 		s.b.h.fault("kill redlockd: %d", n)
 		r.disturbing.Store(true)
-		r.kill()
+		r.Kill()
 		time.Sleep(wait)
-		r.start()
-		r.waitUp()
+		r.Restart()
 		r.killed.Store(int64(s.b.h.now()))
 		r.disturbed.Store(int64(s.b.h.now()))
 		r.disturbing.Store(false)
@@ -318,7 +323,7 @@ func linkFault(how string) func(*schedule) func() {
 		which := s.rng.IntN(len(s.b.redlockds) + 1)
 		latency := 10*time.Millisecond + rand64(s.rng, 400*time.Millisecond)
 		for1 := 100*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
-		each := func(f func(*link)) {
+		each := func(f func(*rig.Link)) {
 			for n, r := range s.b.redlockds {
 				for _, m := range ms {
 					if n == which || which == len(s.b.redlockds) {
@@ -331,17 +336,17 @@ func linkFault(how string) func(*schedule) func() {
 			s.b.h.fault("%s: redlockd %d (%d is all) to %s, latency %v, for %v", how, which, len(s.b.redlockds), names(ms), latency, for1)
 			switch how {
 			case "drop":
-				each((*link).drop)
+				each((*rig.Link).Drop)
 				for1 = 100 * time.Millisecond
 			case "cut":
-				each(func(l *link) { l.setCut(true) })
+				each((*rig.Link).Cut)
 			case "stall":
-				each(func(l *link) { l.stalled.Store(true) })
+				each((*rig.Link).Stall)
 			case "slow":
-				each(func(l *link) { l.latency.Store(int64(latency)) })
+				each(func(l *rig.Link) { l.Slow(latency) })
 			}
 			time.Sleep(for1)
-			each(func(l *link) { l.setCut(false); l.stalled.Store(false); l.latency.Store(0) })
+			each(func(l *rig.Link) { l.Mend(); l.Slow(0) })
 			s.b.h.fault("%s: over", how)
 			time.Sleep(200 * time.Millisecond)
 			s.free(ms, 0)
@@ -366,7 +371,7 @@ func harmless(args ...any) func(*schedule) func() {
 		}
 		return func() {
 			s.b.h.fault("%v: master %s", args, ms[0].name)
-			ms[0].do(args...)
+			s.b.do(ms[0], args...)
 			s.free(ms, 0)
 		}
 	}
@@ -381,11 +386,11 @@ func majorityFrozen(s *schedule) func() {
 	return func() {
 		s.b.h.fault("majority frozen: %s for %v", names(ms), for1)
 		for _, m := range ms {
-			m.signal(syscall.SIGSTOP)
+			m.Freeze()
 		}
 		time.Sleep(for1)
 		for _, m := range ms {
-			m.signal(syscall.SIGCONT)
+			m.Thaw()
 		}
 		s.b.h.fault("majority frozen: thawed")
 		s.free(ms, 0)
@@ -402,12 +407,10 @@ func majorityRestart(s *schedule) func() {
 	return func() {
 		s.b.h.fault("majority restart: %s", names(ms))
 		for _, m := range ms {
-			m.kill()
-			m.wipe()
-			m.start()
+			m.Kill()
 		}
 		for _, m := range ms {
-			m.waitUp()
+			m.RestartEmpty()
 		}
 		s.free(ms, s.b.window)
 	}

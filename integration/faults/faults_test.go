@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // bench is one run.
@@ -27,7 +28,6 @@ type bench struct {
 	length    time.Duration
 	clients   int
 	slots     int
-	dir       string
 	masters   []*master
 	redlockds []*redlockd
 	h         *history
@@ -73,9 +73,6 @@ func number(name string, otherwise int) int {
 }
 
 func newBench(t *testing.T) *bench {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Fatal("redis-server is not installed: run `make deps`")
-	}
 	b := &bench{tb: t, seed: uint64(number("SEED", int(rand.Uint32()))), length: 30 * time.Second, clients: 24, h: newHistory()}
 	if m := number("MINUTES", 0); m > 0 {
 		b.length, b.clients = time.Duration(m)*time.Minute, 64
@@ -88,34 +85,17 @@ func newBench(t *testing.T) *bench {
 	if b.seed%3 == 0 {
 		b.maxTTL, b.window = 4*time.Second, 6000*time.Millisecond
 	}
-	// In memory, so that a power cut's file system is not what is tested.
-	base := ""
-	if s, err := os.Stat("/dev/shm"); err == nil && s.IsDir() {
-		base = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(base, "redlockd-faults-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.dir = dir
-	t.Cleanup(func() {
-		if t.Failed() && os.Getenv("KEEP") != "" {
-			t.Logf("logs are in %s", dir)
-			return
-		}
-		os.RemoveAll(dir)
-	})
-	clock := clockLibrary(t, dir)
+	k := newKeeper(t)
+	clock := clockLibrary(k)
 	for i := range 5 {
 		lib := ""
 		if i >= 2 {
 			lib = clock
 		}
-		b.masters = append(b.masters, newMaster(t, dir, string(rune('a'+i)), i < 2, lib))
+		b.masters = append(b.masters, newMaster(k, string(rune('a'+i)), i < 2, lib))
 	}
-	binary := builtBinary(t, dir)
 	for i := range 3 {
-		b.redlockds = append(b.redlockds, newRedlockd(t, dir, binary, i, b.masters, b.maxTTL))
+		b.redlockds = append(b.redlockds, newRedlockd(k, b.masters, b.maxTTL, i == 0))
 	}
 	t.Logf("SEED=%d, %v, %d clients, TTLs up to %v", b.seed, b.length, b.clients, b.maxTTL)
 	return b
@@ -135,11 +115,11 @@ func TestFaults(t *testing.T) {
 	for i := range b.clients {
 		clients.Go(newClient(b, i).run)
 	}
-	var memory []int
+	var memory []int64
 	clients.Go(func() {
 		for !b.ended() {
 			time.Sleep(b.length / 20)
-			memory = append(memory, b.redlockds[0].rss())
+			memory = append(memory, b.redlockds[0].RSS()>>20)
 		}
 	})
 	s.run()
@@ -153,35 +133,12 @@ func TestFaults(t *testing.T) {
 
 // waitWell waits until a lock taken through each redlockd is on all masters.
 func (b *bench) waitWell() {
-	c := newClient(b, 1000)
-	ctx := context.Background()
-	for n := range b.redlockds {
-		last := ""
-		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-			key := fmt.Sprintf("well-%d-%d", n, b.nextGrant())
-			text, err := c.ask(n, time.Minute, "SET", key, "t", "NX", "PX", strconv.FormatInt(b.maxTTL.Milliseconds(), 10))
-			time.Sleep(20 * time.Millisecond)
-			on := 0
-			for _, m := range b.masters {
-				if m.client.Exists(ctx, key).Val() == 1 {
-					on++
-				}
-			}
-			_, _ = c.ask(n, time.Minute, "EVAL", releaseScript, "1", key, "t")
-			if on == len(b.masters) {
-				break
-			}
-			last = fmt.Sprintf("on %d masters, %s %v", on, text, err)
-			if time.Now().After(end) {
-				b.tb.Errorf("redlockd %d: not all masters vote although all is well: %s", n, last)
-				break
-			}
-		}
+	var masters []*rig.Master
+	for _, m := range b.masters {
+		masters = append(masters, m.Master)
 	}
-	for _, conn := range c.conns {
-		if conn != nil {
-			conn.Close()
-		}
+	for _, r := range b.redlockds {
+		r.WaitVoting(masters...)
 	}
 }
 
@@ -193,7 +150,7 @@ func (b *bench) wantNothingLeft() {
 		var keys []string
 		var err error
 		for end := time.Now().Add(greatestStep); ; time.Sleep(100 * time.Millisecond) {
-			keys, err = m.client.Keys(context.Background(), "*").Result()
+			keys, err = m.Client.Keys(context.Background(), "*").Result()
 			if err == nil && len(keys) == 1 && keys[0] == "redlockd:mark" {
 				break
 			}
@@ -288,18 +245,18 @@ func (b *bench) wantCounts(s *schedule) {
 }
 
 // wantBounded is that redlockd keeps neither memory nor goroutines.
-func (b *bench) wantBounded(memory []int) {
+func (b *bench) wantBounded(memory []int64) {
 	b.tb.Logf("MiB of redlockd 0 over time: %v", memory)
-	limit := 256
-	if raceDetector {
+	limit := int64(256)
+	if rig.Race {
 		limit = 1024
 	}
 	for n, r := range b.redlockds {
-		if got := r.rss(); got > limit {
+		if got := r.RSS() >> 20; got > limit {
 			b.tb.Errorf("redlockd %d has %d MiB, want at most %d", n, got, limit)
 		}
 		// Its own, for five masters and a few databases; no client is left.
-		if got := r.goroutines(); got > 120 {
+		if got := r.Goroutines(); got > 120 {
 			b.tb.Errorf("redlockd %d has %d goroutines without clients, want at most 120", n, got)
 		} else {
 			b.tb.Logf("redlockd %d: %d goroutines at the end", n, got)

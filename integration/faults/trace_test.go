@@ -30,7 +30,7 @@ func (b *bench) trace() {
 }
 
 func (b *bench) monitor(m *master) {
-	c, err := net.Dial("tcp", m.addr)
+	c, err := net.Dial("tcp", m.Addr)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package integration
+package rig
 
 import (
 	"context"
@@ -13,18 +13,17 @@ func TestRig(t *testing.T) {
 	ctx := context.Background()
 	t.Run("a frozen master answers after its thaw only", func(t *testing.T) {
 		m := StartMaster(t)
-		w := DialWire(t, m.Addr)
 		m.Freeze()
-		answered := make(chan string, 1)
-		go func() { answered <- w.Ask("SET", "k", "v") }()
+		answered := make(chan error, 1)
+		go func() { answered <- m.Client.Set(ctx, "k", "v", 0).Err() }()
 		select {
-		case got := <-answered:
-			t.Errorf("a frozen master answers %q", got)
+		case err := <-answered:
+			t.Errorf("a frozen master answers %v", err)
 		case <-time.After(100 * time.Millisecond):
 		}
 		m.Thaw()
-		if got := <-answered; got != "+OK\r\n" {
-			t.Errorf("after the thaw: %q", got)
+		if err := <-answered; err != nil {
+			t.Errorf("after the thaw: %v", err)
 		}
 	})
 	t.Run("a master restarted empty has the address and nothing else", func(t *testing.T) {
@@ -60,7 +59,7 @@ func TestRig(t *testing.T) {
 			return id
 		}
 		before := runID()
-		replaceByReplica(t, m)
+		m.FailOver(StartMaster(t))
 		if m.Holds("k", "") || runID() != before {
 			t.Errorf("key there: %v, run_id %s, before %s", m.Holds("k", ""), runID(), before)
 		}
@@ -68,10 +67,10 @@ func TestRig(t *testing.T) {
 			t.Errorf("it takes no writes: %v", err)
 		}
 	})
-	t.Run("a link slows, cuts and mends", func(t *testing.T) {
+	t.Run("a link slows, stalls, cuts and mends", func(t *testing.T) {
 		m := StartMaster(t)
 		l := NewLink(t, m.Addr)
-		c := direct(l.Addr, "")
+		c := Direct(l.Addr, "")
 		defer c.Close()
 		if err := c.Ping(ctx).Err(); err != nil {
 			t.Fatal(err)
@@ -81,13 +80,27 @@ func TestRig(t *testing.T) {
 		if err := c.Ping(ctx).Err(); err != nil || time.Since(start) < 100*time.Millisecond {
 			t.Errorf("PING over 50 ms each way: %v after %v", err, time.Since(start))
 		}
+		l.Stall()
+		answered := make(chan error, 1)
+		go func() { answered <- c.Set(ctx, "k", "v", 0).Err() }()
+		select {
+		case err := <-answered:
+			t.Errorf("a stalled link answers %v", err)
+		case <-time.After(200 * time.Millisecond):
+		}
+		if m.Holds("k", "") {
+			t.Error("a stalled link lets through")
+		}
 		l.Slow(0)
+		if err := <-answered; err != nil || !m.Holds("k", "v") {
+			t.Errorf("what was stalled: %v", err)
+		}
 		l.Cut()
 		if err := c.Ping(ctx).Err(); err == nil {
 			t.Error("PING over a cut link succeeds")
 		}
 		l.Mend()
-		eventually(t, "PING over a mended link", func() (bool, string) {
+		Eventually(t, "PING over a mended link", func() (bool, string) {
 			err := c.Ping(ctx).Err()
 			return err == nil, ""
 		})

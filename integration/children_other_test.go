@@ -1,9 +1,0 @@
-//go:build !linux
-
-package integration
-
-import "syscall"
-
-// childAttr is nothing where the system cannot end children with their
-// parent.
-func childAttr() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,87 @@
+package rig
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Config is the config.hcl of a test. What is zero is left out of the file.
+type Config struct {
+	Address  string // a free port of 127.0.0.1 if empty
+	Admin    string // likewise
+	Password string
+
+	Timeout     time.Duration
+	RetryBudget time.Duration
+	MaxTTL      time.Duration
+	NoExpiry    string
+	Quorum      string // more lines for the block quorum
+
+	Masters []string // addresses
+	Names   []string // of the masters; a, b, c, ... if nil
+	// MasterPassword is what the masters ask for.
+	MasterPassword string
+
+	LogLevel string
+}
+
+// Over is what most tests use: the masters, and a timeout that a busy machine
+// does not reach by itself.
+func Over(masters []*Master) Config {
+	cfg := Config{Timeout: 500 * time.Millisecond}
+	for _, m := range masters {
+		cfg.Masters = append(cfg.Masters, m.Addr)
+	}
+	return cfg
+}
+
+// name is that of the i-th master.
+func (c Config) name(i int) string {
+	if c.Names != nil {
+		return c.Names[i]
+	}
+	return string(rune('a' + i))
+}
+
+const anyPort = "127.0.0.1:0"
+
+// Text is the file.
+func (c Config) Text() string {
+	var b strings.Builder
+	line := func(name string, value any, zero bool) {
+		if !zero {
+			fmt.Fprintf(&b, "  %s = %q\n", name, value)
+		}
+	}
+	fmt.Fprintf(&b, "listen {\n  address = %q\n", cmp.Or(c.Address, anyPort))
+	line("password", c.Password, c.Password == "")
+	fmt.Fprintf(&b, "}\n\nquorum {\n")
+	line("timeout", c.Timeout, c.Timeout == 0)
+	line("retry_budget", c.RetryBudget, c.RetryBudget == 0)
+	line("max_ttl", c.MaxTTL, c.MaxTTL == 0)
+	line("no_expiry", c.NoExpiry, c.NoExpiry == "")
+	fmt.Fprintf(&b, "%s\n}\n\n", c.Quorum)
+	for i, addr := range c.Masters {
+		fmt.Fprintf(&b, "master %q {\n  address = %q\n", c.name(i), addr)
+		line("password", c.MasterPassword, c.MasterPassword == "")
+		fmt.Fprintf(&b, "}\n")
+	}
+	fmt.Fprintf(&b, "\nadmin {\n  address = %q\n}\n\nlog {\n", cmp.Or(c.Admin, anyPort))
+	line("level", c.LogLevel, c.LogLevel == "")
+	fmt.Fprintf(&b, "}\n")
+	return b.String()
+}
+
+// write puts the file into a folder.
+func (c Config) write(tb TB, dir string) string {
+	tb.Helper()
+	path := filepath.Join(dir, "config.hcl")
+	if err := os.WriteFile(path, []byte(c.Text()), 0o600); err != nil {
+		tb.Fatalf("%v", err)
+	}
+	return path
+}

@@ -1,0 +1,15 @@
+// Package rig is what the tests of integration/ stand on: real redis-server
+// processes, the network between them and redlockd, and redlockd itself, the
+// built binary with a real config.hcl. It knows nothing of redlockd's
+// packages.
+//
+// A Master is one redis-server that can be killed, frozen, thawed and
+// restarted, with its disk or empty. A Link is a network in front of it that
+// can be slow, stalled and cut (toxiproxy). A Redlockd is the process under
+// test, over what its Config says. All of them belong to a test, end with it,
+// and fail it when they do not do as they are told; redlockd must end with
+// exit code 0.
+//
+// A test's TestMain calls Main, which keeps the binary for the length of the
+// run. REDLOCKD_BINARY names another one to test.
+package rig

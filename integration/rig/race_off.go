@@ -1,0 +1,7 @@
+//go:build !race
+
+package rig
+
+// Race is whether the tests run with the race detector; the binary
+// under test is then built with it too.
+const Race = false

@@ -9,7 +9,7 @@ MINUTES   ?= 10
 # The lock clients that make test runs, of those that are installed.
 CLIENTS   ?= ^(Go|redis-cli)/
 
-.PHONY: help test deps lint build bench fuzz clients mutants soak clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -31,7 +31,10 @@ lint: ## gofmt, go vet, staticcheck
 build: ## bin/redlockd
 	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
 
-bench: deps ## benchmarks of all packages
+bench: deps ## redlockd beside redsync and one Redis: tables and a chart; BENCH='-only a' for less
+	@go build -C integration/bench -o $(CURDIR)/bin/compare . && bin/compare -root . -out bin/bench $(BENCH)
+
+gobench: deps ## Go's own benchmarks of all packages
 	@. ./.deps/env && go test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout $(TIMEOUT) ./...
 
 fuzz: deps ## every fuzz target for FUZZTIME, then 20,000 scripts on Redis and redlockd

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// options are the flags.
+type options struct {
+	root    string
+	binary  string
+	out     string
+	only    string
+	rounds  int
+	seconds float64
+	// relay is for the process that delays, with the addresses behind it.
+	relay time.Duration
+	rest  []string
+}
+
+// quiet keeps go-redis from telling of every dead master on the way.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+func main() {
+	redis.SetLogger(quiet{})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (o options, err error) {
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.StringVar(&o.root, "root", "../..", "the `folder` of redlockd's main module")
+	fs.StringVar(&o.binary, "redlockd", "", "measure this `file`, instead of building redlockd anew")
+	fs.StringVar(&o.out, "out", "", "write results.md, results.json and the charts into this `folder`")
+	fs.StringVar(&o.only, "only", "a,b,c,d,e,f", "the `workloads` to run")
+	fs.IntVar(&o.rounds, "rounds", 5, "how often each contender has its turn")
+	fs.Float64Var(&o.seconds, "seconds", 1, "how long a turn lasts")
+	fs.DurationVar(&o.relay, "relay", 0, "be the relay that delays by this much; bench starts it itself")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	o.rest = fs.Args()
+	switch {
+	case o.relay == 0 && len(o.rest) > 0:
+		return o, fmt.Errorf("what is %q?", o.rest[0])
+	case o.rounds < 1 || o.seconds <= 0:
+		return o, errors.New("-rounds and -seconds must be more than 0")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if o.relay > 0 {
+		return runRelay(ctx, o.relay, o.rest, out)
+	}
+	chosen, err := choose(o.only)
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs(o.root)
+	if err != nil {
+		return err
+	}
+	r, err := newRig(ctx, root, o.binary)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), out: out}
+	s := settingOf(ctx, b)
+	for _, w := range chosen {
+		fmt.Fprintf(out, "%s. %s\n", w.name, w.title)
+		mark := r.mark()
+		err := w.run(b)
+		r.stopSince(mark)
+		if err != nil {
+			return fmt.Errorf("workload %s: %w", w.name, err)
+		}
+	}
+	fmt.Fprintln(out)
+	b.report(out, s)
+	if o.out == "" {
+		return nil
+	}
+	return b.write(o.out, s)
+}
+
+func choose(only string) (chosen []workload, err error) {
+	for _, name := range strings.Split(only, ",") {
+		found := false
+		for _, w := range allWorkloads() {
+			if w.name == name {
+				chosen, found = append(chosen, w), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no workload %q", name)
+		}
+	}
+	return chosen, nil
+}

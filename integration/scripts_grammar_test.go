@@ -231,7 +231,7 @@ func (g lua) condition(depth int) string {
 	case 6:
 		return fmt.Sprintf("string.sub(v or '', 1, #ARGV[1])%sARGV[1]", same)
 	case 7:
-		return "v and " + g.pick("string.find(v, ARGV[1], 1, true) == 1", "v:sub(1, 3) == 'tok'", "#v > 3", "v:match('^tok')", "string.len(v) == 5")
+		return "v and " + g.pick("string.find(v, ARGV[1], 1, true) == 1", "v:sub(1, 3) == 'tok'", "#v > 3", "v:match('^tok')", "string.find(v, '^(%a+)')", "v:match('^(.-):(%d+)$')", "select(2, v:gsub('[%d-]', '')) > 0", "string.len(v) == 5")
 	case 8:
 		return "(tonumber(v) or 0) " + g.pick("<", ">", "==", ">=") + g.pick(" 0", " 1", " tonumber(ARGV[2])")
 	case 9:
@@ -283,7 +283,7 @@ func (g lua) reply(depth int) string {
 	case 18:
 		return g.read()
 	case 19:
-		return g.pick("string.format('%s:%d', ARGV[1], n)", "string.upper(ARGV[1])", "#(v or '')", "string.rep(ARGV[1], 2)", "table.concat(KEYS, ',')", "select('#', unpack(ARGV))", "math.max(n, 3)")
+		return g.pick("string.format('%s:%d', ARGV[1], n)", "string.upper(ARGV[1])", "#(v or '')", "string.rep(ARGV[1], 2)", "ARGV[1]:match('%w+')", "(string.gsub(v or '', '^tok', 'x'))", "table.concat(KEYS, ',')", "select('#', unpack(ARGV))", "math.max(n, 3)")
 	}
 	return g.write(g.key())
 }

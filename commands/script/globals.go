@@ -29,7 +29,7 @@ func init() {
 		_G _VERSION collectgarbage coroutine dofile getfenv getmetatable load loadstring loadfile module newproxy
 		gcinfo rawget rawset require setfenv setmetatable xpcall print debug os io package
 		bit cjson cmsgpack struct
-		string.dump string.gmatch string.gsub string.match string.gfind
+		string.dump string.gfind
 		table.sort table.foreach table.foreachi table.maxn table.setn
 		math.random math.randomseed math.acos math.asin math.atan math.atan2 math.cos math.cosh math.deg math.exp
 		math.fmod math.mod math.frexp math.ldexp math.log math.log10 math.modf math.rad math.sin math.sinh math.sqrt

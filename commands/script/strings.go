@@ -86,8 +86,11 @@ var stringLibrary = map[string]function{
 		}
 		return r.made(string(b))
 	},
-	"find":   findPlain,
 	"format": formatPlain,
+	"find":   find,
+	"match":  match,
+	"gmatch": gmatch,
+	"gsub":   gsub,
 }
 
 // substring is string.sub: negative positions count from the end.
@@ -114,29 +117,6 @@ func mapASCII(s string, a, z byte) string {
 		}
 	}
 	return string(b)
-}
-
-// findPlain is string.find without patterns: those can take for ever.
-func findPlain(r *run, args []value) []value {
-	s, what, from := r.stringArg("find", args, 0), r.stringArg("find", args, 1), 1
-	if strings.ContainsAny(what, "^$*+?.([%-") && !truth(arg(args, 3)) {
-		refuse("uses string.find with a pattern")
-	}
-	if arg(args, 2) != nil {
-		from = r.integer("find", args, 2)
-	}
-	if from < 0 {
-		from = max(len(s)+from+1, 1)
-	}
-	from = max(from, 1)
-	if from > len(s)+1 {
-		from = len(s) + 1 // as Lua 5.1: an empty string is found at the end
-	}
-	at := strings.Index(s[from-1:], what)
-	if at < 0 {
-		return one(nil)
-	}
-	return []value{float64(from + at), float64(from + at + len(what) - 1)}
 }
 
 // formatPlain is string.format for %s, %d and %% without widths.

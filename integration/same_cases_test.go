@@ -80,7 +80,7 @@ end
 return false`
 
 var sameCases = func() []sameCase {
-	cases := append([]sameCase{}, plainCases...)
+	cases := append(append([]sameCase{}, plainCases...), sessionCases...)
 	for name, s := range releases {
 		cases = append(cases, scriptCase("release, "+name, s, "t", "@k"))
 	}

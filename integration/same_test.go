@@ -13,6 +13,8 @@ type step struct {
 	conn int      // which of the case's connections
 	args []string // the command, or
 	raw  string   // these bytes
+	// frames is how many replies come, where it is not one; -1 is none.
+	frames int
 	// within is by how much two integers may differ.
 	within int64
 	// differs is what redlockd answers where it must not or cannot answer as
@@ -150,9 +152,18 @@ func playInTurn(t *testing.T, wires []*Wire, steps []step, prefix string) []stri
 	replies := make([]string, len(steps))
 	for i, s := range steps {
 		wires[s.conn].Send(s.bytes(prefix))
-		replies[i] = string(wires[s.conn].Frame())
+		replies[i] = s.take(wires)
 	}
 	return replies
+}
+
+// take reads what is answered to the step.
+func (s step) take(wires []*Wire) string {
+	text := ""
+	for range max(0, max(1, s.frames)+min(0, s.frames)) {
+		text += string(wires[s.conn].Frame())
+	}
+	return text
 }
 
 // playPipelined sends what one connection has to say in one write, up to the
@@ -169,7 +180,7 @@ func playPipelined(t *testing.T, wires []*Wire, steps []step, prefix string) []s
 		}
 		wires[steps[from].conn].Send(data)
 		for i := from; i < to; i++ {
-			replies[i] = string(wires[steps[i].conn].Frame())
+			replies[i] = steps[i].take(wires)
 		}
 		from = to
 	}
@@ -186,7 +197,7 @@ func playDribbled(t *testing.T, wires []*Wire, steps []step, prefix string) []st
 			wires[s.conn].Send(data[:n])
 			data = data[n:]
 		}
-		replies[i] = string(wires[s.conn].Frame())
+		replies[i] = s.take(wires)
 	}
 	return replies
 }

@@ -26,6 +26,7 @@ func init() {
 		"reply":        {3, (*session).clientReply},
 		"no-evict":     {3, onOff},
 		"no-touch":     {3, onOff},
+		"capa":         {-3, always(commands.OK)}, // Valkey's: what the client could follow, if told to
 		"tracking":     {-3, (*session).clientTracking},
 		"caching":      {3, (*session).clientCaching},
 		"trackinginfo": {2, (*session).clientTrackingInfo},
@@ -128,7 +129,7 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 		ids = make(map[int64]bool)
 		for _, a := range args[3:] {
 			id, ok := parseInt(a)
-			if !ok || id < 1 {
+			if !ok {
 				return commands.Error("ERR Invalid client ID")
 			}
 			ids[id] = true
@@ -154,12 +155,12 @@ func (s *session) subscriber() bool {
 	return s.shown.subs != [kinds]int{}
 }
 
-// clientReply switches replies off and on. Only ON has a reply; those of
-// commands that were read before keep what was in force then.
+// clientReply switches replies off and on. Only ON has a reply, also behind
+// SKIP; those of commands that were read before keep what was in force then.
 func (s *session) clientReply(args [][]byte) commands.Reply {
 	switch {
 	case is(args[2], "on"):
-		s.off = false
+		s.off, s.skip = false, false
 	case is(args[2], "off"):
 		s.off = true
 	case is(args[2], "skip"):

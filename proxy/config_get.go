@@ -12,13 +12,13 @@ import (
 // config is CONFIG GET, which clients ask before they lock, and refuses the
 // rest: redlockd's configuration is a file.
 func (s *session) config(args [][]byte) commands.Reply {
+	if refusal := configArity(args); refusal != nil {
+		return *refusal
+	}
 	switch {
 	case is(args[1], "get"):
-		if len(args) < 3 {
-			return wrongArity("config|get")
-		}
 		return s.srv.configGet(args[2:])
-	case is(args[1], "resetstat") && len(args) == 2:
+	case is(args[1], "resetstat"):
 		return commands.OK
 	case is(args[1], "set"):
 		return commands.Error("ERR redlockd is configured by its file; CONFIG SET is not supported")
@@ -33,12 +33,29 @@ func (s *session) config(args [][]byte) commands.Reply {
 	return unknownSubcommand("config", args[1])
 }
 
+// configArity says why a subcommand cannot be called so, before it is carried
+// out or queued.
+func configArity(args [][]byte) *commands.Reply {
+	switch {
+	case is(args[1], "get") && len(args) < 3:
+		return new(wrongArity("config|get"))
+	case is(args[1], "resetstat") && len(args) != 2:
+		return new(wrongArity("config|resetstat"))
+	}
+	return nil
+}
+
 // configGet answers with those of the settings that a pattern matches, each
 // once, in the order of their names.
 func (s *Server) configGet(patterns [][]byte) commands.Reply {
 	items := []commands.Reply{}
 	for _, kv := range s.settings() {
-		if slices.ContainsFunc(patterns, func(p []byte) bool { return glob(strings.ToLower(string(p)), kv[0]) }) {
+		i := slices.IndexFunc(patterns, func(p []byte) bool { return glob(strings.ToLower(string(p)), kv[0]) })
+		switch {
+		case i < 0:
+		case is(patterns[i], kv[0]): // a name is told as it was asked for
+			items = append(items, bulks(string(patterns[i]), kv[1])...)
+		default:
 			items = append(items, bulks(kv[0], kv[1])...)
 		}
 	}

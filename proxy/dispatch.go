@@ -31,8 +31,7 @@ func (s *session) dispatch(args [][]byte) {
 		s.refuse(local.wrongArity())
 	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
-		s.refuse(commands.Error("ERR Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
-			"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"))
+		s.refuse(notSubscribed(name))
 	case s.multi != nil && !local.ofMulti:
 		s.enqueue(local, isLocal, args)
 	case local.special != nil:
@@ -42,6 +41,16 @@ func (s *session) dispatch(args [][]byte) {
 	default:
 		s.lockCommand(name, args)
 	}
+}
+
+// notSubscribed refuses a command in the subscriber mode of RESP2.
+func notSubscribed(name []byte) commands.Reply {
+	code := "ERR "
+	if string(name) == "exec" {
+		code = "EXECABORT Transaction discarded because of: "
+	}
+	return commands.Error(code + "Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
+		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
 // crossProtocol closes a connection that speaks HTTP, as Redis does: a web

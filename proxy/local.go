@@ -51,8 +51,8 @@ func localCommands() []localCommand {
 		{name: "echo", arity: 2, run: (*session).echo},
 		{name: "quit", arity: -1, special: (*session).quitCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true},
 		{name: "reset", arity: 1, special: (*session).reset, beforeLogin: true, whileSubscribed: true, ofMulti: true},
-		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true, notInMulti: true},
-		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true, notInMulti: true},
+		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true},
+		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true},
 		{name: "select", arity: 2, run: (*session).selectDB},
 		{name: "client", arity: -2, run: (*session).client},
 		{name: "info", arity: -1, run: (*session).info},
@@ -68,6 +68,7 @@ func localCommands() []localCommand {
 		{name: "readwrite", arity: 1, run: noCluster},
 		{name: "asking", arity: 1, run: noCluster},
 		{name: "cluster", arity: -2, run: noCluster},
+		{name: "latency", arity: -2, run: (*session).latency},
 		{name: "slowlog", arity: -2, run: (*session).slowlog},
 		{name: "acl", arity: -2, run: (*session).acl},
 		{name: "publish", arity: 3, run: (*session).publishNow, special: (*session).publish},
@@ -178,6 +179,14 @@ func (s *session) scan(args [][]byte) commands.Reply {
 		if !option || i+1 == len(args) {
 			return errSyntax
 		}
+		if is(args[i], "count") {
+			switch n, ok := parseInt(args[i+1]); {
+			case !ok:
+				return errInteger
+			case n < 1:
+				return errSyntax
+			}
+		}
 	}
 	return commands.Array(commands.Bulk("0"), commands.Array())
 }
@@ -188,12 +197,13 @@ func (s *session) lastSave([][]byte) commands.Reply {
 
 // wait answers WAIT as a master without replicas does.
 func (s *session) wait(args [][]byte) commands.Reply {
-	for _, a := range args[1:] {
-		if _, ok := parseInt(a); !ok {
-			return errInteger
-		}
+	if _, ok := parseInt(args[1]); !ok {
+		return errInteger
 	}
-	if n, _ := parseInt(args[2]); n < 0 {
+	switch n, ok := parseInt(args[2]); {
+	case !ok:
+		return commands.Error("ERR timeout is not an integer or out of range")
+	case n < 0:
 		return commands.Error("ERR timeout is negative")
 	}
 	return commands.Int(0)
@@ -202,6 +212,11 @@ func (s *session) wait(args [][]byte) commands.Reply {
 func (s *session) slowlog(args [][]byte) commands.Reply {
 	switch {
 	case is(args[1], "get") && len(args) <= 3:
+		if len(args) == 3 {
+			if n, ok := parseInt(args[2]); !ok || n < -1 {
+				return commands.Error("ERR count should be greater than or equal to -1")
+			}
+		}
 		return commands.Array()
 	case is(args[1], "len") && len(args) == 2:
 		return commands.Int(0)
@@ -209,6 +224,17 @@ func (s *session) slowlog(args [][]byte) commands.Reply {
 		return commands.OK
 	}
 	return unknownSubcommand("slowlog", args[1])
+}
+
+// latency answers as a server that has measured no event.
+func (s *session) latency(args [][]byte) commands.Reply {
+	switch {
+	case is(args[1], "latest") && len(args) == 2, is(args[1], "history") && len(args) == 3:
+		return commands.Array()
+	case is(args[1], "reset"):
+		return commands.Int(0)
+	}
+	return unknownSubcommand("latency", args[1])
 }
 
 func (s *session) acl(args [][]byte) commands.Reply {

@@ -6,8 +6,9 @@ import (
 )
 
 // mixable are the commands of the connection that may stand beside lock
-// commands: what they do does not matter to what others do.
-var mixable = map[string]bool{"ping": true, "echo": true, "publish": true, "spublish": true}
+// commands: what they do does not matter to what others do. (EXEC has looked at the watched
+// keys before UNWATCH comes.)
+var mixable = map[string]bool{"ping": true, "echo": true, "publish": true, "spublish": true, "unwatch": true}
 
 func mixes(queue [][][]byte) bool {
 	for _, args := range queue {

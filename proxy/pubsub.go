@@ -175,9 +175,10 @@ func (s *session) unsubscribe(args [][]byte) {
 	s.answerSeveral(replies)
 }
 
+// answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
 func (s *session) answerSeveral(replies []commands.Reply) {
 	sl := s.slot(commands.Array(replies...))
-	sl.several = true
+	sl.several, sl.silent = true, false
 	s.pipe.add(sl)
 }
 
@@ -226,7 +227,10 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 		return h.numbers(channels, args[2:])
 	case is(args[1], "shardnumsub"):
 		return h.numbers(shards, args[2:])
-	case is(args[1], "numpat") && len(args) == 2:
+	case is(args[1], "numpat"):
+		if len(args) != 2 {
+			return wrongArity("pubsub|numpat")
+		}
 		return commands.Int(int64(len(h.subs[patterns])))
 	case is(args[1], "help") && len(args) == 2:
 		return pubsubHelp

@@ -94,6 +94,8 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 			return &errNotInMulti
 		}
 		return nil
+	case local.name == "config":
+		return configArity(args)
 	case isLocal:
 		return nil
 	}

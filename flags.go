@@ -15,7 +15,7 @@ func (e *usageError) Unwrap() error { return e.error }
 
 // options is the command line.
 type options struct {
-	config, listen                       string
+	config, listen, health               string
 	dev, check, bootstrap, version, help bool
 }
 
@@ -25,6 +25,8 @@ const usage = `redlockd keeps Redlock locks for clients that speak the Redis pro
   redlockd -config FILE               serve
   redlockd -config FILE -check        check the file and exit
   redlockd -config FILE -bootstrap    mark the masters of a new cluster and exit
+  redlockd -health URL                ask a running one, like http://127.0.0.1:9736/healthz;
+                                      exit code 0 if it answers 200
   redlockd -version                   print the version and exit
 
   -listen ADDR    listen here (host:port) instead of at the file's listen.address
@@ -38,6 +40,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 	flags.SetOutput(io.Discard) // errors are told by run, once
 	flags.StringVar(&opt.config, "config", "", "")
 	flags.StringVar(&opt.listen, "listen", "", "")
+	flags.StringVar(&opt.health, "health", "", "")
 	flags.BoolVar(&opt.dev, "dev", false, "")
 	flags.BoolVar(&opt.check, "check", false, "")
 	flags.BoolVar(&opt.bootstrap, "bootstrap", false, "")
@@ -69,6 +72,11 @@ func (o options) problem() error {
 	}
 	switch {
 	case o.version:
+		return nil
+	case o.health != "":
+		if o.config != "" || o.listen != "" || o.dev || o.check || o.bootstrap {
+			return errors.New("-health goes with no other flag")
+		}
 		return nil
 	case o.config == "" && !o.dev:
 		return errors.New("expected -config FILE, or -dev to try it out")

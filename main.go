@@ -52,6 +52,8 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	case opt.version:
 		_, err := fmt.Fprintln(stdout, "redlockd", versionText())
 		return err
+	case opt.health != "":
+		return askHealth(ctx, opt.health, stdout)
 	case opt.dev:
 		cfg, err := devConfig(opt.listen)
 		if err != nil {

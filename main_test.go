@@ -39,6 +39,7 @@ func TestUsage(t *testing.T) {
 		{"no such file", []string{"-config", "no.hcl"}, "no.hcl"},
 		{"listen without port", []string{"-dev", "-listen", "127.0.0.1"}, "is not host:port"},
 		{"dev for all", []string{"-dev", "-listen", "0.0.0.0:0"}, "listen.password"},
+		{"health and config", []string{"-health", "http://127.0.0.1:1/", "-config", file}, "-health goes with no other flag"},
 		{"wrong file", []string{"-config", write(t, "log {")}, "test.hcl"},
 	}
 	for _, test := range tests {

@@ -22,12 +22,15 @@ var rooms = map[string][]string{
 	"commands/script": {},
 	"quorum":          {},
 	"integration":     {},
+	// What makes and checks the packages knows redlockd by its files only.
+	"packaging": {},
 }
 
 // homes says where a library may be named, so that each has one room that
 // speaks it. "tests" is every test.
 var homes = map[string][]string{
 	"github.com/tidwall/redcon":         {"proxy"},
+	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script"},
 	"github.com/hashicorp/hcl":          {""},

@@ -9,7 +9,7 @@ MINUTES   ?= 10
 # The lock clients that make test runs, of those that are installed.
 CLIENTS   ?= ^(Go|redis-cli)/
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak release packages clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -55,5 +55,11 @@ mutants: ## take each rule out of the code, one at a time, and expect a red test
 soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
 	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 
+release: ## dist/: archives for Linux and macOS, and their checksums
+	@go run ./packaging/release -version "$(VERSION)" -out dist
+
+packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
+	@. ./.deps/env && cd packaging/check && go vet ./... && go test -count=1 -v -timeout $(TIMEOUT) ./...
+
 clean: ## remove what was built, and the tools that make deps put here
-	@rm -rf bin .deps
+	@rm -rf bin dist .deps

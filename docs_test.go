@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,13 +21,15 @@ func TestDocsNameRealMetrics(t *testing.T) {
 	}
 	// This one needs a certificate, of which the test has none.
 	body += "redlockd_certificate_expiry_timestamp_seconds{"
-	for _, file := range []string{"docs/operations.md", "docs/grafana.json"} {
+	for file, least := range map[string]int{"docs/operations.md": 15, "docs/grafana.json": 15, "docs/alerts.yml": 8} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		names := regexp.MustCompile(`redlockd_[a-z_]+`).FindAllString(string(text), -1)
-		if len(names) < 15 {
+		slices.Sort(names)
+		names = slices.Compact(names)
+		if len(names) < least {
 			t.Errorf("%s names only %d metrics", file, len(names))
 		}
 		for _, name := range names {

@@ -13,14 +13,23 @@ const redsyncFast = "redsync, fail fast"
 
 const faultClients = 16
 
+// What ails one of the masters.
+const (
+	well   = "all well"
+	dead   = "one dead"
+	frozen = "one frozen"
+	slow   = "one 20 ms slow"
+)
+
+var faultConditions = []string{well, dead, frozen, slow}
+
 // slowBy is how much later than the others a slow master answers.
 const slowBy = 20 * time.Millisecond
 
 // runFaults is workload d: a cluster for each case, and by turns over all.
 func runFaults(b *bench) error {
-	well, dead, frozen, slow := "all well", "one dead", "one frozen", "one 20 ms slow"
 	var list []contender
-	for _, condition := range []string{well, dead, frozen, slow} {
+	for _, condition := range faultConditions {
 		o := clusterOptions{}
 		if condition == slow {
 			o = clusterOptions{delay: slowBy, slow: 1}
@@ -56,7 +65,7 @@ func runFaults(b *bench) error {
 		return err
 	}
 	at := func(condition, what string) *figure { return b.figure("d", condition, through, what) }
-	for _, condition := range []string{dead, frozen, slow} {
+	for _, condition := range faultConditions[1:] {
 		b.atMost("5", 1.1, ratio(at(condition, p50), at(well, p50)), condition+": median time to that with all well")
 		b.atMost("5", 1.3, ratio(at(condition, p99), at(well, p99)), condition+": p99 to that with all well")
 	}

@@ -94,3 +94,28 @@ func sources(t *testing.T) []string {
 	}
 	return texts
 }
+
+// TestDocsTellAllocations: the figures that the tests keep to are those of
+// docs/performance.md.
+func TestDocsTellAllocations(t *testing.T) {
+	docs, err := os.ReadFile("docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, room := range []string{"proxy", "commands", "commands/script", "quorum"} {
+		text, err := os.ReadFile(filepath.Join(filepath.FromSlash(room), "allocations_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range regexp.MustCompile(`\{"([^"]+)", (\d+), `).FindAllSubmatch(text, -1) {
+			found++
+			if row := "| " + string(a[1]) + " | " + string(a[2]) + " |"; !strings.Contains(string(docs), row) {
+				t.Errorf("docs/performance.md has no row %q", row)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("found only %d figures", found)
+	}
+}

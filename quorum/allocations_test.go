@@ -1,0 +1,30 @@
+package quorum
+
+import (
+	"testing"
+)
+
+// TestAllocations keeps what an operation allocates at most at the figures of
+// docs/performance.md.
+func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates itself, and empties pools at random")
+	}
+	op, ballots, n := acquire("k", "t", 1), ballotsOf(), needs{quorum: 3, required: -1}
+	c := newCycler(quickQuorum(t, 1), 0)
+	for _, a := range []struct {
+		name string
+		most float64
+		do   func()
+	}{
+		{"quorum, a vote", 0, func() { verdictOf(&op, ballots, n) }},
+		{"quorum, a cycle over one master", 60, func() { c.cycle(t) }},
+	} {
+		a.do() // pools and maps
+		if got := testing.AllocsPerRun(500, a.do); got > a.most {
+			t.Errorf("%s: %v allocations, docs/performance.md says at most %v", a.name, got, a.most)
+		} else {
+			t.Logf("%s: %v allocations", a.name, got)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package quorum
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// ballotsOf are three that took the lock, one that is away and one awaited.
+func ballotsOf() []ballot {
+	return []ballot{{vote: created}, {vote: created}, {vote: silent}, {vote: created}, {vote: awaited}}
+}
+
+// BenchmarkVote is one look at the ballots of an attempt.
+func BenchmarkVote(b *testing.B) {
+	op, ballots, n := acquire("k", "t", 1), ballotsOf(), needs{quorum: 3, required: -1}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, certain := verdictOf(&op, ballots, n); v != Won || !certain {
+			b.Fatal("not won")
+		}
+	}
+}
+
+// BenchmarkCycle is a lock and its release by one client at a time: every
+// operation is a batch of its own.
+func BenchmarkCycle(b *testing.B) {
+	c := newCycler(quickQuorum(b, 5), 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.cycle(b)
+	}
+}
+
+// BenchmarkCycles128 is the same by 128 clients at a time, whose operations
+// share batches.
+func BenchmarkCycles128(b *testing.B) {
+	q := quickQuorum(b, 5)
+	cycleTogether(b, q, 1) // keys, connections and pools
+	b.ReportAllocs()
+	b.ResetTimer()
+	cycleTogether(b, q, b.N)
+}
+
+// cycleTogether lets 128 clients do so many cycles between them.
+func cycleTogether(tb testing.TB, q *Quorum, cycles int) {
+	var left atomic.Int64
+	left.Store(int64(cycles))
+	var wg sync.WaitGroup
+	for i := range 128 {
+		c := newCycler(q, i)
+		wg.Go(func() {
+			for left.Add(-1) >= 0 {
+				c.cycle(tb)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -18,7 +18,7 @@ help: ## show this
 # the other packages, and would repeat an old result.
 test: deps lint ## get what is missing, then lint and run every test
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
-	@go test -count=1 -run '^TestAllocations$$' . ./proxy ./commands/... ./quorum # not true under -race
+	@go test -count=1 -run '^TestAllocations$$' ./proxy ./commands/... ./quorum # not true under -race
 	@. ./.deps/env && go run ./integration/clients/runner -only '$(CLIENTS)'
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing

@@ -23,6 +23,7 @@ type cluster struct {
 	// of a relay before them.
 	addrs    []string
 	redlockd *process
+	relay    *process // nil without a delay
 }
 
 // clusterOptions say how a cluster differs from the usual one.

@@ -82,7 +82,7 @@ func cycleContenders(one *process, c *cluster, n int) ([]contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone, five, all := parts{masters: []*process{one}}, parts{masters: c.masters}, parts{c.masters, c.redlockd}
+	alone, five, all := parts{masters: []*process{one}}, parts{masters: c.masters}, parts{masters: c.masters, redlockd: c.redlockd}
 	text := clientsText(n)
 	return []contender{
 		{goRedis(direct, one.addr, n), text, n, alone},
@@ -122,15 +122,16 @@ func (b *bench) floor(one *process) error {
 	if err != nil {
 		return err
 	}
+	p := parts{masters: []*process{one}}
 	for range b.rounds {
-		before, start, n := spentBy([]*process{one}, nil), time.Now(), 0
+		before, start, n := spentBy(p), time.Now(), 0
 		for time.Since(start) < b.length {
 			if err := cycleBatch(b.ctx, c, sha); err != nil {
 				return err
 			}
 			n += floorBatch
 		}
-		o := outcome{times: make([]time.Duration, n), length: time.Since(start), spent: spentBy([]*process{one}, nil).since(before)}
+		o := outcome{times: make([]time.Duration, n), length: time.Since(start), spent: spentBy(p).since(before)}
 		f := o.figures()
 		delete(f, p50) // of a batch, which is no cycle's
 		delete(f, p99)

@@ -4,10 +4,11 @@ import "time"
 
 const (
 	takeTime   = "take p50 ms"
+	tripTime   = "round trip ms"
 	roundTrips = "take, round trips"
 )
 
-var farColumns = []string{perSecond, p50, p99, takeTime, roundTrips, failures}
+var farColumns = []string{perSecond, p50, p99, takeTime, tripTime, roundTrips, cpuMasters, cpuRedlockd, cpuClient, cpuRelay, cores, failures}
 
 // farAway is the round trip to masters that are not near.
 const farAway = time.Millisecond
@@ -29,11 +30,13 @@ func runFar(b *bench) error {
 	if err != nil {
 		return err
 	}
-	text := clientsText(many)
+	text, five := clientsText(many), parts{masters: c.masters, relay: c.relay}
+	all := five
+	all.redlockd = c.redlockd
 	list := []contender{
-		{goRedis(through, c.redlockd.addr, many), text, many, parts{}},
-		{overRedsync(redsyncFive, c.addrs, many), text, many, parts{}},
-		{p, text, many, parts{}},
+		{goRedis(through, c.redlockd.addr, many), text, many, all},
+		{overRedsync(redsyncFive, c.addrs, many), text, many, five},
+		{p, text, many, all},
 	}
 	for _, l := range list {
 		defer l.close()
@@ -44,7 +47,13 @@ func runFar(b *bench) error {
 	b.atMost("6", 1.15, b.figure("e", clientsText(1), through, roundTrips).Median(),
 		"1 client: round trips to the masters for a lock")
 	b.atLeast("6", 10, ratio(b.figure("e", text, through, perSecond), b.figure("e", text, redsyncFive, perSecond)),
-		"128 clients: cycles/s, redlockd to redsync")
+		"128 clients: cycles/s, redlockd to redsync (or the next line)")
+	limit := &figure{}
+	for _, trip := range b.figure("e", clientsText(1), through, tripTime).Rounds {
+		limit.Rounds = append(limit.Rounds, many/(2*trip/1000))
+	}
+	b.atLeast("6", 0.9, ratio(b.figure("e", text, through, perSecond), limit),
+		"128 clients: cycles/s, redlockd to what two round trips allow")
 	return nil
 }
 
@@ -70,7 +79,8 @@ func (b *bench) compareFar(c *cluster) error {
 			b.keep("e", text, f.name, o)
 			if len(o.takes) > 0 {
 				take := percentile(o.takes, 0.5)
-				b.table.add("e", text, f.name, figures{takeTime: millis(take), roundTrips: float64(take) / float64(trip)})
+				b.table.add("e", text, f.name, figures{takeTime: millis(take),
+					tripTime: millis(trip), roundTrips: float64(take) / float64(trip)})
 			}
 		}
 	}

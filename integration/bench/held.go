@@ -37,8 +37,8 @@ func runHeld(b *bench) error {
 	}
 	none, some, many := "none held", fmt.Sprintf("%d held", someHeld), fmt.Sprintf("%d held", manyHeld)
 	list := []contender{
-		{goRedis(through, empty.redlockd.addr, heldClients), none, heldClients, parts{empty.masters, empty.redlockd}},
-		{goRedis(through, full.redlockd.addr, heldClients), many, heldClients, parts{full.masters, full.redlockd}},
+		{goRedis(through, empty.redlockd.addr, heldClients), none, heldClients, parts{masters: empty.masters, redlockd: empty.redlockd}},
+		{goRedis(through, full.redlockd.addr, heldClients), many, heldClients, parts{masters: full.masters, redlockd: full.redlockd}},
 	}
 	for _, l := range list {
 		defer l.close()

@@ -40,8 +40,8 @@ func runIdle(b *bench) error {
 	}
 	without, with := "none idle", fmt.Sprintf("%d idle", n)
 	list := []contender{
-		{goRedis(through, c.redlockd.addr, busyClients), without, busyClients, parts{c.masters, c.redlockd}},
-		{goRedis(through, other.addr, busyClients), with, busyClients, parts{c.masters, other}},
+		{goRedis(through, c.redlockd.addr, busyClients), without, busyClients, parts{masters: c.masters, redlockd: c.redlockd}},
+		{goRedis(through, other.addr, busyClients), with, busyClients, parts{masters: c.masters, redlockd: other}},
 	}
 	for _, l := range list {
 		defer l.close()

@@ -38,6 +38,7 @@ func (r *rig) relay(ctx context.Context, c *cluster, o clusterOptions) error {
 			return fmt.Errorf("the relay does not say where it listens")
 		}
 		copy(c.addrs[first:], addrs)
+		c.relay = p
 		return nil
 	})
 }

@@ -86,6 +86,12 @@ func (b *bench) report(out io.Writer, s setting) {
 			grid(out, lines)
 		}
 	}
+	for _, kind := range []struct{ through, direct string }{{through, direct}, {throughPipeline, directPipelined}} {
+		if lines := b.limit(kind.through, kind.direct); lines != nil {
+			fmt.Fprintf(out, "\n## The limit of %s with 128 clients\n\n", kind.through)
+			grid(out, lines)
+		}
+	}
 	if len(b.notes) > 0 {
 		fmt.Fprintf(out, "\n## Notes\n\n")
 		for _, n := range b.notes {

@@ -21,6 +21,7 @@ const (
 	cpuRedlockd = "redlockd µs"
 	cpuClient   = "client µs"
 	cpuAll      = "all µs"
+	cpuRelay    = "relay µs"
 	cores       = "cores"
 )
 
@@ -28,6 +29,7 @@ const (
 type parts struct {
 	masters  []*process
 	redlockd *process
+	relay    *process
 }
 
 // outcome is what all clients of a round did together.
@@ -46,12 +48,12 @@ func cycles(f fleet, clients int, length time.Duration, p parts) outcome {
 	runtime.GC() // so that nobody pays for the one before
 	each := make([]outcome, clients)
 	var wg sync.WaitGroup
-	before, start := spentBy(p.masters, p.redlockd), time.Now()
+	before, start := spentBy(p), time.Now()
 	for i := range clients {
 		wg.Go(func() { each[i] = cycleUntil(f.clients[i], i, start.Add(length)) })
 	}
 	wg.Wait()
-	all := outcome{length: time.Since(start), spent: spentBy(p.masters, p.redlockd).since(before)}
+	all := outcome{length: time.Since(start), spent: spentBy(p).since(before)}
 	for _, o := range each {
 		all.times = append(all.times, o.times...)
 		all.takes = append(all.takes, o.takes...)
@@ -108,7 +110,10 @@ func (o outcome) figures() figures {
 		if user+system > 0 {
 			f[cpuUser], f[cpuSystem], f[cpuRedlockd] = user, system, user+system
 		}
-		f[cpuAll] = f[cpuMasters] + user + system + f[cpuClient]
+		if o.spent.relay > 0 {
+			f[cpuRelay] = micros(o.spent.relay) / n
+		}
+		f[cpuAll] = f[cpuMasters] + user + system + f[cpuRelay] + f[cpuClient]
 		f[cores] = f[cpuAll] * n / micros(o.length)
 	}
 	return f

@@ -14,29 +14,34 @@ import (
 type spent struct {
 	masters                  time.Duration
 	redlockdUser, redlockdSy time.Duration
-	client                   time.Duration
-	// known is whether the system tells the time of other processes.
+	client, relay            time.Duration
+	// known is whether the system tells the time of the masters and redlockd.
 	known bool
 }
 
-func spentBy(masters []*process, redlockd *process) spent {
-	s := spent{known: true, client: ownCPU()}
-	for _, m := range masters {
+func spentBy(p parts) spent {
+	s := spent{known: len(p.masters) > 0, client: ownCPU()}
+	for _, m := range p.masters {
 		user, system, ok := cpuOf(m.pid())
 		s.masters += user + system
 		s.known = s.known && ok
 	}
-	if redlockd != nil {
+	if p.redlockd != nil {
 		var ok bool
-		s.redlockdUser, s.redlockdSy, ok = cpuOf(redlockd.pid())
+		s.redlockdUser, s.redlockdSy, ok = cpuOf(p.redlockd.pid())
 		s.known = s.known && ok
+	}
+	if p.relay != nil {
+		user, system, _ := cpuOf(p.relay.pid())
+		s.relay = user + system
 	}
 	return s
 }
 
 func (s spent) since(before spent) spent {
 	return spent{s.masters - before.masters, s.redlockdUser - before.redlockdUser,
-		s.redlockdSy - before.redlockdSy, s.client - before.client, s.known && before.known}
+		s.redlockdSy - before.redlockdSy, s.client - before.client,
+		s.relay - before.relay, s.known && before.known}
 }
 
 // ownCPU is the processor time of this process.

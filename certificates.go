@@ -32,12 +32,7 @@ func openCertificates(cfg config, log hclog.Logger) (*certificates, error) {
 	c := &certificates{log: log}
 	var errs []error
 	for _, block := range cfg.tlsBlocks() {
-		i := &tlsIdentity{block: block}
-		for _, m := range cfg.quorum.Masters {
-			if block == masterBlock(m.Name) {
-				i.host, _, _ = net.SplitHostPort(m.Address)
-			}
-		}
+		i := newIdentity(cfg, block)
 		if err := i.load(cfg.tls[block]); err != nil {
 			errs = append(errs, fmt.Errorf("%s.tls: %w", block, err))
 		}
@@ -46,10 +41,23 @@ func openCertificates(cfg config, log hclog.Logger) (*certificates, error) {
 	return c, errors.Join(errs...)
 }
 
+// newIdentity is a block without what its files say.
+func newIdentity(cfg config, block string) *tlsIdentity {
+	i := &tlsIdentity{block: block}
+	for _, m := range cfg.quorum.Masters {
+		if block == masterBlock(m.Name) {
+			i.host, _, _ = net.SplitHostPort(m.Address)
+		}
+	}
+	return i
+}
+
 // masterBlock is the path of a master's block.
 func masterBlock(name string) string { return "master." + name }
 
 func (c *certificates) of(block string) *tlsIdentity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, i := range c.identities {
 		if i.block == block {
 			return i
@@ -102,25 +110,44 @@ func (c *certificates) look() {
 	}
 }
 
-// reload reads all files again, of the names that cfg gives (SIGHUP). Blocks
-// that come or go wait for the next start.
+// reload reads all files again, of the names that cfg gives (SIGHUP). Those of
+// masters come and go; of a listener they wait for the next start.
 func (c *certificates) reload(cfg config) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, i := range c.identities {
-		if files, ok := cfg.tls[i.block]; ok {
+	c.identities = slices.DeleteFunc(c.identities, func(i *tlsIdentity) bool {
+		_, stays := cfg.tls[i.block]
+		return !stays && cfg.isMaster(i.block)
+	})
+	for k, i := range c.identities {
+		files, ok := cfg.tls[i.block]
+		fresh := newIdentity(cfg, i.block)
+		switch {
+		case !ok:
+		case cfg.isMaster(i.block) && (i.fixed(files) != files || fresh.host != i.host):
+			if c.take(fresh, files) {
+				c.identities[k] = fresh
+			}
+		default:
 			c.take(i, i.fixed(files))
+		}
+	}
+	for _, block := range cfg.tlsBlocks() {
+		known := slices.ContainsFunc(c.identities, func(i *tlsIdentity) bool { return i.block == block })
+		if fresh := newIdentity(cfg, block); !known && cfg.isMaster(block) && c.take(fresh, cfg.tls[block]) {
+			c.identities = append(c.identities, fresh)
 		}
 	}
 }
 
 // take loads one and says what came of it.
-func (c *certificates) take(i *tlsIdentity, files tlsFiles) {
+func (c *certificates) take(i *tlsIdentity, files tlsFiles) bool {
 	if err := i.load(files); err != nil {
 		c.log.Error("new certificates cannot be used, the old ones stay", "block", i.block, "error", err)
-		return
+		return false
 	}
 	c.log.Info("certificates read", "block", i.block, "expire", expiryText(i.expiry()))
+	return true
 }
 
 // expiryText is for people.
@@ -133,6 +160,8 @@ func expiryText(t time.Time) string {
 
 // expiries is when the own certificates end, by block.
 func (c *certificates) expiries() map[string]time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	ends := map[string]time.Time{}
 	for _, i := range c.identities {
 		if t := i.expiry(); !t.IsZero() {

@@ -63,6 +63,10 @@ quorum {
   # over. false gives locks away twice; it is for tests.
   restart_quarantine = true
 
+  # How long a changed list of masters is announced before the old one counts
+  # no more: the time to reload every redlockd.
+  handover = "1m"
+
   # Commands to refuse that change a lock without naming its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
   # getset, getdel, delex.
@@ -72,8 +76,10 @@ quorum {
 # The masters: independent Redis (6.2 or newer) or Valkey (7.2 or newer)
 # servers, on different hosts, without replication between them. 3, 5 or 7 of
 # them; a majority must be well. Every redlockd lists the same ones. An empty
-# server may take the place of one that is gone for good: it waits as one that
-# restarted does, and then votes.
+# server may take the place of one that is gone for good, under its name: it
+# waits as one that restarted does, and then votes. One master at a time is
+# added, removed or renamed while locks are held: change the file and SIGHUP
+# every redlockd (docs/operations.md).
 
 master "a" {
   address = "127.0.0.1:7001"
@@ -134,8 +140,8 @@ master "e" {
 #   }
 # }
 
-# SIGHUP reads this file again. Certificates and log.level change at once;
-# every other change is named in the log and waits for the next start.
+# SIGHUP reads this file again. Certificates, masters and log.level change at
+# once; every other change is named in the log and waits for the next start.
 
 log {
   # The least important lines to write: trace, debug, info, warn or error.

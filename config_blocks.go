@@ -68,8 +68,9 @@ func (d *decoder) quorum(block *hcl.Block, cfg *config) {
 		{"retry_budget", duration(&q.RetryBudget)},
 		{"no_expiry", oneOf(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
 		{"restart_quarantine", boolean(&q.RestartQuarantine)},
+		{"handover", duration(&q.Handover)},
 		{"deny", texts(&c.Deny)},
-	}, []string{"handover"}, nil)
+	}, nil, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
 	// Two rooms look at it: commands refuses a greater one, quorum waits for
 	// what was granted.

@@ -140,6 +140,9 @@ func warnings(cfg config) []string {
 	if n := len(cfg.quorum.Masters); n%2 == 0 {
 		said = append(said, fmt.Sprintf("%d masters can lose %d, as %d can: an odd number is better", n, (n-1)/2, n-1))
 	}
+	if n := len(cfg.quorum.Masters); n <= 2 {
+		said = append(said, fmt.Sprintf("with %d masters no lock can be taken while their list is changed", n))
+	}
 	if !cfg.quorum.RestartQuarantine {
 		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
 	}

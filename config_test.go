@@ -103,6 +103,7 @@ quorum {
   retry_budget = "12ms"
   no_expiry = "max_ttl"
   restart_quarantine = false
+  handover = "13s"
   deny = ["del", "set"]
 }
 master "x" {
@@ -158,6 +159,7 @@ func TestEverySettingArrives(t *testing.T) {
 	want.quorum.Timeout, want.quorum.ClockDrift = 9*time.Millisecond, 0.05
 	want.quorum.MaxTTL, want.commands.MaxTTL = 11*time.Second, 11*time.Second
 	want.quorum.RetryBudget, want.quorum.RestartQuarantine = 12*time.Millisecond, false
+	want.quorum.Handover = 13 * time.Second
 	want.commands.NoExpiry, want.commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
 	want.quorum.Masters = []quorum.Master{
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
@@ -170,8 +172,8 @@ func TestEverySettingArrives(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "restart_quarantine") {
-		t.Errorf("warned %q, want one about restart_quarantine", warned)
+	if len(warned) != 2 || !strings.Contains(warned[0], "1 masters") || !strings.Contains(warned[1], "restart_quarantine") {
+		t.Errorf("warned %q, want those about one master and restart_quarantine", warned)
 	}
 }
 
@@ -188,7 +190,7 @@ func TestWrongFiles(t *testing.T) {
 		{"setting outside", "address = 1" + masters, []string{"line 1", "1: address = 1"}},
 		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
 		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user", "take it out"}},
-		{"planned setting", "quorum {\n handover = \"1m\"\n}" + masters, []string{"line 2", "setting handover"}},
+		{"handover too short", "quorum {\n handover = \"10ms\"\n}" + masters, []string{"line 2", "handover is 10ms, expected timeout + retry_budget = 250ms to 24h"}},
 		{"two required", "master \"y\" {\n address = \"h:1\"\n required = true\n}\nmaster \"z\" {\n address = \"i:1\"\n required = true\n}",
 			[]string{"line 5", `masters ["y" "z"] are required, expected one at most`}},
 		{"number for a duration", "quorum {\n timeout = 50\n}" + masters,

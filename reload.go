@@ -12,11 +12,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
-// reloader reads the configuration again on SIGHUP (S6). Certificates and the
-// log level change at once and drop no session; the rest is named, and waits
-// for the next start.
+// reloader reads the configuration again on SIGHUP (S6). Certificates, masters
+// and the log level change at once and drop no session; the rest is named, and
+// waits for the next start.
 type reloader struct {
 	file, listen string
 	log          hclog.Logger
@@ -24,6 +26,10 @@ type reloader struct {
 	// running is what was in force at the start; level what is now.
 	running config
 	level   string
+	// masters are told of another list of them (M8); nil before they are there.
+	masters interface {
+		ChangeMasters([]quorum.Master) error
+	}
 }
 
 // newReloader takes SIGHUP from here on, so that an early one does not end
@@ -60,6 +66,7 @@ func (r *reloader) reload(certs *certificates) {
 		r.log.Warn(warning)
 	}
 	certs.reload(cfg)
+	r.changeMasters(certs.masters(cfg.quorum.Masters))
 	if cfg.log.level != r.level {
 		r.log.SetLevel(hclog.LevelFromString(cfg.log.level))
 		r.level = cfg.log.level
@@ -68,6 +75,13 @@ func (r *reloader) reload(certs *certificates) {
 		r.log.Warn("takes effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
 	r.log.Info("configuration read again", "file", r.file, "level", r.level)
+}
+
+// changeMasters hands the list on, which may be the same.
+func (r *reloader) changeMasters(list []quorum.Master) {
+	if err := r.masters.ChangeMasters(list); err != nil {
+		r.log.Error("the masters stay as they were", "problem", err)
+	}
 }
 
 // refuse says each problem with its line.
@@ -120,26 +134,17 @@ func settings(cfg config) map[string]any {
 		"listen.write_timeout": p.WriteTimeout, "listen.drain": cfg.drain,
 		"quorum.timeout": q.Timeout, "quorum.clock_drift": q.ClockDrift, "quorum.max_ttl": q.MaxTTL,
 		"quorum.retry_budget": q.RetryBudget, "quorum.no_expiry": c.NoExpiry,
-		"quorum.restart_quarantine": q.RestartQuarantine, "quorum.deny": fmt.Sprintf("%q", c.Deny),
+		"quorum.restart_quarantine": q.RestartQuarantine, "quorum.handover": q.Handover, "quorum.deny": fmt.Sprintf("%q", c.Deny),
 		"log.json": cfg.log.json,
-	}
-	for _, m := range q.Masters {
-		at := masterBlock(m.Name)
-		all[at+".address"], all[at+".username"] = m.Address, m.Username
-		all[at+".password"], all[at+".required"] = m.Password, m.Required
-		all[at+".allow_eviction"] = m.AllowEviction
 	}
 	if a := cfg.admin; a != nil {
 		all["admin.address"], all["admin.password"] = a.address, a.password
 	}
 	for _, block := range cfg.tlsBlocks() {
 		// The files change at once; the rest see tlsIdentity.fixed.
-		ca, name := ".tls.client_ca", cfg.tls[block].serverName
-		if cfg.isMaster(block) {
-			ca = ".tls.ca"
+		if !cfg.isMaster(block) {
+			all[block+".tls"], all[block+".tls.client_ca"] = true, cfg.tls[block].ca != ""
 		}
-		all[block+".tls"], all[block+ca] = true, cfg.tls[block].ca != ""
-		all[block+".tls.server_name"] = name
 	}
 	return all
 }

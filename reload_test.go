@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // reloading is a reloader over a file with this text, and what it logs.
@@ -20,8 +23,35 @@ func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
 		t.Fatal(said(t, err))
 	}
 	r := newReloader(options{config: name}, cfg, newLogger(cfg.log, out))
+	r.masters = &toldMasters{}
 	t.Cleanup(r.stop)
 	return r, out
+}
+
+// toldMasters is a quorum that notes the list it was given.
+type toldMasters struct {
+	list []quorum.Master
+	err  error
+}
+
+func (m *toldMasters) ChangeMasters(list []quorum.Master) error {
+	m.list = list
+	return m.err
+}
+
+func TestReloadChangesTheMasters(t *testing.T) {
+	r, out := reloading(t, masters)
+	told := &toldMasters{}
+	r.masters = told
+	rewrite(t, r, masters+`master "d" { address = "10.0.0.4:6379" }`)
+	if len(told.list) != 4 || told.list[3].Address != "10.0.0.4:6379" {
+		t.Errorf("told %+v, want the list of the file", told.list)
+	}
+	told.err = errors.New("two at once")
+	rewrite(t, r, masters)
+	if got := out.String(); !strings.Contains(got, `[ERROR] redlockd: the masters stay as they were: problem="two at once"`) {
+		t.Errorf("does not say why the masters stay: %s", got)
+	}
 }
 
 func rewrite(t *testing.T, r *reloader, text string) {
@@ -53,8 +83,7 @@ func TestReloadNamesWhatWaits(t *testing.T) {
 	changed := "listen {\n password = \"second\"\n}\nquorum {\n max_ttl = \"6m\"\n}\nadmin {}\n" +
 		strings.Replace(masters, "10.0.0.2", "10.0.0.9", 1) + `master "d" { address = "10.0.0.4:6379" }`
 	rewrite(t, r, changed)
-	want := `takes effect at the next start: settings="admin.address, admin.password, listen.password, master.b.address, ` +
-		`master.d.address, master.d.allow_eviction, master.d.password, master.d.required, master.d.username, quorum.max_ttl"`
+	want := `takes effect at the next start: settings="admin.address, admin.password, listen.password, quorum.max_ttl"`
 	got := out.String()
 	if !strings.Contains(got, want) || !strings.Contains(got, "[WARN]") {
 		t.Errorf("does not say %s:\n%s", want, got)
@@ -101,7 +130,7 @@ func TestEverySettingIsCompared(t *testing.T) {
 		switch {
 		case len(words) > 1 && words[1] == "=":
 			name := strings.Join(append(path, words[0]), ".")
-			file := words[0] == "cert" || words[0] == "key"
+			file := words[0] == "cert" || words[0] == "key" || strings.HasPrefix(name, "master.")
 			if _, ok := got[name]; !ok && !live[name] && !file {
 				t.Errorf("%s is not compared", name)
 			}

@@ -101,7 +101,7 @@ func (in *Interpreter) understand(c call) Request {
 	req := spec.run(c)
 	for i := range req.Ops {
 		op := &req.Ops[i]
-		if op.Key == quorum.MarkKey || (op.Keys != nil && slices.Contains(op.Keys, quorum.MarkKey)) {
+		if quorum.Reserved(op.Key) || slices.ContainsFunc(op.Keys, quorum.Reserved) {
 			return refuse(errMarkKey)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // redlockd's own.
 const (
 	errNoExpiry   = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
-	errMarkKey    = "ERR this key is reserved: '" + quorum.MarkKey + "' is redlockd's own mark"
+	errMarkKey    = "ERR this key is reserved: '" + quorum.MarkKey + "' and '" + quorum.ChangeKey + "' are redlockd's own"
 	errDelexOther = "ERR redlockd understands only IFEQ in 'delex'"
 	errDebug      = "ERR redlockd does not debug scripts"
 	errOtherDB    = "ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"

@@ -53,7 +53,7 @@ func (t *transaction) request() Request {
 		return refuse(errExecKeys)
 	}
 	for _, key := range t.keys {
-		if key == quorum.MarkKey {
+		if quorum.Reserved(key) {
 			return refuse(errMarkKey)
 		}
 	}

@@ -139,10 +139,10 @@ func TestExpireThatLooksFirst(t *testing.T) {
 }
 
 func TestMarkKeyIsReserved(t *testing.T) {
-	const want = "-ERR this key is reserved: 'redlockd:mark' is redlockd's own mark"
+	const want = "-ERR this key is reserved: 'redlockd:mark' and 'redlockd:change' are redlockd's own"
 	for _, command := range []string{
 		"GET redlockd:mark", "SET redlockd:mark t NX PX 1", "DEL a redlockd:mark", "SET redlockd:mark t PX 1 GET",
-		"MGET a redlockd:mark b",
+		"MGET a redlockd:mark b", "SET redlockd:change t NX PX 1",
 	} {
 		in, _ := fakeWith(lenient(), nil, nil)
 		req := understand(t, in, command)

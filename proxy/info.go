@@ -178,6 +178,8 @@ func (s *Server) infoRedlockd(w *infoText) {
 	w.line("quorum", st.Quorum)
 	w.line("masters", len(st.Masters))
 	w.line("masters_voting", st.Voting)
+	w.line("masters_generation", st.Generation)
+	w.line("masters_phase", st.Phase)
 	for i, m := range st.Masters {
 		w.line("master"+strconv.Itoa(i), describeMaster(m))
 	}

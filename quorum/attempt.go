@@ -121,7 +121,7 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 		t.expiries = append(t.expiries, e)
 	}
 	t.deadline = latest + cfg.Timeout.Milliseconds()
-	if l.master.Embedded {
+	if l.embedded {
 		// Its clock is driven by this process, and jumps when that stands still.
 		t.deadline += time.Second.Milliseconds()
 	}

@@ -23,7 +23,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	connections := make([]*connection, len(cfg.Masters))
 	sights := make([]sight, len(cfg.Masters))
 	for i, m := range cfg.Masters {
-		l := newLane(&cfg, i, d, d.now, log, newEvents())
+		l := newLane(ctx, &cfg, m, d, d.now, log, newEvents())
 		c := newConnection(m)
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
@@ -43,9 +43,9 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	for i, l := range list.lanes {
 		if err := l.markReal(connections[i], sights[i]); err != nil {
-			return fmt.Errorf("master %q at %s: %w", l.master.Name, l.master.Address, err)
+			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
-		log.Info("master may vote", "master", l.master.Name, "address", l.master.Address)
+		log.Info("master may vote", "master", l.name, "address", l.master.Address)
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ func mayBootstrap(s sight) error {
 }
 
 func (l *lane) markReal(c *connection, s sight) error {
-	m := &mark{real: true, id: newMarkID(), name: l.master.Name, runID: s.server.runID, generation: 1,
-		masters: l.db.list().name, seen: s.reading}
+	m := &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
+		generation: firstGeneration(l.db.list().name), seen: s.reading}
 	done, err := l.write(c, s, m)
 	if err == nil && !done {
 		err = errors.New("its mark was changed by someone else meanwhile, try again")

@@ -26,6 +26,10 @@ type Config struct {
 	// RestartQuarantine keeps a master that may have forgotten locks from
 	// voting until they are over (M4). Default true; false is for tests.
 	RestartQuarantine bool
+	// Handover is how long a changed list of masters is announced before the
+	// one before it counts no more: the time to reload every redlockd (M8).
+	// Default 1m.
+	Handover time.Duration
 	// Masters are the independent servers, 1 to 15 of them; odd is better.
 	Masters []Master
 }
@@ -60,6 +64,7 @@ func DefaultConfig() Config {
 		MaxTTL:            5 * time.Minute,
 		RetryBudget:       200 * time.Millisecond,
 		RestartQuarantine: true,
+		Handover:          time.Minute,
 	}
 }
 
@@ -81,6 +86,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxTTL%time.Millisecond != 0 {
 		bad("max_ttl is %v, expected whole milliseconds", c.MaxTTL)
+	}
+	if least := c.stay(); c.Handover < least || c.Handover > 24*time.Hour {
+		bad("handover is %v, expected timeout + retry_budget = %v to 24h", c.Handover, least)
 	}
 	if n := len(c.Masters); n < 1 || n > maxMasters {
 		bad("there are %d masters, expected 1 to %d", n, maxMasters)

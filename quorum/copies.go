@@ -70,7 +70,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 			sizes[i] = -1
 			if _, ok := l.hear(ctx, t); ok {
 				sizes[i] = t.page.size
-				if !l.master.Embedded {
+				if !l.embedded {
 					sizes[i]-- // the mark
 				}
 			}

@@ -12,6 +12,7 @@ import (
 type database struct {
 	number int
 	cfg    *Config
+	change *change
 	// zero is database 0, for another one.
 	zero *database
 	// masters is the list in force.
@@ -28,14 +29,14 @@ type database struct {
 
 // openDatabase starts the keepers of its lanes.
 func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
-	d := &database{number: number, cfg: &q.cfg, now: q.now, pulse: &q.pulse}
-	list := &masterList{needs: needsOf(q.cfg.Masters), name: listName(q.cfg.Masters)}
+	d := &database{number: number, cfg: &q.cfg, change: &q.change, now: q.now, pulse: &q.pulse}
+	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
 	if number != 0 {
 		d.zero = q.databases[0].Load()
 	}
-	for i := range q.cfg.Masters {
-		l := newLane(&q.cfg, i, d, q.now, q.log, q.events)
+	for i := range q.masters {
+		l := newLane(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
 			l.zero = d.zero.list().lanes[i]
 		}
@@ -44,7 +45,7 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 	// Only now: a keeper looks at all lanes.
 	d.masters.Store(list)
 	for _, l := range list.lanes {
-		keepers.Go(func() { l.keep(ctx) })
+		keepers.Go(l.keep)
 	}
 	return d
 }
@@ -112,7 +113,7 @@ func (d *database) raise(hold time.Duration) bool {
 	done := d.zero == nil || d.zero.raise(hold)
 	n, lanes := 0, d.list().lanes
 	for _, l := range lanes {
-		bears, waitFor := l.bears(hold)
+		bears, waitFor := l.bearsHold(hold)
 		done = done && !waitFor
 		if bears {
 			n++
@@ -143,12 +144,20 @@ func (d *database) clocks() []int64 {
 
 // status describes the masters.
 func (d *database) status() []MasterStatus {
-	lanes := d.list().lanes
-	out := make([]MasterStatus, len(lanes))
-	for i, l := range lanes {
+	list := d.list()
+	out := make([]MasterStatus, len(list.lanes))
+	for i, l := range list.lanes {
 		out[i] = l.describe()
+		out[i].Required = i == list.required
 	}
 	return out
+}
+
+// wholeHold is how long locks of before may still be held, as far as the
+// marks tell.
+func (d *database) wholeHold() time.Duration {
+	_, wait := d.greatestHold(nil)
+	return wait
 }
 
 // describe is the master's status now.

@@ -51,7 +51,11 @@ type memory struct {
 
 // rules are what a master is judged by.
 type rules struct {
-	name, masters string
+	name string
+	// list is the list of masters in force here, known the latest state of
+	// it that a quorum bears.
+	list          string
+	known         generation
 	db            int
 	allowEviction bool
 	quarantine    bool
@@ -92,9 +96,9 @@ func judge(s sight, m memory, r rules) judgement {
 		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of database %d", mk.db)}
 	case mk.name != r.name && mk.runID == s.server.runID:
 		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
-	case mk.real && mk.masters != r.masters && mk.runID == s.server.runID:
-		return judgement{state: Refused, reason: "bears the mark of another list of masters"}
-	case mk.name != r.name || mk.masters != r.masters:
+	case !mk.counts(r.list) && (r.known.less(mk.generation) || mk.real && mk.runID == s.server.runID):
+		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
+	case mk.name != r.name || !mk.counts(r.list):
 		return r.begin(s, whyRestarted)
 	case mk.runID != s.server.runID:
 		return r.restarted(s, m)
@@ -115,13 +119,26 @@ func (r *rules) firstUse(s sight) bool {
 // without a reason why the mark is real.
 func (r *rules) begin(s sight, why string) judgement {
 	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
-		generation: 1, masters: r.masters, greatest: r.greatest, seen: s.reading, why: why}
+		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why}
 	return r.stateOf(judgement{write: fresh})
+}
+
+// latest is the state of the list of masters that a new mark bears: no
+// earlier one than what is there already.
+func (r *rules) latest(s sight) generation {
+	g := r.known
+	for _, mk := range []*mark{s.mark, s.zero} {
+		if mk != nil && g.less(mk.generation) && mk.counts(r.list) {
+			g = mk.generation
+		}
+	}
+	return g
 }
 
 // stateOf fills in what follows from the mark that is written.
 func (r *rules) stateOf(j judgement) judgement {
-	j.open, j.state = true, Voting
+	j.open = true
+	j.state, j.reason = r.stateUnder(j.write)
 	if !j.write.real {
 		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
 		if j.write.why == whyNew {
@@ -129,6 +146,15 @@ func (r *rules) stateOf(j judgement) judgement {
 		}
 	}
 	return j
+}
+
+// stateUnder is what a master is under a real mark: one that joins does not
+// vote yet (M8).
+func (r *rules) stateUnder(mk *mark) (MasterState, string) {
+	if mk.joining(r.name) {
+		return Quarantine, "joins the list of masters"
+	}
+	return Voting, ""
 }
 
 // restarted judges a master whose mark bears another run_id: it came back
@@ -187,7 +213,8 @@ func (r *rules) pending(s sight) judgement {
 
 // voting raises what is to be raised.
 func (r *rules) voting(mk *mark, m memory) judgement {
-	j := judgement{open: true, state: Voting}
+	j := judgement{open: true}
+	j.state, j.reason = r.stateUnder(mk)
 	if m.beatDue || m.wanted > mk.greatest {
 		j.write = mk.with(func(c *mark) {
 			c.greatest = max(c.greatest, m.wanted)

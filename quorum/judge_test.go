@@ -8,11 +8,11 @@ import (
 
 // M3, M4, M6: what follows from what was seen of a master.
 func TestJudge(t *testing.T) {
-	r := rules{name: "a", masters: "hash", wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true}
+	r := rules{name: "a", list: "hash", known: firstGeneration("hash"), wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true}
 	here := server{runID: "run"}
 	durable := server{runID: "run2", durable: true}
-	ours := &mark{real: true, id: "id", name: "a", runID: "run", masters: "hash", beat: 7}
-	pending := &mark{id: "id", name: "a", runID: "run", masters: "hash", seen: 1000, why: whyForgotten}
+	ours := &mark{real: true, id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), beat: 7}
+	pending := &mark{id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), seen: 1000, why: whyForgotten}
 	saw := memory{sawReal: true, id: "id", beat: 7}
 	change := func(m *mark, f func(*mark)) *mark { return m.with(f) }
 	noQuarantine := r
@@ -106,7 +106,7 @@ func TestWatchCountsSeconds(t *testing.T) {
 
 func TestMarkText(t *testing.T) {
 	for _, m := range []mark{
-		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: 1, masters: "h", greatest: 500 * time.Millisecond,
+		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: generation{7, closed, "h,i!", "h,j"}, greatest: 500 * time.Millisecond,
 			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15}},
 		{name: "-"}, {id: "x"},
 	} {

@@ -23,12 +23,13 @@ const (
 
 // keep dials, greets, fences, looks and judges, until ctx is over. It is the
 // only goroutine that opens and closes the lane.
-func (l *lane) keep(ctx context.Context) {
+func (l *lane) keep() {
+	ctx := l.ctx
 	backoff := minBackoff
 	var earlier []*connection
 	for ctx.Err() == nil {
-		c := newConnection(l.master)
 		l.mu.Lock()
+		c := newConnection(l.master)
 		l.greeting = c
 		l.mu.Unlock()
 		err := c.dial(l.db.number)
@@ -97,7 +98,7 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 
 // greet asks what must be known before the first operation (M3).
 func (l *lane) greet(c *connection) (sight, error) {
-	if l.master.Embedded {
+	if l.embedded {
 		return l.look(c)
 	}
 	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
@@ -118,7 +119,7 @@ func (l *lane) greet(c *connection) (sight, error) {
 // them is carried out behind this one (M3). It returns those that are not
 // known to have ended.
 func (l *lane) fence(c *connection, earlier []*connection) []*connection {
-	if l.master.Embedded {
+	if l.embedded {
 		return nil
 	}
 	var alive []*connection
@@ -156,7 +157,7 @@ func (l *lane) kill(c *connection, id int64) error {
 func (l *lane) look(c *connection) (sight, error) {
 	sent := l.now()
 	commands := make([]rueidis.Completed, 0, 3)
-	if !l.master.Embedded {
+	if !l.embedded {
 		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
 	}
 	l.setAsking(true, sent)
@@ -171,7 +172,7 @@ func (l *lane) look(c *connection) (sight, error) {
 	l.mu.Lock()
 	l.sawClock(micros, sent, l.now())
 	l.mu.Unlock()
-	if l.master.Embedded {
+	if l.embedded {
 		return s, nil
 	}
 	info, err := results[0].ToString()

@@ -25,10 +25,11 @@ const (
 // at a time, and what is known of it. Its keeper (keeper.go) opens and closes
 // it; nothing else does.
 type lane struct {
-	cfg    *Config
-	master Master
-	index  int
-	db     *database
+	cfg *Config
+	// name is the master's; embedded whether it lives in this process.
+	name     string
+	embedded bool
+	db       *database
 	// zero is the master's lane of database 0, for another one.
 	zero   *lane
 	now    clock
@@ -37,8 +38,14 @@ type lane struct {
 	// poke wakes the keeper before its second is over.
 	poke chan struct{}
 
+	// ctx is over when the lane is to end; cancel ends it.
+	ctx    context.Context
+	cancel context.CancelFunc
+
 	mu    sync.Mutex
 	ready *sync.Cond
+	// master is where the next connection goes.
+	master Master
 	// greeting is the connection that is not in use yet, conn the one that
 	// is.
 	greeting *connection
@@ -49,6 +56,9 @@ type lane struct {
 	// nil for embedded masters.
 	under *mark
 	raw   string
+	// bears is the state of the list of masters that was last seen in its
+	// mark, whether or not that lets it vote (M8).
+	bears generation
 	looks looks
 	// offsets are what the clock must fit to, redraw whether the next look
 	// begins them anew. stepped is when one did not fit, until it is known
@@ -91,13 +101,13 @@ type lane struct {
 	ended bool
 }
 
-func newLane(cfg *Config, index int, db *database, now clock, log hclog.Logger, events *events) *lane {
-	m := cfg.Masters[index]
-	l := &lane{cfg: cfg, master: m, index: index, db: db, now: now, events: events,
+func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
+	l := &lane{cfg: cfg, name: m.Name, embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), owed: map[owedKey]*task{},
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
-		status: MasterStatus{Name: m.Name, Address: m.Address, Required: m.Required, State: Down, Reason: "not reached yet"}}
+		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
 	return l
 }
@@ -163,8 +173,8 @@ func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
 
 // votes is whether the master may be asked to create locks (M4).
 func (l *lane) votes() bool {
-	if l.master.Embedded || l.under == nil || !l.under.real {
-		return l.master.Embedded
+	if l.embedded || l.under == nil || !l.under.real || l.under.joining(l.name) {
+		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
 }
@@ -198,18 +208,18 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 		}
 		return 0, false
 	}
-	if hold > 0 && l.zero != nil && !l.master.Embedded && !l.zero.bearsReal(hold) {
+	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
 	return l.looks.latest(now)
 }
 
-// bears is whether the mark bears a hold; else the keeper is told to write
+// bearsHold is whether the mark bears a hold; else the keeper is told to write
 // it, and waitFor is whether that can be expected at once.
-func (l *lane) bears(hold time.Duration) (bears, waitFor bool) {
+func (l *lane) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.master.Embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
+	if l.embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
@@ -234,15 +244,12 @@ func (l *lane) barrier() <-chan struct{} {
 	return t.passed
 }
 
-// end closes the connection, after which the keeper sees that ctx is over.
-func (l *lane) end(stop context.CancelFunc) {
+// end closes the connection, after which the keeper sees that its time is
+// over.
+func (l *lane) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
-	stop()
-	for _, c := range []*connection{l.greeting, l.conn} {
-		if c != nil {
-			c.close()
-		}
-	}
+	l.cancel()
+	l.hangUp()
 }

@@ -53,7 +53,7 @@ func (m *masterList) firstToAsk() int {
 	best, at := "", -1
 	for i, l := range m.lanes {
 		l.mu.Lock()
-		id := cmp.Or(l.status.RunID, l.master.Name)
+		id := cmp.Or(l.status.RunID, l.name)
 		if l.canVote() && (at < 0 || id < best) {
 			best, at = id, i
 		}

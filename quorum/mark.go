@@ -1,8 +1,8 @@
 package quorum
 
 import (
+	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/url"
@@ -26,10 +26,7 @@ type mark struct {
 	// name is the master's in the configuration, runID its server's.
 	name, runID string
 	db          int
-	// generation is the number of the list of masters, masters the hash of
-	// it.
-	generation int
-	masters    string
+	generation
 	// greatest is the greatest hold that was ever granted under it.
 	greatest time.Duration
 	// beat is raised once a second (M4).
@@ -53,7 +50,7 @@ const (
 	whyUnfit     = "was a replica or could evict keys"
 )
 
-const markVersion = "1"
+const markVersion = "2"
 
 func (m *mark) String() string {
 	state := "pending"
@@ -65,7 +62,8 @@ func (m *mark) String() string {
 		dbs[i] = strconv.Itoa(db)
 	}
 	fields := []string{markVersion, state, m.id, escape(m.name), escape(m.runID), strconv.Itoa(m.db),
-		strconv.Itoa(m.generation), m.masters, itoa(m.greatest.Milliseconds()), itoa(m.beat),
+		strconv.Itoa(m.number), strconv.Itoa(int(m.phase)), m.masters, cmp.Or(m.before, "-"),
+		itoa(m.greatest.Milliseconds()), itoa(m.beat),
 		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), escape(strings.Join(dbs, ","))}
 	return strings.Join(fields, " ")
 }
@@ -75,11 +73,11 @@ var errNotAMark = errors.New("the key " + MarkKey + " holds something that is no
 // parseMark reads what String wrote.
 func parseMark(s string) (*mark, error) {
 	f := strings.Split(s, " ")
-	if len(f) != 14 || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
+	if len(f) != 16 || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, errNotAMark
 	}
-	var nums [6]int64
-	for i, at := range []int{5, 6, 8, 9, 10, 11} {
+	var nums [7]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, errNotAMark
@@ -87,9 +85,10 @@ func parseMark(s string) (*mark, error) {
 		nums[i] = n
 	}
 	m := &mark{real: f[1] == "real", id: f[2], name: unescape(f[3]), runID: unescape(f[4]), db: int(nums[0]),
-		generation: int(nums[1]), masters: f[7], greatest: time.Duration(nums[2]) * time.Millisecond,
-		beat: nums[3], watched: time.Duration(nums[4]) * time.Millisecond, seen: nums[5], why: unescape(f[12])}
-	for _, db := range strings.FieldsFunc(unescape(f[13]), func(r rune) bool { return r == ',' }) {
+		generation: generation{number: int(nums[1]), phase: phase(nums[2]), masters: f[8], before: strings.TrimPrefix(f[9], "-")},
+		greatest:   time.Duration(nums[3]) * time.Millisecond, beat: nums[4],
+		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14])}
+	for _, db := range strings.FieldsFunc(unescape(f[15]), func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(db)
 		if err != nil {
 			return nil, errNotAMark
@@ -100,9 +99,9 @@ func parseMark(s string) (*mark, error) {
 }
 
 // same is whether votes that were asked for under m count when the master
-// bore other at the end of the batch.
+// bore other at the end of the batch, for a list that both count for.
 func (m *mark) same(other *mark) bool {
-	return m.id == other.id && m.name == other.name && m.db == other.db && m.masters == other.masters
+	return m.id == other.id && m.name == other.name && m.db == other.db
 }
 
 // with returns a changed copy.
@@ -125,21 +124,6 @@ func newMarkID() string {
 	var b [9]byte
 	_, _ = rand.Read(b[:]) // never fails, by its documentation
 	return hex.EncodeToString(b[:])
-}
-
-// listName names a list of masters, whatever their order: short hashes of
-// their names, "!" behind the required one's.
-func listName(masters []Master) string {
-	names := make([]string, len(masters))
-	for i, m := range masters {
-		sum := sha256.Sum256([]byte(m.Name))
-		names[i] = hex.EncodeToString(sum[:4])
-		if m.Required {
-			names[i] += "!"
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
 }
 
 // escape makes a field without spaces, and never an empty one.

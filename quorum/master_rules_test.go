@@ -77,7 +77,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 		"restarted empty": func(f *fakeMaster) { f.kill(); f.startEmpty() },
 		"another master's keys": func(f *fakeMaster) {
 			f.FlushAll()
-			m := &mark{real: true, id: "x", name: "z", runID: "run-z", masters: "other"}
+			m := &mark{real: true, id: "x", name: "z", runID: "run-z", generation: firstGeneration("other")}
 			_ = f.Set(MarkKey, m.String())
 		},
 	} {

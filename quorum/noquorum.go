@@ -80,8 +80,12 @@ func (d *database) lacking(vote bool, q int) error {
 	}
 	states := map[MasterState]int{}
 	var wait time.Duration
+	var refusal string
 	for _, m := range d.status() {
 		states[m.State]++
+		if m.State == Refused {
+			refusal = m.Name + " " + m.Reason
+		}
 		wait = max(wait, m.Wait)
 	}
 	var parts []string
@@ -89,6 +93,9 @@ func (d *database) lacking(vote bool, q int) error {
 		if states[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
 		}
+	}
+	if len(parts) > 0 && states[Refused] > 0 {
+		parts[len(parts)-1] += " (" + refusal + ")"
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "the others are being looked at")

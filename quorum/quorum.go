@@ -24,7 +24,12 @@ type Quorum struct {
 	// underWay are the calls that were not told their outcome yet.
 	underWay gate
 
-	mu        sync.Mutex
+	// change is the change of the list of masters, if there is one (M8).
+	change change
+
+	mu sync.Mutex
+	// masters are those of the list in force.
+	masters   []Master
 	databases [Databases]atomic.Pointer[database]
 }
 
@@ -38,11 +43,15 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents()}
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters}
+	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
 	q.keepers.Go(func() { q.pulse.beat(q.ctx, q.now) })
 	q.database(0)
+	if !cfg.Masters[0].Embedded {
+		q.follow(q.ctx)
+	}
 	return q, nil
 }
 
@@ -139,6 +148,8 @@ func (q *Quorum) Status() Status {
 	s := Status{Masters: d.status(), Quorum: d.list().quorum, Voting: d.voting(), Ready: d.ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
 		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
+	g := q.change.known()
+	s.Generation, s.Phase = g.number, g.phase.String()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			s.Waiting += d.keys.waiting()
@@ -154,13 +165,17 @@ func (q *Quorum) Close(ctx context.Context) error {
 	if err == nil {
 		err = q.flush(ctx)
 	}
+	q.mu.Lock()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			for _, l := range d.list().lanes {
-				l.end(q.stop)
+				l.end()
 			}
 		}
 	}
+	q.change.retire()
+	q.stop()
+	q.mu.Unlock()
 	q.keepers.Wait()
 	return err
 }

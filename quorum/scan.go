@@ -144,7 +144,7 @@ func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Li
 	var locks []Listed
 	var reads sync.WaitGroup
 	for _, key := range keys {
-		if key == MarkKey || !match(key) {
+		if Reserved(key) || !match(key) {
 			continue
 		}
 		reads.Add(1)

@@ -138,6 +138,28 @@ if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
+	// generationScript raises the state of the list of masters in the marks of
+	// several databases, where it is an earlier one of the same line: the
+	// present database, number, phase, list, list before, databases. See
+	// mark.String for the fields.
+	generationScript = newScript(`
+for i = 6, #ARGV do
+  redis.call('SELECT', ARGV[i])
+  local v = redis.call('GET', KEYS[1])
+  local f = {}
+  for field in string.gmatch(v or '', '%S+') do f[#f + 1] = field end
+  if f[1] == '2' and #f == 16 then
+    local n, p = tonumber(f[7]), tonumber(f[8])
+    local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
+    if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
+      f[7], f[8], f[9], f[10] = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+      redis.call('SET', KEYS[1], table.concat(f, ' '))
+    end
+  end
+end
+redis.call('SELECT', ARGV[1])
+return 1`)
+
 	// peekScript reads database 0's mark from another one: its number.
 	peekScript = newScript(`
 redis.call('SELECT', 0)

@@ -92,14 +92,19 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
+	joining := b.under != nil && b.under.joining(l.name)
 	outcomes := make([]outcome, len(b.tasks))
 	failed := false
 	for i, t := range b.tasks {
 		outcomes[i] = outcomeOf(t, results[i], quarantined)
 		c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustArrive()
-		if !counts {
+		switch b := outcomes[i].ballot; {
+		case !counts:
 			outcomes[i].ballot = ballot{vote: silent}
+		case joining:
+			// No vote yet (M8), and healed like one in quarantine.
+			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
 		}
 	}
 	if failed {
@@ -136,15 +141,16 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 // anything else is the keeper's to judge. Needs mu.
 func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
+	list := l.db.list().name
 	if err == nil && raw == l.raw && l.under != nil {
 		l.markSent = b.sent
-		return b.under.same(l.under)
+		return b.under.same(l.under) && l.under.counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.master.Name && m.masters == l.db.list().name && m.db == l.db.number {
+	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number {
 		l.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}
@@ -156,7 +162,7 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
-	l.under, l.raw, l.markSent = m, raw, sent
+	l.under, l.raw, l.markSent, l.bears = m, raw, sent, m.generation
 	switch {
 	case m.real:
 		l.memory.sawReal, l.memory.id, l.memory.beat = true, m.id, m.beat

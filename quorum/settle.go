@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 // mark, opens or closes the lane, and says so. It is called by the keeper
 // only.
 func (l *lane) settle(c *connection, s sight, beatDue bool) error {
-	if l.master.Embedded {
+	if l.embedded {
 		l.enter(c, judgement{open: true, state: Voting})
 		return nil
 	}
@@ -23,6 +24,10 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	}
 	if l.mayBeExempt(s) {
 		s.server.durable = s.server.durable && l.syncsAlways(c)
+	}
+	s, err := l.raiseGeneration(c, s)
+	if err != nil {
+		return err
 	}
 	var j judgement
 	for try := 0; ; try++ {
@@ -66,6 +71,9 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	if step == masters && j.write != nil && s.mark == j.write {
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
 	}
+	if s.mark != nil && s.mark.name == l.name {
+		l.bears = s.mark.generation
+	}
 	if s.mark != nil && j.open {
 		l.learn(s.mark, s.raw, s.sent)
 	}
@@ -82,8 +90,32 @@ func (l *lane) rules(beatDue bool) (memory, rules) {
 	defer l.mu.Unlock()
 	m := l.memory
 	m.beatDue = beatDue
-	return m, rules{name: l.master.Name, masters: l.db.list().name, db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{name: l.name, list: l.db.list().name, known: l.db.change.known(), db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+}
+
+// raiseGeneration raises the mark where it lags behind the state of the list
+// of masters that is being written (M8). Database 0's lane does so for all
+// databases of the master, since not all of them need be open here.
+func (l *lane) raiseGeneration(c *connection, s sight) (sight, error) {
+	to := l.db.change.target()
+	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
+		return s, nil
+	}
+	dbs := append([]int{l.db.number}, s.mark.dbs...)
+	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
+	for _, db := range dbs {
+		args = append(args, itoa(int64(db)))
+	}
+	err := c.ask(c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
+	if err != nil {
+		if broken(err) {
+			return s, err
+		}
+		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return l.look(c)
 }
 
 // write puts a mark where the one that was seen still is. The first mark of a

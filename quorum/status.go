@@ -58,9 +58,13 @@ type Status struct {
 	Voting  int
 	// Ready is whether locks can be taken: a quorum votes, the required master
 	// among them, and redlockd does not wait by itself (M5).
-	Ready    bool
-	Embedded bool
-	Counters Counters
+	Ready bool
+	// Generation counts the changes of the list of masters, Phase is how far
+	// the last one is: announced, closed or final (M8).
+	Generation int
+	Phase      string
+	Embedded   bool
+	Counters   Counters
 	// Timings are how long operations took, from Do to their outcome, by kind.
 	Timings map[string]Histogram
 	// UnderWay are the operations that were not told their outcome yet,

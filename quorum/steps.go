@@ -15,7 +15,7 @@ import (
 func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 	l.looked = received
 	n := newOffset(micros, sent, received)
-	if l.redraw || l.master.Embedded {
+	if l.redraw || l.embedded {
 		// An embedded master's clock is our own.
 		l.redraw = false
 		l.offsets.redraw(n)

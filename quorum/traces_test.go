@@ -477,7 +477,7 @@ func TestTraceDropIsNotQuadratic(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
 	d := &database{cfg: &cfg, now: monotonic(), pulse: &pulse{}}
-	l := newLane(&cfg, 0, d, d.now, hclog.NewNullLogger(), newEvents())
+	l := newLane(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
 	d.masters.Store(&masterList{lanes: []*lane{l}, needs: needsOf(cfg.Masters)})
 	c := newConnection(cfg.Masters[0])
 	l.conn, l.open = c, true

@@ -1,0 +1,90 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// announceTTL is how long the lock is asked for under which a change is
+// announced; max_ttl if that is shorter.
+const announceTTL = 10 * time.Second
+
+var errNotAnnounced = errors.New("no majority of the old masters could be told")
+
+// announce writes a change to a majority of the old list's marks, under a lock
+// of redlockd's own over that list: so of two changes that are asked for at
+// once one is made (M8).
+func (c *change) announce(ctx context.Context, name string) error {
+	ttl := min(announceTTL, c.q.cfg.MaxTTL)
+	token := newMarkID()
+	taken := c.q.now()
+	o := c.do(&Op{Kind: Acquire, Key: ChangeKey, Token: token, TTL: ttl})
+	if o.Verdict == Held {
+		return errOtherChange
+	}
+	if o.Verdict != Won {
+		return o.Err
+	}
+	defer c.do(&Op{Kind: Release, Key: ChangeKey, Token: token})
+	defer o.Told()
+	if err := o.Confirm(); err != nil {
+		return err
+	}
+	to, err := c.next(name)
+	if err != nil {
+		return err
+	}
+	c.write(to)
+	for {
+		changed := c.q.events.next()
+		left := taken + ttl - c.q.now()
+		switch {
+		case c.borne(to):
+			return nil
+		case left <= 0 || ctx.Err() != nil:
+			return errNotAnnounced
+		}
+		wait(ctx, changed, left)
+	}
+}
+
+// do carries an operation of redlockd's own out.
+func (c *change) do(op *Op) *Outcome {
+	done := make(chan *Outcome, 1)
+	c.q.Do(op, nil, func(o *Outcome) { done <- o })
+	return <-done
+}
+
+// next is the state that announces a list: with a number that no mark bears
+// yet, or that of the same list where some bear it already. A change of
+// another redlockd that may be on a majority of the marks goes first.
+func (c *change) next(name string) (generation, error) {
+	state := c.known()
+	to := generation{state.number + 1, announced, name, state.masters}
+	rivals := map[string]int{}
+	unknown := 0
+	for _, l := range c.lanes() {
+		g, ok := l.generation()
+		switch {
+		case !ok || !l.isOpen():
+			unknown++
+		case state.less(g) && g.masters != name:
+			rivals[g.masters]++
+			to.number = max(to.number, g.number+1)
+		}
+	}
+	for _, n := range rivals {
+		if n+unknown >= majority(len(hashes(state.masters))) {
+			return to, fmt.Errorf("%w: it may be announced already", errOtherChange)
+		}
+	}
+	return to, nil
+}
+
+func (l *lane) isOpen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}

@@ -1,0 +1,247 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ChangeKey is the key of the lock under which a change of the list of
+// masters is announced (M8). Like MarkKey it is hidden from clients.
+const ChangeKey = "redlockd:change"
+
+// Reserved is whether a key is redlockd's own.
+func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
+
+// change follows the state of the list of masters on the marks, and takes it
+// from phase to phase (M8). What it decides is written by the keepers, which
+// raise every mark that lags (settle.go). Any number of redlockd do so side by
+// side: marks are only ever raised.
+type change struct {
+	q *Quorum
+
+	mu sync.Mutex
+	// state is the latest one of our list that its marks are known to bear,
+	// since when by our clock.
+	state generation
+	since time.Duration
+	// to is what the marks are to bear: state, or what comes next.
+	to generation
+	// wanted is the list to change to, or nil.
+	wanted []Master
+	// leaving are the lanes to a master that is on the list before only.
+	leaving []*lane
+	// said is what people were told last.
+	said string
+}
+
+func (c *change) init(q *Quorum, masters []Master) {
+	c.q = q
+	c.state = firstGeneration(listName(masters))
+	c.to = c.state
+}
+
+// known is the latest state of our list, target what its marks shall bear.
+func (c *change) known() generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+func (c *change) target() generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.to
+}
+
+func (c *change) want() []Master {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wanted
+}
+
+// followEvery is how often the marks are looked through, if nothing happens.
+const followEvery = time.Second
+
+// follow takes steps until ctx is over.
+func (c *change) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		changed := c.q.events.next()
+		c.step(ctx)
+		// The keepers' looks are events too: not at each of them.
+		wait(ctx, nil, lookPause)
+		wait(ctx, changed, followEvery)
+	}
+}
+
+// step looks at the marks and does what is due.
+func (c *change) step(ctx context.Context) {
+	c.look()
+	state, since := c.reached()
+	passed := c.q.now() - since
+	switch {
+	case state.phase == announced && passed >= c.q.cfg.Handover:
+		c.write(generation{state.number, closed, state.masters, state.before})
+	case state.phase == closed && passed >= c.q.database(0).wholeHold() && c.joined(state):
+		c.write(generation{state.number, final, state.masters, state.before})
+	case state.phase == final:
+		c.retire()
+	}
+	if c.want() != nil {
+		c.begin(ctx)
+	}
+}
+
+func (c *change) reached() (generation, time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state, c.since
+}
+
+// write has the marks raised to a state.
+func (c *change) write(to generation) {
+	c.mu.Lock()
+	before := c.to
+	c.to = to
+	c.mu.Unlock()
+	if before != to {
+		for _, l := range c.lanes() {
+			l.wakeKeeper()
+		}
+	}
+}
+
+// lanes are those of database 0 that are on the list or leave it.
+func (c *change) lanes() []*lane {
+	lanes := append([]*lane(nil), c.q.databases[0].Load().list().lanes...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.leaving {
+		if l.zero == nil {
+			lanes = append(lanes, l)
+		}
+	}
+	return lanes
+}
+
+// look takes over the latest state of our list that counts, and warns where
+// our list is left behind.
+func (c *change) look() {
+	list := c.q.databases[0].Load().list().name
+	best := c.known()
+	for _, g := range c.seen() {
+		switch {
+		case g.masters == list && best.less(g) && c.borne(g):
+			best = g
+		case g.masters != list && g.before == list && c.want() == nil && c.borne(g):
+			if c.news("behind", g) {
+				c.q.log.Warn("this redlockd has the old list of masters, reload it with the new one",
+					"generation", g.number, "phase", g.phase.String())
+			}
+		}
+	}
+	c.reach(best)
+}
+
+// reach makes a state the latest one.
+func (c *change) reach(g generation) {
+	c.mu.Lock()
+	if !c.state.less(g) {
+		c.mu.Unlock()
+		return
+	}
+	c.state, c.since = g, c.q.now()
+	if c.to.less(g) {
+		c.to = g
+	}
+	c.mu.Unlock()
+	if c.news("reached", g) {
+		c.q.log.Info("the list of masters changes", "generation", g.number, "phase", g.phase.String())
+	}
+}
+
+// news is whether people were not told this last.
+func (c *change) news(what ...any) bool {
+	said := fmt.Sprint(what...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := said == c.said
+	c.said = said
+	return !again
+}
+
+// seen are the states that the marks bear.
+func (c *change) seen() []generation {
+	var out []generation
+	for _, l := range c.lanes() {
+		if g, ok := l.generation(); ok {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// generation is what the master's mark bears, as far as it is known.
+func (l *lane) generation() (generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bears, l.bears.number > 0
+}
+
+// borne is whether a state counts: a majority of the old list's marks bears
+// it or a later one, or, when it is final, of the new list's.
+func (c *change) borne(g generation) bool {
+	return c.bearers(g, g.old()) || g.phase == final && c.bearers(g, g.masters)
+}
+
+func (c *change) bearers(g generation, list string) bool {
+	n := 0
+	for _, l := range c.lanes() {
+		has, ok := l.generation()
+		if ok && onList(list, l.name) && has.number == g.number && has.masters == g.masters && !has.less(g) {
+			n++
+		}
+	}
+	return n >= majority(len(hashes(list)))
+}
+
+// joined is whether the masters that join have a mark of this generation.
+func (c *change) joined(state generation) bool {
+	for _, l := range c.lanes() {
+		has, ok := l.generation()
+		if state.joining(l.name) && (!ok || has.number != state.number) {
+			return false
+		}
+	}
+	return true
+}
+
+var errOtherChange = errors.New("another change of the masters is under way")
+
+// begin starts the change to the wanted list, or joins it where another
+// redlockd has.
+func (c *change) begin(ctx context.Context) {
+	wanted := c.want()
+	name := listName(wanted)
+	state := c.known()
+	for _, g := range c.seen() {
+		if g.masters == name && state.less(g) && c.borne(g) {
+			c.q.replace(wanted, g)
+			return
+		}
+	}
+	err := errOtherChange
+	if state.phase == final {
+		err = c.announce(ctx, name)
+	}
+	if err == nil {
+		c.q.replace(wanted, c.target())
+		return
+	}
+	c.write(state)
+	if c.news(err) {
+		c.q.log.Warn("the change of the masters waits", "reason", err)
+	}
+}

@@ -1,0 +1,157 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// ChangeMasters makes another list of masters the one in force, while locks
+// are held (M8). It returns at once: what is to be told is logged, and Status
+// has how far it is. A master whose name stays, but whose address or
+// credentials do not, is dialled anew. The error says why the change cannot be
+// made at all; nothing has changed then. Safe for concurrent use; the latest
+// list asked for is the one that is gone for.
+func (q *Quorum) ChangeMasters(masters []Master) error {
+	cfg := q.cfg
+	cfg.Masters = masters
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if from, to := listName(q.masters), listName(masters); from != to {
+		if !oneStep(from, to) {
+			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
+				"or restart this redlockd if the others have this list already")
+		}
+		q.change.ask(masters)
+		return nil
+	}
+	q.change.ask(nil)
+	q.redial(masters)
+	q.masters = masters
+	return nil
+}
+
+// ask sets the list to change to.
+func (c *change) ask(masters []Master) {
+	c.mu.Lock()
+	c.wanted, c.said = masters, ""
+	c.mu.Unlock()
+	c.q.events.changed()
+}
+
+// redial takes over what has changed of the masters that stay. Needs mu.
+func (q *Quorum) redial(masters []Master) {
+	for i := range q.databases {
+		d := q.databases[i].Load()
+		if d == nil {
+			continue
+		}
+		for _, l := range d.list().lanes {
+			at := slices.IndexFunc(masters, func(m Master) bool { return m.Name == l.name })
+			if at >= 0 {
+				l.reconfigure(masters[at])
+			}
+		}
+	}
+}
+
+// reconfigure makes the next connection go to where m says, and ends the
+// present one if that is somewhere else.
+func (l *lane) reconfigure(m Master) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
+		(l.master.TLS == nil) == (m.TLS == nil)
+	l.master, l.status.Address = m, m.Address
+	if !same {
+		l.hangUp()
+	}
+}
+
+// hangUp closes the connections. Needs mu.
+func (l *lane) hangUp() {
+	for _, c := range []*connection{l.greeting, l.conn} {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// replace makes masters the list in force in all databases, in a state that
+// counts for it.
+func (q *Quorum) replace(masters []Master, g generation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ctx.Err() != nil {
+		return
+	}
+	var leaving []*lane
+	zero := q.databases[0].Load()
+	for i := range q.databases {
+		if d := q.databases[i].Load(); d != nil {
+			leaving = append(leaving, d.replace(q, masters, zero)...)
+		}
+	}
+	q.redial(masters)
+	q.masters = masters
+	q.change.replaced(masters, g, leaving)
+}
+
+// replace makes a list of masters the one in force, and returns the lanes
+// that are not on it.
+func (d *database) replace(q *Quorum, masters []Master, zero *database) (leaving []*lane) {
+	before := d.list()
+	list := &masterList{needs: needsOf(masters), name: listName(masters)}
+	var joining []*lane
+	for i := range masters {
+		at := slices.IndexFunc(before.lanes, func(l *lane) bool { return l.name == masters[i].Name })
+		if at >= 0 {
+			list.lanes = append(list.lanes, before.lanes[at])
+			continue
+		}
+		l := newLane(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
+		if d != zero {
+			l.zero = zero.list().lanes[i]
+		}
+		list.lanes, joining = append(list.lanes, l), append(joining, l)
+	}
+	for _, l := range before.lanes {
+		if !slices.Contains(list.lanes, l) {
+			leaving = append(leaving, l)
+		}
+	}
+	d.masters.Store(list)
+	d.raised.Store(0)
+	for _, l := range joining {
+		q.keepers.Go(l.keep)
+	}
+	return leaving
+}
+
+// replaced notes that the list asked for is in force.
+func (c *change) replaced(masters []Master, g generation, leaving []*lane) {
+	c.mu.Lock()
+	if listName(c.wanted) == listName(masters) {
+		c.wanted = nil
+	}
+	c.leaving = append(c.leaving, leaving...)
+	c.mu.Unlock()
+	c.reach(g)
+}
+
+// retire ends the lanes to masters that are on no list any more.
+func (c *change) retire() {
+	c.mu.Lock()
+	leaving := c.leaving
+	c.leaving = nil
+	c.mu.Unlock()
+	for _, l := range leaving {
+		l.end()
+	}
+}
+
+// follow starts the goroutine that follows the list of masters.
+func (q *Quorum) follow(ctx context.Context) { q.keepers.Go(func() { q.change.follow(ctx) }) }

@@ -36,6 +36,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/hcl":          {""},
 	"github.com/prometheus":             {""},
 	"github.com/zclconf/go-cty":         {""},
+	"github.com/hashicorp/golang-lru":   {"proxy"},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"quorum"},
 	"github.com/alicebob/miniredis":     {"", "tests"},

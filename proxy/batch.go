@@ -84,6 +84,7 @@ func (s *session) writeBatch(w *batch) bool {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(limit)) // a closed connection tells it at Write
 	n, err := s.conn.Write(w.bytes)
 	s.srv.stats.written.Add(uint64(n))
+	s.written.Add(uint64(n))
 	if err == nil {
 		return true
 	}

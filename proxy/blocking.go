@@ -29,7 +29,9 @@ func (s *session) blpop(args [][]byte) {
 		b.popped, b.ok = s.await(w, timeout, b.ended)
 		s.wake(b)
 	}()
+	s.block(true)
 	stays := s.readOn(b)
+	s.block(false)
 	close(b.ended)
 	<-b.done
 	s.begun = -1

@@ -86,8 +86,8 @@ func TestInfo(t *testing.T) {
 		{"Replication", "role", "master"}, {"Replication", "connected_slaves", "0"},
 		{"Persistence", "loading", "0"}, {"Cluster", "cluster_enabled", "0"}, {"Clients", "connected_clients", "1"},
 		{"Redlockd", "redlockd_version", "1.2.3"}, {"Redlockd", "redlockd_mode", "dev"},
-		{"Redlockd", "master0", "name=a,address=h:1,state=voting,version=7.0.15"},
-		{"Redlockd", "master1", "name=b,address=h:2,state=quarantine,version=,wait_ms=1000,reason=restarted  role:slave"},
+		{"Redlockd", "master0", "name=a,address=h:1,state=voting,version=7.0.15,votes_counted=0,votes_spare=0,votes_silent=0"},
+		{"Redlockd", "master1", "name=b,address=h:2,state=quarantine,version=,votes_counted=0,votes_spare=0,votes_silent=0,wait_ms=1000,reason=restarted  role:slave"},
 		{"Redlockd", "acquires_won", "7"}, {"Redlockd", "late_grants", "3"}, {"Redlockd", "refused_lpush", "1"},
 	} {
 		if got := info(c[0], c[1]); got != c[2] {

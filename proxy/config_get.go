@@ -82,6 +82,8 @@ func (s *Server) settings() [][2]string {
 		{"replica-read-only", "yes"},
 		{"save", ""},
 		{"slave-read-only", "yes"},
+		{"slowlog-log-slower-than", strconv.FormatInt(slowAfter.Microseconds(), 10)},
+		{"slowlog-max-len", strconv.Itoa(maxSlow)},
 		{"tcp-keepalive", "15"},
 		{"timeout", "0"},
 	}

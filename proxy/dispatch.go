@@ -19,7 +19,7 @@ func (s *session) dispatch(args [][]byte) {
 	var buf [32]byte
 	name := lower(buf[:], args[0])
 	local, isLocal := locals[string(name)]
-	s.show(name)
+	s.show(name, args)
 	switch {
 	case string(name) == "post" || string(name) == "host:":
 		s.crossProtocol()
@@ -95,8 +95,9 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // begin queues the slot of a request and then its operations. The slot comes
 // first because Do may call done before it returns, and Do is called here, in
 // the reading goroutine, because its order is the order of the key (V7).
-func (s *session) begin(req commands.Request, size int, after func()) {
-	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after}
+func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
+	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after,
+		command: s.called, ops: req.Ops, who: s.identity()}
 	if len(req.Ops) == 0 {
 		sl.reply, sl.shape = req.Reply(nil), nil
 		if sl.reply.Kind == commands.KindError {
@@ -104,16 +105,16 @@ func (s *session) begin(req commands.Request, size int, after func()) {
 		}
 		sl.size = replySize(sl.reply)
 		if after != nil {
-			after()
+			after(nil)
 		}
 		s.pipe.add(sl)
 		return
 	}
 	if req.Notices != nil {
-		sl.after = func() {
-			s.srv.notify(req.Notices(sl.outcomes))
+		sl.after = func(outs []*quorum.Outcome) {
+			s.srv.notify(req.Notices(outs))
 			if after != nil {
-				after()
+				after(outs)
 			}
 		}
 	}
@@ -125,6 +126,11 @@ func (s *session) begin(req commands.Request, size int, after func()) {
 	}
 	s.pipe.add(sl)
 	for i := range req.Ops {
-		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) { s.pipe.outcome(sl, i, o) })
+		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) {
+			// Before anybody can hear of it, since that is the order of the
+			// key, and what is undone must be there.
+			s.srv.held.note(&sl.ops[i], o, sl.who)
+			s.pipe.outcome(sl, i, o)
+		})
 	}
 }

@@ -20,6 +20,8 @@
 // its end, because an absurd length ends the process inside redcon, and
 // because its reader recurses once for every read of an incomplete command.
 //
-// Listings (DBSIZE, SCAN) are well-formed and empty: only the masters know
-// the keys, and no client of a lock needs them.
+// What people look at is asked of the masters (LOCKS and SCAN, locks.go,
+// scan.go), or remembered of what went through here and bounded: who holds
+// which lock (held.go), what is wanted most (contention.go), what took long
+// (slowlog.go). None of it decides anything.
 package proxy

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +40,9 @@ type fakeQuorum struct {
 	opened   []int
 	openGate chan struct{}
 	clients  []quorum.Client
+	unlisted error
+	took     time.Duration
+	log      io.Writer
 }
 
 func newFakeQuorum() *fakeQuorum {
@@ -49,6 +54,7 @@ func newFakeQuorum() *fakeQuorum {
 		undone:  make(chan string, 4096),
 		asked:   make(chan string, 65536),
 		limit:   time.Minute,
+		log:     io.Discard,
 	}
 }
 
@@ -62,6 +68,7 @@ func (q *fakeQuorum) Do(op *quorum.Op, client quorum.Client, done func(*quorum.O
 	run := func() {
 		q.mu.Lock()
 		o := q.carryOut(op, key)
+		o.Did, o.Took = op, q.took
 		q.mu.Unlock()
 		done(o)
 	}
@@ -134,6 +141,47 @@ func (q *fakeQuorum) Open(db int, done func()) {
 	}()
 }
 
+// Scan goes over the locks by their names, count at a time.
+func (q *fakeQuorum) Scan(_ context.Context, db int, cursor uint64, match func(string) bool, count int) (quorum.Page, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	names := slices.Sorted(maps.Keys(q.locks))
+	from := min(int(cursor), len(names))
+	to := min(from+count, len(names))
+	page := quorum.Page{Next: uint64(to)}
+	if to == len(names) {
+		page.Next = 0
+	}
+	for _, name := range names[from:to] {
+		key, ok := strings.CutPrefix(name, id(db, ""))
+		if !ok || !match(key) {
+			continue
+		}
+		l := quorum.Listed{Key: key, State: quorum.State{Found: true, Token: q.locks[name], TTL: time.Second}}
+		if l.State.Token == "two say so" {
+			l = quorum.Listed{Key: key, Err: errors.New("NOQUORUM 2 of 5 masters answered, 3 needed")}
+		}
+		page.Locks = append(page.Locks, l)
+	}
+	return page, q.unlisted
+}
+
+func (q *fakeQuorum) Copies(context.Context, int, string) []quorum.Copy {
+	return []quorum.Copy{
+		{Master: "a", State: quorum.Voting, Answered: true, Token: 1, Hold: 2 * time.Second},
+		{Master: "b", State: quorum.Voting, Answered: true, Token: 1, Hold: 2 * time.Second},
+		{Master: "c", State: quorum.Quarantine, Answered: true, Token: 2, Hold: -time.Millisecond},
+		{Master: "d", State: quorum.Voting, Answered: true, Token: 1, Hold: 2 * time.Second},
+		{Master: "e", State: quorum.Down},
+	}
+}
+
+func (q *fakeQuorum) Size(context.Context, int) (int64, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return int64(len(q.locks)), q.unlisted
+}
+
 func (q *fakeQuorum) Now() int64 { return 1795175291133 }
 
 func (q *fakeQuorum) Status() quorum.Status {
@@ -164,6 +212,7 @@ func (q *fakeQuorum) told(*quorum.Outcome) {}
 func (q *fakeQuorum) undo(o *quorum.Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	o.Undo()
 	if key, ok := q.granted[o]; ok {
 		delete(q.granted, o)
 		delete(q.locks, key)
@@ -281,7 +330,7 @@ func startWith(t *testing.T, q *fakeQuorum, in interpreter, change func(*Config)
 	if change != nil {
 		change(&cfg)
 	}
-	srv := newServer(cfg, in, q, "1.2.3", hclog.NewNullLogger())
+	srv := newServer(cfg, in, q, "1.2.3", hclog.New(&hclog.LoggerOptions{Output: q.log, Level: hclog.Warn}))
 	srv.grants = q
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

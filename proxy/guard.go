@@ -35,6 +35,7 @@ type frames struct {
 	start, end int // what has been read and not yet been given out
 	last       int // bytes of the last read
 	given      int // commands given out so far
+	read       uint64
 
 	// The frame that begins at start: everything before start+scan has been
 	// followed. arguments are still to come, of which the first has size
@@ -218,6 +219,7 @@ func (f *frames) fill() error {
 	n, err := f.r.Read(f.buf[f.end:])
 	f.end += n
 	f.last = n
+	f.read += uint64(n)
 	if n > 0 {
 		return nil
 	}

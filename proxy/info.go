@@ -95,7 +95,7 @@ func (s *Server) infoClients(w *infoText) {
 	w.line("connected_clients", s.Clients())
 	w.line("cluster_connections", 0)
 	w.line("maxclients", s.cfg.MaxClients)
-	w.line("blocked_clients", 0)
+	w.line("blocked_clients", s.Blocked())
 	w.line("tracking_clients", 0)
 }
 
@@ -196,6 +196,11 @@ func (s *Server) infoRedlockd(w *infoText) {
 	} {
 		w.line(f.name, f.value)
 	}
+	held, _ := s.Held(0)
+	w.line("held_locks", held)
+	w.line("operations_under_way", st.UnderWay)
+	w.line("operations_waiting", st.Waiting)
+	w.line("slowlog_len", s.slow.len())
 	_, refused := s.stats.snapshot()
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		w.line("refused_"+strings.ReplaceAll(name, ":", "_"), refused[name])
@@ -207,6 +212,10 @@ func describeMaster(m quorum.MasterStatus) string {
 	text := fmt.Sprintf("name=%s,address=%s,state=%s,version=%s", m.Name, m.Address, m.State, m.Version)
 	if m.Required {
 		text += ",required=1"
+	}
+	text += fmt.Sprintf(",votes_counted=%d,votes_spare=%d,votes_silent=%d", m.Votes.Counted, m.Votes.Spare, m.Votes.Silent)
+	if n := m.Batches.Count; n > 0 {
+		text += fmt.Sprintf(",batch_usec=%d", m.Batches.Sum.Microseconds()/int64(n))
 	}
 	if m.Wait > 0 {
 		text += fmt.Sprintf(",wait_ms=%d", m.Wait/time.Millisecond)

@@ -44,6 +44,32 @@ const (
 	maxBlock       = 365 * 24 * time.Hour
 	// lookEvery is how often a blocked BLPOP looks at the lock itself.
 	lookEvery = time.Second
+	// The locks that a redlockd gave are remembered, so many and so many bytes
+	// of them, in shards; a key longer than maxHeldKey is not. heldOverhead is
+	// about what one costs besides its key.
+	lockShards   = 64
+	maxHeldLocks = 100_000
+	maxHeldBytes = 32 << 20
+	maxHeldKey   = 4 << 10
+	heldOverhead = 240
+	// contendedKeys are those counted in each shard, longer names cut to
+	// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
+	contendedKeys      = 8
+	maxContendedKey    = 256
+	contentionHalfLife = time.Minute
+	// maxSlow bounds the commands that SLOWLOG keeps, those that took longer
+	// than slowAfter; maxSlowArgs and maxSlowArg bound what it keeps of one.
+	maxSlow     = 128
+	slowAfter   = 10 * time.Millisecond
+	maxSlowArgs = 32
+	maxSlowArg  = 128
+	// maxLooking bounds the sessions that list at a time, listTime the time
+	// that one takes; listPage is how many keys are looked at in one step,
+	// maxListed how many LOCKS LIST answers with.
+	maxLooking = 16
+	listTime   = 5 * time.Second
+	listPage   = 250
+	maxListed  = 10_000
 	// maxTurnedAway bounds the connections over max_clients that are being
 	// told so; more are closed without a word.
 	maxTurnedAway = 64

@@ -60,8 +60,9 @@ func localCommands() []localCommand {
 		{name: "command", arity: -1, run: (*session).command},
 		{name: "role", arity: 1, run: always(commands.Array(commands.Bulk("master"), commands.Int(0), commands.Array()))},
 		{name: "time", arity: 1, run: (*session).time},
-		{name: "dbsize", arity: 1, run: always(commands.Int(0))},
-		{name: "scan", arity: -2, run: (*session).scan},
+		{name: "dbsize", arity: 1, run: asking((*session).dbsize)},
+		{name: "scan", arity: -2, run: asking((*session).scan)},
+		{name: "locks", arity: -2, special: (*session).locks, notInMulti: true},
 		{name: "lastsave", arity: 1, run: (*session).lastSave},
 		{name: "wait", arity: 3, run: (*session).wait},
 		{name: "readonly", arity: 1, run: noCluster},
@@ -170,27 +171,6 @@ func (s *session) time([][]byte) commands.Reply {
 	return commands.Array(bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
 }
 
-func (s *session) scan(args [][]byte) commands.Reply {
-	if _, err := strconv.ParseUint(string(args[1]), 10, 64); err != nil {
-		return commands.Error("ERR invalid cursor")
-	}
-	for i := 2; i < len(args); i += 2 {
-		option := is(args[i], "match") || is(args[i], "count") || is(args[i], "type")
-		if !option || i+1 == len(args) {
-			return errSyntax
-		}
-		if is(args[i], "count") {
-			switch n, ok := parseInt(args[i+1]); {
-			case !ok:
-				return errInteger
-			case n < 1:
-				return errSyntax
-			}
-		}
-	}
-	return commands.Array(commands.Bulk("0"), commands.Array())
-}
-
 func (s *session) lastSave([][]byte) commands.Reply {
 	return commands.Int(s.srv.started.Unix())
 }
@@ -207,23 +187,6 @@ func (s *session) wait(args [][]byte) commands.Reply {
 		return commands.Error("ERR timeout is negative")
 	}
 	return commands.Int(0)
-}
-
-func (s *session) slowlog(args [][]byte) commands.Reply {
-	switch {
-	case is(args[1], "get") && len(args) <= 3:
-		if len(args) == 3 {
-			if n, ok := parseInt(args[2]); !ok || n < -1 {
-				return commands.Error("ERR count should be greater than or equal to -1")
-			}
-		}
-		return commands.Array()
-	case is(args[1], "len") && len(args) == 2:
-		return commands.Int(0)
-	case is(args[1], "reset") && len(args) == 2:
-		return commands.OK
-	}
-	return unknownSubcommand("slowlog", args[1])
 }
 
 // latency answers as a server that has measured no event.

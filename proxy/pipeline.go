@@ -83,8 +83,12 @@ func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	if dead {
 		p.s.srv.grants.undo(o)
 	}
-	if last && sl.after != nil {
-		sl.after()
+	if !last {
+		return
+	}
+	p.s.srv.slow.look(sl)
+	if sl.after != nil {
+		sl.after(sl.outcomes)
 	}
 }
 

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"context"
+
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -15,4 +17,7 @@ type Quorum interface {
 	Open(db int, done func())
 	Now() int64
 	Status() quorum.Status
+	Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (quorum.Page, error)
+	Copies(ctx context.Context, db int, key string) []quorum.Copy
+	Size(ctx context.Context, db int) (int64, error)
 }

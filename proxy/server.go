@@ -27,6 +27,10 @@ type Server struct {
 	runID   string
 	hub     hub
 	signals signals
+	held    lockTable
+	slow    slowLog
+	// looking has a place for each session that lists.
+	looking chan struct{}
 	stats   stats
 	logins  failedLogins
 	port    atomic.Int64
@@ -58,7 +62,9 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		stopped:   make(chan struct{}),
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
+		looking:   make(chan struct{}, maxLooking),
 	}
+	s.held.init()
 	s.hub.init()
 	s.signals.init()
 	return s

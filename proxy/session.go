@@ -33,6 +33,8 @@ type session struct {
 	once  sync.Once     // closes dead
 	proto atomic.Int32  // 2 or 3; written by the reading goroutine only
 
+	written atomic.Uint64 // bytes
+
 	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
 	stopping bool
 
@@ -48,6 +50,10 @@ type session struct {
 	multi               *transaction
 
 	shown shown
+	// called is the name of the command at hand. known the session as it is
+	// remembered where it takes locks; nil when that has changed.
+	called string
+	known  *holder
 }
 
 // Gone is whether nobody waits for an outcome any more (quorum.Client).

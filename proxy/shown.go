@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,10 @@ type shown struct {
 	subs    [kinds]int
 	queued  int // commands after MULTI; -1 outside
 	watched int
+	blocked bool
 	at      time.Time
+	// in are the bytes that came, commands those that were begun.
+	in, commands uint64
 }
 
 func (sh *shown) conn(c net.Conn) {
@@ -32,10 +36,16 @@ func (sh *shown) conn(c net.Conn) {
 }
 
 // show publishes the session's state as the command of this name finds it.
-func (s *session) show(name []byte) {
+func (s *session) show(name []byte, args [][]byte) {
 	command, known := commandNames[string(name)]
 	if !known {
 		command = "unknown"
+	}
+	s.called = command
+	if command == "client" && len(args) > 1 {
+		if sub, ok := clientNames[strings.ToLower(clean(args[1], 32))]; ok {
+			command = sub
+		}
 	}
 	queued := -1
 	if s.multi != nil {
@@ -49,6 +59,15 @@ func (s *session) show(name []byte) {
 		sh.subs[k] = len(s.subs[k])
 	}
 	sh.at = time.Now()
+	sh.in = s.frames.read
+	sh.commands++
+}
+
+// block shows whether the session waits in BLPOP.
+func (s *session) block(blocked bool) {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	s.shown.blocked = blocked
 }
 
 // commandNames holds every name once, so that a session need not keep copies.
@@ -63,10 +82,30 @@ var commandNames = func() map[string]string {
 	return m
 }()
 
+// clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
+var clientNames = map[string]string{}
+
+func init() {
+	for name := range clientCommands {
+		clientNames[name] = "client|" + name
+	}
+}
+
 func (s *session) rename(name string) {
 	s.shown.mu.Lock()
 	defer s.shown.mu.Unlock()
 	s.shown.name = name
+	s.known = nil
+}
+
+// identity is the session for those who ask later who it was.
+func (s *session) identity() *holder {
+	if s.known == nil {
+		s.shown.mu.Lock()
+		defer s.shown.mu.Unlock()
+		s.known = &holder{session: s.id, name: s.shown.name, address: s.shown.remote, user: "default"}
+	}
+	return s.known
 }
 
 // describe is the session's line in CLIENT LIST. What redlockd has no such
@@ -84,15 +123,18 @@ func (s *session) describe() string {
 	if sh.subs != [kinds]int{} {
 		flags += "P"
 	}
+	if sh.blocked {
+		flags += "b"
+	}
 	if flags == "" {
 		flags = "N"
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d "+
 		"multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=%d "+
-		"events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
 		s.id, sh.remote, sh.local, sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
 		sh.db, sh.subs[channels], sh.subs[patterns], sh.subs[shards], sh.queued, sh.watched,
-		waiting, bytes, bytes, sh.command, s.protocol(), sh.libName, sh.libVer)
+		waiting, bytes, bytes, sh.command, "default", s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
 }
 
 // size is how many replies wait, and their bytes.

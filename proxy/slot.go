@@ -17,6 +17,10 @@ type slot struct {
 	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
 	waiting  int
 	outcomes []*quorum.Outcome
+	// command, ops and who are for those who look (held.go, slowlog.go).
+	command string
+	ops     []quorum.Op
+	who     *holder
 	// shape makes the reply of outcomes, late makes it when the slot's turn
 	// to be written comes; reply is the reply where both are nil.
 	shape func([]*quorum.Outcome) commands.Reply
@@ -27,7 +31,7 @@ type slot struct {
 	// acquires says that an operation of the slot takes a lock, or may.
 	acquires bool
 	// after is called when the last outcome is there.
-	after func()
+	after func([]*quorum.Outcome)
 
 	proto   int
 	silent  bool // CLIENT REPLY OFF or SKIP

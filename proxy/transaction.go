@@ -145,7 +145,7 @@ func (s *session) execLocks(t *transaction) {
 	list := s.watched
 	s.watched = nil
 	req := s.execMixed(t, watched)
-	s.begin(req, t.bytes+256, func() { closeAll(list) })
+	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
 }
 
 // execLocal answers a transaction that asks nothing of the masters, under the

@@ -83,6 +83,9 @@ func (c *call) decideAll(states []State) {
 		}
 		o := a.outcome(v)
 		o.Done = DecideAll
+		if v == Won {
+			o.Changes = changes
+		}
 		c.finish(o)
 	})
 }

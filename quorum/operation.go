@@ -139,6 +139,11 @@ type Outcome struct {
 	Prolonged bool
 	// Done is the operation that Decide chose.
 	Done Kind
+	// Did is the operation itself, where one was tried: for Decide the one
+	// that it chose. Changes are what a won DecideAll has changed. Neither may
+	// be changed, and both hold tokens.
+	Did     *Op
+	Changes []Change
 	// Err is set for Undecided and Split, and its text is for the client:
 	// "NOQUORUM ...". It is nil otherwise.
 	Err error
@@ -155,8 +160,7 @@ type Outcome struct {
 type Withdrawal interface{ Withdrawn() }
 
 // OnUndo makes w hear of it when what was won is taken back: the reply could
-// not be written, or not in time. For outcomes that grant nothing it does
-// nothing.
+// not be written, or not in time. It is for outcomes that grant something.
 func (o *Outcome) OnUndo(w Withdrawal) { o.withdrawn = w }
 
 // Confirm looks at the clock, and must be called right before the reply is
@@ -195,8 +199,8 @@ func (o *Outcome) WriteBefore() (time.Duration, bool) {
 func (o *Outcome) Undo() {
 	if o.grant != nil {
 		o.grant.undo()
-		o.withdraw()
 	}
+	o.withdraw()
 }
 
 // Told ends what an outcome keeps to be undone: the reply has been written.

@@ -9,7 +9,7 @@ import (
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
 	t := count(a.ballots, a.masters.needs)
-	o := &Outcome{Verdict: v, Done: a.op.Kind}
+	o := &Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
 	}

@@ -23,8 +23,8 @@ type Page struct {
 // Listed is one lock of a listing.
 type Listed struct {
 	Key string
-	// TTL is what is left of it, as in State.
-	TTL time.Duration
+	// State is what a quorum agrees on.
+	State State
 	// Err is set where no quorum can tell of this key whether it is held.
 	Err error
 }
@@ -155,7 +155,7 @@ func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Li
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			locks = append(locks, Listed{Key: key, TTL: o.State.TTL, Err: o.Err})
+			locks = append(locks, Listed{Key: key, State: o.State, Err: o.Err})
 		})
 	}
 	reads.Wait()

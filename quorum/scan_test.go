@@ -20,8 +20,8 @@ func (c *cluster) listAll(db int, count int, between func(step int)) []string {
 			c.t.Fatalf("step %d: %v", step, err)
 		}
 		for _, l := range page.Locks {
-			if l.Err != nil || l.TTL <= 0 || l.TTL > time.Minute {
-				c.t.Errorf("%s: %v left, %v", l.Key, l.TTL, l.Err)
+			if ttl := l.State.TTL; l.Err != nil || ttl <= 0 || ttl > time.Minute {
+				c.t.Errorf("%s: %v left, %v", l.Key, ttl, l.Err)
 			}
 			keys = append(keys, l.Key)
 		}

@@ -1,0 +1,230 @@
+package proxy
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// lockID names a lock.
+type lockID struct {
+	db  int
+	key string
+}
+
+// holder is the session that took a lock, as it was then.
+type holder struct {
+	session             int64
+	name, address, user string
+}
+
+// lockTable remembers, for people, the locks that this redlockd gave and those
+// that are wanted most. It decides nothing: who holds a lock is known by the
+// masters only, and what goes over another redlockd is not seen here. Bounded
+// (limits.go); beyond the bound the locks that were touched longest ago are
+// forgotten. Safe for concurrent use.
+type lockTable struct {
+	seed   maphash.Seed
+	shards [lockShards]lockShard
+}
+
+type lockShard struct {
+	mu    sync.Mutex
+	held  *simplelru.LRU[lockID, *heldLock]
+	bytes int
+	hot   contention
+}
+
+// heldLock is a lock that was given. What changes needs the shard's mutex.
+type heldLock struct {
+	shard *lockShard
+	id    lockID
+	who   *holder
+	// token is a sum of the token, to see whether the masters still hold the
+	// same one. The token itself is not kept.
+	token uint64
+	// since is when it was given, or, where taken is false, when it was first
+	// extended through this redlockd. Times are in milliseconds since 1970.
+	since, until int64
+	taken        bool
+}
+
+func (t *lockTable) init() {
+	t.seed = maphash.MakeSeed()
+	for i := range t.shards {
+		s := &t.shards[i]
+		// The error is for a size below 1 only.
+		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, _ *heldLock) { s.bytes -= id.size() })
+	}
+}
+
+func (id lockID) size() int { return len(id.key) + heldOverhead }
+
+func (t *lockTable) shard(key string) *lockShard {
+	return &t.shards[maphash.String(t.seed, key)%lockShards]
+}
+
+// note takes an outcome in. It must be called in the order of the verdicts,
+// which is that of the quorum's calls for one key.
+func (t *lockTable) note(op *quorum.Op, o *quorum.Outcome, who *holder) {
+	if o.Did != nil && op.Kind == quorum.Decide {
+		op = o.Did
+	}
+	switch {
+	case op.Kind == quorum.DecideAll:
+		t.noteChanges(op.DB, o, who)
+	case o.Verdict == quorum.Undecided || o.Verdict == quorum.Changed:
+	case o.Verdict == quorum.Absent:
+		t.forget(op.DB, op.Key)
+	case o.Verdict == quorum.Won:
+		t.noteWon(op, o, who)
+	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend:
+		s := t.shard(op.Key)
+		s.mu.Lock()
+		s.hot.add(lockID{op.DB, op.Key}, time.Now())
+		s.mu.Unlock()
+	}
+}
+
+func (t *lockTable) noteWon(op *quorum.Op, o *quorum.Outcome, who *holder) {
+	switch op.Kind {
+	case quorum.Release, quorum.Remove:
+		t.forget(op.DB, op.Key)
+	case quorum.Store:
+		t.take(op.DB, op.Key, op.Token, op.TTL, who)
+	case quorum.Acquire:
+		o.OnUndo(t.take(op.DB, op.Key, op.Token, op.TTL, who))
+	case quorum.AcquireOrExtend:
+		if !o.Prolonged {
+			o.OnUndo(t.take(op.DB, op.Key, op.Token, op.TTL, who))
+			return
+		}
+		t.extend(op.DB, op.Key, op.Token, op.TTL, who)
+	case quorum.Extend:
+		token := op.Token
+		if op.Replace {
+			token = op.NewToken
+		}
+		t.extend(op.DB, op.Key, token, op.TTL, who)
+	case quorum.Expire:
+		t.extend(op.DB, op.Key, "", op.TTL, who)
+	}
+}
+
+// noteChanges takes in what a transaction has changed.
+func (t *lockTable) noteChanges(db int, o *quorum.Outcome, who *holder) {
+	for _, c := range o.Changes {
+		if c.Delete {
+			t.forget(db, c.Key)
+			continue
+		}
+		t.extend(db, c.Key, c.Token, c.TTL, who)
+	}
+}
+
+// take enters a lock that was given. The result forgets it, when that was
+// undone.
+func (t *lockTable) take(db int, key, token string, ttl time.Duration, who *holder) quorum.Withdrawal {
+	now := time.Now().UnixMilli()
+	l := &heldLock{shard: t.shard(key), id: lockID{db, key}, who: who, token: maphash.String(t.seed, token),
+		since: now, until: now + ttl.Milliseconds(), taken: true}
+	l.shard.mu.Lock()
+	defer l.shard.mu.Unlock()
+	l.shard.enter(l)
+	return l
+}
+
+// extend gives a lock a new end. One that is not known was taken elsewhere, or
+// forgotten. Without a token it is the one that was there.
+func (t *lockTable) extend(db int, key, token string, ttl time.Duration, who *holder) {
+	now := time.Now().UnixMilli()
+	s, id := t.shard(key), lockID{db, key}
+	sum := maphash.String(t.seed, token)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.held.Get(id)
+	switch {
+	case ok && (l.token == sum || token == ""):
+		l.until = now + ttl.Milliseconds()
+	case token == "":
+	case ok && l.who.session == who.session:
+		// The same client has given it another token.
+		l.token, l.until = sum, now+ttl.Milliseconds()
+	default:
+		s.enter(&heldLock{shard: s, id: id, who: who, token: sum, since: now, until: now + ttl.Milliseconds()})
+	}
+}
+
+// enter makes room by bytes; by number the table does. Needs mu.
+func (s *lockShard) enter(l *heldLock) {
+	s.held.Remove(l.id)
+	if len(l.id.key) > maxHeldKey {
+		return
+	}
+	s.bytes += l.id.size()
+	s.held.Add(l.id, l)
+	for s.bytes > maxHeldBytes/lockShards {
+		s.held.RemoveOldest()
+	}
+}
+
+func (t *lockTable) forget(db int, key string) {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held.Remove(lockID{db, key})
+}
+
+// Withdrawn forgets a lock that could not be told, unless it is another one by
+// now.
+func (l *heldLock) Withdrawn() {
+	l.shard.mu.Lock()
+	defer l.shard.mu.Unlock()
+	if now, ok := l.shard.held.Peek(l.id); ok && now == l {
+		l.shard.held.Remove(l.id)
+	}
+}
+
+// who is what is known of a lock of which the masters hold this token.
+func (t *lockTable) who(db int, key, token string) (heldLock, bool) {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.held.Peek(lockID{db, key})
+	if !ok || l.token != maphash.String(t.seed, token) {
+		return heldLock{}, false
+	}
+	return *l, true
+}
+
+// remembered is who took a lock last, as far as is known.
+func (t *lockTable) remembered(db int, key string) holder {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.held.Peek(lockID{db, key}); ok {
+		return *l.who
+	}
+	return holder{}
+}
+
+// each calls f for every lock whose TTL is not over; the others are forgotten.
+// f must not keep the shards waiting.
+func (t *lockTable) each(now time.Time, f func(heldLock)) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		for _, l := range s.held.Values() {
+			if l.until < now.UnixMilli() {
+				s.held.Remove(l.id)
+				continue
+			}
+			f(*l)
+		}
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,212 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// locks is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
+// and HELP. What it says of holders is what this redlockd remembers; all else
+// is asked of the masters. No reply holds a token.
+func (s *session) locks(args [][]byte) {
+	switch {
+	case is(args[1], "list"):
+		s.answerLocal(localCommand{run: asking((*session).locksList)}, args)
+	case is(args[1], "who") && len(args) == 3:
+		s.answerLocal(localCommand{run: asking((*session).locksWho)}, args)
+	case is(args[1], "force") && len(args) == 3:
+		s.locksForce(string(args[2]))
+	case is(args[1], "help") && len(args) == 2:
+		s.answer(locksHelp)
+	case is(args[1], "who") || is(args[1], "force") || is(args[1], "help"):
+		s.refuse(wrongArity("locks|" + strings.ToLower(string(args[1]))))
+	default:
+		s.refuse(unknownSubcommand("locks", args[1]))
+	}
+}
+
+var locksHelp = help(
+	"LOCKS <subcommand> [<arg> ...]. Subcommands are:",
+	"LIST [<pattern>] [COUNT <n>]",
+	"    Locks of this database that a quorum of masters has, n at most (default: 100).",
+	"WHO <key>",
+	"    Who holds a lock, for how much longer, and what each master has of it.",
+	"FORCE <key>",
+	"    Remove a lock whoever holds it. Its holder is not told. It is logged.",
+	"HELP",
+	"    Prints this help.",
+)
+
+var (
+	errLooking = commands.Error("ERR too many listings are under way, try again")
+	errMarkKey = commands.Error("ERR this key is reserved: '" + quorum.MarkKey + "' is redlockd's own mark")
+)
+
+// locksList is LOCKS LIST [pattern] [COUNT n].
+func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
+	pattern, count, refusal := listArguments(args[2:])
+	if refusal != nil {
+		return *refusal
+	}
+	items, seen, more := []commands.Reply{}, make(map[string]bool), false
+	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
+		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool { return glob(pattern, key) && !seen[key] }, listPage)
+		if err != nil {
+			return commands.Error(err.Error())
+		}
+		for _, l := range page.Locks {
+			if more = len(items) == count; more {
+				break
+			}
+			seen[l.Key] = true
+			items = append(items, s.srv.describeListed(s.db, l))
+		}
+		cursor = page.Next
+		if more = more || cursor != 0 && (len(items) == count || ctx.Err() != nil); more {
+			break
+		}
+	}
+	return named("locks", commands.Array(items...), "more", flag(more))
+}
+
+func listArguments(args [][]byte) (pattern string, count int, refusal *commands.Reply) {
+	pattern, count = "*", 100
+	if len(args)%2 == 1 {
+		pattern, args = string(args[0]), args[1:]
+	}
+	if len(args) == 0 {
+		return pattern, count, nil
+	}
+	if len(args) != 2 || !is(args[0], "count") {
+		return "", 0, &errSyntax
+	}
+	n, ok := parseInt(args[1])
+	switch {
+	case !ok:
+		return "", 0, &errInteger
+	case n < 1 || n > maxListed:
+		return "", 0, new(commands.Error("ERR COUNT must be 1 to 10000"))
+	}
+	return pattern, int(n), nil
+}
+
+// describeListed is one lock of a listing.
+func (s *Server) describeListed(db int, l quorum.Listed) commands.Reply {
+	state, ttl := commands.Bulk("held"), commands.Int(l.State.TTL.Milliseconds())
+	if l.Err != nil {
+		state, ttl = commands.Bulk("undecided"), commands.Null
+	}
+	return named("key", commands.Bulk(l.Key), "state", state, "ttl-ms", ttl,
+		"holder", s.describeHolder(db, l.Key, l.State))
+}
+
+// describeHolder is who holds a lock, or null where it was not given by this
+// redlockd, or is not remembered.
+func (s *Server) describeHolder(db int, key string, state quorum.State) commands.Reply {
+	l, ok := s.held.who(db, key, state.Token)
+	if !state.Found || !ok {
+		return commands.Null
+	}
+	age := max(0, time.Now().UnixMilli()-l.since)
+	return named("id", commands.Int(l.who.session), "name", commands.Bulk(l.who.name), "addr", commands.Bulk(l.who.address),
+		"user", commands.Bulk(l.who.user), "since", commands.Int(l.since/1000), "age-ms", commands.Int(age),
+		// Whether it is known since when: else it was taken before.
+		"taken-here", flag(l.taken))
+}
+
+// locksWho is LOCKS WHO key.
+func (s *session) locksWho(ctx context.Context, args [][]byte) commands.Reply {
+	key := string(args[2])
+	if key == quorum.MarkKey {
+		return errMarkKey
+	}
+	read := make(chan *quorum.Outcome, 1)
+	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s, func(o *quorum.Outcome) { read <- o })
+	copies := s.srv.q.Copies(ctx, s.db, key)
+	o := <-read
+	state, ttl, why := "free", commands.Null, commands.Null
+	switch {
+	case o.Err != nil:
+		state, why = "undecided", commands.Bulk(clean([]byte(o.Err.Error()), 1024))
+	case o.State.Found:
+		state, ttl = "held", commands.Int(o.State.TTL.Milliseconds())
+	case o.State.Lapsed:
+		state, why = "ending", commands.Bulk("its TTL is over; the masters keep it a moment longer")
+	}
+	return named("key", commands.Bulk(key), "state", commands.Bulk(state), "ttl-ms", ttl, "why", why,
+		"holder", s.srv.describeHolder(s.db, key, o.State), "copies", describeCopies(copies))
+}
+
+// describeCopies names the token that a quorum has "held", and any other by a
+// number.
+func describeCopies(copies []quorum.Copy) commands.Reply {
+	times := make(map[int]int)
+	for _, c := range copies {
+		times[c.Token]++
+	}
+	items := make([]commands.Reply, len(copies))
+	for i, c := range copies {
+		copied, left := "none", commands.Null
+		switch {
+		case !c.Answered:
+			copied = "silent"
+		case c.Token > 0 && times[c.Token] > len(copies)/2:
+			copied, left = "held", commands.Int(c.Hold.Milliseconds())
+		case c.Token > 0:
+			copied, left = "token-"+string(rune('0'+c.Token%10)), commands.Int(c.Hold.Milliseconds())
+		}
+		items[i] = named("master", commands.Bulk(c.Master), "state", commands.Bulk(string(c.State)),
+			"copy", commands.Bulk(copied), "hold-ms", left)
+	}
+	return commands.Array(items...)
+}
+
+// locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
+func (s *session) locksForce(key string) {
+	if key == quorum.MarkKey {
+		s.refuse(errMarkKey)
+		return
+	}
+	by, db := s.identity(), s.db
+	reply := func(outs []*quorum.Outcome) commands.Reply {
+		switch o := outs[0]; {
+		case o.Err != nil:
+			return commands.Error(o.Err.Error())
+		case o.Verdict == quorum.Won:
+			return commands.Int(1)
+		}
+		return commands.Int(0)
+	}
+	// The holder as remembered before it is removed.
+	lost := s.srv.held.remembered(db, key)
+	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
+	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
+		s.log.Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
+			"by_address", by.address, "by_name", by.name, "by_user", by.user,
+			"holder_address", lost.address, "holder_name", lost.name)
+	})
+}
+
+// named is a map of these names and replies.
+func named(fields ...any) commands.Reply {
+	r := commands.Reply{Kind: commands.KindMap}
+	for _, f := range fields {
+		if name, ok := f.(string); ok {
+			r.Items = append(r.Items, commands.Bulk(name))
+			continue
+		}
+		r.Items = append(r.Items, f.(commands.Reply))
+	}
+	return r
+}
+
+func flag(b bool) commands.Reply {
+	if b {
+		return commands.Int(1)
+	}
+	return commands.Int(0)
+}

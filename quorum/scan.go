@@ -3,6 +3,7 @@ package quorum
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -56,7 +57,8 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 // is kept between the steps: 4 bits for the master that is being looked at,
 // one for each master that was looked at to its end, and the master's own
 // cursor. A key on a quorum is on one of any N-q+1 masters, so the end is
-// when as many were.
+// when as many were, and the required one among them, whose word counts by
+// itself (V11).
 type place uint64
 
 const placeBits = 4 + maxMasters
@@ -102,11 +104,9 @@ func (d *database) look(ctx context.Context, at place, count int) ([]string, pla
 
 // after is the place behind the end of a master's keys.
 func (d *database) after(seen uint64) place {
-	n := 0
-	for i := range d.list().lanes {
-		n += int(seen >> i & 1)
-	}
-	if n > len(d.list().lanes)-d.list().quorum {
+	masters := d.list()
+	enough := bits.OnesCount64(seen) > len(masters.lanes)-masters.quorum
+	if enough && (masters.required < 0 || seen>>masters.required&1 == 1) {
 		return 0
 	}
 	return newPlace(0, seen, 0)
@@ -116,14 +116,15 @@ func (d *database) after(seen uint64) place {
 // locks tells nothing by what it lacks (M4).
 func (d *database) toLookAt(not uint64, first int) int {
 	best := -1
-	for i, l := range d.list().lanes {
+	masters := d.list()
+	for i, l := range masters.lanes {
 		l.mu.Lock()
 		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
 		l.mu.Unlock()
 		switch {
 		case fit && i == first:
 			return i
-		case fit && best < 0:
+		case fit && (best < 0 || i == masters.required):
 			best = i
 		}
 	}

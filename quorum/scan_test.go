@@ -100,6 +100,20 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 	})
 }
 
+// TestScanAsksTheRequiredMaster: its word counts by itself (V11).
+func TestScanAsksTheRequiredMaster(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *Config) { cfg.Masters[2].Required = true }, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
+		time.Sleep(time.Second)
+		c.masters[0].Del("k")
+		c.masters[1].Del("k")
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if got := c.listAll(0, 10, func(int) {}); !slices.Equal(got, []string{"k"}) {
+			t.Errorf("listed %q", got)
+		}
+	})
+}
+
 // TestScanIsBounded: a frozen master costs an operation's stay, and no more
 // keys are read than were asked for and match.
 func TestScanIsBounded(t *testing.T) {

@@ -32,11 +32,12 @@ type Listed struct {
 
 // Scan is one step through the locks of a database that match: those that a
 // quorum has and a client may still rely on, as a read tells (V10). It looks
-// at about count keys, 1 to maxPage, of one master's. cursor is 0 to begin,
-// then Page.Next of the step before. A lock that is held from the first step
-// to the last is listed at least once; one may be listed twice. The error's
-// text is for the client. It blocks for a few times an operation's stay at
-// most (V2), or until ctx is over; how many do so is for the caller to bound.
+// at about count keys, 1 to maxPage, of one master, and at the next one's where
+// there are no more. cursor is 0 to begin, then Page.Next of the step before.
+// A lock that is held from the first step to the last is listed at least once;
+// it may be listed once for each master. The error's text is for the client.
+// Scan blocks for a few times an operation's stay at most (V2), or until ctx
+// is over; how many do so is for the caller to bound.
 func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
 	d := q.database(db)
 	at := place(cursor)
@@ -46,11 +47,23 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	if err := d.lacking(false, d.list().quorum); err != nil {
 		return Page{}, err
 	}
-	keys, next, err := d.look(ctx, at, min(max(count, 1), maxPage))
-	if err != nil {
-		return Page{}, err
+	// A few locks, or none, are told in one step.
+	var page Page
+	told := make(map[string]bool)
+	for looked := 0; ; {
+		keys, next, err := d.look(ctx, at, min(max(count, 1), maxPage))
+		if err != nil {
+			return Page{}, err
+		}
+		page.Locks = append(page.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
+		for _, key := range keys {
+			told[key] = true
+		}
+		page.Next, at, looked = uint64(next), next, looked+len(keys)
+		if next == 0 || next.cursor() != 0 || looked >= count && len(page.Locks) > 0 {
+			return page, nil
+		}
 	}
-	return Page{Next: uint64(next), Locks: q.readListed(db, keys, match)}, nil
 }
 
 // place is where a listing stands. It holds all there is to know, so nothing

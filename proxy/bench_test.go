@@ -65,7 +65,7 @@ func BenchmarkReply(b *testing.B) {
 
 // agreeing is a Quorum that agrees to everything at once, so that what is
 // measured is the way there and back.
-type agreeing struct{}
+type agreeing struct{ Quorum }
 
 var agreed = &quorum.Outcome{Verdict: quorum.Won}
 

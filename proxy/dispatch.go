@@ -97,7 +97,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // the reading goroutine, because its order is the order of the key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
 	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after,
-		command: s.called, ops: req.Ops, who: s.identity()}
+		command: s.called, ops: req.Ops, who: s.identity(), held: &s.srv.held}
 	if len(req.Ops) == 0 {
 		sl.reply, sl.shape = req.Reply(nil), nil
 		if sl.reply.Kind == commands.KindError {
@@ -129,7 +129,10 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) {
 			// Before anybody can hear of it, since that is the order of the
 			// key, and what is undone must be there.
-			s.srv.held.note(&sl.ops[i], o, sl.who)
+			sl.held.note(&sl.ops[i], o, sl.who)
+			if o.Verdict == quorum.Won {
+				o.OnUndo(sl)
+			}
 			s.pipe.outcome(sl, i, o)
 		})
 	}

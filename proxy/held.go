@@ -34,16 +34,14 @@ type lockTable struct {
 
 type lockShard struct {
 	mu    sync.Mutex
-	held  *simplelru.LRU[lockID, *heldLock]
+	held  *simplelru.LRU[lockID, heldLock]
 	bytes int
 	hot   contention
 }
 
-// heldLock is a lock that was given. What changes needs the shard's mutex.
+// heldLock is a lock that was given.
 type heldLock struct {
-	shard *lockShard
-	id    lockID
-	who   *holder
+	who *holder
 	// token is a sum of the token, to see whether the masters still hold the
 	// same one. The token itself is not kept.
 	token uint64
@@ -58,7 +56,7 @@ func (t *lockTable) init() {
 	for i := range t.shards {
 		s := &t.shards[i]
 		// The error is for a size below 1 only.
-		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, _ *heldLock) { s.bytes -= id.size() })
+		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, _ heldLock) { s.bytes -= id.size() })
 	}
 }
 
@@ -94,13 +92,11 @@ func (t *lockTable) noteWon(op *quorum.Op, o *quorum.Outcome, who *holder) {
 	switch op.Kind {
 	case quorum.Release, quorum.Remove:
 		t.forget(op.DB, op.Key)
-	case quorum.Store:
-		t.take(op.DB, op.Key, op.Token, op.TTL, who)
-	case quorum.Acquire:
-		o.OnUndo(t.take(op.DB, op.Key, op.Token, op.TTL, who))
+	case quorum.Store, quorum.Acquire:
+		t.take(op, who)
 	case quorum.AcquireOrExtend:
 		if !o.Prolonged {
-			o.OnUndo(t.take(op.DB, op.Key, op.Token, op.TTL, who))
+			t.take(op, who)
 			return
 		}
 		t.extend(op.DB, op.Key, op.Token, op.TTL, who)
@@ -126,16 +122,24 @@ func (t *lockTable) noteChanges(db int, o *quorum.Outcome, who *holder) {
 	}
 }
 
-// take enters a lock that was given. The result forgets it, when that was
-// undone.
-func (t *lockTable) take(db int, key, token string, ttl time.Duration, who *holder) quorum.Withdrawal {
+// take enters a lock that was given.
+func (t *lockTable) take(op *quorum.Op, who *holder) {
 	now := time.Now().UnixMilli()
-	l := &heldLock{shard: t.shard(key), id: lockID{db, key}, who: who, token: maphash.String(t.seed, token),
-		since: now, until: now + ttl.Milliseconds(), taken: true}
-	l.shard.mu.Lock()
-	defer l.shard.mu.Unlock()
-	l.shard.enter(l)
-	return l
+	s := t.shard(op.Key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enter(lockID{op.DB, op.Key}, heldLock{who: who, token: maphash.String(t.seed, op.Token),
+		since: now, until: now + op.TTL.Milliseconds(), taken: true})
+}
+
+// withdraw forgets a lock that could not be told to who was to have it.
+func (t *lockTable) withdraw(op *quorum.Op, who *holder) {
+	s, id := t.shard(op.Key), lockID{op.DB, op.Key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.held.Peek(id); ok && l.who == who && l.token == maphash.String(t.seed, op.Token) {
+		s.held.Remove(id)
+	}
 }
 
 // extend gives a lock a new end. One that is not known was taken elsewhere, or
@@ -146,27 +150,29 @@ func (t *lockTable) extend(db int, key, token string, ttl time.Duration, who *ho
 	sum := maphash.String(t.seed, token)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, ok := s.held.Get(id)
+	l, ok := s.held.Peek(id)
 	switch {
-	case ok && (l.token == sum || token == ""):
-		l.until = now + ttl.Milliseconds()
+	case token == "" && !ok:
+		return
 	case token == "":
-	case ok && l.who.session == who.session:
-		// The same client has given it another token.
-		l.token, l.until = sum, now+ttl.Milliseconds()
+	case ok && (l.token == sum || l.who.session == who.session):
+		l.token = sum // the same client may have given it another token
 	default:
-		s.enter(&heldLock{shard: s, id: id, who: who, token: sum, since: now, until: now + ttl.Milliseconds()})
+		l = heldLock{who: who, token: sum, since: now}
 	}
+	l.until = now + ttl.Milliseconds()
+	s.enter(id, l)
 }
 
 // enter makes room by bytes; by number the table does. Needs mu.
-func (s *lockShard) enter(l *heldLock) {
-	s.held.Remove(l.id)
-	if len(l.id.key) > maxHeldKey {
+func (s *lockShard) enter(id lockID, l heldLock) {
+	if len(id.key) > maxHeldKey {
 		return
 	}
-	s.bytes += l.id.size()
-	s.held.Add(l.id, l)
+	if !s.held.Contains(id) {
+		s.bytes += id.size()
+	}
+	s.held.Add(id, l)
 	for s.bytes > maxHeldBytes/lockShards {
 		s.held.RemoveOldest()
 	}
@@ -179,16 +185,6 @@ func (t *lockTable) forget(db int, key string) {
 	s.held.Remove(lockID{db, key})
 }
 
-// Withdrawn forgets a lock that could not be told, unless it is another one by
-// now.
-func (l *heldLock) Withdrawn() {
-	l.shard.mu.Lock()
-	defer l.shard.mu.Unlock()
-	if now, ok := l.shard.held.Peek(l.id); ok && now == l {
-		l.shard.held.Remove(l.id)
-	}
-}
-
 // who is what is known of a lock of which the masters hold this token.
 func (t *lockTable) who(db int, key, token string) (heldLock, bool) {
 	s := t.shard(key)
@@ -198,7 +194,7 @@ func (t *lockTable) who(db int, key, token string) (heldLock, bool) {
 	if !ok || l.token != maphash.String(t.seed, token) {
 		return heldLock{}, false
 	}
-	return *l, true
+	return l, true
 }
 
 // remembered is who took a lock last, as far as is known.
@@ -214,16 +210,17 @@ func (t *lockTable) remembered(db int, key string) holder {
 
 // each calls f for every lock whose TTL is not over; the others are forgotten.
 // f must not keep the shards waiting.
-func (t *lockTable) each(now time.Time, f func(heldLock)) {
+func (t *lockTable) each(now time.Time, f func(lockID, heldLock)) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
-		for _, l := range s.held.Values() {
+		for _, id := range s.held.Keys() {
+			l, _ := s.held.Peek(id)
 			if l.until < now.UnixMilli() {
-				s.held.Remove(l.id)
+				s.held.Remove(id)
 				continue
 			}
-			f(*l)
+			f(id, l)
 		}
 		s.mu.Unlock()
 	}

@@ -24,26 +24,23 @@ type Held struct {
 // Held is how many locks are remembered whose TTL is not over, and the most
 // ones of them that are held longest. Each call looks at all of them.
 func (s *Server) Held(most int) (total int, longest []Held) {
-	var list []heldLock
-	s.held.each(time.Now(), func(l heldLock) {
+	s.held.each(time.Now(), func(id lockID, l heldLock) {
 		total++
 		if most == 0 {
 			return
 		}
-		if list = append(list, l); len(list) >= 4*most+64 {
-			list = oldest(list, most)
+		longest = append(longest, Held{DB: id.db, Key: id.key, Session: l.who.session, Name: l.who.name,
+			Address: l.who.address, User: l.who.user, Since: time.UnixMilli(l.since), Until: time.UnixMilli(l.until), Taken: l.taken})
+		if len(longest) >= 4*most+64 {
+			longest = oldest(longest, most)
 		}
 	})
-	for _, l := range oldest(list, most) {
-		longest = append(longest, Held{DB: l.id.db, Key: l.id.key, Session: l.who.session, Name: l.who.name,
-			Address: l.who.address, User: l.who.user, Since: time.UnixMilli(l.since), Until: time.UnixMilli(l.until), Taken: l.taken})
-	}
-	return total, longest
+	return total, oldest(longest, most)
 }
 
-func oldest(list []heldLock, most int) []heldLock {
-	slices.SortFunc(list, func(a, b heldLock) int {
-		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.id.key, b.id.key), cmp.Compare(a.id.db, b.id.db))
+func oldest(list []Held, most int) []Held {
+	slices.SortFunc(list, func(a, b Held) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key), cmp.Compare(a.DB, b.DB))
 	})
 	return list[:min(len(list), most)]
 }

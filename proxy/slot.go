@@ -21,6 +21,7 @@ type slot struct {
 	command string
 	ops     []quorum.Op
 	who     *holder
+	held    *lockTable
 	// shape makes the reply of outcomes, late makes it when the slot's turn
 	// to be written comes; reply is the reply where both are nil.
 	shape func([]*quorum.Outcome) commands.Reply
@@ -96,6 +97,16 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 		return errClientGone, 0
 	}
 	return *refusal, 0
+}
+
+// Withdrawn forgets what the slot's command took (quorum.Withdrawal): an
+// undone part means that all of it is.
+func (sl *slot) Withdrawn() {
+	for i := range sl.ops {
+		if kind := sl.ops[i].Kind; kind == quorum.Acquire || kind == quorum.AcquireOrExtend {
+			sl.held.withdraw(&sl.ops[i], sl.who)
+		}
+	}
 }
 
 // decided is whether an error is the answer to what was carried out: that of a

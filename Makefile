@@ -6,8 +6,10 @@ FUZZTIME  ?= 10s
 BENCHTIME ?= 2s
 TIMEOUT   ?= 15m
 MINUTES   ?= 10
-# The lock clients that make test runs, of those that are installed.
-CLIENTS   ?= ^(Go|redis-cli)/
+# The lock clients that make test runs, of those that are installed, and the
+# time after which it starts no more.
+CLIENTS   ?= .
+MOST      ?= 90s
 
 .PHONY: help test deps lint build bench gobench fuzz clients mutants soak release packages clean
 
@@ -19,7 +21,7 @@ help: ## show this
 test: deps lint ## get what is missing, then lint and run every test
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
 	@go test -count=1 -run '^TestAllocations$$' ./proxy ./commands/... ./quorum # not true under -race
-	@. ./.deps/env && go run ./integration/clients/runner -only '$(CLIENTS)'
+	@. ./.deps/env && go run ./integration/clients/runner -jobs 3 -most $(MOST) -only '$(CLIENTS)'
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
 	@.ci/deps

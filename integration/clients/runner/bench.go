@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +24,9 @@ type Bench struct {
 	Build    string    `json:"build"`   // shell command, needs no network once installed
 	Programs []Program `json:"programs"`
 
-	dir string
+	dir      string
+	prepared sync.Once
+	reason   string // why it cannot be run, once prepared
 }
 
 // Program is one library's.
@@ -71,56 +72,13 @@ func loadBenches(dir string) ([]*Bench, error) {
 	return benches, nil
 }
 
-// run installs if asked to, and runs the programs that were asked for.
-func (b *Bench) run(ctx context.Context, opts options, rig *rig, scripts *scripts, out io.Writer) []row {
-	var wanted []Program
-	for _, p := range b.Programs {
-		if opts.only == nil || opts.only.MatchString(b.Language+"/"+p.Name) {
-			wanted = append(wanted, p)
-		}
-	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	reason := b.prepare(ctx, opts)
-	rows := make([]row, len(wanted))
-	done := make([]chan struct{}, len(wanted))
-	slots := make(chan struct{}, opts.jobs)
-	for i, p := range wanted {
-		done[i] = make(chan struct{})
-		go func() {
-			defer close(done[i])
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			rows[i] = b.row(ctx, opts, rig, scripts, p, reason)
-		}()
-	}
-	for i := range rows {
-		<-done[i]
-		r := rows[i]
-		fmt.Fprintln(out, r.line())
-		if opts.verbose && r.missing == "" {
-			for _, step := range r.runs[0].steps {
-				fmt.Fprintf(out, "           %-28s %s\n", step, short(show(r.runs[0].results[step]), 120))
-			}
-		}
-	}
-	return rows
+// ready says why the language cannot be run, or nothing. It installs if asked
+// to and builds, the first time. Safe for concurrent use.
+func (b *Bench) ready(ctx context.Context, opts options) string {
+	b.prepared.Do(func() { b.reason = b.prepare(ctx, opts) })
+	return b.reason
 }
 
-// row runs one program, unless something is missing.
-func (b *Bench) row(ctx context.Context, opts options, rig *rig, scripts *scripts, p Program, reason string) row {
-	r := row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, standIn: p.StandIn, missing: reason}
-	if r.missing == "" && p.Check != "" {
-		r.missing = b.shell(ctx, p.Check)
-	}
-	if r.missing == "" {
-		b.measure(ctx, opts, rig, scripts, p, &r)
-	}
-	return r
-}
-
-// prepare says why the language cannot be run, or nothing.
 func (b *Bench) prepare(ctx context.Context, opts options) string {
 	if b.Check != "" && b.shell(ctx, b.Check) != "" && opts.install && b.Install != "" {
 		if reason := b.shell(ctx, b.Install); reason != "" {

@@ -23,6 +23,7 @@ type options struct {
 	only    *regexp.Regexp // names of programs; nil is all
 	trace   string         // folder for recordings; empty is none
 	report  string         // file for the table; empty is none
+	most    time.Duration  // no program starts after it; 0 is no bound
 	limit   time.Duration  // for one program against one target
 	jobs    int            // programs at a time
 	timeout time.Duration  // redlockd's quorum.timeout
@@ -53,11 +54,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer rig.stop()
 
-	var rows []row
 	scripts := newScripts()
-	for _, b := range benches {
-		rows = append(rows, b.run(ctx, opts, rig, scripts, out)...)
-	}
+	rows := runAll(ctx, opts, benches, rig, scripts, out)
 	if opts.report != "" {
 		if err := writeReport(opts.report, rows, scripts.learn(ctx, rig.scratch.addr)); err != nil {
 			return err
@@ -76,6 +74,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&only, "only", "", "run only programs whose language/name matches this `regexp`")
 	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")
 	fs.StringVar(&o.report, "report", "", "write the table to this `file`")
+	fs.DurationVar(&o.most, "most", 0, "start no program after this `time`; what is left out is told")
 	fs.DurationVar(&o.limit, "limit", 90*time.Second, "how long one program may take against one server")
 	fs.IntVar(&o.jobs, "jobs", 2, "how many `programs` to run at a time, each against three servers")
 	fs.DurationVar(&o.timeout, "timeout", time.Second, "redlockd's quorum.timeout")
@@ -86,8 +85,8 @@ func parse(args []string) (options, error) {
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("what is %q?", fs.Arg(0))
 	}
-	if only != "" && o.report != "" {
-		return o, errors.New("-report tells of all libraries, -only runs some")
+	if (only != "" || o.most > 0) && o.report != "" {
+		return o, errors.New("-report tells of all libraries, -only and -most run some")
 	}
 	if o.jobs < 1 {
 		return o, errors.New("-jobs must be at least 1")

@@ -91,6 +91,19 @@ func (r row) differences(target int) []difference {
 	return out
 }
 
+// outOfTime is whether the first that differs is a NOQUORUM.
+func (r row) outOfTime() bool {
+	if r.status() != differs {
+		return false
+	}
+	for target := range r.runs {
+		if d := r.differences(target); len(d) > 0 && !strings.Contains(d[0].got, "NOQUORUM") {
+			return false
+		}
+	}
+	return true
+}
+
 // line is what the runner prints of the row.
 func (r row) line() string {
 	head := fmt.Sprintf("%-8s %-7s %s", r.status(), r.language, strings.TrimSpace(r.name+" "+r.version))

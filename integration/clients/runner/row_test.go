@@ -49,6 +49,39 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestOutOfTime(t *testing.T) {
+	good, late, wrong := gave("", true, "one"), gave("", true, "FAILED NOQUORUM 2 of 5"), gave("", true, "two")
+	for _, tt := range []struct {
+		name       string
+		well, dead outcome
+		want       bool
+	}{
+		{"as Redis", good, good, false},
+		{"NOQUORUM", good, late, true},
+		{"hangs behind it", good, gave("exit status 1 after \"a\": NOQUORUM", true), true},
+		{"wrong", wrong, good, false},
+		{"wrong, and NOQUORUM", wrong, late, false},
+	} {
+		if got := (row{runs: []outcome{good, tt.well, tt.dead}}).outOfTime(); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTakeTurns(t *testing.T) {
+	one, two := &Bench{Language: "one"}, &Bench{Language: "two"}
+	jobs := []*job{{bench: one, program: Program{Name: "a"}}, {bench: one, program: Program{Name: "b", Login: true}},
+		{bench: one, program: Program{Name: "c"}}, {bench: two, program: Program{Name: "d"}}}
+	takeTurns(jobs)
+	order := ""
+	for _, j := range jobs {
+		order += j.program.Name
+	}
+	if order != "adcb" {
+		t.Errorf("the order is %s, want adcb: each language first, and passwords last", order)
+	}
+}
+
 func TestJudgeCountsMissingApart(t *testing.T) {
 	var out strings.Builder
 	good := []outcome{gave("", 1), gave("", 1), gave("", 1)}

@@ -87,6 +87,20 @@ var scripts = map[string][]script{
 			for i, key in ipairs(KEYS) do redis.call('pexpire', key, ARGV[2]) end
 			return 1`, []string{"$token", "$ms"}},
 	},
+	"php-lock": {
+		{"release", 1, `
+			if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+			return redis.call('del', KEYS[1])`, []string{"$token"}},
+	},
+	"Medallion": {
+		{"extend", 1, `
+			if redis.call('get', KEYS[1]) == ARGV[1] then
+				return redis.call('pexpire', KEYS[1], ARGV[2])
+			end
+			return 0`, []string{"$token", "$ms"}},
+		{"release", 1, `
+			return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1]) or 0`, []string{"$token"}},
+	},
 	"newer Laravel": {
 		{"refresh", 1, refreshLaravel, []string{"$token", "60"}},
 	},
@@ -178,6 +192,12 @@ var sequences = map[string][]sequence{
 		{"taken over", []string{"SETNX $key 1000.5", "SETNX $key 4102444800.5", "GET $key", "GETSET $key 4102444800.5",
 			"$again GETSET $key 4102444801.5", "GET $key", "DEL $key"}},
 		{"WATCH and SET", []string{"SETNX $key 1000", "WATCH $key", "GET $key", "MULTI", "SET $key 4102444800", "EXEC", "GET $key", "DEL $key"}},
+	},
+	"php-lock": {
+		{"acquire", []string{"set $key one px 30001 nx", "set $key two px 30001 nx", "GET $key", "DEL $key"}},
+	},
+	"Medallion": {
+		{"acquire", []string{"SET $key one PX 30000 NX", "SET $key two PX 30000 NX", "GET $key", "DEL $key"}},
 	},
 	"WATCH, MULTI, EXEC": {
 		{"extend by PSETEX", []string{"SET $key one NX PX 30000", "WATCH $key", "GET $key", "MULTI", "PSETEX $key 60000 one", "EXEC", "GET $key", "DEL $key"}},

@@ -22,6 +22,9 @@ type job struct {
 // each language has its turn, so that none is left out because of its place.
 func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, scripts *scripts, out io.Writer) []row {
 	jobs := schedule(benches, opts)
+	for _, j := range jobs {
+		j.bench.ready(ctx, opts) // one after the other, and before the clock runs
+	}
 	order := slices.Clone(jobs)
 	if opts.most > 0 {
 		takeTurns(order)

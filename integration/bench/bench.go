@@ -14,7 +14,9 @@ type bench struct {
 	rig    *rig
 	rounds int
 	length time.Duration
-	out    io.Writer
+	// idle and held are how many sessions and locks workloads c and f have.
+	idle, held int
+	out        io.Writer
 
 	table table
 	aims  []aim
@@ -88,7 +90,7 @@ func (b *bench) tell(workload, condition, name string) {
 		}
 	}
 	if f := r.Figures[failures]; f != nil && sum(f.Rounds) > 0 {
-		fmt.Fprintf(b.out, "  %.0f failed: %s", sum(f.Rounds), r.First)
+		fmt.Fprintf(b.out, "  %.0f failed %s", sum(f.Rounds), r.First)
 	}
 	fmt.Fprintln(b.out)
 }

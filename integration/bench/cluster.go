@@ -79,9 +79,14 @@ func (r *rig) config(c *cluster, o clusterOptions) (string, error) {
 	var b strings.Builder
 	b.WriteString("listen {\n  address = \"127.0.0.1:0\"\n  max_clients = 20000\n}\n")
 	b.WriteString("admin {\n  address = \"127.0.0.1:0\"\n}\nlog {\n  json = true\n}\n")
+	b.WriteString("quorum {\n")
 	if o.maxTTL != "" {
-		fmt.Fprintf(&b, "quorum {\n  max_ttl = %q\n}\n", o.maxTTL)
+		fmt.Fprintf(&b, "  max_ttl = %q\n", o.maxTTL)
 	}
+	if r.timeout > 0 {
+		fmt.Fprintf(&b, "  timeout = %q\n", r.timeout)
+	}
+	b.WriteString("}\n")
 	for i, addr := range c.addrs {
 		fmt.Fprintf(&b, "master %q {\n  address = %q\n}\n", string(rune('a'+i)), addr)
 	}

@@ -17,18 +17,15 @@ const (
 
 var idleColumns = []string{perSecond, p50, p99, perSession, heapPerSession, failures}
 
-const (
-	idleSessions = 10000
-	busyClients  = 64
-)
+const busyClients = 64
 
 // runIdle is workload c: two redlockd over the same masters, by turns, of
 // which one has the idle sessions.
 func runIdle(b *bench) error {
-	n := idleSessions
+	n := b.idle
 	if may := openFiles() - 2000; may < n {
-		n = max(may, 0)
-		b.note("The system allows %d open files, so there are %d idle sessions instead of %d.", openFiles(), n, idleSessions)
+		n = max(may, 1)
+		b.note("The system allows %d open files, so there are %d idle sessions instead of %d.", openFiles(), n, b.idle)
 	}
 	c, err := b.rig.cluster(b.ctx, clusterOptions{})
 	if err != nil {
@@ -62,12 +59,11 @@ func runIdle(b *bench) error {
 	if err != nil {
 		return err
 	}
+	b.table.add("c", with, through, figures{perSession: (after.rss - before.rss) / float64(n) / 1024,
+		heapPerSession: (after.heap - before.heap) / float64(n) / 1024})
 	if err := b.compare("c", list); err != nil {
 		return err
 	}
-	b.table.add("c", with, through, figures{perSession: (after.rss - before.rss) / float64(n) / 1024,
-		heapPerSession: (after.heap - before.heap) / float64(n) / 1024})
-	b.tell("c", with, through)
 	at := func(condition, what string) *figure { return b.figure("c", condition, through, what) }
 	b.atMost("4", 16, at(with, perSession).Median(), "KiB of memory for an idle session")
 	b.atMost("4", 1.2, ratio(at(with, p99), at(without, p99)), "the busy sessions' p99, with idle ones to without")
@@ -150,7 +146,7 @@ func openSession(addr string, i int) (net.Conn, error) {
 func openFiles() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
-		return idleSessions
+		return 1 << 20
 	}
 	return int(min(limit.Cur, 1<<20))
 }

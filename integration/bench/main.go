@@ -24,6 +24,9 @@ type options struct {
 	only    string
 	rounds  int
 	seconds float64
+	idle    int
+	held    int
+	timeout time.Duration
 	// relay is for the process that delays, with the addresses behind it.
 	relay time.Duration
 	rest  []string
@@ -53,6 +56,9 @@ func parse(args []string) (o options, err error) {
 	fs.StringVar(&o.only, "only", "a,b,c,d,e,f", "the `workloads` to run")
 	fs.IntVar(&o.rounds, "rounds", 5, "how often each contender has its turn")
 	fs.Float64Var(&o.seconds, "seconds", 1, "how long a turn lasts")
+	fs.IntVar(&o.idle, "idle", 10000, "how many idle sessions workload c has")
+	fs.IntVar(&o.held, "held", 1000000, "how many locks workload f holds, at least 10")
+	fs.DurationVar(&o.timeout, "timeout", 0, "redlockd's quorum.timeout; 0 is its default")
 	fs.DurationVar(&o.relay, "relay", 0, "be the relay that delays by this much; bench starts it itself")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -61,8 +67,8 @@ func parse(args []string) (o options, err error) {
 	switch {
 	case o.relay == 0 && len(o.rest) > 0:
 		return o, fmt.Errorf("what is %q?", o.rest[0])
-	case o.rounds < 1 || o.seconds <= 0:
-		return o, errors.New("-rounds and -seconds must be more than 0")
+	case o.rounds < 1 || o.seconds <= 0 || o.idle < 1 || o.held < 10:
+		return o, errors.New("-rounds, -seconds and -idle must be more than 0, -held at least 10")
 	}
 	return o, nil
 }
@@ -88,7 +94,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer r.close()
-	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), out: out}
+	r.timeout = o.timeout
+	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), idle: o.idle, held: o.held, out: out}
 	s := settingOf(ctx, b)
 	for _, w := range chosen {
 		fmt.Fprintf(out, "%s. %s\n", w.name, w.title)

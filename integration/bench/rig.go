@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // rig is what all workloads share: the binary, a folder, and every process
@@ -14,6 +15,8 @@ import (
 type rig struct {
 	dir    string
 	binary string
+	// timeout is redlockd's quorum.timeout; 0 is its default.
+	timeout time.Duration
 
 	mu        sync.Mutex
 	processes []*process

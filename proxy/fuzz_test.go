@@ -51,9 +51,10 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// stopAll ends the sessions as Shutdown does, without waiting.
+// stopAll ends the sessions as Shutdown does, without a last call and without
+// waiting.
 func (s *Server) stopAll() {
 	for _, ses := range s.clients() {
-		ses.stop()
+		ses.stop(time.Now())
 	}
 }

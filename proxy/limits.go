@@ -70,6 +70,11 @@ const (
 	listTime   = 5 * time.Second
 	listPage   = 250
 	maxListed  = 10_000
+	// lastCall is for commands that were sent before a stop and had not been
+	// read by then: in the socket, or on their way. lingering is what clients
+	// have then to read the last replies.
+	lastCall  = 100 * time.Millisecond
+	lingering = 100 * time.Millisecond
 	// maxTurnedAway bounds the connections over max_clients that are being
 	// told so; more are closed without a word.
 	maxTurnedAway = 64

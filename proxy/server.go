@@ -38,6 +38,8 @@ type Server struct {
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
 	away    atomic.Int64   // connections that are being turned away
+	// lastCall and lingering are those of limits.go, but in tests.
+	lastCall, lingering time.Duration
 
 	mu        sync.Mutex
 	stopping  bool
@@ -60,6 +62,8 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		started:   time.Now(),
 		runID:     hex.EncodeToString(id),
 		stopped:   make(chan struct{}),
+		lastCall:  lastCall,
+		lingering: lingering,
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
 		looking:   make(chan struct{}, maxLooking),
@@ -186,8 +190,8 @@ func (s *Server) turnAway(conn net.Conn) {
 	}()
 }
 
-// Shutdown stops accepting, lets every session finish and answer what it has
-// read, and closes them; when ctx is over it closes them at once and returns
+// Shutdown stops accepting, lets every session finish and answer what was sent
+// before, and closes them; when ctx is over it closes them at once and returns
 // ctx's error (S6). What was granted and could not be told is undone, so the
 // quorum must be closed after this.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -204,8 +208,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		sessions = append(sessions, ses)
 	}
 	s.mu.Unlock()
+	lastCall := time.Now().Add(s.lastCall)
 	for _, ses := range sessions {
-		ses.stop()
+		ses.stop(lastCall)
 	}
 	done := make(chan struct{})
 	go func() {

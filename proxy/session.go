@@ -37,6 +37,7 @@ type session struct {
 
 	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
 	stopping bool
+	lastCall time.Time // when nothing more is read, if stopping
 
 	authed bool
 	begun  int  // the number of the command whose deadline runs, -1 is none
@@ -88,6 +89,22 @@ func (s *session) run() {
 		s.kill()
 	}
 	s.pipe.finish()
+	s.linger()
+}
+
+// linger lets the client of a session that is stopped read its last replies:
+// a close with something unread resets the connection, and a reset can take
+// away what the client had not read yet. What comes now is not carried out.
+func (s *session) linger() {
+	s.stopMu.Lock()
+	stopping := s.stopping
+	s.stopMu.Unlock()
+	c, ok := s.conn.(interface{ CloseWrite() error })
+	if !ok || !stopping || s.gone.Load() || c.CloseWrite() != nil {
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // a closed connection tells it at Read
+	_, _ = io.Copy(io.Discard, s.conn)
 }
 
 // handshake does the TLS handshake, if there is one, in a bounded time.
@@ -143,7 +160,8 @@ func (s *session) awaitMore() bool {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	if s.stopping {
-		return false
+		_ = s.conn.SetReadDeadline(s.lastCall) // a closed connection tells it at Read
+		return time.Now().Before(s.lastCall)
 	}
 	var deadline time.Time
 	switch {
@@ -177,12 +195,12 @@ func (s *session) outstayed() bool {
 	return true
 }
 
-// stop ends the session when what it has read is answered (S6).
-func (s *session) stop() {
+// stop ends the session when what it reads until lastCall is answered (S6).
+func (s *session) stop(lastCall time.Time) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	s.stopping = true
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // wakes the read; nothing to do when closed
+	s.stopping, s.lastCall = true, lastCall
+	_ = s.conn.SetReadDeadline(lastCall) // wakes the read; nothing to do when closed
 }
 
 // kill closes the connection at once and undoes what was not told. Safe for

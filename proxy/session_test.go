@@ -185,6 +185,62 @@ func TestS6Shutdown(t *testing.T) {
 	}
 }
 
+// S6: a command that was sent before the stop, and not read by then, is
+// answered. The client may read its reply also when it has sent more.
+func TestS6LastCall(t *testing.T) {
+	srv := start(t, nil)
+	srv.lastCall = patience
+	c := srv.dial(t)
+	c.ask("PING", "+PONG\r\n")
+	done := make(chan error, 1)
+	go func() { done <- srv.Shutdown(t.Context()) }()
+	wait(t, "the stop", srv.stopped)
+	c.ask("LOCK k a", "+OK\r\n")
+	c.ask("PING", "+PONG\r\n") // another chunk
+	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	c.wantEOF()
+	if err := wait(t, "Shutdown", done); err != nil {
+		t.Error(err)
+	}
+	if srv.q.holder("0/k") != "a" {
+		t.Error("the lock of an answered client was undone")
+	}
+}
+
+// S6: what comes behind the last call is not carried out, and takes no reply
+// away that is on its way.
+func TestS6Linger(t *testing.T) {
+	srv := start(t, nil)
+	srv.lastCall, srv.lingering = -time.Second, patience
+	srv.q.hold("0/k")
+	c := srv.dial(t)
+	c.send("LOCK k a\r\n")
+	wait(t, "the operation", srv.q.asked)
+	session := srv.clients()[0]
+	done := make(chan error, 1)
+	go func() { done <- srv.Shutdown(t.Context()) }()
+	for stopping := false; !stopping; time.Sleep(time.Millisecond) {
+		session.stopMu.Lock()
+		stopping = session.stopping
+		session.stopMu.Unlock()
+	}
+	c.send("LOCK other a\r\n")
+	srv.q.release("0/k")
+	c.want("+OK\r\n")
+	if _, err := c.r.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the connection ends with %v", err)
+	}
+	c.Close()
+	if err := wait(t, "Shutdown", done); err != nil {
+		t.Error(err)
+	}
+	if got := srv.q.holder("0/other"); got != "" {
+		t.Errorf("%q has a lock that it was not told of", got)
+	}
+}
+
 // S6: "within drain".
 func TestS6ShutdownIsBounded(t *testing.T) {
 	srv := start(t, nil)

@@ -171,7 +171,7 @@ func (l *lane) enter(c *connection, j judgement) {
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
 	l.reason = j.reason
-	ended := l.ended
+	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	if (was != j.state || why != j.reason) && !ended {

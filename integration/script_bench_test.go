@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -71,4 +72,9 @@ func mustAnswer(b *testing.B, w *Wire, commands [][]string, want string) {
 			b.Fatalf("%q: %q, want %q", commands[i], got, want)
 		}
 	}
+}
+
+func median(list []time.Duration) time.Duration {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
 }

@@ -82,5 +82,5 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	if n >= 0 {
 		return n, nil
 	}
-	return 0, d.cannotList()
+	return 0, d.cannotList(errNotListed)
 }

@@ -40,20 +40,21 @@ type Listed struct {
 // is over; how many do so is for the caller to bound.
 func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
 	d := q.database(db)
+	masters := d.list() // one list for the whole step, which M8 may change
 	at := place(cursor)
-	if !at.valid(len(d.list().lanes)) {
+	if !at.valid(len(masters.lanes)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
-	if err := d.lacking(false, d.list().quorum); err != nil {
+	if err := d.lacking(false, masters.quorum); err != nil {
 		return Page{}, err
 	}
 	// A few locks, or none, are told in one step.
 	var page Page
 	told := make(map[string]bool)
 	for looked := 0; ; {
-		keys, next, err := d.look(ctx, at, min(max(count, 1), maxPage))
+		keys, next, err := masters.look(ctx, at, min(max(count, 1), maxPage))
 		if err != nil {
-			return Page{}, err
+			return Page{}, d.cannotList(err)
 		}
 		page.Locks = append(page.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
 		for _, key := range keys {
@@ -87,39 +88,38 @@ func (p place) cursor() uint64 { return uint64(p) >> placeBits }
 func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 
 // look takes one step at a master, at another one where it does not answer.
-func (d *database) look(ctx context.Context, at place, count int) ([]string, place, error) {
+func (m *masterList) look(ctx context.Context, at place, count int) ([]string, place, error) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
 	if at.cursor() != 0 {
 		first = at.master()
 	}
 	for {
-		i := d.toLookAt(seen|tried, first)
+		i := m.toLookAt(seen|tried, first)
 		if i < 0 {
-			return nil, 0, d.cannotList()
+			return nil, 0, errNotListed
 		}
 		cursor := uint64(0)
 		if i == first {
 			cursor = at.cursor()
 		}
 		page := &page{cursor: cursor, count: count}
-		_, ok := d.list().lanes[i].hear(ctx, &task{kind: list, page: page})
+		_, ok := m.lanes[i].hear(ctx, &task{kind: list, page: page})
 		if ok && page.next>>(64-placeBits) == 0 {
 			if page.next != 0 {
 				return page.keys, newPlace(i, seen, page.next), nil
 			}
 			seen |= 1 << i
-			return page.keys, d.after(seen), nil
+			return page.keys, m.after(seen), nil
 		}
 		first, tried = -1, tried|1<<i
 	}
 }
 
 // after is the place behind the end of a master's keys.
-func (d *database) after(seen uint64) place {
-	masters := d.list()
-	enough := bits.OnesCount64(seen) > len(masters.lanes)-masters.quorum
-	if enough && (masters.required < 0 || seen>>masters.required&1 == 1) {
+func (m *masterList) after(seen uint64) place {
+	enough := bits.OnesCount64(seen) > len(m.lanes)-m.quorum
+	if enough && (m.required < 0 || seen>>m.required&1 == 1) {
 		return 0
 	}
 	return newPlace(0, seen, 0)
@@ -127,29 +127,31 @@ func (d *database) after(seen uint64) place {
 
 // toLookAt is a master whose keys count, or -1. One that may have forgotten
 // locks tells nothing by what it lacks (M4).
-func (d *database) toLookAt(not uint64, first int) int {
+func (m *masterList) toLookAt(not uint64, first int) int {
 	best := -1
-	masters := d.list()
-	for i, l := range masters.lanes {
+	for i, l := range m.lanes {
 		l.mu.Lock()
 		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
 		l.mu.Unlock()
 		switch {
 		case fit && i == first:
 			return i
-		case fit && (best < 0 || i == masters.required):
+		case fit && (best < 0 || i == m.required):
 			best = i
 		}
 	}
 	return best
 }
 
-func (d *database) cannotList() error {
-	if err := d.lacking(true, d.list().quorum); err != nil {
-		return err
+var errNotListed = errors.New("NOQUORUM not listed: too few masters tell their keys, " +
+	"or redlockd lacks the right to ask (+scan, +dbsize)")
+
+// cannotList says why nothing can be listed, where the masters' states tell.
+func (d *database) cannotList(err error) error {
+	if lacking := d.lacking(true, d.list().quorum); lacking != nil {
+		return lacking
 	}
-	return errors.New("NOQUORUM not listed: too few masters tell their keys, " +
-		"or redlockd lacks the right to ask (+scan)")
+	return err
 }
 
 // readListed reads what is held under the keys.

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -34,6 +35,10 @@ type masterSource interface{ Status() quorum.Status }
 type sessionSource interface {
 	Clients() int
 	Refused() map[string]uint64
+	Held(most int) (total int, longest []proxy.Held)
+	Contended(most int) []proxy.Contended
+	Sessions(most int) (total int, latest []proxy.Session)
+	Blocked() int
 }
 
 // admin is the HTTP server for operators: metrics, health and readiness. It

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -19,21 +20,33 @@ import (
 type fixedSource struct {
 	status  quorum.Status
 	refused map[string]uint64
+
+	held      []proxy.Held
+	contended []proxy.Contended
+	sessions  []proxy.Session
 }
 
-func (f *fixedSource) Status() quorum.Status      { return f.status }
-func (f *fixedSource) Clients() int               { return 7 }
-func (f *fixedSource) Refused() map[string]uint64 { return f.refused }
+func (f *fixedSource) Status() quorum.Status { return f.status }
+func (f *fixedSource) Clients() int          { return 7 }
+func (f *fixedSource) Blocked() int          { return 4 }
+func (f *fixedSource) Held(int) (int, []proxy.Held) {
+	return 5, f.held
+}
+func (f *fixedSource) Contended(int) []proxy.Contended     { return f.contended }
+func (f *fixedSource) Sessions(int) (int, []proxy.Session) { return 7, f.sessions }
+func (f *fixedSource) Refused() map[string]uint64          { return f.refused }
 
 // threeMasters are one that votes, one down, and one in quarantine.
 func threeMasters() *fixedSource {
 	return &fixedSource{
 		status: quorum.Status{Quorum: 2, Voting: 1, Masters: []quorum.MasterStatus{
-			{Name: "a", State: quorum.Voting},
+			{Name: "a", State: quorum.Voting, Votes: quorum.Votes{Counted: 31, Spare: 32, Silent: 33},
+				Batches: quorum.Histogram{Counts: [19]uint64{2, 3}, Count: 6, Sum: 9 * time.Second}},
 			{Name: "b", State: quorum.Down, Reason: "connection refused"},
 			{Name: "c", State: quorum.Quarantine, Reason: "restarted", Wait: 90 * time.Second},
-		}, Counters: quorum.Counters{Won: 11, Held: 12, Split: 13, Undecided: 14, Released: 15, Extended: 16,
-			Reads: 17, Rollbacks: 18, LateGrants: 19, Quarantines: 20, LostConnections: 21, MasterErrors: 22, WithoutMajority: 23}},
+		}, UnderWay: 3, Waiting: 2, Timings: map[string]quorum.Histogram{"acquire": {Counts: [19]uint64{4: 1}, Count: 1, Sum: 400 * time.Microsecond}},
+			Counters: quorum.Counters{Won: 11, Held: 12, Split: 13, Undecided: 14, Released: 15, Extended: 16,
+				Reads: 17, Rollbacks: 18, LateGrants: 19, Quarantines: 20, LostConnections: 21, MasterErrors: 22, WithoutMajority: 23}},
 		refused: map[string]uint64{"lpush": 3, "a\xff": 1, "a\xfe": 1},
 	}
 }
@@ -91,6 +104,14 @@ func TestMetrics(t *testing.T) {
 		`redlockd_master_quarantine_seconds{master="c"} 90`,
 		`redlockd_masters_voting 1`, `redlockd_quorum 2`, `redlockd_sessions 7`,
 		`redlockd_refused_commands_total{command="lpush"} 3`, `redlockd_refused_commands_total{command="a?"} 2`,
+		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000256"} 0`,
+		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000512"} 1`,
+		`redlockd_operation_duration_seconds_sum{operation="acquire"} 0.0004`,
+		`redlockd_master_batch_duration_seconds_bucket{master="a",le="6.4e-05"} 5`,
+		`redlockd_master_batch_duration_seconds_bucket{master="a",le="+Inf"} 6`,
+		`redlockd_master_votes_total{master="a",vote="counted"} 31`, `redlockd_master_votes_total{master="a",vote="spare"} 32`,
+		`redlockd_master_votes_total{master="a",vote="silent"} 33`,
+		`redlockd_operations_under_way 3`, `redlockd_operations_waiting 2`, `redlockd_blocked_sessions 4`, `redlockd_held_locks 5`,
 		`redlockd_build_info{goversion="go1.`, `go_goroutines `,
 	} {
 		if !strings.Contains(body, "\n"+want) {

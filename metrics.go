@@ -71,6 +71,9 @@ func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, c := range counters {
 		out <- c.desc
 	}
+	for _, d := range timingDescs {
+		out <- d
+	}
 }
 
 // Collect is part of prometheus.Collector: called at each scrape, also side
@@ -96,6 +99,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for _, master := range s.Masters {
 		collectMaster(gauge, master)
 	}
+	m.collectTiming(out, s)
 	gauge(votingDesc, float64(s.Voting))
 	gauge(quorumDesc, float64(s.Quorum))
 	gauge(sessionsDesc, float64(m.sessions.Clients()))

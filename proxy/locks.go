@@ -42,8 +42,8 @@ var locksHelp = help(
 )
 
 var (
-	errLooking = commands.Error("ERR too many listings are under way, try again")
-	errMarkKey = commands.Error("ERR this key is reserved: '" + quorum.MarkKey + "' is redlockd's own mark")
+	errLooking  = commands.Error("ERR too many listings are under way, try again")
+	errReserved = commands.Error("ERR this key is redlockd's own")
 )
 
 // locksList is LOCKS LIST [pattern] [COUNT n].
@@ -121,8 +121,8 @@ func (s *Server) describeHolder(db int, key string, state quorum.State) commands
 // locksWho is LOCKS WHO key.
 func (s *session) locksWho(ctx context.Context, args [][]byte) commands.Reply {
 	key := string(args[2])
-	if key == quorum.MarkKey {
-		return errMarkKey
+	if quorum.Reserved(key) {
+		return errReserved
 	}
 	read := make(chan *quorum.Outcome, 1)
 	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s, func(o *quorum.Outcome) { read <- o })
@@ -167,8 +167,8 @@ func describeCopies(copies []quorum.Copy) commands.Reply {
 
 // locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
 func (s *session) locksForce(key string) {
-	if key == quorum.MarkKey {
-		s.refuse(errMarkKey)
+	if quorum.Reserved(key) {
+		s.refuse(errReserved)
 		return
 	}
 	by, db := s.identity(), s.db

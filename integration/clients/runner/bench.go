@@ -119,7 +119,7 @@ func (b *Bench) shell(ctx context.Context, command string) string {
 var nextPrefix atomic.Int64
 
 // measure runs the program against all targets, side by side.
-func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *scripts, p Program, r *row) {
+func (b *Bench) measure(ctx context.Context, opts options, rig *rig, seen heard, p Program, r *row) {
 	targets := rig.targets(p)
 	prefix := fmt.Sprintf("bench%d:", nextPrefix.Add(1))
 	r.runs = make([]outcome, len(targets))
@@ -133,8 +133,12 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, scripts *sc
 			}
 			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, prefix)
 			said := rec.stop()
-			if i == 0 && !p.General && !p.StandIn {
-				scripts.add(p.Name, said)
+			switch {
+			case i > 0 || p.General:
+			case p.StandIn:
+				seen.standIns.add(p.Name, said)
+			default:
+				seen.libraries.add(p.Name, said)
 			}
 			if opts.trace != "" {
 				name := strings.NewReplacer("/", "-", " ", "-", "@", "").Replace(b.Language + "-" + p.Name + "." + t.name)

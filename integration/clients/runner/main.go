@@ -54,10 +54,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer rig.stop()
 
-	scripts := newScripts()
-	rows := runAll(ctx, opts, benches, rig, scripts, out)
+	seen := heard{libraries: newScripts(), standIns: newScripts()}
+	rows := runAll(ctx, opts, benches, rig, seen, out)
 	if opts.report != "" {
-		if err := writeReport(opts.report, rows, scripts.learn(ctx, rig.scratch.addr)); err != nil {
+		if err := writeReport(opts.report, rows, seen.libraries.learn(ctx, rig.scratch.addr), seen.standIns.learn(ctx, rig.scratch.addr)); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // writeReport writes docs/clients.md.
-func writeReport(file string, rows []row, meanings []users) error {
+func writeReport(file string, rows []row, meanings, standIns []users) error {
 	var b strings.Builder
 	b.WriteString(`# Lock clients
 
@@ -30,7 +30,7 @@ their keys.
 	writeNotes(&b, rows)
 	writeDifferences(&b, rows)
 	writeMissing(&b, rows)
-	writeMeanings(&b, meanings)
+	writeMeanings(&b, meanings, standIns)
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
@@ -104,32 +104,57 @@ func writeMissing(b *strings.Builder, rows []row) {
 	}
 }
 
-func writeMeanings(b *strings.Builder, meanings []users) {
-	if len(meanings) == 0 {
-		return
-	}
-	b.WriteString(`
+func writeMeanings(b *strings.Builder, meanings, standIns []users) {
+	if len(meanings) > 0 {
+		b.WriteString(`
 ## Scripts seen
 
 What the libraries' scripts mean, learnt by running each on a Redis of its own
 in every state of its key: reply and effect. A dash means as in the column
 before it.
-
-| key absent | holds the token | token, no TTL | another token | keys | texts | sent by |
-|---|---|---|---|---|---|---|
 `)
+		writeMeaningTables(b, meanings)
+	}
+	if len(standIns) > 0 {
+		b.WriteString("\n## Scripts of the stand-ins\n")
+		writeMeaningTables(b, standIns)
+	}
+}
+
+// writeMeaningTables writes what scripts do to one lock, and then what others
+// do to several at once.
+func writeMeaningTables(b *strings.Builder, meanings []users) {
+	header := "\n| means | key absent | holds the token | token, no TTL | another token | keys | texts | sent by |\n|---|---|---|---|---|---|---|---|\n"
 	for _, m := range meanings {
+		if m.lacking != "" {
+			continue
+		}
 		forever := m.forever
 		if forever == m.equal {
 			forever = "-"
 		}
-		var shas []string
-		for _, s := range m.shas {
-			shas = append(shas, s[:8])
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %s | %s |\n", bar(m.absent), bar(m.equal), bar(forever), bar(m.differ),
-			m.keys, strings.Join(shas, " "), strings.Join(m.who, "; "))
+		fmt.Fprintf(b, "%s| %s | %s | %s | %s | %s | %d | %s | %s |\n", header, m.does(), bar(m.absent), bar(m.equal), bar(forever),
+			bar(m.differ), m.keys, m.texts(), strings.Join(m.who, "; "))
+		header = ""
 	}
+	header = "\nOf several keys all or none:\n\n| means | all absent | all hold the token | the second absent | the second another's | all another's | keys | texts | sent by |\n|---|---|---|---|---|---|---|---|---|\n"
+	for _, m := range meanings {
+		if m.lacking == "" {
+			continue
+		}
+		fmt.Fprintf(b, "%s| %s | %s | %s | %s | %s | %s | %d | %s | %s |\n", header, m.does(), bar(m.absent), bar(m.equal), bar(m.lacking),
+			bar(m.partly), bar(m.differ), m.keys, m.texts(), strings.Join(m.who, "; "))
+		header = ""
+	}
+}
+
+// texts are the beginnings of the SHA1s.
+func (u users) texts() string {
+	var shas []string
+	for _, s := range u.shas {
+		shas = append(shas, s[:8])
+	}
+	return strings.Join(shas, " ")
 }
 
 func code(s string) string { return "`" + strings.ReplaceAll(short(s, 300), "`", "'") + "`" }

@@ -20,7 +20,7 @@ type job struct {
 // runAll runs the programs that were asked for, several at a time, and prints
 // each row when it and those before it are there. Where the time is bounded
 // each language has its turn, so that none is left out because of its place.
-func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, scripts *scripts, out io.Writer) []row {
+func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, seen heard, out io.Writer) []row {
 	jobs := schedule(benches, opts)
 	for _, j := range jobs {
 		j.bench.ready(ctx, opts) // one after the other, and before the clock runs
@@ -37,7 +37,7 @@ func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, scrip
 			go func() {
 				defer func() { <-slots; close(j.done) }()
 				late := opts.most > 0 && time.Now().After(deadline)
-				j.run(ctx, opts, rig, scripts, late)
+				j.run(ctx, opts, rig, seen, late)
 			}()
 		}
 	}()
@@ -51,7 +51,7 @@ func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, scrip
 		// machine that runs several programs and a dozen servers is.
 		if j.row.outOfTime() && ctx.Err() == nil {
 			fmt.Fprintf(out, "again, alone, because of NOQUORUM:\n")
-			j.run(ctx, opts, rig, scripts, false)
+			j.run(ctx, opts, rig, seen, false)
 			j.tell(opts, out)
 		}
 		rows[i] = j.row
@@ -90,7 +90,7 @@ func takeTurns(jobs []*job) {
 }
 
 // run makes the row: unless something is missing, or it is too late.
-func (j *job) run(ctx context.Context, opts options, rig *rig, scripts *scripts, late bool) {
+func (j *job) run(ctx context.Context, opts options, rig *rig, seen heard, late bool) {
 	b, p := j.bench, j.program
 	j.row = row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, standIn: p.StandIn}
 	if late {
@@ -103,7 +103,7 @@ func (j *job) run(ctx context.Context, opts options, rig *rig, scripts *scripts,
 		j.row.missing = b.shell(ctx, p.Check)
 	}
 	if j.row.missing == "" {
-		b.measure(ctx, opts, rig, scripts, p, &j.row)
+		b.measure(ctx, opts, rig, seen, p, &j.row)
 	}
 	j.took = time.Since(start)
 }

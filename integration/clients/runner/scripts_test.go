@@ -10,17 +10,17 @@ func TestEffect(t *testing.T) {
 		want         string
 	}{
 		{"nothing there, nothing set", "", 0, "$-1", ":-2", ""},
-		{"set", "", 0, `$"t"`, ":60000", ", set"},
-		{"set without TTL", "", 0, `$"t"`, ":-1", ", set without TTL"},
-		{"deleted", "t", 100_000, "$-1", ":-2", ", deleted"},
-		{"untouched", "t", 100_000, `$"t"`, ":99990", ""},
-		{"prolonged", "t", 100_000, `$"t"`, ":60000", ", other TTL"},
-		{"persisted", "t", 100_000, `$"t"`, ":-1", ", no TTL"},
+		{"set", "", 0, `$"t"`, ":60000", ", set, TTL in ms"},
+		{"set without TTL", "", 0, `$"t"`, ":-1", ", set, no TTL"},
+		{"deleted", "t", learnTTL, "$-1", ":-2", ", deleted"},
+		{"untouched", "t", learnTTL, `$"t"`, ":19990", ""},
+		{"prolonged", "t", learnTTL, `$"t"`, ":60000", ", TTL in ms"},
+		{"persisted", "t", learnTTL, `$"t"`, ":-1", ", no TTL"},
 		{"untouched without TTL", "t", 0, `$"t"`, ":-1", ""},
-		{"taken from another", "t", 100_000, `$"u"`, ":60000", ", value replaced, other TTL"},
+		{"taken from another", "t", learnTTL, `$"u"`, ":60000", ", value replaced, TTL in ms"},
 	}
 	for _, tt := range tests {
-		if got := effect(tt.before, tt.ttl, tt.after, tt.left); got != tt.want {
+		if got := effect(tt.before, tt.ttl, tt.after, tt.left, []string{"t", "60000"}); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -37,10 +37,9 @@ func TestScriptsAdd(t *testing.T) {
 		{words: []string{"EVAL", "no number of keys", "x", "key"}},
 		{words: []string{"EVAL", "too many keys", "3", "key"}},
 	})
-	if got := s.call[sha(text)]; len(got.keys) != 1 || len(got.args) != 1 {
-		t.Errorf("the call that is kept is %v, want that with one key", got)
-	}
-	if len(s.call) != 1 || !s.who[sha(text)]["a"] {
-		t.Errorf("calls %v by %v, want one by a", s.call, s.who)
+	one := scriptCall{sha(text), []string{"key"}, []string{"token"}}
+	two := scriptCall{sha(text), []string{"key", "other"}, []string{"token"}}
+	if len(s.call) != 2 || !s.who[one.form()]["a"] || !s.who[two.form()]["a"] {
+		t.Errorf("calls %v by %v, want one with a key and one with two, by a", s.call, s.who)
 	}
 }

@@ -77,7 +77,7 @@ func TestDocsExplainEveryLine(t *testing.T) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	var texts []string
-	for _, pattern := range []string{"*.go", "proxy/*.go", "quorum/*.go"} {
+	for _, pattern := range []string{"*.go", "proxy/*.go", "quorum/*.go", "commands/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -117,5 +117,47 @@ func TestDocsTellAllocations(t *testing.T) {
 	}
 	if found < 8 {
 		t.Errorf("found only %d figures", found)
+	}
+}
+
+// TestDocsExplainEveryAlert: whoever is woken by one finds what to do.
+func TestDocsExplainEveryAlert(t *testing.T) {
+	rules, err := os.ReadFile("docs/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(rules), -1)
+	if len(alerts) < 5 {
+		t.Errorf("found only %d alerts", len(alerts))
+	}
+	for _, alert := range alerts {
+		if !strings.Contains(string(docs), "\n| `"+alert[1]+"` |") {
+			t.Errorf("docs/operations.md does not explain %s", alert[1])
+		}
+	}
+}
+
+// TestDocsNameRealErrors: an error that is looked up reads as it was answered.
+func TestDocsNameRealErrors(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sources(t), "\n")
+	errors := regexp.MustCompile("[|,] `((?:ERR|NOAUTH|WRONGPASS|NOPERM) [^`]*)`").FindAllStringSubmatch(string(docs), -1)
+	if len(errors) < 10 {
+		t.Errorf("found only %d errors", len(errors))
+	}
+	for _, e := range errors {
+		// What is between the parts that depend on the case.
+		for _, part := range regexp.MustCompile(`\.\.\.|'[a-z.]*'|: above max_ttl|[0-9]+ ms`).Split(e[1], -1) {
+			if part = strings.Trim(part, " ',:"); part != "" && !strings.Contains(all, part) {
+				t.Errorf("docs/operations.md has %q, and nothing answers %q", e[1], part)
+			}
+		}
 	}
 }

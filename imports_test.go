@@ -38,7 +38,7 @@ var homes = map[string][]string{
 	"github.com/zclconf/go-cty":         {""},
 	"github.com/hashicorp/golang-lru":   {"proxy"},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
-	"golang.org/x/sys":                  {"quorum"},
+	"golang.org/x/sys":                  {"quorum", "integration"},
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},

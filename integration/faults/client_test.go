@@ -12,8 +12,12 @@ import (
 	"time"
 )
 
-const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
-const extendScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+const (
+	releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
+	extendScript  = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+	// renewScript acquires or extends.
+	renewScript = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+)
 
 // client is one that locks, over a connection to each redlockd. Used by one
 // goroutine.
@@ -37,6 +41,19 @@ func newClient(b *bench, id int) *client {
 
 // equalToken is what all clients use on some keys.
 const equalToken = "same"
+
+// manner is how clients use a key.
+type manner int
+
+const (
+	// unique tokens, by any redlockd.
+	unique manner = iota
+	// oneDoor is one token for all, by one redlockd, as P1 asks.
+	oneDoor
+	// unreleased is one token for all, by any redlockd: nobody releases or
+	// extends, so nobody can free another's lock.
+	unreleased
+)
 
 // errReply is an error that redlockd answered.
 type errReply string
@@ -113,6 +130,7 @@ func (c *client) do(e *call, r int, args ...string) *call {
 	text, err := c.ask(r, wait, args...)
 	e.got = c.b.h.now()
 	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
+	e.frozen = !calm
 	var told errReply
 	switch {
 	case err == nil && text == "0" && e.kind != read:
@@ -154,19 +172,19 @@ func (c *client) run() {
 	}()
 	for !c.b.ended() {
 		slot := c.rng.IntN(c.b.slots)
-		key, equal := c.b.key(slot), c.b.equal(slot)
+		key, how := c.b.key(slot), c.b.manner(slot)
 		c.tokens++
 		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
-		if equal {
+		if how != unique {
 			token = equalToken
 		}
-		c.lock(key, token, equal)
+		c.lock(key, token, how)
 	}
 }
 
-// via is the redlockd to use next: with equal tokens always the first (P1).
-func (c *client) via(equal bool) int {
-	if equal {
+// via is the redlockd to use next.
+func (c *client) via(how manner) int {
+	if how == oneDoor {
 		return 0
 	}
 	return c.rng.IntN(len(c.b.redlockds))
@@ -178,29 +196,29 @@ func (c *client) ttl() time.Duration {
 
 // lock tries once to take a key, again after an unknown answer with the same
 // token, and does with it what clients do.
-func (c *client) lock(key, token string, equal bool) {
+func (c *client) lock(key, token string, how manner) {
 	for try := 0; ; try++ {
 		e := &call{kind: acquire, key: key, token: token, ttl: c.ttl(), grant: c.b.nextGrant()}
-		c.do(e, c.via(equal), "SET", key, token, "NX", "PX", strconv.FormatInt(e.ttl.Milliseconds(), 10))
+		c.do(e, c.via(how), "SET", key, token, "NX", "PX", strconv.FormatInt(e.ttl.Milliseconds(), 10))
 		switch e.answer {
 		case yes:
-			c.hold(e, equal)
+			c.hold(e, how)
 			return
 		case no:
 			if c.rng.IntN(4) == 0 {
-				c.do(&call{kind: read, key: key}, c.via(equal), "GET", key)
+				c.do(&call{kind: read, key: key}, c.via(how), "GET", key)
 			}
 			c.sleep(c.between(20*time.Millisecond, 200*time.Millisecond))
 			return
 		}
 		// With equal tokens a release of what may not be ours could free
 		// another's.
-		if !equal && c.rng.IntN(3) == 0 {
-			c.release(key, token, 0, c.via(equal))
+		if how == unique && c.rng.IntN(3) == 0 {
+			c.release(key, token, 0, c.via(how))
 			return
 		}
 		c.sleep(c.between(5*time.Millisecond, 100*time.Millisecond))
-		if equal || try == 2 || c.b.ended() {
+		if how != unique || try == 2 || c.b.ended() {
 			return
 		}
 	}
@@ -212,7 +230,7 @@ func (c *client) release(key, token string, grant, r int) *call {
 }
 
 // hold extends and reads for a while, and releases or lets the lock end.
-func (c *client) hold(e *call, equal bool) {
+func (c *client) hold(e *call, how manner) {
 	end := e.sent + e.ttl
 	for range c.rng.IntN(4) {
 		if c.rng.IntN(3) == 0 {
@@ -220,11 +238,17 @@ func (c *client) hold(e *call, equal bool) {
 		}
 		c.sleep(c.between(0, max(time.Millisecond, (end-c.b.h.now())*2/3)))
 		if c.rng.IntN(3) == 0 {
-			c.do(&call{kind: read, key: e.key}, c.via(equal), "GET", e.key)
+			c.do(&call{kind: read, key: e.key}, c.via(how), "GET", e.key)
 			continue
 		}
-		x := &call{kind: extend, key: e.key, token: e.token, ttl: c.ttl(), grant: e.grant}
-		c.do(x, c.via(equal), "EVAL", extendScript, "1", e.key, e.token, strconv.FormatInt(x.ttl.Milliseconds(), 10))
+		if how == unreleased {
+			continue
+		}
+		x, script := &call{kind: extend, key: e.key, token: e.token, ttl: c.ttl(), grant: e.grant}, extendScript
+		if how == unique && c.rng.IntN(3) == 0 {
+			x.kind, script = renew, renewScript
+		}
+		c.do(x, c.via(how), "EVAL", script, "1", e.key, e.token, strconv.FormatInt(x.ttl.Milliseconds(), 10))
 		if x.answer == no {
 			return
 		}
@@ -233,6 +257,10 @@ func (c *client) hold(e *call, equal bool) {
 		}
 	}
 	left := end - c.b.h.now()
+	if how == unreleased {
+		c.sleep(left)
+		return
+	}
 	switch c.rng.IntN(4) {
 	case 0: // it ends by itself
 		c.sleep(left)
@@ -243,8 +271,8 @@ func (c *client) hold(e *call, equal bool) {
 		c.sleep(rand64(c.rng, max(1, left/3)))
 		// A release that comes after the end may be of another's, with equal
 		// tokens.
-		if !equal || c.b.h.now() < end-20*time.Millisecond {
-			c.release(e.key, e.token, e.grant, c.via(equal))
+		if how == unique || c.b.h.now() < end-20*time.Millisecond {
+			c.release(e.key, e.token, e.grant, c.via(how))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/redlockd/redlockd/integration/rig"
@@ -42,6 +43,9 @@ func kinds() []kind {
 		{"clock step", 1, oneLoss("clock step")},
 		{"clock fast", 1, oneLoss("clock fast")},
 		{"aof restart", 2, aofRestart},
+		{"disk full, ends", 1, diskFull("always")},
+		{"disk full, refuses", 2, diskFull("everysec")},
+		{"memory full", 2, memoryFull},
 		{"freeze master", 6, freezeMaster},
 		{"freeze redlockd", 5, freezeRedlockd},
 		{"kill redlockd", 2, killRedlockd},
@@ -92,9 +96,13 @@ func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Du
 		s.ahead[m] += ahead
 		s.b.setAhead(m, s.ahead[m])
 	case "clock fast":
-		for range 100 {
-			time.Sleep(20 * time.Millisecond)
-			s.ahead[m] += 10 * time.Millisecond
+		// By 3 % to 53 %: the drift that is allowed for is 1 %.
+		rate := 0.03 + wait.Seconds()
+		for began, before := time.Now(), time.Duration(0); before < 2*time.Second; {
+			time.Sleep(2 * time.Millisecond)
+			gone := time.Since(began)
+			s.ahead[m] += time.Duration(float64(gone-before) * rate)
+			before = gone
 			s.b.setAhead(m, s.ahead[m])
 		}
 	}
@@ -113,7 +121,7 @@ func (s *schedule) pickLoss(m *master) string {
 func (s *schedule) can(how string, m *master) bool {
 	switch how {
 	case "old disk":
-		return m.aof
+		return m.fsync == "always"
 	case "clock step", "clock fast":
 		return m.ahead != ""
 	}
@@ -178,26 +186,30 @@ func ambush(s *schedule) func() {
 	return func() {
 		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
 			away[0].name, away[1].name, apart, cut, how, victim.name)
+		began := s.b.h.now()
 		for _, m := range away {
 			s.setAway(m, true, cut)
 		}
 		if how == "eviction" || how == "old disk" {
 			// These take a while of their own.
 			time.Sleep(timeout)
-			go func() {
+			var back sync.WaitGroup
+			back.Go(func() {
 				time.Sleep(apart)
 				for _, m := range away {
 					s.setAway(m, false, cut)
 				}
-			}()
+			})
 			lose()
-			time.Sleep(apart)
+			back.Wait()
 		} else {
 			time.Sleep(apart - early)
 			for _, m := range away {
 				s.setAway(m, false, cut)
 			}
 			time.Sleep(early)
+			// Later ones may be on the masters that have come back.
+			s.bare(began+timeout, s.b.h.now()-early)
 			lose()
 		}
 		s.b.h.fault("ambush: masters %s and %s back", away[0].name, away[1].name)
@@ -230,7 +242,7 @@ func setCut(l *rig.Link, cut bool) {
 }
 
 func aofRestart(s *schedule) func() {
-	ms := s.takeMasters(1, func(m *master) bool { return m.aof })
+	ms := s.takeMasters(1, func(m *master) bool { return m.fsync == "always" })
 	if ms == nil {
 		return nil
 	}
@@ -242,6 +254,51 @@ func aofRestart(s *schedule) func() {
 		ms[0].Restart()
 		// It may end in quarantine, when a beat went by.
 		s.free(ms, s.b.window)
+	}
+}
+
+// diskFull fills the disk of a master that fsyncs as told: always ends at the
+// next write, and everysec refuses writes until there is room.
+func diskFull(fsync string) func(*schedule) func() {
+	return func(s *schedule) func() {
+		ms := s.takeMasters(1, func(m *master) bool { return m.fsync == fsync })
+		if ms == nil {
+			return nil
+		}
+		m, wait := ms[0], 200*time.Millisecond+rand64(s.rng, s.b.maxTTL)
+		return func() {
+			s.b.h.fault("disk full: master %s (%s) for %v", m.name, fsync, wait)
+			if err := m.FullDisk(0); err != nil {
+				s.b.tb.Errorf("limiting the disk of master %s: %v", m.name, err)
+			}
+			time.Sleep(wait)
+			if fsync == "always" {
+				m.Restart()
+				s.free(ms, s.b.window)
+				return
+			}
+			if err := m.FullDisk(-1); err != nil {
+				s.b.tb.Errorf("the disk of master %s: %v", m.name, err)
+			}
+			time.Sleep(200 * time.Millisecond)
+			s.free(ms, 0)
+		}
+	}
+}
+
+// memoryFull makes a master refuse what needs memory, without evicting.
+func memoryFull(s *schedule) func() {
+	ms := s.takeMasters(1, nil)
+	if ms == nil {
+		return nil
+	}
+	wait := 100*time.Millisecond + rand64(s.rng, s.b.maxTTL)
+	return func() {
+		s.b.h.fault("memory full: master %s for %v", ms[0].name, wait)
+		s.b.do(ms[0], "CONFIG", "SET", "maxmemory", "1")
+		time.Sleep(wait)
+		s.b.do(ms[0], "CONFIG", "SET", "maxmemory", "0")
+		s.free(ms, 0)
 	}
 }
 

@@ -33,6 +33,7 @@ type bench struct {
 	h         *history
 	grants    atomic.Int64
 	keys      []slotKey
+	bare      int // holders on a bare majority, one of which was lost
 }
 
 // slotKey is the name of a key in use. A new one is taken every few dozen
@@ -58,8 +59,17 @@ func (b *bench) key(slot int) string {
 	return fmt.Sprintf("key-%d-%d", slot, k.n)
 }
 
-// equal is whether all clients use one token there.
-func (b *bench) equal(slot int) bool { return slot%6 == 5 }
+// manner is how clients use a slot's keys.
+func (b *bench) manner(slot int) manner {
+	switch slot % 6 {
+	case 2:
+		return unreleased
+	case 5:
+		return oneDoor
+	default:
+		return unique
+	}
+}
 
 func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }
 
@@ -87,12 +97,13 @@ func newBench(t *testing.T) *bench {
 	}
 	k := newKeeper(t)
 	clock := clockLibrary(k)
-	for i := range 5 {
+	// Those with a clock of their own step and drift.
+	for i, fsync := range []string{"always", "always", "everysec", "", ""} {
 		lib := ""
 		if i >= 2 {
 			lib = clock
 		}
-		b.masters = append(b.masters, newMaster(k, string(rune('a'+i)), i < 2, lib))
+		b.masters = append(b.masters, newMaster(k, string(rune('a'+i)), fsync, lib))
 	}
 	for i := range 3 {
 		b.redlockds = append(b.redlockds, newRedlockd(k, b.masters, b.maxTTL, i == 0))
@@ -112,6 +123,7 @@ func TestFaults(t *testing.T) {
 	}
 	s := newSchedule(b)
 	var clients sync.WaitGroup
+	clients.Go(b.watchItself)
 	for i := range b.clients {
 		clients.Go(newClient(b, i).run)
 	}
@@ -126,7 +138,7 @@ func TestFaults(t *testing.T) {
 	clients.Wait()
 	b.waitWell()
 	b.wantNothingLeft()
-	b.check()
+	b.check(s)
 	b.wantCounts(s)
 	b.wantBounded(memory)
 }
@@ -163,22 +175,34 @@ func (b *bench) wantNothingLeft() {
 }
 
 // check reads the histories.
-func (b *bench) check() {
+func (b *bench) check(s *schedule) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, 2)
-	checked, spansSeen := 0, 0
+	checked, certain, bare := 0, 0, 0
 	for _, key := range slices.Sorted(maps.Keys(b.h.keys)) {
 		calls := b.h.keys[key]
 		slices.SortFunc(calls, func(x, y *call) int { return int(x.sent - y.sent) })
 		gate <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-gate }()
-			spans := spansOf(calls)
+			for _, c := range calls {
+				c.frozen = c.frozen || b.h.stoodStill(c.sent, c.got)
+			}
+			spans := spansOf(calls, bySending)
 			mu.Lock()
 			checked++
-			spansSeen += len(spans)
+			certain += len(spans)
+			for _, sp := range spans {
+				if s.onBare(sp) {
+					bare++
+				}
+			}
 			mu.Unlock()
+			if x, y, found := twoHolders(spansOf(calls, byArrival)); found {
+				b.h.violation("TWO HOLDERS of %s, who count from the arrival of their OK:\n  %v\n  %v\n%s", key,
+					x.by, y.by, b.story(key, x.start-5*time.Second, y.start+time.Second))
+			}
 			if x, y, found := twoHolders(spans); found {
 				b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v\n%s", key, y.start.Seconds(),
 					min(x.end, y.end).Seconds(), x.by, y.by, b.story(key, y.start-5*time.Second, y.start+time.Second))
@@ -194,7 +218,9 @@ func (b *bench) check() {
 		})
 	}
 	wg.Wait()
-	b.tb.Logf("%d histories, %d certain spans; calls: %v", checked, spansSeen, b.h.counts)
+	b.tb.Logf("%d histories; calls: %v", checked, b.h.counts)
+	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", certain, bare)
+	b.bare = bare
 	for i, v := range b.h.violations {
 		if i == 12 {
 			b.tb.Errorf("... and %d violations more", len(b.h.violations)-i)
@@ -227,6 +253,9 @@ func (b *bench) wantCounts(s *schedule) {
 	minutes := b.length.Minutes()
 	if got, want := b.h.counts["acquire yes"], int(minutes*300/b.maxTTL.Seconds()); got < want {
 		b.tb.Errorf("%d locks were taken, want %d", got, want)
+	}
+	if want := int(2 * minutes); b.bare < want {
+		b.tb.Errorf("%d locks lost a master of their bare majority, want %d", b.bare, want)
 	}
 	for _, k := range append(kinds(), whole()...) {
 		want := int(minutes) / 3

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -10,6 +11,7 @@ import (
 const (
 	acquire = "acquire"
 	extend  = "extend"
+	renew   = "renew" // acquire or extend
 	release = "release"
 	read    = "read"
 )
@@ -34,9 +36,14 @@ type call struct {
 	answer           answer
 	// value is what a read found, or what an unknown answer said.
 	value string
+	// frozen is whether that redlockd stood still between the two.
+	frozen bool
 	// grant numbers the lock that the client acts for, 0 for none.
 	grant int
 }
+
+// gives is whether its yes is the having of a lock.
+func (c *call) gives() bool { return c.kind == acquire || c.kind == extend || c.kind == renew }
 
 func (c *call) String() string {
 	return fmt.Sprintf("%9.3f..%9.3f client %-2d redlockd %d %-7s %s token %s ttl %v: %v %s",
@@ -52,7 +59,9 @@ type history struct {
 	faults     []string
 	faultTimes []time.Duration
 	violations []string
-	counts     map[string]int
+	// stood are the times in which the bench itself stood still.
+	stood  []stillness
+	counts map[string]int
 }
 
 func newHistory() *history {
@@ -92,4 +101,29 @@ func (h *history) near(from, to time.Duration) []string {
 		}
 	}
 	return out
+}
+
+// stillness is a time in which the machine gave this process nothing.
+type stillness struct{ from, to time.Duration }
+
+// watchItself notes when the bench itself stands still, as redlockd then may
+// have too.
+func (b *bench) watchItself() {
+	const pace, late = 10 * time.Millisecond, 100 * time.Millisecond
+	for !b.ended() {
+		from := b.h.now()
+		time.Sleep(pace)
+		if to := b.h.now(); to-from > pace+late {
+			b.h.mu.Lock()
+			b.h.stood = append(b.h.stood, stillness{from, to})
+			b.h.mu.Unlock()
+		}
+	}
+}
+
+// stoodStill is whether the bench stood still in a time.
+func (h *history) stoodStill(from, to time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.stood, func(s stillness) bool { return s.from < to && from < s.to })
 }

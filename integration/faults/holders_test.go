@@ -13,18 +13,34 @@ type span struct {
 	start, end time.Duration
 }
 
+// sureMargin is by how much later than it left redlockd an OK may arrive on a
+// busy machine.
+const sureMargin = 250 * time.Millisecond
+
+// bySending is P1's first sentence: TTL from the sending of the request.
+func bySending(c *call) time.Duration { return c.sent + c.ttl }
+
+// byArrival is P1's second: TTL from when the OK left redlockd. It is said of
+// a redlockd that did not stand still meanwhile.
+func byArrival(c *call) time.Duration {
+	if c.frozen {
+		return bySending(c)
+	}
+	return c.got + c.ttl - sureMargin
+}
+
 // spansOf are the certain spans on one key, by start. calls are in the order
-// of sending.
-func spansOf(calls []*call) []span {
+// of sending; until tells how long an answer counts by itself.
+func spansOf(calls []*call, until func(*call) time.Duration) []span {
 	var out []span
 	for _, c := range calls {
-		if c.answer != yes || c.kind != acquire && c.kind != extend {
+		if c.answer != yes || !c.gives() {
 			continue
 		}
 		if c.kind == extend && c.token == equalToken && !continues(c, out) {
 			continue
 		}
-		if end := certainEnd(c, calls); end > c.got {
+		if end := certainEnd(c, calls, until); end > c.got {
 			out = append(out, span{c.grant, c, c.got, end})
 		}
 	}
@@ -39,12 +55,13 @@ func continues(c *call, before []span) bool {
 	return slices.ContainsFunc(before, func(s span) bool { return s.grant == c.grant && s.end >= c.got })
 }
 
-// certainEnd is until when what c was told is certain: its sending + TTL, or
-// until something was sent with the token that may end it earlier (P1).
-func certainEnd(c *call, calls []*call) time.Duration {
-	end := c.sent + c.ttl
+// certainEnd is until when what c was told is certain: as long as it counts
+// by itself, or until something was sent with the token that may end it
+// earlier (P1).
+func certainEnd(c *call, calls []*call, until func(*call) time.Duration) time.Duration {
+	end := until(c)
 	for _, o := range calls {
-		if o == c || o.token != c.token || o.kind != release && o.kind != extend {
+		if o == c || o.token != c.token || o.kind != release && o.kind != extend && o.kind != renew {
 			continue
 		}
 		// What was answered before c was sent is over. No answer at all, as
@@ -56,8 +73,8 @@ func certainEnd(c *call, calls []*call) time.Duration {
 		switch {
 		case o.kind == release:
 			end = min(end, o.sent)
-		case o.sent+o.ttl < c.sent+c.ttl:
-			end = min(end, max(o.sent, o.sent+o.ttl))
+		case o.sent+o.ttl < end:
+			end = min(end, o.sent+o.ttl)
 		}
 	}
 	return end

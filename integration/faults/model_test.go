@@ -66,6 +66,15 @@ func (s lock) step(in asked, refusalsToo bool) (bool, lock) {
 	case in.kind == acquire && in.answer == yes:
 		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
 		return over, later
+	case in.kind == renew && in.answer == yes:
+		if s.grant != 0 && s.token == in.token {
+			s.certain, s.longest = in.end, max(s.longest, in.longest())
+			return true, s
+		}
+		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
+		return over, later
+	case in.kind == renew: // another's
+		return (s.token != in.token || over) && (!refusalsToo || in.excused || s.refuses(in)), s
 	case in.kind == acquire: // held
 		return !refusalsToo || in.excused || s.refuses(in), s
 	case in.kind == extend && in.answer == yes:
@@ -108,7 +117,7 @@ func linearizable(calls []*call, refusalsToo bool) porcupine.CheckResult {
 		if c.answer == unknown {
 			continue
 		}
-		in := asked{call: c, end: certainEnd(c, calls), excused: excused(c, calls)}
+		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: excused(c, calls)}
 		ops = append(ops, porcupine.Operation{ClientId: c.client, Input: in, Call: int64(c.sent), Return: int64(c.got)})
 	}
 	return porcupine.CheckOperationsTimeout(lockModel(refusalsToo), ops, 20*time.Second)

@@ -65,12 +65,12 @@ func (k keeper) TempDir() string {
 type master struct {
 	*rig.Master
 	name  string
-	aof   bool
+	fsync string // of its file of appends; empty if it keeps none
 	ahead string // the file that holds how far its clock is ahead; or empty
 }
 
-func newMaster(k keeper, name string, aof bool, clock string) *master {
-	m := &master{name: name, aof: aof}
+func newMaster(k keeper, name, fsync, clock string) *master {
+	m := &master{name: name, fsync: fsync}
 	var env, args []string
 	if clock != "" {
 		m.ahead = filepath.Join(k.dir, "ahead-"+name)
@@ -79,8 +79,8 @@ func newMaster(k keeper, name string, aof bool, clock string) *master {
 		}
 		env = []string{"LD_PRELOAD=" + clock, "CLOCK_AHEAD=" + m.ahead}
 	}
-	if aof {
-		args = []string{"--appendonly", "yes", "--appendfsync", "always"}
+	if fsync != "" {
+		args = []string{"--appendonly", "yes", "--appendfsync", fsync}
 	}
 	m.Master = rig.StartMasterIn(k, env, args...)
 	return m

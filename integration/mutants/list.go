@@ -9,6 +9,8 @@ const (
 var mutants = []mutant{
 	{"V2", "no look at the time before the write", []change{{"quorum/outcome.go",
 		"if g.attempt.call.q.now() <= g.limit() {", "if true {"}}, votes},
+	{"V2", "an OK has no deadline", []change{{"quorum/outcome.go",
+		"return g.attempt.began + g.attempt.call.q.cfg.stay()", "return g.attempt.began + g.attempt.call.q.cfg.stay() + time.Hour"}}, votes},
 	{"V2", "a late client is told, and nothing rolled back", []change{{"quorum/outcome.go",
 		"	g.undo()\n	return g.attempt.tooLate()", "	return g.attempt.tooLate()"}}, votes},
 	{"V3", "hold without padding", []change{{"quorum/arithmetic.go",
@@ -19,7 +21,8 @@ var mutants = []mutant{
 		"	case t.mostCount >= t.quorum:\n		return Held, true\n	case t.mostCount+t.awaited >= t.quorum:\n		return Undecided, false\n	case answered",
 		"	case t.mostCount >= 1:\n		return Held, true\n	case answered"}}, votes},
 	{"V6", "rollback by token alone", []change{
-		{"quorum/scripts.go", "if after + left ~= tonumber(ARGV[2]) then return 0 end\n", ""}}, votes},
+		{"quorum/scripts.go", "if after + left ~= tonumber(ARGV[2]) then return 0 end\n", ""},
+		{"quorum/scripts.go", "if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end\n", ""}}, votes},
 	{"V6", "rollback of prolonged keys", []change{
 		{"quorum/scripts.go", "redis.call('PEXPIREAT', KEYS[1], ARGV[4])\nreturn 2", "redis.call('PEXPIREAT', KEYS[1], ARGV[3])\nreturn 2"},
 		{"quorum/rollback.go", "return v != refused && v != absent && v != prolonged", "return v != refused && v != absent"}}, votes},

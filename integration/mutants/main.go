@@ -18,7 +18,15 @@ import (
 
 func main() {
 	only := flag.String("only", "", "run the mutants whose name contains this")
+	binary := flag.String("binary", "", "build redlockd with the one mutant that -only names, and run nothing")
 	flag.Parse()
+	if *binary != "" {
+		if err := build(*only, *binary); err != nil {
+			fmt.Fprintln(os.Stderr, "mutants:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	lived, caught, err := run(*only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -28,6 +36,30 @@ func main() {
 	if lived > 0 || caught == 0 {
 		os.Exit(1)
 	}
+}
+
+// build makes a program of a mutant, for REDLOCKD_BINARY: does the bench of
+// faults see it?
+func build(name, path string) error {
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, m := range mutants {
+		if m.name != name {
+			continue
+		}
+		overlay, err := m.overlay(dir)
+		if err != nil {
+			return err
+		}
+		if out, err := exec.Command("go", "build", "-o", path, "-overlay", overlay, ".").CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	}
+	return fmt.Errorf("no mutant has the name %q", name)
 }
 
 func run(only string) (lived, caught int, err error) {

@@ -78,6 +78,16 @@ func (l *Link) Mend() {
 	})
 }
 
+// Reroute lets new connections go to another address, and closes those of now:
+// what a later Link keeps of them is still on its way.
+func (l *Link) Reroute(to string) {
+	l.tb.Helper()
+	Eventually(l.tb, "rerouting the link "+l.Addr, func() (bool, string) {
+		err := l.proxy.Update(&toxiproxy.Proxy{Listen: l.Addr, Upstream: to, Enabled: true})
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
 // Drop closes all connections; new ones are let through.
 func (l *Link) Drop() {
 	l.tb.Helper()

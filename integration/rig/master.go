@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,6 +40,9 @@ func StartMasterIn(tb TB, env []string, args ...string) *Master {
 	base := tb.TempDir()
 	m := &Master{Dir: filepath.Join(base, "disk"), process: newProcess(tb, base, Program(tb, "redis-server"))}
 	m.env = env
+	// Writing to a full disk is an error and not the end (FullDisk). What is
+	// ignored here, a child ignores.
+	signal.Ignore(syscall.SIGXFSZ)
 	var last error
 	for range 20 {
 		m.Addr = FreeAddress(tb)

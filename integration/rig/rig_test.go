@@ -2,6 +2,8 @@ package rig
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +51,37 @@ func TestRig(t *testing.T) {
 		if m.Holds("k", "") {
 			t.Error("the key outlived a restart without the disk")
 		}
+	})
+	t.Run("a full disk ends a master that keeps all, and stops one that keeps most", func(t *testing.T) {
+		always := StartMaster(t, "--appendonly", "yes", "--appendfsync", "always")
+		most := StartMaster(t, "--appendonly", "yes", "--appendfsync", "everysec")
+		for _, m := range []*Master{always, most} {
+			m.Client.Set(ctx, "k", "v", 0)
+			if err := m.FullDisk(0); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("this system does not limit other processes")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := always.Client.Set(ctx, "k", "w", 0).Err(); err == nil {
+			t.Error("a write that cannot be kept is answered")
+		}
+		Eventually(t, "it has ended", func() (bool, string) { return !always.Running(), "" })
+		always.Restart()
+		if !always.Holds("k", "v") {
+			t.Error("what was kept before is gone")
+		}
+		Eventually(t, "writes are refused", func() (bool, string) {
+			err := most.Client.Set(ctx, "k", "w", 0).Err()
+			return err != nil && strings.HasPrefix(err.Error(), "MISCONF"), fmt.Sprint(err)
+		})
+		if err := most.FullDisk(-1); err != nil {
+			t.Fatal(err)
+		}
+		Eventually(t, "writes are taken again", func() (bool, string) {
+			err := most.Client.Set(ctx, "k", "w", 0).Err()
+			return err == nil, fmt.Sprint(err)
+		})
 	})
 	t.Run("a promoted replica has the run_id and no keys", func(t *testing.T) {
 		m := StartMaster(t)

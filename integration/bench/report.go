@@ -34,10 +34,11 @@ func settingOf(ctx context.Context, b *bench) setting {
 		line, _, _ := strings.Cut(string(out), "\n")
 		return strings.TrimSpace(line)
 	}
+	server, _, _ := strings.Cut(said("redis-server", "--version"), " sha")
 	load, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(load), " ")
 	return setting{When: time.Now().UTC().Truncate(time.Second), System: runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version(),
-		Cores: runtime.NumCPU(), Redis: said("redis-server", "--version"), Redlockd: said(b.rig.binary, "-version"),
+		Cores: runtime.NumCPU(), Redis: server, Redlockd: said(b.rig.binary, "-version"),
 		Rounds: b.rounds, Seconds: b.length.Seconds(), Load: first}
 }
 
@@ -69,7 +70,7 @@ func (b *bench) write(dir string, s setting) error {
 // report writes everything as Markdown that is also readable as it stands.
 func (b *bench) report(out io.Writer, s setting) {
 	fmt.Fprintf(out, "# Results of `make bench`\n\n")
-	fmt.Fprintf(out, "%s, %d cores, %s. %s. redlockd %s. %d rounds of %.3g s.", s.System, s.Cores,
+	fmt.Fprintf(out, "%s, %d cores, %s. %s. %s. %d rounds of %.3g s.", s.System, s.Cores,
 		s.When.Format("2 January 2006 15:04 UTC"), s.Redis, s.Redlockd, s.Rounds, s.Seconds)
 	if s.Load != "" {
 		fmt.Fprintf(out, " Load before: %s.", s.Load)

@@ -8,7 +8,8 @@ import (
 	"github.com/redis/rueidis"
 )
 
-var cycleColumns = []string{perSecond, p50, p99, cpuMasters, cpuEach, cpuUser, cpuSystem, cpuClient, cpuAll, cores, failures}
+var cycleColumns = []string{perSecond, p50, p99, cpuMasters, cpuEach, cpuUser, cpuSystem, cpuClient, cpuAll, cores,
+	callsMasters, callsRedlockd, failures}
 
 // cpuEach is the share of one of five masters.
 const cpuEach = "each master µs"

@@ -149,7 +149,7 @@ func (r *row) cell(name string) string {
 		return ""
 	case name == failures:
 		return fmt.Sprint(sum(f.Rounds))
-	case len(f.Rounds) == 1 || strings.HasSuffix(name, "µs") || name == cores:
+	case len(f.Rounds) == 1 || strings.HasSuffix(name, "µs") || strings.HasSuffix(name, "writes") || name == cores:
 		return number(f.Median())
 	}
 	low, high := f.Spread()

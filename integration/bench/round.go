@@ -23,6 +23,9 @@ const (
 	cpuAll      = "all µs"
 	cpuRelay    = "relay µs"
 	cores       = "cores"
+
+	callsMasters  = "masters' reads + writes"
+	callsRedlockd = "redlockd's reads + writes"
 )
 
 // parts are the servers whose processor time a round is counted.
@@ -109,6 +112,11 @@ func (o outcome) figures() figures {
 		f[cpuMasters] = micros(o.spent.masters) / n
 		if user+system > 0 {
 			f[cpuUser], f[cpuSystem], f[cpuRedlockd] = user, system, user+system
+		}
+		for name, calls := range map[string]int64{callsMasters: o.spent.mastersCalls, callsRedlockd: o.spent.redlockdCalls} {
+			if calls > 0 {
+				f[name] = float64(calls) / n
+			}
 		}
 		if o.spent.relay > 0 {
 			f[cpuRelay] = micros(o.spent.relay) / n

@@ -15,6 +15,8 @@ type spent struct {
 	masters                  time.Duration
 	redlockdUser, redlockdSy time.Duration
 	client, relay            time.Duration
+	// calls are the reads and writes of the masters and of redlockd.
+	mastersCalls, redlockdCalls int64
 	// known is whether the system tells the time of the masters and redlockd.
 	known bool
 }
@@ -24,12 +26,14 @@ func spentBy(p parts) spent {
 	for _, m := range p.masters {
 		user, system, ok := cpuOf(m.pid())
 		s.masters += user + system
+		s.mastersCalls += callsOf(m.pid())
 		s.known = s.known && ok
 	}
 	if p.redlockd != nil {
 		var ok bool
 		s.redlockdUser, s.redlockdSy, ok = cpuOf(p.redlockd.pid())
 		s.known = s.known && ok
+		s.redlockdCalls = callsOf(p.redlockd.pid())
 	}
 	if p.relay != nil {
 		user, system, _ := cpuOf(p.relay.pid())
@@ -39,9 +43,16 @@ func spentBy(p parts) spent {
 }
 
 func (s spent) since(before spent) spent {
-	return spent{s.masters - before.masters, s.redlockdUser - before.redlockdUser,
-		s.redlockdSy - before.redlockdSy, s.client - before.client,
-		s.relay - before.relay, s.known && before.known}
+	return spent{
+		masters:       s.masters - before.masters,
+		redlockdUser:  s.redlockdUser - before.redlockdUser,
+		redlockdSy:    s.redlockdSy - before.redlockdSy,
+		client:        s.client - before.client,
+		relay:         s.relay - before.relay,
+		mastersCalls:  s.mastersCalls - before.mastersCalls,
+		redlockdCalls: s.redlockdCalls - before.redlockdCalls,
+		known:         s.known && before.known,
+	}
 }
 
 // ownCPU is the processor time of this process.

@@ -29,3 +29,20 @@ func cpuOf(pid int) (user, system time.Duration, ok bool) {
 	s, err2 := strconv.ParseInt(string(fields[12]), 10, 64)
 	return time.Duration(u) * tick, time.Duration(s) * tick, err1 == nil && err2 == nil
 }
+
+// callsOf is how often a process has called the kernel to read or to write,
+// waiting apart.
+func callsOf(pid int) (calls int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0 // not known, and not shown
+	}
+	for line := range bytes.Lines(text) {
+		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": "))
+		if string(name) == "syscr" || string(name) == "syscw" {
+			n, _ := strconv.ParseInt(string(value), 10, 64)
+			calls += n
+		}
+	}
+	return calls
+}

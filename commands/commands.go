@@ -14,6 +14,7 @@ type Interpreter struct {
 	now     func() int64
 	scripts library
 	denied  map[string]bool
+	rights  Rights // nil for everything
 }
 
 // library is what the Interpreter needs of script.Library.
@@ -52,6 +53,9 @@ type Request struct {
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
+
+	// needs is what the request needs besides what its Ops tell.
+	needs Operations
 }
 
 // Understand says what a command means. args[0] is its name in any case; the
@@ -98,7 +102,13 @@ func (in *Interpreter) understand(c call) Request {
 		return refuse(refused)
 	}
 	c.in, c.spec = in, spec
+	if refused := c.forbidden(); refused != "" {
+		return refuse(refused)
+	}
 	req := spec.run(c)
+	if refused := c.forbids(req); refused != "" {
+		return refuse(refused)
+	}
 	for i := range req.Ops {
 		op := &req.Ops[i]
 		if quorum.Reserved(op.Key) || slices.ContainsFunc(op.Keys, quorum.Reserved) {

@@ -19,6 +19,13 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 // KEEPTTL. A TTL of 0 keeps what is left, cut to whole milliseconds.
 func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	token, compare := c.arg(2), string(o.compare)
+	needs := MayRemove
+	if o.ifeq {
+		needs = MayExtend
+	}
+	if o.get {
+		needs |= MayRead
+	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		done, not := OK, Null
 		if o.get {
@@ -42,7 +49,7 @@ func (c call) setByState(o setOptions, ttl time.Duration) Request {
 			return leave(Error(refused))
 		}
 		return decision{op: replace(s, quorum.Op{Token: token, TTL: left}), reply: done}
-	})
+	}).with(needs)
 }
 
 // delex is DELEX of Redis 8.4: a release with IFEQ, an unconditional DEL

@@ -29,6 +29,12 @@ func (in *Interpreter) execSeveral(db int, watched []Watched, queue [][][]byte) 
 		return refuse(transactionError(err))
 	}
 	t := transaction{in: in, db: db, watched: watched, meaning: m}
+	for _, args := range queue {
+		if ok, refusal := in.Permits(db, args, len(watched) > 0); !ok {
+			return refuse(refusal.Text)
+		}
+		t.law.words = append(t.law.words, args[1:]...)
+	}
 	return t.request()
 }
 
@@ -42,6 +48,7 @@ type transaction struct {
 	// where the watched are among them.
 	keys []string
 	at   []int
+	law  lawful
 }
 
 func (t *transaction) request() Request {
@@ -57,8 +64,11 @@ func (t *transaction) request() Request {
 			return refuse(errMarkKey)
 		}
 	}
+	if refused := t.lay(); refused != "" {
+		return refuse(refused)
+	}
 	if len(t.keys) > 1 {
-		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.plan)
+		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.law.plan)
 	}
 	return t.onOneKey()
 }
@@ -82,6 +92,18 @@ func (t *transaction) findKeys() {
 	}
 }
 
+// lay puts the plan under the rights of who asks for it, and is why it may not
+// be made, or "". What is watched counts as named: WATCH needs MayRead, and the
+// plan is nothing where the lock is another one by now.
+func (t *transaction) lay() string {
+	t.law.in, t.law.name, t.law.keys, t.law.choose = t.in, "exec", t.keys, t.plan
+	t.law.watched = make(map[int]quorum.State, len(t.at))
+	for i, at := range t.at {
+		t.law.watched[at] = t.watched[i].state()
+	}
+	return t.law.forbidden()
+}
+
 // plan is what the commands do in these states, which are those of keys; it
 // is nothing where a watched key is not as it was.
 func (t *transaction) plan(states []quorum.State) plan {
@@ -100,7 +122,7 @@ func (t *transaction) plan(states []quorum.State) plan {
 // onOneKey is a transaction on one key, which may be watched.
 func (t *transaction) onOneKey() Request {
 	c := call{in: t.in, db: t.db}
-	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.plan([]quorum.State{s}).decision(s) })
+	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.law.plan([]quorum.State{s}).decision(s) })
 	if len(t.watched) == 0 {
 		return req
 	}

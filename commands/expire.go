@@ -63,7 +63,7 @@ func (c call) expireIf(flags expireFlags, ttl time.Duration) Request {
 			return leave(Int(0))
 		}
 		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: Int(1)}
-	})
+	}).with(MayRemove)
 }
 
 func parseExpireFlags(args [][]byte) (f expireFlags, refused string) {

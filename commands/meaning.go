@@ -16,6 +16,11 @@ func (c call) meaning(m *script.Meaning) Request {
 	switch m.Kind {
 	case script.Nothing:
 		return answer(fill(m.Reply[script.Absent], quorum.State{}))
+	}
+	if refused := c.refusedMeaning(m); refused != "" {
+		return refuse(refused)
+	}
+	switch m.Kind {
 	case script.Reads:
 		return c.scriptOp(m, quorum.Op{Kind: quorum.Read}, readState)
 	case script.PerCall:
@@ -46,6 +51,20 @@ func (c call) meaning(m *script.Meaning) Request {
 }
 
 func (c call) readOnly() bool { return strings.HasSuffix(c.spec.Name, "_ro") }
+
+// refusedMeaning is why a script may not tell those who wait what it tells
+// them in one of the states, or "".
+func (c call) refusedMeaning(m *script.Meaning) string {
+	if c.in.rights == nil || m.Extra == nil {
+		return ""
+	}
+	for _, list := range m.Notices {
+		if refused := c.in.refusedNotices(notices(c.db, m.Key, list)); refused != "" {
+			return refused
+		}
+	}
+	return ""
+}
 
 // scriptOp is a script that is one operation; state says by its outcome which
 // state the script met, and so what it replies.
@@ -140,6 +159,10 @@ func stored(v script.Value) bool {
 // meaningByState carries out a script that tells the state found: it reads
 // first.
 func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
+	needs := map[script.Kind]Operations{
+		script.Releases: MayRelease, script.Extends: MayExtend,
+		script.Acquires: MayAcquire, script.AcquiresOrExtends: MayAcquire | MayExtend,
+	}
 	return c.decide(m.Key, func(s quorum.State) decision {
 		met := script.Absent
 		if s.Found {
@@ -157,7 +180,7 @@ func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
 			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
 		}
 		return d
-	})
+	}).with(MayRead | needs[m.Kind])
 }
 
 // scriptTTL checks a TTL that a script, or what name says, gives (C3); 0 is

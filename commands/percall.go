@@ -12,10 +12,14 @@ import (
 // compare-and-set (C7), of all its keys or of none.
 func (c call) perCall(m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.readOnly()}
-	if len(m.Keys) > 1 {
-		return c.in.decideAll(c.db, m.Keys, nil, r.plan)
+	l := lawful{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
+	switch refused := l.forbidden(); {
+	case refused != "":
+		return refuse(refused)
+	case len(m.Keys) > 1:
+		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}
-	return c.decide(m.Key, func(s quorum.State) decision { return r.plan([]quorum.State{s}).decision(s) })
+	return c.decide(m.Key, func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }).with(MayRead)
 }
 
 // runner runs a meaning on what was found.

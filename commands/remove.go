@@ -32,5 +32,5 @@ func getdel(c call) Request {
 			return leave(Null)
 		}
 		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: Bulk(s.Token)}
-	})
+	}).with(MayRemove)
 }

@@ -37,7 +37,7 @@ func set(c call) Request {
 	token := c.arg(2)
 	switch {
 	case o.nx && o.get:
-		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder)
+		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder).with(MayRead)
 	case o.nx:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
 	case o.get:

@@ -14,6 +14,8 @@ type Spec struct {
 	Subcommands []Spec
 
 	run func(call) Request
+	// needs is what the command needs whatever its operations are.
+	needs Operations
 }
 
 // Table lists the commands of this room. Callers must not change it.
@@ -38,8 +40,8 @@ var table = []Spec{
 	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: setnx},
 	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: setex},
 	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: psetex},
-	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: getset},
-	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, run: getdel},
+	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: getset, needs: MayRead},
+	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, run: getdel, needs: MayRead},
 
 	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: get},
 	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, run: mget},
@@ -70,8 +72,8 @@ var table = []Spec{
 	{Name: "script", Arity: -2, Subcommands: []Spec{
 		{Name: "script|load", Arity: 3, Flags: loads, run: scriptLoad},
 		{Name: "script|exists", Arity: -3, Flags: tells, run: scriptExists},
-		{Name: "script|flush", Arity: -2, Flags: tells, run: scriptFlush},
-		{Name: "script|kill", Arity: 2, Flags: kills, run: scriptKill},
+		{Name: "script|flush", Arity: -2, Flags: tells, run: scriptFlush, needs: MayAdmin},
+		{Name: "script|kill", Arity: 2, Flags: kills, run: scriptKill, needs: MayAdmin},
 		{Name: "script|debug", Arity: 3, Flags: tells, run: scriptDebug},
 		{Name: "script|help", Arity: 2, Flags: helps, run: scriptHelp},
 	}},

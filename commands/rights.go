@@ -1,0 +1,308 @@
+package commands
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// Operations is a set of what a user may do to locks (design section 4).
+type Operations uint8
+
+const (
+	// MayAcquire: take a lock that is free, and wait for one.
+	MayAcquire Operations = 1 << iota
+	// MayExtend: prolong a lock by its token.
+	MayExtend
+	// MayRelease: free a lock by its token.
+	MayRelease
+	// MayRead: see tokens and remaining times.
+	MayRead
+	// MayRemove: free, prolong or overwrite a lock without naming its token.
+	MayRemove
+	// MayAdmin: what concerns other users and sessions.
+	MayAdmin
+)
+
+// MayAll is every operation.
+const MayAll = MayAcquire | MayExtend | MayRelease | MayRead | MayRemove | MayAdmin
+
+// Rights says what a client may do. It must be safe for concurrent use.
+type Rights interface {
+	// May is whether all of these operations are allowed.
+	May(Operations) bool
+	// Key is whether the key may be named, Channel whether it may be
+	// published to.
+	Key(string) bool
+	Channel(string) bool
+}
+
+// Redis's own texts. NoPermCommand bears a command's name, as "set" or
+// "client|list".
+const (
+	NoPermKey     = "NOPERM this user has no permissions to access one of the keys used as arguments"
+	NoPermChannel = "NOPERM this user has no permissions to access one of the channels used as arguments"
+)
+
+// NoPermCommand is the reply to a command that a user has no right to.
+func NoPermCommand(name string) string {
+	return "NOPERM this user has no permissions to run the '" + name + "' command"
+}
+
+// For returns an Interpreter that shares everything with this one and refuses
+// what the rights do not allow, before anything is asked of a master.
+//
+// What counts is what a command does, not its name: a script needs the
+// operations that it means, in whatever state it finds its keys. Where that
+// was not proved for all calls (script.PerCall) it needs MayRead, because its
+// reply can tell anything of what it found, and each run is looked at: what
+// it does to a lock whose token the client has not named needs MayRemove.
+func (in *Interpreter) For(r Rights) *Interpreter {
+	narrowed := *in
+	narrowed.rights = r
+	return &narrowed
+}
+
+// Permits tells whether a command may be queued by MULTI. guarded is whether
+// keys are watched: then what is not conditional by itself counts as
+// conditional, and EXEC looks again.
+func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal Reply) {
+	spec := lookup(args[0])
+	if in.rights == nil || spec == nil {
+		return true, Reply{}
+	}
+	spec, refused := spec.resolve(args)
+	if refused != "" {
+		return false, Error(refused)
+	}
+	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
+	if refused := c.forbidden(); refused != "" {
+		return false, Error(refused)
+	}
+	if strings.HasPrefix(spec.Name, "script|") {
+		return true, Reply{} // it acts as it is understood
+	}
+	if req := spec.run(c); len(req.Ops) > 0 {
+		refused = c.forbids(req)
+	} else if r := req.Reply(nil); strings.HasPrefix(r.Text, "NOPERM ") {
+		refused = r.Text
+	}
+	return refused == "", Error(refused)
+}
+
+// forbidden is why the command may not be run whatever it means, or "".
+func (c call) forbidden() string {
+	r := c.in.rights
+	switch {
+	case r == nil:
+		return ""
+	case !r.May(c.spec.needs):
+		return NoPermCommand(c.spec.Name)
+	}
+	for _, key := range c.namedKeys() {
+		if !r.Key(string(key)) {
+			return NoPermKey
+		}
+	}
+	return ""
+}
+
+// namedKeys are the keys by their places, as Redis finds them.
+func (c call) namedKeys() [][]byte {
+	if c.spec.First > 0 {
+		last := c.spec.Last
+		if last < 0 {
+			last += len(c.args)
+		}
+		return c.args[c.spec.First : last+1] // every Step is 1
+	}
+	if strings.HasPrefix(c.spec.Name, "eval") {
+		if n, ok := parseInt(c.args[2]); ok && n > 0 && n <= int64(len(c.args)-3) {
+			return c.args[3 : 3+n]
+		}
+	}
+	return nil
+}
+
+// forbids is why what was understood may not be carried out, or "".
+func (c call) forbids(req Request) string {
+	r := c.in.rights
+	if r == nil {
+		return ""
+	}
+	needs := req.needs
+	for i := range req.Ops {
+		needs |= opNeeds(req.Ops[i].Kind, c.guarded)
+	}
+	if !r.May(needs) {
+		return NoPermCommand(c.spec.Name)
+	}
+	for i := range req.Ops {
+		if !r.Key(req.Ops[i].Key) {
+			return NoPermKey
+		}
+	}
+	return ""
+}
+
+// with is the request that needs more.
+func (req Request) with(needs Operations) Request {
+	req.needs |= needs
+	return req
+}
+
+// opNeeds is what an operation needs. A Decide says it itself (Request.needs).
+func opNeeds(kind quorum.Kind, guarded bool) Operations {
+	switch kind {
+	case quorum.Read:
+		return MayRead
+	case quorum.Acquire:
+		return MayAcquire
+	case quorum.AcquireOrExtend:
+		return MayAcquire | MayExtend
+	case quorum.Release:
+		return MayRelease
+	case quorum.Extend:
+		return MayExtend
+	case quorum.Remove:
+		if guarded {
+			return MayRelease
+		}
+		return MayRemove
+	case quorum.Expire:
+		if guarded {
+			return MayExtend
+		}
+		return MayRemove
+	case quorum.Store:
+		if guarded {
+			return MayAcquire | MayExtend
+		}
+		return MayRemove
+	}
+	return 0
+}
+
+// lawful is a plan that is made only as far as the rights allow.
+type lawful struct {
+	in   *Interpreter
+	name string
+	keys []string
+	// words are what the client has sent; a token among them is known to it.
+	words [][]byte
+	// watched are, by the index of their key, the locks that are known to be as
+	// the client read them.
+	watched map[int]quorum.State
+	choose  func([]quorum.State) plan
+}
+
+// maxProbes bounds the words that a plan is tried with beforehand.
+const maxProbes = 4
+
+// forbidden is why the plan may not be made in one of the states that a
+// script is known to tell apart, or "". What it does in others is found by
+// plan.
+func (l *lawful) forbidden() string {
+	if l.in.rights == nil {
+		return ""
+	}
+	for _, key := range l.keys {
+		if !l.in.rights.Key(key) {
+			return NoPermKey
+		}
+	}
+	// The last words, because tokens come behind the keys.
+	tokens := []string{strangeToken}
+	for _, word := range l.words[max(0, len(l.words)-maxProbes):] {
+		tokens = append(tokens, string(word))
+	}
+	refused := l.inState(quorum.State{})
+	for i := 0; i < len(tokens) && refused == ""; i++ {
+		refused = l.inState(quorum.State{Found: true, Token: tokens[i], TTL: l.in.cfg.MaxTTL})
+	}
+	return refused
+}
+
+// inState is why the plan may not be made where all keys are in this state.
+func (l *lawful) inState(s quorum.State) string {
+	states := make([]quorum.State, len(l.keys))
+	for i := range states {
+		states[i] = s
+		if seen, ok := l.watched[i]; ok {
+			states[i] = seen
+		}
+	}
+	return l.refused(states, l.choose(states))
+}
+
+// strangeToken is one that no client sends by chance.
+const strangeToken = "\x00a token that nobody has named\x00"
+
+// plan is choose with nothing to do where it may not be done.
+func (l *lawful) plan(states []quorum.State) plan {
+	p := l.choose(states)
+	if l.in.rights == nil {
+		return p
+	}
+	if refused := l.refused(states, p); refused != "" {
+		return plan{reply: Error(refused)}
+	}
+	return p
+}
+
+func (l *lawful) refused(states []quorum.State, p plan) string {
+	needs := Operations(0)
+	for _, change := range p.changes {
+		i := slices.Index(l.keys, change.Key)
+		_, seen := l.watched[i]
+		needs |= changeNeeds(change, states[i], seen || l.names(states[i].Token))
+	}
+	// Who may overwrite any lock may do all that a plan can.
+	if !l.in.rights.May(needs) && !l.in.rights.May(MayRemove) {
+		return NoPermCommand(l.name)
+	}
+	return l.in.refusedNotices(p.notices)
+}
+
+// names is whether the client has sent this token.
+func (l *lawful) names(token string) bool {
+	for _, word := range l.words {
+		if bytes.Equal(word, []byte(token)) {
+			return true
+		}
+	}
+	return false
+}
+
+// changeNeeds is what a change of a lock in this state needs.
+func changeNeeds(change quorum.Change, s quorum.State, named bool) Operations {
+	switch {
+	case !s.Found && change.Delete:
+		return 0
+	case !s.Found:
+		return MayAcquire
+	case !named:
+		return MayRemove
+	case change.Delete:
+		return MayRelease
+	}
+	return MayExtend
+}
+
+// refusedNotices is why these notices may not be given, or "".
+func (in *Interpreter) refusedNotices(list []Notice) string {
+	if in.rights == nil {
+		return ""
+	}
+	for _, n := range list {
+		switch {
+		case n.Signal != "" && !in.rights.Key(n.Signal):
+			return NoPermKey
+		case n.Signal == "" && !in.rights.Channel(n.Channel):
+			return NoPermChannel
+		}
+	}
+	return ""
+}

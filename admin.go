@@ -39,6 +39,7 @@ type sessionSource interface {
 	Contended(most int) []proxy.Contended
 	Sessions(most int) (total int, latest []proxy.Session)
 	Blocked() int
+	Defences() proxy.Defences
 }
 
 // admin is the HTTP server for operators: metrics, health and readiness. It
@@ -59,6 +60,9 @@ func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, cer
 	// Without a password these say yes or no, because probes seldom have one.
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { a.readyz(w, lock.admits(r)) })
+	if cfg.pprof {
+		profiles(mux, lock)
+	}
 	mux.Handle("GET /{$}", lock.require(http.HandlerFunc(index)))
 	a.server = &http.Server{
 		Handler:           http.MaxBytesHandler(mux, adminHeaderBytes),

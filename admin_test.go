@@ -35,6 +35,9 @@ func (f *fixedSource) Held(int) (int, []proxy.Held) {
 func (f *fixedSource) Contended(int) []proxy.Contended     { return f.contended }
 func (f *fixedSource) Sessions(int) (int, []proxy.Session) { return 7, f.sessions }
 func (f *fixedSource) Refused() map[string]uint64          { return f.refused }
+func (f *fixedSource) Defences() proxy.Defences {
+	return proxy.Defences{LoginFailures: 3, Denied: 4, Dropped: 5, Evicted: 6, TurnedAway: 7, Memory: 8}
+}
 
 // threeMasters are one that votes, one down, and one in quarantine.
 func threeMasters() *fixedSource {

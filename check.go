@@ -12,8 +12,11 @@ func printCheck(w io.Writer, name string, cfg config, warned []string) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s is right. No master was contacted.\n", name)
 	password := "without a password, from this host only"
-	if cfg.proxy.Password != "" {
+	if !open(cfg.proxy) {
 		password = "with a password"
+	}
+	if n := len(cfg.proxy.Users); n > 0 {
+		password += fmt.Sprintf(" (%d users have rights of their own)", n)
 	}
 	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", cfg.proxy.Address, tlsText(cfg, "listen"), password, cfg.proxy.MaxClients)
 	fmt.Fprintf(&out, "  asks %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)

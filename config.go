@@ -43,6 +43,9 @@ func (c config) isMaster(block string) bool { return block != "listen" && block 
 type adminConfig struct {
 	// address is host:port. Default 127.0.0.1:9736.
 	address string
+	// pprof serves Go's profiles under /debug/pprof/, to those who may see the
+	// metrics. Default false.
+	pprof bool
 	// password for HTTP's basic authentication, whatever the user's name;
 	// empty asks for none.
 	password string

@@ -10,14 +10,34 @@ listen {
   # ::1 or localhost will do. The flag -listen wins over it.
   address = "127.0.0.1:6380"
 
-  # What clients send with AUTH, or as the password in their address.
+  # What clients send with AUTH, or as the password in their address; they may
+  # do everything. A list has several, any of which will do; "#" and the
+  # hexadecimal SHA-256 is one that the file does not tell. password_file is the
+  # name of a file with one in each line.
   # password = env("REDLOCKD_PASSWORD")
 
+  # More users, for AUTH name password. Each may use the keys that match one of
+  # its patterns (*, ?, [a-z]), the channels that match one of theirs, and these
+  # operations: acquire; extend and release, by the lock's token; read; remove
+  # (DEL, PEXPIRE and SET without a token); admin (who else is there). A script
+  # needs what it does. With users and without a password above there is no
+  # user without a name.
+  # user "orders" {
+  #   password   = env("ORDERS_PASSWORD") # or password_file
+  #   keys       = ["locks:orders:*"]
+  #   channels   = []                     # for PUBLISH and SUBSCRIBE
+  #   operations = ["acquire", "extend", "release"]
+  # }
+
   # Limits that keep one client from hurting the others.
-  max_clients       = 10000   # sessions; one more is refused
-  max_command_bytes = 1048576 # one command with all its arguments
-  max_arguments     = 1024    # of one command
-  max_pipeline      = 1024    # commands of a session that wait for a reply
+  max_clients       = 10000     # sessions; one more is refused
+  max_pending       = 1000      # of them not logged in; one more closes the oldest
+  max_memory        = 268435456 # bytes that all sessions leave waiting and unread
+  max_command_bytes = 1048576   # one command with all its arguments
+  max_arguments     = 1024      # of one command
+  max_key_bytes     = 4096      # one key
+  max_token_bytes   = 4096      # one token
+  max_pipeline      = 1024      # commands of a session that wait for a reply
 
   idle_timeout  = "1h"  # close sessions that send nothing; "0s" is never
   login_timeout = "30s" # close sessions that have not logged in
@@ -133,6 +153,7 @@ master "e" {
 # admin {
 #   address  = "127.0.0.1:9736"
 #   password = env("REDLOCKD_ADMIN_PASSWORD")
+#   pprof    = false # true serves Go's profiles under /debug/pprof/
 #   tls {
 #     cert      = "/etc/redlockd/cert.pem"
 #     key       = "/etc/redlockd/key.pem"
@@ -140,8 +161,9 @@ master "e" {
 #   }
 # }
 
-# SIGHUP reads this file again. Certificates, masters and log.level change at
-# once; every other change is named in the log and waits for the next start.
+# SIGHUP reads this file again. Certificates, masters, users, passwords, the
+# limits of listen and log.level change at once; every other change is named in
+# the log and waits for the next start.
 
 log {
   # The least important lines to write: trace, debug, info, warn or error.

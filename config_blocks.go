@@ -17,11 +17,10 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 		{Type: "master", LabelNames: []string{"name"}},
 		{Type: "log"},
 		{Type: "admin"},
-		{Type: "user", LabelNames: []string{"name"}},
 	}})
 	seen := map[string]bool{}
 	for _, block := range content.Blocks {
-		if block.Type != "master" && block.Type != "user" && seen[block.Type] {
+		if block.Type != "master" && seen[block.Type] {
 			d.add(block.DefRange, "There are two blocks "+block.Type, "Expected one; put their settings together.")
 		}
 		seen[block.Type] = true
@@ -36,8 +35,6 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 			d.log(block, cfg)
 		case "admin":
 			d.admin(block, cfg)
-		default:
-			d.notYet(block.DefRange, "block "+block.Type)
 		}
 	}
 }
@@ -46,16 +43,21 @@ func (d *decoder) listen(block *hcl.Block, cfg *config) {
 	p := &cfg.proxy
 	d.attributes(block, []setting{
 		{"address", text(&p.Address)},
-		{"password", text(&p.Password)},
+		{"password", passwords(&p.Passwords)},
+		{"password_file", passwordFile(&p.Passwords)},
 		{"max_clients", integer(&p.MaxClients)},
+		{"max_pending", integer(&p.MaxPending)},
+		{"max_memory", integer(&p.MaxMemory)},
 		{"max_command_bytes", integer(&p.MaxCommandBytes)},
 		{"max_arguments", integer(&p.MaxArguments)},
+		{"max_key_bytes", integer(&p.MaxKeyBytes)},
+		{"max_token_bytes", integer(&p.MaxTokenBytes)},
 		{"max_pipeline", integer(&p.MaxPipeline)},
 		{"idle_timeout", duration(&p.IdleTimeout)},
 		{"login_timeout", duration(&p.LoginTimeout)},
 		{"write_timeout", duration(&p.WriteTimeout)},
 		{"drain", duration(&cfg.drain)},
-	}, nil, d.listenerTLS("listen", cfg))
+	}, nil, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
 }
 
 func (d *decoder) quorum(block *hcl.Block, cfg *config) {
@@ -116,6 +118,7 @@ func (d *decoder) admin(block *hcl.Block, cfg *config) {
 	d.attributes(block, []setting{
 		{"address", text(&a.address)},
 		{"password", text(&a.password)},
+		{"pprof", boolean(&a.pprof)},
 	}, nil, d.listenerTLS("admin", cfg))
 }
 

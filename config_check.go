@@ -30,7 +30,7 @@ func (d *decoder) check(cfg config) {
 	d.room("quorum", cfg.commands.Validate())
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
-	} else if cfg.proxy.Password == "" && !onThisHost(cfg.proxy.Address) {
+	} else if open(cfg.proxy) && !onThisHost(cfg.proxy.Address) {
 		d.wrong("listen.address", "Not without a password", protectedMode("listen", cfg.proxy.Address))
 	}
 	d.checkAdmin(cfg)
@@ -80,8 +80,10 @@ func (d *decoder) find(block, said string) hcl.Range {
 	// The last one named: of two that collide it is the one to change.
 	names := quoted.FindAllStringSubmatch(said, -1)
 	for i := len(names) - 1; i >= 0; i-- {
-		if at, ok := d.ranges["master."+names[i][1]]; ok {
-			return at
+		for _, path := range []string{masterBlock(names[i][1]), userBlock(names[i][1])} {
+			if at, ok := d.ranges[path]; ok {
+				return at
+			}
 		}
 	}
 	if strings.Contains(said, "masters") {

@@ -62,8 +62,15 @@ func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyConten
 	return content
 }
 
-// inner takes a block within a block.
+// inner takes a block within a block. Inner blocks are listed by their type,
+// and "user name" is one with a label.
 type inner func(*hcl.Block)
+
+// and adds one more inner block.
+func and(blocks map[string]inner, name string, take inner) map[string]inner {
+	blocks[name] = take
+	return blocks
+}
 
 // attributes is attributesAt for a block of the file itself.
 func (d *decoder) attributes(block *hcl.Block, settings []setting, later []string, blocks map[string]inner) {
@@ -83,7 +90,8 @@ func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting
 		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
 	}
 	for name := range blocks {
-		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: name})
+		words := strings.Fields(name)
+		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: words[0], LabelNames: words[1:]})
 	}
 	content := d.content(block.Body, schema)
 	for _, name := range later {
@@ -102,13 +110,19 @@ func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting
 
 func (d *decoder) blocks(found hcl.Blocks, blocks map[string]inner) {
 	seen := map[string]bool{}
+	take := map[string]inner{}
+	for name, one := range blocks {
+		kind, _, _ := strings.Cut(name, " ")
+		take[kind] = one
+	}
 	for _, b := range found {
-		if seen[b.Type] {
-			d.add(b.DefRange, "There are two blocks "+b.Type, "Expected one; put their settings together.")
+		name := strings.Join(append([]string{b.Type}, b.Labels...), " ")
+		if seen[name] {
+			d.add(b.DefRange, "There are two blocks "+name, "Expected one; put their settings together.")
 			continue
 		}
-		seen[b.Type] = true
-		blocks[b.Type](b)
+		seen[name] = true
+		take[b.Type](b)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -86,6 +87,16 @@ listen {
   max_command_bytes = 2048
   max_arguments = 33
   max_pipeline = 4
+  max_pending = 5
+  max_memory = 1048577
+  max_key_bytes = 6
+  max_token_bytes = 7
+  user "orders" {
+    password = ["a", env("REDLOCKD_TEST_PASSWORD")]
+    keys = ["locks:orders:*"]
+    channels = ["c*"]
+    operations = ["acquire", "read"]
+  }
   idle_timeout = "5s"
   login_timeout = "6s"
   write_timeout = "7s"
@@ -122,6 +133,7 @@ master "x" {
 admin {
   address = "0.0.0.0:7778"
   password = "q"
+  pprof = true
   tls {
     cert = env("REDLOCKD_TEST_CERT")
     key = env("REDLOCKD_TEST_KEY")
@@ -151,9 +163,13 @@ func TestEverySettingArrives(t *testing.T) {
 		t.Fatal(said(t, err))
 	}
 	want := defaultConfig()
-	want.proxy.Address, want.proxy.Password = "0.0.0.0:7777", "secret"
+	want.proxy.Address, want.proxy.Passwords = "0.0.0.0:7777", []string{"secret"}
 	want.proxy.MaxClients, want.proxy.MaxCommandBytes = 1, 2048
 	want.proxy.MaxArguments, want.proxy.MaxPipeline = 33, 4
+	want.proxy.MaxPending, want.proxy.MaxMemory = 5, 1048577
+	want.proxy.MaxKeyBytes, want.proxy.MaxTokenBytes = 6, 7
+	want.proxy.Users = []proxy.User{{Name: "orders", Passwords: []string{"a", "secret"}, Keys: []string{"locks:orders:*"},
+		Channels: []string{"c*"}, Operations: commands.MayAcquire | commands.MayRead}}
 	want.proxy.IdleTimeout, want.proxy.LoginTimeout = 5*time.Second, 6*time.Second
 	want.proxy.WriteTimeout, want.drain = 7*time.Second, 8*time.Second
 	want.quorum.Timeout, want.quorum.ClockDrift = 9*time.Millisecond, 0.05
@@ -165,7 +181,7 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
 	}
 	want.log = logConfig{level: "debug", json: true}
-	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q"}
+	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q", pprof: true}
 	want.tls["listen"], want.tls["admin"] = files, tlsFiles{cert: files.cert, key: files.key}
 	files.serverName = "locks.example"
 	want.tls["master.x"] = files
@@ -189,7 +205,6 @@ func TestWrongFiles(t *testing.T) {
 			[]string{"line 2", `2: timout = "50ms"`, `Did you mean "timeout"?`}},
 		{"setting outside", "address = 1" + masters, []string{"line 1", "1: address = 1"}},
 		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
-		{"planned user", "user \"u\" {}" + masters, []string{"line 1", "block user", "take it out"}},
 		{"handover too short", "quorum {\n handover = \"10ms\"\n}" + masters, []string{"line 2", "handover is 10ms, expected timeout + retry_budget = 250ms to 24h"}},
 		{"two required", "master \"y\" {\n address = \"h:1\"\n required = true\n}\nmaster \"z\" {\n address = \"i:1\"\n required = true\n}",
 			[]string{"line 5", `masters ["y" "z"] are required, expected one at most`}},

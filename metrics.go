@@ -39,6 +39,10 @@ var (
 	quorumDesc   = desc("quorum", "Masters that must agree.")
 	sessionsDesc = desc("sessions", "Open client connections.")
 	refusedDesc  = desc("refused_commands_total", "Commands that redlockd does not serve, by name; beyond a bound of names as other.", "command")
+	failuresDesc = desc("login_failures_total", "Logins with a wrong user or password.")
+	deniedDesc   = desc("denied_total", "Commands answered NOPERM, because the user lacks a right.")
+	closedDesc   = desc("sessions_closed_total", "Sessions closed because of a limit, by the limit.", "limit")
+	memoryDesc   = desc("session_memory_bytes", "What sessions hold of commands that wait and replies that were not read, beyond 16 KiB each.")
 	expiryDesc   = desc("certificate_expiry_timestamp_seconds", "When the certificate of a block tls ends, in seconds since 1970.", "block")
 	buildDesc    = desc("build_info", "1, with what this redlockd was built from.", "version", "goversion")
 )
@@ -65,7 +69,7 @@ var masterStates = []quorum.MasterState{quorum.Voting, quorum.Quarantine, quorum
 // Describe is part of prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, votingDesc, quorumDesc,
-		sessionsDesc, refusedDesc, expiryDesc, buildDesc} {
+		sessionsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
 		out <- d
 	}
 	for _, c := range counters {
@@ -96,6 +100,13 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for name, n := range labelled(m.sessions.Refused()) {
 		counter(refusedDesc, n, name)
 	}
+	d := m.sessions.Defences()
+	counter(failuresDesc, d.LoginFailures)
+	counter(deniedDesc, d.Denied)
+	counter(closedDesc, d.Dropped, "max_pending")
+	counter(closedDesc, d.Evicted, "max_memory")
+	counter(closedDesc, d.TurnedAway, "max_clients")
+	gauge(memoryDesc, float64(d.Memory))
 	for _, master := range s.Masters {
 		collectMaster(gauge, master)
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// reloader reads the configuration again on SIGHUP (S6). Certificates, masters
-// and the log level change at once and drop no session; the rest is named, and
-// waits for the next start.
+// reloader reads the configuration again on SIGHUP (S6). Certificates, masters,
+// users, limits and the log level change at once and drop no session; the rest
+// is named, and waits for the next start.
 type reloader struct {
 	file, listen string
 	log          hclog.Logger
@@ -30,6 +31,8 @@ type reloader struct {
 	masters interface {
 		ChangeMasters([]quorum.Master) error
 	}
+	// access takes users and limits; set before watch. nil in tests.
+	access func(proxy.Config)
 }
 
 // newReloader takes SIGHUP from here on, so that an early one does not end
@@ -67,6 +70,9 @@ func (r *reloader) reload(certs *certificates) {
 	}
 	certs.reload(cfg)
 	r.changeMasters(certs.masters(cfg.quorum.Masters))
+	if r.access != nil {
+		r.access(cfg.proxy)
+	}
 	if cfg.log.level != r.level {
 		r.log.SetLevel(hclog.LevelFromString(cfg.log.level))
 		r.level = cfg.log.level
@@ -127,18 +133,14 @@ func differences(running, read config) []string {
 func settings(cfg config) map[string]any {
 	p, q, c := cfg.proxy, cfg.quorum, cfg.commands
 	all := map[string]any{
-		"listen.address": p.Address, "listen.password": p.Password,
-		"listen.max_clients": p.MaxClients, "listen.max_command_bytes": p.MaxCommandBytes,
-		"listen.max_arguments": p.MaxArguments, "listen.max_pipeline": p.MaxPipeline,
-		"listen.idle_timeout": p.IdleTimeout, "listen.login_timeout": p.LoginTimeout,
-		"listen.write_timeout": p.WriteTimeout, "listen.drain": cfg.drain,
+		"listen.address": p.Address, "listen.drain": cfg.drain,
 		"quorum.timeout": q.Timeout, "quorum.clock_drift": q.ClockDrift, "quorum.max_ttl": q.MaxTTL,
 		"quorum.retry_budget": q.RetryBudget, "quorum.no_expiry": c.NoExpiry,
 		"quorum.restart_quarantine": q.RestartQuarantine, "quorum.handover": q.Handover, "quorum.deny": fmt.Sprintf("%q", c.Deny),
 		"log.json": cfg.log.json,
 	}
 	if a := cfg.admin; a != nil {
-		all["admin.address"], all["admin.password"] = a.address, a.password
+		all["admin.address"], all["admin.password"], all["admin.pprof"] = a.address, a.password, a.pprof
 	}
 	for _, block := range cfg.tlsBlocks() {
 		// The files change at once; the rest see tlsIdentity.fixed.

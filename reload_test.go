@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -79,11 +80,11 @@ func TestReloadChangesTheLevel(t *testing.T) {
 }
 
 func TestReloadNamesWhatWaits(t *testing.T) {
-	r, out := reloading(t, "listen {\n password = \"first\"\n}"+masters)
+	r, out := reloading(t, "admin {\n password = \"first\"\n}"+masters)
 	changed := "listen {\n password = \"second\"\n}\nquorum {\n max_ttl = \"6m\"\n}\nadmin {}\n" +
 		strings.Replace(masters, "10.0.0.2", "10.0.0.9", 1) + `master "d" { address = "10.0.0.4:6379" }`
 	rewrite(t, r, changed)
-	want := `takes effect at the next start: settings="admin.address, admin.password, listen.password, quorum.max_ttl"`
+	want := `takes effect at the next start: settings="admin.password, quorum.max_ttl"`
 	got := out.String()
 	if !strings.Contains(got, want) || !strings.Contains(got, "[WARN]") {
 		t.Errorf("does not say %s:\n%s", want, got)
@@ -123,7 +124,11 @@ func TestEverySettingIsCompared(t *testing.T) {
 		t.Fatal(said(t, err))
 	}
 	got := settings(cfg)
-	live := map[string]bool{"log.level": true}
+	// What changes at once: proxy.Server.Reload takes all of its part.
+	live := func(name string) bool {
+		return name == "log.level" || strings.HasPrefix(name, "listen.") && !strings.HasPrefix(name, "listen.tls.") &&
+			name != "listen.address" && name != "listen.drain"
+	}
 	var path []string
 	for line := range strings.SplitSeq(everything, "\n") {
 		words := strings.Fields(strings.ReplaceAll(line, `"`, ""))
@@ -131,20 +136,36 @@ func TestEverySettingIsCompared(t *testing.T) {
 		case len(words) > 1 && words[1] == "=":
 			name := strings.Join(append(path, words[0]), ".")
 			file := words[0] == "cert" || words[0] == "key" || strings.HasPrefix(name, "master.")
-			if _, ok := got[name]; !ok && !live[name] && !file {
+			if _, ok := got[name]; !ok && !live(name) && !file {
 				t.Errorf("%s is not compared", name)
 			}
 		case len(words) > 1 && words[len(words)-1] == "{":
-			path = append(path, words[:len(words)-1]...)
+			path = append(path, strings.Join(words[:len(words)-1], "."))
 		case len(words) == 1 && words[0] == "}":
 			path = path[:len(path)-1]
-			if len(path) == 1 && path[0] == "master" {
-				path = nil
-			}
 		}
 	}
 	if !reflect.DeepEqual(differences(cfg, cfg), []string(nil)) {
 		t.Errorf("differs from itself: %v", differences(cfg, cfg))
+	}
+}
+
+func TestReloadHandsOnUsersAndLimits(t *testing.T) {
+	r, out := reloading(t, masters)
+	var got proxy.Config
+	r.access = func(cfg proxy.Config) { got = cfg }
+	rewrite(t, r, listening("password = \"second\"\nmax_clients = 7\n"+
+		"user \"u\" {\n password = \"third\"\n keys = [\"k\"]\n operations = [\"read\"]\n}"))
+	if len(got.Passwords) != 1 || got.Passwords[0] != "second" || got.MaxClients != 7 || len(got.Users) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if said := out.String(); strings.Contains(said, "next start") || strings.Contains(said, "second") || strings.Contains(said, "third") {
+		t.Errorf("says %s", said)
+	}
+	got = proxy.Config{}
+	rewrite(t, r, listening("password = \"third\"\nmax_clients = 0"))
+	if got.MaxClients != 0 || len(got.Passwords) != 0 {
+		t.Error("a wrong file was taken")
 	}
 }
 

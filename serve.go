@@ -119,6 +119,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	tasks.Go(func() { p.certs.watch(watching) })
 	if again != nil {
 		again.masters = p.q
+		again.access = p.server.Reload
 		tasks.Go(func() { again.watch(watching, p.certs) })
 	}
 	// Before the stop, so that nothing says "ready" after "stopping".

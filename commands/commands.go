@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"slices"
-
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -15,6 +13,7 @@ type Interpreter struct {
 	scripts library
 	denied  map[string]bool
 	rights  Rights // nil for everything
+	limits  *limits
 }
 
 // library is what the Interpreter needs of script.Library.
@@ -35,7 +34,7 @@ func New(cfg Config, now func() int64) *Interpreter {
 }
 
 func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter {
-	in := &Interpreter{cfg: cfg, now: now, scripts: scripts, denied: map[string]bool{}}
+	in := &Interpreter{cfg: cfg, now: now, scripts: scripts, denied: map[string]bool{}, limits: new(limits)}
 	for _, name := range cfg.Deny {
 		in.denied[name] = true
 	}
@@ -105,14 +104,22 @@ func (in *Interpreter) understand(c call) Request {
 	if refused := c.forbidden(); refused != "" {
 		return refuse(refused)
 	}
+	if refused := c.tooLong(); refused != "" {
+		return refuse(refused)
+	}
 	req := spec.run(c)
 	if refused := c.forbids(req); refused != "" {
 		return refuse(refused)
 	}
 	for i := range req.Ops {
 		op := &req.Ops[i]
-		if quorum.Reserved(op.Key) || slices.ContainsFunc(op.Keys, quorum.Reserved) {
-			return refuse(errMarkKey)
+		if refused := in.badKey(op.Key); refused != "" {
+			return refuse(refused)
+		}
+		for _, key := range op.Keys {
+			if refused := in.badKey(key); refused != "" {
+				return refuse(refused)
+			}
 		}
 	}
 	return req

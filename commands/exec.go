@@ -60,8 +60,8 @@ func (t *transaction) request() Request {
 		return refuse(errExecKeys)
 	}
 	for _, key := range t.keys {
-		if quorum.Reserved(key) {
-			return refuse(errMarkKey)
+		if refused := t.in.badKey(key); refused != "" {
+			return refuse(refused)
 		}
 	}
 	if refused := t.lay(); refused != "" {

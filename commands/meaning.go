@@ -26,6 +26,10 @@ func (c call) meaning(m *script.Meaning) Request {
 	case script.PerCall:
 		return c.perCall(m)
 	}
+	acquires := m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends
+	if acquires && c.in.limits.token.over(len(m.Token)) {
+		return refuse(errLongToken)
+	}
 	op := quorum.Op{Kind: quorum.Release, Token: m.Token}
 	if m.Kind != script.Releases {
 		ttl, refused := c.in.scriptTTL("eval", m.TTL)

@@ -67,6 +67,8 @@ func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, st
 	switch {
 	case e.Kind == script.Delete && s.Found:
 		return quorum.Change{Delete: true}, true, ""
+	case e.Kind == script.Set && r.in.limits.token.over(len(e.Value)):
+		return quorum.Change{}, false, errLongToken
 	case e.Kind == script.Set:
 		ttl, refused := r.in.resultingTTL(r.name, e.TTL)
 		return quorum.Change{Token: e.Value, TTL: ttl}, true, refused

@@ -84,27 +84,14 @@ func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, re
 	if strings.HasPrefix(spec.Name, "script|") {
 		return true, Reply{} // it acts as it is understood
 	}
-	if req := spec.run(c); len(req.Ops) > 0 {
-		refused = c.forbids(req)
-	} else if r := req.Reply(nil); strings.HasPrefix(r.Text, "NOPERM ") {
-		refused = r.Text
-	}
+	refused = c.forbids(spec.run(c))
 	return refused == "", Error(refused)
 }
 
 // forbidden is why the command may not be run whatever it means, or "".
 func (c call) forbidden() string {
-	r := c.in.rights
-	switch {
-	case r == nil:
-		return ""
-	case !r.May(c.spec.needs):
+	if r := c.in.rights; r != nil && !r.May(c.spec.needs) {
 		return NoPermCommand(c.spec.Name)
-	}
-	for _, key := range c.namedKeys() {
-		if !r.Key(string(key)) {
-			return NoPermKey
-		}
 	}
 	return ""
 }
@@ -126,7 +113,8 @@ func (c call) namedKeys() [][]byte {
 	return nil
 }
 
-// forbids is why what was understood may not be carried out, or "".
+// forbids is why what was understood may not be carried out, or "". In Redis's
+// order the command comes before its keys, and both before its syntax.
 func (c call) forbids(req Request) string {
 	r := c.in.rights
 	if r == nil {
@@ -141,6 +129,16 @@ func (c call) forbids(req Request) string {
 	}
 	for i := range req.Ops {
 		if !r.Key(req.Ops[i].Key) {
+			return NoPermKey
+		}
+	}
+	if len(req.Ops) == 0 {
+		if reply := req.Reply(nil); strings.HasPrefix(reply.Text, "NOPERM ") {
+			return reply.Text
+		}
+	}
+	for _, key := range c.namedKeys() {
+		if !r.Key(string(key)) {
 			return NoPermKey
 		}
 	}
@@ -208,11 +206,6 @@ func (l *lawful) forbidden() string {
 	if l.in.rights == nil {
 		return ""
 	}
-	for _, key := range l.keys {
-		if !l.in.rights.Key(key) {
-			return NoPermKey
-		}
-	}
 	// The last words, because tokens come behind the keys.
 	tokens := []string{strangeToken}
 	for _, word := range l.words[max(0, len(l.words)-maxProbes):] {
@@ -221,6 +214,11 @@ func (l *lawful) forbidden() string {
 	refused := l.inState(quorum.State{})
 	for i := 0; i < len(tokens) && refused == ""; i++ {
 		refused = l.inState(quorum.State{Found: true, Token: tokens[i], TTL: l.in.cfg.MaxTTL})
+	}
+	for i := 0; i < len(l.keys) && refused == ""; i++ {
+		if !l.in.rights.Key(l.keys[i]) {
+			refused = NoPermKey
+		}
 	}
 	return refused
 }

@@ -113,6 +113,7 @@ func TestRightsByKey(t *testing.T) {
 		{evalling(publishes, "1 my t other"), noChannel},
 		{evalling("return 1", "1 other"), noKey},
 		{"EVAL return~1 x other", noInt},
+		{"SET other t NX PX", noKey},
 	} {
 		req := understand(t, narrowed(fakeRights(MayAll)), tt.command)
 		if len(req.Ops) != 0 {

@@ -16,6 +16,8 @@ type Spec struct {
 	run func(call) Request
 	// needs is what the command needs whatever its operations are.
 	needs Operations
+	// token is the argument that is stored as a token, if it is one; 0 is none.
+	token int
 }
 
 // Table lists the commands of this room. Callers must not change it.
@@ -36,11 +38,11 @@ var (
 )
 
 var table = []Spec{
-	{Name: "set", Arity: -3, Flags: stores, First: 1, Last: 1, Step: 1, run: set},
-	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: setnx},
-	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: setex},
-	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: psetex},
-	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: getset, needs: MayRead},
+	{Name: "set", Arity: -3, Flags: stores, First: 1, Last: 1, Step: 1, run: set, token: 2},
+	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: setnx, token: 2},
+	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: setex, token: 3},
+	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: psetex, token: 3},
+	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: getset, needs: MayRead, token: 2},
 	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, run: getdel, needs: MayRead},
 
 	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: get},

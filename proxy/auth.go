@@ -1,9 +1,6 @@
 package proxy
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
-	"sync"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
@@ -15,52 +12,95 @@ var (
 		"Are you sure your configuration is correct?")
 )
 
-// auth is AUTH password and AUTH default password.
+// auth is AUTH password and AUTH user password.
 func (s *session) auth(args [][]byte) commands.Reply {
-	user, password := []byte("default"), args[1]
+	name, password := []byte(defaultName), args[1]
 	switch {
 	case len(args) > 3:
 		return errSyntax
 	case len(args) == 3:
-		user, password = args[1], args[2]
-	case s.srv.cfg.Password == "":
+		name, password = args[1], args[2]
+	case (*s.users).open() != nil:
 		return errNoPassword
 	}
-	if !s.login(user, password) {
+	if !s.login(name, password) {
 		return errWrongPass
 	}
 	return commands.OK
 }
 
 // login takes a time that does not depend on how much of the password is
-// right. Without a configured password the default user has any.
-func (s *session) login(user, password []byte) bool {
-	want := s.srv.cfg.Password
-	a, b := sha256.Sum256(password), sha256.Sum256([]byte(want))
-	right := want == "" || subtle.ConstantTimeCompare(a[:], b[:]) == 1
-	if string(user) != "default" || !right {
-		s.srv.logins.failed(s)
+// right, nor on whether there is such a user. From an address that has failed
+// before it waits first, whatever the password, so that guessing is slow
+// however many connections it has.
+func (s *session) login(name, password []byte) bool {
+	if pause := s.srv.guesses.pause(s.shown.remote); pause > 0 && !s.rest(pause) {
 		return false
 	}
-	s.authed = true
+	u, known := (*s.users)[string(name)]
+	if !known {
+		u = nobody
+	}
+	if !u.admits(password) {
+		s.srv.stats.loginFailures.Add(1)
+		s.srv.guesses.failed(s, u.name)
+		return false
+	}
+	s.become(u)
 	return true
 }
 
-// failedLogins keeps the warnings of failed logins to one a second.
-type failedLogins struct {
-	mu         sync.Mutex
-	last       time.Time
-	suppressed int
+// rest waits with what was read, and is false when the session is to end. What
+// was answered goes out before.
+func (s *session) rest(d time.Duration) bool {
+	s.pipe.flush()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.dead:
+	case <-s.srv.stopped:
+	}
+	return false
 }
 
-func (f *failedLogins) failed(s *session) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := time.Now()
-	if now.Sub(f.last) < time.Second {
-		f.suppressed++
-		return
+// nobody is compared with where there is no such user.
+var nobody = &user{name: "(unknown)", sums: make([][32]byte, 1)}
+
+// superuser is Redis's name for a client that is nobody.
+const superuser = "(superuser)"
+
+// become makes the session that of a user; nil is nobody yet.
+func (s *session) become(u *user) {
+	s.user = u
+	name := superuser
+	if u != nil {
+		name = u.name
+		s.srv.settled(s)
 	}
-	s.log.Warn("login failed", "address", s.conn.RemoteAddr().String(), "unreported", f.suppressed)
-	f.last, f.suppressed = now, 0
+	s.shown.mu.Lock()
+	s.shown.user = name
+	s.shown.mu.Unlock()
+}
+
+// current follows a reload: the session's user may have other rights, which
+// hold for the next command and end its transaction, or be no more; then it is
+// false and the session ends.
+func (s *session) current() bool {
+	now := s.srv.users.Load()
+	if now == s.users || s.user == nil {
+		s.users = now
+		return true
+	}
+	s.users = now
+	u, there := (*now)[s.user.name]
+	if !there {
+		return false
+	}
+	if !u.mayAs(s.user) {
+		s.abortMulti()
+	}
+	s.become(u)
+	return true
 }

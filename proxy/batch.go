@@ -66,7 +66,7 @@ func (w *batch) undo(g grants, n int) {
 // is undone; a reply that has left in full is not, since the client may have
 // read it.
 func (s *session) writeBatch(w *batch) bool {
-	limit := s.srv.cfg.WriteTimeout
+	limit := s.srv.cfg().WriteTimeout
 	gone := s.gone.Load() || (w.acquires() && s.hungUp())
 	for _, sl := range w.slots {
 		reply, left := sl.settle(s.srv.grants, gone)

@@ -21,6 +21,9 @@ func (s *session) blpop(args [][]byte) {
 		s.refuse(*refusal)
 		return
 	}
+	if s.tooLong(args[1 : len(args)-1]) {
+		return
+	}
 	s.pipe.flush()
 	s.srv.signals.wait(w, time.Now())
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}

@@ -15,7 +15,7 @@ import (
 func TestGoRedis(t *testing.T) {
 	for _, protocol := range []int{2, 3} {
 		q := newFakeQuorum()
-		srv := startWith(t, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Password = "pw" })
+		srv := startWith(t, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Passwords = []string{"pw"} })
 		client := redis.NewClient(&redis.Options{Addr: srv.addr, Password: "pw", DB: 2, Protocol: protocol, ClientName: "test"})
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

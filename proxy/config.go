@@ -10,13 +10,27 @@ import (
 type Config struct {
 	// Address is host:port to listen on. Default 127.0.0.1:6380.
 	Address string
-	// Password of the default user; empty lets everybody in.
-	Password string
+	// Passwords of the default user, any of which will do, each in clear or as
+	// Password takes it. Without any and without Users everybody is let in.
+	Passwords []string
+	// Users are those beside the default user. Without Passwords there is no
+	// default user then.
+	Users []User
 	// MaxClients bounds the sessions. Default 10000.
 	MaxClients int
+	// MaxPending bounds the sessions that have not logged in, or not ended their
+	// TLS handshake; one more closes the oldest of them. Default 1000.
+	MaxPending int
+	// MaxMemory bounds in bytes what all sessions hold of commands that wait and
+	// replies that were not read; beyond it the session that holds most is
+	// closed. Default 256 MiB.
+	MaxMemory int
 	// MaxCommandBytes bounds one command, names and lengths included.
 	// Default 1 MiB.
 	MaxCommandBytes int
+	// MaxKeyBytes bounds a key or a channel that a lock command names,
+	// MaxTokenBytes a token. Default 4 KiB each.
+	MaxKeyBytes, MaxTokenBytes int
 	// MaxArguments bounds the arguments of one command. Default 1024.
 	MaxArguments int
 	// MaxPipeline bounds the commands of one session that wait for their
@@ -38,7 +52,11 @@ func DefaultConfig() Config {
 	return Config{
 		Address:         "127.0.0.1:6380",
 		MaxClients:      10000,
+		MaxPending:      1000,
+		MaxMemory:       256 << 20,
 		MaxCommandBytes: 1 << 20,
+		MaxKeyBytes:     4 << 10,
+		MaxTokenBytes:   4 << 10,
 		MaxArguments:    1024,
 		MaxPipeline:     1024,
 		IdleTimeout:     time.Hour,
@@ -63,11 +81,15 @@ func (c Config) Validate() error {
 	atLeast("max_clients", c.MaxClients, 1)
 	atLeast("max_command_bytes", c.MaxCommandBytes, 1024)
 	atLeast("max_arguments", c.MaxArguments, 16)
+	atLeast("max_pending", c.MaxPending, 1)
+	atLeast("max_memory", c.MaxMemory, 1<<20)
+	atLeast("max_key_bytes", c.MaxKeyBytes, 1)
+	atLeast("max_token_bytes", c.MaxTokenBytes, 1)
 	atLeast("max_pipeline", c.MaxPipeline, 1)
 	positive("login_timeout", c.LoginTimeout)
 	positive("write_timeout", c.WriteTimeout)
 	if c.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("idle_timeout is %v, expected 0s or more", c.IdleTimeout))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.usersProblems()...)...)
 }

@@ -23,12 +23,13 @@ func (s *session) dispatch(args [][]byte) {
 	switch {
 	case string(name) == "post" || string(name) == "host:":
 		s.crossProtocol()
-	case !s.authed && !local.beforeLogin:
+	case s.user == nil && !local.beforeLogin:
 		s.abortMulti()
 		s.refuse(commands.Error("NOAUTH Authentication required."))
 	case isLocal && !local.takes(len(args)):
 		s.abortMulti()
 		s.refuse(local.wrongArity())
+	case isLocal && s.user != nil && s.forbidden(string(name), args):
 	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
 		s.refuse(notSubscribed(name))
@@ -51,6 +52,17 @@ func notSubscribed(name []byte) commands.Reply {
 	}
 	return commands.Error(code + "Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
 		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+}
+
+// forbidden refuses a command of the connection that the user has no right to.
+func (s *session) forbidden(name string, args [][]byte) bool {
+	refused := s.user.forbidden(name, args)
+	if refused == "" {
+		return false
+	}
+	s.abortMulti()
+	s.refuse(commands.Error(refused))
+	return true
 }
 
 // crossProtocol closes a connection that speaks HTTP, as Redis does: a web
@@ -80,7 +92,7 @@ func (s *session) refuse(r commands.Reply) {
 
 // lockCommand hands a command of package commands to the quorum.
 func (s *session) lockCommand(name []byte, args [][]byte) {
-	req, ok := s.srv.in.Understand(s.db, args)
+	req, ok := s.user.in.Understand(s.db, args)
 	if !ok {
 		s.refuse(s.srv.unknown(name, args))
 		return

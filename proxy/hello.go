@@ -44,7 +44,7 @@ func (s *session) hello(args [][]byte) commands.Reply {
 	if user != nil && !s.login(user, password) {
 		return errWrongPass
 	}
-	if !s.authed {
+	if s.user == nil {
 		return errHelloLogin
 	}
 	if name != nil {

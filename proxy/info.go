@@ -94,7 +94,7 @@ func (s *Server) infoServer(w *infoText) {
 func (s *Server) infoClients(w *infoText) {
 	w.line("connected_clients", s.Clients())
 	w.line("cluster_connections", 0)
-	w.line("maxclients", s.cfg.MaxClients)
+	w.line("maxclients", s.cfg().MaxClients)
 	w.line("blocked_clients", s.Blocked())
 	w.line("tracking_clients", 0)
 }
@@ -127,6 +127,9 @@ func (s *Server) infoStats(w *infoText) {
 	w.line("total_commands_processed", s.stats.commands.Load())
 	w.line("total_net_output_bytes", s.stats.written.Load())
 	w.line("rejected_connections", s.stats.rejected.Load())
+	d := s.Defences()
+	w.line("acl_access_denied_auth", d.LoginFailures)
+	w.line("evicted_clients", d.Evicted)
 	w.line("expired_keys", 0)
 	w.line("evicted_keys", 0)
 	h := &s.hub

@@ -1,6 +1,10 @@
 package proxy
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+)
 
 // Limits that nobody needs to set. Those that somebody may are in Config.
 const (
@@ -90,13 +94,34 @@ type frameLimits struct {
 // frameLimits returns the limits of a session: Redis's own, tighter ones
 // while it is not logged in.
 func (s *session) frameLimits() frameLimits {
-	cfg := &s.srv.cfg
-	if s.authed {
+	cfg := s.srv.cfg()
+	if s.user != nil {
 		return frameLimits{arguments: cfg.MaxArguments, bytes: cfg.MaxCommandBytes}
 	}
 	return frameLimits{
 		arguments: min(loginArguments, cfg.MaxArguments),
 		bytes:     cfg.MaxCommandBytes,
 		login:     true,
+	}
+}
+
+// tooLong refuses a command of the connection that names a key beyond
+// max_key_bytes.
+func (s *session) tooLong(keys [][]byte) bool {
+	most := s.srv.cfg().MaxKeyBytes
+	for _, key := range keys {
+		if len(key) > most {
+			s.refuse(commands.ErrLongKey)
+			return true
+		}
+	}
+	return false
+}
+
+// setLimits hands down those that package commands looks after; fakes have
+// none.
+func (s *Server) setLimits(cfg Config) {
+	if in, ok := s.in.(*commands.Interpreter); ok {
+		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)
 	}
 }

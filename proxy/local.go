@@ -128,7 +128,7 @@ func (s *session) reset([][]byte) {
 	s.subs = subscriptions{}
 	s.proto.Store(2)
 	s.db = 0
-	s.authed = s.srv.cfg.Password == ""
+	s.become((*s.users).open())
 	s.off, s.skip, s.skipNext, s.optIn = false, false, false, false
 	s.rename("")
 	s.answer(status("RESET"))
@@ -198,13 +198,6 @@ func (s *session) latency(args [][]byte) commands.Reply {
 		return commands.Int(0)
 	}
 	return unknownSubcommand("latency", args[1])
-}
-
-func (s *session) acl(args [][]byte) commands.Reply {
-	if is(args[1], "whoami") && len(args) == 2 {
-		return commands.Bulk("default")
-	}
-	return unknownSubcommand("acl", args[1])
 }
 
 // uptime is how long the server has run, in whole seconds.

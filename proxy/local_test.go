@@ -125,7 +125,7 @@ func TestC5Select(t *testing.T) {
 }
 
 func TestLogin(t *testing.T) {
-	srv := start(t, func(c *Config) { c.Password = "pw" })
+	srv := start(t, func(c *Config) { c.Passwords = []string{"pw"} })
 	const (
 		noauth = "-NOAUTH Authentication required.\r\n"
 		wrong  = "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
@@ -156,7 +156,11 @@ func TestLogin(t *testing.T) {
 // S5: hostile frames end their connection and no other.
 func TestS5HostileFrames(t *testing.T) {
 	for _, login := range []string{"", "pw"} {
-		srv := start(t, func(c *Config) { c.Password = login })
+		srv := start(t, func(c *Config) {
+			if login != "" {
+				c.Passwords = []string{login}
+			}
+		})
 		other := srv.dial(t)
 		if login != "" {
 			other.ask("AUTH pw", "+OK\r\n")

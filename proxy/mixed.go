@@ -25,7 +25,7 @@ func mixes(queue [][][]byte) bool {
 // others put in their places when it was carried out.
 func (s *session) execMixed(t *transaction, watched []commands.Watched) commands.Request {
 	if t.local == 0 {
-		return s.srv.in.Exec(s.db, watched, t.queue)
+		return s.user.in.Exec(s.db, watched, t.queue)
 	}
 	var locks [][][]byte
 	late := make([]func() commands.Reply, len(t.queue))
@@ -42,7 +42,7 @@ func (s *session) execMixed(t *transaction, watched []commands.Watched) commands
 			late[i] = func() commands.Reply { return reply }
 		}
 	}
-	req := s.srv.in.Exec(s.db, watched, locks)
+	req := s.user.in.Exec(s.db, watched, locks)
 	inner := req.Reply
 	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
 		r := inner(outs)

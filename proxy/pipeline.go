@@ -21,6 +21,7 @@ type pipeline struct {
 	count    int // commands that wait, those being written included
 	bytes    int // what they and their replies hold
 	messages int // bytes of pub/sub messages that wait
+	charged  int // of bytes and messages
 	writing  bool
 	dead     bool
 }
@@ -36,7 +37,7 @@ func (p *pipeline) init(s *session) {
 func (p *pipeline) add(sl *slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !p.dead && p.count > 0 && (p.count >= p.s.srv.cfg.MaxPipeline || p.bytes+sl.size > maxQueuedBytes) {
+	for !p.dead && p.count > 0 && (p.count >= p.s.srv.cfg().MaxPipeline || p.bytes+sl.size > maxQueuedBytes) {
 		p.kick()
 		p.changed.Wait()
 	}
@@ -46,6 +47,7 @@ func (p *pipeline) add(sl *slot) {
 	p.count++
 	p.bytes += sl.size
 	p.push(sl)
+	p.charge()
 }
 
 // message queues a pub/sub message and reports false when the subscriber has
@@ -61,9 +63,13 @@ func (p *pipeline) message(sl *slot) bool {
 	}
 	p.messages += sl.size
 	p.push(sl)
+	p.charge()
 	p.kick()
 	return true
 }
+
+// charge needs mu.
+func (p *pipeline) charge() { p.s.charge(&p.charged, p.bytes+p.messages) }
 
 func (p *pipeline) push(sl *slot) {
 	if p.tail == nil {
@@ -78,6 +84,10 @@ func (p *pipeline) push(sl *slot) {
 func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	p.mu.Lock()
 	sl.outcomes[i] = o
+	// What a master told may be longer than what was asked.
+	sl.size += len(o.State.Token)
+	p.bytes += len(o.State.Token)
+	p.charge()
 	dead, last := p.dead, p.filled(sl)
 	p.mu.Unlock()
 	if dead {
@@ -225,6 +235,7 @@ func (p *pipeline) wrote(w *batch) {
 		p.count--
 		p.bytes -= sl.size
 	}
+	p.charge()
 	p.changed.Broadcast()
 }
 

@@ -19,28 +19,41 @@ const (
 
 // subscriptions are what one session is subscribed to, by kind. They belong
 // to its reading goroutine.
-type subscriptions [kinds]map[string]struct{}
+type subscriptions struct {
+	names [kinds]map[string]struct{}
+	size  int // of the names, about
+}
 
 func (sub *subscriptions) count() int {
-	return len(sub[channels]) + len(sub[patterns]) + len(sub[shards])
+	return len(sub.names[channels]) + len(sub.names[patterns]) + len(sub.names[shards])
 }
 
 // told is the number that a reply to a subscription of this kind bears.
 func (sub *subscriptions) told(kind int) int64 {
 	if kind == shards {
-		return int64(len(sub[shards]))
+		return int64(len(sub.names[shards]))
 	}
-	return int64(len(sub[channels]) + len(sub[patterns]))
+	return int64(len(sub.names[channels]) + len(sub.names[patterns]))
 }
 
-func (sub *subscriptions) bytes() int {
-	n := 0
-	for _, names := range sub {
-		for name := range names {
-			n += len(name) + 64
-		}
+// subscribed is about the memory that one subscription takes.
+func subscribed(name string) int { return len(name) + 64 }
+
+func (sub *subscriptions) add(kind int, name string) {
+	if sub.names[kind] == nil {
+		sub.names[kind] = make(map[string]struct{})
 	}
-	return n
+	if _, there := sub.names[kind][name]; !there {
+		sub.names[kind][name] = struct{}{}
+		sub.size += subscribed(name)
+	}
+}
+
+func (sub *subscriptions) drop(kind int, name string) {
+	if _, there := sub.names[kind][name]; there {
+		delete(sub.names[kind], name)
+		sub.size -= subscribed(name)
+	}
 }
 
 // hub hands messages from publishers to the subscribers of this redlockd;
@@ -88,7 +101,7 @@ func (h *hub) leave(s *session) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for kind, names := range s.subs {
+	for kind, names := range s.subs.names {
 		for name := range names {
 			h.drop(s, kind, name)
 		}
@@ -131,9 +144,9 @@ func deliver(to map[*session]struct{}, parts ...string) int64 {
 // A name is entered after its reply is queued, so no message comes before it.
 func (s *session) subscribe(args [][]byte) {
 	kind, command := subscriptionKind(args[0])
-	size := s.subs.bytes()
+	size := s.subs.size
 	for _, a := range args[1:] {
-		size += len(a) + 64
+		size += subscribed(string(a))
 	}
 	if size > maxSubscriptionBytes {
 		s.refuse(commands.Error("ERR too many subscriptions for one connection"))
@@ -141,10 +154,7 @@ func (s *session) subscribe(args [][]byte) {
 	}
 	replies := make([]commands.Reply, 0, len(args)-1)
 	for _, a := range args[1:] {
-		if s.subs[kind] == nil {
-			s.subs[kind] = make(map[string]struct{})
-		}
-		s.subs[kind][string(a)] = struct{}{}
+		s.subs.add(kind, string(a))
 		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.told(kind))))
 	}
 	s.answerSeveral(replies)
@@ -161,12 +171,12 @@ func (s *session) unsubscribe(args [][]byte) {
 		names = append(names, string(a))
 	}
 	if len(args) == 1 {
-		names = slices.Sorted(maps.Keys(s.subs[kind]))
+		names = slices.Sorted(maps.Keys(s.subs.names[kind]))
 	}
 	var replies []commands.Reply
 	for _, name := range names {
 		s.srv.hub.part(s, kind, name)
-		delete(s.subs[kind], name)
+		s.subs.drop(kind, name)
 		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.told(kind))))
 	}
 	if len(replies) == 0 {

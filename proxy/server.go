@@ -17,7 +17,8 @@ import (
 
 // Server accepts connections and serves sessions.
 type Server struct {
-	cfg     Config
+	conf    atomic.Pointer[Config]
+	users   atomic.Pointer[users]
 	in      interpreter
 	q       Quorum
 	grants  grants
@@ -32,7 +33,7 @@ type Server struct {
 	// looking has a place for each session that lists.
 	looking chan struct{}
 	stats   stats
-	logins  failedLogins
+	guesses guesses
 	port    atomic.Int64
 
 	stopped chan struct{}  // closed by Shutdown
@@ -41,10 +42,15 @@ type Server struct {
 	// lastCall and lingering are those of limits.go, but in tests.
 	lastCall, lingering time.Duration
 
+	memoryHeld atomic.Int64 // what all sessions are charged for
+	evicting   atomic.Bool
+	dropping   seldom
+
 	mu        sync.Mutex
 	stopping  bool
 	listeners map[net.Listener]struct{}
 	sessions  map[int64]*session
+	pending   pending
 	lastID    int64
 }
 
@@ -58,7 +64,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	id := make([]byte, 20)
 	_, _ = rand.Read(id) // never fails
 	s := &Server{
-		cfg: cfg, in: in, q: q, grants: quorumGrants{}, version: version, log: log,
+		in: in, q: q, grants: quorumGrants{}, version: version, log: log,
 		started:   time.Now(),
 		runID:     hex.EncodeToString(id),
 		stopped:   make(chan struct{}),
@@ -69,10 +75,17 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		looking:   make(chan struct{}, maxLooking),
 	}
 	s.held.init()
+	s.conf.Store(&cfg)
+	all := newUsers(cfg, in)
+	s.users.Store(&all)
+	s.setLimits(cfg)
 	s.hub.init()
 	s.signals.init()
 	return s
 }
+
+// cfg is the configuration in force. Callers must not change it.
+func (s *Server) cfg() *Config { return s.conf.Load() }
 
 // Serve accepts from ln until Shutdown, and returns nil then. It closes ln.
 // It may be called for several listeners.
@@ -124,7 +137,8 @@ func (s *Server) rest(d time.Duration) bool {
 // admit starts a session, or turns the connection away.
 func (s *Server) admit(conn net.Conn) {
 	s.stats.connections.Add(1)
-	ses, full := s.newSession(conn)
+	ses, oldest, full := s.newSession(conn)
+	s.drop(oldest)
 	switch {
 	case full:
 		s.stats.rejected.Add(1)
@@ -138,37 +152,44 @@ func (s *Server) admit(conn net.Conn) {
 	go ses.run()
 }
 
-// newSession is nil when there are too many sessions, or after Shutdown.
-func (s *Server) newSession(conn net.Conn) (ses *session, full bool) {
+// newSession is nil when there are too many sessions, or after Shutdown. oldest
+// is the pending session that has to make room for it, or nil.
+func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.stopping:
-		return nil, false
-	case len(s.sessions) >= s.cfg.MaxClients:
-		return nil, true
+		return nil, nil, false
+	case len(s.sessions) >= s.cfg().MaxClients:
+		return nil, nil, true
 	}
 	s.lastID++
 	ses = &session{
 		srv: s, conn: conn, id: s.lastID, born: time.Now(),
-		log:    s.log.With("session", s.lastID),
-		dead:   make(chan struct{}),
-		authed: s.cfg.Password == "",
-		begun:  -1,
+		log:   s.log.With("session", s.lastID),
+		dead:  make(chan struct{}),
+		users: s.users.Load(),
+		begun: -1,
 	}
 	ses.frames.r = conn
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
 	ses.shown.conn(conn)
+	ses.shown.user = superuser
+	if u := (*ses.users).open(); u != nil {
+		ses.user, ses.shown.user = u, u.name
+	}
+	oldest = s.pending.enter(ses, conn, s.cfg().MaxPending)
 	s.sessions[ses.id] = ses
 	s.wg.Add(1)
-	return ses, false
+	return ses, oldest, false
 }
 
 // forget ends what newSession began.
 func (s *Server) forget(ses *session) {
 	s.mu.Lock()
 	delete(s.sessions, ses.id)
+	s.pending.leave(ses)
 	s.mu.Unlock()
 	s.wg.Done()
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"io"
@@ -39,16 +40,22 @@ type session struct {
 	stopping bool
 	lastCall time.Time // when nothing more is read, if stopping
 
-	authed bool
-	begun  int  // the number of the command whose deadline runs, -1 is none
-	quit   bool // nothing is read any more
-	db     int
+	users *users // as the last command found them
+	user  *user  // nil before login
+	begun int    // the number of the command whose deadline runs, -1 is none
+	quit  bool   // nothing is read any more
+	db    int
 
 	off, skip, skipNext bool // CLIENT REPLY
 	optIn               bool // CLIENT TRACKING ON OPTIN
 	subs                subscriptions
 	watched             []*watch
 	multi               *transaction
+	watchedBytes        int
+	charged             int // by chargeInput
+	account             account
+
+	unsettled *list.Element // among the pending; guarded by the server's mutex
 
 	shown shown
 	// called is the name of the command at hand. known the session as it is
@@ -72,6 +79,9 @@ func (s *session) run() {
 	if err := s.handshake(); err != nil {
 		s.log.Debug("tls handshake failed", "error", err)
 		return
+	}
+	if s.user != nil {
+		s.srv.settled(s)
 	}
 	err := s.read()
 	var bad protocolError
@@ -109,13 +119,11 @@ func (s *session) linger() {
 
 // handshake does the TLS handshake, if there is one, in a bounded time.
 func (s *session) handshake() error {
-	c, ok := s.conn.(interface {
-		HandshakeContext(context.Context) error
-	})
+	c, ok := s.conn.(secured)
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.srv.cfg.LoginTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), s.srv.cfg().LoginTimeout)
 	defer cancel()
 	return c.HandshakeContext(ctx)
 }
@@ -129,6 +137,10 @@ func (s *session) read() error {
 			return err
 		}
 		if args != nil {
+			if !s.current() {
+				s.log.Debug("the session's user is no more")
+				return nil
+			}
 			s.dispatch(args)
 			if s.quit {
 				return nil
@@ -140,6 +152,7 @@ func (s *session) read() error {
 		if !s.awaitMore() {
 			return nil
 		}
+		s.chargeInput()
 		err = s.frames.fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			if s.outstayed() {
@@ -165,12 +178,12 @@ func (s *session) awaitMore() bool {
 	}
 	var deadline time.Time
 	switch {
-	case !s.authed:
-		deadline = s.born.Add(s.srv.cfg.LoginTimeout)
+	case s.user == nil:
+		deadline = s.born.Add(s.srv.cfg().LoginTimeout)
 	case s.frames.partial() && s.begun == s.frames.given:
 		return true
-	case s.srv.cfg.IdleTimeout > 0 && (s.subs.count() == 0 || s.frames.partial()):
-		deadline = time.Now().Add(s.srv.cfg.IdleTimeout)
+	case s.srv.cfg().IdleTimeout > 0 && (s.subs.count() == 0 || s.frames.partial()):
+		deadline = time.Now().Add(s.srv.cfg().IdleTimeout)
 	}
 	s.begun = -1
 	if s.frames.partial() {
@@ -188,10 +201,10 @@ func (s *session) outstayed() bool {
 	if s.stopping {
 		return false
 	}
-	if s.authed && !s.frames.partial() && !s.pipe.idle() {
+	if s.user != nil && !s.frames.partial() && !s.pipe.idle() {
 		return false
 	}
-	s.log.Debug("session timed out", "logged_in", s.authed)
+	s.log.Debug("session timed out", "logged_in", s.user != nil)
 	return true
 }
 
@@ -209,6 +222,7 @@ func (s *session) kill() {
 	s.once.Do(func() {
 		s.gone.Store(true)
 		close(s.dead)
+		s.settle()
 		s.pipe.abort()
 		// In its own goroutine, because closing a TLS connection writes.
 		s.srv.wg.Go(func() { _ = s.conn.Close() })

@@ -310,7 +310,7 @@ func TestIdleAndLoginTimeout(t *testing.T) {
 		c.wantEOF()
 	})
 	t.Run("not logged in", func(t *testing.T) {
-		srv := start(t, func(c *Config) { c.Password, c.LoginTimeout = "pw", 30*time.Millisecond })
+		srv := start(t, func(c *Config) { c.Passwords, c.LoginTimeout = []string{"pw"}, 30*time.Millisecond })
 		c := srv.dial(t)
 		c.ask("PING", "-NOAUTH Authentication required.\r\n")
 		c.wantEOF()

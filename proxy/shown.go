@@ -17,6 +17,7 @@ type shown struct {
 	remote  string
 	local   string
 	name    string
+	user    string
 	libName string
 	libVer  string
 	command string
@@ -55,8 +56,8 @@ func (s *session) show(name []byte, args [][]byte) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.command, sh.db, sh.queued, sh.watched = command, s.db, queued, len(s.watched)
-	for k := range s.subs {
-		sh.subs[k] = len(s.subs[k])
+	for k := range s.subs.names {
+		sh.subs[k] = len(s.subs.names[k])
 	}
 	sh.at = time.Now()
 	sh.in = s.frames.read
@@ -134,7 +135,7 @@ func (s *session) describe() string {
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
 		s.id, sh.remote, sh.local, sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
 		sh.db, sh.subs[channels], sh.subs[patterns], sh.subs[shards], sh.queued, sh.watched,
-		waiting, bytes, bytes, sh.command, "default", s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
+		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
 }
 
 // size is how many replies wait, and their bytes.

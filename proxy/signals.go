@@ -204,6 +204,9 @@ func (g *signals) lock(at signal) (string, bool) {
 // it was carried out.
 func (s *Server) notify(list []commands.Notice) {
 	for _, n := range list {
+		if n.Signal != "" && len(n.Signal) > s.cfg().MaxKeyBytes {
+			continue // a script has made it; nobody can wait for it
+		}
 		if n.Signal != "" {
 			s.signals.fill(n, time.Now())
 			continue

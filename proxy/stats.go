@@ -14,6 +14,9 @@ type stats struct {
 	commands       atomic.Uint64
 	written        atomic.Uint64
 	protocolErrors atomic.Uint64
+	loginFailures  atomic.Uint64
+	dropped        atomic.Uint64 // of max_pending
+	evicted        atomic.Uint64 // of max_memory
 
 	mu      sync.Mutex
 	errors  map[string]uint64 // by code: ERR, NOAUTH ...
@@ -64,4 +67,25 @@ func (s *Server) Clients() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.sessions)
+}
+
+// Defences count what was refused and closed to keep redlockd well.
+type Defences struct {
+	// LoginFailures are wrong passwords, Denied commands answered NOPERM.
+	LoginFailures, Denied uint64
+	// Dropped, Evicted and TurnedAway are sessions closed because of
+	// max_pending, max_memory and max_clients.
+	Dropped, Evicted, TurnedAway uint64
+	// Memory is what sessions are charged for now, in bytes.
+	Memory int64
+}
+
+// Defences is safe for concurrent use.
+func (s *Server) Defences() Defences {
+	errors, _ := s.stats.snapshot()
+	return Defences{
+		LoginFailures: s.stats.loginFailures.Load(), Denied: errors["NOPERM"],
+		Dropped: s.stats.dropped.Load(), Evicted: s.stats.evicted.Load(), TurnedAway: s.stats.rejected.Load(),
+		Memory: s.memoryHeld.Load(),
+	}
 }

@@ -82,7 +82,7 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 		size += len(a) + 32
 	}
 	switch {
-	case len(s.multi.queue) >= maxQueued || size > s.srv.cfg.MaxCommandBytes:
+	case len(s.multi.queue) >= maxQueued || size > s.srv.cfg().MaxCommandBytes:
 		return &errTooManyQueued
 	case local.notInMulti:
 		return &errNotInMulti
@@ -99,7 +99,10 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 	case isLocal:
 		return nil
 	}
-	ok, refusal := s.srv.in.Check(args)
+	ok, refusal := s.user.in.Check(args)
+	if in, narrow := s.user.in.(*commands.Interpreter); ok && narrow && !s.user.all {
+		ok, refusal = in.Permits(s.db, args, len(s.watched) > 0)
+	}
 	if ok {
 		return nil
 	}
@@ -143,7 +146,7 @@ func (s *session) execLocks(t *transaction) {
 		return
 	}
 	list := s.watched
-	s.watched = nil
+	s.watched, s.watchedBytes = nil, 0
 	req := s.execMixed(t, watched)
 	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
 }
@@ -222,6 +225,9 @@ func (s *session) watch(args [][]byte) {
 		s.refuse(errTooManyWatched)
 		return
 	}
+	if s.tooLong(args[1:]) {
+		return
+	}
 	for _, key := range args[1:] {
 		s.watchKey(string(key))
 	}
@@ -236,6 +242,7 @@ func (s *session) watchKey(key string) {
 	}
 	w := &watch{db: s.db, key: key, read: make(chan struct{})}
 	s.watched = append(s.watched, w)
+	s.watchedBytes += len(key) + 256
 	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
 	s.srv.q.Do(op, s, func(o *quorum.Outcome) {
 		w.outcome = o
@@ -250,7 +257,7 @@ func (s *session) unwatchCommand([][]byte) commands.Reply {
 
 func (s *session) unwatch() {
 	closeAll(s.watched)
-	s.watched = nil
+	s.watched, s.watchedBytes = nil, 0
 }
 
 func closeAll(list []*watch) {

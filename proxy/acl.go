@@ -1,0 +1,144 @@
+package proxy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// aclCommand is one subcommand of ACL. arity counts both names. Without run it
+// would change something, which only the file does.
+type aclCommand struct {
+	arity int
+	run   func(s *session, args [][]byte) commands.Reply
+}
+
+var aclCommands map[string]aclCommand
+
+func init() {
+	aclCommands = map[string]aclCommand{
+		"whoami":  {2, func(s *session, _ [][]byte) commands.Reply { return commands.Bulk(s.user.name) }},
+		"cat":     {-2, (*session).aclCat},
+		"list":    {2, (*session).aclList},
+		"users":   {2, func(s *session, _ [][]byte) commands.Reply { return commands.Array(bulks(s.users.names()...)...) }},
+		"getuser": {3, (*session).aclGetUser},
+		"help": {2, always(help("ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+			"CAT [<category>]", "    List all operations that users may have, or the commands that may mean one.",
+			"GETUSER <username>", "    Get the user's details.",
+			"LIST", "    Show users details in config file format.",
+			"USERS", "    List all the registered usernames.",
+			"WHOAMI", "    Return the current connection username.",
+			"HELP", "    Prints this help."))},
+		"setuser": {arity: -3}, "deluser": {arity: -3}, "genpass": {arity: -2}, "log": {arity: -2},
+		"load": {arity: 2}, "save": {arity: 2}, "dryrun": {arity: -4},
+	}
+}
+
+// acl only looks: users are in the configuration.
+func (s *session) acl(args [][]byte) commands.Reply {
+	name := strings.ToLower(clean(args[1], 32))
+	c, ok := aclCommands[name]
+	switch {
+	case !ok:
+		return unknownSubcommand("acl", args[1])
+	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
+		return wrongArity("acl|" + name)
+	case c.run == nil:
+		return commands.Error(commands.NoPermCommand("acl|" + name))
+	}
+	return c.run(s, args)
+}
+
+func (all users) names() []string { return slices.Sorted(maps.Keys(all)) }
+
+// aclCat lists the operations, which are the categories here.
+func (s *session) aclCat(args [][]byte) commands.Reply {
+	if len(args) > 3 {
+		return wrongArity("acl|cat")
+	}
+	if len(args) == 2 {
+		return commands.Array(bulks(commands.OperationNames()...)...)
+	}
+	names := commands.MayMean(strings.ToLower(string(args[2])))
+	if names == nil {
+		return commands.Error("ERR Unknown category '" + clean(args[2], 128) + "'")
+	}
+	return commands.Array(bulks(names...)...)
+}
+
+// aclList has a line for each user, as Redis writes them.
+func (s *session) aclList([][]byte) commands.Reply {
+	var lines []string
+	for _, name := range s.users.names() {
+		u := (*s.users)[name]
+		words := []string{"user", name, "on"}
+		if u.open {
+			words = append(words, "nopass")
+		}
+		for range u.sums {
+			words = append(words, hiddenPassword)
+		}
+		words = append(words, u.keyRule())
+		if !u.all {
+			words = append(words, "resetchannels")
+		}
+		words = append(words, u.channelRule(), u.operationRule())
+		lines = append(lines, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
+	}
+	return commands.Array(bulks(lines...)...)
+}
+
+// hiddenPassword stands where Redis tells the SHA-256: whoever has that could
+// try passwords at leisure.
+const hiddenPassword = "#(hidden)"
+
+func (s *session) aclGetUser(args [][]byte) commands.Reply {
+	u := (*s.users)[string(args[2])]
+	if u == nil {
+		return commands.Null
+	}
+	flags, passwords := []string{"on"}, []string{}
+	if u.open {
+		flags = append(flags, "nopass")
+	}
+	for range u.sums {
+		passwords = append(passwords, hiddenPassword[1:])
+	}
+	set := commands.Array(bulks(flags...)...)
+	set.Kind = commands.KindSet
+	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
+		commands.Bulk("flags"), set,
+		commands.Bulk("passwords"), commands.Array(bulks(passwords...)...),
+		commands.Bulk("commands"), commands.Bulk(u.operationRule()),
+		commands.Bulk("keys"), commands.Bulk(u.keyRule()),
+		commands.Bulk("channels"), commands.Bulk(u.channelRule()),
+		commands.Bulk("selectors"), commands.Array(),
+	}}
+}
+
+func (u *user) keyRule() string     { return rule("~", u.all, u.keys) }
+func (u *user) channelRule() string { return rule("&", u.all, u.channels) }
+
+func rule(sign string, all bool, patterns []string) string {
+	if all {
+		return sign + "*"
+	}
+	words := make([]string, len(patterns))
+	for i, p := range patterns {
+		words[i] = sign + p
+	}
+	return strings.Join(words, " ")
+}
+
+func (u *user) operationRule() string {
+	if u.all {
+		return "+@all"
+	}
+	words := []string{"-@all"}
+	for _, name := range u.operations.Names() {
+		words = append(words, "+@"+name)
+	}
+	return strings.Join(words, " ")
+}

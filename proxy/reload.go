@@ -1,0 +1,56 @@
+package proxy
+
+import "slices"
+
+// Reload takes users, passwords and limits of another configuration (S6); its
+// Address is not looked at. No session is dropped, except as on Redis: those of
+// users that are no more (ACL DELUSER), and subscribers to channels that their
+// user may no longer hear. A session whose password has changed stays (ACL
+// SETUSER), with the rights that its user has now. It is safe for concurrent
+// use with everything but itself.
+func (s *Server) Reload(cfg Config) {
+	cfg.Address = s.cfg().Address
+	s.conf.Store(&cfg)
+	now := newUsers(cfg, s.in)
+	s.users.Store(&now)
+	s.setLimits(cfg)
+	ended := 0
+	gone := s.hub.forbidden(now)
+	for _, ses := range s.clients() {
+		name := ses.userName()
+		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
+			ses.kill()
+			ended++
+		}
+	}
+	s.log.Info("users and limits read again", "users", len(now), "ended_sessions", ended)
+}
+
+// userName is the name of the session's user, empty for none. Safe for
+// concurrent use.
+func (s *session) userName() string {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	if s.shown.user == superuser {
+		return ""
+	}
+	return s.shown.user
+}
+
+// forbidden are the sessions that listen to what their users may not hear.
+func (h *hub) forbidden(all users) []*session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []*session
+	for kind, names := range h.subs {
+		for name, set := range names {
+			for ses := range set {
+				u := all[ses.userName()]
+				if u != nil && (kind == patterns && !u.pattern(name) || kind != patterns && !u.Channel(name)) {
+					list = append(list, ses)
+				}
+			}
+		}
+	}
+	return list
+}

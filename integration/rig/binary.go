@@ -41,7 +41,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return path, nil
 	}
 	path := filepath.Join(buildDir, "redlockd")
-	args := []string{"build", "-o", path}
+	args := []string{"build", "-buildvcs=false", "-o", path}
 	if Race {
 		args = append(args, "-race")
 	}

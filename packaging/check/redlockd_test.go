@@ -28,7 +28,7 @@ var buildDir string
 
 var build = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(buildDir, "redlockd")
-	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if err != nil {

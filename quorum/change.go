@@ -152,12 +152,13 @@ func (c *change) reach(g generation) {
 		c.mu.Unlock()
 		return
 	}
+	found := c.state.phase == final && g.phase == final // an old change, met at the start
 	c.state, c.since = g, c.q.now()
 	if c.to.less(g) {
 		c.to = g
 	}
 	c.mu.Unlock()
-	if c.news("reached", g) {
+	if !found && c.news("reached", g) {
 		c.q.log.Info("the list of masters changes", "generation", g.number, "phase", g.phase.String())
 	}
 }

@@ -471,23 +471,34 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 	})
 }
 
-// M1: what is dropped with a connection is looked through under the lane's
-// mutex, which every operation takes: not once for each of the others.
-func TestTraceDropIsNotQuadratic(t *testing.T) {
+// M1: what is owed to a master is looked through under the lane's mutex, which
+// every operation takes: once a second at most, also when there is no room.
+func TestTraceOwedIsSeldomLookedThrough(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
-	d := &database{cfg: &cfg, now: monotonic(), pulse: &pulse{}}
+	now := 10 * time.Second
+	d := &database{cfg: &cfg, now: func() time.Duration { return now }, pulse: &pulse{}}
 	l := newLane(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
-	d.masters.Store(&masterList{lanes: []*lane{l}, needs: needsOf(cfg.Masters)})
-	c := newConnection(cfg.Masters[0])
-	l.conn, l.open = c, true
-	for i := range maxOwed { // as payBack puts them there
-		l.append(&task{kind: Release, key: fmt.Sprint("key", i), token: "t", until: time.Hour})
+	owe := func(key string, until time.Duration) bool {
+		l.owe(&task{kind: Release, key: key, token: "t", until: until})
+		return l.owed[owedKey{key: key, token: "t"}] != nil
 	}
-	began := time.Now()
-	l.drop(c, nil)
-	if took := time.Since(began); took > 500*time.Millisecond {
-		t.Errorf("the lane was locked for %v", took)
+	for i := range maxOwed {
+		owe(fmt.Sprint("key", i), 11*time.Second)
+	}
+	if owe("first", time.Hour) {
+		t.Fatal("there is room for more than the bound")
+	}
+	now = 10900 * time.Millisecond
+	for _, o := range l.owed {
+		o.until = now // over, but looked through a moment ago
+	}
+	if owe("second", time.Hour) {
+		t.Error("looked through twice within a second")
+	}
+	now += time.Second
+	if !owe("third", time.Hour) || len(l.owed) != 1 {
+		t.Errorf("%d are owed, want what is over to have made room", len(l.owed))
 	}
 }
 

@@ -18,7 +18,7 @@ var mutants = []mutant{
 	{"V3", "PTTL tells the hold", []change{{"quorum/arithmetic.go",
 		"ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()", "ttl := left"}}, votes},
 	{"V4", "a foreign token anywhere is a holder", []change{{"quorum/verdict.go",
-		"	case t.mostCount >= t.quorum && refusable, held", "	case t.mostCount >= 1, held"}}, votes},
+		"case t.mostCount >= t.quorum && refusable,", "case t.mostCount >= 1 && refusable,"}}, votes},
 	{"V6", "rollback by token alone", []change{
 		{"quorum/scripts.go", "if after + left ~= tonumber(ARGV[2]) then return 0 end\n", ""},
 		{"quorum/scripts.go", "if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end\n", ""}}, votes},

@@ -32,22 +32,55 @@ func (c *change) announce(ctx context.Context, name string) error {
 	if err := o.Confirm(); err != nil {
 		return err
 	}
-	to, err := c.next(name)
+	// What the marks bore before the lock was ours is no evidence.
+	since := c.q.now()
+	c.until(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
+	to, err := c.next(name, since)
 	if err != nil {
 		return err
 	}
 	c.write(to)
+	if !c.until(ctx, taken+ttl, func() bool { return c.borne(to) }) {
+		return errNotAnnounced
+	}
+	return nil
+}
+
+// until waits for a condition, which any news of the masters may fulfil, and
+// returns false when it has not been by end.
+func (c *change) until(ctx context.Context, end time.Duration, done func() bool) bool {
 	for {
 		changed := c.q.events.next()
-		left := taken + ttl - c.q.now()
+		left := end - c.q.now()
 		switch {
-		case c.borne(to):
-			return nil
 		case left <= 0 || ctx.Err() != nil:
-			return errNotAnnounced
+			return false
+		case done():
+			return true
 		}
 		wait(ctx, changed, left)
 	}
+}
+
+// lookedSince has the marks looked at, and is whether all that can be have
+// been since.
+func (c *change) lookedSince(since time.Duration) bool {
+	all := true
+	for _, l := range c.lanes() {
+		if open, looked := l.lookedAt(); open && looked <= since {
+			all = false
+			l.wakeKeeper()
+		}
+	}
+	return all
+}
+
+// lookedAt is whether the lane is open, and when the newest look at its mark
+// went out.
+func (l *lane) lookedAt() (open bool, sent time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.markSent
 }
 
 // do carries an operation of redlockd's own out.
@@ -60,15 +93,17 @@ func (c *change) do(op *Op) *Outcome {
 // next is the state that announces a list: with a number that no mark bears
 // yet, or that of the same list where some bear it already. A change of
 // another redlockd that may be on a majority of the marks goes first.
-func (c *change) next(name string) (generation, error) {
+func (c *change) next(name string, since time.Duration) (generation, error) {
 	state := c.known()
 	to := generation{state.number + 1, announced, name, state.masters}
 	rivals := map[string]int{}
 	unknown := 0
 	for _, l := range c.lanes() {
 		g, ok := l.generation()
+		open, looked := l.lookedAt()
 		switch {
-		case !ok || !l.isOpen():
+		case !ok || !open || looked <= since:
+			// What it bore before tells nothing.
 			unknown++
 		case state.less(g) && g.masters != name:
 			rivals[g.masters]++
@@ -81,10 +116,4 @@ func (c *change) next(name string) (generation, error) {
 		}
 	}
 	return to, nil
-}
-
-func (l *lane) isOpen() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open
 }

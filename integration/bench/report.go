@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,6 +38,9 @@ func settingOf(ctx context.Context, b *bench) setting {
 	server, _, _ := strings.Cut(said("redis-server", "--version"), " sha")
 	load, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(load), " ")
+	if busy, err := strconv.ParseFloat(first, 64); err == nil && busy > 0.5*float64(runtime.NumCPU()) {
+		b.note("The machine was busy with something else before the run (load %s on %d cores): ratios hold, figures do not.", first, runtime.NumCPU())
+	}
 	return setting{When: time.Now().UTC().Truncate(time.Second), System: runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version(),
 		Cores: runtime.NumCPU(), Redis: server, Redlockd: said(b.rig.binary, "-version"),
 		Rounds: b.rounds, Seconds: b.length.Seconds(), Load: first}

@@ -14,7 +14,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 CLIENTS   ?= .
 MOST      ?= 90s
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak release packages clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release packages clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -66,6 +66,9 @@ release: ## dist/: archives for Linux and macOS, and their checksums
 
 packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
 	@. ./.deps/env && cd packaging/check && go vet ./... && go test -count=1 -v -timeout $(TIMEOUT) ./...
+
+shows: deps ## what make test shows of contests, freezes and restarts, ten times and more; SEED=n repeats
+	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen' ./integration/faults
 
 clean: ## remove what was built, and the tools that make deps put here
 	@rm -rf bin dist .deps

@@ -191,7 +191,7 @@ func (c *client) via(how manner) int {
 }
 
 func (c *client) ttl() time.Duration {
-	return c.between(300*time.Millisecond, c.b.maxTTL).Truncate(time.Millisecond)
+	return c.between(c.b.minTTL, c.b.maxTTL).Truncate(time.Millisecond)
 }
 
 // lock tries once to take a key, again after an unknown answer with the same

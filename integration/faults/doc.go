@@ -10,8 +10,11 @@
 // of its OK until the sending of the request + TTL, or until a release or an
 // extend that shortens was sent.
 //
+// What chance seldom meets is led up to in directed_test.go, and shows_test.go
+// has the promises that are counted: contests, freezes, restarts of all.
+//
 // The environment: SEED repeats a run's draws, MINUTES makes it long, CLIENTS
-// sets how many, TRACE=1 keeps what each master was told (MONITOR) and shows
+// sets how many, ROUNDS and FREEZES make the shows long, TRACE=1 keeps what each master was told (MONITOR) and shows
 // it with a violation, REDLOCKD_BINARY tests another binary, QUORUM adds a
 // line to the quorum block of its configuration.
 package faults

@@ -209,7 +209,7 @@ func ambush(s *schedule) func() {
 			}
 			time.Sleep(early)
 			// Later ones may be on the masters that have come back.
-			s.bare(began+timeout, s.b.h.now()-early)
+			s.b.h.bareMajority(began+timeout, s.b.h.now()-early)
 			lose()
 		}
 		s.b.h.fault("ambush: masters %s and %s back", away[0].name, away[1].name)
@@ -331,16 +331,21 @@ func freezeRedlockd(s *schedule) func() {
 	r := s.b.redlockds[n]
 	for1 := 20*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
 	return func() {
-		s.b.h.fault("freeze redlockd: %d for %v", n, for1)
-		r.disturbing.Store(true)
-		r.Freeze()
-		time.Sleep(for1)
-		r.Thaw()
-		r.disturbed.Store(int64(s.b.h.now()))
-		r.disturbing.Store(false)
-		s.b.h.fault("freeze redlockd: %d thawed", n)
+		s.b.freeze(r, for1)
 		s.freeRedlockd(n)
 	}
+}
+
+// freeze stops a redlockd for a time.
+func (b *bench) freeze(r *redlockd, for1 time.Duration) {
+	b.h.fault("freeze redlockd: %s for %v", r.addr, for1)
+	r.disturbing.Store(true)
+	r.Freeze()
+	time.Sleep(for1)
+	r.Thaw()
+	r.disturbed.Store(int64(b.h.now()))
+	r.disturbing.Store(false)
+	b.h.fault("freeze redlockd: %s thawed", r.addr)
 }
 
 // killRedlockd leaves the first alone: clients with equal tokens use it, and

@@ -60,7 +60,11 @@ type history struct {
 	faultTimes []time.Duration
 	violations []string
 	// stood are the times in which the bench itself stood still.
-	stood  []stillness
+	stood []stillness
+	// bares are the times of bare majorities, bare how many holders had one
+	// and lost a master of it.
+	bares  []stretch
+	bare   int
 	counts map[string]int
 }
 
@@ -126,4 +130,22 @@ func (h *history) stoodStill(from, to time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.stood, func(s stillness) bool { return s.from < to && from < s.to })
+}
+
+// stretch is a time in which two masters were away, at whose end a third was
+// made to forget or freeze.
+type stretch struct{ from, to time.Duration }
+
+// bareMajority notes that locks taken in a stretch were on a bare majority at
+// its end.
+func (h *history) bareMajority(from, to time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bares = append(h.bares, stretch{from, to})
+}
+
+// onBare is whether a span began on a bare majority and outlived the loss of
+// one of it.
+func (h *history) onBare(s span) bool {
+	return slices.ContainsFunc(h.bares, func(b stretch) bool { return s.by.sent > b.from && s.by.got < b.to && s.end > b.to })
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 )
@@ -20,7 +19,6 @@ type schedule struct {
 	taken []bool      // redlockds
 	ahead map[*master]time.Duration
 	ran   map[string]int
-	bares []stretch
 	wg    sync.WaitGroup
 }
 
@@ -34,23 +32,6 @@ func (s *schedule) count(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran[name]++
-}
-
-// stretch is a time in which two masters were away, at whose end a third was
-// made to forget or freeze.
-type stretch struct{ from, to time.Duration }
-
-// bare notes that locks taken in a stretch were on a bare majority at its end.
-func (s *schedule) bare(from, to time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bares = append(s.bares, stretch{from, to})
-}
-
-// onBare is whether a span began on a bare majority and outlived the loss of
-// one of it.
-func (s *schedule) onBare(sp span) bool {
-	return slices.ContainsFunc(s.bares, func(b stretch) bool { return sp.by.sent > b.from && sp.by.got < b.to && sp.end > b.to })
 }
 
 func (s *schedule) index(m *master) int {

@@ -129,16 +129,19 @@ type redlockd struct {
 	killed atomic.Int64
 }
 
-func newRedlockd(k keeper, masters []*master, maxTTL time.Duration, first bool) *redlockd {
+func (b *bench) newRedlockd(k keeper, n int) *redlockd {
 	r := &redlockd{addr: rig.FreeAddress(k)}
 	cfg := rig.Config{Address: r.addr, Admin: rig.FreeAddress(k), Timeout: timeout, RetryBudget: retryBudget,
-		MaxTTL: maxTTL, Quorum: os.Getenv("QUORUM"), LogLevel: "debug"}
-	for _, m := range masters {
+		MaxTTL: max(b.maxTTL, 1100*time.Millisecond), Quorum: os.Getenv("QUORUM"), LogLevel: "debug"}
+	for _, m := range b.masters {
 		l := rig.NewLink(k, m.Addr)
 		r.links = append(r.links, l)
 		cfg.Masters = append(cfg.Masters, l.Addr)
 	}
-	if first {
+	if b.each != nil {
+		b.each(n, &cfg)
+	}
+	if n == 0 {
 		rig.Bootstrap(k, cfg)
 	}
 	r.Redlockd = rig.JoinRedlockd(k, cfg)

@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
+)
+
+// bench is one run: servers, clients, and the history of what they were told.
+type bench struct {
+	tb   testing.TB
+	seed uint64
+	plan
+	window    time.Duration // the greatest hold, and a little
+	slots     int
+	masters   []*master
+	redlockds []*redlockd
+	h         *history
+	grants    atomic.Int64
+	keys      []slotKey
+	over      atomic.Bool
+	growth    growth
+}
+
+// plan is what differs from one bench to the other.
+type plan struct {
+	length         time.Duration // 0 where something else ends it
+	clients        int
+	redlockds      int
+	minTTL, maxTTL time.Duration
+	// clocks is whether some of the masters have clocks of their own.
+	clocks bool
+	// each adds to the configuration of each redlockd, if it is not nil.
+	each func(n int, cfg *rig.Config)
+}
+
+// slotKey is the name of a key in use. A new one is taken every few dozen
+// calls, so that histories are short.
+type slotKey struct {
+	sync.Mutex
+	n, uses int
+	since   time.Duration
+}
+
+const (
+	keyUses = 250
+	keyLife = 8 * time.Second
+)
+
+func (b *bench) key(slot int) string {
+	k := &b.keys[slot]
+	k.Lock()
+	defer k.Unlock()
+	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife {
+		k.n, k.uses, k.since = k.n+1, 1, b.h.now()
+	}
+	return fmt.Sprintf("key-%d-%d", slot, k.n)
+}
+
+// manner is how clients use a slot's keys.
+func (b *bench) manner(slot int) manner {
+	switch slot % 6 {
+	case 2:
+		return unreleased
+	case 5:
+		return oneDoor
+	default:
+		return unique
+	}
+}
+
+func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }
+
+func (b *bench) ended() bool {
+	return b.over.Load() || b.length > 0 && b.h.now() > b.length || b.tb.Failed()
+}
+
+// number is one of the environment.
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// seed is that of the run; SEED repeats one.
+func seed() uint64 { return uint64(number("SEED", int(rand.Uint32()))) }
+
+func newBench(t *testing.T, seed uint64, p plan) *bench {
+	b := &bench{tb: t, seed: seed, plan: p, h: newHistory()}
+	b.slots = b.clients / 2
+	b.keys = make([]slotKey, b.slots)
+	// Holds end at 2 s or at 5 s, the steps of a mark's greatest hold (M3).
+	b.window = 3 * time.Second
+	if b.maxTTL > 1100*time.Millisecond {
+		b.window = 6 * time.Second
+	}
+	k := newKeeper(t)
+	clock := ""
+	if b.clocks {
+		clock = clockLibrary(k)
+	}
+	for i, fsync := range []string{"always", "always", "everysec", "", ""} {
+		lib := ""
+		if i >= 2 {
+			lib = clock
+		}
+		b.masters = append(b.masters, newMaster(k, string(rune('a'+i)), fsync, lib))
+	}
+	for n := range b.plan.redlockds {
+		b.redlockds = append(b.redlockds, b.newRedlockd(k, n))
+	}
+	t.Logf("SEED=%d, %v, %d redlockd, %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds), b.clients, b.minTTL, b.maxTTL)
+	return b
+}
+
+// run lets the clients work while disturb does, and reads what they were told.
+func (b *bench) run(disturb func()) {
+	b.waitWell()
+	b.growth.begin(b.redlockds)
+	b.h.began = time.Now()
+	if os.Getenv("TRACE") != "" {
+		b.trace()
+	}
+	var clients sync.WaitGroup
+	clients.Go(b.watchItself)
+	for i := range b.clients {
+		clients.Go(newClient(b, i).run)
+	}
+	clients.Go(b.watchGrowth)
+	disturb()
+	b.over.Store(true)
+	clients.Wait()
+	b.waitWell()
+	b.wantNothingLeft()
+	b.check()
+	b.wantNoGrowth()
+}
+
+// waitWell waits until a lock taken through each redlockd is on all masters.
+func (b *bench) waitWell() {
+	var masters []*rig.Master
+	for _, m := range b.masters {
+		masters = append(masters, m.Master)
+	}
+	for _, r := range b.redlockds {
+		r.WaitVoting(masters...)
+	}
+}

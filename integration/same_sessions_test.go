@@ -99,6 +99,7 @@ var sessionCases = []sameCase{
 		c("CLIENT TRACKINGINFO"), c("CLIENT GETREDIR"), c("CLIENT TRACKING ON OPTIN"), c("CLIENT TRACKINGINFO"), c("CLIENT GETREDIR"), c("CLIENT CACHING no"),
 		c("CLIENT CACHING x"), c("CLIENT TRACKING OFF"), c("CLIENT TRACKINGINFO"), c("CLIENT LIST TYPE x"), c("CLIENT LIST ID x"), c("CLIENT LIST ID 0"),
 		c("CLIENT LIST FOO"), c("CLIENT LIST TYPE master"), c("CLIENT INFO x"), c("CLIENT UNPAUSE"), c("CLIENT UNPAUSE x"),
+		differs(c("CLIENT TRACKING ON BCAST"), `-ERR redlockd sends no invalidations[^\r]*\r\n`, s3), differs(c("CLIENT TRACKING ON"), `-ERR redlockd sends no invalidations[^\r]*\r\n`, s3),
 		differs(c("CLIENT TRACKING ON OPTOUT"), `-ERR redlockd sends no invalidations[^\r]*\r\n`, s3), differs(c("CLIENT CAPA redirect"), `\+OK\r\n`, noSuchCommand),
 		differs(c("CLIENT SETINFO LIB-NAME x"), `\+OK\r\n`, noSuchCommand),
 		c("CONFIG GET databases"), c("CONFIG GET DATABASES"), c("CONFIG GET nosuch"), c("CONFIG GET time*t"), c("CONFIG"), c("CONFIG FOO"), c("CONFIG GET appendonly"),

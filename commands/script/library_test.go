@@ -160,3 +160,24 @@ func BenchmarkProve(b *testing.B) {
 		prove(c, &f)
 	}
 }
+
+// BenchmarkUnderstandSeveral is a lock on two keys, as node-redlock takes it:
+// it is run for each call, and once more on what is found.
+func BenchmarkUnderstandSeveral(b *testing.B) {
+	l := NewLibrary()
+	sha, _ := l.Load(`
+		for i, key in ipairs(KEYS) do if redis.call('exists', key) == 1 then return 0 end end
+		for i, key in ipairs(KEYS) do redis.call('set', key, ARGV[1], 'PX', ARGV[2]) end
+		return #KEYS`)
+	keys, args := []string{"lock:{a}", "lock:{b}"}, []string{"cd97ffb1-2a7b-4d8f-9d0e-1c7b2f6a9b52", "10000"}
+	b.ReportAllocs()
+	for b.Loop() {
+		m, err := l.Understand(0, sha, keys, args)
+		if err != nil || m.Kind != PerCall {
+			b.Fatal(m, err)
+		}
+		if _, err := m.Run([]State{{}, {}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

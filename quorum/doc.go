@@ -10,13 +10,19 @@
 //     (decide.go);
 //   - the attempt (attempt.go): one fan-out to all masters with its votes, its
 //     name (names.go), and what undoes it (rollback.go);
-//   - the tally (tally.go, verdict.go): what the votes amount to, a pure
-//     function of them, like all the arithmetic (arithmetic.go);
+//   - the tally (tally.go, verdict.go): what the votes amount to, given what
+//     is needed of the masters (needs.go), a pure function of them, like all
+//     the arithmetic (arithmetic.go);
 //   - the lane (lane.go): one master's database: its batches (sender.go,
 //     batch.go), what is owed to it (owed.go), its connection (connection.go),
 //     its mark (mark.go) and its clock (looks.go, offsets.go, steps.go), and
 //     the keeper that dials, fences, looks and judges (keeper.go, judge.go,
 //     settle.go).
+//
+// The lanes stand in the list of masters (list.go), which an attempt keeps. What
+// the marks say of the list is its generation (generation.go); change.go takes
+// a change of it from phase to phase, announce.go begins one, and replace.go
+// puts the new list in force.
 //
 // A lane is silent at once when its master cannot answer: nothing on the way
 // of an operation dials, waits for a dial or starts a goroutine.

@@ -135,9 +135,14 @@ func TestM8LeftBehind(t *testing.T) {
 			t.Errorf("refused by %q, want the reason", text)
 		}
 		c.want(do(c.q, acquire("k3", "t", time.Second)), Won)
+		// Nor in a database that nobody has used before.
+		old.Open(5, func() {})
+		time.Sleep(3 * time.Second)
+		c.want(do(old, Op{Kind: Acquire, DB: 5, Key: "k", Token: "t", TTL: time.Second}), Undecided)
 		c.change(old, list)
 		time.Sleep(3 * time.Second)
 		c.want(do(old, acquire("k4", "t", time.Second)), Won)
+		c.want(do(old, Op{Kind: Acquire, DB: 5, Key: "k", Token: "t", TTL: time.Second}), Won)
 		c.reaches(old, 2, "final")
 	})
 }

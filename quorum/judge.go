@@ -84,6 +84,8 @@ func judge(s sight, m memory, r rules) judgement {
 		return judgement{state: Refused, reason: errNotAMark.Error()}
 	case s.server.replica:
 		return judgement{state: Quarantine, reason: "is a replica", left: r.wait, unfit: true}
+	case s.zero != nil && s.zero.name == r.name && !s.zero.counts(r.list) && r.known.less(s.zero.generation):
+		return r.otherList(s.zero)
 	case mk == nil && r.firstUse(s) && !m.sawReal:
 		return r.begin(s, "")
 	case mk == nil:
@@ -97,7 +99,7 @@ func judge(s sight, m memory, r rules) judgement {
 	case mk.name != r.name && mk.runID == s.server.runID:
 		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
 	case !mk.counts(r.list) && (r.known.less(mk.generation) || mk.real && mk.runID == s.server.runID):
-		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
+		return r.otherList(mk)
 	case mk.name != r.name || !mk.counts(r.list):
 		return r.begin(s, whyRestarted)
 	case mk.runID != s.server.runID:
@@ -105,6 +107,12 @@ func judge(s sight, m memory, r rules) judgement {
 	default:
 		return r.marked(s, m)
 	}
+}
+
+// otherList refuses a master whose mark is of a list that is not ours.
+func (r *rules) otherList(mk *mark) judgement {
+	return judgement{state: Refused,
+		reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
 }
 
 // firstUse is whether the database has never been used on this master: one

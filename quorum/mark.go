@@ -64,7 +64,7 @@ func (m *mark) String() string {
 	fields := []string{markVersion, state, m.id, escape(m.name), escape(m.runID), strconv.Itoa(m.db),
 		strconv.Itoa(m.number), strconv.Itoa(int(m.phase)), m.masters, cmp.Or(m.before, "-"),
 		itoa(m.greatest.Milliseconds()), itoa(m.beat),
-		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), escape(strings.Join(dbs, ","))}
+		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-")}
 	return strings.Join(fields, " ")
 }
 
@@ -88,7 +88,7 @@ func parseMark(s string) (*mark, error) {
 		generation: generation{number: int(nums[1]), phase: phase(nums[2]), masters: f[8], before: strings.TrimPrefix(f[9], "-")},
 		greatest:   time.Duration(nums[3]) * time.Millisecond, beat: nums[4],
 		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14])}
-	for _, db := range strings.FieldsFunc(unescape(f[15]), func(r rune) bool { return r == ',' }) {
+	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[15], "-"), func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(db)
 		if err != nil {
 			return nil, errNotAMark

@@ -139,25 +139,25 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
 	// generationScript raises the state of the list of masters in the marks of
-	// several databases, where it is an earlier one of the same line: the
-	// present database, number, phase, list, list before, databases. See
-	// mark.String for the fields.
+	// all databases in use, which that of database 0 lists, where it is an
+	// earlier one of the same line: the present database, number, phase, list,
+	// list before. See mark.String for the fields.
 	generationScript = newScript(`
-for i = 6, #ARGV do
-  redis.call('SELECT', ARGV[i])
-  local v = redis.call('GET', KEYS[1])
+local function raise(db)
+  redis.call('SELECT', db)
   local f = {}
-  for field in string.gmatch(v or '', '%S+') do f[#f + 1] = field end
-  if f[1] == '2' and #f == 16 then
-    local n, p = tonumber(f[7]), tonumber(f[8])
-    local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
-    if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
-      f[7], f[8], f[9], f[10] = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-      redis.call('SET', KEYS[1], table.concat(f, ' '))
-    end
+  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
+  if f[1] ~= '2' or #f ~= 16 then return '' end
+  local n, p = tonumber(f[7]), tonumber(f[8])
+  local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
+  if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
+    f[7], f[8], f[9], f[10] = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+    redis.call('SET', KEYS[1], table.concat(f, ' '))
   end
+  return f[16]
 end
-redis.call('SELECT', ARGV[1])
+for db in string.gmatch(raise('0'), '%d+') do raise(db) end
+raise(ARGV[1])
 return 1`)
 
 	// peekScript reads database 0's mark from another one: its number.

@@ -95,18 +95,14 @@ func (l *lane) rules(beatDue bool) (memory, rules) {
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list
-// of masters that is being written (M8). Database 0's lane does so for all
-// databases of the master, since not all of them need be open here.
+// of masters that is being written (M8): in all databases of the master, since
+// not all of them need be open here.
 func (l *lane) raiseGeneration(c *connection, s sight) (sight, error) {
 	to := l.db.change.target()
 	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
 		return s, nil
 	}
-	dbs := append([]int{l.db.number}, s.mark.dbs...)
 	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
-	for _, db := range dbs {
-		args = append(args, itoa(int64(db)))
-	}
 	err := c.ask(c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {

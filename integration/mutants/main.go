@@ -104,7 +104,7 @@ func (m *mutant) run(dir string) (caughtBy string, err error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", "120s", "-overlay", overlay, m.pkg).CombinedOutput()
+	out, err := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", "300s", "-overlay", overlay, m.pkg).CombinedOutput()
 	if err == nil {
 		return "", nil
 	}

@@ -66,6 +66,8 @@ release: ## dist/: archives for Linux and macOS, and their checksums
 
 packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
 	@. ./.deps/env && cd packaging/check && go vet ./... && go test -count=1 -v -timeout $(TIMEOUT) ./...
+	@echo "Not checked: that the image builds and starts (no Docker here), that the images it names exist,"
+	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
 
 shows: deps ## what make test shows of contests, freezes and restarts, ten times and more; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen' ./integration/faults

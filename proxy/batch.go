@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"os"
 	"sync"
 	"time"
 
@@ -13,10 +14,15 @@ type batch struct {
 	slots []*slot
 	bytes []byte
 	ends  []int
+	calls socketCalls
 }
 
 // Batches are shared by all sessions, so that an idle one keeps none.
-var batches = sync.Pool{New: func() any { return &batch{bytes: make([]byte, 0, 512)} }}
+var batches = sync.Pool{New: func() any {
+	w := &batch{bytes: make([]byte, 0, 512)}
+	w.init()
+	return w
+}}
 
 func takeBatch() *batch { return batches.Get().(*batch) }
 
@@ -61,36 +67,54 @@ func (w *batch) undo(g grants, n int) {
 	}
 }
 
-// writeBatch writes the batch's replies with one write, and reports whether
-// that went well. What was granted by a reply that was not written to its end
-// is undone; a reply that has left in full is not, since the client may have
-// read it.
-func (s *session) writeBatch(w *batch) bool {
+// encode settles the batch's replies, and tells by when they must have been
+// written, and whether that is because of a grant (V2).
+func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := s.srv.cfg().WriteTimeout
-	gone := s.gone.Load() || (w.acquires() && s.hungUp())
+	began := time.Now()
+	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
 		reply, left := sl.settle(s.srv.grants, gone)
 		if left > 0 && left < limit && !sl.silent {
-			limit = left
+			limit, grants = left, true
 		}
 		if !sl.silent {
 			w.bytes = sl.append(w.bytes, reply)
 		}
 		w.ends = append(w.ends, len(w.bytes))
 	}
-	if len(w.bytes) == 0 {
-		return true
+	return began.Add(limit), grants
+}
+
+// try writes what the socket takes of the batch without waiting, and returns
+// how many bytes that were.
+func (s *session) try(w *batch) (n int, deadline time.Time, err error) {
+	deadline, grants := s.encode(w)
+	switch {
+	case len(w.bytes) == 0:
+		return 0, deadline, nil
+	case grants && time.Now().After(deadline):
+		return 0, deadline, os.ErrDeadlineExceeded
 	}
-	_ = s.conn.SetWriteDeadline(time.Now().Add(limit)) // a closed connection tells it at Write
-	n, err := s.conn.Write(w.bytes)
+	n, err = s.writeNow(w)
 	s.srv.stats.written.Add(uint64(n))
 	s.written.Add(uint64(n))
-	if err == nil {
-		return true
+	return n, deadline, err
+}
+
+// writeRest writes what is left of the batch behind its first n bytes, and
+// waits for the client to take it. It returns how many bytes are written of
+// all.
+func (s *session) writeRest(w *batch, n int, deadline time.Time) (int, error) {
+	if n == len(w.bytes) {
+		return n, nil
 	}
-	s.log.Debug("reply not written", "error", err)
-	w.undo(s.srv.grants, n)
-	return false
+	_ = s.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
+	more, err := s.conn.Write(w.bytes[n:])
+	_ = s.conn.SetWriteDeadline(time.Time{})
+	s.srv.stats.written.Add(uint64(more))
+	s.written.Add(uint64(more))
+	return n + more, err
 }
 
 func (sl *slot) append(b []byte, reply commands.Reply) []byte {

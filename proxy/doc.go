@@ -6,10 +6,10 @@
 // after the other (guard.go), and gives every command a slot in a bounded
 // queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
 // are answered at once from a table (local.go); lock commands go to [Quorum],
-// side by side, and fill their slot when the outcome arrives. A writing
-// goroutine lives while the first slots are ready: it confirms what was
-// granted, gathers the replies into one write, and undoes what could not be
-// told (S1, V2, P5).
+// side by side, and fill their slot when the outcome arrives. While the first
+// slots are ready the writers (writers.go), which all sessions share, give the
+// session turns: each confirms what was granted, gathers the replies into one
+// write, and undoes what could not be told (S1, V2, P5).
 //
 // What a release has to say besides (commands.Notice) goes to the subscribers
 // (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of

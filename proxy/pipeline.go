@@ -3,14 +3,15 @@ package proxy
 import (
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // pipeline is the queue of a session's replies, in the order of its commands
-// (S1). The reading goroutine adds slots, anybody fills them, and one writing
-// goroutine lives as long as the first slot is ready, so an idle session has
-// none. Safe for concurrent use.
+// (S1). The reading goroutine adds slots, anybody fills them, and while the
+// first slot is ready the writers (writers.go) give it turns to write, so an
+// idle session has no goroutine for that. Safe for concurrent use.
 type pipeline struct {
 	s *session
 
@@ -18,12 +19,14 @@ type pipeline struct {
 	changed  sync.Cond
 	head     *slot
 	tail     *slot
-	count    int // commands that wait, those being written included
-	bytes    int // what they and their replies hold
-	messages int // bytes of pub/sub messages that wait
-	charged  int // of bytes and messages
-	writing  bool
+	count    int  // commands that wait, those being written included
+	bytes    int  // what they and their replies hold
+	messages int  // bytes of pub/sub messages that wait
+	charged  int  // of bytes and messages
+	writing  bool // it waits for its turn to write, or has it
 	dead     bool
+
+	behind *pipeline // the next one that waits for its turn, guarded by writers
 }
 
 func (p *pipeline) init(s *session) {
@@ -124,7 +127,11 @@ func (p *pipeline) kick() {
 		return
 	}
 	p.writing = true
-	go p.write()
+	if p.s.socket == nil {
+		go p.writeAlone()
+		return
+	}
+	p.s.srv.writers.put(p)
 }
 
 // idle is whether nothing waits.
@@ -172,32 +179,77 @@ func (p *pipeline) abort() {
 	}
 }
 
-// write is the writing goroutine.
-func (p *pipeline) write() {
+// turn writes one batch as far as that can be done without waiting, and lets
+// the others have their turns. Where the client does not take it at once the
+// batch goes to a goroutine that waits, and turn returns false.
+func (p *pipeline) turn(w *batch) (keeps bool) {
+	defer p.recovered(w)
+	keeps = true
+	p.take(w)
+	n, deadline, err := p.s.try(w)
+	switch {
+	case err != nil:
+		p.failed(w, n, err)
+	case n < len(w.bytes):
+		go p.writeOn(w, n, deadline)
+		return false
+	case p.wrote(w):
+		p.s.srv.writers.put(p)
+	}
+	return keeps
+}
+
+// writeOn is the end of a turn that has to wait.
+func (p *pipeline) writeOn(w *batch, n int, deadline time.Time) {
+	n, err := p.s.writeRest(w, n, deadline)
+	switch {
+	case err != nil:
+		p.failed(w, n, err)
+	case p.wrote(w):
+		p.s.srv.writers.put(p)
+	}
+	w.release()
+}
+
+// writeAlone is the writing goroutine of a connection that is no plain socket;
+// it lives as long as the first slot is ready.
+func (p *pipeline) writeAlone() {
 	w := takeBatch()
-	defer func() {
-		if r := recover(); r != nil {
-			p.s.log.Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
-			w.undo(p.s.srv.grants, 0)
-			p.s.kill()
-			p.stopped()
+	defer w.release()
+	defer p.recovered(w)
+	for more := true; more; {
+		p.take(w)
+		deadline, _ := p.s.encode(w)
+		if n, err := p.s.writeRest(w, 0, deadline); err != nil {
+			p.failed(w, n, err)
 			return
 		}
-		w.release()
-	}()
-	for p.take(w) {
-		if !p.s.writeBatch(w) {
-			p.s.kill()
-			p.stopped()
-			return
-		}
-		p.wrote(w)
+		more = p.wrote(w)
 	}
 }
 
-// take moves the ready slots at the head into the batch; without any, the
-// writing goroutine is over.
-func (p *pipeline) take(w *batch) bool {
+// recovered ends a session whose reply could not be made.
+func (p *pipeline) recovered(w *batch) {
+	if r := recover(); r != nil {
+		p.s.log.Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
+		w.undo(p.s.srv.grants, 0)
+		p.s.kill()
+		p.stopped()
+	}
+}
+
+// failed undoes what was granted by a reply that was not written to its end; a
+// reply that has left in full is not, since the client may have read it.
+func (p *pipeline) failed(w *batch, n int, err error) {
+	p.s.log.Debug("reply not written", "error", err)
+	w.undo(p.s.srv.grants, n)
+	p.s.kill()
+	p.stopped()
+}
+
+// take moves the ready slots at the head into the batch. There are none only
+// after abort.
+func (p *pipeline) take(w *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.clear()
@@ -210,15 +262,11 @@ func (p *pipeline) take(w *batch) bool {
 		sl.next = nil
 		w.slots = append(w.slots, sl)
 	}
-	if len(w.slots) == 0 {
-		p.writing = false
-		p.changed.Broadcast()
-		return false
-	}
-	return true
 }
 
-func (p *pipeline) wrote(w *batch) {
+// wrote ends a batch that was written, and is whether more is ready; otherwise
+// the writing is over.
+func (p *pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
 		for _, o := range sl.granted {
 			p.s.srv.grants.told(o)
@@ -236,7 +284,9 @@ func (p *pipeline) wrote(w *batch) {
 		p.bytes -= sl.size
 	}
 	p.charge()
+	p.writing = p.head != nil && p.head.waiting == 0
 	p.changed.Broadcast()
+	return p.writing
 }
 
 func (p *pipeline) stopped() {

@@ -32,6 +32,7 @@ type Server struct {
 	slow    slowLog
 	// looking has a place for each session that lists.
 	looking chan struct{}
+	writers writers
 	stats   stats
 	guesses guesses
 	port    atomic.Int64
@@ -81,6 +82,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	s.setLimits(cfg)
 	s.hub.init()
 	s.signals.init()
+	s.writers.init()
 	return s
 }
 
@@ -171,7 +173,7 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 		users: s.users.Load(),
 		begun: -1,
 	}
-	ses.frames.r = conn
+	ses.frames.r, ses.socket = conn, socketOf(conn)
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
 	ses.shown.conn(conn)
@@ -236,6 +238,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
+		s.writers.close()
 		close(done)
 	}()
 	select {

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -25,6 +26,8 @@ type session struct {
 	id   int64
 	log  hclog.Logger
 	born time.Time
+	// socket is conn where that is a plain socket, else nil.
+	socket syscall.RawConn
 
 	frames frames
 	pipe   pipeline // safe for concurrent use

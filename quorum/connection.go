@@ -18,6 +18,8 @@ const (
 	reachTimeout = time.Second
 	greetTimeout = 5 * time.Second
 	stuckAfter   = 2 * time.Second
+	// unheardAfter ends a connection whose batch is not answered.
+	unheardAfter = 10 * time.Second
 )
 
 var errConnectionOver = errors.New("the connection was closed")
@@ -36,6 +38,10 @@ type connection struct {
 	// loaded are the scripts known to be loaded on this connection (V14).
 	// Only the sender of its batches uses it.
 	loaded map[*serverScript]bool
+	// turn holds one element while a call is under way. One at a time, because
+	// rueidis then writes and reads in the caller's goroutine, without the
+	// detour over two of its own.
+	turn chan struct{}
 
 	master Master
 	mu     sync.Mutex
@@ -44,13 +50,15 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{master: m, loaded: map[*serverScript]bool{}}
+	return &connection{master: m, loaded: map[*serverScript]bool{}, turn: make(chan struct{}, 1)}
 }
 
 // dial connects and greets. No operation ever calls it.
 func (c *connection) dial(db int) error {
 	m := c.master
-	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: time.Second}
+	// Without KeepAlive rueidis sends no PING of its own, which would be a
+	// second call at a time; the keeper looks once a second.
+	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: -1}
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress:       []string{m.Address},
 		Username:          m.Username,
@@ -64,7 +72,7 @@ func (c *connection) dial(db int) error {
 		ForceSingleClient: true,
 		DisableCache:      true,
 		DisableRetry:      true,
-		AlwaysPipelining:  true,
+		ConnWriteTimeout:  unheardAfter,
 		PipelineMultiplex: -1,
 		RingScaleEachConn: 6,
 	})
@@ -91,6 +99,9 @@ func (c *connection) reach(ctx context.Context, address string, dialer *net.Dial
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
+	withProbes := *dialer
+	withProbes.KeepAlive = time.Second
+	dialer = &withProbes
 	socket, err := c.master.reach(ctx, address, dialer, config)
 	if err != nil {
 		return nil, err
@@ -125,6 +136,9 @@ func (c *connection) close() {
 // do sends commands in one write and waits for all the answers, or for the
 // end of the connection.
 func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	// The call has no deadline: rueidis would close the connection at it.
 	return c.client.DoMulti(context.Background(), commands...)
 }
 

@@ -11,6 +11,7 @@ import (
 type attempt struct {
 	call *call
 	op   *Op
+	// then is called with the verdict; nil is the call's own.
 	then func(*attempt, Verdict)
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
@@ -22,6 +23,7 @@ type attempt struct {
 
 	mu    sync.Mutex
 	began time.Duration
+	ended time.Duration
 	// over is whether the verdict has fallen; votes that come later count
 	// for nothing. lost is whether what was asked for is not wanted any more.
 	over bool
@@ -37,15 +39,32 @@ type attempt struct {
 	ballots []ballot
 	tasks   []task
 	// sent are the masters the operation went out to, undone those that were
-	// sent its rollback.
-	sent, undone []bool
+	// sent its rollback, as bits.
+	sent, undone uint32
+	// others is whether other open attempts have one of its names, openOne
+	// how it is noted among them (names.go).
+	others  bool
+	openOne openAttempt
+	// result is its outcome, promise the grant of that.
+	result  Outcome
+	promise grant
+
+	// Room for the ballots and tasks of up to as many masters as most have,
+	// so that an attempt is one allocation.
+	fewBallots [fewMasters]ballot
+	fewTasks   [fewMasters]task
 }
+
+const fewMasters = 5
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
-	n := len(masters.lanes)
-	a := &attempt{call: c, op: op, then: then, masters: masters, first: -1,
-		ballots: make([]ballot, n), tasks: make([]task, n), sent: make([]bool, n), undone: make([]bool, n)}
+	a := &attempt{call: c, op: op, then: then, masters: masters, first: -1}
+	if n := len(masters.lanes); n <= fewMasters {
+		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
+	} else {
+		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
+	}
 	if op.TTL > 0 {
 		a.hold = c.q.cfg.hold(op.TTL)
 		a.mark = roundHold(a.hold)
@@ -53,15 +72,15 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	return a
 }
 
-// begin sends the operation to all masters, or to the first one alone.
-func (a *attempt) begin() {
-	now := a.call.q.now()
+// begin sends the operation to all masters, or to the first one alone. now is
+// the time, or one a moment before it: everything is counted from there.
+func (a *attempt) begin(now time.Duration) {
 	limit := min(a.call.q.cfg.Timeout, a.call.arrived+a.call.q.cfg.stay()-now)
 	if limit <= 0 {
 		// A release that outstayed is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
-	a.call.db.keys.open(a)
+	a.others = a.call.db.keys.open(a)
 	a.mu.Lock()
 	a.pending = 1
 	a.began = now
@@ -71,35 +90,37 @@ func (a *attempt) begin() {
 			a.ballots[i].vote = unasked
 		}
 	}
-	a.mu.Unlock()
-	a.ask(now, func(i int) bool { return a.first < 0 || i == a.first })
-}
-
-// ask sends the operation to some masters, and takes those that are silent
-// at once for silent.
-func (a *attempt) ask(now time.Duration, which func(int) bool) {
-	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
-	var mute [maxMasters]bool
-	a.mu.Lock()
+	which := ^uint32(0)
+	if a.first >= 0 {
+		which = 1 << a.first
+	}
 	a.asking = true
 	a.mu.Unlock()
+	a.ask(now, which)
+}
+
+// ask sends the operation to some masters, given as bits, and takes those that
+// are silent at once for silent. asking is set already.
+func (a *attempt) ask(now time.Duration, which uint32) {
+	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
+	var mute uint32
 	for i, l := range a.masters.lanes {
-		if which(i) {
-			mute[i] = !a.prepare(i, l, spread, now) || !l.send(&a.tasks[i], now)
+		if which>>i&1 != 0 && !l.ask(a, i, spread, now) {
+			mute |= 1 << i
 		}
 	}
 	a.mu.Lock()
 	a.asking = false
 	for i := range a.ballots {
-		if mute[i] && a.ballots[i].vote == awaited {
+		if mute>>i&1 != 0 && a.ballots[i].vote == awaited {
 			a.ballots[i].vote = silent
 		}
 	}
-	a.decide()
+	a.decide(now)
 }
 
 // prepare makes the task for one master, and returns false where the time on
-// its clock is not known well enough.
+// its clock is not known well enough. Needs the lane's mu.
 func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
@@ -129,9 +150,10 @@ func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool 
 }
 
 // nameOf makes an expiry the name of an attempt: one that no open attempt has,
-// and that no rollback still owed to the master names.
+// and that no rollback still owed to the master names. Needs the lane's mu.
 func (a *attempt) nameOf(l *lane, n lockName, e int64) int64 {
-	for a.call.db.keys.taken(a, n, l, e) || l.owes(n.key, n.token, e) {
+	// No more are opened meanwhile: those on one key begin one after the other.
+	for a.others && a.call.db.keys.taken(a, n, l, e) || l.owes(n.key, n.token, e) {
 		e += 2
 	}
 	return e
@@ -147,15 +169,15 @@ func (a *attempt) goesOut(i int, now time.Duration) bool {
 	if a.lost || late || a.over && a.op.Kind == Read {
 		return false
 	}
-	a.sent[i] = true
+	a.sent |= 1 << i
 	a.pending++
 	return true
 }
 
-// vote counts one master's answer.
-func (a *attempt) vote(i int, b ballot) {
+// vote counts one master's answer, which came at the time now.
+func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	a.mu.Lock()
-	if a.sent[i] && a.settled() {
+	if a.wentOut(i) && a.settled() {
 		defer a.call.db.keys.close(a)
 	}
 	if a.over {
@@ -168,15 +190,18 @@ func (a *attempt) vote(i int, b ballot) {
 	}
 	a.ballots[i] = b
 	if i == a.first && (b.vote == created || b.vote == prolonged) {
-		a.askOthers()
+		a.askOthers(now)
 		return
 	}
-	a.decide()
+	a.decide(now)
 }
 
-// decide ends the attempt if the verdict is certain. It is entered with the
-// mutex held and leaves it free.
-func (a *attempt) decide() {
+// wentOut is whether the operation was sent to a master. Needs mu.
+func (a *attempt) wentOut(i int) bool { return a.sent>>i&1 != 0 }
+
+// decide ends the attempt if the verdict is certain, by the votes of the time
+// now. It is entered with the mutex held and leaves it free.
+func (a *attempt) decide(now time.Duration) {
 	if a.over || a.asking {
 		a.mu.Unlock()
 		return
@@ -193,7 +218,7 @@ func (a *attempt) decide() {
 		a.mu.Unlock()
 		return
 	}
-	a.end(v)
+	a.end(v, now)
 }
 
 // timeout takes all votes that are not there for silent.
@@ -213,15 +238,15 @@ func (a *attempt) timeout() {
 		}
 	}
 	v, _ := verdictOf(a.op, a.ballots, a.masters.needs)
-	a.end(v)
+	a.end(v, a.call.q.now())
 }
 
 // end closes the ballot, rolls back what was lost, and goes on. It is entered
 // with the mutex held and leaves it free.
-func (a *attempt) end(v Verdict) {
-	a.over = true
+func (a *attempt) end(v Verdict, now time.Duration) {
+	a.over, a.ended = true, now
 	a.timer.Stop()
-	if v == Won && a.promises() && a.call.q.now()-a.began > a.call.q.cfg.Timeout {
+	if v == Won && a.promises() && now-a.began > a.call.q.cfg.Timeout {
 		v = Undecided // won, but too late (V2)
 		a.call.q.events.lateGrants.Add(1)
 	}
@@ -240,6 +265,10 @@ func (a *attempt) end(v Verdict) {
 	}
 	if v != Won {
 		a.told() // there is nothing to take back later
+	}
+	if a.then == nil {
+		a.call.verdict(a, v)
+		return
 	}
 	a.then(a, v)
 }

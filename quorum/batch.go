@@ -18,18 +18,33 @@ type batch struct {
 	// masters, which have none.
 	under *mark
 	sent  time.Duration
+
+	// commands and outcomes are memory for them: a lane's batches follow one
+	// another and use the same.
+	commands []rueidis.Completed
+	outcomes []outcome
+}
+
+// clear makes room for the next batch.
+func (b *batch) clear() {
+	clear(b.tasks)
+	clear(b.unsent)
+	clear(b.commands)
+	clear(b.outcomes)
+	b.tasks, b.unsent, b.commands, b.outcomes = b.tasks[:0], b.unsent[:0], b.commands[:0], b.outcomes[:0]
 }
 
 // commands builds what is written for the batch.
 func (c *connection) commands(b *batch) []rueidis.Completed {
-	out := make([]rueidis.Completed, 0, len(b.tasks)+2)
+	out := b.commands
 	for _, t := range b.tasks {
 		out = append(out, c.command(t))
 	}
 	if b.under != nil {
 		out = append(out, c.client.B().Get().Key(MarkKey).Build())
 	}
-	return append(out, c.client.B().Time().Build())
+	b.commands = append(out, c.client.B().Time().Build())
+	return b.commands
 }
 
 func (c *connection) command(t *task) rueidis.Completed {

@@ -50,7 +50,7 @@ func (c *call) await() {
 	if !c.told && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tell(&Outcome{Err: c.q.waitedTooLong()})
+			c.tell(&Outcome{Err: c.q.waitedTooLong()}, c.q.now())
 		})
 	}
 }
@@ -69,8 +69,9 @@ func (c *call) wasTold() bool {
 	return c.told
 }
 
-// start begins the call's run, on its turn, if it still is to be done.
-func (c *call) start() {
+// start begins the call's run, on its turn, if it still is to be done. now is
+// the time.
+func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
 	if c.superfluous() {
 		c.abandon()
@@ -88,13 +89,13 @@ func (c *call) start() {
 	}
 	switch {
 	case c.op.Kind == Decide:
-		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide)
+		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, now)
 	case c.op.Kind == DecideAll:
 		c.readAll()
 	case c.probing:
 		c.probe()
 	default:
-		c.attempt(c.op, c.verdict)
+		c.attempt(c.op, nil, now)
 	}
 }
 
@@ -127,7 +128,7 @@ var errGone = errors.New("NOQUORUM not carried out: the client has gone")
 // abandon ends a run that was not begun; the first of those that would have
 // shared its outcome goes out instead.
 func (c *call) abandon() {
-	c.tell(&Outcome{Err: errGone})
+	c.tell(&Outcome{Err: errGone}, c.q.now())
 	c.passOn()
 	c.db.keys.leave(c)
 }
@@ -137,18 +138,18 @@ func (c *call) passOn() {
 	sharing := c.sharing
 	c.sharing = nil
 	for i := len(sharing) - 1; i >= 0; i-- {
-		c.db.keys.enter(sharing[i], true)
+		c.db.keys.enter(sharing[i], true, c.q.now())
 	}
 }
 
 // attempt makes one fan-out, once the marks bear the hold (M3).
-func (c *call) attempt(op *Op, then func(*attempt, Verdict)) {
+func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) {
 	a := newAttempt(c, op, then)
 	if op.TTL > 0 && !c.db.raise(a.mark) {
 		go c.raise(a)
 		return
 	}
-	a.begin()
+	a.begin(now)
 }
 
 // raise waits until the marks bear the hold, a timeout at most. That happens
@@ -167,7 +168,7 @@ func (c *call) raise(a *attempt) {
 			waiting = false
 		}
 	}
-	a.begin()
+	a.begin(c.q.now())
 }
 
 // verdict follows the end of an attempt for the call's own operation.
@@ -176,25 +177,28 @@ func (c *call) verdict(a *attempt, v Verdict) {
 		c.split(a)
 		return
 	}
-	c.finish(a.outcome(v))
+	c.finishAt(a.outcome(v), a.ended)
 }
 
 // finish ends the run: it tells the outcome and lets the next call on the key
 // go.
-func (c *call) finish(o *Outcome) {
+func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
+
+// finishAt is finish for what has ended at the time now.
+func (c *call) finishAt(o *Outcome, now time.Duration) {
 	c.q.events.ended(c.op.Kind, o.Verdict)
 	if c.op.Kind != Read && (o.Verdict == Won || o.Verdict == Undecided) {
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
-	if !c.tell(o) {
+	if !c.tell(o, now) {
 		o.Undo()
 	}
 	if gone {
 		o.Undo()
 		c.passOn()
 	} else {
-		c.answerSharing(o)
+		c.answerSharing(o, now)
 	}
 	c.db.keys.leave(c)
 }
@@ -209,20 +213,20 @@ func (c *call) touch() {
 
 // answerSharing answers those that shared the fan-out: beside a winner the
 // others are refused by its token.
-func (c *call) answerSharing(o *Outcome) {
+func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	for _, s := range c.sharing {
 		shared := &Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
 		if c.op.Kind == Acquire && o.Verdict == Won {
 			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
 		}
 		c.q.events.ended(s.op.Kind, shared.Verdict)
-		s.tell(shared)
+		s.tell(shared, now)
 	}
 	c.sharing = nil
 }
 
-// tell calls done, once; it returns false when that was done before.
-func (c *call) tell(o *Outcome) bool {
+// tell calls done at the time now, once; it returns false when that was done before.
+func (c *call) tell(o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
 	if c.told {
 		c.mu.Unlock()
@@ -233,7 +237,7 @@ func (c *call) tell(o *Outcome) bool {
 		c.stay.Stop()
 	}
 	c.mu.Unlock()
-	o.Took = c.q.now() - c.arrived
+	o.Took = now - c.arrived
 	c.q.events.timings[c.op.Kind].add(o.Took)
 	c.done(o)
 	c.q.underWay.leave()

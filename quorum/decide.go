@@ -28,7 +28,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		o := a.outcome(v)
 		o.Done = op.Kind
 		c.finish(o)
-	})
+	}, c.q.now())
 }
 
 // readAll reads all keys of a DecideAll side by side. That they are not read
@@ -57,7 +57,7 @@ func (c *call) readAll() {
 			default:
 				c.decideAll(states)
 			}
-		})
+		}, c.q.now())
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *call) decideAll(states []State) {
 			o.Changes = changes
 		}
 		c.finish(o)
-	})
+	}, c.q.now())
 }
 
 // step is what is to be found under one key, and what becomes of it.

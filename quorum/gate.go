@@ -3,53 +3,44 @@ package quorum
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
-// gate counts what is inside, and can be closed for those outside.
+// gate counts what is inside, and can be closed for those outside. Every
+// operation passes it twice, so it has no lock.
 type gate struct {
-	mu     sync.Mutex
-	inside int
-	closed bool
+	// inside is the count, with the bit shut when the gate is closed.
+	inside atomic.Int64
+	once   sync.Once
 	empty  chan struct{}
 }
+
+const shut = 1 << 62
 
 func (g *gate) init() { g.empty = make(chan struct{}) }
 
 // enter returns false when the gate is closed.
 func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+	if g.inside.Add(1)&shut != 0 {
+		g.leave()
 		return false
 	}
-	g.inside++
 	return true
 }
 
 func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.inside--; g.inside == 0 && g.closed {
-		close(g.empty)
+	if g.inside.Add(-1) == shut {
+		g.once.Do(func() { close(g.empty) })
 	}
 }
 
-func (g *gate) count() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.inside
-}
+func (g *gate) count() int { return int(g.inside.Load() &^ shut) }
 
 // close lets nobody in any more, and waits until nobody is inside.
 func (g *gate) close(ctx context.Context) error {
-	g.mu.Lock()
-	if !g.closed {
-		g.closed = true
-		if g.inside == 0 {
-			close(g.empty)
-		}
+	if g.inside.Or(shut)&^shut == 0 {
+		g.once.Do(func() { close(g.empty) })
 	}
-	g.mu.Unlock()
 	select {
 	case <-g.empty:
 		return nil

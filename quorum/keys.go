@@ -3,6 +3,7 @@ package quorum
 import (
 	"hash/maphash"
 	"sync"
+	"time"
 )
 
 // keyTable holds the queues of the keys of one database that have operations
@@ -18,12 +19,14 @@ type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
 	recent recent
-	open   map[lockName][]*attempt
+	// unused are queues for other keys to come.
+	unused []*keyQueue
 }
 
 // keyQueue is the operations on one key, in order of arrival: they go out one
-// at a time, from the first byte to the verdict (V7). All fields need the
-// shard's mutex.
+// at a time, from the first byte to the verdict (V7). It lives as long as it
+// has any, or attempts that are open (names.go). All fields need the shard's
+// mutex.
 type keyQueue struct {
 	key     string
 	waiting []*call
@@ -32,13 +35,44 @@ type keyQueue struct {
 	// advancing is whether some goroutine starts calls; it looks again before
 	// it leaves.
 	advancing bool
+	open      *openAttempt
 }
 
 func (t *keyTable) init() {
 	t.seed = maphash.MakeSeed()
 	for i := range t.shards {
 		t.shards[i].queues = map[string]*keyQueue{}
-		t.shards[i].open = map[lockName][]*attempt{}
+	}
+}
+
+// queue is that of a key, made if there is none. Needs the mutex.
+func (s *keyShard) queue(key string) *keyQueue {
+	k := s.queues[key]
+	if k != nil {
+		return k
+	}
+	if last := len(s.unused) - 1; last >= 0 {
+		k, s.unused = s.unused[last], s.unused[:last]
+		k.key = key
+	} else {
+		k = &keyQueue{key: key}
+	}
+	s.queues[key] = k
+	return k
+}
+
+// maxUnused bounds the queues that a shard keeps.
+const maxUnused = 64
+
+// tidy forgets a queue that nothing needs. Needs the mutex.
+func (s *keyShard) tidy(k *keyQueue) {
+	if k.advancing || k.running != nil || len(k.waiting) > 0 || k.open != nil {
+		return
+	}
+	delete(s.queues, k.key)
+	if len(s.unused) < maxUnused && cap(k.waiting) <= maxUnused {
+		k.key, k.waiting = "", k.waiting[:0]
+		s.unused = append(s.unused, k)
 	}
 }
 
@@ -47,16 +81,42 @@ func (t *keyTable) shard(key string) *keyShard {
 }
 
 // enter puts a call behind all others on its keys, in one step, and starts
-// what can be started. One that has waited already goes before them (V5),
+// what can be started; now is the time. It returns false, and does nothing,
+// where too many wait. One that has waited already goes before them (V5),
 // unless it has several keys: then it would wait for a call on one key that
 // waits for it on another.
-func (t *keyTable) enter(c *call, first bool) {
-	if c.op.Kind != DecideAll {
-		c.turns.Store(1)
-		s := t.shard(c.op.Key)
+func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
+	if c.op.Kind == DecideAll {
+		return t.enterAll(c, first)
+	}
+	c.turns.Store(1)
+	s := t.shard(c.op.Key)
+	s.mu.Lock()
+	k := s.queue(c.op.Key)
+	switch {
+	case len(k.waiting) >= maxWaiting && !first:
+		s.mu.Unlock()
+		return false
+	case k.running == nil && !k.advancing && len(k.waiting) == 0:
+		// The usual case: there is nothing to put in order.
+		c.sharing = nil
+		k.running, k.advancing = c, true
+		c.turns.Store(0)
+		s.mu.Unlock()
+		c.start(now)
 		s.mu.Lock()
-		s.advance(s.add(c, c.op.Key, first))
-		return
+		k.advancing = false
+	default:
+		k.add(c, first)
+	}
+	s.advance(k)
+	return true
+}
+
+// enterAll is enter for a call on several keys.
+func (t *keyTable) enterAll(c *call, again bool) bool {
+	if !again && t.full(c.op.Key) {
+		return false
 	}
 	c.turns.Store(int32(len(c.op.Keys)))
 	// One such call at a time enters, so that any two of them stand in the
@@ -65,13 +125,14 @@ func (t *keyTable) enter(c *call, first bool) {
 	for _, key := range c.op.Keys {
 		s := t.shard(key)
 		s.mu.Lock()
-		s.add(c, key, false)
+		s.queue(key).add(c, false)
 		s.mu.Unlock()
 	}
 	t.several.Unlock()
 	for _, key := range c.op.Keys {
 		t.shard(key).wake(key)
 	}
+	return true
 }
 
 // maxWaiting bounds the calls that wait on one key.
@@ -101,18 +162,12 @@ func (t *keyTable) waiting() int {
 }
 
 // add needs the mutex.
-func (s *keyShard) add(c *call, key string, first bool) *keyQueue {
-	k := s.queues[key]
-	if k == nil {
-		k = &keyQueue{key: key}
-		s.queues[key] = k
-	}
+func (k *keyQueue) add(c *call, first bool) {
 	if first {
 		k.waiting = append([]*call{c}, k.waiting...)
 	} else {
 		k.waiting = append(k.waiting, c)
 	}
-	return k
 }
 
 // wake starts what can be started.
@@ -162,14 +217,12 @@ func (s *keyShard) advance(k *keyQueue) {
 		k.running = c
 		if c.turns.Add(-1) == 0 {
 			s.mu.Unlock()
-			c.start()
+			c.start(c.q.now())
 			s.mu.Lock()
 		}
 	}
 	k.advancing = false
-	if k.running == nil && len(k.waiting) == 0 {
-		delete(s.queues, k.key)
-	}
+	s.tidy(k)
 	s.mu.Unlock()
 }
 

@@ -130,6 +130,18 @@ func (l *lane) traffic() *traffic {
 func (l *lane) send(t *task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.accept(t, now)
+}
+
+// ask hands an attempt's part to the master, likewise.
+func (l *lane) ask(a *attempt, i int, spread int64, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.prepare(i, l, spread, now) && l.accept(&a.tasks[i], now)
+}
+
+// accept is send. Needs mu.
+func (l *lane) accept(t *task, now time.Duration) bool {
 	if !l.takes(t, now) {
 		if t.mustArrive() {
 			l.owe(t)
@@ -199,9 +211,8 @@ func (l *lane) frozenAt(now time.Duration) bool {
 
 // latest is the latest possible reading of the master's clock now (V6), for a
 // master that may be asked to hold a lock for hold: one whose mark bears it.
+// Needs mu.
 func (l *lane) latest(hold, now time.Duration) (int64, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.under != nil && l.under.greatest < hold {
 		if l.under.real {
 			l.want(hold)

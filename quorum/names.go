@@ -10,29 +10,72 @@ import "slices"
 // lockName is what the attempts with one name have in common.
 type lockName struct{ key, token string }
 
-// open notes an attempt before its first byte goes out.
-func (t *keyTable) open(a *attempt) {
-	for _, n := range a.lockNames() {
-		s := t.shard(n.key)
-		s.mu.Lock()
-		s.open[n] = append(s.open[n], a)
-		s.mu.Unlock()
+// openAttempt is one lock of an open attempt, in the list of its key's.
+type openAttempt struct {
+	attempt *attempt
+	name    lockName
+	next    *openAttempt
+}
+
+// open notes an attempt before its first byte goes out, and returns whether
+// others with one of its names are open.
+func (t *keyTable) open(a *attempt) (others bool) {
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend:
+		a.openOne = openAttempt{attempt: a, name: lockName{a.op.Key, a.op.Token}}
+		return t.note(&a.openOne)
+	case transact:
+		for i := range a.op.steps {
+			if s := &a.op.steps[i]; s.creates() {
+				o := &openAttempt{attempt: a, name: lockName{s.key, s.change.Token}}
+				others = t.note(o) || others
+			}
+		}
 	}
+	return others
+}
+
+func (t *keyTable) note(o *openAttempt) (others bool) {
+	s := t.shard(o.name.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.queue(o.name.key)
+	for other := k.open; other != nil; other = other.next {
+		others = others || other.name == o.name
+	}
+	o.next, k.open = k.open, o
+	return others
 }
 
 // close forgets it.
 func (t *keyTable) close(a *attempt) {
-	for _, n := range a.lockNames() {
-		s := t.shard(n.key)
-		s.mu.Lock()
-		rest := slices.DeleteFunc(s.open[n], func(o *attempt) bool { return o == a })
-		if len(rest) == 0 {
-			delete(s.open, n)
-		} else {
-			s.open[n] = rest
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend:
+		t.forget(a, a.op.Key)
+	case transact:
+		for i := range a.op.steps {
+			if s := &a.op.steps[i]; s.creates() {
+				t.forget(a, s.key)
+			}
 		}
-		s.mu.Unlock()
 	}
+}
+
+func (t *keyTable) forget(a *attempt, key string) {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.queues[key]
+	if k == nil {
+		return
+	}
+	for at := &k.open; *at != nil; at = &(*at).next {
+		if (*at).attempt == a {
+			*at = (*at).next
+			break
+		}
+	}
+	s.tidy(k)
 }
 
 // taken is whether an open attempt has an expiry on a master.
@@ -40,30 +83,16 @@ func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) boo
 	s := t.shard(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.open[n] {
-		if o != a && o.expiryOf(n, master) == expiry {
+	k := s.queues[n.key]
+	if k == nil {
+		return false
+	}
+	for o := k.open; o != nil; o = o.next {
+		if o.attempt != a && o.name == n && o.attempt.expiryOf(n, master) == expiry {
 			return true
 		}
 	}
 	return false
-}
-
-// lockNames are the locks that the attempt may create.
-func (a *attempt) lockNames() []lockName {
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
-		return []lockName{{a.op.Key, a.op.Token}}
-	case transact:
-		var out []lockName
-		for i := range a.op.steps {
-			if s := &a.op.steps[i]; s.creates() {
-				out = append(out, lockName{s.key, s.change.Token})
-			}
-		}
-		return out
-	default:
-		return nil
-	}
 }
 
 // expiryOf is the expiry of one lock on a master. The attempts on one key are

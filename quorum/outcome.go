@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// outcome makes of a verdict what the client is told.
+// outcome makes of a verdict what the client is told. It is called once.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
 	t := count(a.ballots, a.masters.needs)
-	o := &Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
+	o := &a.result
+	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
 	}
 	switch {
 	case v == Won && a.promises():
-		o.grant = &grant{attempt: a}
+		a.promise.attempt = a
+		o.grant = &a.promise
 		// Extended is what a quorum had before, as far as can be told (V4).
 		o.Prolonged = t.prolonged+t.awaited+t.silent >= t.quorum && t.prolonged > 0
 	case v == Held && a.op.Kind == Read:

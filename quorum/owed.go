@@ -50,11 +50,10 @@ func (l *lane) pay(name owedKey) *task {
 	return t
 }
 
-// owes is whether the rollback of an attempt is still to be carried out.
+// owes is whether the rollback of an attempt is still to be carried out. Needs
+// mu.
 func (l *lane) owes(key, token string, expiry int64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
+	return len(l.owed) > 0 && l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
 }
 
 // payBack puts what is owed behind what waits already: that may be the late

@@ -79,14 +79,12 @@ func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 		done(&Outcome{Err: errors.New("NOQUORUM redlockd is stopping")})
 		return
 	}
-	if d := q.database(op.DB); d.keys.full(op.Key) {
+	c := &call{q: q, db: q.database(op.DB), op: op, client: client, done: done, arrived: q.now()}
+	switch {
+	case !c.db.keys.enter(c, false, c.arrived):
 		q.underWay.leave()
 		done(&Outcome{Err: errors.New("NOQUORUM too many wait for this key")})
-		return
-	}
-	c := &call{q: q, db: q.database(op.DB), op: op, client: client, done: done, arrived: q.now()}
-	c.db.keys.enter(c, false)
-	if !c.begun.Load() {
+	case !c.begun.Load():
 		c.await()
 	}
 }

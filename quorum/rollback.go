@@ -11,8 +11,10 @@ func (a *attempt) late(i int, b ballot) {
 		a.ballots[i] = b
 		a.countLate(i)
 	}
-	again := waited && a.lost && !a.undone[i] && (b.vote == created || b.vote == silent) && a.sent[i]
-	a.undone[i] = a.undone[i] || again
+	again := waited && a.lost && a.undone>>i&1 == 0 && (b.vote == created || b.vote == silent) && a.wentOut(i)
+	if again {
+		a.undone |= 1 << i
+	}
 	a.mu.Unlock()
 	if again {
 		a.rollbackAt(i)
@@ -31,16 +33,19 @@ func (a *attempt) countLate(i int) {
 // rollback deletes what the attempt created, on every master that the
 // operation went out to and whose vote is one of these (P5, V6).
 func (a *attempt) rollback(which func(vote) bool) {
-	var at [maxMasters]bool
+	var at uint32
 	a.mu.Lock()
 	a.lost = true
 	for i := range a.ballots {
-		at[i] = a.sent[i] && !a.undone[i] && which(a.ballots[i].vote)
-		a.undone[i] = a.undone[i] || at[i]
+		if a.wentOut(i) && which(a.ballots[i].vote) {
+			at |= 1 << i
+		}
 	}
+	at &^= a.undone
+	a.undone |= at
 	a.mu.Unlock()
 	for i := range a.masters.lanes {
-		if at[i] {
+		if at>>i&1 != 0 {
 			a.rollbackAt(i)
 		}
 	}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -10,9 +11,10 @@ import (
 // serve sends batches over c until it is over, one at a time: what gathers
 // meanwhile goes out in the next one (M2).
 func (l *lane) serve(c *connection) {
-	for b := l.next(c); b != nil; b = l.next(c) {
+	b := &batch{}
+	for l.next(c, b) {
 		for _, t := range b.unsent {
-			t.answer(ballot{vote: silent})
+			t.answer(ballot{vote: silent}, b.sent)
 		}
 		if len(b.tasks) == 0 {
 			continue
@@ -22,33 +24,34 @@ func (l *lane) serve(c *connection) {
 	}
 }
 
-// next waits for work and takes a batch of it, or returns nil when c is over.
-func (l *lane) next(c *connection) *batch {
+// next waits for work and takes a batch of it, or returns false when c is
+// over.
+func (l *lane) next(c *connection, b *batch) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.conn == c && (!l.open || len(l.queue) == 0 && !l.due) {
 		l.ready.Wait()
 	}
 	if l.conn != c {
-		return nil
+		return false
 	}
 	if l.due {
 		l.payBack()
 	}
-	b := l.take()
+	l.take(b)
 	if len(b.tasks) > 0 {
 		l.busy, l.since = true, b.sent
 	}
-	return b
+	return true
 }
 
 // take moves tasks from the queue into a batch, without those that nobody
 // awaits any more. Needs mu.
-func (l *lane) take() *batch {
+func (l *lane) take(b *batch) {
+	b.clear()
+	b.under, b.sent = l.under, l.now()
 	n := min(len(l.queue), maxBatch)
-	b := &batch{tasks: make([]*task, 0, n), under: l.under, sent: l.now()}
-	for i, t := range l.queue[:n] {
-		l.queue[i] = nil
+	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
 		if t.creates() && !l.votes() {
 			// It was queued before the quarantine began.
@@ -60,11 +63,13 @@ func (l *lane) take() *batch {
 			b.tasks = append(b.tasks, t)
 		}
 	}
-	l.queue = l.queue[n:]
-	if len(l.queue) == 0 {
+	// Moved to the front, so that the same memory serves all batches.
+	left := copy(l.queue, l.queue[n:])
+	clear(l.queue[left:])
+	l.queue = l.queue[:left]
+	if left == 0 && cap(l.queue) > 2*maxBatch {
 		l.queue = nil
 	}
-	return b
 }
 
 // hurry gives what deletes a deadline, where an earlier connection cannot be
@@ -93,7 +98,8 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	joining := b.under != nil && b.under.joining(l.name)
-	outcomes := make([]outcome, len(b.tasks))
+	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
+	outcomes := b.outcomes
 	failed := false
 	for i, t := range b.tasks {
 		outcomes[i] = outcomeOf(t, results[i], quarantined)
@@ -117,7 +123,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 			l.events.masterErrors.Add(1)
 			l.log.Debug("a master answered an error", "code", code)
 		}
-		t.answer(outcomes[i].ballot)
+		t.answer(outcomes[i].ballot, received)
 	}
 	if broken(over) {
 		c.close()
@@ -194,9 +200,10 @@ func (l *lane) drop(c *connection, cause error) {
 		}
 	}
 	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
+	now := l.now()
 	l.mu.Unlock()
 	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
 	for _, t := range lost {
-		t.answer(ballot{vote: silent})
+		t.answer(ballot{vote: silent}, now)
 	}
 }

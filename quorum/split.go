@@ -29,7 +29,7 @@ func (c *call) retry() {
 	c.probing = true
 	c.await()
 	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
-	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true) })
+	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 	c.db.keys.leave(c)
 }
 
@@ -44,10 +44,10 @@ func (c *call) mayRetry() bool {
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
 	if a.first = a.masters.firstToAsk(); a.first < 0 {
-		c.attempt(c.op, c.verdict)
+		c.attempt(c.op, nil, c.q.now())
 		return
 	}
-	a.begin()
+	a.begin(c.q.now())
 }
 
 // probed goes on when a probe has ended: refused by the first master, it
@@ -64,7 +64,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 			return
 		}
 		c.split(r)
-	})
+	}, c.q.now())
 }
 
 // holder is the token that a look after a probe has found, and whether it may
@@ -89,14 +89,15 @@ func (a *attempt) requiredMute() bool { return a.masters.needs.wordOf(a.ballots)
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
-func (a *attempt) askOthers() {
+func (a *attempt) askOthers(now time.Duration) {
 	for i := range a.ballots {
 		if a.ballots[i].vote == unasked {
 			a.ballots[i].vote = awaited
 		}
 	}
+	a.asking = true
 	a.mu.Unlock()
-	a.ask(a.call.q.now(), func(i int) bool { return i != a.first })
+	a.ask(now, ^uint32(1<<a.first))
 }
 
 // refusedFirst is whether the master that was asked alone did not grant.

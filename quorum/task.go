@@ -66,10 +66,10 @@ func (t *task) size() int {
 	return n
 }
 
-// answer hands the vote to who awaits it.
-func (t *task) answer(b ballot) {
+// answer hands the vote to who awaits it; now is when it came.
+func (t *task) answer(b ballot, now time.Duration) {
 	if t.att != nil {
-		t.att.vote(t.index, b)
+		t.att.vote(t.index, b, now)
 	}
 	if t.passed != nil {
 		close(t.passed)

@@ -548,8 +548,8 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		s := c.q.databases[0].Load().keys.shard("k")
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if len(s.open) != 0 {
-			t.Errorf("%d attempts are kept that nobody can undo", len(s.open))
+		if len(s.queues) != 0 {
+			t.Errorf("%d attempts are kept that nobody can undo", len(s.queues))
 		}
 	})
 }

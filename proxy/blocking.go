@@ -68,7 +68,7 @@ func (s *session) wake(b *blocked) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	b.over = true
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // wakes the read; nothing to do when closed
+	s.arm(longAgo) // wakes the read
 }
 
 // readOn reads what comes behind a command that blocks, until that is over or
@@ -83,9 +83,9 @@ func (s *session) readOn(b *blocked) bool {
 		deadline := time.Time{}
 		full := s.frames.end-s.frames.start >= maxQueuedBytes
 		if full {
-			deadline = time.Unix(1, 0)
+			deadline = longAgo
 		}
-		_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+		s.arm(deadline)
 		s.stopMu.Unlock()
 		if full {
 			// Enough is waiting: only now and then look whether it is over.

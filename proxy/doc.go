@@ -15,10 +15,10 @@
 // (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of
 // this redlockd.
 //
-// redcon is the codec and is named only here: it takes complete frames apart
-// and writes RESP2. It never sees a frame before the guard has followed it to
-// its end, because an absurd length ends the process inside redcon, and
-// because its reader recurses once for every read of an incomplete command.
+// redcon is named only here: it writes RESP2. It reads no frame, because an
+// absurd length ends the process inside it, and because its reader recurses
+// once for every read of an incomplete command: the guard that must follow the
+// frames for that knows the arguments when it comes to their end.
 //
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
 // scan.go), or remembered of what went through here and bounded: who holds

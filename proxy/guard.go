@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/tidwall/redcon"
 )
 
 // protocolError is a frame that cannot be followed. Its text is Redis's, and
@@ -45,10 +43,20 @@ type frames struct {
 	arguments int
 	inBulk    bool
 	size      int
+	// bulks are the arguments that have been followed, args is memory for
+	// what next returns.
+	bulks []bulk
+	args  [][]byte
 }
 
+// bulk is where an argument lies, counted from the beginning of its frame.
+type bulk struct{ from, to int }
+
+// keptBulks bounds how many arguments an idle session keeps memory for.
+const keptBulks = 16
+
 // next returns the next complete command, or nil when more must be read
-// first. The slices are valid until the next fill.
+// first. What it returns is valid until the next call or fill.
 func (f *frames) next(lim frameLimits) ([][]byte, error) {
 	for {
 		n, err := f.follow(lim)
@@ -84,14 +92,18 @@ func (f *frames) parse(raw []byte) ([][]byte, error) {
 		}
 		return args, nil
 	}
-	if len(raw) <= maxHeader && bytes.Count(raw, []byte{'\n'}) == 1 {
-		return nil, nil
+	if cap(f.args) > keptBulks {
+		f.args = nil
 	}
-	cmd, err := redcon.Parse(raw)
-	if err != nil {
-		return nil, errMultibulk // the guard and redcon disagree
+	f.args = f.args[:0]
+	for _, b := range f.bulks {
+		f.args = append(f.args, raw[b.from:b.to:b.to])
 	}
-	return cmd.Args, nil
+	f.bulks = f.bulks[:0]
+	if cap(f.bulks) > keptBulks {
+		f.bulks = nil
+	}
+	return f.args, nil
 }
 
 // follow returns the length of the frame at start, or 0 when it has not ended.
@@ -174,6 +186,7 @@ func (f *frames) followBulk(b []byte, lim frameLimits) (bool, error) {
 	if b[end] != '\r' || b[end+1] != '\n' {
 		return false, errBulk
 	}
+	f.bulks = append(f.bulks, bulk{f.scan, end})
 	f.scan, f.inBulk = end+2, false
 	return true, nil
 }

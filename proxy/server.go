@@ -166,8 +166,9 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 		return nil, nil, true
 	}
 	s.lastID++
+	now := time.Now()
 	ses = &session{
-		srv: s, conn: conn, id: s.lastID, born: time.Now(),
+		srv: s, conn: conn, id: s.lastID, born: now, heard: now,
 		log:   s.log.With("session", s.lastID),
 		dead:  make(chan struct{}),
 		users: s.users.Load(),

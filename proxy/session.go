@@ -42,6 +42,8 @@ type session struct {
 	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
 	stopping bool
 	lastCall time.Time // when nothing more is read, if stopping
+	armed    time.Time // the read deadline that awaitMore has set; needs stopMu
+	heard    time.Time // when the last command came
 
 	users *users // as the last command found them
 	user  *user  // nil before login
@@ -180,20 +182,34 @@ func (s *session) awaitMore() bool {
 		return time.Now().Before(s.lastCall)
 	}
 	var deadline time.Time
+	idle := s.srv.cfg().IdleTimeout
 	switch {
 	case s.user == nil:
 		deadline = s.born.Add(s.srv.cfg().LoginTimeout)
 	case s.frames.partial() && s.begun == s.frames.given:
 		return true
-	case s.srv.cfg().IdleTimeout > 0 && (s.subs.count() == 0 || s.frames.partial()):
-		deadline = time.Now().Add(s.srv.cfg().IdleTimeout)
+	case s.frames.partial() && idle > 0:
+		deadline = time.Now().Add(idle)
+	case idle > 0 && s.subs.count() == 0:
+		deadline = s.heard.Add(idle)
 	}
 	s.begun = -1
 	if s.frames.partial() {
 		s.begun = s.frames.given
 	}
-	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+	// One that is a little early does as well: outstayed tells it. So not every
+	// command moves a timer.
+	early := deadline.Sub(s.armed)
+	if s.armed.IsZero() || early < 0 || early > idle/16 || s.frames.partial() {
+		s.arm(deadline)
+	}
 	return true
+}
+
+// arm sets the deadline for reading. Needs stopMu.
+func (s *session) arm(deadline time.Time) {
+	s.armed = deadline
+	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
 }
 
 // outstayed is whether a read that ran into its deadline ends the session:
@@ -204,19 +220,29 @@ func (s *session) outstayed() bool {
 	if s.stopping {
 		return false
 	}
-	if s.user != nil && !s.frames.partial() && !s.pipe.idle() {
+	s.armed = time.Time{}
+	idle := s.srv.cfg().IdleTimeout
+	switch {
+	case s.user == nil || s.frames.partial():
+	case s.subs.count() > 0 || idle == 0 || time.Since(s.heard) < idle:
+		return false // it was armed early, or by other rules
+	case !s.pipe.idle():
+		s.heard = time.Now()
 		return false
 	}
 	s.log.Debug("session timed out", "logged_in", s.user != nil)
 	return true
 }
 
+// longAgo is a deadline that is over.
+var longAgo = time.Unix(1, 0)
+
 // stop ends the session when what it reads until lastCall is answered (S6).
 func (s *session) stop(lastCall time.Time) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	s.stopping, s.lastCall = true, lastCall
-	_ = s.conn.SetReadDeadline(lastCall) // wakes the read; nothing to do when closed
+	s.arm(lastCall) // wakes the read
 }
 
 // kill closes the connection at once and undoes what was not told. Safe for

@@ -59,7 +59,8 @@ func (s *session) show(name []byte, args [][]byte) {
 	for k := range s.subs.names {
 		sh.subs[k] = len(s.subs.names[k])
 	}
-	sh.at = time.Now()
+	s.heard = time.Now()
+	sh.at = s.heard
 	sh.in = s.frames.read
 	sh.commands++
 }

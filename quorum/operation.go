@@ -184,8 +184,8 @@ func (o *Outcome) withdraw() {
 	}
 }
 
-// WriteBefore returns how long from now the writing of the reply may take at
-// most, and whether there is such a limit.
+// WriteBefore returns how long after Confirm the writing of the reply may have
+// ended at the latest, and whether there is such a limit.
 func (o *Outcome) WriteBefore() (time.Duration, bool) {
 	if o.grant == nil {
 		return 0, false

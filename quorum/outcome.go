@@ -86,6 +86,8 @@ func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 // grant is what an outcome promises, and how it is taken back.
 type grant struct {
 	attempt *attempt
+	// looked is when confirm has looked at the clock.
+	looked time.Duration
 }
 
 // limit is when the reply must have been written, by our clock (V2).
@@ -94,11 +96,11 @@ func (g *grant) limit() time.Duration {
 }
 
 func (g *grant) left() time.Duration {
-	return max(0, g.limit()-g.attempt.call.q.now())
+	return max(0, g.limit()-g.looked)
 }
 
 func (g *grant) confirm() error {
-	if g.attempt.call.q.now() <= g.limit() {
+	if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {
 		return nil
 	}
 	g.attempt.call.q.events.lateGrants.Add(1)

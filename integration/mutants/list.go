@@ -8,7 +8,7 @@ const (
 // mutants are the rules of the design, each with the code that keeps it.
 var mutants = []mutant{
 	{"V2", "no look at the time before the write", []change{{"quorum/outcome.go",
-		"if g.attempt.call.q.now() <= g.limit() {", "if true {"}}, votes},
+		"if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {", "if true {"}}, votes},
 	{"V2", "an OK has no deadline", []change{{"quorum/outcome.go",
 		"return g.attempt.began + g.attempt.call.q.cfg.stay()", "return g.attempt.began + g.attempt.call.q.cfg.stay() + time.Hour"}}, votes},
 	{"V2", "a late client is told, and nothing rolled back", []change{{"quorum/outcome.go",
@@ -34,7 +34,7 @@ var mutants = []mutant{
 	{"V6", "late scripts act", []change{{"quorum/scripts.go",
 		"if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end", ""}}, votes},
 	{"V6", "one expiry for two attempts", []change{{"quorum/attempt.go",
-		"for a.call.db.keys.taken(a, n, l, e) ||", "for false && a.call.db.keys.taken(a, n, l, e) ||"}}, votes},
+		"for a.others && a.call", "for false && a.call"}}, votes},
 	{"V7", "operations on one key side by side", []change{{"quorum/keys.go",
 		"for k.running == nil && len(k.waiting) > 0 {", "for len(k.waiting) > 0 {"}}, votes},
 	{"V7", "pollers do not share", []change{{"quorum/call.go",

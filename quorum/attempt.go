@@ -35,7 +35,7 @@ type attempt struct {
 	// not answered, and the client as long as it was not told.
 	pending int
 	wasTold bool
-	timer   *time.Timer
+	due     due
 	ballots []ballot
 	tasks   []task
 	// sent are the masters the operation went out to, undone those that were
@@ -84,7 +84,7 @@ func (a *attempt) begin(now time.Duration) {
 	a.mu.Lock()
 	a.pending = 1
 	a.began = now
-	a.timer = time.AfterFunc(limit, a.timeout)
+	a.call.q.deadlines.add(a, now+limit, now)
 	for i := range a.ballots {
 		if a.first >= 0 && i != a.first {
 			a.ballots[i].vote = unasked
@@ -228,7 +228,8 @@ func (a *attempt) timeout() {
 		again := !a.over
 		a.mu.Unlock()
 		if again {
-			a.timer.Reset(time.Millisecond)
+			now := a.call.q.now()
+			a.call.q.deadlines.add(a, now+time.Millisecond, now)
 		}
 		return
 	}
@@ -245,7 +246,7 @@ func (a *attempt) timeout() {
 // with the mutex held and leaves it free.
 func (a *attempt) end(v Verdict, now time.Duration) {
 	a.over, a.ended = true, now
-	a.timer.Stop()
+	a.call.q.deadlines.remove(a)
 	if v == Won && a.promises() && now-a.began > a.call.q.cfg.Timeout {
 		v = Undecided // won, but too late (V2)
 		a.call.q.events.lateGrants.Add(1)

@@ -22,7 +22,8 @@ type Quorum struct {
 	keepers sync.WaitGroup
 	pulse   pulse
 	// underWay are the calls that were not told their outcome yet.
-	underWay gate
+	underWay  gate
+	deadlines deadlines
 
 	// change is the change of the list of masters, if there is one (M8).
 	change change
@@ -47,6 +48,7 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
+	q.deadlines.now = now
 	q.keepers.Go(func() { q.pulse.beat(q.ctx, q.now) })
 	q.database(0)
 	if !cfg.Masters[0].Embedded {

@@ -131,7 +131,9 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 		}
 	}
 	sl.waiting = len(req.Ops)
-	sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
+	if sl.outcomes = sl.oneOutcome[:]; len(req.Ops) > 1 {
+		sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
+	}
 	for i := range req.Ops {
 		kind := req.Ops[i].Kind
 		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend || kind >= quorum.Decide

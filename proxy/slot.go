@@ -41,6 +41,9 @@ type slot struct {
 
 	// granted is what must be undone when the reply cannot be written.
 	granted []*quorum.Outcome
+
+	// Room for the outcome of the usual command, which has one.
+	oneOutcome, oneGranted [1]*quorum.Outcome
 }
 
 // errClientGone is the reply to an acquire whose client has sent EOF meanwhile.
@@ -72,6 +75,9 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 		limit, grants := g.writeBefore(o)
 		if !grants {
 			continue
+		}
+		if sl.granted == nil {
+			sl.granted = sl.oneGranted[:0]
 		}
 		sl.granted = append(sl.granted, o)
 		if left == 0 || limit < left {

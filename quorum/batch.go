@@ -58,6 +58,11 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == dbSize:
 		return c.client.B().Dbsize().Build()
 	}
+	if t.kind == Release && t.deadline == 0 && !t.rollback && c.loaded[releaseScript] {
+		// The usual release, without the memory that the others need.
+		t.via = releaseScript
+		return c.client.B().Evalsha().Sha1(releaseScript.sha).Numkeys(1).Key(t.key).Arg(t.token).Build()
+	}
 	script, args := t.call()
 	if script == rollbackScript && !c.is7 {
 		script = rollbackOldScript

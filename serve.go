@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,6 +54,7 @@ type process struct {
 // serve puts the rooms together, serves until ctx is over, and stops. again
 // reads the configuration again on SIGHUP; nil where there is no file.
 func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
+	defer runtime.KeepAlive(newBallast())
 	certs, err := openCertificates(cfg, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)

@@ -18,7 +18,7 @@ func TestAllocations(t *testing.T) {
 		do   func()
 	}{
 		{"quorum, a vote", 0, func() { verdictOf(&op, ballots, n) }},
-		{"quorum, a cycle over one master", 60, func() { c.cycle(t) }},
+		{"quorum, a cycle over one master", 36, func() { c.cycle(t) }},
 	} {
 		a.do() // pools and maps
 		if got := testing.AllocsPerRun(500, a.do); got > a.most {

@@ -65,6 +65,7 @@ release: ## dist/: archives for Linux and macOS, and their checksums
 	@go run ./packaging/release -version "$(VERSION)" -out dist
 
 packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
+	@go test -count=1 -run TestEverythingGoesWithMIT ./packaging/licences -args -sources ../check
 	@. ./.deps/env && cd packaging/check && go vet ./... && go test -count=1 -v -timeout $(TIMEOUT) ./...
 	@echo "Not checked: that the image builds and starts (no Docker here), that the images it names exist,"
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."

@@ -1,6 +1,7 @@
 package licences
 
 import (
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -8,9 +9,11 @@ import (
 
 const root = "../.."
 
+var sources = flag.String("sources", root, "the module whose dependencies are looked at")
+
 // TestEverythingGoesWithMIT: what redlockd is built, tested and checked with.
 func TestEverythingGoesWithMIT(t *testing.T) {
-	modules, err := Used(root)
+	modules, err := Used(*sources)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,10 @@ type File struct {
 // fileName is what licences and notices are called.
 var fileName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|unlicense)s?([.-].*)?$`)
 
+// notOfProgram are the endings of files that are none: code, and licences of
+// texts about it.
+var notOfProgram = map[string]bool{".go": true, ".docs": true}
+
 // goPackage is what go list tells of a package.
 type goPackage struct {
 	Dir      string
@@ -121,7 +125,7 @@ func (g *gathered) add(root, dir string) error {
 		return fmt.Errorf("look for licences: %w", err)
 	}
 	for _, e := range entries {
-		if e.IsDir() || !fileName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+		if e.IsDir() || !fileName.MatchString(e.Name()) || notOfProgram[filepath.Ext(e.Name())] {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())

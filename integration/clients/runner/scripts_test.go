@@ -13,7 +13,7 @@ func TestEffect(t *testing.T) {
 		{"set", "", 0, `$"t"`, ":60000", ", set, TTL in ms"},
 		{"set without TTL", "", 0, `$"t"`, ":-1", ", set, no TTL"},
 		{"deleted", "t", learnTTL, "$-1", ":-2", ", deleted"},
-		{"untouched", "t", learnTTL, `$"t"`, ":19990", ""},
+		{"untouched", "t", learnTTL, `$"t"`, ":24990", ""},
 		{"prolonged", "t", learnTTL, `$"t"`, ":60000", ", TTL in ms"},
 		{"persisted", "t", learnTTL, `$"t"`, ":-1", ", no TTL"},
 		{"untouched without TTL", "t", 0, `$"t"`, ":-1", ""},

@@ -26,6 +26,8 @@ type bench struct {
 	grants    atomic.Int64
 	keys      []slotKey
 	over      atomic.Bool
+	k         keeper
+	names     int // of masters, given so far
 	growth    growth
 }
 
@@ -102,20 +104,20 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	if b.maxTTL > 1100*time.Millisecond {
 		b.window = 6 * time.Second
 	}
-	k := newKeeper(t)
+	b.k = newKeeper(t)
 	clock := ""
 	if b.clocks {
-		clock = clockLibrary(k)
+		clock = clockLibrary(b.k)
 	}
 	for i, fsync := range []string{"always", "always", "everysec", "", ""} {
 		lib := ""
 		if i >= 2 {
 			lib = clock
 		}
-		b.masters = append(b.masters, newMaster(k, string(rune('a'+i)), fsync, lib))
+		b.masters = append(b.masters, b.newMaster(fsync, lib))
 	}
 	for n := range b.plan.redlockds {
-		b.redlockds = append(b.redlockds, b.newRedlockd(k, n))
+		b.redlockds = append(b.redlockds, b.newRedlockd(n))
 	}
 	t.Logf("SEED=%d, %v, %d redlockd, %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds), b.clients, b.minTTL, b.maxTTL)
 	return b

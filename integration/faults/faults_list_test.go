@@ -30,6 +30,7 @@ func whole() []kind {
 		{"ambush", 16, ambush},
 		{"majority frozen", 3, majorityFrozen},
 		{"majority restart", 1, majorityRestart},
+		{"replace master", 2, replaceMaster},
 	}
 }
 
@@ -93,17 +94,15 @@ func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Du
 		_ = os.Rename(old, m.Dir)
 		m.Restart()
 	case "clock step":
-		s.ahead[m] += ahead
-		s.b.setAhead(m, s.ahead[m])
+		s.b.setAhead(m, m.ahead+ahead)
 	case "clock fast":
 		// By 3 % to 53 %: the drift that is allowed for is 1 %.
 		rate := 0.03 + wait.Seconds()
 		for began, before := time.Now(), time.Duration(0); before < 2*time.Second; {
 			time.Sleep(2 * time.Millisecond)
 			gone := time.Since(began)
-			s.ahead[m] += time.Duration(float64(gone-before) * rate)
+			s.b.setAhead(m, m.ahead+time.Duration(float64(gone-before)*rate))
 			before = gone
-			s.b.setAhead(m, s.ahead[m])
 		}
 	}
 }
@@ -123,7 +122,7 @@ func (s *schedule) can(how string, m *master) bool {
 	case "old disk":
 		return m.fsync == "always"
 	case "clock step", "clock fast":
-		return m.ahead != ""
+		return m.aheadFile != ""
 	}
 	return true
 }

@@ -17,15 +17,13 @@ type schedule struct {
 	busy  []bool      // masters
 	until []time.Time // when their quarantine is over
 	taken []bool      // redlockds
-	ahead map[*master]time.Duration
 	ran   map[string]int
 	wg    sync.WaitGroup
 }
 
 func newSchedule(b *bench) *schedule {
 	return &schedule{b: b, rng: rand.New(rand.NewPCG(b.seed, 1<<40)), busy: make([]bool, len(b.masters)),
-		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)),
-		ahead: map[*master]time.Duration{}, ran: map[string]int{}}
+		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)), ran: map[string]int{}}
 }
 
 func (s *schedule) count(name string) {
@@ -77,7 +75,7 @@ func (s *schedule) takeMasters(n int, has func(*master) bool) []*master {
 		}
 	}
 	away := len(s.busy) - len(all)
-	if len(free) < n || n < 3 && away+n > 2 || n == 3 && away > 0 {
+	if len(free) < n || n < 3 && away+n > 2 || n >= 3 && away > 0 {
 		return nil
 	}
 	s.rng.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })

@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +23,10 @@ const (
 	retryBudget = 200 * time.Millisecond
 	// stay bounds an answer's time in redlockd (V2); slack is what a busy
 	// machine may add.
-	stay  = timeout + retryBudget
-	slack = 2500 * time.Millisecond
+	// handover is for how long a change of the masters is announced (M8).
+	handover = 1500 * time.Millisecond
+	stay     = timeout + retryBudget
+	slack    = 2500 * time.Millisecond
 )
 
 // keeper is the test, with folders that are kept when it fails and KEEP is
@@ -64,31 +67,35 @@ func (k keeper) TempDir() string {
 // master is one redis-server.
 type master struct {
 	*rig.Master
-	name  string
-	fsync string // of its file of appends; empty if it keeps none
-	ahead string // the file that holds how far its clock is ahead; or empty
+	name      string
+	fsync     string // of its file of appends; empty if it keeps none
+	clock     string // the library that moves its clock; or empty
+	aheadFile string // holds how far its clock is ahead; or empty
+	ahead     time.Duration
 }
 
-func newMaster(k keeper, name, fsync, clock string) *master {
-	m := &master{name: name, fsync: fsync}
+func (b *bench) newMaster(fsync, clock string) *master {
+	m := &master{name: fmt.Sprint("m", b.names), fsync: fsync, clock: clock}
+	b.names++
 	var env, args []string
 	if clock != "" {
-		m.ahead = filepath.Join(k.dir, "ahead-"+name)
-		if err := os.WriteFile(m.ahead, make([]byte, 8), 0o600); err != nil {
-			k.Fatal(err)
+		m.aheadFile = filepath.Join(b.k.dir, "ahead-"+m.name)
+		if err := os.WriteFile(m.aheadFile, make([]byte, 8), 0o600); err != nil {
+			b.k.Fatal(err)
 		}
-		env = []string{"LD_PRELOAD=" + clock, "CLOCK_AHEAD=" + m.ahead}
+		env = []string{"LD_PRELOAD=" + clock, "CLOCK_AHEAD=" + m.aheadFile}
 	}
 	if fsync != "" {
 		args = []string{"--appendonly", "yes", "--appendfsync", fsync}
 	}
-	m.Master = rig.StartMasterIn(k, env, args...)
+	m.Master = rig.StartMasterIn(b.k, env, args...)
 	return m
 }
 
 // setAhead moves its wall clock.
 func (b *bench) setAhead(m *master, d time.Duration) {
-	f, err := os.OpenFile(m.ahead, os.O_WRONLY, 0)
+	m.ahead = d
+	f, err := os.OpenFile(m.aheadFile, os.O_WRONLY, 0)
 	if err != nil {
 		b.tb.Errorf("clock of %s: %v", m.name, err)
 		return
@@ -129,14 +136,15 @@ type redlockd struct {
 	killed atomic.Int64
 }
 
-func (b *bench) newRedlockd(k keeper, n int) *redlockd {
+func (b *bench) newRedlockd(n int) *redlockd {
+	k := b.k
 	r := &redlockd{addr: rig.FreeAddress(k)}
 	cfg := rig.Config{Address: r.addr, Admin: rig.FreeAddress(k), Timeout: timeout, RetryBudget: retryBudget,
-		MaxTTL: max(b.maxTTL, 1100*time.Millisecond), Quorum: os.Getenv("QUORUM"), LogLevel: "debug"}
+		MaxTTL: max(b.maxTTL, 1100*time.Millisecond), Quorum: os.Getenv("QUORUM"), Handover: handover, LogLevel: "debug"}
 	for _, m := range b.masters {
 		l := rig.NewLink(k, m.Addr)
 		r.links = append(r.links, l)
-		cfg.Masters = append(cfg.Masters, l.Addr)
+		cfg.Masters, cfg.Names = append(cfg.Masters, l.Addr), append(cfg.Names, m.name)
 	}
 	if b.each != nil {
 		b.each(n, &cfg)

@@ -151,3 +151,56 @@ func TestRedlockdFrozen(t *testing.T) {
 		t.Errorf("%d locks were taken, want %d", b.h.counts["acquire yes"], want)
 	}
 }
+
+// TestReplaceAllMasters is M8: all masters are replaced one after another
+// under load, with the redlockd reloaded at different moments. A lock that is
+// extended lives on, and a redlockd that is left on the old list refuses and
+// says why.
+func TestReplaceAllMasters(t *testing.T) {
+	b := newBench(t, seed(), plan{clients: 24, redlockds: 2, minTTL: 300 * time.Millisecond, maxTTL: 1100 * time.Millisecond})
+	ctx, holder := context.Background(), b.redlockds[0].Client()
+	old := b.redlockds[1].Config
+	old.Address, old.Admin = "", ""
+	left := rig.JoinRedlockd(b.k, old)
+	b.run(func() {
+		const key = "extended"
+		rig.Eventually(t, "the lock is taken", func() (bool, string) {
+			ok, err := holder.SetNX(ctx, key, "me", b.maxTTL).Result()
+			return ok, fmt.Sprint(err)
+		})
+		var over atomic.Bool
+		var extender sync.WaitGroup
+		extends, unknowns := 0, 0
+		extender.Go(func() {
+			for ; !over.Load(); time.Sleep(b.maxTTL / 3) {
+				n, err := holder.Eval(ctx, extendScript, []string{key}, "me", b.maxTTL.Milliseconds()).Int()
+				switch {
+				case n == 1:
+					extends++
+				case err != nil && strings.HasPrefix(err.Error(), "NOQUORUM "):
+					unknowns++
+				default:
+					t.Errorf("extend %d: %d, %v", extends, n, err)
+				}
+			}
+		})
+		rng := rand.New(rand.NewPCG(b.seed, 1<<42))
+		for at := range b.masters {
+			b.replace(rng, at, nil)
+			refused := left.Client().SetNX(ctx, fmt.Sprint("left:", at), "t", time.Second).Err()
+			// Later on it reaches no majority at all.
+			if refused == nil || at < 2 && !strings.Contains(refused.Error(), "another list of masters") {
+				t.Errorf("the redlockd with the list of before, after change %d: %v", at+1, refused)
+			}
+		}
+		over.Store(true)
+		extender.Wait()
+		if n, err := holder.Eval(ctx, releaseScript, []string{key}, "me").Int(); n != 1 {
+			t.Errorf("release of the extended lock: %d, %v", n, err)
+		}
+		t.Logf("five masters replaced in %v; one lock extended %d times meanwhile, %d times NOQUORUM", b.h.now().Round(time.Millisecond), extends, unknowns)
+	})
+	if want := 50; b.h.counts["acquire yes"] < want {
+		t.Errorf("%d locks were taken, want %d", b.h.counts["acquire yes"], want)
+	}
+}

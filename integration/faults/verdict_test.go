@@ -23,7 +23,7 @@ func (b *bench) wantNothingLeft() {
 			if err == nil && len(keys) == 1 && keys[0] == "redlockd:mark" {
 				break
 			}
-			if m.ahead == "" || time.Now().After(end) {
+			if m.aheadFile == "" || time.Now().After(end) {
 				b.tb.Errorf("when all is over master %s has %q, %v; want only redlockd's mark", m.name, keys, err)
 				break
 			}

@@ -18,11 +18,14 @@ type Config struct {
 	Timeout     time.Duration
 	RetryBudget time.Duration
 	MaxTTL      time.Duration
+	Handover    time.Duration
 	NoExpiry    string
 	Quorum      string // more lines for the block quorum
 
 	Masters []string // addresses
 	Names   []string // of the masters; a, b, c, ... if nil
+	// Required is the name of the required master, if there is one.
+	Required string
 	// MasterPassword is what the masters ask for.
 	MasterPassword string
 
@@ -63,11 +66,15 @@ func (c Config) Text() string {
 	line("timeout", c.Timeout, c.Timeout == 0)
 	line("retry_budget", c.RetryBudget, c.RetryBudget == 0)
 	line("max_ttl", c.MaxTTL, c.MaxTTL == 0)
+	line("handover", c.Handover, c.Handover == 0)
 	line("no_expiry", c.NoExpiry, c.NoExpiry == "")
 	fmt.Fprintf(&b, "%s\n}\n\n", c.Quorum)
 	for i, addr := range c.Masters {
 		fmt.Fprintf(&b, "master %q {\n  address = %q\n", c.name(i), addr)
 		line("password", c.MasterPassword, c.MasterPassword == "")
+		if c.Required != "" && c.name(i) == c.Required {
+			fmt.Fprintf(&b, "  required = true\n")
+		}
 		fmt.Fprintf(&b, "}\n")
 	}
 	fmt.Fprintf(&b, "\nadmin {\n  address = %q\n}\n\nlog {\n", cmp.Or(c.Admin, anyPort))

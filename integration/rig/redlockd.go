@@ -170,6 +170,17 @@ func (r *Redlockd) Stop() {
 	}
 }
 
+// Info is a field of what INFO answers, or "" where it has none or nobody
+// answers.
+func (r *Redlockd) Info(field string) string {
+	c := Direct(r.Addr, r.Config.Password)
+	defer c.Close()
+	text, _ := c.Info(context.Background(), "everything").Result()
+	_, after, _ := strings.Cut(text, "\n"+field+":")
+	value, _, _ := strings.Cut(after, "\r")
+	return value
+}
+
 // Metric is a number without labels that the admin address tells of.
 func (r *Redlockd) Metric(name string) float64 {
 	r.tb.Helper()

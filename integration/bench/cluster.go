@@ -34,10 +34,15 @@ type clusterOptions struct {
 	slow  int
 	// maxTTL is redlockd's max_ttl; empty is its default.
 	maxTTL string
+	// binary is the redlockd; empty is the one that is measured.
+	binary string
 }
 
 // cluster starts five masters, marks them, and starts a redlockd over them.
 func (r *rig) cluster(ctx context.Context, o clusterOptions) (*cluster, error) {
+	if o.binary == "" {
+		o.binary = r.binary
+	}
 	c := &cluster{masters: make([]*process, 5), addrs: make([]string, 5)}
 	errs := make([]error, len(c.masters))
 	var wg sync.WaitGroup
@@ -58,10 +63,10 @@ func (r *rig) cluster(ctx context.Context, o clusterOptions) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said, err := exec.CommandContext(ctx, r.binary, "-bootstrap", "-config", config).CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, o.binary, "-bootstrap", "-config", config).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("redlockd -bootstrap: %w\n%s", err, said)
 	}
-	c.redlockd, err = r.redlockd(ctx, config, len(c.masters))
+	c.redlockd, err = r.redlockd(ctx, o.binary, config, len(c.masters))
 	return c, err
 }
 
@@ -71,7 +76,7 @@ func (r *rig) another(ctx context.Context, c *cluster, o clusterOptions) (*proce
 	if err != nil {
 		return nil, err
 	}
-	return r.redlockd(ctx, config, len(c.masters))
+	return r.redlockd(ctx, r.binary, config, len(c.masters))
 }
 
 // config writes a config.hcl. What it does not name is redlockd's default.
@@ -100,8 +105,8 @@ func (r *rig) config(c *cluster, o clusterOptions) (string, error) {
 }
 
 // redlockd starts one and waits until all the masters vote.
-func (r *rig) redlockd(ctx context.Context, config string, masters int) (*process, error) {
-	p, err := r.launch(r.binary, "-config", config)
+func (r *rig) redlockd(ctx context.Context, binary, config string, masters int) (*process, error) {
+	p, err := r.launch(binary, "-config", config)
 	if err != nil {
 		return nil, err
 	}

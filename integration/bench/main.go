@@ -20,6 +20,7 @@ import (
 type options struct {
 	root    string
 	binary  string
+	before  string
 	out     string
 	only    string
 	rounds  int
@@ -52,6 +53,7 @@ func parse(args []string) (o options, err error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&o.root, "root", "../..", "the `folder` of redlockd's main module")
 	fs.StringVar(&o.binary, "redlockd", "", "measure this `file`, instead of building redlockd anew")
+	fs.StringVar(&o.before, "before", "", "measure this redlockd too, in workload a: a `file` built before a change")
 	fs.StringVar(&o.out, "out", "", "write results.md, results.json and the charts into this `folder`")
 	fs.StringVar(&o.only, "only", "a,b,c,d,e,f", "the `workloads` to run")
 	fs.IntVar(&o.rounds, "rounds", 5, "how often each contender has its turn")
@@ -94,7 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer r.close()
-	r.timeout = o.timeout
+	r.timeout, r.before = o.timeout, o.before
 	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), idle: o.idle, held: o.held, out: out}
 	s := settingOf(ctx, b)
 	for _, w := range chosen {

@@ -15,6 +15,8 @@ import (
 type rig struct {
 	dir    string
 	binary string
+	// before is another redlockd, to compare with; or empty.
+	before string
 	// timeout is redlockd's quorum.timeout; 0 is its default.
 	timeout time.Duration
 

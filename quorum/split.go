@@ -13,7 +13,7 @@ func (c *call) split(a *attempt) {
 	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
 	c.lastToken, c.lastMasters = token, masters
 	switch {
-	case again && a.heldWithSilent():
+	case again && a.heldWithSilent() && !c.mayProlong(token):
 		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
 	case c.mayRetry():
 		c.retry()
@@ -59,12 +59,24 @@ func (c *call) probed(a *attempt, v Verdict) {
 	}
 	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
 	c.attempt(look, func(r *attempt, v Verdict) {
-		if token, held := r.holder(c.op.Token); v == Held && held {
+		token, held := r.holder(c.op.Token)
+		switch {
+		case v == Held && held && c.mayProlong(token):
+			// The first master alone stood in its way.
+			c.attempt(c.op, c.verdict, c.q.now())
+			return
+		case v == Held && held:
 			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
 			return
 		}
 		c.split(r)
 	}, c.q.now())
+}
+
+// mayProlong is whether a token is no holder in the operation's way, but what
+// it would prolong.
+func (c *call) mayProlong(token string) bool {
+	return c.op.Kind == AcquireOrExtend && token == c.op.Token
 }
 
 // holder is the token that a look after a probe has found, and whether it may

@@ -139,6 +139,38 @@ func TestV5SplitsEnd(t *testing.T) {
 	})
 }
 
+// V4, V5: a client's own lock is not "held by another" for what acquires or
+// extends, however often it is met while it is tried again.
+func TestV5OwnLockIsNoRefusal(t *testing.T) {
+	op := Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 10 * time.Second}
+	// One has another's copy and is the first to be asked (V5).
+	lost := func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		synctest.Wait()
+		_ = c.masters[0].Set("k", "another")
+		c.masters[4].kill()
+		time.Sleep(time.Second)
+	}
+	t.Run("on a quorum only with the silent", func(t *testing.T) {
+		inBubble(t, 5, func(c *cluster) {
+			lost(c)
+			c.masters[3].kill()
+			time.Sleep(time.Second)
+			c.want(do(c.q, op), Split)
+		})
+	})
+	t.Run("on a quorum that answers late", func(t *testing.T) {
+		inBubble(t, 5, func(c *cluster) {
+			lost(c)
+			c.slow(c.cfg.Timeout+10*time.Millisecond, 3)
+			out := start(c.q, op)
+			time.Sleep(c.cfg.Timeout + 5*time.Millisecond)
+			c.slow(0, 3)
+			c.want(<-out, Won)
+		})
+	})
+}
+
 // V6, why 8: the rollback of an attempt never frees another attempt's lock,
 // also with an equal token, not even when it comes late.
 func TestV6RollbackNamesItsAttempt(t *testing.T) {

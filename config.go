@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -102,10 +103,32 @@ func line(d *hcl.Diagnostic) int {
 // problems at once, or says why the file could not be read; the strings are
 // warnings about what works but is seldom meant.
 func loadConfig(name, listen string) (config, []string, error) {
-	source, err := os.ReadFile(name)
+	source, err := readBounded(name, maxConfigFile)
 	if err != nil {
 		return config{}, nil, err
 	}
+	return decodeConfig(name, source, listen)
+}
+
+// maxConfigFile bounds a configuration in bytes.
+const maxConfigFile = 1 << 20
+
+// readBounded reads a file of at most this many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	source, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(source)) > most {
+		err = fmt.Errorf("%s is longer than %d bytes", name, most)
+	}
+	return source, err
+}
+
+// decodeConfig is loadConfig for what was read.
+func decodeConfig(name string, source []byte, listen string) (config, []string, error) {
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 	files := map[string]*hcl.File{name: file}
 	if diags.HasErrors() {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -59,10 +58,7 @@ func passwordFile(to *[]string) func(cty.Value) string {
 		if text(&name)(v) != "" {
 			return "the name of a file in quotes"
 		}
-		if at, err := os.Stat(name); err == nil && at.Size() > maxPasswordFile {
-			return fmt.Sprintf("a file of at most %d bytes", maxPasswordFile)
-		}
-		source, err := os.ReadFile(name)
+		source, err := readBounded(name, maxPasswordFile)
 		if err != nil {
 			return "a file that can be read: " + err.Error()
 		}

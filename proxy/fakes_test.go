@@ -31,6 +31,7 @@ type fakeQuorum struct {
 	held     map[string][]func() // by key: what waits
 	armed    map[string][]*quorum.Watch
 	order    []string
+	ops      []quorum.Op
 	granted  map[*quorum.Outcome]string
 	undone   chan string
 	asked    chan string
@@ -64,6 +65,7 @@ func (q *fakeQuorum) Do(op *quorum.Op, client quorum.Client, done func(*quorum.O
 	key := id(op.DB, op.Key)
 	q.mu.Lock()
 	q.order = append(q.order, key)
+	q.ops = append(q.ops, *op)
 	q.clients = append(q.clients, client)
 	run := func() {
 		q.mu.Lock()

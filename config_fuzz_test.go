@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// FuzzConfig: no file ends the process, a wrong one is told with something to
+// read, and a right one can be compared and shown.
+func FuzzConfig(f *testing.F) {
+	sample, err := os.ReadFile("config.hcl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(sample))
+	f.Add(strings.NewReplacer("  # ", "  ", "# ", "").Replace(string(sample)))
+	f.Add(everything)
+	f.Add(listening("password_file = \"/dev/zero\"\npassword = [\"a\", 7]"))
+	f.Add(listening("user \"u\" {\n password = \"#\"\n keys = [\"k\"]\n operations = [\"read\"]\n}"))
+	f.Add("listen {\n max_clients = 1e999\n idle_timeout = \"9999999h\"\n}\n" + masters)
+	f.Add("quorum {\n deny = " + strings.Repeat("[", 300) + "\n}")
+	f.Add("listen {\n password = env(env(\"${\"))\n}")
+	f.Fuzz(func(t *testing.T, source string) {
+		cfg, _, err := decodeConfig("fuzz.hcl", []byte(source), "")
+		var out bytes.Buffer
+		var wrong *configError
+		switch {
+		case err == nil:
+			if names := differences(cfg, cfg); len(names) > 0 {
+				t.Errorf("differs from itself in %q", names)
+			}
+			if err := printCheck(&out, "fuzz.hcl", cfg, nil); err != nil {
+				t.Error(err)
+			}
+		case errors.As(err, &wrong):
+			wrong.print(&out)
+		default:
+			t.Errorf("neither right nor wrong: %v", err)
+		}
+		if out.Len() == 0 {
+			t.Error("nothing is said")
+		}
+	})
+}

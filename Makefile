@@ -14,7 +14,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 CLIENTS   ?= .
 MOST      ?= 90s
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release packages clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release packages hostile clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -72,6 +72,9 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 
 shows: deps ## what make test shows of contests, freezes and restarts, ten times and more; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen' ./integration/faults
+
+hostile: deps ## 10,000 connections for a minute, half of them hostile; needs ulimit -n 20000
+	@. ./.deps/env && go test -count=1 -v -timeout $(TIMEOUT) ./integration/hostile -args -clients 10000 -lasting 60s -rate 300 -slower 2
 
 clean: ## remove what was built, and the tools that make deps put here
 	@rm -rf bin dist .deps

@@ -107,6 +107,32 @@ func TestRedisCLIOverTLS(t *testing.T) {
 	}
 }
 
+// A client without a certificate gets nowhere, also by openssl's word.
+func TestOpenSSLWithoutCertificate(t *testing.T) {
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("no openssl here: ", err)
+	}
+	r := startRig(t)
+	talk := func(args ...string) string {
+		cmd := exec.Command("openssl", append([]string{"s_client", "-quiet", "-connect", r.address(t, "serving"), "-CAfile", r.server.ca}, args...)...)
+		cmd.Stdin = strings.NewReader("PING\r\nSET openssl token NX PX 60000\r\nQUIT\r\n")
+		out, _ := cmd.CombinedOutput() // its exit code tells little
+		return string(out)
+	}
+	if out := talk("-cert", r.client.cert, "-key", r.client.key); !strings.Contains(out, "+PONG\r\n+OK\r\n") {
+		t.Errorf("with a certificate: %q", out)
+	}
+	others := newAuthority(t, "others").files(t, "client")
+	for name, args := range map[string][]string{"without one": nil, "with another's": {"-cert", others.cert, "-key", others.key}} {
+		if out := talk(args...); strings.Contains(out, "+PONG") || !strings.Contains(out, "alert") {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+	if got, err := ask(r.dial(t, true), "SET openssl other NX PX 60000"); got != "$-1" {
+		t.Errorf("the lock: %q %v, want it held by who had a certificate", got, err)
+	}
+}
+
 func TestAdminOverTLS(t *testing.T) {
 	r := startRig(t)
 	r.says(t, "serving metrics")

@@ -3,6 +3,7 @@ package proxy
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redlockd/redlockd/commands"
 )
@@ -69,12 +70,18 @@ func specs() []commands.Spec {
 	return list
 }
 
-func describeAll() commands.Reply {
-	var items []commands.Reply
-	for _, c := range specs() {
-		items = append(items, describeSpec(c))
-	}
-	return commands.Array(items...)
+// describeAll is COMMAND's reply, which is long and short to ask for: it is
+// made once, and all sessions share it.
+var describeAll func() commands.Reply
+
+func init() {
+	describeAll = sync.OnceValue(func() commands.Reply {
+		var items []commands.Reply
+		for _, c := range specs() {
+			items = append(items, describeSpec(c))
+		}
+		return commands.Array(items...)
+	})
 }
 
 func describeNamed(name []byte) commands.Reply {

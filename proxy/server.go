@@ -139,6 +139,7 @@ func (s *Server) rest(d time.Duration) bool {
 // admit starts a session, or turns the connection away.
 func (s *Server) admit(conn net.Conn) {
 	s.stats.connections.Add(1)
+	bufferless(conn)
 	ses, oldest, full := s.newSession(conn)
 	s.drop(oldest)
 	switch {

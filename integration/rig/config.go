@@ -14,6 +14,7 @@ type Config struct {
 	Address  string // a free port of 127.0.0.1 if empty
 	Admin    string // likewise
 	Password string
+	Listen   string // more lines for the block listen
 
 	Timeout     time.Duration
 	RetryBudget time.Duration
@@ -62,7 +63,7 @@ func (c Config) Text() string {
 	}
 	fmt.Fprintf(&b, "listen {\n  address = %q\n", cmp.Or(c.Address, anyPort))
 	line("password", c.Password, c.Password == "")
-	fmt.Fprintf(&b, "}\n\nquorum {\n")
+	fmt.Fprintf(&b, "%s\n}\n\nquorum {\n", c.Listen)
 	line("timeout", c.Timeout, c.Timeout == 0)
 	line("retry_budget", c.RetryBudget, c.RetryBudget == 0)
 	line("max_ttl", c.MaxTTL, c.MaxTTL == 0)

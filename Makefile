@@ -47,7 +47,7 @@ fuzz: deps ## every fuzz target for FUZZTIME, then 20,000 scripts on Redis and r
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package || exit 1; \
 		done; \
 	done
 	@. ./.deps/env && go test ./integration -count=1 -run '^TestC7ScriptsAsOnRedis$$' -timeout $(TIMEOUT) -v -args -scripts 20000

@@ -68,10 +68,6 @@ func list(dir string, env []string, what ...string) ([]Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %w", strings.Join(what, " "), err)
 	}
-	std, err := standard()
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]*gathered{}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p goPackage
@@ -86,6 +82,10 @@ func list(dir string, env []string, what ...string) ([]Module, error) {
 		if err := gather(found, p); err != nil {
 			return nil, err
 		}
+	}
+	std, err := standard(found)
+	if err != nil {
+		return nil, err
 	}
 	modules := []Module{std}
 	for _, g := range found {
@@ -157,18 +157,21 @@ func (g *gathered) module() Module {
 	return m
 }
 
-// standard is Go's own library, which is in every program.
-func standard() (Module, error) {
+// standard is Go's own library, which is in every program. Some packages of Go
+// put its licence elsewhere; that of golang.org/x/sys, which redlockd links, is
+// the same.
+func standard(found map[string]*gathered) (Module, error) {
 	out, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
 		return Module{}, fmt.Errorf("go env: %w", err)
 	}
 	root, version, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	g := gathered{"std", version, map[string]string{}}
-	// Packagers that move the licence elsewhere leave the library as it is, and
-	// its licence is the one of golang.org/x.
 	if err := g.add(root, root); err != nil {
 		return Module{}, err
+	}
+	if same := found["golang.org/x/sys"]; len(g.files) == 0 && same != nil {
+		g.files = same.files
 	}
 	return g.module(), nil
 }

@@ -29,7 +29,7 @@ func TestAllocations(t *testing.T) {
 		do   func()
 	}{
 		{"commands, SET NX and its reply", 3, understand(set)},
-		{"commands, EVALSHA and its reply", 8, understand(evalsha)},
+		{"commands, EVALSHA and its reply", 6, understand(evalsha)},
 	} {
 		a.do() // pools and maps
 		if got := testing.AllocsPerRun(500, a.do); got > a.most {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/redlockd/redlockd/commands/script"
 )
@@ -53,11 +54,26 @@ func (c call) scriptArgs() (keys, args []string, refused string) {
 	case n < 0:
 		return nil, nil, errNegativeKeys
 	}
-	words := make([]string, len(rest))
-	for i, word := range rest {
-		words[i] = string(word)
-	}
+	words := texts(rest)
 	return words[:n:n], words[n:], ""
+}
+
+// texts makes strings of the words, all in one piece of memory.
+func texts(words [][]byte) []string {
+	size := 0
+	for _, word := range words {
+		size += len(word)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, word := range words {
+		b.Write(word)
+	}
+	whole, list := b.String(), make([]string, len(words))
+	for i, word := range words {
+		list[i], whole = whole[:len(word)], whole[len(word):]
+	}
+	return list
 }
 
 func scriptError(err error) string {

@@ -18,12 +18,13 @@ var byState = [3]script.Value{
 }
 
 func meaningOf(kind script.Kind, ttl time.Duration) *script.Meaning {
-	return &script.Meaning{Kind: kind, Key: "k", Token: "t", TTL: ttl, Reply: byState}
+	replies := byState
+	return &script.Meaning{Kind: kind, Key: "k", Token: "t", TTL: ttl, Reply: &replies}
 }
 
 func releasing() *script.Meaning {
 	m := meaningOf(script.Releases, 0)
-	m.Reply = [3]script.Value{{Kind: script.Int}, {Kind: script.Int, Int: 1}, {Kind: script.Int}}
+	m.Reply = &[3]script.Value{{Kind: script.Int}, {Kind: script.Int, Int: 1}, {Kind: script.Int}}
 	return m
 }
 
@@ -185,7 +186,7 @@ func TestMeaningIsOneOperation(t *testing.T) {
 }
 
 func TestScriptThatTouchesNoKey(t *testing.T) {
-	m := &script.Meaning{Kind: script.Nothing, Reply: [3]script.Value{{Kind: script.Int, Int: 1}}}
+	m := &script.Meaning{Kind: script.Nothing, Reply: &[3]script.Value{{Kind: script.Int, Int: 1}}}
 	in, _ := fakeWith(rejecting(), m, nil)
 	req := understandScript(t, in, "EVAL s 0")
 	if len(req.Ops) != 0 || show(req.Reply(nil)) != ":1" {
@@ -227,7 +228,7 @@ func TestReadFillsThePlaces(t *testing.T) {
 	places := script.Value{Kind: script.Array, Items: []script.Value{
 		{Kind: script.StoredValue}, {Kind: script.StoredPTTL}, {Kind: script.StoredTTL}, {Kind: script.Null},
 	}}
-	m.Reply = [3]script.Value{places, places, places}
+	m.Reply = &[3]script.Value{places, places, places}
 	in, _ := fakeWith(rejecting(), m, nil)
 	for _, tt := range []struct {
 		outcome *quorum.Outcome
@@ -267,7 +268,7 @@ func TestChangeThatTellsTheState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := meaningOf(tt.kind, time.Second)
 			pttl := script.Value{Kind: script.StoredPTTL}
-			m.Reply = [3]script.Value{pttl, pttl, pttl}
+			m.Reply = &[3]script.Value{pttl, pttl, pttl}
 			in, _ := fakeWith(rejecting(), m, nil)
 			req := understandScript(t, in, "EVALSHA sha 1 k t")
 			op, reply := decideOn(t, req, tt.state, quorum.Won)

@@ -132,9 +132,11 @@ func compare(t *testing.T, c call, m *Meaning) {
 	}
 	for _, s := range all {
 		want := twin(m, s)
-		got := Result{Effects: []Effect{{}}, Reply: real.Reply[Absent]}
+		var got Result
 		if real.Kind == PerCall {
 			got, err = real.Run([]State{s})
+		} else {
+			got = Result{Effects: []Effect{{}}, Reply: real.Reply[Absent]}
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\nargs %q, state %+v\nproved %s\nthat is %+v\na run  %+v, %v", c.body, c.args, s, told(m), want, got, err)

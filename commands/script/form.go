@@ -16,8 +16,10 @@ type form struct {
 	real     bool   // all are revealed, and there may be more than maxInputs
 }
 
-func newForm(f *form, db int, inputs []string, keys int) {
-	f.inputs, f.keys, f.db = inputs, keys, db
+// compare fills in what depends on the inputs. It keeps nothing else, so that
+// inputs may be on the stack.
+func (f *form) compare() {
+	inputs := f.inputs
 	for i, s := range inputs {
 		f.classes[i] = uint8(i)
 		for j := range i {

@@ -3,6 +3,7 @@ package script
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -94,29 +95,37 @@ func (l *Library) Flush() {
 // For a form that was met before, it runs nothing unless the meaning is
 // PerCall.
 func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning, error) {
-	inputs := make([]string, 0, maxInputs)
-	inputs = append(append(inputs, keys...), args...)
-	if len(inputs) > maxInputs {
-		return l.understandMany(db, sha, inputs, len(keys))
+	if len(keys)+len(args) > maxInputs {
+		return l.understandMany(db, sha, slices.Concat(keys, args), len(keys))
 	}
-	var f form
-	newForm(&f, db, inputs, len(keys))
+	// On the stack, and so nothing below may keep it: what does gets a copy.
+	var space [maxInputs]string
+	inputs := append(append(space[:0], keys...), args...)
+	f := form{inputs: inputs, keys: len(keys), db: db}
+	f.compare()
 	c, known, err := l.recall(sha, &f)
 	if err != nil {
 		return nil, err
 	}
 	if known == nil {
-		f := f // a copy for the heap; a remembered meaning needs none
-		known = prove(c, &f)
-		l.remember(c.sha, &f, known)
+		known = l.prove(c, db, slices.Concat(keys, args), len(keys), f.revealed)
 	}
 	switch {
 	case known.refused != nil:
 		return nil, known.refused
 	case known.kind == PerCall:
-		return perCall(scriptProgram(c, realForm(inputs, len(keys)), db, l.clock))
+		return perCall(scriptProgram(c, realForm(slices.Concat(keys, args), len(keys)), db, l.clock))
 	}
 	return known.meaning(inputs), nil
+}
+
+// prove learns what a form means and remembers it.
+func (l *Library) prove(c *chunk, db int, inputs []string, keys int, revealed uint32) *learnt {
+	f := form{inputs: inputs, keys: keys, db: db, revealed: revealed}
+	f.compare()
+	known := prove(c, &f)
+	l.remember(c.sha, &f, known)
+	return known
 }
 
 // understandMany is for more inputs than a form has.

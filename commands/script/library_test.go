@@ -156,7 +156,8 @@ func BenchmarkProve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var f form
-		newForm(&f, 0, []string{"lock", "tok"}, 1)
+		f.inputs, f.keys = []string{"lock", "tok"}, 1
+		f.compare()
 		prove(c, &f)
 	}
 }

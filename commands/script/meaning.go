@@ -17,8 +17,8 @@ func (l *learnt) meaning(inputs []string) *Meaning {
 	if l.token >= 0 {
 		m.Token = inputs[l.token]
 	}
-	for state := range l.reply {
-		m.Reply[state] = l.reply[state].fill(inputs)
+	if m.Reply = l.fixed; m.Reply == nil {
+		m.Reply = l.replies(inputs)
 	}
 	if l.tells() {
 		m.Extra = &Extra{}
@@ -27,6 +27,15 @@ func (l *learnt) meaning(inputs []string) *Meaning {
 		}
 	}
 	return m
+}
+
+// replies is the reply table of a call with these inputs.
+func (l *learnt) replies(inputs []string) *[states]Value {
+	var table [states]Value
+	for state := range l.reply {
+		table[state] = l.reply[state].fill(inputs)
+	}
+	return &table
 }
 
 // millis is a duration of n milliseconds, or the longest there is.

@@ -51,7 +51,7 @@ func perCall(p *program) (*Meaning, error) {
 	case len(n.locks) == 0 && len(last.Notices) > 0:
 		return nil, &RefusedError{Did: "publishes and names no lock"}
 	case len(n.locks) == 0:
-		return &Meaning{Kind: Nothing, Reply: [states]Value{last.Reply, last.Reply, last.Reply}}, nil
+		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
 	run := func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
 	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: run}}, nil

@@ -8,6 +8,7 @@ type learnt struct {
 	token   int   // class, or -1
 	ttl     linear
 	reply   [states]template
+	fixed   *[states]Value // the replies, where they are the same for all calls
 	told    [states][]sealedNotice
 }
 
@@ -116,6 +117,9 @@ func classify(results [states]result, token int) *learnt {
 	}
 	if l.kind == PerCall {
 		return &learnt{kind: PerCall}
+	}
+	if l.reply[Absent].open == closed && l.reply[Ours].open == closed && l.reply[Other].open == closed {
+		l.fixed = l.replies(nil)
 	}
 	return l
 }

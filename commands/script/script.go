@@ -45,9 +45,9 @@ type Meaning struct {
 	// TTL is what the script gives the key; 0 where it gives none, which an
 	// Acquires may do (SET NX without expiry), an Extends never.
 	TTL time.Duration
-	// Reply is the reply table: the reply by the state found. Items are shared
-	// with other calls and must not be written to.
-	Reply [states]Value
+	// Reply is the reply table: the reply by the state found; nil for PerCall.
+	// It is shared with other calls and must not be written to.
+	Reply *[states]Value
 	// Extra is what few meanings have; nil for the others.
 	*Extra
 }

@@ -50,7 +50,8 @@ func (c *connection) commands(b *batch) []rueidis.Completed {
 func (c *connection) command(t *task) rueidis.Completed {
 	switch {
 	case t.kind == Acquire && c.is7 && !t.rollback:
-		return c.client.B().Set().Key(t.key).Value(t.token).Nx().Get().PxatMillisecondsTimestamp(t.expiry).Build()
+		// Arbitrary takes all words at once, and computes no slot of a cluster.
+		return c.client.B().Arbitrary("SET", t.key, t.token, "NX", "GET", "PXAT", itoa(t.expiry)).Build()
 	case t.kind == Remove && t.deadline == 0:
 		return c.client.B().Del().Key(t.key).Build()
 	case t.kind == list:
@@ -61,7 +62,7 @@ func (c *connection) command(t *task) rueidis.Completed {
 	if t.kind == Release && t.deadline == 0 && !t.rollback && c.loaded[releaseScript] {
 		// The usual release, without the memory that the others need.
 		t.via = releaseScript
-		return c.client.B().Evalsha().Sha1(releaseScript.sha).Numkeys(1).Key(t.key).Arg(t.token).Build()
+		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
 	}
 	script, args := t.call()
 	if script == rollbackScript && !c.is7 {

@@ -123,8 +123,7 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 // its clock is not known well enough. Needs the lane's mu.
 func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
 	t := &a.tasks[i]
-	*t = task{kind: a.op.Kind, att: a, index: i, key: a.op.Key, token: a.op.Token, newToken: a.op.NewToken,
-		replace: a.op.Replace, present: a.op.IfPresent, steps: a.op.steps}
+	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
 	cfg := &a.call.q.cfg
 	if a.op.Kind == Release {
 		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))

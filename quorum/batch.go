@@ -82,9 +82,10 @@ func (t *task) keys() []string {
 	if t.kind != transact || t.rollback {
 		return []string{t.key}
 	}
-	out := make([]string, len(t.steps))
-	for i := range t.steps {
-		out[i] = t.steps[i].key
+	steps := t.att.op.steps
+	out := make([]string, len(steps))
+	for i := range steps {
+		out[i] = steps[i].key
 	}
 	return out
 }
@@ -92,8 +93,8 @@ func (t *task) keys() []string {
 // stepArgs are the arguments of transactScript.
 func (t *task) stepArgs() []string {
 	args := []string{itoa(t.deadline)}
-	for i := range t.steps {
-		s := &t.steps[i]
+	for i := range t.att.op.steps {
+		s := &t.att.op.steps[i]
 		found, does, token, expiry := "0", "keep", "", "0"
 		if s.there() {
 			found = "1"
@@ -128,13 +129,13 @@ func (t *task) call() (*serverScript, []string) {
 		return acquireScript, []string{t.token, even}
 	case t.kind == AcquireOrExtend:
 		return acquireOrExtendScript, []string{deadline, t.token, even, odd}
-	case t.kind == Extend && t.replace:
-		return extendScript, []string{deadline, t.token, odd, t.newToken}
+	case t.kind == Extend && t.att.op.Replace:
+		return extendScript, []string{deadline, t.token, odd, t.att.op.NewToken}
 	case t.kind == Extend:
 		return extendScript, []string{deadline, t.token, odd}
 	case t.kind == Expire:
 		return expireScript, []string{deadline, odd}
-	case t.kind == Store && t.present:
+	case t.kind == Store && t.att.op.IfPresent:
 		return storeScript, []string{deadline, t.token, odd, "XX"}
 	case t.kind == Store:
 		return storeScript, []string{deadline, t.token, odd}

@@ -63,8 +63,8 @@ func (a *attempt) rollbackAt(i int) {
 	case Acquire, AcquireOrExtend:
 		a.undo(i, t.key, t.token, t.expiry, a.hold)
 	case transact:
-		for k := range t.steps {
-			if s := &t.steps[k]; s.creates() {
+		for k := range a.op.steps {
+			if s := &a.op.steps[k]; s.creates() {
 				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)
 			}
 		}

@@ -58,7 +58,7 @@ func (l *lane) take(b *batch) {
 			b.unsent = append(b.unsent, t)
 			continue
 		}
-		if t.att == nil || t.att.goesOut(t.index, b.sent) || t.mustArrive() {
+		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustArrive() {
 			l.hurry(t, b.sent)
 			b.tasks = append(b.tasks, t)
 		}

@@ -30,18 +30,18 @@ const (
 // ballot is a vote with what came along.
 type ballot struct {
 	vote vote
-	// token is the token in the way (refused) or found.
-	token string
 	// foreign is whether the key is no string (V14, WRONGTYPE).
 	foreign bool
-	// left is what remains of the hold (found).
-	left time.Duration
 	// lost is whether the key is absent on a master whose vote is silent,
 	// since it is in quarantine (M4) or joining the list (M8).
 	lost bool
 	// doubtful is whether what was found or prolonged is on a master in
 	// quarantine.
 	doubtful bool
+	// token is the token in the way (refused) or found.
+	token string
+	// left is what remains of the hold (found).
+	left time.Duration
 }
 
 // same is whether two masters hold the same token.

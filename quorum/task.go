@@ -10,18 +10,17 @@ type task struct {
 	// heals gives a lock that was extended back to a master that has lost it
 	// (V9).
 	heals bool
-	// att awaits the vote, as ballot number index; nil for rollbacks and for
-	// releases that are repeated.
-	att   *attempt
-	index int
+	// index is the number of the ballot that att awaits.
+	index uint8
+	// tries is how often it was sent again.
+	tries uint8
+	// att awaits the vote, and knows the operation; nil for rollbacks, for heals
+	// and for releases that are repeated.
+	att *attempt
 
-	key      string
-	token    string
-	newToken string
-	replace  bool
-	present  bool
-	// steps are those of transact, expiries the even ones of each.
-	steps    []step
+	key   string
+	token string
+	// expiries are the even ones of each step of transact.
 	expiries []int64
 	// expiry is the even expiry, in the master's own milliseconds; the odd
 	// one is expiry+1 (V6).
@@ -29,8 +28,6 @@ type task struct {
 	// deadline is the latest reading of the master's clock at which a script
 	// may act.
 	deadline int64
-	// tries is how often it was sent again.
-	tries int
 	// passed is closed when the task has been answered, for a barrier.
 	passed chan struct{}
 	// heard gets the answer of what is asked beside the votes, page what comes
@@ -56,11 +53,16 @@ func (t *task) creates() bool {
 
 // size is about how many bytes the task takes while it waits.
 func (t *task) size() int {
-	n := len(t.key) + len(t.token) + len(t.newToken) + 200
-	for i := range t.steps {
-		n += len(t.steps[i].key) + len(t.steps[i].state.Token) + 100
-		if c := t.steps[i].change; c != nil {
-			n += len(c.Token)
+	n := len(t.key) + len(t.token) + 200
+	if t.att == nil {
+		return n
+	}
+	n += len(t.att.op.NewToken)
+	for i := range t.att.op.steps {
+		s := &t.att.op.steps[i]
+		n += len(s.key) + len(s.state.Token) + 100
+		if s.change != nil {
+			n += len(s.change.Token)
 		}
 	}
 	return n
@@ -69,7 +71,7 @@ func (t *task) size() int {
 // answer hands the vote to who awaits it; now is when it came.
 func (t *task) answer(b ballot, now time.Duration) {
 	if t.att != nil {
-		t.att.vote(t.index, b, now)
+		t.att.vote(int(t.index), b, now)
 	}
 	if t.passed != nil {
 		close(t.passed)

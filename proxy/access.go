@@ -25,7 +25,8 @@ var openSub = map[string]map[string]bool{
 	"client": {"id": true, "getname": true, "setname": true, "setinfo": true, "info": true, "reply": true,
 		"no-evict": true, "no-touch": true, "tracking": true, "caching": true, "trackinginfo": true, "getredir": true,
 		"unpause": true, "help": true},
-	"acl": {"whoami": true, "help": true},
+	"acl":   {"whoami": true, "help": true},
+	"locks": {"help": true},
 }
 
 // ofOneKey are the subcommands about the lock that they name.
@@ -39,6 +40,9 @@ func (u *user) forbidden(name string, args [][]byte) string {
 		return ""
 	}
 	switch name {
+	case "scan":
+		// What is listed is of the user's own keys.
+		return u.forbiddenKeys(name, commands.MayRead, nil)
 	case "watch":
 		return u.forbiddenKeys(name, commands.MayRead, args[1:])
 	case "blpop", "brpop":
@@ -50,12 +54,15 @@ func (u *user) forbidden(name string, args [][]byte) string {
 	case "psubscribe":
 		return forbiddenChannels(u.pattern, args[1:])
 	}
-	if len(args) > 1 && name != "scan" {
+	if len(args) > 1 {
 		sub := strings.ToLower(clean(args[1], 32))
 		if openSub[name][sub] || !knownSub(name, sub) {
 			return ""
 		}
 		name += "|" + sub
+		if name == "locks|list" {
+			return u.forbiddenKeys(name, commands.MayRead, nil)
+		}
 		if needs, ok := ofOneKey[name]; ok && len(args) > 2 {
 			return u.forbiddenKeys(name, needs, args[2:3])
 		}

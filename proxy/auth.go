@@ -73,7 +73,7 @@ const superuser = "(superuser)"
 
 // become makes the session that of a user; nil is nobody yet.
 func (s *session) become(u *user) {
-	s.user = u
+	s.user, s.known = u, nil
 	name := superuser
 	if u != nil {
 		name = u.name

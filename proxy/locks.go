@@ -54,7 +54,9 @@ func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
 	}
 	items, seen, more := []commands.Reply{}, make(map[string]bool), false
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
-		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool { return glob(pattern, key) && !seen[key] }, listPage)
+		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
+			return glob(pattern, key) && !seen[key] && s.user.Key(key)
+		}, listPage)
 		if err != nil {
 			return commands.Error(err.Error())
 		}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/commands"
 )
 
 // until reads replies until the text is there, and returns all of it.
@@ -239,5 +241,30 @@ func TestClientListAsRedis(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a session in BLPOP is not shown as blocked")
 		}
+	}
+}
+
+// TestReaderListsItsOwnKeys: a user who may read is told of the locks that it
+// may name, and of no other.
+func TestReaderListsItsOwnKeys(t *testing.T) {
+	reader := orders()
+	reader.Operations = commands.MayRead
+	srv := withUsers(t, reader)
+	root, c := srv.dial(t), srv.dial(t)
+	root.ask("AUTH root", "+OK\r\n")
+	root.ask("SET locks:orders:1 t NX PX 1000", "+OK\r\n")
+	root.ask("SET locks:other t NX PX 1000", "+OK\r\n")
+	c.ask("AUTH orders pw", "+OK\r\n")
+	c.ask("SCAN 0", "*2\r\n$1\r\n0\r\n*1\r\n$14\r\nlocks:orders:1\r\n")
+	c.send("LOCKS LIST\r\n")
+	if got := c.until("more\r\n:0\r\n"); strings.Contains(got, "other") || !strings.Contains(got, "$4\r\nuser\r\n$7\r\ndefault\r\n") {
+		t.Errorf("LOCKS LIST: %q", got)
+	}
+	c.ask("LOCKS WHO locks:other", noKey)
+	c.ask("LOCKS FORCE locks:orders:1", noCommand("locks|force"))
+	c.send("LOCKS WHO locks:orders:1\r\n")
+	c.until("silent\r\n$7\r\nhold-ms\r\n$-1\r\n")
+	if n, _ := srv.Held(0); n != 2 {
+		t.Errorf("%d locks are held, want 2", n)
 	}
 }

@@ -46,7 +46,9 @@ func (s *session) scan(ctx context.Context, args [][]byte) commands.Reply {
 }
 
 func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, count int) commands.Reply {
-	page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool { return glob(pattern, key) }, count)
+	page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
+		return glob(pattern, key) && s.user.Key(key)
+	}, count)
 	if err != nil {
 		return commands.Error(err.Error())
 	}

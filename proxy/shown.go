@@ -105,7 +105,7 @@ func (s *session) identity() *holder {
 	if s.known == nil {
 		s.shown.mu.Lock()
 		defer s.shown.mu.Unlock()
-		s.known = &holder{session: s.id, name: s.shown.name, address: s.shown.remote, user: "default"}
+		s.known = &holder{session: s.id, name: s.shown.name, address: s.shown.remote, user: s.shown.user}
 	}
 	return s.known
 }

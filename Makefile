@@ -14,7 +14,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 CLIENTS   ?= .
 MOST      ?= 90s
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release packages hostile clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release browser packages hostile clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -63,6 +63,12 @@ soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
 
 release: ## dist/: archives for Linux and macOS, and their checksums
 	@go run ./packaging/release -version "$(VERSION)" -out dist
+
+# CHROMIUM names another browser of that kind; SHOTS=folder keeps pictures.
+browser: build ## the status page in a real Chromium, which is installed if missing
+	@.ci/deps browser
+	@. ./.deps/env && cd integration/browser && go vet ./... && \
+		REDLOCKD_BINARY=$(CURDIR)/bin/redlockd go test -count=1 -timeout $(TIMEOUT) ./...
 
 packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
 	@go test -count=1 -run TestEverythingGoesWithMIT ./packaging/licences -args -sources ../check

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/status"
 )
 
 // Limits of the admin address: it has a few honest users, and nobody there
@@ -42,16 +43,18 @@ type sessionSource interface {
 	Defences() proxy.Defences
 }
 
-// admin is the HTTP server for operators: metrics, health and readiness. It
-// only looks; nothing can be changed through it.
+// admin is the HTTP server for operators: metrics, health, readiness and the
+// status page. It only looks; nothing can be changed through it.
 type admin struct {
 	masters  masterSource
+	page     *status.Page
 	server   *http.Server
 	stopping atomic.Bool
 	open     atomic.Int64 // connections
 }
 
-func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, certs *certificates, log hclog.Logger) *admin {
+func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, certs *certificates, facts []status.Fact,
+	log hclog.Logger) *admin {
 	a := &admin{masters: masters}
 	lock := newBasicAuth(cfg.password, log)
 	mux := http.NewServeMux()
@@ -63,7 +66,8 @@ func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, cer
 	if cfg.pprof {
 		profiles(mux, lock)
 	}
-	mux.Handle("GET /{$}", lock.require(http.HandlerFunc(index)))
+	a.page = status.New(masters, sessions, facts)
+	mux.Handle("GET /", lock.require(a.page))
 	a.server = &http.Server{
 		Handler:           http.MaxBytesHandler(mux, adminHeaderBytes),
 		ReadHeaderTimeout: adminReadTime, ReadTimeout: adminReadTime,
@@ -97,6 +101,8 @@ func (a *admin) serve(ln net.Listener, log hclog.Logger) {
 
 // stop ends it, after answers that are under way.
 func (a *admin) stop() {
+	// The streams first, because the server waits for them.
+	a.page.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), adminStopTime)
 	defer cancel()
 	if a.server.Shutdown(ctx) != nil {
@@ -133,10 +139,6 @@ func (a *admin) readyz(w http.ResponseWriter, reasoned bool) {
 	default:
 		plain(w, http.StatusServiceUnavailable, "not ready")
 	}
-}
-
-func index(w http.ResponseWriter, _ *http.Request) {
-	plain(w, http.StatusOK, "redlockd "+shortVersion()+"\n\n/metrics  for Prometheus\n/healthz  alive\n/readyz   locks can be taken")
 }
 
 // plain answers with one text that nobody keeps.

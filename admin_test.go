@@ -62,7 +62,7 @@ func startAdmin(t *testing.T, password string, source *fixedSource) (*admin, str
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	a := newAdmin(adminConfig{password: password}, source, source, &certificates{}, log)
+	a := newAdmin(adminConfig{password: password}, source, source, &certificates{}, nil, log)
 	served := make(chan struct{})
 	go func() { defer close(served); a.serve(ln, log) }()
 	t.Cleanup(func() { a.stop(); <-served })

@@ -16,7 +16,8 @@ const module = "github.com/redlockd/redlockd"
 // rooms says which rooms a room may know: the way of a command is a straight
 // line, and no room calls back up. The name is the folder; "" is the program.
 var rooms = map[string][]string{
-	"":                {"proxy", "commands", "quorum"},
+	"":                {"status", "proxy", "commands", "quorum"},
+	"status":          {"proxy", "quorum"},
 	"proxy":           {"commands", "quorum"},
 	"commands":        {"commands/script", "quorum"},
 	"commands/script": {},

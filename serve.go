@@ -77,7 +77,7 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
 		"quorum", majority(len(cfg.quorum.Masters)), "version", shortVersion())
 	if adminLn != nil {
-		p.admin = newAdmin(*cfg.admin, q, p.server, certs, log.Named("admin"))
+		p.admin = newAdmin(*cfg.admin, q, p.server, certs, facts(cfg), log.Named("admin"))
 		go p.admin.serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
 	}

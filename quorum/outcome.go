@@ -54,7 +54,7 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 		return
 	}
 	cfg := &a.call.q.cfg
-	ttl := min(cfg.remaining(left), cfg.MaxTTL)
+	ttl := min(left, cfg.MaxTTL)
 	// A grant's expiry is ahead by a timeout at most, see sawClock.
 	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
 	if ttl < time.Millisecond {
@@ -64,11 +64,13 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 	o.State = State{Found: true, Token: token, TTL: ttl}
 }
 
-// leftOf is the token that a read found and what remains of its hold; false
-// where nobody can tell, or where the key is no string. Needs mu.
+// leftOf is the token that a read found and what remains of its TTL; false
+// where nobody can tell, or where the key is no string. What only the required
+// master knows is an old client's lock, and lives there as long as its TTL and
+// no longer (V11). Needs mu.
 func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
-	if t.mostCount < t.quorum {
-		return t.its.token, t.its.left, !t.its.foreign // the required master's word
+	if t.itsWord() {
+		return t.its.token, t.its.left, !t.its.foreign
 	}
 	var left []time.Duration
 	for _, b := range a.ballots {
@@ -80,7 +82,7 @@ func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 		return "", 0, false
 	}
 	slices.Sort(left)
-	return t.most, left[len(left)-t.quorum], true
+	return t.most, a.call.q.cfg.remaining(left[len(left)-t.quorum]), true
 }
 
 // grant is what an outcome promises, and how it is taken back.

@@ -63,6 +63,35 @@ func TestV11ItsWordForReadsAndReleases(t *testing.T) {
 }
 
 // EXEC of a DEL is a release too.
+// An old client's lock has no padding (V3) that a read could take off.
+func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		ttl := c.cfg.padding() + 50*time.Millisecond
+		old.oldTake("k", "old", ttl)
+		time.Sleep(60 * time.Millisecond)
+		old.FastForward(60 * time.Millisecond)
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if o.State.Token != "old" || o.State.TTL > ttl-60*time.Millisecond {
+			t.Errorf("read %+v, want the old client's token and what is left", o.State)
+		}
+	})
+}
+
+// The copies of an attempt that the old Redis has refused are on a quorum
+// until they are undone, and are no lock.
+func TestV11ReadOfALostAttempt(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		old.oldTake("k", "old", 30*time.Second)
+		for _, m := range c.masters[1:] {
+			m.oldTake("k", "lost", 30*time.Second)
+		}
+		c.slow(time.Millisecond, 0)
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.Token != "old" {
+			t.Errorf("read %q, want the old client's token", o.State.Token)
+		}
+	})
+}
+
 func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
 	movingIn(t, func(c *cluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)

@@ -137,13 +137,18 @@ func (t *tally) meet(ballots []ballot, i int) {
 // met is how many masters hold some token.
 func (t *tally) met(n int) int { return n - t.awaited - t.yes - t.absent - t.silent }
 
-// itsWord is whether the required master knows a token.
-func (t *tally) itsWord() bool { return t.required == denies && t.its.vote == found }
+// itsWord is whether the required master knows a token that no quorum knows.
+// What a quorum knows against its word is a lost attempt, about to be undone
+// (V11).
+func (t *tally) itsWord() bool {
+	knows := t.required == denies && t.its.vote != absent
+	return knows && (t.mostCount < t.quorum || t.its.foreign || t.its.token != t.most)
+}
 
-// holder is the token in the way: that of a quorum, else the required
-// master's.
+// holder is the token in the way: the required master's, else that of a
+// quorum.
 func (t *tally) holder() string {
-	if t.mostCount < t.quorum && t.required == denies && t.its.vote != absent {
+	if t.itsWord() {
 		return t.its.token
 	}
 	return t.most

@@ -123,13 +123,15 @@ func (t *tally) store(ifPresent bool) (Verdict, bool) {
 }
 
 // read is V10: a token with a quorum, or absent when none can have one even
-// if all silent masters held it. What no quorum knows the required master may
-// (V11).
+// if all silent masters held it. What no quorum knows the required master may,
+// and against its word no quorum's token is a lock, so it is waited for (V11).
 func (t *tally) read() (Verdict, bool) {
 	switch {
+	case t.required == waits:
+		return Undecided, t.awaited == 0
 	case t.mostCount >= t.quorum:
 		return Held, true
-	case t.mostCount+t.awaited >= t.quorum, t.required == waits:
+	case t.mostCount+t.awaited >= t.quorum:
 		return Undecided, t.awaited == 0
 	case t.itsWord():
 		return Held, true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,13 +23,17 @@ type bench struct {
 	slots     int
 	masters   []*master
 	redlockds []*redlockd
-	h         *history
-	grants    atomic.Int64
-	keys      []slotKey
-	over      atomic.Bool
-	k         keeper
-	names     int // of masters, given so far
-	growth    growth
+	// doors are where clients ask: the redlockd, and an old Redis if there is
+	// one.
+	doors  []*redlockd
+	h      *history
+	grants atomic.Int64
+	keys   []slotKey
+	over   atomic.Bool
+	k      keeper
+	names  int // of masters, given so far
+	growth growth
+	moved  atomic.Bool // the old clients are to stop
 }
 
 // plan is what differs from one bench to the other.
@@ -39,6 +44,9 @@ type plan struct {
 	minTTL, maxTTL time.Duration
 	// clocks is whether some of the masters have clocks of their own.
 	clocks bool
+	// old is how many of the clients still ask the first master directly,
+	// which is the required one (V11).
+	old int
 	// each adds to the configuration of each redlockd, if it is not nil.
 	each func(n int, cfg *rig.Config)
 }
@@ -68,10 +76,12 @@ func (b *bench) key(slot int) string {
 
 // manner is how clients use a slot's keys.
 func (b *bench) manner(slot int) manner {
-	switch slot % 6 {
-	case 2:
+	switch n := slot % 6; {
+	case b.old > 0:
+		return unique
+	case n == 2:
 		return unreleased
-	case 5:
+	case n == 5:
 		return oneDoor
 	default:
 		return unique
@@ -119,6 +129,10 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	for n := range b.plan.redlockds {
 		b.redlockds = append(b.redlockds, b.newRedlockd(n))
 	}
+	b.doors = b.redlockds
+	if b.old > 0 {
+		b.doors = append(slices.Clone(b.redlockds), &redlockd{addr: b.masters[0].Addr})
+	}
 	t.Logf("SEED=%d, %v, %d redlockd, %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds), b.clients, b.minTTL, b.maxTTL)
 	return b
 }
@@ -134,7 +148,7 @@ func (b *bench) run(disturb func()) {
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
 	for i := range b.clients {
-		clients.Go(newClient(b, i).run)
+		clients.Go(newClient(b, i, i < b.old).run)
 	}
 	clients.Go(b.watchGrowth)
 	disturb()

@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -58,18 +60,23 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 		all.Go(func() { b.standStill(rng, bystander) })
 	}
 	all.Wait()
-	for n, r := range b.redlockds {
-		rig.Eventually(b.tb, "the new list is final", func() (bool, string) {
-			phase, number := r.Info("masters_phase"), r.Info("masters_generation")
-			return phase == "final" && number == b.redlockds[0].Info("masters_generation") && r.Info("masters_voting") == "5",
-				oldName + " by " + next.name + ": " + phase + " " + number + " at redlockd " + string(rune('0'+n))
-		})
-	}
+	b.waitFinal()
 	m.Master, m.name, m.aheadFile, m.ahead = next.Master, next.name, next.aheadFile, 0
 	b.h.fault("replace master: %s is not needed any more", oldName)
 	old.Kill()
 	for _, l := range oldLinks {
 		l.Cut()
+	}
+}
+
+// waitFinal waits until a change of the list is over everywhere.
+func (b *bench) waitFinal() {
+	for n, r := range b.redlockds {
+		rig.Eventually(b.tb, "the new list is final", func() (bool, string) {
+			phase, number, voting := r.Info("masters_phase"), r.Info("masters_generation"), r.Info("masters_voting")
+			return phase == "final" && number == b.redlockds[0].Info("masters_generation") && voting == strconv.Itoa(len(b.masters)),
+				fmt.Sprintf("generation %s is %s at redlockd %d, %s masters vote", number, phase, n, voting)
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 type client struct {
 	b     *bench
 	id    int
+	old   bool // it asks the old Redis
 	rng   *rand.Rand
 	conns []net.Conn
 	bufs  []*bufio.Reader
@@ -33,9 +34,9 @@ type client struct {
 	tokens int
 }
 
-func newClient(b *bench, id int) *client {
-	n := len(b.redlockds)
-	return &client{b: b, id: id, rng: rand.New(rand.NewPCG(b.seed, uint64(id))),
+func newClient(b *bench, id int, old bool) *client {
+	n := len(b.doors)
+	return &client{b: b, id: id, old: old, rng: rand.New(rand.NewPCG(b.seed, uint64(id))),
 		conns: make([]net.Conn, n), bufs: make([]*bufio.Reader, n), opened: make([]time.Duration, n)}
 }
 
@@ -66,7 +67,7 @@ var errNull = errors.New("null")
 // what broke the connection.
 func (c *client) ask(r int, wait time.Duration, args ...string) (string, error) {
 	if c.conns[r] == nil {
-		conn, err := net.DialTimeout("tcp", c.b.redlockds[r].addr, time.Second)
+		conn, err := net.DialTimeout("tcp", c.b.doors[r].addr, time.Second)
 		if err != nil {
 			return "", err
 		}
@@ -115,7 +116,7 @@ func readReply(b *bufio.Reader) (string, error) {
 
 // do makes one call and puts it into the history.
 func (c *client) do(e *call, r int, args ...string) *call {
-	e.client, e.redlockd = c.id, r
+	e.client, e.redlockd, e.old = c.id, r, c.old
 	// Now and then a client that does not wait, and is gone.
 	wait := stay + slack + 3*time.Second
 	switch {
@@ -125,7 +126,7 @@ func (c *client) do(e *call, r int, args ...string) *call {
 		// It leaves while its lock is being taken, and asks elsewhere.
 		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
 	}
-	server := c.b.redlockds[r]
+	server := c.b.doors[r]
 	e.sent = c.b.h.now()
 	text, err := c.ask(r, wait, args...)
 	e.got = c.b.h.now()
@@ -170,7 +171,7 @@ func (c *client) run() {
 			}
 		}
 	}()
-	for !c.b.ended() {
+	for !c.b.ended() && !(c.old && c.b.moved.Load()) {
 		slot := c.rng.IntN(c.b.slots)
 		key, how := c.b.key(slot), c.b.manner(slot)
 		c.tokens++
@@ -184,6 +185,9 @@ func (c *client) run() {
 
 // via is the redlockd to use next.
 func (c *client) via(how manner) int {
+	if c.old {
+		return len(c.b.redlockds)
+	}
 	if how == oneDoor {
 		return 0
 	}
@@ -205,7 +209,7 @@ func (c *client) lock(key, token string, how manner) {
 			c.hold(e, how)
 			return
 		case no:
-			if c.rng.IntN(4) == 0 {
+			if c.rng.IntN(4) == 0 && !c.old {
 				c.do(&call{kind: read, key: key}, c.via(how), "GET", key)
 			}
 			c.sleep(c.between(20*time.Millisecond, 200*time.Millisecond))
@@ -237,7 +241,8 @@ func (c *client) hold(e *call, how manner) {
 			break
 		}
 		c.sleep(c.between(0, max(time.Millisecond, (end-c.b.h.now())*2/3)))
-		if c.rng.IntN(3) == 0 {
+		// An old Redis shows attempts that may be lost.
+		if c.rng.IntN(3) == 0 && !c.old {
 			c.do(&call{kind: read, key: e.key}, c.via(how), "GET", e.key)
 			continue
 		}

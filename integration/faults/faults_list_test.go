@@ -27,7 +27,7 @@ var losses = []string{"empty restart", "flushall", "promotion", "eviction", "old
 // own.
 func whole() []kind {
 	return []kind{
-		{"ambush", 16, ambush},
+		{"ambush", 10, ambush},
 		{"majority frozen", 3, majorityFrozen},
 		{"majority restart", 1, majorityRestart},
 		{"replace master", 2, replaceMaster},

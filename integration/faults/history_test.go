@@ -36,6 +36,7 @@ type call struct {
 	answer           answer
 	// value is what a read found, or what an unknown answer said.
 	value string
+	old   bool // asked of the old Redis
 	// frozen is whether that redlockd stood still between the two.
 	frozen bool
 	// grant numbers the lock that the client acts for, 0 for none.

@@ -117,7 +117,7 @@ func linearizable(calls []*call, refusalsToo bool) porcupine.CheckResult {
 		if c.answer == unknown {
 			continue
 		}
-		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: excused(c, calls)}
+		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: c.old || excused(c, calls)}
 		ops = append(ops, porcupine.Operation{ClientId: c.client, Input: in, Call: int64(c.sent), Return: int64(c.got)})
 	}
 	return porcupine.CheckOperationsTimeout(lockModel(refusalsToo), ops, 20*time.Second)

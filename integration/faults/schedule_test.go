@@ -18,12 +18,17 @@ type schedule struct {
 	until []time.Time // when their quarantine is over
 	taken []bool      // redlockds
 	ran   map[string]int
-	wg    sync.WaitGroup
+	// few are the faults that come at any time, all those that need all
+	// masters and come in turns of their own; over ends it.
+	few, all []kind
+	over     func() bool
+	wg       sync.WaitGroup
 }
 
 func newSchedule(b *bench) *schedule {
 	return &schedule{b: b, rng: rand.New(rand.NewPCG(b.seed, 1<<40)), busy: make([]bool, len(b.masters)),
-		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)), ran: map[string]int{}}
+		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)), ran: map[string]int{},
+		few: kinds(), all: whole(), over: b.ended}
 }
 
 func (s *schedule) count(name string) {
@@ -115,41 +120,54 @@ func (s *schedule) freeRedlockd(n int) {
 	s.taken[n] = false
 }
 
-// run draws faults until the bench ends, and waits for their ends. Now and
-// then it is the turn of a fault that needs all masters: until those are free
-// only redlockd are disturbed.
+// run draws faults until it is over, and waits for their ends. Now and then it
+// is the turn of a fault that needs all masters: until those are free only
+// redlockd are disturbed.
 func (s *schedule) run() {
 	var turn time.Time
-	next := s.draw(whole())
-	for !s.b.ended() {
-		k := s.draw(kinds())
-		due := time.Now().After(turn)
-		if due && k.name != "freeze redlockd" {
-			k = next
-		}
-		if f := k.prepare(s); f != nil {
-			if due && k.name == next.name {
-				turn = time.Now().Add(s.b.window + time.Second)
-				next = s.draw(whole())
-			}
-			s.count(k.name)
-			s.wg.Go(f)
+	few, all := bag{kinds: s.few}, bag{kinds: s.all}
+	for !s.over() {
+		due := len(s.all) > 0 && time.Now().After(turn)
+		switch {
+		case due && s.begin(&all):
+			turn = time.Now().Add(s.b.window + time.Second)
+		case due:
+			s.begin(&bag{kinds: []kind{{"freeze redlockd", 1, freezeRedlockd}}})
+		default:
+			s.begin(&few)
 		}
 		time.Sleep(20*time.Millisecond + rand64(s.rng, 150*time.Millisecond))
 	}
 	s.wg.Wait()
 }
 
-func (s *schedule) draw(list []kind) kind {
-	total := 0
-	for _, k := range list {
-		total += k.weight
+// begin draws a fault and runs it, or puts it back where what it needs is not
+// free.
+func (s *schedule) begin(from *bag) bool {
+	k := from.draw(s.rng)
+	f := k.prepare(s)
+	if f == nil {
+		from.left = append(from.left, k)
+		return false
 	}
-	n := s.rng.IntN(total)
-	for _, k := range list {
-		if n -= k.weight; n < 0 {
-			return k
+	s.count(k.name)
+	s.wg.Go(f)
+	return true
+}
+
+// bag is drawn from without putting back, so that every kind has its turn.
+type bag struct{ kinds, left []kind }
+
+func (b *bag) draw(rng *rand.Rand) kind {
+	if len(b.left) == 0 {
+		for _, k := range b.kinds {
+			for range k.weight {
+				b.left = append(b.left, k)
+			}
 		}
 	}
-	panic("weights")
+	i := rng.IntN(len(b.left))
+	k := b.left[i]
+	b.left = append(b.left[:i], b.left[i+1:]...)
+	return k
 }

@@ -58,6 +58,11 @@ clients: deps ## every lock client against one Redis and redlockd; writes docs/c
 mutants: ## take each rule out of the code, one at a time, and expect a red test
 	@go run ./integration/mutants
 
+.PHONY: model
+model: ## look for a second holder in docs/model, with the rules and without each
+	@.ci/deps model
+	@go run ./docs/model
+
 soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
 	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 

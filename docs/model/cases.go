@@ -1,0 +1,74 @@
+package main
+
+// expectation is what the search of a case must come to.
+type expectation string
+
+const (
+	holds     expectation = "holds"
+	second    expectation = "second holder"
+	comesBack expectation = "a released key is back"
+)
+
+// modelCase is a world and what is left out of the rules in it.
+type modelCase struct {
+	name string
+	// world and without are switches of lock.pml.
+	world, without string
+	want           expectation
+}
+
+// Worlds: how many operations each redlockd has, and what happens meanwhile.
+const (
+	restart  = "OPS0=2 OPS1=1 LOSSES=1"
+	all      = "OPS0=2 OPS1=1 LOSSES=1 AOE EXTEND RELEASE"
+	long     = "OPS0=2 OPS1=1 LOSSES=1 TTL=2 BUDGET=1"
+	flush    = "OPS0=1 OPS1=2 FLUSHES=1 AOE"
+	prolong  = "OPS0=2 OPS1=1 AOE"
+	three    = "OPS0=1 OPS1=1 OPS2=1 LOSSES=1"
+	extends  = "OPS0=3 OPS1=1 LOSSES=1 EXTEND ONCE"
+	extends4 = "OPS0=4 OPS1=1 LOSSES=1 EXTEND ONCE"
+	releases = "OPS0=3 OPS1=1 RELEASE CUTS=1"
+	healing  = "OPS0=3 OPS1=0 EXTEND RELEASE RELEASED"
+	// A loss without the end of connections, and extends.
+	lateAcquire = "OPS0=2 OPS1=1 FLUSHES=1 EXTEND ONCE"
+	equal       = "OPS0=2 OPS1=2 EQUAL"
+	equalHear   = "OPS0=1 OPS1=2 EQUAL HEARD"
+)
+
+var cases = []modelCase{
+	// The rules in.
+	{"restart", restart, "", holds},
+	{"all operations", all, "", holds},
+	{"longer times", long, "", holds},
+	{"flush", flush, "", holds},
+	{"three clients", three, "", holds},
+	{"extends", extends4, "", holds},
+	{"releases", releases, "", holds},
+	{"released stays released", healing, "", holds},
+	{"equal tokens", equal, "", holds},
+
+	// One left out.
+	{"V2 no time on acquires", "OPS0=1", "NO_TIME_ACQUIRE", second},
+	{"V2 no time on extends", "OPS0=2 EXTEND ONCE", "NO_TIME_EXTEND", second},
+	{"V2 no look before the reply", "OPS0=1", "NO_LOOK", second},
+	{"V3 no padding", "OPS0=1", "NO_PADDING", second},
+	{"V6 rollback by token", equal, "NO_NAME", second},
+	{"V6 rollback where refused", equal, "NO_SPARE", holds},
+	{"V6 by token where refused", equalHear, "NO_NAME NO_SPARE", second},
+	{"V6 rollback of prolonged", prolong, "NO_ODD", second},
+	{"V9 healed copies vote", extends, "HEAL_VOTES", second},
+	{"V9 heal without majority", extends4, "HEAL_ALWAYS", second},
+	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},
+	{"M3 no mark", "OPS0=1 FLUSHES=1", "NO_MARK", second},
+	{"M3 no fence", "OPS0=3 OPS1=1 RELEASE", "NO_FENCE", second},
+	{"M4 no quarantine", "OPS0=1 LOSSES=1", "NO_QUARANTINE", second},
+	{"M4 short quarantine", "OPS0=1 LOSSES=1", "SHORT_QUARANTINE", second},
+	{"M4 acquires in quarantine", "OPS0=1 OPS1=2 LOSSES=1 AOE", "NO_SHUT", second},
+
+	// The bound of the promise, and what is not promised.
+	{"unseen loss of one copy in 3", "OPS0=1 UNSEEN=1 FULL", "", holds},
+	{"unseen loss of one copy in 2", "OPS0=1 UNSEEN=1", "", second},
+	{"equal tokens and releases", "OPS0=2 EQUAL RELEASE", "", second},
+	{"flush and late acquire", lateAcquire, "", second},
+	{"flush and late acquire muted", lateAcquire, "MUTE", holds},
+}

@@ -24,7 +24,6 @@ const (
 	long     = "OPS0=2 OPS1=1 LOSSES=1 TTL=2 BUDGET=1"
 	flush    = "OPS0=1 OPS1=2 FLUSHES=1 AOE"
 	prolong  = "OPS0=2 OPS1=1 AOE"
-	three    = "OPS0=1 OPS1=1 OPS2=1 LOSSES=1"
 	extends  = "OPS0=3 OPS1=1 LOSSES=1 EXTEND ONCE"
 	extends4 = "OPS0=4 OPS1=1 LOSSES=1 EXTEND ONCE"
 	releases = "OPS0=3 OPS1=1 RELEASE CUTS=1"
@@ -41,7 +40,6 @@ var cases = []modelCase{
 	{"all operations", all, "", holds},
 	{"longer times", long, "", holds},
 	{"flush", flush, "", holds},
-	{"three clients", three, "", holds},
 	{"extends", extends4, "", holds},
 	{"releases", releases, "", holds},
 	{"released stays released", healing, "", holds},
@@ -68,7 +66,7 @@ var cases = []modelCase{
 	// The bound of the promise, and what is not promised.
 	{"unseen loss of one copy in 3", "OPS0=1 UNSEEN=1 FULL", "", holds},
 	{"unseen loss of one copy in 2", "OPS0=1 UNSEEN=1", "", second},
-	{"equal tokens and releases", "OPS0=2 EQUAL RELEASE", "", second},
+	{"equal tokens and releases", "OPS0=3 EQUAL RELEASE", "", second},
 	{"flush and late acquire", lateAcquire, "", second},
 	{"flush and late acquire muted", lateAcquire, "MUTE", holds},
 }

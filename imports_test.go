@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"commands/script": {},
 	"quorum":          {},
 	"integration":     {},
+	"docs/model":      {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }

@@ -179,6 +179,20 @@ func TestReloadUsers(t *testing.T) {
 	root.want("-ERR Protocol error: invalid multibulk length\r\n")
 }
 
+// A session that logged in while the users changed, and so was overlooked, ends
+// with its next command.
+func TestUserGoneMeanwhile(t *testing.T) {
+	srv := withUsers(t, orders())
+	c := srv.dial(t)
+	c.ask("AUTH orders pw", "+OK\r\n")
+	cfg := *srv.cfg()
+	cfg.Users = nil
+	now := newUsers(cfg, srv.in)
+	srv.users.Store(&now)
+	c.send("PING\r\n")
+	c.wantEOF()
+}
+
 // Guessing is slow, and only for who guesses.
 func TestGuesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

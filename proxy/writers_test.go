@@ -1,0 +1,63 @@
+package proxy
+
+import (
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unread makes a session whose client does not read, and lets a reply fill its
+// socket. It returns the client and that reply.
+func (r *running) unread(t *testing.T) (*raw, string) {
+	t.Helper()
+	c := r.dial(t)
+	if err := c.Conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	c.ask("PING", "+PONG\r\n")
+	for _, ses := range r.clients() {
+		if err := ses.conn.(*net.TCPConn).SetWriteBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := strings.Repeat("x", 64<<10)
+	c.send(frame("ECHO", text))
+	if _, err := c.r.Peek(1); err != nil { // the reply has begun
+		t.Fatal(err)
+	}
+	return c, "$65536\r\n" + text + "\r\n"
+}
+
+// S1: clients that do not read keep nobody else's replies back, and get all of
+// theirs in order when they read.
+func TestS1SlowReadersHoldNobodyUp(t *testing.T) {
+	srv := start(t, nil)
+	want := map[*raw]string{}
+	for range runtime.GOMAXPROCS(0) + 1 { // more than there are writers
+		c, reply := srv.unread(t)
+		c.send("PING\r\nECHO x\r\n")
+		want[c] = reply + "+PONG\r\n$1\r\nx\r\n"
+	}
+	srv.dial(t).ask("LOCK k a", "+OK\r\n")
+	srv.dial(t).ask("PING", "+PONG\r\n")
+	for c, replies := range want {
+		got := make([]byte, len(replies))
+		if _, err := io.ReadFull(c.r, got); err != nil || string(got) != replies {
+			t.Errorf("a slow reader got other replies (%v)", err)
+		}
+	}
+}
+
+// V2, P5: a grant that waits behind what the client does not read is undone
+// when its time is over.
+func TestV2GrantBehindUnreadReplies(t *testing.T) {
+	srv := start(t, func(c *Config) { c.WriteTimeout = 300 * time.Millisecond })
+	c, _ := srv.unread(t)
+	c.send("LOCK k a\r\n")
+	if got := wait(t, "the undoing", srv.q.undone); got != "0/k" || srv.q.holder("0/k") != "" {
+		t.Errorf("undone %s, held by %q", got, srv.q.holder("0/k"))
+	}
+}

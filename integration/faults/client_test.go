@@ -4,19 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
 	"strings"
 	"time"
-)
-
-const (
-	releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
-	extendScript  = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
-	// renewScript acquires or extends.
-	renewScript = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
 )
 
 // client is one that locks, over a connection to each redlockd. Used by one
@@ -55,112 +47,6 @@ const (
 	// extends, so nobody can free another's lock.
 	unreleased
 )
-
-// errReply is an error that redlockd answered.
-type errReply string
-
-func (e errReply) Error() string { return string(e) }
-
-var errNull = errors.New("null")
-
-// ask sends one command and reads its reply: a text, errNull, an errReply, or
-// what broke the connection.
-func (c *client) ask(r int, wait time.Duration, args ...string) (string, error) {
-	if c.conns[r] == nil {
-		conn, err := net.DialTimeout("tcp", c.b.doors[r].addr, time.Second)
-		if err != nil {
-			return "", err
-		}
-		c.conns[r], c.bufs[r], c.opened[r] = conn, bufio.NewReader(conn), c.b.h.now()
-	}
-	var w strings.Builder
-	fmt.Fprintf(&w, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&w, "$%d\r\n%s\r\n", len(a), a)
-	}
-	_ = c.conns[r].SetDeadline(time.Now().Add(wait))
-	text, err := "", error(nil)
-	if _, err = io.WriteString(c.conns[r], w.String()); err == nil {
-		text, err = readReply(c.bufs[r])
-	}
-	var told errReply
-	if err != nil && err != errNull && !errors.As(err, &told) {
-		c.conns[r].Close()
-		c.conns[r] = nil
-	}
-	return text, err
-}
-
-func readReply(b *bufio.Reader) (string, error) {
-	line, err := b.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	line = strings.TrimRight(line, "\r\n")
-	switch {
-	case line == "$-1" || line == "_":
-		return "", errNull
-	case line[0] == '-':
-		return "", errReply(line[1:])
-	case line[0] == '$':
-		n, _ := strconv.Atoi(line[1:])
-		buf := make([]byte, n+2)
-		if _, err := io.ReadFull(b, buf); err != nil {
-			return "", err
-		}
-		return string(buf[:n]), nil
-	default:
-		return line[1:], nil
-	}
-}
-
-// do makes one call and puts it into the history.
-func (c *client) do(e *call, r int, args ...string) *call {
-	e.client, e.redlockd, e.old = c.id, r, c.old
-	// Now and then a client that does not wait, and is gone.
-	wait := stay + slack + 3*time.Second
-	switch {
-	case c.rng.IntN(40) == 0:
-		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
-	case e.kind == acquire && c.rng.IntN(10) == 0:
-		// It leaves while its lock is being taken, and asks elsewhere.
-		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
-	}
-	server := c.b.doors[r]
-	e.sent = c.b.h.now()
-	text, err := c.ask(r, wait, args...)
-	e.got = c.b.h.now()
-	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
-	e.frozen = !calm
-	var told errReply
-	switch {
-	case err == nil && text == "0" && e.kind != read:
-		e.answer = no
-	case err == nil:
-		e.answer, e.value = yes, text
-	case err == errNull:
-		e.answer = no
-	case errors.As(err, &told):
-		e.answer, e.value = unknown, told.Error()
-		if !strings.HasPrefix(e.value, "NOQUORUM ") {
-			c.b.h.violation("an error other than NOQUORUM: %v", e)
-		}
-	default:
-		e.answer, e.value = unknown, err.Error()
-		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
-			c.b.h.violation("a broken connection or no answer, though redlockd was well: %v", e)
-		}
-	}
-	if calm && e.got-e.sent > stay+slack {
-		c.b.h.violation("an answer after %v, though redlockd was well: %v", e.got-e.sent, e)
-	}
-	c.b.h.add(e)
-	return e
-}
-
-func (c *client) between(low, high time.Duration) time.Duration { return low + rand64(c.rng, high-low) }
-
-func rand64(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 // run locks until the bench ends.
 func (c *client) run() {
@@ -228,6 +114,13 @@ func (c *client) lock(key, token string, how manner) {
 	}
 }
 
+const (
+	releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
+	extendScript  = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+	// renewScript acquires or extends.
+	renewScript = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+)
+
 func (c *client) release(key, token string, grant, r int) *call {
 	return c.do(&call{kind: release, key: key, token: token, grant: grant}, r,
 		"EVAL", releaseScript, "1", key, token)
@@ -281,6 +174,54 @@ func (c *client) hold(e *call, how manner) {
 		}
 	}
 }
+
+// do makes one call and puts it into the history.
+func (c *client) do(e *call, r int, args ...string) *call {
+	e.client, e.redlockd, e.old = c.id, r, c.old
+	// Now and then a client that does not wait, and is gone.
+	wait := stay + slack + 3*time.Second
+	switch {
+	case c.rng.IntN(40) == 0:
+		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
+	case e.kind == acquire && c.rng.IntN(10) == 0:
+		// It leaves while its lock is being taken, and asks elsewhere.
+		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
+	}
+	server := c.b.doors[r]
+	e.sent = c.b.h.now()
+	text, err := c.ask(r, wait, args...)
+	e.got = c.b.h.now()
+	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
+	e.frozen = !calm
+	var told errReply
+	switch {
+	case err == nil && text == "0" && e.kind != read:
+		e.answer = no
+	case err == nil:
+		e.answer, e.value = yes, text
+	case err == errNull:
+		e.answer = no
+	case errors.As(err, &told):
+		e.answer, e.value = unknown, told.Error()
+		if !strings.HasPrefix(e.value, "NOQUORUM ") {
+			c.b.h.violation("an error other than NOQUORUM: %v", e)
+		}
+	default:
+		e.answer, e.value = unknown, err.Error()
+		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
+			c.b.h.violation("a broken connection or no answer, though redlockd was well: %v", e)
+		}
+	}
+	if calm && e.got-e.sent > stay+slack {
+		c.b.h.violation("an answer after %v, though redlockd was well: %v", e.got-e.sent, e)
+	}
+	c.b.h.add(e)
+	return e
+}
+
+func (c *client) between(low, high time.Duration) time.Duration { return low + rand64(c.rng, high-low) }
+
+func rand64(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 func (c *client) sleep(d time.Duration) {
 	if d > 0 {

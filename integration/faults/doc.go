@@ -14,7 +14,8 @@
 // has the promises that are counted: contests, freezes, restarts of all.
 //
 // The environment: SEED repeats a run's draws, MINUTES makes it long, CLIENTS
-// sets how many, ROUNDS and FREEZES make the shows long, TRACE=1 keeps what each master was told (MONITOR) and shows
-// it with a violation, REDLOCKD_BINARY tests another binary, QUORUM adds a
-// line to the quorum block of its configuration.
+// sets how many; ROUNDS, FREEZES and MOVING (seconds) make the shows long;
+// TRACE=1 keeps what each master was told (MONITOR) and shows it with a
+// violation, KEEP=1 keeps the logs of a failed run, REDLOCKD_BINARY tests
+// another binary, QUORUM adds a line to the quorum block of its configuration.
 package faults

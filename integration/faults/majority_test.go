@@ -1,0 +1,123 @@
+package faults
+
+import (
+	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
+)
+
+// ambush drives locks onto a bare majority: two masters are frozen or cut
+// off, and when they are back one of the other three forgets or freezes.
+func ambush(s *schedule) func() {
+	ms := s.takeMasters(3, nil)
+	if ms == nil {
+		return nil
+	}
+	watcher := s.takeRedlockd()
+	if watcher < 0 {
+		s.free(ms, 0)
+		return nil
+	}
+	away, victim := ms[:2], ms[2]
+	cut := s.rng.IntN(3) == 0
+	how := s.pickLoss(victim)
+	lose := s.drawLoss(how, victim)
+	apart := timeout + 200*time.Millisecond + rand64(s.rng, s.b.maxTTL/2)
+	early := rand64(s.rng, 100*time.Millisecond)
+	return func() {
+		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
+			away[0].name, away[1].name, apart, cut, how, victim.name)
+		began := s.b.h.now()
+		for _, m := range away {
+			s.setAway(m, true, cut)
+		}
+		if how == "eviction" || how == "old disk" {
+			// These take a while of their own.
+			time.Sleep(timeout)
+			var back sync.WaitGroup
+			back.Go(func() {
+				time.Sleep(apart)
+				for _, m := range away {
+					s.setAway(m, false, cut)
+				}
+			})
+			lose()
+			back.Wait()
+		} else {
+			time.Sleep(apart - early)
+			for _, m := range away {
+				s.setAway(m, false, cut)
+			}
+			time.Sleep(early)
+			// Later ones may be on the masters that have come back.
+			s.b.h.bareMajority(began+timeout, s.b.h.now()-early)
+			lose()
+		}
+		s.b.h.fault("ambush: masters %s and %s back", away[0].name, away[1].name)
+		time.Sleep(time.Second)
+		s.freeRedlockd(watcher)
+		s.free(away, 0)
+		s.free(ms[2:], s.b.window)
+	}
+}
+
+func (s *schedule) setAway(m *master, away, cut bool) {
+	switch {
+	case cut:
+		for _, r := range s.b.redlockds {
+			setCut(r.links[s.index(m)], away)
+		}
+	case away:
+		m.Freeze()
+	default:
+		m.Thaw()
+	}
+}
+
+func setCut(l *rig.Link, cut bool) {
+	if cut {
+		l.Cut()
+	} else {
+		l.Mend()
+	}
+}
+
+func majorityFrozen(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3, nil)
+	for1 := 100*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+	return func() {
+		s.b.h.fault("majority frozen: %s for %v", names(ms), for1)
+		for _, m := range ms {
+			m.Freeze()
+		}
+		time.Sleep(for1)
+		for _, m := range ms {
+			m.Thaw()
+		}
+		s.b.h.fault("majority frozen: thawed")
+		s.free(ms, 0)
+	}
+}
+
+// majorityRestart restarts three masters empty at once: there is no service
+// until the greatest hold is over, and no second holder.
+func majorityRestart(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3, nil)
+	return func() {
+		s.b.h.fault("majority restart: %s", names(ms))
+		for _, m := range ms {
+			m.Kill()
+		}
+		for _, m := range ms {
+			m.RestartEmpty()
+		}
+		s.free(ms, s.b.window)
+	}
+}

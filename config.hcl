@@ -31,7 +31,7 @@ listen {
 
   # Limits that keep one client from hurting the others.
   max_clients       = 10000     # sessions; one more is refused
-  max_pending       = 1000      # of them not logged in; one more closes the oldest
+  max_pending       = 1000      # of them not logged in; one more closes another
   max_memory        = 268435456 # bytes that all sessions leave waiting and unread
   max_command_bytes = 1048576   # one command with all its arguments
   max_arguments     = 1024      # of one command

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -29,9 +30,30 @@ func TestMaxPending(t *testing.T) {
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	if n := srv.pending.Len(); n > 2 {
+	if n := srv.pending.n; n > 2 {
 		t.Errorf("%d are pending", n)
 	}
+}
+
+// A flood from one address does not close what another has begun.
+func TestMaxPendingIsFair(t *testing.T) {
+	srv := start(t, func(c *Config) { c.Passwords, c.MaxPending = []string{"pw"}, 3 })
+	honest := srv.dial(t)
+	honest.ask("PING", "-NOAUTH Authentication required.\r\n")
+	flood := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for range 20 {
+		c, err := flood.Dial("tcp", srv.addr)
+		if err != nil {
+			t.Skip("this system has only one loopback address: ", err)
+		}
+		defer c.Close()
+	}
+	for deadline := time.Now().Add(patience); srv.Defences().Dropped < 18; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", srv.Defences())
+		}
+	}
+	honest.ask("AUTH pw", "+OK\r\n")
 }
 
 // S5: who sends and does not read loses its session when all hold too much,

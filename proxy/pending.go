@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -15,9 +16,12 @@ type secured interface {
 
 // pending are the sessions that have not logged in, or not ended their TLS
 // handshake: nobody knows yet whether they are honest. Of too many the oldest
-// goes, so that half-open connections keep nobody out: who is honest logs in
-// at once. Guarded by the server's mutex.
-type pending struct{ list.List }
+// goes of the address that has most, so that half-open connections keep nobody
+// out, least of all those of another address. Guarded by the server's mutex.
+type pending struct {
+	by map[netip.Prefix]*list.List
+	n  int
+}
 
 // enter adds a session that has to prove itself, and returns the one that must
 // go for it, or nil. Needs the server's mutex.
@@ -25,20 +29,40 @@ func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
 	}
-	s.unsettled = p.PushBack(s)
-	if p.Len() <= most {
+	from := guesser(s.shown.remote)
+	if p.by == nil {
+		p.by = make(map[netip.Prefix]*list.List)
+	}
+	if p.by[from] == nil {
+		p.by[from] = list.New()
+	}
+	s.unsettled = p.by[from].PushBack(s)
+	p.n++
+	if p.n <= most {
 		return nil
 	}
-	oldest = p.Front().Value.(*session)
+	worst := p.by[from]
+	for _, l := range p.by {
+		if l.Len() > worst.Len() {
+			worst = l
+		}
+	}
+	oldest = worst.Front().Value.(*session)
 	p.leave(oldest)
 	return oldest
 }
 
 // leave needs the server's mutex.
 func (p *pending) leave(s *session) {
-	if s.unsettled != nil {
-		p.Remove(s.unsettled)
-		s.unsettled = nil
+	if s.unsettled == nil {
+		return
+	}
+	from := guesser(s.shown.remote)
+	p.by[from].Remove(s.unsettled)
+	s.unsettled = nil
+	p.n--
+	if p.by[from].Len() == 0 {
+		delete(p.by, from)
 	}
 }
 

@@ -125,7 +125,10 @@ func TestEvents(t *testing.T) {
 	r.sessions = []proxy.Session{{ID: 7, Name: "worker", Address: "10.0.0.1:5", Command: "set"}}
 	p := New(r, r, []Fact{{"version", "1.2.3"}})
 	defer p.Stop()
-	server := httptest.NewServer(p)
+	server := httptest.NewUnstartedServer(p)
+	// Limits of a request do not end a stream.
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 200*time.Millisecond, 500*time.Millisecond
+	server.Start()
 	// The streams first, for which the server waits.
 	defer func() { p.Stop(); server.Close() }()
 	s := look(t, server.URL)

@@ -30,8 +30,6 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	defer p.leave(o)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	// A stream has no end, and what limits a request would end it.
-	_ = out.SetReadDeadline(time.Time{})
 	event, data := "hello", p.hello()
 	for {
 		// Each event has a time of its own, since a stream has no end.

@@ -81,9 +81,14 @@ func (c call) scriptOp(m *script.Meaning, op quorum.Op, state func(*script.Meani
 		return fill(m.Reply[state(m, outs[0])], outs[0].State)
 	}
 	req := Request{Ops: []quorum.Op{op}, Reply: reply}
-	if m.Extra != nil {
+	if releases := op.Kind == quorum.Release; m.Extra != nil {
 		req.Notices = func(outs []*quorum.Outcome) []Notice {
-			if outs[0].Err != nil {
+			switch {
+			case outs[0].Err != nil && releases:
+				// It is carried out yet where it was not (V8), and who waits
+				// looks for himself.
+				return notices(c.db, m.Key, m.Notices[script.Ours])
+			case outs[0].Err != nil:
 				return nil
 			}
 			return notices(c.db, m.Key, m.Notices[state(m, outs[0])])

@@ -190,14 +190,18 @@ func outcomeOf(t *task, r rueidis.RedisResult, quarantined bool) outcome {
 
 // doubted is what the vote of a master counts that may have forgotten locks
 // (M4): its "absent" is silent, and so is another token than ours, since it
-// may have the memory of an earlier time. A copy found on it counts.
+// may have the memory of an earlier time. A copy found on it counts for reads
+// and releases, but extends nothing: it may have come there, late, when the
+// vote that another lock was given for was forgotten.
 func (b ballot) doubted(t *task) ballot {
 	switch {
 	case b.vote == absent:
 		b.vote, b.lost = silent, true
 	case b.vote == refused && (t.kind == Extend || t.kind == Release):
 		b = ballot{vote: silent}
-	case b.vote == found || b.vote == prolonged:
+	case b.vote == prolonged:
+		b = ballot{vote: silent}
+	case b.vote == found:
 		b.doubtful = true
 	}
 	return b

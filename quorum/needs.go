@@ -38,15 +38,12 @@ func (n needs) wordOf(ballots []ballot) word {
 	if n.required < 0 {
 		return none
 	}
-	switch b := &ballots[n.required]; b.vote {
+	switch ballots[n.required].vote {
 	case awaited, unasked:
 		return waits
 	case silent:
 		return mute
 	case created, prolonged, released:
-		if b.doubtful {
-			return mute
-		}
 		return agrees
 	default:
 		return denies

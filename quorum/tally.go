@@ -35,8 +35,7 @@ type ballot struct {
 	// lost is whether the key is absent on a master whose vote is silent,
 	// since it is in quarantine (M4) or joining the list (M8).
 	lost bool
-	// doubtful is whether what was found or prolonged is on a master in
-	// quarantine.
+	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
 	// token is the token in the way (refused) or found.
 	token string

@@ -553,3 +553,27 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		}
 	})
 }
+
+// M4: a copy that a late SET left on a master after its loss extends nothing.
+// Found by the model: A's acquire is on its way to c; B has c's vote; c loses
+// its memory, and A's late SET comes there; A's extend would count that copy and
+// the one on a, while B gets b, where A's old copy ends.
+func TestTraceCopyInQuarantineExtendsNothing(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		lost := c.masters[2]
+		lost.FlushAll()
+		_ = lost.Set("k", "t")
+		lost.SetTTL("k", time.Minute)
+		time.Sleep(2 * time.Second)
+		c.masters[1].kill()
+		time.Sleep(time.Second)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if o.State.Token != "t" {
+			t.Errorf("read %q", o.State.Token)
+		}
+		c.want(do(c.q, release("k", "t")), Won)
+	})
+}

@@ -14,8 +14,8 @@ import (
 // V4, V8, V10 and V11: required is the ballot of the required master, or nil.
 func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballot) Verdict {
 	is := func(votes ...vote) bool { return required != nil && slices.Contains(votes, required.vote) }
-	without := is(silent) || required != nil && required.doubtful // its word cannot be had
-	may := required == nil || is(created, prolonged, released) && !without
+	without := is(silent) // its word cannot be had
+	may := required == nil || is(created, prolonged, released)
 	n := map[vote]int{}
 	tokens := map[string]int{}
 	for _, b := range ballots {

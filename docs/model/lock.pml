@@ -20,10 +20,7 @@
  *   NO_QUARANTINE     M4  a master that forgot votes again at once
  *   SHORT_QUARANTINE  M4  it waits for the TTL, not the hold
  *   NO_SHUT           M4  acquires go to a master in quarantine
- *
- * One is in only with a -D, since redlockd does not have it:
- *
- *   MUTE              M4  a copy on a master in quarantine is no vote
+ *   COPIES_VOTE       M4  a copy on a master in quarantine counts in an extend
  *
  * These make the world: OPS0, OPS1, OPS2 (operations of each redlockd), AOE,
  * EXTEND, RELEASE (what else than acquires), ONCE (a client acquires first and
@@ -465,7 +462,7 @@ inline counted(j, n) {
 	:: (L.under[0] & 127) != m[j].mark -> v = awaited
 #endif
 	:: (L.under[0] & 127) == m[j].mark && L.under[0] >= PENDING && v == created -> v = awaited
-#ifdef MUTE
+#ifndef COPIES_VOTE
 	:: (L.under[0] & 127) == m[j].mark && L.under[0] >= PENDING && v == prolonged -> v = awaited
 #endif
 	:: else

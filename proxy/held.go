@@ -30,6 +30,11 @@ type holder struct {
 type lockTable struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
+
+	// number is how many there were when they were counted.
+	countMu sync.Mutex
+	counted time.Time
+	number  int
 }
 
 type lockShard struct {
@@ -224,4 +229,15 @@ func (t *lockTable) each(now time.Time, f func(lockID, heldLock)) {
 		}
 		s.mu.Unlock()
 	}
+}
+
+// count is how many locks there are, or were at most a second ago.
+func (t *lockTable) count(now time.Time) int {
+	t.countMu.Lock()
+	defer t.countMu.Unlock()
+	if t.counted.IsZero() || now.Sub(t.counted) >= time.Second {
+		t.number, t.counted = 0, now
+		t.each(now, func(lockID, heldLock) { t.number++ })
+	}
+	return t.number
 }

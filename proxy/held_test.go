@@ -111,7 +111,15 @@ func TestHeldIsBounded(t *testing.T) {
 	take(ends, "a", time.Minute)
 	take(ends, "b", time.Hour)
 	n := 0
-	ends.each(time.Now().Add(2*time.Minute), func(lockID, heldLock) { n++ })
+	now := time.Now()
+	if got := ends.count(now); got != 2 {
+		t.Errorf("%d are counted", got)
+	}
+	take(ends, "c", time.Minute)
+	if soon, later := ends.count(now.Add(time.Second/2)), ends.count(now.Add(time.Second)); soon != 2 || later != 3 {
+		t.Errorf("%d are counted soon, %d later", soon, later)
+	}
+	ends.each(now.Add(2*time.Minute), func(lockID, heldLock) { n++ })
 	if _, ok := ends.who(0, "a", "t"); n != 1 || ok {
 		t.Errorf("%d locks after the end of one, known: %v", n, ok)
 	}

@@ -22,13 +22,15 @@ type Held struct {
 }
 
 // Held is how many locks are remembered whose TTL is not over, and the most
-// ones of them that are held longest. Each call looks at all of them.
+// ones of them that are held longest. Each call looks at all of them, unless
+// most is 0: then it is the number of at most a second ago, because anybody
+// may ask for INFO.
 func (s *Server) Held(most int) (total int, longest []Held) {
+	if most == 0 {
+		return s.held.count(time.Now()), nil
+	}
 	s.held.each(time.Now(), func(id lockID, l heldLock) {
 		total++
-		if most == 0 {
-			return
-		}
 		longest = append(longest, Held{DB: id.db, Key: id.key, Session: l.who.session, Name: l.who.name,
 			Address: l.who.address, User: l.who.user, Since: time.UnixMilli(l.since), Until: time.UnixMilli(l.until), Taken: l.taken})
 		if len(longest) >= 4*most+64 {

@@ -16,6 +16,7 @@ type attempt struct {
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
 	masters *masterList
+	needs   needs
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
 	// hold is what the masters are given, mark what their marks must bear.
@@ -59,7 +60,8 @@ const fewMasters = 5
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
-	a := &attempt{call: c, op: op, then: then, masters: masters, first: -1}
+	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
+	a.needs.gone = masters.gone()
 	if n := len(masters.lanes); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {
@@ -205,12 +207,13 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	v, certain := verdictOf(a.op, a.ballots, a.masters.needs)
+	a.withoutJoining()
+	v, certain := verdictOf(a.op, a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
-		t := count(a.ballots, a.masters.needs)
+		t := count(a.ballots, a.needs)
 		certain = t.awaited == 0 || !a.mayLive(&t)
 	}
 	if !certain {
@@ -237,7 +240,7 @@ func (a *attempt) timeout() {
 			a.ballots[i].vote = silent
 		}
 	}
-	v, _ := verdictOf(a.op, a.ballots, a.masters.needs)
+	v, _ := verdictOf(a.op, a.ballots, a.needs)
 	a.end(v, a.call.q.now())
 }
 

@@ -84,7 +84,7 @@ func (c *change) step(ctx context.Context) {
 	switch {
 	case state.phase == announced && passed >= c.q.cfg.Handover:
 		c.write(generation{state.number, closed, state.masters, state.before})
-	case state.phase == closed && passed >= c.q.database(0).wholeHold() && c.joined(state):
+	case state.phase == closed && passed >= c.q.database(0).wholeHold(since) && c.joined(state):
 		c.write(generation{state.number, final, state.masters, state.before})
 	case state.phase == final:
 		c.retire()
@@ -219,7 +219,10 @@ func (c *change) joined(state generation) bool {
 	return true
 }
 
-var errOtherChange = errors.New("another change of the masters is under way")
+var (
+	errOtherChange = errors.New("another change of the masters is under way")
+	errTwoSteps    = errors.New("more than one master is added, removed or replaced: change one at a time")
+)
 
 // begin starts the change to the wanted list, or joins it where another
 // redlockd has.
@@ -234,7 +237,12 @@ func (c *change) begin(ctx context.Context) {
 		}
 	}
 	err := errOtherChange
-	if state.phase == final {
+	switch {
+	case state.phase != final:
+	case !oneStep(state.masters, name):
+		// It was asked for while the list in force was another one.
+		err = errTwoSteps
+	default:
 		err = c.announce(ctx, name)
 	}
 	if err == nil {

@@ -38,7 +38,7 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 	for i := range q.masters {
 		l := newLane(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
-			l.zero = d.zero.list().lanes[i]
+			l.zero = d.zero.list().lane(l.name)
 		}
 		list.lanes = append(list.lanes, l)
 	}
@@ -83,12 +83,19 @@ func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
 		}
 		of.mu.Unlock()
 	}
+	return d.holdSince(of, since)
+}
+
+// holdSince is greatestHold by the marks that were looked at since a time.
+func (d *database) holdSince(of *lane, since time.Duration) (greatest, wait time.Duration) {
 	known := 0
 	for _, l := range d.list().lanes {
 		l.mu.Lock()
 		if l.under != nil {
 			greatest = max(greatest, l.under.greatest)
-			if l != of && l.under.real && l.open && l.markSent > since {
+			// One that joins the list has not been told what the list before
+			// has granted (M8).
+			if l != of && l.under.real && l.open && l.markSent > since && !l.joins(l.under) {
 				known++
 			}
 		}
@@ -153,10 +160,10 @@ func (d *database) status() []MasterStatus {
 	return out
 }
 
-// wholeHold is how long locks of before may still be held, as far as the
-// marks tell.
-func (d *database) wholeHold() time.Duration {
-	_, wait := d.greatestHold(nil)
+// wholeHold is how long locks that were given before a time may be held, as
+// far as the marks tell that were looked at since.
+func (d *database) wholeHold(since time.Duration) time.Duration {
+	_, wait := d.holdSince(nil, since)
 	return wait
 }
 

@@ -185,11 +185,15 @@ func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
 
 // votes is whether the master may be asked to create locks (M4).
 func (l *lane) votes() bool {
-	if l.embedded || l.under == nil || !l.under.real || l.under.joining(l.name) {
+	if l.embedded || l.under == nil || !l.under.real || l.joins(l.under) {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
 }
+
+// joins is whether the master, which bears this mark, is one that joins the
+// list and does not vote yet (M8).
+func (l *lane) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
 
 // bearsReal is whether the mark is real and bears a hold. Database 0's bears
 // that of all, since a restart loses all of them.

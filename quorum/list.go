@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"cmp"
+	"slices"
+	"sync/atomic"
 )
 
 // masterList are the masters that operations on one database go to, as their
@@ -12,6 +14,60 @@ type masterList struct {
 	needs
 	// name is what the marks call it, see listName.
 	name string
+	// newest is the latest state of this list that any mark was seen to bear
+	// (M8), whether or not a majority does.
+	newest atomic.Pointer[generation]
+}
+
+// saw notes a state that a mark bears. Of all marks that a majority of the
+// list bears at least one is of the state that a majority of the list before
+// bears, so that one is noted before its votes, and those of the others,
+// count.
+func (m *masterList) saw(g generation) {
+	for g.masters == m.name {
+		now := m.newest.Load()
+		if now != nil && !now.less(g) || m.newest.CompareAndSwap(now, &g) {
+			return
+		}
+	}
+}
+
+// joining is whether a master does not vote yet, whatever its own mark says:
+// that may be of an earlier change to the same list.
+func (m *masterList) joining(name string) bool {
+	g := m.newest.Load()
+	return g != nil && g.joining(name)
+}
+
+// withoutJoining takes back the votes of masters that turn out to join the
+// list (M8): that may be known by what another master has answered only. Needs
+// mu.
+func (a *attempt) withoutJoining() {
+	g := a.masters.newest.Load()
+	if g == nil || g.phase == final {
+		return
+	}
+	for i, l := range a.masters.lanes {
+		if b := &a.ballots[i]; b.vote != awaited && b.vote != unasked && g.joining(l.name) {
+			*b = ballot{vote: silent, lost: b.lost || b.vote == absent}
+		}
+	}
+}
+
+// gone is how many masters of the list before may hold a copy that none of
+// this list stands for: those that leave, beyond those that join and are
+// silent as long.
+func (m *masterList) gone() int {
+	g := m.newest.Load()
+	if g == nil || g.phase == final || g.before == "" {
+		return 0
+	}
+	return max(0, len(hashes(g.before))-len(hashes(g.masters)))
+}
+
+// lane is that of a master.
+func (m *masterList) lane(name string) *lane {
+	return m.lanes[slices.IndexFunc(m.lanes, func(l *lane) bool { return l.name == name })]
 }
 
 // count is how many lanes are so.

@@ -6,6 +6,9 @@ type needs struct {
 	quorum int
 	// required is the index of the required master, or -1.
 	required int
+	// gone is how many masters that are not asked may hold a copy, since the
+	// list of masters changes (M8): for who says no they are silent.
+	gone int
 }
 
 // needsOf is what the list of masters asks for.

@@ -12,7 +12,7 @@ import (
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
 	n, q := len(a.ballots), a.masters.quorum
-	t := count(a.ballots, a.masters.needs)
+	t := count(a.ballots, a.needs)
 	var unheard []int
 	foreign := false
 	for i, b := range a.ballots {

@@ -8,7 +8,7 @@ import (
 // outcome makes of a verdict what the client is told. It is called once.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
-	t := count(a.ballots, a.masters.needs)
+	t := count(a.ballots, a.needs)
 	o := &a.result
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
@@ -133,5 +133,5 @@ func (a *attempt) mayLive(t *tally) bool {
 			doubtful++
 		}
 	}
-	return alive > 0 && alive < t.quorum && alive+doubtful+t.silent+t.awaited >= t.quorum
+	return alive > 0 && alive < t.quorum && alive+doubtful+t.unheard+t.awaited >= t.quorum
 }

@@ -92,7 +92,7 @@ func (q *Quorum) replace(masters []Master, g generation) {
 	zero := q.databases[0].Load()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
-			leaving = append(leaving, d.replace(q, masters, zero)...)
+			leaving = append(leaving, d.replace(q, masters, zero, g)...)
 		}
 	}
 	q.redial(masters)
@@ -100,9 +100,9 @@ func (q *Quorum) replace(masters []Master, g generation) {
 	q.change.replaced(masters, g, leaving)
 }
 
-// replace makes a list of masters the one in force, and returns the lanes
-// that are not on it.
-func (d *database) replace(q *Quorum, masters []Master, zero *database) (leaving []*lane) {
+// replace makes a list of masters the one in force, in a state that counts for
+// it, and returns the lanes that are not on it.
+func (d *database) replace(q *Quorum, masters []Master, zero *database, g generation) (leaving []*lane) {
 	before := d.list()
 	list := &masterList{needs: needsOf(masters), name: listName(masters)}
 	var joining []*lane
@@ -114,7 +114,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database) (leaving
 		}
 		l := newLane(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
 		if d != zero {
-			l.zero = zero.list().lanes[i]
+			l.zero = zero.list().lane(l.name)
 		}
 		list.lanes, joining = append(list.lanes, l), append(joining, l)
 	}
@@ -123,6 +123,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database) (leaving
 			leaving = append(leaving, l)
 		}
 	}
+	list.saw(g)
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {

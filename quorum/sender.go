@@ -97,7 +97,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && l.votes())
-	joining := b.under != nil && b.under.joining(l.name)
+	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	outcomes := b.outcomes
 	failed := false
@@ -106,7 +106,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustArrive()
 		switch b := outcomes[i].ballot; {
-		case !counts:
+		case !counts || t.att != nil && !l.countsFor(t.att.masters):
 			outcomes[i].ballot = ballot{vote: silent}
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
@@ -165,10 +165,22 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	return false
 }
 
+// countsFor is whether the master's vote counts for a list that may not be in
+// force any more: that of an attempt that began before it was replaced (M8).
+// Needs mu.
+func (l *lane) countsFor(list *masterList) bool {
+	if list == l.db.list() || l.under == nil {
+		return true
+	}
+	list.saw(l.under.generation)
+	return l.under.counts(list.name)
+}
+
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
 	l.under, l.raw, l.markSent, l.bears = m, raw, sent, m.generation
+	l.db.list().saw(m.generation)
 	switch {
 	case m.real:
 		l.memory.sawReal, l.memory.id, l.memory.beat = true, m.id, m.beat

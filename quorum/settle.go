@@ -73,6 +73,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	}
 	if s.mark != nil && s.mark.name == l.name {
 		l.bears = s.mark.generation
+		l.db.list().saw(l.bears)
 	}
 	if s.mark != nil && j.open {
 		l.learn(s.mark, s.raw, s.sent)

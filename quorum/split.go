@@ -85,19 +85,19 @@ func (c *call) mayProlong(token string) bool {
 func (a *attempt) holder(ours string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.masters.needs)
+	t := count(a.ballots, a.needs)
 	switch t.required {
 	case none:
 		return t.most, true
 	case denies:
-		return t.holder(), t.mostCount >= t.quorum && t.its.vote == found || a.masters.needs.heldBy(a.ballots, ours)
+		return t.holder(), t.mostCount >= t.quorum && t.its.vote == found || a.needs.heldBy(a.ballots, ours)
 	default:
 		return "", false
 	}
 }
 
 // requiredMute is whether the required master's word cannot be had. Needs mu.
-func (a *attempt) requiredMute() bool { return a.masters.needs.wordOf(a.ballots) == mute }
+func (a *attempt) requiredMute() bool { return a.needs.wordOf(a.ballots) == mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
@@ -131,7 +131,7 @@ func (a *attempt) refusedFirstLocked() bool {
 func (a *attempt) refusal() (string, uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.masters.needs)
+	t := count(a.ballots, a.needs)
 	var masters uint32
 	for i, b := range a.ballots {
 		if (b.vote == refused || b.vote == found) && b.token == t.most {
@@ -146,7 +146,7 @@ func (a *attempt) refusal() (string, uint32) {
 func (a *attempt) heldWithSilent() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.masters.needs)
+	t := count(a.ballots, a.needs)
 	known := t.required == none || t.required == denies
 	return known && t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
 }

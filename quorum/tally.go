@@ -64,6 +64,9 @@ type tally struct {
 	// there is such a master.
 	required word
 	its      *ballot
+	// unheard are the silent masters, and those that are not asked any more
+	// (needs.gone): what they hold is not known.
+	unheard int
 }
 
 // count tallies the ballots.
@@ -92,6 +95,7 @@ func count(ballots []ballot, n needs) tally {
 			t.meet(ballots, i)
 		}
 	}
+	t.unheard = t.silent + n.gone
 	t.reach = reach(ballots, nil)
 	for i := range ballots {
 		if ballots[i].vote == refused || ballots[i].vote == found {

@@ -46,7 +46,7 @@ func (t *tally) acquire(n int, held bool) (Verdict, bool) {
 	}
 }
 
-// release is V8: h released (yes), s silent. Where the required master had
+// release is V8: h released (yes), s silent (unheard). Where the required master had
 // the token it is released, and where nobody knows whether it had nobody can
 // tell (V11).
 func (t *tally) release(n int) (Verdict, bool) {
@@ -60,7 +60,7 @@ func (t *tally) release(n int) (Verdict, bool) {
 		return Won, true
 	case t.required == mute:
 		return Undecided, true
-	case t.yes+t.silent+t.awaited < t.quorum:
+	case t.yes+t.unheard+t.awaited < t.quorum:
 		return t.heldOrAbsent(), true
 	case t.awaited > 0:
 		return Undecided, false
@@ -71,7 +71,7 @@ func (t *tally) release(n int) (Verdict, bool) {
 	}
 }
 
-// extend is V8: h prolonged (yes), s silent. What the required master has
+// extend is V8: h prolonged (yes), s silent (unheard). What the required master has
 // not, or may have forgotten, is not extended (V11).
 func (t *tally) extend() (Verdict, bool) {
 	switch {
@@ -85,10 +85,10 @@ func (t *tally) extend() (Verdict, bool) {
 		return Absent, true
 	case t.required == denies:
 		return Held, true
-	case t.yes+t.silent+t.awaited < t.quorum:
+	case t.yes+t.unheard+t.awaited < t.quorum:
 		return t.heldOrAbsent(), true
 	default:
-		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.silent >= t.quorum
+		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.unheard >= t.quorum
 	}
 }
 
@@ -115,7 +115,7 @@ func (t *tally) store(ifPresent bool) (Verdict, bool) {
 		return Won, true
 	case ifPresent && t.required == denies:
 		return Absent, true
-	case ifPresent && known && t.yes+t.silent+t.awaited < t.quorum:
+	case ifPresent && known && t.yes+t.unheard+t.awaited < t.quorum:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0
@@ -137,7 +137,7 @@ func (t *tally) read() (Verdict, bool) {
 		return Held, true
 	case t.required == mute:
 		return Undecided, true
-	case t.reach+t.silent+t.awaited < t.quorum:
+	case t.reach+t.unheard+t.awaited < t.quorum:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0

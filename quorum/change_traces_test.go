@@ -1,0 +1,208 @@
+package quorum
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// redlockdOf is one more redlockd, with a list of its own.
+func (c *cluster) redlockdOf(masters []Master) *Quorum {
+	c.t.Helper()
+	before := c.cfg
+	defer func() { c.cfg = before }()
+	c.cfg.Masters = masters
+	return c.redlockd()
+}
+
+// without is a list where some masters cannot be reached.
+func without(list []Master, names string) []Master {
+	list = slices.Clone(list)
+	for i := range list {
+		if strings.Contains(names, list[i].Name) {
+			list[i].dial = noRoute
+		}
+	}
+	return list
+}
+
+func noRoute() (net.Conn, error) { return nil, errors.New("no route to host") }
+
+// A redlockd was started with the new list before the change, and its mark on
+// the new master is of a first generation of that list. Once the change is
+// announced, with that one cut off from the others, it must not vote: A on a b
+// f, B on c d e.
+func TestTraceJoiningMasterOfAnEarlyRedlockd(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		f := c.join("f")
+		list := c.listed("e", f)
+		early := c.redlockdOf(without(list, "cd"))
+		old := c.redlockdOf(without(c.cfg.Masters, "ab"))
+		time.Sleep(20 * time.Second) // the mark of f is real
+		c.change(c.q, without(list, "f"))
+		c.reaches(c.q, 2, "announced")
+		for round := range 20 {
+			key := string(rune('a' + round))
+			a, b := do(early, acquire(key, "a", 4*time.Second)), do(old, acquire(key, "b", 4*time.Second))
+			if a.Verdict == Won && b.Verdict == Won {
+				t.Fatalf("round %d: two holders", round)
+			}
+			time.Sleep(250 * time.Millisecond)
+		}
+	})
+}
+
+// A master leaves while it is cut off, so that its mark is of the first
+// generation still, and joins again: its vote must not count before the
+// change is final, A on a b e, B on c d f.
+func TestTraceMasterComesBackWithItsOldMark(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		first := c.cfg.Masters
+		f := c.join("f")
+		c.change(c.q, without(c.listed("e", f), "e"))
+		c.masters[4].kill()
+		c.reaches(c.q, 2, "final")
+		time.Sleep(8 * time.Second) // f votes
+		second := c.listed("e", f)
+		other := c.redlockdOf(without(second, "ab"))
+		fresh := c.redlockdOf(without(first, "cd"))
+		time.Sleep(3 * time.Second)
+		c.masters[4].mend()
+		c.change(c.q, without(first, "e"))
+		c.reaches(c.q, 3, "announced")
+		for round := range 20 {
+			key := string(rune('a' + round))
+			a, b := do(fresh, acquire(key, "a", 4*time.Second)), do(other, acquire(key, "b", 4*time.Second))
+			if a.Verdict == Won && b.Verdict == Won {
+				t.Fatalf("round %d: two holders", round)
+			}
+			time.Sleep(250 * time.Millisecond)
+		}
+	})
+}
+
+// What the mark of a master that joins bears is no evidence of the greatest
+// hold: A on a b e, where a then restarts empty beside c, d and f.
+func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
+	long := func(cfg *Config) { cfg.MaxTTL, cfg.Handover = time.Minute, 10*time.Minute }
+	inBubbleWith(t, 5, long, func(c *cluster) {
+		list := c.listed("e", c.join("f"))
+		old := c.redlockd()
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "announced")
+		time.Sleep(2 * time.Minute) // f has a real mark
+		c.masters[2].kill()
+		c.masters[3].kill()
+		time.Sleep(500 * time.Millisecond)
+		c.want(do(old, acquire("k", "a", time.Minute)), Won)
+		taken := time.Now()
+		c.stop(old) // which would raise the marks of c and d
+		for _, i := range []int{0, 1, 4} {
+			c.masters[i].kill()
+		}
+		c.masters[0].startEmpty()
+		c.masters[2].mend()
+		c.masters[3].mend()
+		late := c.redlockdOf(list)
+		for do(late, acquire("k", "b", time.Second)).Verdict != Won {
+			time.Sleep(500 * time.Millisecond)
+		}
+		if held := time.Since(taken); held < time.Minute {
+			t.Errorf("B was given the lock %v after A, whose TTL is 1m", held)
+		}
+	})
+}
+
+// Another list is asked for while the change to the one before is being
+// announced: from there it is two steps, and majorities do not meet.
+func TestTraceAnotherListIsAskedForMeanwhile(t *testing.T) {
+	inBubbleWith(t, 4, short, func(c *cluster) {
+		more := c.listed("", c.join("e"))
+		c.change(c.q, more)
+		time.Sleep(10 * time.Millisecond)
+		c.change(c.q, c.listed("d"))
+		c.reaches(c.q, 2, "closed")
+		other := c.redlockdOf(without(more, "ab"))
+		for range 30 {
+			c.masters[2].kill()
+			time.Sleep(10 * time.Millisecond)
+			a := do(c.q, acquire("k", "a", 4*time.Second)) // a b
+			c.masters[2].mend()
+			time.Sleep(2 * time.Second)
+			b := do(other, acquire("k", "b", time.Second)) // c d e
+			if a.Verdict == Won && b.Verdict == Won {
+				t.Fatalf("two holders; generation %d is %s", c.q.Status().Generation, c.q.Status().Phase)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	})
+}
+
+// The same masters in another order, and a database that is used for the first
+// time after that: each of its masters goes by its own mark of database 0.
+func TestTraceMastersInAnotherOrder(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.masters[0].kill()
+		c.masters[1].kill()
+		r := c.redlockd()
+		time.Sleep(3 * time.Second)
+		list := slices.Clone(c.cfg.Masters)
+		slices.Reverse(list)
+		c.change(r, list)
+		r.Open(3, func() {})
+		time.Sleep(3 * time.Second)
+		c.want(do(r, Op{Kind: Acquire, DB: 3, Key: "k", Token: "t", TTL: time.Second}), Won)
+	})
+}
+
+// A lock on a b e, and e leaves for good: until the change is final nobody can
+// tell that it is not held.
+func TestTraceMasterLeavesWithACopy(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.change(c.q, c.listed("e"))
+		old := c.redlockd()
+		c.reaches(c.q, 2, "announced")
+		c.masters[2].kill()
+		c.masters[3].kill()
+		time.Sleep(500 * time.Millisecond)
+		c.want(do(old, acquire("k", "t", 5*time.Second)), Won)
+		c.masters[2].mend()
+		c.masters[3].mend()
+		time.Sleep(2 * time.Second)
+		c.want(do(old, Op{Kind: Read, Key: "k"}), Held)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 5 * time.Second}), Undecided)
+	})
+}
+
+// A redlockd stood still while the list changed and changed back, and sees it
+// by the answers to its first votes: that of e, which has missed both changes
+// and joins again, is none. The others hold a lock on c d f.
+func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.want(do(c.q, acquire("before", "t", time.Second)), Won)
+		c.masters[2].kill()
+		c.masters[3].kill()
+		time.Sleep(time.Second)
+		first := listName(c.cfg.Masters)
+		back := generation{3, announced, first, listName(c.listed("e", c.join("f")))}
+		for _, f := range c.masters[:2] {
+			raw, err := f.Get(MarkKey)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := parseMark(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Set(MarkKey, m.with(func(c *mark) { c.generation = back }).String()); err != nil {
+				t.Fatal(err)
+			}
+			f.set(func() { f.delay = 5 * time.Millisecond }) // e answers first
+		}
+		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+	})
+}

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// losses are the ways in which a master forgets its locks; a step of its clock
-// counts double, since only one forwards ends them.
-var losses = []string{"empty restart", "flushall", "promotion", "eviction", "old disk", "clock step", "clock step",
+// losses are the ways in which a master forgets its locks. Those that keep its
+// connections count double, since nothing but its mark tells of them; a step
+// of its clock does, since only one forwards ends locks.
+var losses = []string{"empty restart", "flushall", "flushall", "promotion", "promotion", "eviction", "old disk", "clock step", "clock step",
 	"clock fast"}
 
 // greatestStep is how far a clock steps at most.

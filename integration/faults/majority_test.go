@@ -24,7 +24,8 @@ func ambush(s *schedule) func() {
 	how := s.pickLoss(victim)
 	lose := s.drawLoss(how, victim)
 	apart := timeout + 200*time.Millisecond + rand64(s.rng, s.b.maxTTL/2)
-	early := rand64(s.rng, 100*time.Millisecond)
+	// The two may be back for long enough to vote before the third is lost.
+	early := rand64(s.rng, []time.Duration{50 * time.Millisecond, 500 * time.Millisecond}[s.rng.IntN(2)])
 	return func() {
 		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
 			away[0].name, away[1].name, apart, cut, how, victim.name)

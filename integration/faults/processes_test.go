@@ -10,7 +10,8 @@ func freezeRedlockd(s *schedule) func() {
 		return nil
 	}
 	r := s.b.redlockds[n]
-	for1 := 20*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
+	// Now and then for longer than any TTL.
+	for1 := 20*time.Millisecond + rand64(s.rng, s.b.maxTTL*[]time.Duration{1, 1, 4}[s.rng.IntN(3)]/2)
 	return func() {
 		s.b.freeze(r, for1)
 		s.freeRedlockd(n)

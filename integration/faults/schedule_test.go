@@ -2,6 +2,7 @@ package faults
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -48,7 +49,7 @@ func (s *schedule) index(m *master) int {
 
 func (s *schedule) isFree(i int) bool { return !s.busy[i] && time.Now().After(s.until[i]) }
 
-func (s *schedule) allFree() bool {
+func (s *schedule) mastersFree() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.busy {
@@ -56,12 +57,14 @@ func (s *schedule) allFree() bool {
 			return false
 		}
 	}
-	for _, t := range s.taken {
-		if t {
-			return false
-		}
-	}
 	return true
+}
+
+func (s *schedule) allFree() bool {
+	free := s.mastersFree()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return free && !slices.Contains(s.taken, true)
 }
 
 // takeMasters draws n free masters, the last of which has what is asked for.
@@ -131,8 +134,11 @@ func (s *schedule) run() {
 		switch {
 		case due && s.begin(&all):
 			turn = time.Now().Add(s.b.window + time.Second)
-		case due:
-			s.begin(&bag{kinds: []kind{{"freeze redlockd", 1, freezeRedlockd}}})
+		case due && !s.mastersFree():
+			if s.rng.IntN(4) == 0 {
+				s.begin(&bag{kinds: []kind{{"freeze redlockd", 1, freezeRedlockd}}})
+			}
+		case due: // until the redlockd are free, too
 		default:
 			s.begin(&few)
 		}

@@ -19,6 +19,7 @@ import (
 // third of its TTL survives an empty restart of all masters, one after
 // another, each when the one before votes again.
 func TestLockOutlivesRestartOfAll(t *testing.T) {
+	t.Parallel()
 	masters := rig.StartMasters(t, 5)
 	cfg := rig.Over(masters)
 	cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL = timeout, retryBudget, 1100*time.Millisecond
@@ -127,6 +128,7 @@ func TestOneWinner(t *testing.T) {
 // TestRedlockdFrozen is V2, V6 and P1 where redlockd stands still for longer
 // than its locks' TTLs, at moments drawn at random.
 func TestRedlockdFrozen(t *testing.T) {
+	t.Parallel()
 	freezes := number("FREEZES", 30)
 	p := plan{clients: 32, redlockds: 5, minTTL: 150 * time.Millisecond, maxTTL: 400 * time.Millisecond}
 	b := newBench(t, seed(), p)
@@ -157,6 +159,7 @@ func TestRedlockdFrozen(t *testing.T) {
 // extended lives on, and a redlockd that is left on the old list refuses and
 // says why.
 func TestReplaceAllMasters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, seed(), plan{clients: 24, redlockds: 2, minTTL: 300 * time.Millisecond, maxTTL: 1100 * time.Millisecond})
 	ctx, holder := context.Background(), b.redlockds[0].Client()
 	old := b.redlockds[1].Config

@@ -185,3 +185,47 @@ func TestOldConnectionIsFenced(t *testing.T) {
 		t.Fatalf("the lock was given twice, %v", err)
 	}
 }
+
+// TestRollbackSparesProlonged is V6: an acquire-or-extend has prolonged a lock
+// and its votes come too late. The lock is what it was before at least.
+func TestRollbackSparesProlonged(t *testing.T) {
+	c := newLinked(t)
+	r := rig.StartRedlockd(t, c.cfg, c.masters)
+	plain := rig.Over(c.masters)
+	plain.Timeout, plain.MaxTTL = c.cfg.Timeout, c.cfg.MaxTTL
+	other := rig.JoinRedlockd(t, plain)
+	other.WaitVoting(c.masters...)
+	ctx, client, holder := context.Background(), r.Client(), other.Client()
+	prolonged := 0
+	for n := 0; n < 10 && prolonged < 3; n++ {
+		key, sent := fmt.Sprintf("prolonged:%d", n), time.Now()
+		if ok, err := holder.SetNX(ctx, key, "me", 2*time.Second).Result(); !ok {
+			t.Fatalf("taking %s: %v", key, err)
+		}
+		before := c.masters[4].Client.PTTL(ctx, key).Val()
+		for _, l := range c.links {
+			l.Slow(timeout * 2 / 3) // it arrives in time, and its answer does not
+		}
+		err := client.Eval(ctx, renewScript, []string{key}, "me", 4000).Err()
+		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
+			t.Fatalf("an acquire-or-extend that is answered too late: %v", err)
+		}
+		if c.masters[4].Client.PTTL(ctx, key).Val() > before {
+			prolonged++
+		}
+		for _, l := range c.links {
+			l.Slow(0)
+		}
+		time.Sleep(100 * time.Millisecond) // what undoes it, if anything does
+		if on := c.holding(key, "me"); on < 3 && time.Since(sent) < 2*time.Second {
+			t.Errorf("round %d: the lock is on %d masters %v after it was taken for 2s", n, on, time.Since(sent))
+		}
+		if ok, err := holder.SetNX(ctx, key, "another", time.Second).Result(); ok && time.Since(sent) < 2*time.Second {
+			t.Fatalf("round %d: the lock was given twice, %v", n, err)
+		}
+		r.WaitVoting(c.masters...)
+	}
+	if prolonged == 0 {
+		t.Error("in no round was a lock prolonged too late")
+	}
+}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/go-analyze/charts"
 )
@@ -50,7 +52,7 @@ func (b *bench) charts(dir string) error {
 func (b *bench) cyclesChart() bars {
 	c := bars{
 		title:    "Locks taken and released per second",
-		subtitle: "each client on a key of its own; more is better",
+		subtitle: fmt.Sprintf("each client on a key of its own; clients and servers share %d cores; more is better", runtime.NumCPU()),
 		series:   []string{direct, throughPipeline, through, redsyncFive},
 		colours:  []charts.Color{grey, forest, green, orange},
 	}

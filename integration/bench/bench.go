@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -76,7 +77,7 @@ func (b *bench) compare(workload string, list []contender) error {
 func (b *bench) keep(workload, condition, name string, o outcome) {
 	r := b.table.add(workload, condition, name, o.figures())
 	if o.first != nil && r.First == "" {
-		r.First = o.first.Error()
+		r.First = strings.ReplaceAll(o.first.Error(), "\n", "; ")
 	}
 }
 

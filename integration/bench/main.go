@@ -99,21 +99,32 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	r.timeout, r.before = o.timeout, o.before
 	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), idle: o.idle, held: o.held, out: out}
 	s := settingOf(ctx, b)
-	for _, w := range chosen {
-		fmt.Fprintf(out, "%s. %s\n", w.name, w.title)
-		mark := r.mark()
-		err := w.run(b)
-		r.stopSince(mark)
-		if err != nil {
-			return fmt.Errorf("workload %s: %w", w.name, err)
-		}
-	}
+	err = b.runAll(chosen)
 	fmt.Fprintln(out)
 	b.report(out, s)
-	if o.out == "" {
-		return nil
+	if o.out != "" {
+		err = errors.Join(err, b.write(o.out, s))
 	}
-	return b.write(o.out, s)
+	return err
+}
+
+// runAll goes on after a workload that failed, so that the others are not
+// lost; the report names it.
+func (b *bench) runAll(chosen []workload) (all error) {
+	for _, w := range chosen {
+		if b.ctx.Err() != nil {
+			return errors.Join(all, b.ctx.Err())
+		}
+		fmt.Fprintf(b.out, "%s. %s\n", w.name, w.title)
+		mark := b.rig.mark()
+		err := w.run(b)
+		b.rig.stopSince(mark)
+		if err != nil {
+			b.note("Workload %s was not finished: %v", w.name, err)
+			all = errors.Join(all, fmt.Errorf("workload %s: %w", w.name, err))
+		}
+	}
+	return all
 }
 
 func choose(only string) (chosen []workload, err error) {

@@ -108,3 +108,17 @@ func TestTwoHoldersAreSeen(t *testing.T) {
 		t.Error("two clients held one lock, and nobody saw it")
 	}
 }
+
+// A workload that fails does not lose the others, and the program says so.
+func TestFailedWorkload(t *testing.T) {
+	var said strings.Builder
+	b := &bench{ctx: t.Context(), rig: &rig{}, out: &said}
+	ran := false
+	err := b.runAll([]workload{
+		{name: "x", run: func(*bench) error { return errors.New("no luck") }},
+		{name: "y", run: func(*bench) error { ran = true; return nil }},
+	})
+	if err == nil || !ran || len(b.notes) != 1 || !strings.Contains(b.notes[0], "no luck") {
+		t.Errorf("error %v, the next ran %v, notes %q", err, ran, b.notes)
+	}
+}

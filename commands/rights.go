@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/redlockd/redlockd/quorum"
@@ -181,112 +179,6 @@ func opNeeds(kind quorum.Kind, guarded bool) Operations {
 		return MayRemove
 	}
 	return 0
-}
-
-// lawful is a plan that is made only as far as the rights allow.
-type lawful struct {
-	in   *Interpreter
-	name string
-	keys []string
-	// words are what the client has sent; a token among them is known to it.
-	words [][]byte
-	// watched are, by the index of their key, the locks that are known to be as
-	// the client read them.
-	watched map[int]quorum.State
-	choose  func([]quorum.State) plan
-}
-
-// maxProbes bounds the words that a plan is tried with beforehand.
-const maxProbes = 4
-
-// forbidden is why the plan may not be made in one of the states that a
-// script is known to tell apart, or "". What it does in others is found by
-// plan.
-func (l *lawful) forbidden() string {
-	if l.in.rights == nil {
-		return ""
-	}
-	// The last words, because tokens come behind the keys.
-	tokens := []string{strangeToken}
-	for _, word := range l.words[max(0, len(l.words)-maxProbes):] {
-		tokens = append(tokens, string(word))
-	}
-	refused := l.inState(quorum.State{})
-	for i := 0; i < len(tokens) && refused == ""; i++ {
-		refused = l.inState(quorum.State{Found: true, Token: tokens[i], TTL: l.in.cfg.MaxTTL})
-	}
-	for i := 0; i < len(l.keys) && refused == ""; i++ {
-		if !l.in.rights.Key(l.keys[i]) {
-			refused = NoPermKey
-		}
-	}
-	return refused
-}
-
-// inState is why the plan may not be made where all keys are in this state.
-func (l *lawful) inState(s quorum.State) string {
-	states := make([]quorum.State, len(l.keys))
-	for i := range states {
-		states[i] = s
-		if seen, ok := l.watched[i]; ok {
-			states[i] = seen
-		}
-	}
-	return l.refused(states, l.choose(states))
-}
-
-// strangeToken is one that no client sends by chance.
-const strangeToken = "\x00a token that nobody has named\x00"
-
-// plan is choose with nothing to do where it may not be done.
-func (l *lawful) plan(states []quorum.State) plan {
-	p := l.choose(states)
-	if l.in.rights == nil {
-		return p
-	}
-	if refused := l.refused(states, p); refused != "" {
-		return plan{reply: Error(refused)}
-	}
-	return p
-}
-
-func (l *lawful) refused(states []quorum.State, p plan) string {
-	needs := Operations(0)
-	for _, change := range p.changes {
-		i := slices.Index(l.keys, change.Key)
-		_, seen := l.watched[i]
-		needs |= changeNeeds(change, states[i], seen || l.names(states[i].Token))
-	}
-	// Who may overwrite any lock may do all that a plan can.
-	if !l.in.rights.May(needs) && !l.in.rights.May(MayRemove) {
-		return NoPermCommand(l.name)
-	}
-	return l.in.refusedNotices(p.notices)
-}
-
-// names is whether the client has sent this token.
-func (l *lawful) names(token string) bool {
-	for _, word := range l.words {
-		if bytes.Equal(word, []byte(token)) {
-			return true
-		}
-	}
-	return false
-}
-
-// changeNeeds is what a change of a lock in this state needs.
-func changeNeeds(change quorum.Change, s quorum.State, named bool) Operations {
-	switch {
-	case !s.Found && change.Delete:
-		return 0
-	case !s.Found:
-		return MayAcquire
-	case !named:
-		return MayRemove
-	case change.Delete:
-		return MayRelease
-	}
-	return MayExtend
 }
 
 // refusedNotices is why these notices may not be given, or "".

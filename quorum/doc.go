@@ -8,8 +8,8 @@
 //   - the call (call.go): one operation with its attempts, tried again after
 //     a split (split.go) and, where it depends on what is there, after a read
 //     (decide.go);
-//   - the attempt (attempt.go): one fan-out to all masters with its votes, its
-//     name (names.go), and what undoes it (rollback.go);
+//   - the attempt (attempt.go, ask.go): one fan-out to all masters with its
+//     votes, its name (names.go), and what undoes it (rollback.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
@@ -27,7 +27,7 @@
 // A lane is silent at once when its master cannot answer: nothing on the way
 // of an operation dials, waits for a dial or starts a goroutine.
 //
-// A won operation carries a grant (grant.go): the session asks it right
+// A won operation carries a grant (outcome.go): the session asks it right
 // before it writes the reply whether that still is in time, and undoes it if
 // the client has gone.
 //

@@ -36,7 +36,7 @@ var mutants = []mutant{
 		{"quorum/batch.go", `"NX", "GET", "PXAT", itoa(t.expiry)`, `"NX", "GET", "PX", "2000"`}}, votes},
 	{"V6", "late scripts act", []change{{"quorum/scripts.go",
 		"if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end", ""}}, votes},
-	{"V6", "one expiry for two attempts", []change{{"quorum/attempt.go",
+	{"V6", "one expiry for two attempts", []change{{"quorum/ask.go",
 		"for a.others && a.call", "for false && a.call"}}, votes},
 	{"V7", "operations on one key side by side", []change{{"quorum/keys.go",
 		"for k.running == nil && len(k.waiting) > 0 {", "for len(k.waiting) > 0 {"}}, votes},

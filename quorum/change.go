@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -206,6 +207,15 @@ func (c *change) bearers(g generation, list string) bool {
 		}
 	}
 	return n >= majority(len(hashes(list)))
+}
+
+// inUse is whether any master bears a real mark of a list.
+func (c *change) inUse(list string) bool {
+	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.bearsForReal && l.bears.masters == list
+	})
 }
 
 // joined is whether the masters that join have a mark of this generation.

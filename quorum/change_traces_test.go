@@ -206,3 +206,37 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
 	})
 }
+
+// A list that was corrected before any master had a real mark is not kept from
+// them by the marks of the wrong one.
+func TestTraceListCorrectedBeforeTheFirstMark(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		for _, f := range c.masters {
+			f.kill()
+			f.startEmpty()
+		}
+		c.stop(c.q)
+		wrong := c.redlockdOf(c.listed("e", c.join("f")))
+		time.Sleep(3 * time.Second)
+		c.stop(wrong)
+		c.q = c.redlockd()
+		c.ready()
+	})
+}
+
+// A redlockd that was started with a list nobody has announced does not keep a
+// master that restarts empty from coming back to the others.
+func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.redlockdOf(c.listed("e", c.join("f")))
+		time.Sleep(3 * time.Second)
+		for _, f := range c.masters[:2] {
+			f.kill()
+			f.startEmpty()
+			time.Sleep(time.Minute)
+		}
+		if s := c.q.Status(); s.Voting != 5 {
+			t.Errorf("%d vote a minute later: %+v", s.Voting, s.Masters[:2])
+		}
+	})
+}

@@ -54,8 +54,11 @@ type rules struct {
 	name string
 	// list is the list of masters in force here, known the latest state of
 	// it that a quorum bears.
-	list          string
-	known         generation
+	list  string
+	known generation
+	// yields is whether the mark is of another list that is in use, and ours
+	// is not.
+	yields        bool
 	db            int
 	allowEviction bool
 	quarantine    bool
@@ -99,6 +102,9 @@ func judge(s sight, m memory, r rules) judgement {
 	case mk.name != r.name && mk.runID == s.server.runID:
 		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
 	case !mk.counts(r.list) && (r.known.less(mk.generation) || mk.real && mk.runID == s.server.runID):
+		return r.otherList(mk)
+	case r.yields && mk.name == r.name:
+		// Its quarantine under a list that counts would begin anew each time.
 		return r.otherList(mk)
 	case mk.name != r.name || !mk.counts(r.list):
 		return r.begin(s, whyRestarted)

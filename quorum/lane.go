@@ -57,9 +57,11 @@ type lane struct {
 	under *mark
 	raw   string
 	// bears is the state of the list of masters that was last seen in its
-	// mark, whether or not that lets it vote (M8).
-	bears generation
-	looks looks
+	// mark, whether or not that lets it vote (M8), bearsForReal whether that
+	// was a real one.
+	bears        generation
+	bearsForReal bool
+	looks        looks
 	// offsets are what the clock must fit to, redraw whether the next look
 	// begins them anew. stepped is when one did not fit, until it is known
 	// why; looked is when the last look came in (M5).

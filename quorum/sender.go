@@ -179,7 +179,7 @@ func (l *lane) countsFor(list *masterList) bool {
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
-	l.under, l.raw, l.markSent, l.bears = m, raw, sent, m.generation
+	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
 	l.db.list().saw(m.generation)
 	switch {
 	case m.real:

@@ -31,7 +31,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	}
 	var j judgement
 	for try := 0; ; try++ {
-		m, r := l.rules(beatDue)
+		m, r := l.rules(s, beatDue)
 		m.stepped = step == masters
 		j = judge(s, m, r)
 		if j.write == nil {
@@ -72,7 +72,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
 	}
 	if s.mark != nil && s.mark.name == l.name {
-		l.bears = s.mark.generation
+		l.bears, l.bearsForReal = s.mark.generation, s.mark.real
 		l.db.list().saw(l.bears)
 	}
 	if s.mark != nil && j.open {
@@ -85,13 +85,15 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 }
 
 // rules is what the master is judged by now.
-func (l *lane) rules(beatDue bool) (memory, rules) {
+func (l *lane) rules(s sight, beatDue bool) (memory, rules) {
 	greatest, wait := l.db.greatestHold(l)
+	list, known := l.db.list().name, l.db.change.known()
+	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.memory
 	m.beatDue = beatDue
-	return m, rules{name: l.name, list: l.db.list().name, known: l.db.change.known(), db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{name: l.name, list: list, known: known, yields: yields, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 

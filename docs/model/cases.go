@@ -55,15 +55,15 @@ var cases = []modelCase{
 	{"V6 rollback where refused", equal, "NO_SPARE", holds},
 	{"V6 by token where refused", equalHear, "NO_NAME NO_SPARE", second},
 	{"V6 rollback of prolonged", prolong, "NO_ODD", second},
-	{"V9 healed copies vote", extends, "HEAL_VOTES", second},
-	{"V9 heal without majority", extends4, "HEAL_ALWAYS", second},
+	{"V9 healed copies vote", extends, "HEAL_VOTES COPIES_VOTE", second},
+	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE", second},
 	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},
 	{"M3 no mark", "OPS0=1 FLUSHES=1", "NO_MARK", second},
 	{"M3 no fence", "OPS0=3 OPS1=1 RELEASE", "NO_FENCE", second},
 	{"M4 no quarantine", "OPS0=1 LOSSES=1", "NO_QUARANTINE", second},
 	{"M4 short quarantine", "OPS0=1 LOSSES=1", "SHORT_QUARANTINE", second},
 	{"M4 copies vote in an extend", lateAcquire, "COPIES_VOTE", second},
-	{"M4 acquires in quarantine", "OPS0=1 OPS1=2 LOSSES=1 AOE", "NO_SHUT", second},
+	{"M4 acquires in quarantine", "OPS0=1 OPS1=2 LOSSES=1 AOE", "NO_SHUT COPIES_VOTE", second},
 
 	// The bound of the promise, and what is not promised.
 	{"unseen loss of one copy in 3", "OPS0=1 UNSEEN=1 FULL", "", holds},

@@ -33,7 +33,9 @@ type bench struct {
 	k      keeper
 	names  int // of masters, given so far
 	growth growth
-	moved  atomic.Bool // the old clients are to stop
+	// moved tells the old clients to stop, and oldClients waits for them.
+	moved      atomic.Bool
+	oldClients sync.WaitGroup
 }
 
 // plan is what differs from one bench to the other.
@@ -148,11 +150,16 @@ func (b *bench) run(disturb func()) {
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
 	for i := range b.clients {
-		clients.Go(newClient(b, i, i < b.old).run)
+		if i < b.old {
+			b.oldClients.Go(newClient(b, i, true).run)
+			continue
+		}
+		clients.Go(newClient(b, i, false).run)
 	}
 	clients.Go(b.watchGrowth)
 	disturb()
 	b.over.Store(true)
+	b.oldClients.Wait()
 	clients.Wait()
 	b.waitWell()
 	b.wantNothingLeft()

@@ -178,6 +178,7 @@ func (c *client) hold(e *call, how manner) {
 // do makes one call and puts it into the history.
 func (c *client) do(e *call, r int, args ...string) *call {
 	e.client, e.redlockd, e.old = c.id, r, c.old
+	e.undoes = c.b.old > 0 && e.kind == release && e.grant == 0
 	// Now and then a client that does not wait, and is gone.
 	wait := stay + slack + 3*time.Second
 	switch {

@@ -37,6 +37,10 @@ type call struct {
 	// value is what a read found, or what an unknown answer said.
 	value string
 	old   bool // asked of the old Redis
+	// undoes is whether a release is of what nobody was told to have, while
+	// old clients may hold the lock: the old Redis refused it, and it may have
+	// been on all other masters.
+	undoes bool
 	// frozen is whether that redlockd stood still between the two.
 	frozen bool
 	// grant numbers the lock that the client acts for, 0 for none.

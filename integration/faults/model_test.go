@@ -114,7 +114,7 @@ func (c *call) longest() time.Duration {
 func linearizable(calls []*call, refusalsToo bool) porcupine.CheckResult {
 	var ops []porcupine.Operation
 	for _, c := range calls {
-		if c.answer == unknown {
+		if c.answer == unknown || c.undoes {
 			continue
 		}
 		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: c.old || excused(c, calls)}

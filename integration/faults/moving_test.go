@@ -32,6 +32,7 @@ func TestMovingIn(t *testing.T) {
 		t.Logf("faults: %v", s.ran)
 
 		b.moved.Store(true)
+		b.oldClients.Wait()
 		time.Sleep(b.maxTTL) // what old clients have is over
 		b.waitWell()
 		b.h.fault("moving in: the old Redis is not required any more")

@@ -11,7 +11,63 @@ import (
 // announced; max_ttl if that is shorter.
 const announceTTL = 10 * time.Second
 
-var errNotAnnounced = errors.New("no majority of the old masters could be told")
+var (
+	errNotAnnounced = errors.New("no majority of the old masters could be told")
+	errOtherChange  = errors.New("another change of the masters is under way")
+	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
+)
+
+// take is the list to change to, if there is one, until taken is called.
+func (c *change) take() []Master {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if listName(c.wanted) == c.state.masters {
+		c.wanted = nil // it was taken back before it was announced
+	}
+	c.announcing = c.wanted != nil
+	return c.wanted
+}
+
+func (c *change) taken() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.announcing = false
+}
+
+// begin starts the change to the wanted list, or joins it where another
+// redlockd has.
+func (c *change) begin(ctx context.Context) {
+	wanted := c.take()
+	defer c.taken()
+	name := listName(wanted)
+	state := c.known()
+	if wanted == nil {
+		return
+	}
+	for _, g := range c.seen() {
+		if g.masters == name && state.less(g) && c.borne(g) {
+			c.q.replace(wanted, g)
+			return
+		}
+	}
+	err := errOtherChange
+	switch {
+	case state.phase != final:
+	case !oneStep(state.masters, name):
+		// It was asked for while the list in force was another one.
+		err = errTwoSteps
+	default:
+		err = c.announce(ctx, name)
+	}
+	if err == nil {
+		c.q.replace(wanted, c.target())
+		return
+	}
+	c.write(state)
+	if c.news(err) {
+		c.q.log.Warn("the change of the masters waits", "reason", err)
+	}
+}
 
 // announce writes a change to a majority of the old list's marks, under a lock
 // of redlockd's own over that list: so of two changes that are asked for at

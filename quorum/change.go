@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,6 +31,8 @@ type change struct {
 	to generation
 	// wanted is the list to change to, or nil.
 	wanted []Master
+	// announcing is while a change is, which cannot be called off any more.
+	announcing bool
 	// leaving are the lanes to a master that is on the list before only.
 	leaving []*lane
 	// said is what people were told last.
@@ -227,40 +228,4 @@ func (c *change) joined(state generation) bool {
 		}
 	}
 	return true
-}
-
-var (
-	errOtherChange = errors.New("another change of the masters is under way")
-	errTwoSteps    = errors.New("more than one master is added, removed or replaced: change one at a time")
-)
-
-// begin starts the change to the wanted list, or joins it where another
-// redlockd has.
-func (c *change) begin(ctx context.Context) {
-	wanted := c.want()
-	name := listName(wanted)
-	state := c.known()
-	for _, g := range c.seen() {
-		if g.masters == name && state.less(g) && c.borne(g) {
-			c.q.replace(wanted, g)
-			return
-		}
-	}
-	err := errOtherChange
-	switch {
-	case state.phase != final:
-	case !oneStep(state.masters, name):
-		// It was asked for while the list in force was another one.
-		err = errTwoSteps
-	default:
-		err = c.announce(ctx, name)
-	}
-	if err == nil {
-		c.q.replace(wanted, c.target())
-		return
-	}
-	c.write(state)
-	if c.news(err) {
-		c.q.log.Warn("the change of the masters waits", "reason", err)
-	}
 }

@@ -240,3 +240,18 @@ func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
 		}
 	})
 }
+
+// The list asked for last is the one that is gone for, also where it is that in
+// force and another one is being announced.
+func TestTraceListTakenBackMeanwhile(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.change(c.q, c.listed("e", c.join("f")))
+		time.Sleep(10 * time.Millisecond)
+		c.change(c.q, c.cfg.Masters)
+		time.Sleep(time.Minute)
+		if s := c.q.Status(); s.Masters[4].Name != "e" || s.Phase != "final" {
+			t.Errorf("generation %d is %s, with %s; want the list as it was", s.Generation, s.Phase, s.Masters[4].Name)
+		}
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+	})
+}

@@ -28,7 +28,7 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 		q.change.ask(masters)
 		return nil
 	}
-	q.change.ask(nil)
+	q.change.takeBack(masters)
 	q.redial(masters)
 	q.masters = masters
 	return nil
@@ -37,6 +37,18 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 // ask sets the list to change to.
 func (c *change) ask(masters []Master) {
 	c.mu.Lock()
+	c.wanted, c.said = masters, ""
+	c.mu.Unlock()
+	c.q.events.changed()
+}
+
+// takeBack asks for the list in force: nothing is to be done, unless another
+// one is being announced, from which it is to be changed back.
+func (c *change) takeBack(masters []Master) {
+	c.mu.Lock()
+	if !c.announcing {
+		masters = nil
+	}
 	c.wanted, c.said = masters, ""
 	c.mu.Unlock()
 	c.q.events.changed()

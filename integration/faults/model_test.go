@@ -35,7 +35,7 @@ const readSlack = 150 * time.Millisecond
 // lockModel is one lock. Calls with unknown answers are not in the histories:
 // what they may have ended cuts certainty short (certainEnd), and what they
 // may have taken excuses refusals.
-func lockModel(refusalsToo bool) porcupine.Model {
+func lockModel(refusals refusals) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return lock{} },
 		Step: func(state, input, _ any) (bool, any) {
@@ -43,7 +43,7 @@ func lockModel(refusalsToo bool) porcupine.Model {
 			if in.got < s.notBefore {
 				return false, s
 			}
-			return s.step(in, refusalsToo)
+			return s.step(in, refusals)
 		},
 	}
 }
@@ -58,9 +58,24 @@ func (s lock) ended(in asked, early time.Duration) (bool, lock) {
 	return in.got >= s.certain-early, s
 }
 
-func (s lock) refuses(in asked) bool { return s.grant != 0 && in.sent <= s.longest }
+// refusals is how a refusal is judged.
+type refusals int
 
-func (s lock) step(in asked, refusalsToo bool) (bool, lock) {
+const (
+	unchecked refusals = iota
+	// byCopies: somebody holds it, or what a release has not reached yet may
+	// refuse together with silent masters until its hold is over (V4).
+	byCopies
+	// byHolders: somebody holds it.
+	byHolders
+)
+
+func (s lock) mayRefuse(in asked, judged refusals) bool {
+	there := s.grant != 0 || judged == byCopies
+	return judged == unchecked || in.excused || there && in.sent <= s.longest
+}
+
+func (s lock) step(in asked, refusals refusals) (bool, lock) {
 	over, later := s.ended(in, 0)
 	switch {
 	case in.kind == acquire && in.answer == yes:
@@ -74,9 +89,9 @@ func (s lock) step(in asked, refusalsToo bool) (bool, lock) {
 		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
 		return over, later
 	case in.kind == renew: // another's
-		return (s.token != in.token || over) && (!refusalsToo || in.excused || s.refuses(in)), s
+		return (s.token != in.token || over) && (s.mayRefuse(in, refusals)), s
 	case in.kind == acquire: // held
-		return !refusalsToo || in.excused || s.refuses(in), s
+		return s.mayRefuse(in, refusals), s
 	case in.kind == extend && in.answer == yes:
 		if s.grant != 0 && s.token == in.token {
 			s.certain, s.longest = in.end, max(s.longest, in.longest())
@@ -95,9 +110,9 @@ func (s lock) step(in asked, refusalsToo bool) (bool, lock) {
 		return s.token != in.token || over, later
 	case in.answer == yes: // a read that found a token
 		if s.grant != 0 && s.token == in.value {
-			return !refusalsToo || in.excused || s.refuses(in), s
+			return s.mayRefuse(in, refusals), s
 		}
-		return over && (in.excused || !refusalsToo), later
+		return over && (in.excused || refusals == unchecked), later
 	default: // a read that found nothing
 		over, later = s.ended(in, readSlack)
 		return over, later
@@ -111,7 +126,7 @@ func (c *call) longest() time.Duration {
 }
 
 // linearizable asks porcupine about one key.
-func linearizable(calls []*call, refusalsToo bool) porcupine.CheckResult {
+func linearizable(calls []*call, judged refusals) porcupine.CheckResult {
 	var ops []porcupine.Operation
 	for _, c := range calls {
 		if c.answer == unknown || c.undoes {
@@ -120,7 +135,7 @@ func linearizable(calls []*call, refusalsToo bool) porcupine.CheckResult {
 		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: c.old || excused(c, calls)}
 		ops = append(ops, porcupine.Operation{ClientId: c.client, Input: in, Call: int64(c.sent), Return: int64(c.got)})
 	}
-	return porcupine.CheckOperationsTimeout(lockModel(refusalsToo), ops, 20*time.Second)
+	return porcupine.CheckOperationsTimeout(lockModel(judged), ops, 20*time.Second)
 }
 
 // excused is whether a call without a known answer may stand behind c's.

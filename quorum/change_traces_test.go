@@ -255,3 +255,32 @@ func TestTraceListTakenBackMeanwhile(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 	})
 }
+
+// Of the masters that were told of the closing, a b c, the last restarts empty
+// where only a redlockd with the old list reaches it: its new mark bears what
+// it bore before. Else A on a b f, B on c d e.
+func TestTraceClosingIsNotForgotten(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		old := c.redlockdOf(without(c.cfg.Masters, "ab"))
+		mover := c.redlockdOf(without(c.cfg.Masters, "de"))
+		c.stop(c.q)
+		time.Sleep(3 * time.Second)
+		c.change(mover, without(c.listed("e", c.join("f")), "de"))
+		c.reaches(mover, 2, "closed")
+		time.Sleep(2 * time.Second)
+		c.masters[2].kill()
+		cut := mover.databases[0].Load().list().lane("c")
+		cut.mu.Lock()
+		cut.master.dial = noRoute
+		cut.mu.Unlock()
+		c.masters[2].startEmpty()
+		for range 60 {
+			time.Sleep(time.Second)
+			a, b := do(mover, acquire("k", "a", 800*time.Millisecond)), do(old, acquire("k", "b", 800*time.Millisecond))
+			if a.Verdict == Won && b.Verdict == Won {
+				t.Fatal("two holders")
+			}
+		}
+		c.want(do(mover, acquire("another", "a", time.Second)), Won)
+	})
+}

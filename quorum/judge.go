@@ -56,6 +56,8 @@ type rules struct {
 	// it that a quorum bears.
 	list  string
 	known generation
+	// bore is the state that its mark bore when it was seen last, if it was.
+	bore generation
 	// yields is whether the mark is of another list that is in use, and ours
 	// is not.
 	yields        bool
@@ -134,13 +136,21 @@ func (r *rules) firstUse(s sight) bool {
 func (r *rules) begin(s sight, why string) judgement {
 	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
 		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why}
+	if !fresh.counts(r.list) {
+		j := r.otherList(fresh)
+		j.write = fresh
+		return j
+	}
 	return r.stateOf(judgement{write: fresh})
 }
 
 // latest is the state of the list of masters that a new mark bears: no
-// earlier one than what is there already.
+// earlier one than what is there already, or was before it was lost.
 func (r *rules) latest(s sight) generation {
 	g := r.known
+	if g.less(r.bore) {
+		g = r.bore
+	}
 	for _, mk := range []*mark{s.mark, s.zero} {
 		if mk != nil && g.less(mk.generation) && mk.counts(r.list) {
 			g = mk.generation

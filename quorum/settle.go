@@ -93,7 +93,7 @@ func (l *lane) rules(s sight, beatDue bool) (memory, rules) {
 	defer l.mu.Unlock()
 	m := l.memory
 	m.beatDue = beatDue
-	return m, rules{name: l.name, list: list, known: known, yields: yields, db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{name: l.name, list: list, known: known, yields: yields, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -420,36 +421,37 @@ type piped struct {
 	out chan string
 	mu  sync.Mutex
 	in  strings.Builder
+	end bool
 }
 
 // pipe starts a server with one session over a pipe, in a bubble.
 func pipe(t *testing.T) (*running, *piped) {
 	t.Helper()
+	return pipeWith(t, nil)
+}
+
+// pipeWith is pipe with another configuration.
+func pipeWith(t *testing.T, change func(*Config)) (*running, *piped) {
+	t.Helper()
+	srv, c := unreadPipe(t, change)
+	go c.read()
+	return srv, c
+}
+
+// unreadPipe is pipeWith for a client that does not read.
+func unreadPipe(t *testing.T, change func(*Config)) (*running, *piped) {
+	t.Helper()
+	cfg := DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
 	q := newFakeQuorum()
-	srv := newServer(DefaultConfig(), fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
+	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
 	srv.grants = q
 	ours, theirs := net.Pipe()
 	c := &piped{Conn: theirs, out: make(chan string, 16)}
 	srv.admit(ours)
-	go func() {
-		for text := range c.out {
-			if _, err := io.WriteString(theirs, text); err != nil {
-				return
-			}
-		}
-	}()
-	go func() {
-		b := make([]byte, 64<<10)
-		for {
-			n, err := theirs.Read(b)
-			c.mu.Lock()
-			c.in.Write(b[:n])
-			c.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
+	go c.write()
 	t.Cleanup(func() {
 		close(c.out)
 		theirs.Close()
@@ -458,7 +460,37 @@ func pipe(t *testing.T) (*running, *piped) {
 	return &running{Server: srv, q: q}, c
 }
 
+// write sends until the session has ended; what comes then goes nowhere.
+func (c *piped) write() {
+	for text := range c.out {
+		_, _ = io.WriteString(c.Conn, text)
+	}
+}
+
+func (c *piped) read() {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := c.Conn.Read(b)
+		c.mu.Lock()
+		c.in.Write(b[:n])
+		c.end = err != nil
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
 func (c *piped) send(text string) { c.out <- text }
+
+// ended is whether the server has closed the session, once nothing more will
+// happen.
+func (c *piped) ended() bool {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.end
+}
 
 // received is what has come since the last call.
 func (c *piped) received() string {

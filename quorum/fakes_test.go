@@ -41,6 +41,7 @@ type fakeMaster struct {
 	delay    time.Duration
 	pipes    []net.Conn
 	log      []string
+	from     []int             // by what connection each of them came; 0 is a script
 	refused  map[string]string // command -> error
 	paged    bool              // SCAN obeys COUNT, which miniredis does not
 }
@@ -109,7 +110,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		c.Close()
 		return true
 	}
-	f.log = append(f.log, cmd+" "+strings.Join(args, " "))
+	f.log, f.from = append(f.log, cmd+" "+strings.Join(args, " ")), append(f.from, f.ids[c])
 	if text := f.refused[cmd]; text != "" {
 		c.WriteError(text)
 		return true

@@ -3,7 +3,6 @@ package status
 import (
 	"bufio"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,9 +85,9 @@ type stream struct {
 	*http.Response
 }
 
-func look(t *testing.T, url string) *stream {
+func look(t *testing.T, client *http.Client, url string) *stream {
 	t.Helper()
-	response, err := http.Get(url + "/events")
+	response, err := client.Get(url + "/events")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,9 @@ func (s *stream) next() (event, data string) {
 	}
 }
 
-func TestEvents(t *testing.T) {
+func TestEvents(t *testing.T) { synctest.Test(t, events) }
+
+func events(t *testing.T) {
 	r := twoMasters()
 	now := time.Now()
 	r.held = []proxy.Held{{DB: 1, Key: "locks:a\n\u202eevil", Session: 7, Name: "worker", Address: "10.0.0.1:5", User: "default",
@@ -125,13 +126,9 @@ func TestEvents(t *testing.T) {
 	r.sessions = []proxy.Session{{ID: 7, Name: "worker", Address: "10.0.0.1:5", Command: "set"}}
 	p := New(r, r, []Fact{{"version", "1.2.3"}})
 	defer p.Stop()
-	server := httptest.NewUnstartedServer(p)
 	// Limits of a request do not end a stream.
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 200*time.Millisecond, 500*time.Millisecond
-	server.Start()
-	// The streams first, for which the server waits.
-	defer func() { p.Stop(); server.Close() }()
-	s := look(t, server.URL)
+	ln := serve(t, p, &http.Server{ReadTimeout: 200 * time.Millisecond, WriteTimeout: 500 * time.Millisecond})
+	s := ln.look(t)
 	if got := s.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Errorf("type %q", got)
 	}
@@ -154,8 +151,13 @@ func TestEvents(t *testing.T) {
 	if n := len(snap.Contended[0].Key); n > maxText+len("…") {
 		t.Errorf("a key of %d bytes", n)
 	}
-	if event, data = s.next(); event != "sample" || !strings.Contains(data, `"voting":1`) {
-		t.Errorf("%s: %s", event, data)
+	for range 10 {
+		if event, data = s.next(); event != "sample" || !strings.Contains(data, `"voting":1`) {
+			t.Errorf("%s: %s", event, data)
+		}
+	}
+	if took := time.Since(now); took != 10*time.Second {
+		t.Errorf("ten samples took %v", took)
 	}
 	// When the page stops, so do the streams.
 	p.Stop()
@@ -172,16 +174,16 @@ func TestOnlookersAreFew(t *testing.T) {
 	defer func() { p.Stop(); server.Close() }()
 	var open []*stream
 	for range maxOnlookers {
-		s := look(t, server.URL)
+		s := look(t, http.DefaultClient, server.URL)
 		s.next()
 		open = append(open, s)
 	}
-	if s := look(t, server.URL); s.StatusCode != http.StatusServiceUnavailable {
+	if s := look(t, http.DefaultClient, server.URL); s.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one too many: %d", s.StatusCode)
 	}
 	open[0].Body.Close()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		if s := look(t, server.URL); s.StatusCode == http.StatusOK {
+		if s := look(t, http.DefaultClient, server.URL); s.StatusCode == http.StatusOK {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -193,32 +195,27 @@ func TestOnlookersAreFew(t *testing.T) {
 // TestSlowReaderIsDropped: one that never reads costs a few buffers and its
 // place, for readTime.
 func TestSlowReaderIsDropped(t *testing.T) {
-	r := twoMasters()
-	for range maxRows {
-		r.held = append(r.held, proxy.Held{Key: strings.Repeat("k", maxText), Name: strings.Repeat("n", maxText)})
-	}
-	p := New(r, r, nil)
-	defer p.Stop()
-	server := httptest.NewServer(p)
-	// The streams first, for which the server waits.
-	defer func() { p.Stop(); server.Close() }()
-	c, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Write([]byte("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); !p.watched() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	for deadline := time.Now().Add(4 * readTime); p.watched(); {
-		p.send(encode(p.snapshot(r.status)))
-		if time.Now().After(deadline) {
-			t.Fatal("it is still there")
+	synctest.Test(t, func(t *testing.T) {
+		r := twoMasters()
+		for range maxRows {
+			r.held = append(r.held, proxy.Held{Key: strings.Repeat("k", maxText), Name: strings.Repeat("n", maxText)})
 		}
-	}
+		p := New(r, r, nil)
+		c := serve(t, p, &http.Server{}).dial(t)
+		if _, err := c.Write([]byte("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(readTime - time.Nanosecond)
+		synctest.Wait()
+		if !p.watched() {
+			t.Error("it is gone before its time")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if p.watched() {
+			t.Error("it is still there")
+		}
+	})
 }
 
 // TestSamplesAreKept: five minutes of rates, and no more.

@@ -219,6 +219,16 @@ func (c *change) inUse(list string) bool {
 	})
 }
 
+// foreign is whether any master bears a real mark of a list that is neither
+// ours nor one that ours has replaced.
+func (c *change) foreign(list string, known generation) bool {
+	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.bearsForReal && !l.bears.counts(list) && !l.bears.less(known)
+	})
+}
+
 // joined is whether the masters that join have a mark of this generation.
 func (c *change) joined(state generation) bool {
 	for _, l := range c.lanes() {

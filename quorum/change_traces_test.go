@@ -284,3 +284,24 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 		c.want(do(mover, acquire("another", "a", time.Second)), Won)
 	})
 }
+
+// A redlockd that is restarted, not reloaded, onto a list two steps away finds a
+// majority of new masters, which would be a second cluster beside the first.
+func TestTraceRestartedOntoAListFarAway(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "a", 4*time.Second)), Won)
+		x, w := c.join("x"), c.join("w")
+		list := []Master{c.cfg.Masters[0]}
+		for _, f := range []*fakeMaster{x, w} {
+			list = append(list, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
+		}
+		second := c.redlockdOf(list)
+		for range 30 {
+			c.want(do(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "a", TTL: 4 * time.Second}), Won)
+			if o := do(second, acquire("k", "b", time.Second)); o.Verdict == Won {
+				t.Fatal("two holders")
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}

@@ -58,6 +58,10 @@ type rules struct {
 	known generation
 	// bore is the state that its mark bore when it was seen last, if it was.
 	bore generation
+	// foreign is whether another master of ours bears the real mark of a list
+	// that ours has not come from: then ours may be a list that nobody has
+	// announced, and no quarantine ends under it.
+	foreign bool
 	// yields is whether the mark is of another list that is in use, and ours
 	// is not.
 	yields        bool
@@ -226,7 +230,7 @@ func (r *rules) evicting(s sight) judgement {
 // pending counts the time of a quarantine, and ends it.
 func (r *rules) pending(s sight) judgement {
 	watched := s.mark.watch(s.reading)
-	if watched.watched >= r.wait || !r.quarantine {
+	if watched.watched >= r.wait && !r.foreign || !r.quarantine {
 		watched = watched.with(func(c *mark) {
 			c.real, c.why = true, ""
 			c.greatest = max(c.greatest, r.greatest)

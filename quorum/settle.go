@@ -89,11 +89,12 @@ func (l *lane) rules(s sight, beatDue bool) (memory, rules) {
 	greatest, wait := l.db.greatestHold(l)
 	list, known := l.db.list().name, l.db.change.known()
 	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
+	foreign := l.db.change.foreign(list, known)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.memory
 	m.beatDue = beatDue
-	return m, rules{name: l.name, list: list, known: known, yields: yields, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 

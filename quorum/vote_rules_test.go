@@ -345,7 +345,7 @@ func TestV7WinnerHasGone(t *testing.T) {
 func TestV7WaitingIsBounded(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
-		c.slow(16*time.Millisecond, 0, 1, 2) // 48 ms a batch
+		c.slow(12*time.Millisecond, 0, 1, 2) // 36 ms a batch
 		began := time.Now()
 		var outs []<-chan *Outcome
 		for range 20 {

@@ -165,11 +165,14 @@ func TestReloadOfUsersUnderLoad(t *testing.T) {
 			return strings.Count(r.Log(), "users and limits read again") > seen, r.Log()
 		})
 	}
+	conn := c.Conn() // one session, which must outlast it all
+	defer conn.Close()
+	if err := conn.Ping(ctx).Err(); err != nil { // it is logged in
+		t.Fatal(err)
+	}
 	stop, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(failed)
-		conn := c.Conn() // one session, which must outlast it all
-		defer conn.Close()
 		for i := 0; ; i++ {
 			select {
 			case <-stop:

@@ -1,11 +1,14 @@
 package rig
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // buildDir holds the binary for the length of the run.
@@ -14,6 +17,7 @@ var buildDir string
 // Main runs the tests of a package and returns their exit code. It removes
 // the binary that they have built.
 func Main(m interface{ Run() int }) int {
+	redis.SetLogger(quiet{})
 	dir, err := os.MkdirTemp("", "redlockd-integration-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "integration:", err)
@@ -50,3 +54,8 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
+
+// quiet drops what go-redis logs of masters that a test has killed.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}

@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -27,8 +26,8 @@ type database struct {
 	watch       watchTable
 }
 
-// openDatabase starts the keepers of its lanes.
-func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.WaitGroup) *database {
+// newDatabase makes a database whose keepers do not run yet.
+func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 	d := &database{number: number, cfg: &q.cfg, change: &q.change, now: q.now, pulse: &q.pulse}
 	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
@@ -42,11 +41,7 @@ func openDatabase(ctx context.Context, q *Quorum, number int, keepers *sync.Wait
 		}
 		list.lanes = append(list.lanes, l)
 	}
-	// Only now: a keeper looks at all lanes.
 	d.masters.Store(list)
-	for _, l := range list.lanes {
-		keepers.Go(l.keep)
-	}
 	return d
 }
 

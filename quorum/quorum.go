@@ -67,8 +67,12 @@ func (q *Quorum) database(number int) *database {
 	if d := q.databases[number].Load(); d != nil {
 		return d
 	}
-	d := openDatabase(q.ctx, q, number, &q.keepers)
+	d := newDatabase(q.ctx, q, number)
 	q.databases[number].Store(d)
+	// Only now: a keeper looks at all lanes of database 0.
+	for _, l := range d.list().lanes {
+		q.keepers.Go(l.keep)
+	}
 	return d
 }
 

@@ -52,7 +52,7 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	q.keepers.Go(func() { q.pulse.beat(q.ctx, q.now) })
 	q.database(0)
 	if !cfg.Masters[0].Embedded {
-		q.follow(q.ctx)
+		q.keepers.Go(func() { q.change.follow(q.ctx) })
 	}
 	return q, nil
 }

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"context"
 	"errors"
 	"slices"
 )
@@ -165,6 +164,3 @@ func (c *change) retire() {
 		l.end()
 	}
 }
-
-// follow starts the goroutine that follows the list of masters.
-func (q *Quorum) follow(ctx context.Context) { q.keepers.Go(func() { q.change.follow(ctx) }) }

@@ -75,6 +75,10 @@ func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
 		reply, left := sl.settle(s.srv.grants, gone)
+		if sl.shape != nil && reply.Kind == commands.KindError {
+			// All others were counted when they were made.
+			s.srv.stats.countError(reply.Text)
+		}
 		if left > 0 && left < limit && !sl.silent {
 			limit, grants = left, true
 		}

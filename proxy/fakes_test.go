@@ -92,6 +92,20 @@ func (q *fakeQuorum) carryOut(op *quorum.Op, key string) *quorum.Outcome {
 	switch {
 	case op.Token == "nobody can tell":
 		return &quorum.Outcome{Verdict: quorum.Undecided, Err: errors.New("NOQUORUM 1 of 3 masters answered, 2 needed")}
+	case op.Kind == quorum.Decide:
+		// Only what decides to do nothing.
+		if op.Decide(o.State).Kind == quorum.Read {
+			o.Verdict, o.Done = quorum.Held, quorum.Read
+		}
+	case op.Kind == quorum.DecideAll:
+		states := make([]quorum.State, len(op.Keys))
+		for i, key := range op.Keys {
+			token, found := q.locks[id(op.DB, key)]
+			states[i] = quorum.State{Found: found, Token: token, TTL: time.Second}
+		}
+		if len(op.DecideAll(states)) == 0 {
+			o.Done = quorum.Read
+		}
 	case op.Kind == quorum.Read:
 		o.Verdict = quorum.Absent
 		if found {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,14 +20,24 @@ type stats struct {
 	evicted        atomic.Uint64 // of max_memory
 
 	mu      sync.Mutex
-	errors  map[string]uint64 // by code: ERR, NOAUTH ...
+	errors  map[string]uint64 // by code
 	refused map[string]uint64 // unknown commands by name
 }
 
-// countError counts an error reply by its code. The codes are ours, so they
-// are few.
+// errorCodes are those that redlockd's own errors begin with.
+var errorCodes = []string{"ERR", "EXECABORT", "NOAUTH", "NOPERM", "NOPROTO", "NOQUORUM", "NOSCRIPT", "NOTBUSY",
+	"WRONGPASS", "WRONGTYPE"}
+
+// otherCode is what all other codes are counted as: a script answers with any
+// code its author likes, and with another one each time.
+const otherCode = "OTHER"
+
+// countError counts an error reply by its code.
 func (st *stats) countError(text string) {
 	code, _, _ := strings.Cut(text, " ")
+	if !slices.Contains(errorCodes, code) {
+		code = otherCode
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.errors == nil {

@@ -169,6 +169,9 @@ func (s *session) execLocal(t *transaction) {
 		var buf [32]byte
 		local := locals[string(lower(buf[:], args[0]))]
 		replies[i] = local.run(s, args)
+		if replies[i].Kind == commands.KindError {
+			s.srv.stats.countError(replies[i].Text)
+		}
 	}
 	s.answer(commands.Array(replies...))
 }

@@ -305,3 +305,19 @@ func TestTraceRestartedOntoAListFarAway(t *testing.T) {
 		}
 	})
 }
+
+// M8: what an attempt that began with a longer list tells of its masters.
+func TestTraceNoQuorumOfALongerList(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		d := c.q.database(0)
+		long := d.list()
+		op := acquire("k", "t", time.Minute)
+		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
+		a.ballots[0], a.ballots[2] = ballot{vote: silent}, ballot{vote: silent}
+		d.masters.Store(&masterList{lanes: long.lanes[:2], needs: long.needs, name: long.name})
+		defer d.masters.Store(long)
+		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b too late, c too late)") {
+			t.Error(err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 )
@@ -115,7 +116,7 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 
 // enterAll is enter for a call on several keys.
 func (t *keyTable) enterAll(c *call, again bool) bool {
-	if !again && t.full(c.op.Key) {
+	if !again && slices.ContainsFunc(c.op.Keys, t.full) {
 		return false
 	}
 	c.turns.Store(int32(len(c.op.Keys)))

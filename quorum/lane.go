@@ -173,13 +173,16 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozenAt(now):
 		return false
-	case len(l.queue) >= 2*maxQueued || l.bytes >= 2*maxQueuedBytes:
-		return false
-	case !t.mustArrive() && (len(l.queue) >= maxQueued || l.bytes >= maxQueuedBytes):
+	case l.crowded(2), l.crowded(1) && !t.mustArrive():
 		return false
 	default:
 		return !t.creates() || l.votes() && l.db.silentFor(now) == 0
 	}
+}
+
+// crowded is whether as much waits as may, or so many times as much. Needs mu.
+func (l *lane) crowded(times int) bool {
+	return len(l.queue) >= times*maxQueued || l.bytes >= times*maxQueuedBytes
 }
 
 // canVote is whether it may be asked to create locks now. Needs mu.

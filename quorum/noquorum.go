@@ -38,7 +38,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 		text += fmt.Sprintf(", %d without the key", t.absent)
 	}
 	if len(unheard) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.call.db.why(unheard))
+		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.masters.why(unheard))
 	}
 	if v == Split {
 		text += "; split: no token has a majority"
@@ -50,8 +50,8 @@ func (a *attempt) noQuorum(v Verdict) error {
 // (V11).
 func (a *attempt) withoutRequired() error {
 	at := a.masters.required
-	text := "NOQUORUM the required master did not agree: " + a.call.db.why([]int{at})
-	if wait := a.call.db.status()[at].Wait; wait > 0 {
+	text := "NOQUORUM the required master did not agree: " + a.masters.why([]int{at})
+	if wait := a.masters.lanes[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return errors.New(text)
@@ -113,17 +113,27 @@ func (d *database) lacking(vote bool, q int) error {
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // why tells of some masters why they are silent.
-func (d *database) why(masters []int) string {
-	status := d.status()
+func (m *masterList) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		m := status[i]
-		parts[k] = m.Name + " " + string(m.State)
-		if m.State == Voting {
-			parts[k] = m.Name + " too late"
+		l := m.lanes[i]
+		said := string(l.describe().State)
+		if said == string(Voting) {
+			said = "too late"
+			if l.overloaded() {
+				said = "overloaded"
+			}
 		}
+		parts[k] = l.name + " " + said
 	}
 	return strings.Join(parts, ", ")
+}
+
+// overloaded is whether too much waits for the master to ask it more (M1).
+func (l *lane) overloaded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.crowded(1)
 }
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).

@@ -1,0 +1,162 @@
+package quorum
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// M1: "What waits for one master is bounded in count and bytes [...]; at the
+// bound, acquires and reads are refused first, releases and rollbacks have a
+// reserve." What is refused is so at once, and all is well again afterwards.
+func TestM1WaitingForAMasterIsBounded(t *testing.T) {
+	for name, long := range map[string]int{"in number": 0, "in bytes": 16 << 10} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 1, func(c *cluster) {
+				f := flood{cluster: c, long: strings.Repeat("k", long)}
+				c.want(do(c.q, acquire("mine", "t", 10*time.Minute)), Won)
+				c.masters[0].freeze()
+				under := start(c.q, Op{Kind: Read, Key: "a batch is under way"})
+				synctest.Wait()
+				began := time.Now()
+				locks, fit := f.until(func(key string) Op { return acquire(key, "t", 10*time.Minute) }, 1)
+				c.want(do(c.q, Op{Kind: Read, Key: "read"}), Undecided)
+				c.want(do(c.q, Op{Kind: Extend, Key: "mine", Token: "t", TTL: time.Minute}), Undecided)
+				releases, more := f.until(func(key string) Op { return release(key, "t") }, 2)
+				if more < fit-1 || more > fit+1 {
+					t.Errorf("%d releases get in behind %d others, want as many again", more, fit)
+				}
+				c.want(do(c.q, release("mine", "t")), Undecided)
+				if took := time.Since(began); took > 0 {
+					t.Errorf("what was refused took %v", took)
+				}
+
+				time.Sleep(2 * c.cfg.Timeout)
+				c.masters[0].thaw()
+				time.Sleep(3 * time.Second)
+				for _, out := range append(append(locks, releases...), under) {
+					c.want(<-out, Undecided)
+				}
+				f.wantNothingLeft()
+				c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
+				c.want(do(c.q, release("mine", "t")), Won)
+			})
+		})
+	}
+}
+
+// flood is many operations on keys of their own, which are long.
+type flood struct {
+	*cluster
+	long string
+	n    int
+}
+
+func (f *flood) lane() *lane { return f.q.databases[0].Load().list().lanes[0] }
+
+// until starts operations until 100 were refused at once, which must be when
+// so many times the bounds are reached, and returns those that were not.
+func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome, fit int) {
+	f.t.Helper()
+	for refused := 0; refused < 100; f.n++ {
+		out := start(f.q, op(fmt.Sprint(f.long, f.n)))
+		select {
+		case o := <-out:
+			if f.want(o, Undecided); !strings.Contains(o.Err.Error(), "1 silent (a overloaded)") {
+				f.t.Fatal(o.Err)
+			}
+			refused++
+		default:
+			outs = append(outs, out)
+			fit++
+		}
+		l := f.lane()
+		l.mu.Lock()
+		n, bytes := len(l.queue), l.bytes
+		l.mu.Unlock()
+		if n > times*maxQueued || bytes > times*maxQueuedBytes+len(f.long)+300 {
+			f.t.Fatalf("%d of %d bytes wait", n, bytes)
+		}
+		if reached := n == times*maxQueued || bytes >= times*maxQueuedBytes; refused > 0 && !reached {
+			f.t.Fatalf("refused where %d of %d bytes wait", n, bytes)
+		}
+	}
+	return outs, fit
+}
+
+// wantNothingLeft looks for memory that was not given back, and for what was
+// not carried out.
+func (f *flood) wantNothingLeft() {
+	f.t.Helper()
+	l := f.lane()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) != 0 || cap(l.queue) > 2*maxBatch || l.bytes != 0 {
+		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.queue), l.bytes, cap(l.queue))
+	}
+	if len(l.owed) != 0 || l.owedBytes != 0 {
+		f.t.Errorf("%d releases of %d bytes are owed", len(l.owed), l.owedBytes)
+	}
+	// Also the release that was refused, and what undoes the acquires.
+	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
+		f.t.Errorf("%d locks are left", len(keys)-1)
+	}
+}
+
+// M1: what is kept for when a master can be reached again is bounded, in bytes
+// too (in number: TestTraceOwedIsSeldomLookedThrough).
+func TestM1OwedIsBoundedInBytes(t *testing.T) {
+	cfg := DefaultConfig()
+	now := func() time.Duration { return 10 * time.Second }
+	l := newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, pulse: &pulse{}}, now, hclog.NewNullLogger(), newEvents())
+	token := strings.Repeat("t", 1<<20)
+	for i := range 100 {
+		l.send(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour}, now()) // there is no connection
+	}
+	if n := len(l.owed); n < 30 || n > 32 || l.owedBytes > maxOwedBytes {
+		t.Errorf("%d releases of %d bytes are kept", n, l.owedBytes)
+	}
+	for name := range l.owed {
+		l.pay(name)
+	}
+	if l.owedBytes != 0 {
+		t.Errorf("%d bytes of nothing", l.owedBytes)
+	}
+}
+
+// V7: so many wait for one key, and no more; whoever waits for it and others
+// besides is no exception.
+func TestV7WaitingForAKeyIsBounded(t *testing.T) {
+	inBubble(t, 1, func(c *cluster) {
+		c.masters[0].freeze()
+		first := start(c.q, acquire("k", "t", time.Minute))
+		outs := make([]<-chan *Outcome, maxWaiting)
+		for i := range outs {
+			outs[i] = start(c.q, acquire("k", "t", time.Minute))
+		}
+		both := Op{Kind: DecideAll, Key: "free", Keys: []string{"free", "k"}, DecideAll: func([]State) []Change { return nil }}
+		for _, op := range []Op{acquire("k", "t", time.Minute), release("k", "t"), both} {
+			select {
+			case o := <-start(c.q, op):
+				if c.want(o, Undecided); o.Err.Error() != "NOQUORUM too many wait for this key" {
+					t.Errorf("%v: %v", op.Kind, o.Err)
+				}
+			default:
+				t.Errorf("%v waits beyond the bound", op.Kind)
+			}
+		}
+		c.masters[0].thaw()
+		c.want(<-first, Won)
+		for _, out := range outs {
+			c.want(<-out, Held)
+		}
+		c.want(do(c.q, both), Won)
+		if s := c.q.Status(); s.Waiting != 0 || s.UnderWay != 0 {
+			t.Errorf("%d wait, %d are under way", s.Waiting, s.UnderWay)
+		}
+	})
+}

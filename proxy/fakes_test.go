@@ -43,6 +43,7 @@ type fakeQuorum struct {
 	openGate chan struct{}
 	clients  []quorum.Client
 	unlisted error
+	listGate chan struct{} // lets listings go on
 	took     time.Duration
 	log      io.Writer
 }
@@ -160,6 +161,9 @@ func (q *fakeQuorum) Open(db int, done func()) {
 
 // Scan goes over the locks by their names, count at a time.
 func (q *fakeQuorum) Scan(_ context.Context, db int, cursor uint64, match func(string) bool, count int) (quorum.Page, error) {
+	if q.listGate != nil {
+		<-q.listGate
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	names := slices.Sorted(maps.Keys(q.locks))
@@ -349,12 +353,18 @@ func startWith(t *testing.T, q *fakeQuorum, in interpreter, change func(*Config)
 	}
 	srv := newServer(cfg, in, q, "1.2.3", hclog.New(&hclog.LoggerOptions{Output: q.log, Level: hclog.Warn}))
 	srv.grants = q
+	return serve(t, srv, q, func(ln net.Listener) net.Listener { return ln })
+}
+
+// serve serves on a port of its own, through what wraps it.
+func serve(t *testing.T, srv *Server, q *fakeQuorum, wrap func(net.Listener) net.Listener) *running {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
+	go func() { served <- srv.Serve(wrap(ln)) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // tests that want a gentle end ask for it themselves
@@ -462,16 +472,24 @@ func unreadPipe(t *testing.T, change func(*Config)) (*running, *piped) {
 	q := newFakeQuorum()
 	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
 	srv.grants = q
+	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) })
+	r := &running{Server: srv, q: q}
+	return r, r.join(t, func(c net.Conn) net.Conn { return c })
+}
+
+// join is one more client over a pipe, whose server's end is wrapped. It does
+// not read.
+func (r *running) join(t *testing.T, wrap func(net.Conn) net.Conn) *piped {
+	t.Helper()
 	ours, theirs := net.Pipe()
 	c := &piped{Conn: theirs, out: make(chan string, 16)}
-	srv.admit(ours)
+	r.admit(wrap(ours))
 	go c.write()
 	t.Cleanup(func() {
 		close(c.out)
 		theirs.Close()
-		_ = srv.Shutdown(context.Background())
 	})
-	return &running{Server: srv, q: q}, c
+	return c
 }
 
 // write sends until the session has ended; what comes then goes nowhere.

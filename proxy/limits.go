@@ -23,8 +23,10 @@ const (
 	// whatever their number. One command may exceed it.
 	maxQueuedBytes = 1 << 20
 	// sendBuffer is about what the system holds for one client that does not
-	// read.
-	sendBuffer = 128 << 10
+	// read, receiveBuffer for one that is not read from; Linux holds twice as
+	// much, its own bookkeeping included.
+	sendBuffer    = 128 << 10
+	receiveBuffer = 128 << 10
 	// maxMessageBytes bounds the pub/sub messages that wait for a subscriber
 	// that does not read; beyond it the session is closed.
 	maxMessageBytes = 4 << 20

@@ -127,6 +127,10 @@ func TestBoundsAreTold(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
+	many := call{`return redis.call('get', KEYS[1])`, lock, make([]string, maxPerCallInputs)}
+	if _, err := many.understand(NewLibrary()); err == nil || err.Error() != "has more than 64 keys and arguments" {
+		t.Errorf("too many arguments: %v", err)
+	}
 }
 
 // FuzzUnderstand: no script panics, none takes for ever, and what is proved of

@@ -31,16 +31,19 @@ listen {
 
   # Limits that keep one client from hurting the others.
   max_clients       = 10000     # sessions; one more is refused
-  max_pending       = 1000      # of them not logged in; one more closes another
+  max_pending       = 1000      # of them not logged in, or in the TLS handshake;
+                                # one more closes another
   max_memory        = 268435456 # bytes that all sessions leave waiting and unread
-  max_command_bytes = 1048576   # one command with all its arguments
+  max_command_bytes = 1048576   # one command with all its arguments, or what
+                                # follows one MULTI
   max_arguments     = 1024      # of one command
   max_key_bytes     = 4096      # one key
   max_token_bytes   = 4096      # one token
   max_pipeline      = 1024      # commands of a session that wait for a reply
 
   idle_timeout  = "1h"  # close sessions that send nothing; "0s" is never
-  login_timeout = "30s" # close sessions that have not logged in
+  login_timeout = "30s" # close sessions that have not logged in, or not
+                        # ended the TLS handshake
   write_timeout = "10s" # close sessions that do not read their replies
 
   # How long a stop (SIGTERM) waits for what is under way. At least

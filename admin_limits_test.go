@@ -1,0 +1,107 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// TestAdminRequestsAreSmall: neither the head nor the body of a request takes
+// much memory. Go's server has 4 KiB more than it is asked for.
+func TestAdminRequestsAreSmall(t *testing.T) {
+	_, url := startAdmin(t, "", threeMasters())
+	const head = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	line := "X: " + strings.Repeat("x", 1000) + "\r\n"
+	for rest, want := range map[string]string{
+		line: "200",
+		strings.Repeat(line, 3+adminHeaderBytes/1000+4):     "431",
+		"X: " + strings.Repeat("x", adminHeaderBytes+8<<10): "431",
+	} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, head+rest+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(c, answer); err != nil || !strings.HasSuffix(string(answer), " "+want) {
+			t.Errorf("%d bytes: %q, %v; want %s", len(rest), answer, err, want)
+		}
+	}
+}
+
+// slowSource takes its time to tell what only /metrics asks for.
+type slowSource struct {
+	*fixedSource
+	asked, gate chan struct{}
+}
+
+func (s *slowSource) Refused() map[string]uint64 {
+	select {
+	case s.asked <- struct{}{}:
+	default:
+	}
+	<-s.gate
+	return s.fixedSource.Refused()
+}
+
+// TestScrapesAreFew: so many are worked on at a time, and one more is told to
+// come again.
+func TestScrapesAreFew(t *testing.T) {
+	source := &slowSource{threeMasters(), make(chan struct{}, adminScrapes), make(chan struct{})}
+	a := newAdmin(adminConfig{}, source, source, &certificates{}, nil, hclog.NewNullLogger())
+	defer a.page.Stop()
+	scrape := func() int {
+		w := httptest.NewRecorder()
+		a.server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w.Code
+	}
+	codes := make(chan int, adminScrapes)
+	for range adminScrapes {
+		go func() { codes <- scrape() }()
+		<-source.asked
+	}
+	if code := scrape(); code != http.StatusServiceUnavailable {
+		t.Errorf("one too many: %d, want 503", code)
+	}
+	close(source.gate)
+	for range adminScrapes {
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("one of the first: %d", code)
+		}
+	}
+	if code := scrape(); code != http.StatusOK {
+		t.Errorf("afterwards: %d", code)
+	}
+}
+
+// TestFilesAreSmall: a file that is none of redlockd's, or never ends, is not
+// read to its end.
+func TestFilesAreSmall(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "big")
+	big := func(size int) string {
+		if err := os.WriteFile(name, []byte(strings.Repeat("#\n", size/2+1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	if _, _, err := loadConfig(big(maxConfigFile), ""); err == nil || !strings.Contains(err.Error(), "is longer than 1048576 bytes") {
+		t.Errorf("a long configuration: %v", err)
+	}
+	_, _, err := loadConfig(write(t, listening(`password_file = "`+big(maxPasswordFile)+`"`)), "")
+	if err == nil || !strings.Contains(said(t, err), "is longer than 65536 bytes") {
+		t.Errorf("a long password_file: %v", err)
+	}
+	if _, _, err := loadConfig("/dev/zero", ""); err == nil || !strings.Contains(err.Error(), "is longer than") {
+		t.Errorf("/dev/zero: %v", err)
+	}
+}

@@ -46,6 +46,8 @@ listen {
                         # ended the TLS handshake
   write_timeout = "10s" # close sessions that do not read their replies
 
+  slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take so long
+
   # How long a stop (SIGTERM) waits for what is under way. At least
   # timeout + retry_budget.
   drain = "10s"

@@ -56,6 +56,7 @@ func (d *decoder) listen(block *hcl.Block, cfg *config) {
 		{"idle_timeout", duration(&p.IdleTimeout)},
 		{"login_timeout", duration(&p.LoginTimeout)},
 		{"write_timeout", duration(&p.WriteTimeout)},
+		{"slowlog_slower_than", duration(&p.SlowerThan)},
 		{"drain", duration(&cfg.drain)},
 	}, nil, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
 }

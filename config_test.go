@@ -100,6 +100,7 @@ listen {
   idle_timeout = "5s"
   login_timeout = "6s"
   write_timeout = "7s"
+  slowlog_slower_than = "9s"
   drain = "8s"
   tls {
     cert = env("REDLOCKD_TEST_CERT")
@@ -172,6 +173,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Channels: []string{"c*"}, Operations: commands.MayAcquire | commands.MayRead}}
 	want.proxy.IdleTimeout, want.proxy.LoginTimeout = 5*time.Second, 6*time.Second
 	want.proxy.WriteTimeout, want.drain = 7*time.Second, 8*time.Second
+	want.proxy.SlowerThan = 9 * time.Second
 	want.quorum.Timeout, want.quorum.ClockDrift = 9*time.Millisecond, 0.05
 	want.quorum.MaxTTL, want.commands.MaxTTL = 11*time.Second, 11*time.Second
 	want.quorum.RetryBudget, want.quorum.RestartQuarantine = 12*time.Millisecond, false

@@ -45,6 +45,9 @@ type Config struct {
 	// WriteTimeout closes sessions that do not read their replies. Default
 	// 10s.
 	WriteTimeout time.Duration
+	// SlowerThan is how long a command takes that SLOWLOG keeps; with 0 it keeps
+	// every one. Default 10ms.
+	SlowerThan time.Duration
 }
 
 // DefaultConfig returns the defaults.
@@ -62,6 +65,7 @@ func DefaultConfig() Config {
 		IdleTimeout:     time.Hour,
 		LoginTimeout:    30 * time.Second,
 		WriteTimeout:    10 * time.Second,
+		SlowerThan:      10 * time.Millisecond,
 	}
 }
 
@@ -88,8 +92,12 @@ func (c Config) Validate() error {
 	atLeast("max_pipeline", c.MaxPipeline, 1)
 	positive("login_timeout", c.LoginTimeout)
 	positive("write_timeout", c.WriteTimeout)
-	if c.IdleTimeout < 0 {
-		errs = append(errs, fmt.Errorf("idle_timeout is %v, expected 0s or more", c.IdleTimeout))
+	notNegative := func(name string, d time.Duration) {
+		if d < 0 {
+			errs = append(errs, fmt.Errorf("%s is %v, expected 0s or more", name, d))
+		}
 	}
+	notNegative("idle_timeout", c.IdleTimeout)
+	notNegative("slowlog_slower_than", c.SlowerThan)
 	return errors.Join(append(errs, c.usersProblems()...)...)
 }

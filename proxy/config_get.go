@@ -82,7 +82,7 @@ func (s *Server) settings() [][2]string {
 		{"replica-read-only", "yes"},
 		{"save", ""},
 		{"slave-read-only", "yes"},
-		{"slowlog-log-slower-than", strconv.FormatInt(slowAfter.Microseconds(), 10)},
+		{"slowlog-log-slower-than", strconv.FormatInt(s.cfg().SlowerThan.Microseconds(), 10)},
 		{"slowlog-max-len", strconv.Itoa(maxSlow)},
 		{"tcp-keepalive", "15"},
 		{"timeout", "0"},

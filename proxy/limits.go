@@ -66,10 +66,9 @@ const (
 	contendedKeys      = 8
 	maxContendedKey    = 256
 	contentionHalfLife = time.Minute
-	// maxSlow bounds the commands that SLOWLOG keeps, those that took longer
-	// than slowAfter; maxSlowArgs and maxSlowArg bound what it keeps of one.
+	// maxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg
+	// bound what it keeps of one.
 	maxSlow     = 128
-	slowAfter   = 10 * time.Millisecond
 	maxSlowArgs = 32
 	maxSlowArg  = 128
 	// maxLooking bounds the sessions that list at a time, listTime the time

@@ -213,6 +213,23 @@ func TestSlowLog(t *testing.T) {
 	c.ask("SLOWLOG LEN", fmt.Sprintf(":%d\r\n", maxSlow))
 	c.ask("SLOWLOG RESET", "+OK\r\n")
 	c.ask("SLOWLOG LEN", ":0\r\n")
+	// As it is told, so it is; and a reload changes both.
+	told := func(micros string) {
+		c.ask("CONFIG GET slowlog-log-slower-than", "*2\r\n"+lengthy("slowlog-log-slower-than")+lengthy(micros))
+	}
+	told("10000")
+	for _, tt := range []struct {
+		slowerThan time.Duration
+		micros     string
+		kept       int
+	}{{12*time.Millisecond + time.Microsecond, "12001", 0}, {12 * time.Millisecond, "12000", 1}, {0, "0", 2}} {
+		cfg := *r.cfg()
+		cfg.SlowerThan = tt.slowerThan
+		r.Reload(cfg)
+		told(tt.micros)
+		c.ask("READ x", "$-1\r\n")
+		c.ask("SLOWLOG LEN", fmt.Sprintf(":%d\r\n", tt.kept))
+	}
 	c.ask("SLOWLOG GET -2", "-ERR count should be greater than or equal to -1\r\n")
 }
 

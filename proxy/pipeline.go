@@ -99,7 +99,7 @@ func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	if !last {
 		return
 	}
-	p.s.srv.slow.look(sl)
+	p.s.srv.slow.look(sl, p.s.srv.cfg().SlowerThan)
 	if sl.after != nil {
 		sl.after(sl.outcomes)
 	}

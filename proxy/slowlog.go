@@ -30,13 +30,13 @@ type slowEntry struct {
 }
 
 // look enters the command of a slot, all of whose outcomes are there, if one
-// of them took long.
-func (l *slowLog) look(sl *slot) {
+// of them took as long or longer.
+func (l *slowLog) look(sl *slot, slowerThan time.Duration) {
 	var took time.Duration
 	for _, o := range sl.outcomes {
 		took = max(took, o.Took)
 	}
-	if took >= slowAfter {
+	if took >= slowerThan {
 		l.add(took, slowArgs(sl.command, sl.ops), sl.who)
 	}
 }

@@ -86,19 +86,6 @@ func (s *Server) drop(ses *session) {
 	ses.kill()
 }
 
-// bufferless keeps what the system holds for a client small, of what the client
-// does not read and of what is not read from it: that is no part of max_memory,
-// and grows to megabytes by itself.
-func bufferless(conn net.Conn) {
-	if c, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = c.NetConn()
-	}
-	if c, ok := conn.(*net.TCPConn); ok {
-		_ = c.SetWriteBuffer(sendBuffer) // as much as the system likes, then
-		_ = c.SetReadBuffer(receiveBuffer)
-	}
-}
-
 // seldom keeps a warning that anybody can cause to one a second. Safe for
 // concurrent use.
 type seldom struct {

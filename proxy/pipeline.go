@@ -243,6 +243,7 @@ func (p *pipeline) recovered(w *batch) {
 func (p *pipeline) failed(w *batch, n int, err error) {
 	p.s.log.Debug("reply not written", "error", err)
 	w.undo(p.s.srv.grants, n)
+	p.s.sever()
 	p.s.kill()
 	p.stopped()
 }

@@ -123,3 +123,37 @@ func TestLoginTimeoutOfTheHandshake(t *testing.T) {
 		}
 	})
 }
+
+// S5: who does not read over TLS ends with the write timeout as well, and not
+// when TLS has tried in vain to say goodbye.
+func TestWriteTimeoutOverTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, plain := pipeWith(t, func(c *Config) { c.WriteTimeout = time.Minute })
+		side := secret(t)
+		side.SessionTicketsDisabled = true // they are sent behind the handshake, and nobody reads
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		srv.admit(tls.Server(ours, side))
+		client := tls.Client(theirs, &tls.Config{InsecureSkipVerify: true})
+		if err := client.Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Write([]byte("LOCK k t\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute - time.Nanosecond)
+		synctest.Wait()
+		if n := srv.Clients(); n != 2 || srv.q.holder("0/k") != "t" {
+			t.Fatalf("%d sessions before the client's time is over", n)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if n := srv.Clients(); n != 1 || srv.q.holder("0/k") != "" {
+			t.Errorf("%d sessions, the lock is held by %q", n, srv.q.holder("0/k"))
+		}
+		plain.send("PING\r\n")
+		if plain.ended() || plain.received() != "+PONG\r\n" {
+			t.Error("another session has ended")
+		}
+	})
+}

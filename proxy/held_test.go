@@ -181,6 +181,9 @@ func TestContention(t *testing.T) {
 		t.Errorf("long after: %+v", rest)
 	}
 	refuse(strings.Repeat("x", 2*maxContendedKey), 1)
+	if n := len(l.contended(time.Now(), 10_000)); n > lockShards*contendedKeys {
+		t.Errorf("%d keys are kept", n)
+	}
 	for _, c := range l.contended(time.Now(), 1000) {
 		if len(c.Key) > maxContendedKey {
 			t.Errorf("a name of %d bytes", len(c.Key))

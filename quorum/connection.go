@@ -38,6 +38,9 @@ type connection struct {
 	// loaded are the scripts known to be loaded on this connection (V14).
 	// Only the sender of its batches uses it.
 	loaded map[*serverScript]bool
+	// singly is whether tasks go one by one, not in bundles (bundle.go).
+	// Likewise.
+	singly bool
 	// turn holds one element while a call is under way. One at a time, because
 	// rueidis then writes and reads in the caller's goroutine, without the
 	// detour over two of its own.

@@ -43,6 +43,7 @@ type fakeMaster struct {
 	log      []string
 	from     []int             // by what connection each of them came; 0 is a script
 	refused  map[string]string // command -> error
+	secret   string            // a key that redlockd has no right to
 	paged    bool              // SCAN obeys COUNT, which miniredis does not
 }
 
@@ -116,6 +117,8 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		return true
 	}
 	switch {
+	case f.secret != "" && slices.Contains(args, f.secret):
+		c.WriteError("NOPERM No permissions to access a key")
 	case cmd == "INFO":
 		c.WriteBulk(f.info())
 	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "ID"):
@@ -287,6 +290,7 @@ type cluster struct {
 	cfg     Config
 	q       *Quorum
 	all     []*Quorum
+	bundles int
 }
 
 // inBubble runs a test in virtual time over n fake masters that may vote.

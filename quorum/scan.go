@@ -207,13 +207,13 @@ func (l *lane) hear(ctx context.Context, t *task) (ballot, bool) {
 }
 
 // read takes a master's answer apart.
-func (p *page) read(kind Kind, r rueidis.RedisResult) ballot {
+func (p *page) read(kind Kind, msg rueidis.RedisMessage) ballot {
 	var err error
 	if kind == dbSize {
-		p.size, err = r.AsInt64()
+		p.size, err = msg.AsInt64()
 	} else {
 		var e rueidis.ScanEntry
-		e, err = r.AsScanEntry()
+		e, err = msg.AsScanEntry()
 		p.next, p.keys = e.Cursor, e.Elements
 	}
 	if err != nil {

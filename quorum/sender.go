@@ -99,10 +99,10 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
-	outcomes := b.outcomes
+	outcomes, answers := b.outcomes, b.read(c, results)
 	failed := false
 	for i, t := range b.tasks {
-		outcomes[i] = outcomeOf(t, results[i], quarantined)
+		outcomes[i] = outcomeOf(t, answers[i], quarantined)
 		c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustArrive()
 		switch b := outcomes[i].ballot; {

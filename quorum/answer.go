@@ -1,0 +1,142 @@
+package quorum
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// outcome is what became of one task.
+type outcome struct {
+	ballot ballot
+	// done is whether the master is known to have carried it out.
+	done bool
+	// code is the error's code, where it was one (V14).
+	code string
+}
+
+// outcomeOf turns a master's answer into a vote. quarantined says that the
+// master may have forgotten locks, so that its "absent" is none (M4).
+func outcomeOf(t *task, a answer, quarantined bool) outcome {
+	if a.err != nil && !rueidis.IsRedisNil(a.err) {
+		return errorOutcome(a.err)
+	}
+	if t.page != nil {
+		return outcome{ballot: t.page.read(t.kind, a.msg), done: true}
+	}
+	b := t.read(a.msg)
+	if quarantined {
+		b = b.doubted(t)
+	}
+	return outcome{ballot: b, done: true}
+}
+
+// doubted is what the vote of a master counts that may have forgotten locks
+// (M4): its "absent" is silent, and so is another token than ours, since it
+// may have the memory of an earlier time. A copy found on it counts for reads
+// and releases, but extends nothing: it may have come there, late, when the
+// vote that another lock was given for was forgotten.
+func (b ballot) doubted(t *task) ballot {
+	switch {
+	case b.vote == absent:
+		b.vote, b.lost = silent, true
+	case b.vote == refused && (t.kind == Extend || t.kind == Release):
+		b = ballot{vote: silent}
+	case b.vote == prolonged:
+		b = ballot{vote: silent}
+	case b.vote == found:
+		b.doubtful = true
+	}
+	return b
+}
+
+// errorOutcome is V14: WRONGTYPE is refused, every other error is silent.
+func errorOutcome(err error) outcome {
+	var re *rueidis.RedisError
+	if !errors.As(err, &re) {
+		return outcome{ballot: ballot{vote: silent}}
+	}
+	code, _, _ := strings.Cut(re.Error(), " ")
+	// A script of Redis 6.2 puts its own words before the error's.
+	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
+		return outcome{ballot: ballot{vote: refused, foreign: true}, done: true, code: "WRONGTYPE"}
+	}
+	return outcome{ballot: ballot{vote: silent}, code: code}
+}
+
+// read reads a good answer.
+func (t *task) read(msg rueidis.RedisMessage) ballot {
+	switch {
+	case t.kind == Read && !t.rollback:
+		return readBallot(msg)
+	case t.kind == Remove:
+		if n, _ := msg.AsInt64(); n > 0 {
+			return ballot{vote: released}
+		}
+		return ballot{vote: absent}
+	case msg.IsNil():
+		return ballot{vote: created} // SET NX GET that has set
+	case msg.IsString():
+		token, _ := msg.ToString()
+		return ballot{vote: refused, token: token}
+	}
+	n, err := msg.AsInt64()
+	switch {
+	case err != nil || n < 0:
+		return ballot{vote: silent}
+	case n == 0:
+		return ballot{vote: absent}
+	case n == 2:
+		return ballot{vote: prolonged}
+	case t.kind == Release:
+		return ballot{vote: released}
+	default:
+		return ballot{vote: created}
+	}
+}
+
+// readBallot reads {token or nil, remaining milliseconds}.
+func readBallot(msg rueidis.RedisMessage) ballot {
+	pair, err := msg.ToArray()
+	if err != nil || len(pair) != 2 {
+		return ballot{vote: silent}
+	}
+	if pair[0].IsNil() {
+		return ballot{vote: absent}
+	}
+	token, err := pair[0].ToString()
+	left, err2 := pair[1].AsInt64()
+	if err != nil || err2 != nil {
+		return ballot{vote: silent}
+	}
+	if left < 0 {
+		return ballot{vote: found, token: token, left: noExpiry}
+	}
+	return ballot{vote: found, token: token, left: time.Duration(left) * time.Millisecond}
+}
+
+// noExpiry stands for the remaining time of a key without one, which
+// redlockd never wrote.
+const noExpiry = 1<<63 - 1
+
+// readTime reads the answer to TIME, in microseconds.
+func readTime(r rueidis.RedisResult) (int64, error) {
+	parts, err := r.AsStrSlice()
+	if err != nil {
+		return 0, err
+	}
+	if len(parts) != 2 {
+		return 0, errors.New("TIME was not answered by two numbers")
+	}
+	seconds, err := parseInt(parts[0])
+	if err != nil {
+		return 0, err
+	}
+	micros, err := parseInt(parts[1])
+	if err != nil {
+		return 0, err
+	}
+	return seconds*1e6 + micros, nil
+}

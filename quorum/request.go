@@ -1,0 +1,120 @@
+package quorum
+
+import "github.com/redis/rueidis"
+
+// command is what asks a master for a task.
+func (c *connection) command(t *task) rueidis.Completed {
+	switch {
+	case t.kind == Acquire && c.is7 && !t.rollback:
+		// Arbitrary takes all words at once, and computes no slot of a cluster.
+		return c.client.B().Arbitrary("SET", t.key, t.token, "NX", "GET", "PXAT", itoa(t.expiry)).Build()
+	case t.kind == Remove && t.deadline == 0:
+		return c.client.B().Del().Key(t.key).Build()
+	case t.kind == list:
+		return c.client.B().Scan().Cursor(t.page.cursor).Count(int64(t.page.count)).Type("string").Build()
+	case t.kind == dbSize:
+		return c.client.B().Dbsize().Build()
+	}
+	if t.kind == Release && t.deadline == 0 && !t.rollback && c.loaded[releaseScript] {
+		// The usual release, without the memory that the others need.
+		t.via = releaseScript
+		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
+	}
+	script, args := t.call()
+	if script == rollbackScript && !c.is7 {
+		script = rollbackOldScript
+	}
+	t.via = script
+	// By its SHA1 only where it is known to be loaded (V14).
+	keys := t.keys()
+	if c.loaded[script] {
+		return c.client.B().Evalsha().Sha1(script.sha).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	}
+	return c.client.B().Eval().Script(script.text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+}
+
+// keys are the keys of the task.
+func (t *task) keys() []string {
+	if t.kind != transact || t.rollback {
+		return []string{t.key}
+	}
+	steps := t.att.op.steps
+	out := make([]string, len(steps))
+	for i := range steps {
+		out[i] = steps[i].key
+	}
+	return out
+}
+
+// stepArgs are the arguments of transactScript.
+func (t *task) stepArgs() []string {
+	args := []string{itoa(t.deadline)}
+	for i := range t.att.op.steps {
+		s := &t.att.op.steps[i]
+		found, does, token, expiry := "0", "keep", "", "0"
+		if s.there() {
+			found = "1"
+		}
+		switch {
+		case s.change == nil:
+		case s.change.Delete:
+			does = "delete"
+		default:
+			does, token = "hold", s.change.Token
+			// Even where it creates, odd where it prolongs (V6).
+			e := t.expiries[i]
+			if s.there() {
+				e++
+			}
+			expiry = itoa(e)
+		}
+		args = append(args, found, s.state.Token, does, token, expiry)
+	}
+	return args
+}
+
+// call is the script that carries the task out, and its arguments.
+func (t *task) call() (*serverScript, []string) {
+	even, odd, deadline := itoa(t.expiry), itoa(t.expiry+1), itoa(t.deadline)
+	switch {
+	case t.rollback:
+		return rollbackScript, []string{t.token, even}
+	case t.heals:
+		return healScript, []string{deadline, t.token, odd}
+	case t.kind == Acquire:
+		return acquireScript, []string{t.token, even}
+	case t.kind == AcquireOrExtend:
+		return acquireOrExtendScript, []string{deadline, t.token, even, odd}
+	case t.kind == Extend && t.att.op.Replace:
+		return extendScript, []string{deadline, t.token, odd, t.att.op.NewToken}
+	case t.kind == Extend:
+		return extendScript, []string{deadline, t.token, odd}
+	case t.kind == Expire:
+		return expireScript, []string{deadline, odd}
+	case t.kind == Store && t.att.op.IfPresent:
+		return storeScript, []string{deadline, t.token, odd, "XX"}
+	case t.kind == Store:
+		return storeScript, []string{deadline, t.token, odd}
+	case t.kind == transact:
+		return transactScript, t.stepArgs()
+	case t.kind == Remove:
+		return removeInTimeScript, []string{deadline}
+	case t.kind == Release && t.deadline != 0:
+		return releaseInTimeScript, []string{deadline, t.token}
+	case t.kind == Release:
+		return releaseScript, []string{t.token}
+	default:
+		return readScript, nil
+	}
+}
+
+// learn notes, when the batch has been answered, which scripts are loaded.
+func (c *connection) learn(t *task, o outcome) {
+	switch {
+	case t.via == nil:
+	case o.code == "NOSCRIPT":
+		delete(c.loaded, t.via)
+	case o.done:
+		c.loaded[t.via] = true
+	}
+}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -29,9 +30,7 @@ func (l *lane) serve(c *connection) {
 func (l *lane) next(c *connection, b *batch) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.conn == c && (!l.open || len(l.queue) == 0 && !l.due) {
-		l.ready.Wait()
-	}
+	l.gather(c)
 	if l.conn != c {
 		return false
 	}
@@ -43,6 +42,29 @@ func (l *lane) next(c *connection, b *batch) bool {
 		l.busy, l.since = true, b.sent
 	}
 	return true
+}
+
+// maxYields bounds how often a sender lets others run before it sends.
+const maxYields = 8
+
+// gather waits for work, and then lets everybody run who can, as long as that
+// brings more: what comes at the same time goes out in one batch. Needs mu, and
+// leaves it meanwhile.
+func (l *lane) gather(c *connection) {
+	for yields, n := 0, 0; l.conn == c; {
+		switch {
+		case !l.open || len(l.queue) == 0 && !l.due:
+			l.ready.Wait()
+			yields, n = 0, 0
+		case len(l.queue) > n && yields < maxYields:
+			yields, n = yields+1, len(l.queue)
+			l.mu.Unlock()
+			runtime.Gosched()
+			l.mu.Lock()
+		default:
+			return
+		}
+	}
 }
 
 // take moves tasks from the queue into a batch, without those that nobody

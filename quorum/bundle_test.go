@@ -68,6 +68,7 @@ func TestM2Bundle(t *testing.T) {
 // nothing after that.
 func TestM2BundleRefused(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won) // the marks bear the hold
 		for _, m := range c.masters {
 			m.set(func() { m.secret = "secret" })
 		}

@@ -95,7 +95,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	// The commands of a script are called with miniredis's lock held: they
 	// wait for nothing.
 	inScript := f.ids[c] == 0
-	frozen, delay := f.frozen, f.delay
+	frozen, delay, offset, server := f.frozen, f.delay, f.offset, f.Miniredis
 	f.mu.Unlock()
 	if !inScript {
 		if frozen != nil {
@@ -103,7 +103,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		}
 		time.Sleep(delay)
 		// Redis's clock stands still in a command and expires by milliseconds.
-		f.SetTime(time.Now().Add(f.offset).Truncate(time.Millisecond))
+		server.SetTime(time.Now().Add(offset).Truncate(time.Millisecond))
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -57,7 +57,7 @@ const (
 	// of them, in shards; a key longer than maxHeldKey is not. heldOverhead is
 	// about what one costs besides its key.
 	lockShards   = 64
-	maxHeldLocks = 100_000
+	maxHeldLocks = 1 << 15
 	maxHeldBytes = 32 << 20
 	maxHeldKey   = 4 << 10
 	heldOverhead = 240

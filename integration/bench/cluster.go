@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -83,7 +84,7 @@ func (r *rig) another(ctx context.Context, c *cluster, o clusterOptions) (*proce
 func (r *rig) config(c *cluster, o clusterOptions) (string, error) {
 	var b strings.Builder
 	b.WriteString("listen {\n  address = \"127.0.0.1:0\"\n  max_clients = 20000\n}\n")
-	b.WriteString("admin {\n  address = \"127.0.0.1:0\"\n}\nlog {\n  json = true\n}\n")
+	b.WriteString("admin {\n  address = \"127.0.0.1:0\"\n  pprof   = true\n}\nlog {\n  json = true\n}\n")
 	b.WriteString("quorum {\n")
 	if o.maxTTL != "" {
 		fmt.Fprintf(&b, "  max_ttl = %q\n", o.maxTTL)
@@ -174,4 +175,18 @@ func (p *process) metric(name string) (float64, error) {
 		}
 	}
 	return 0, fmt.Errorf("no metric %s: %w", name, lines.Err())
+}
+
+// collect has redlockd collect its garbage.
+func (p *process) collect() error {
+	reply, err := http.Get("http://" + p.admin + "/debug/pprof/heap?gc=1")
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("a collection: %s", reply.Status)
+	}
+	_, err = io.Copy(io.Discard, reply.Body)
+	return err
 }

@@ -30,7 +30,7 @@ func runHeld(b *bench) error {
 		return err
 	}
 	// A tenth is taken first, so that redlockd has what taking them costs, and
-	// the locks that it remembers for people (it remembers 100,000 at most),
+	// the locks that it remembers for people (it remembers 32,768 at most),
 	// before it is looked at.
 	tenth := b.held / 10
 	none, some, many := "none held", fmt.Sprintf("%d held", tenth), fmt.Sprintf("%d held", b.held)
@@ -59,8 +59,12 @@ func runHeld(b *bench) error {
 		if err != nil {
 			return err
 		}
-		live = append(live, m.live)
-		b.table.add("f", step.condition, through, figures{rssMiB: m.rss / (1 << 20), liveMiB: m.live / (1 << 20)})
+		alive, err := liveHeap(full.redlockd)
+		if err != nil {
+			return err
+		}
+		live = append(live, alive)
+		b.table.add("f", step.condition, through, figures{rssMiB: m.rss / (1 << 20), liveMiB: alive / (1 << 20)})
 	}
 	b.tell("f", some, through)
 	if err := b.compare("f", list); err != nil {

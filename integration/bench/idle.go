@@ -72,8 +72,8 @@ func runIdle(b *bench) error {
 }
 
 // memory is what redlockd takes, in bytes: as the system sees it, in use by its
-// heap and stacks, garbage included, and what was alive at the last collection.
-type memory struct{ rss, heap, live float64 }
+// heap and stacks, garbage included.
+type memory struct{ rss, heap float64 }
 
 func memoryOf(p *process) (m memory, err error) {
 	if m.rss, err = rss(p.pid()); err != nil {
@@ -86,10 +86,18 @@ func memoryOf(p *process) (m memory, err error) {
 		}
 		m.heap += v
 	}
-	// Go collects again when the heap is twice what was alive (GOGC=100).
-	next, err := p.metric("go_memstats_next_gc_bytes")
-	m.live = next / 2
-	return m, err
+	return m, nil
+}
+
+// liveHeap is what of the heap is alive. What only a pool holds goes with the
+// second collection.
+func liveHeap(p *process) (float64, error) {
+	for range 2 {
+		if err := p.collect(); err != nil {
+			return 0, err
+		}
+	}
+	return p.metric("go_memstats_heap_alloc_bytes")
 }
 
 // openSessions opens n connections that have each locked and released once,

@@ -40,8 +40,11 @@ const (
 	// WATCH.
 	maxQueued  = 1024
 	maxWatched = 1024
-	// maxBatch bounds the replies of one write.
-	maxBatch = 128
+	// maxBatch bounds the replies of one write, maxBatchBytes about what they
+	// take, so that nobody's turn to write keeps the others waiting for long;
+	// one reply goes out in any case.
+	maxBatch      = 128
+	maxBatchBytes = 64 << 10
 	// maxRefusedNames bounds the names that refused commands are counted by.
 	maxRefusedNames = 128
 	// maxSignals bounds the signal lists that wait for somebody, and those

@@ -254,8 +254,9 @@ func (p *pipeline) take(w *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.clear()
-	for p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch {
+	for size := 0; p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch && size < maxBatchBytes; {
 		sl := p.head
+		size += sl.size
 		p.head = sl.next
 		if p.head == nil {
 			p.tail = nil

@@ -5,6 +5,9 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
+	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -61,7 +64,7 @@ func TestS5HostileClients(t *testing.T) {
 	time.Sleep(calm) // what is measured is what happens meanwhile
 	before := r.RSS()
 	all.hostile.Store(true)
-	peak := attack(t, r, all, half)
+	peak := suffer(t, r, all)
 	all.hostile.Store(false)
 	time.Sleep(calm)
 	all.leave()
@@ -83,10 +86,34 @@ func TestS5HostileClients(t *testing.T) {
 	}
 }
 
-// attack lets n hostile clients loose, and returns the greatest memory that
-// redlockd had.
-func attack(t *testing.T, r *rig.Redlockd, all *crowd, n int) (peak int64) {
+// suffer lets the hostile clients loose, in a process of their own, since they
+// are to keep redlockd from its work and not the honest ones from theirs. It
+// returns the greatest memory that redlockd had.
+func suffer(t *testing.T, r *rig.Redlockd, all *crowd) (peak int64) {
 	ctx, cancel := context.WithTimeout(t.Context(), *lasting)
+	defer cancel()
+	others := exec.CommandContext(t.Context(), os.Args[0], "-to", r.Addr,
+		"-clients", strconv.Itoa(*clients), "-lasting", lasting.String())
+	others.Stderr = os.Stderr
+	if err := others.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { all.arrive(ctx) })
+	for ctx.Err() == nil {
+		peak = max(peak, r.RSS())
+		rest(ctx, 200*time.Millisecond)
+	}
+	wg.Wait()
+	if err := others.Wait(); err != nil {
+		t.Errorf("the hostile ones: %v", err)
+	}
+	return peak
+}
+
+// attack is n hostile clients, for as long as they last.
+func attack(addr string, n int) {
+	ctx, cancel := context.WithTimeout(context.Background(), *lasting)
 	defer cancel()
 	var wg sync.WaitGroup
 	kinds := []func(context.Context, net.Conn){slowly, absurd, halfOpen, guess, unread}
@@ -94,16 +121,10 @@ func attack(t *testing.T, r *rig.Redlockd, all *crowd, n int) (peak int64) {
 		kind := kinds[i%len(kinds)]
 		wg.Go(func() {
 			rest(ctx, returning*time.Duration(i)/time.Duration(n)) // not all at once
-			again(ctx, r.Addr, kind)
+			again(ctx, addr, kind)
 		})
 	}
-	wg.Go(func() { all.arrive(ctx) })
-	for ctx.Err() == nil {
-		peak = max(peak, r.RSS())
-		rest(ctx, 200*time.Millisecond)
-	}
 	wg.Wait()
-	return peak
 }
 
 // returning is after how long one that was thrown out comes back.

@@ -14,6 +14,7 @@ import (
 var (
 	clients = flag.Int("clients", 400, "connections, of which half are hostile")
 	lasting = flag.Duration("lasting", 3*time.Second, "how long the hostile ones go on")
+	to      = flag.String("to", "", "be the hostile ones, of this `address`; the test starts them itself")
 	rate    = flag.Int("rate", 200, "locks a second that the honest ones take and release together")
 	// The ratio of waiting times is only of use on a machine that does nothing
 	// else, and over enough of them.
@@ -25,6 +26,10 @@ func TestMain(m *testing.M) {
 	if err := openFiles(uint64(*clients) + 1000); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if *to != "" {
+		attack(*to, *clients/2)
+		return
 	}
 	os.Exit(rig.Main(m))
 }

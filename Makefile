@@ -24,7 +24,7 @@ help: ## show this
 test: deps lint ## get what is missing, then lint and run every test
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
 	@go test -count=1 -run '^TestAllocations$$' ./proxy ./commands/... ./quorum # not true under -race
-	@. ./.deps/env && go run ./integration/clients/runner -jobs 3 -most $(MOST) -only '$(CLIENTS)'
+	@. ./.deps/env && go run ./integration/clients/runner -brief -jobs 3 -most $(MOST) -only '$(CLIENTS)'
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
 	@.ci/deps

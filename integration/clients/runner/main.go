@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,7 @@ type options struct {
 	jobs    int            // programs at a time
 	timeout time.Duration  // redlockd's quorum.timeout
 	verbose bool           // print each step's result
+	brief   bool           // print a line for each language, and what is wrong
 }
 
 func main() {
@@ -61,6 +63,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 	}
+	if opts.brief {
+		sumUp(rows, out)
+	}
 	return judge(rows, out)
 }
 
@@ -78,6 +83,7 @@ func parse(args []string) (options, error) {
 	fs.DurationVar(&o.limit, "limit", 90*time.Second, "how long one program may take against one server")
 	fs.IntVar(&o.jobs, "jobs", 2, "how many `programs` to run at a time, each against three servers")
 	fs.DurationVar(&o.timeout, "timeout", time.Second, "redlockd's quorum.timeout")
+	fs.BoolVar(&o.brief, "brief", false, "print a line for each language, and only what is wrong in full")
 	fs.BoolVar(&o.verbose, "v", false, "print what each step gave against the one Redis")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -102,6 +108,33 @@ func parse(args []string) (options, error) {
 	}
 	o.dir = filepath.Join(o.root, "integration", "clients")
 	return o, nil
+}
+
+// sumUp prints a line for each language, with every reason why one is missing.
+func sumUp(rows []row, out io.Writer) {
+	for len(rows) > 0 {
+		language, of, others := rows[0].language, []row(nil), []row(nil)
+		for _, r := range rows {
+			if r.language == language {
+				of = append(of, r)
+			} else {
+				others = append(others, r)
+			}
+		}
+		count, why := map[status]int{}, []string(nil)
+		for _, r := range of {
+			count[r.status()]++
+			if r.missing != "" && !slices.Contains(why, r.missing) {
+				why = append(why, r.missing)
+			}
+		}
+		fmt.Fprintf(out, "%-9s %2d ok, %2d missing", language, count[ok], count[missing])
+		for _, reason := range why {
+			fmt.Fprintf(out, "\n          %s", short(reason, 160))
+		}
+		fmt.Fprintln(out)
+		rows = others
+	}
 }
 
 // judge prints the sum and is an error when any library differs. A missing

@@ -95,3 +95,16 @@ func TestJudgeCountsMissingApart(t *testing.T) {
 		t.Error("a difference is no error")
 	}
 }
+
+func TestSumUp(t *testing.T) {
+	good := []outcome{gave("", 1), gave("", 1), gave("", 1)}
+	var out strings.Builder
+	sumUp([]row{
+		{language: "Go", runs: good}, {language: "Java", missing: "no javac"},
+		{language: "Go", runs: good}, {language: "Java", missing: "no javac"}, {language: "Java", missing: "no mvn"},
+	}, &out)
+	want := "Go         2 ok,  0 missing\nJava       0 ok,  3 missing\n          no javac\n          no mvn\n"
+	if out.String() != want {
+		t.Errorf("it says\n%s, want\n%s", out.String(), want)
+	}
+}

@@ -108,8 +108,11 @@ func (j *job) run(ctx context.Context, opts options, rig *rig, seen heard, late 
 	j.took = time.Since(start)
 }
 
-// tell prints the row.
+// tell prints the row, or briefly what is wrong with it.
 func (j *job) tell(opts options, out io.Writer) {
+	if st := j.row.status(); opts.brief && (st == ok || st == missing) {
+		return
+	}
 	fmt.Fprintf(out, "%s%s\n", j.row.line(), j.time())
 	if !opts.verbose || j.row.missing != "" {
 		return

@@ -40,6 +40,9 @@ func (c config) tlsBlocks() []string { return slices.Sorted(maps.Keys(c.tls)) }
 // isMaster is whether the path is a master's, and not one that is listened on.
 func (c config) isMaster(block string) bool { return block != "listen" && block != "admin" }
 
+// adminAddress is where operators look by default.
+const adminAddress = "127.0.0.1:9736"
+
 // adminConfig is the block admin.
 type adminConfig struct {
 	// address is host:port. Default 127.0.0.1:9736.
@@ -50,6 +53,8 @@ type adminConfig struct {
 	// password for HTTP's basic authentication, whatever the user's name;
 	// empty asks for none.
 	password string
+	// elsewhere takes a free port where the address is in use. Default false.
+	elsewhere bool
 }
 
 // logConfig is the block log.
@@ -161,5 +166,7 @@ func devConfig(listen string) (config, error) {
 	if !onThisHost(cfg.proxy.Address) {
 		return config{}, errors.New("-listen: " + protectedMode("listen", cfg.proxy.Address))
 	}
+	// Somebody else's port is no reason not to try locks out.
+	cfg.admin = &adminConfig{address: adminAddress, elsewhere: true}
 	return cfg, nil
 }

@@ -114,7 +114,7 @@ func (d *decoder) log(block *hcl.Block, cfg *config) {
 }
 
 func (d *decoder) admin(block *hcl.Block, cfg *config) {
-	a := &adminConfig{address: "127.0.0.1:9736"}
+	a := &adminConfig{address: adminAddress}
 	cfg.admin = a
 	d.attributes(block, []setting{
 		{"address", text(&a.address)},

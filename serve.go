@@ -94,6 +94,9 @@ func listen(cfg config, certs *certificates) (ln, adminLn net.Listener, err erro
 	}
 	if cfg.admin != nil {
 		adminLn, err = net.Listen("tcp", cfg.admin.address)
+		if err != nil && cfg.admin.elsewhere {
+			adminLn, err = net.Listen("tcp", "127.0.0.1:0")
+		}
 		if err != nil {
 			return nil, nil, errors.Join(err, closeAll(ln))
 		}

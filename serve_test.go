@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +27,42 @@ func TestDevServesAndStops(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("does not say %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// TestDevHasAStatusPage: also the second one on a host.
+func TestDevHasAStatusPage(t *testing.T) {
+	at := regexp.MustCompile(`serving metrics, health and readiness: address=(\S+)`)
+	seen := map[string]bool{}
+	for range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		ready := make(chan struct{})
+		out := &syncBuffer{wanted: "ready", found: func() { close(ready) }}
+		ended := make(chan error)
+		go func() { ended <- run(ctx, []string{"-dev", "-listen", "127.0.0.1:0"}, io.Discard, out) }()
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		<-ready
+		found := at.FindStringSubmatch(out.String())
+		if found == nil {
+			t.Fatalf("no address for operators:\n%s", out.String())
+		}
+		seen[found[1]] = true
+		reply, err := http.Get("http://" + found[1] + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reply.Body.Close()
+		if kind := reply.Header.Get("Content-Type"); reply.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
+			t.Errorf("the page is %s, %s", reply.Status, kind)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("two of them are at %v", seen)
 	}
 }
 

@@ -44,19 +44,25 @@ func (l *lane) next(c *connection, b *batch) bool {
 	return true
 }
 
-// maxYields bounds how often a sender lets others run before it sends.
-const maxYields = 8
+// A sender lets others run at most maxYields times before it sends, and not
+// again when that has taken as long as maxGather: where thousands can run, once
+// is long enough.
+const (
+	maxYields = 8
+	maxGather = 500 * time.Microsecond
+)
 
 // gather waits for work, and then lets everybody run who can, as long as that
 // brings more: what comes at the same time goes out in one batch. Needs mu, and
 // leaves it meanwhile.
 func (l *lane) gather(c *connection) {
+	began := l.now()
 	for yields, n := 0, 0; l.conn == c; {
 		switch {
 		case !l.open || len(l.queue) == 0 && !l.due:
 			l.ready.Wait()
-			yields, n = 0, 0
-		case len(l.queue) > n && yields < maxYields:
+			yields, n, began = 0, 0, l.now()
+		case len(l.queue) > n && yields < maxYields && (yields == 0 || l.now()-began < maxGather):
 			yields, n = yields+1, len(l.queue)
 			l.mu.Unlock()
 			runtime.Gosched()

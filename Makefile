@@ -44,12 +44,7 @@ gobench: deps ## Go's own benchmarks of all packages
 	@. ./.deps/env && go test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout $(TIMEOUT) ./...
 
 fuzz: deps ## every fuzz target for FUZZTIME, then 20,000 scripts on Redis and redlockd
-	@for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			echo "$$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package || exit 1; \
-		done; \
-	done
+	@. ./.deps/env && FUZZTIME=$(FUZZTIME) .ci/fuzz
 	@. ./.deps/env && go test ./integration -count=1 -run '^TestC7ScriptsAsOnRedis$$' -timeout $(TIMEOUT) -v -args -scripts 20000
 
 clients: deps ## every lock client against one Redis and redlockd; writes docs/clients.md

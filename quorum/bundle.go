@@ -33,6 +33,10 @@ for i, k in ipairs(KEYS) do
 end
 return out`)
 
+// refusesAll are the errors of a master that serves nobody for a while: each
+// task alone would have met them too.
+var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true}
+
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
 // bundled is how many tasks, from the first one on, may go as one bundle.
@@ -70,9 +74,9 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 }
 
 // unbundle appends the answers of the n tasks of a bundle to out. An error of
-// the whole call, for instance because redlockd has no right to one of the
-// keys, is that of each, and from then on the connection carries no bundles,
-// so that no task depends on its neighbours twice.
+// the whole call is that of each. If it may be because of one of them, for
+// instance a key that redlockd has no right to, the connection carries no
+// bundles from then on, so that no task depends on its neighbours twice.
 func (c *connection) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
 	items, wrong := msg.ToArray()
 	if err == nil {
@@ -82,7 +86,7 @@ func (c *connection) unbundle(out []answer, n int, msg rueidis.RedisMessage, err
 		err = errNoBundle
 	}
 	if err != nil {
-		c.singly = true
+		c.singly = c.singly || !refusesAll[errorOutcome(err).code]
 		for range n {
 			out = append(out, answer{err: err})
 		}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,16 +53,20 @@ func TestM2Bundle(t *testing.T) {
 				t.Errorf("%d copies of %s, want %d", n, key, copies)
 			}
 		}
-		calls := 0
-		for _, line := range c.masters[0].commands(before) {
-			if strings.HasPrefix(line, "EVAL") {
-				calls++
-			}
-		}
-		if calls != 2 {
+		if calls := c.masters[0].scripts(before); calls != 2 {
 			t.Errorf("%d calls, want one and a bundle of seven", calls)
 		}
 	})
+}
+
+// scripts counts the calls of scripts since the first commands were skipped.
+func (f *fakeMaster) scripts(skip int) (calls int) {
+	for _, line := range f.commands(skip) {
+		if strings.HasPrefix(line, "EVAL") {
+			calls++
+		}
+	}
+	return calls
 }
 
 // A key that redlockd has no right to costs the others their bundle once, and
@@ -86,6 +91,105 @@ func TestM2BundleRefused(t *testing.T) {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
 				}
 			}
+		}
+	})
+}
+
+// What a master refuses to everybody says nothing against bundles.
+func TestM2BundleWhileBusy(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
+		busy := func(text string) {
+			for _, m := range c.masters {
+				m.set(func() { m.refused["EVAL"] = text })
+			}
+		}
+		busy("BUSY Redis is busy running a script.")
+		for turn, want := range []Verdict{Undecided, Won} {
+			before := len(c.masters[0].commands(0))
+			var ops []Op
+			for i := range 8 {
+				ops = append(ops, acquire(fmt.Sprint(turn, i), "t", time.Minute))
+			}
+			for i, out := range c.startBundled(ops...) {
+				if o := <-out; o.Verdict != want {
+					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
+				}
+			}
+			if calls := c.masters[0].scripts(before); turn == 1 && calls != 2 {
+				t.Errorf("%d calls, want one and a bundle of eight", calls)
+			}
+			busy("")
+			time.Sleep(3 * time.Second)
+		}
+	})
+}
+
+// V6, why 10: nor does a bundle that a frozen master carries out late.
+func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
+	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
+		inBubble(t, 3, func(c *cluster) {
+			c.want(do(c.q, acquire("warm", "t", 2*time.Second)), Won)
+			c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
+			synctest.Wait()
+			ops := []Op{release("mine", "t")}
+			for i := range 8 {
+				ops = append(ops, acquire(fmt.Sprint("lost", i), "t", 2*time.Second))
+			}
+			outs := c.startBundled(ops...)
+			time.Sleep(2500 * time.Microsecond) // what is before them has three commands
+			c.masters[0].freeze()
+			c.masters[1].freeze()
+			before := len(c.masters[0].commands(0))
+			for _, out := range outs {
+				c.want(<-out, Undecided)
+			}
+			time.Sleep(frozen)
+			c.masters[0].thaw()
+			c.masters[1].thaw()
+			time.Sleep(1500 * time.Millisecond)
+			late := slices.ContainsFunc(c.masters[0].commands(before), func(line string) bool {
+				return strings.HasPrefix(line, "EVAL") && strings.Contains(line, "mine") && strings.Contains(line, "lost7")
+			})
+			if !late {
+				t.Errorf("frozen for %v: no bundle was carried out late", frozen)
+			}
+			for i, op := range ops {
+				if n := c.copies(op.Key, "t"); n != 0 {
+					t.Errorf("frozen for %v: operation %d: %d copies are left", frozen, i, n)
+				}
+			}
+		})
+	}
+}
+
+// V8: a release whose bundle was refused is repeated, also where an acquire of
+// the key by the same token was refused with it.
+func TestV8ReleaseOfARefusedBundle(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
+		slow := c.masters[2]
+		slow.set(func() { slow.secret = "secret" })
+		c.slow(8*time.Millisecond, 2)
+		under := start(c.q, acquire("before", "t", time.Minute))
+		c.want(<-under, Won)
+		var rest []<-chan *Outcome
+		for _, key := range []string{"secret", "x", "y"} {
+			rest = append(rest, start(c.q, acquire(key, "t", time.Minute)))
+		}
+		c.want(do(c.q, release("k", "t")), Won)
+		c.masters[0].freeze()
+		c.masters[1].freeze()
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Undecided)
+		c.masters[0].thaw()
+		c.masters[1].thaw()
+		time.Sleep(5 * time.Second)
+		for _, out := range rest {
+			<-out
+		}
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
 		}
 	})
 }

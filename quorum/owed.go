@@ -74,7 +74,8 @@ const maxTries = 3
 
 // repeat sends again what failed and must arrive: before all that waits, or
 // over the next connection. A release behind which the same batch took the
-// lock again is not repeated (V8). Needs mu.
+// lock again is not repeated (V8); what was answered by an error took nothing.
+// Needs mu.
 func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 	taken := map[owedKey]bool{}
 	var again []*task
@@ -83,7 +84,7 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 		name := owedKey{key: t.key, token: t.token}
 		switch {
 		case t.creates() || t.heals:
-			taken[name] = true
+			taken[name] = taken[name] || outcomes[i].done || outcomes[i].code == ""
 		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
 		case !over && t.tries < maxTries:
 			t.tries++

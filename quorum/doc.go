@@ -14,10 +14,11 @@
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
 //   - the lane (lane.go): one master's database: its batches (sender.go,
-//     batch.go), what is owed to it (owed.go), its connection (connection.go),
-//     its mark (mark.go) and its clock (looks.go, offsets.go, steps.go), and
-//     the keeper that dials, fences, looks and judges (keeper.go, judge.go,
-//     settle.go).
+//     batch.go), what a master is asked in them, one by one (request.go) or
+//     many at once (bundle.go), and what it answers (answer.go), what is owed
+//     to it (owed.go), its connection (connection.go), its mark (mark.go) and
+//     its clock (looks.go, offsets.go, steps.go), and the keeper that dials,
+//     fences, looks and judges (keeper.go, judge.go, settle.go).
 //
 // The lanes stand in the list of masters (list.go), which an attempt keeps. What
 // the marks say of the list is its generation (generation.go); change.go takes

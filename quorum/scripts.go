@@ -23,7 +23,8 @@ if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
 var (
-	// acquireScript is SET NX GET for masters older than 7.0.
+	// acquireScript is SET NX GET for masters older than 7.0. What bundleScript
+	// (bundle.go) does for each key is this, and releaseScript.
 	acquireScript = newScript(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)

@@ -175,20 +175,24 @@ func (l *lane) enter(c *connection, j judgement) {
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	if (was != j.state || why != j.reason) && !ended {
-		l.tell(was, j)
+		l.tell(was, why, j)
 	}
 	l.events.changed()
 }
 
-// tell logs a change of state (design section 9).
-func (l *lane) tell(was MasterState, j judgement) {
+// tell logs a change of state (design section 9). One that is down from the
+// start has lost no connection, but nobody else would name it: the others are
+// ready without it.
+func (l *lane) tell(was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
 		l.log.Info("master may vote")
-	case j.state == Down && was == Down:
+	case j.state == Down && was == Down && why != "":
 		l.log.Debug("master is down", "reason", j.reason)
 	case j.state == Down:
-		l.events.lostConnections.Add(1)
+		if was != Down {
+			l.events.lostConnections.Add(1)
+		}
 		l.log.Warn("master is down", "reason", j.reason)
 	case j.state == was:
 		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)

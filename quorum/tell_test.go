@@ -1,0 +1,68 @@
+package quorum
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// logged keeps what a log says.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// count is how many lines have both words.
+func (l *logged) count(message, master string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for line := range strings.Lines(l.text.String()) {
+		if strings.Contains(line, message) && strings.Contains(line, "master="+master) {
+			n++
+		}
+	}
+	return n
+}
+
+// Section 9: "Log lines: an operator's events." A master that is down is
+// named once, also one that nobody has reached since the start, though it has
+// lost no connection; and again when it is lost.
+func TestDownIsToldOnce(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.masters[2].kill()
+		var lines logged
+		q, err := newQuorum(c.cfg, hclog.New(&hclog.LoggerOptions{Output: &lines, Level: hclog.Info}), monotonic())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.all = append(c.all, q)
+		told := func(when string, want int, lost uint64) {
+			t.Helper()
+			time.Sleep(5 * time.Second)
+			if n := lines.count("master is down", "c"); n != want {
+				t.Errorf("%s: %d lines name it, want %d", when, n, want)
+			}
+			if n := q.Status().Counters.LostConnections; n != lost {
+				t.Errorf("%s: %d lost connections, want %d", when, n, lost)
+			}
+		}
+		told("down from the start", 1, 0)
+		c.masters[2].mend()
+		told("up", 1, 0)
+		c.masters[2].kill()
+		told("down again", 2, 1)
+		if n := lines.count("master is down", "a"); n != 0 {
+			t.Errorf("a master that is well is told to be down %d times", n)
+		}
+	})
+}

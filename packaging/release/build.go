@@ -45,7 +45,7 @@ func (t target) build(version string) ([]byte, error) {
 // documents are the files of the sources that go along: what the README
 // names, and on Linux the unit for systemd.
 func (t target) documents() ([]file, error) {
-	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "config.hcl"}
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "config.hcl"}
 	docs, err := filepath.Glob("docs/*")
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 		return options{help: true}, err
 	}
 	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+		err = fmt.Errorf("unexpected argument %q; a configuration is named by -config FILE", flags.Arg(0))
 	}
 	if err == nil {
 		err = opt.problem()

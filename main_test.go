@@ -29,7 +29,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"nothing", nil, "expected -config FILE, or -dev"},
 		{"unknown flag", []string{"-x"}, "-x"},
-		{"argument", []string{"-dev", "now"}, `unexpected argument "now"`},
+		{"argument", []string{"-dev", "now"}, `unexpected argument "now"; a configuration is named by -config FILE`},
 		{"dev and config", []string{"-dev", "-config", file}, "-dev and -config do not go together"},
 		{"dev and bootstrap", []string{"-dev", "-bootstrap"}, "-dev and -bootstrap do not go together"},
 		{"dev and check", []string{"-dev", "-check"}, "-dev and -check do not go together"},

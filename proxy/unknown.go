@@ -24,7 +24,19 @@ func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
 	if redisHas[string(name)] {
 		b.WriteString(", redlockd serves locks only")
 	}
+	if instead := insteadOf[string(name)]; instead != "" {
+		b.WriteString("; " + instead)
+	}
 	return commands.Error(b.String())
+}
+
+// insteadOf is what does here what somebody at redis-cli most likely wants.
+var insteadOf = map[string]string{
+	"keys":     "SCAN and LOCKS LIST list locks",
+	"monitor":  "SLOWLOG GET, CLIENT LIST and LOCKS LIST tell what goes on",
+	"flushall": "LOCKS FORCE removes one",
+	"flushdb":  "LOCKS FORCE removes one",
+	"shutdown": "SIGTERM stops it",
 }
 
 // redisHas are the commands of a Redis that redlockd does not serve.

@@ -46,7 +46,8 @@ listen {
                         # ended the TLS handshake
   write_timeout = "10s" # close sessions that do not read their replies
 
-  slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take so long
+  slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take so long;
+                               # "0s" keeps all
 
   # How long a stop (SIGTERM) waits for what is under way. At least
   # timeout + retry_budget.

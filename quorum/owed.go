@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -69,7 +70,7 @@ func (l *lane) payBack() {
 }
 
 // maxTries is how often what must arrive is sent again at once; then it waits
-// for the next look.
+// for the next look, unless what waits takes the lock again (V8).
 const maxTries = 3
 
 // repeat sends again what failed and must arrive: before all that waits, or
@@ -77,7 +78,7 @@ const maxTries = 3
 // lock again is not repeated (V8); what was answered by an error took nothing.
 // Needs mu.
 func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
-	taken := map[owedKey]bool{}
+	taken, behind := map[owedKey]bool{}, sync.OnceValue(l.takers)
 	var again []*task
 	for i := len(b.tasks) - 1; i >= 0; i-- {
 		t := b.tasks[i]
@@ -86,7 +87,7 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 		case t.creates() || t.heals:
 			taken[name] = taken[name] || outcomes[i].done || outcomes[i].code == ""
 		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
-		case !over && t.tries < maxTries:
+		case !over && (t.tries < maxTries || !t.rollback && behind()[name]):
 			t.tries++
 			again = append(again, t)
 			l.bytes += t.size()
@@ -96,4 +97,15 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 	}
 	slices.Reverse(again)
 	l.queue = append(again, l.queue...)
+}
+
+// takers are the locks that what waits takes. Needs mu.
+func (l *lane) takers() map[owedKey]bool {
+	out := map[owedKey]bool{}
+	for _, t := range l.queue {
+		if t.creates() || t.heals {
+			out[owedKey{key: t.key, token: t.token}] = true
+		}
+	}
+	return out
 }

@@ -516,3 +516,27 @@ func TestWatch(t *testing.T) {
 		w.Close()
 	})
 }
+
+// V8: nor when an acquire with that token waited behind it, while it was sent
+// again and again in vain.
+func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		time.Sleep(500 * time.Millisecond) // no look comes in between
+		c.masters[2].Del("k")              // it was silent then
+		c.slow(2*time.Millisecond, 2)
+		busy := func(text string) {
+			c.masters[2].set(func() { c.masters[2].refused["EVAL"], c.masters[2].refused["EVALSHA"] = text, text })
+		}
+		busy("BUSY Redis is busy running a script.")
+		c.want(do(c.q, release("k", "t")), Won)
+		time.Sleep((1+maxTries)*6*time.Millisecond - 3*time.Millisecond) // each batch has three commands
+		busy("")
+		c.masters[0].freeze()
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		time.Sleep(4 * time.Second)
+		if n := c.copies("k", "t"); n < 2 {
+			t.Errorf("%d copies of the living lock", n)
+		}
+	})
+}

@@ -55,6 +55,8 @@ var mutants = []mutant{
 		"if v == token then v =", "if v then v ="}}, votes},
 	{"V8", "what was refused with a release has taken the lock", []change{{"quorum/owed.go",
 		"taken[name] = taken[name] || outcomes[i].done || outcomes[i].code == \"\"", "taken[name] = true"}}, votes},
+	{"V8", "a release in vain frees the next lock", []change{{"quorum/owed.go",
+		"t.tries < maxTries || !t.rollback && behind()[name]", "t.tries < maxTries || false && behind()[name]"}}, votes},
 	{"V9", "extends do not heal", []change{{"quorum/attempt.go", "		a.heal()\n", ""}}, votes},
 	{"V9", "a lost lock is healed", []change{{"quorum/attempt.go",
 		"	a.countVotes()\n	a.mu.Unlock()\n", "	a.countVotes()\n	a.mu.Unlock()\n	a.heal()\n"}}, votes},

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"runtime"
 	"slices"
 	"time"
 
@@ -25,6 +26,35 @@ type batch struct {
 	carry    []int
 	answers  []answer
 	outcomes []outcome
+}
+
+// A sender lets others run at most maxYields times before it sends, and not
+// again when that has taken as long as maxGather: where thousands can run, once
+// is long enough.
+const (
+	maxYields = 8
+	maxGather = 500 * time.Microsecond
+)
+
+// gather waits for work, and then lets everybody run who can, as long as that
+// brings more: what comes at the same time goes out in one batch. Needs mu, and
+// leaves it meanwhile.
+func (l *lane) gather(c *connection) {
+	began := l.now()
+	for yields, n := 0, 0; l.conn == c; {
+		switch {
+		case !l.open || len(l.queue) == 0 && !l.due:
+			l.ready.Wait()
+			yields, n, began = 0, 0, l.now()
+		case len(l.queue) > n && yields < maxYields && (yields == 0 || l.now()-began < maxGather):
+			yields, n = yields+1, len(l.queue)
+			l.mu.Unlock()
+			runtime.Gosched()
+			l.mu.Lock()
+		default:
+			return
+		}
+	}
 }
 
 // clear makes room for the next batch.

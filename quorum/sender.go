@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
@@ -42,35 +41,6 @@ func (l *lane) next(c *connection, b *batch) bool {
 		l.busy, l.since = true, b.sent
 	}
 	return true
-}
-
-// A sender lets others run at most maxYields times before it sends, and not
-// again when that has taken as long as maxGather: where thousands can run, once
-// is long enough.
-const (
-	maxYields = 8
-	maxGather = 500 * time.Microsecond
-)
-
-// gather waits for work, and then lets everybody run who can, as long as that
-// brings more: what comes at the same time goes out in one batch. Needs mu, and
-// leaves it meanwhile.
-func (l *lane) gather(c *connection) {
-	began := l.now()
-	for yields, n := 0, 0; l.conn == c; {
-		switch {
-		case !l.open || len(l.queue) == 0 && !l.due:
-			l.ready.Wait()
-			yields, n, began = 0, 0, l.now()
-		case len(l.queue) > n && yields < maxYields && (yields == 0 || l.now()-began < maxGather):
-			yields, n = yields+1, len(l.queue)
-			l.mu.Unlock()
-			runtime.Gosched()
-			l.mu.Lock()
-		default:
-			return
-		}
-	}
 }
 
 // take moves tasks from the queue into a batch, without those that nobody
@@ -127,6 +97,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	quarantined := b.under != nil && !(b.under.real && l.votes())
 	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
+	bundles := !c.singly
 	outcomes, answers := b.outcomes, b.read(c, results)
 	failed := false
 	for i, t := range b.tasks {
@@ -146,6 +117,9 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 	l.mu.Unlock()
 
+	if bundles && c.singly && !broken(over) {
+		l.log.Info("a master refused several keys in one script: from now on they go there one by one")
+	}
 	for i, t := range b.tasks {
 		if code := outcomes[i].code; code != "" {
 			l.events.masterErrors.Add(1)

@@ -150,11 +150,13 @@ func (l *lane) accept(t *task, now time.Duration) bool {
 		}
 		return false
 	}
-	if (t.creates() || t.heals) && len(l.owed) > 0 {
+	if len(l.owed) > 0 {
 		// What this redlockd takes now must not be freed by a release that it
 		// was asked for before (V8): that goes first.
-		if before := l.pay(owedKey{key: t.key, token: t.token}); before != nil {
-			l.append(before)
+		for _, name := range t.locks() {
+			if before := l.pay(name); before != nil {
+				l.append(before)
+			}
 		}
 	}
 	l.append(t)

@@ -82,10 +82,13 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 	var again []*task
 	for i := len(b.tasks) - 1; i >= 0; i-- {
 		t := b.tasks[i]
+		if outcomes[i].done || outcomes[i].code == "" {
+			for _, name := range t.locks() {
+				taken[name] = true
+			}
+		}
 		name := owedKey{key: t.key, token: t.token}
 		switch {
-		case t.creates() || t.heals:
-			taken[name] = taken[name] || outcomes[i].done || outcomes[i].code == ""
 		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
 		case !over && (t.tries < maxTries || !t.rollback && behind()[name]):
 			t.tries++
@@ -103,8 +106,8 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 func (l *lane) takers() map[owedKey]bool {
 	out := map[owedKey]bool{}
 	for _, t := range l.queue {
-		if t.creates() || t.heals {
-			out[owedKey{key: t.key, token: t.token}] = true
+		for _, name := range t.locks() {
+			out[name] = true
 		}
 	}
 	return out

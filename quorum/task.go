@@ -51,6 +51,28 @@ func (t *task) creates() bool {
 	return !t.rollback && (t.kind == Acquire || t.kind == AcquireOrExtend || t.kind == Store || t.kind == transact)
 }
 
+// locks are what is held after the task and may not have been before it, by
+// their tokens: no release of before may free them (V8).
+func (t *task) locks() []owedKey {
+	switch {
+	case t.rollback:
+		return nil
+	case t.kind == Extend && t.att != nil && t.att.op.Replace:
+		return []owedKey{{key: t.key, token: t.att.op.NewToken}}
+	case !t.creates() && !t.heals:
+		return nil
+	case t.kind != transact:
+		return []owedKey{{key: t.key, token: t.token}}
+	}
+	var out []owedKey
+	for i := range t.att.op.steps {
+		if s := &t.att.op.steps[i]; s.change != nil && !s.change.Delete {
+			out = append(out, owedKey{key: s.key, token: s.change.Token})
+		}
+	}
+	return out
+}
+
 // size is about how many bytes the task takes while it waits.
 func (t *task) size() int {
 	n := len(t.key) + len(t.token) + 200

@@ -540,3 +540,38 @@ func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 		}
 	})
 }
+
+// V8: the same where a transaction takes the lock, whichever of its keys it is,
+// and where a lock is given that token later.
+func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
+	const ttl = 60 * time.Second
+	for name, ops := range map[string][]Op{
+		"first of a transaction":  {takeAll("t", ttl, "k", "other")},
+		"second of a transaction": {takeAll("t", ttl, "other", "k")},
+		"stored":                  {{Kind: Store, Key: "k", Token: "t", TTL: ttl}},
+		"given another token": {acquire("k", "a", ttl),
+			{Kind: Extend, Key: "k", Token: "a", Replace: true, NewToken: "t", TTL: ttl}},
+	} {
+		inBubble(t, 3, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", ttl)), Won)
+			time.Sleep(500 * time.Millisecond) // no look comes in between
+			c.masters[2].Del("k")
+			c.slow(2*time.Millisecond, 2)
+			busy := func(text string) {
+				c.masters[2].set(func() { c.masters[2].refused["EVAL"], c.masters[2].refused["EVALSHA"] = text, text })
+			}
+			busy("BUSY Redis is busy running a script.")
+			c.want(do(c.q, release("k", "t")), Won)
+			time.Sleep(50 * time.Millisecond) // it is owed by then
+			busy("")
+			c.masters[0].freeze()
+			for _, op := range ops {
+				c.want(do(c.q, op), Won)
+			}
+			time.Sleep(4 * time.Second)
+			if n := c.copies("k", "t"); n < 2 {
+				t.Errorf("%s: %d copies of the living lock", name, n)
+			}
+		})
+	}
+}

@@ -155,6 +155,7 @@ func TestV7WaitingForAKeyIsBounded(t *testing.T) {
 			c.want(<-out, Held)
 		}
 		c.want(do(c.q, both), Won)
+		synctest.Wait() // the last one leaves after it is answered
 		if s := c.q.Status(); s.Waiting != 0 || s.UnderWay != 0 {
 			t.Errorf("%d wait, %d are under way", s.Waiting, s.UnderWay)
 		}

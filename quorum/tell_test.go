@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +23,15 @@ func (l *logged) Write(p []byte) (int, error) {
 }
 
 // count is how many lines have both words.
-func (l *logged) count(message, master string) int {
+func (l *logged) count(message, master string) int { return l.countOf(message, "master="+master) }
+
+// countOf is how many lines have all of these texts.
+func (l *logged) countOf(texts ...string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
 	for line := range strings.Lines(l.text.String()) {
-		if strings.Contains(line, message) && strings.Contains(line, "master="+master) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
 			n++
 		}
 	}

@@ -2,13 +2,10 @@ package quorum
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // join makes one more master, empty, that is on nobody's list yet.
@@ -349,72 +346,6 @@ func TestM8SameNameAnotherAddress(t *testing.T) {
 		time.Sleep(time.Second) // the third answers after the verdict
 		if n := c.copies("k2", "t"); n != 3 {
 			t.Errorf("%d copies, want 3", n)
-		}
-	})
-}
-
-// Two changes that are asked for at once, where each redlockd reaches another
-// master first: one of them is made, and neither takes half of the marks (M8).
-func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
-	inBubbleWith(t, 2, short, func(c *cluster) {
-		c.stop(c.q)
-		a, b := c.cfg.Masters[0], c.cfg.Masters[1]
-		f, g := c.join("f"), c.join("g")
-		one, two := c.redlockdOf([]Master{a, later(b)}), c.redlockdOf([]Master{later(a), b})
-		time.Sleep(5 * time.Second)
-		c.change(one, []Master{a, {Name: f.name, Address: f.name + ":1", dial: f.dial}})
-		c.change(two, []Master{b, {Name: g.name, Address: g.name + ":1", dial: g.dial}})
-		time.Sleep(20 * time.Second)
-		if first, second := one.Status().Generation, two.Status().Generation; first+second != 3 {
-			t.Errorf("generations %d and %d, want one of the two changes made", first, second)
-		}
-	})
-}
-
-// later is a master that is far away.
-func later(m Master) Master {
-	dial := m.dial
-	m.dial = func() (net.Conn, error) {
-		c, err := dial()
-		if err != nil {
-			return nil, err
-		}
-		return farConn{c}, nil
-	}
-	return m
-}
-
-type farConn struct{ net.Conn }
-
-func (c farConn) Write(b []byte) (int, error) {
-	time.Sleep(10 * time.Millisecond)
-	return c.Conn.Write(b)
-}
-
-// A change that is asked for while another one is being announced leads from
-// the list of before: it is not made, and that is told (M8).
-func TestM8TwoStepsAreTold(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
-		c.stop(c.q)
-		var lines logged
-		q, err := newQuorum(c.cfg, hclog.New(&hclog.LoggerOptions{Output: &lines, Level: hclog.Info}), monotonic())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.all = append(c.all, q)
-		time.Sleep(3 * time.Second)
-		c.slow(5*time.Millisecond, 0, 1, 2, 3, 4)
-		f, g := c.join("f"), c.join("g")
-		c.change(q, c.listed("e", f))
-		time.Sleep(30 * time.Millisecond) // it is being announced
-		c.change(q, c.listed("d", g))
-		c.reaches(q, 2, "final")
-		time.Sleep(10 * time.Second)
-		if n := lines.countOf("the change of the masters waits", errTwoSteps.Error()); n != 1 {
-			t.Errorf("told %d times, want once:\n%s", n, lines.text.String())
-		}
-		if s := q.Status(); s.Generation != 2 {
-			t.Errorf("generation %d, want 2", s.Generation)
 		}
 	})
 }

@@ -1,0 +1,109 @@
+package quorum
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Two changes that are asked for at once, where each redlockd reaches another
+// master first: one of them is made, and neither takes half of the marks (M8).
+func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *cluster) {
+		c.stop(c.q)
+		a, b := c.cfg.Masters[0], c.cfg.Masters[1]
+		f, g := c.join("f"), c.join("g")
+		one, two := c.redlockdOf([]Master{a, later(b)}), c.redlockdOf([]Master{later(a), b})
+		time.Sleep(5 * time.Second)
+		c.change(one, []Master{a, {Name: f.name, Address: f.name + ":1", dial: f.dial}})
+		c.change(two, []Master{b, {Name: g.name, Address: g.name + ":1", dial: g.dial}})
+		time.Sleep(20 * time.Second)
+		if first, second := one.Status().Generation, two.Status().Generation; first+second != 3 {
+			t.Errorf("generations %d and %d, want one of the two changes made", first, second)
+		}
+	})
+}
+
+// later is a master that is far away.
+func later(m Master) Master {
+	dial := m.dial
+	m.dial = func() (net.Conn, error) {
+		c, err := dial()
+		if err != nil {
+			return nil, err
+		}
+		far := &farConn{Conn: c, out: make(chan []byte, 1024)}
+		go far.run()
+		return far, nil
+	}
+	return m
+}
+
+// farConn delays what is written. It does not keep the writer waiting, since
+// rueidis spins until its last write has ended, and time would stand still.
+type farConn struct {
+	net.Conn
+	out    chan []byte
+	mu     sync.Mutex
+	closed bool
+}
+
+func (c *farConn) run() {
+	for b := range c.out {
+		time.Sleep(10 * time.Millisecond)
+		_, _ = c.Conn.Write(b) // a closed one tells it at Read
+	}
+	_ = c.Conn.Close()
+}
+
+func (c *farConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return 0, net.ErrClosed
+	}
+	c.out <- bytes.Clone(b)
+	return len(b), nil
+}
+
+func (c *farConn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		close(c.out)
+	}
+	return c.Conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// A change that is asked for while another one is being announced leads from
+// the list of before: it is not made, and that is told (M8).
+func TestM8TwoStepsAreTold(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		c.stop(c.q)
+		var lines logged
+		q, err := newQuorum(c.cfg, hclog.New(&hclog.LoggerOptions{Output: &lines, Level: hclog.Info}), monotonic())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.all = append(c.all, q)
+		time.Sleep(3 * time.Second)
+		c.slow(5*time.Millisecond, 0, 1, 2, 3, 4)
+		f, g := c.join("f"), c.join("g")
+		c.change(q, c.listed("e", f))
+		time.Sleep(30 * time.Millisecond) // it is being announced
+		c.change(q, c.listed("d", g))
+		c.reaches(q, 2, "final")
+		time.Sleep(10 * time.Second)
+		if n := lines.countOf("the change of the masters waits", errTwoSteps.Error()); n != 1 {
+			t.Errorf("told %d times, want once:\n%s", n, lines.text.String())
+		}
+		if s := q.Status(); s.Generation != 2 {
+			t.Errorf("generation %d, want 2", s.Generation)
+		}
+	})
+}

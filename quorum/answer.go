@@ -2,11 +2,32 @@ package quorum
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
 )
+
+// answer is a master's answer to one task.
+type answer struct {
+	msg rueidis.RedisMessage
+	err error
+}
+
+// read finds each task's answer among the results.
+func (b *batch) read(c *connection, results []rueidis.RedisResult) []answer {
+	b.answers = slices.Grow(b.answers, len(b.tasks))
+	for i, n := range b.carry {
+		msg, err := results[i].ToMessage()
+		if n == 1 {
+			b.answers = append(b.answers, answer{msg, err})
+			continue
+		}
+		b.answers = c.unbundle(b.answers, n, msg, err)
+	}
+	return b.answers
+}
 
 // outcome is what became of one task.
 type outcome struct {

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -40,20 +39,25 @@ const (
 // brings more: what comes at the same time goes out in one batch. Needs mu, and
 // leaves it meanwhile.
 func (l *lane) gather(c *connection) {
-	began := l.now()
+	var began time.Duration
 	for yields, n := 0, 0; l.conn == c; {
+		waiting := len(l.queue)
 		switch {
-		case !l.open || len(l.queue) == 0 && !l.due:
+		case !l.open || waiting == 0 && !l.due:
 			l.ready.Wait()
-			yields, n, began = 0, 0, l.now()
-		case len(l.queue) > n && yields < maxYields && (yields == 0 || l.now()-began < maxGather):
-			yields, n = yields+1, len(l.queue)
-			l.mu.Unlock()
-			runtime.Gosched()
-			l.mu.Lock()
-		default:
+			yields, n = 0, 0
+			continue
+		case waiting <= n || yields == maxYields:
+			return
+		case yields == 0:
+			began = l.now()
+		case l.now()-began >= maxGather:
 			return
 		}
+		yields, n = yields+1, waiting
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
 	}
 }
 
@@ -87,24 +91,4 @@ func (c *connection) commands(b *batch) []rueidis.Completed {
 	}
 	b.commands = append(out, c.client.B().Time().Build())
 	return b.commands
-}
-
-// answer is a master's answer to one task.
-type answer struct {
-	msg rueidis.RedisMessage
-	err error
-}
-
-// read finds each task's answer among the results.
-func (b *batch) read(c *connection, results []rueidis.RedisResult) []answer {
-	b.answers = slices.Grow(b.answers, len(b.tasks))
-	for i, n := range b.carry {
-		msg, err := results[i].ToMessage()
-		if n == 1 {
-			b.answers = append(b.answers, answer{msg, err})
-			continue
-		}
-		b.answers = c.unbundle(b.answers, n, msg, err)
-	}
-	return b.answers
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // startBundled begins operations that go out in one batch, since a slow one is
@@ -73,6 +75,10 @@ func (f *fakeMaster) scripts(skip int) (calls int) {
 // nothing after that.
 func TestM2BundleRefused(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
+		var lines logged
+		c.stop(c.q)
+		c.q = c.redlockdTelling(lines.logger())
+		c.ready()
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won) // the marks bear the hold
 		for _, m := range c.masters {
 			m.set(func() { m.secret = "secret" })
@@ -92,6 +98,10 @@ func TestM2BundleRefused(t *testing.T) {
 				}
 			}
 		}
+		synctest.Wait()
+		if n := lines.countOf("a master refused several keys"); n != len(c.masters) {
+			t.Errorf("it is told %d times, want once for each master", n)
+		}
 	})
 }
 
@@ -101,7 +111,7 @@ func TestM2BundleWhileBusy(t *testing.T) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		busy := func(text string) {
 			for _, m := range c.masters {
-				m.set(func() { m.refused["EVAL"] = text })
+				m.refuse(text)
 			}
 		}
 		busy("BUSY Redis is busy running a script.")
@@ -192,4 +202,37 @@ func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 			t.Errorf("%d copies are left", n)
 		}
 	})
+}
+
+// M2: a batch waits for others as long as more comes, but neither for many
+// rounds nor for a long time.
+func TestM2GatheringIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		each       time.Duration // that a round takes
+		more, want int           // tasks that may come, one in each round
+	}{
+		{"nobody comes", 0, 0, 1},
+		{"three come", 0, 3, 4},
+		{"one in every round", 0, 1000, 1 + maxYields},
+		{"long rounds", maxGather, 1000, 3},
+	} {
+		cfg := DefaultConfig()
+		reads, l := 0, (*lane)(nil)
+		// The clock is read once in each round, with the mutex held.
+		now := func() time.Duration {
+			if reads++; reads <= tt.more {
+				l.queue = append(l.queue, &task{})
+			}
+			return time.Duration(reads) * tt.each
+		}
+		l = newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, pulse: &pulse{}}, now, hclog.NewNullLogger(), newEvents())
+		l.conn, l.open, l.queue = &connection{}, true, []*task{{}}
+		l.mu.Lock()
+		l.gather(l.conn)
+		l.mu.Unlock()
+		if n := len(l.queue); n != tt.want {
+			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
+		}
+	}
 }

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // Two changes that are asked for at once, where each redlockd reaches another
@@ -86,11 +84,7 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *cluster) {
 		c.stop(c.q)
 		var lines logged
-		q, err := newQuorum(c.cfg, hclog.New(&hclog.LoggerOptions{Output: &lines, Level: hclog.Info}), monotonic())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.all = append(c.all, q)
+		q := c.redlockdTelling(lines.logger())
 		time.Sleep(3 * time.Second)
 		c.slow(5*time.Millisecond, 0, 1, 2, 3, 4)
 		f, g := c.join("f"), c.join("g")

@@ -208,6 +208,11 @@ func (f *fakeMaster) startWithMemory() {
 	f.down = false
 }
 
+// refuse answers all scripts with an error, until it is called with none.
+func (f *fakeMaster) refuse(text string) {
+	f.set(func() { f.refused["EVAL"], f.refused["EVALSHA"] = text, text })
+}
+
 func (f *fakeMaster) freeze() { f.set(func() { f.frozen = make(chan struct{}) }) }
 
 func (f *fakeMaster) thaw() {
@@ -346,7 +351,13 @@ func (c *cluster) end() {
 // redlockd is one more redlockd over the same masters.
 func (c *cluster) redlockd() *Quorum {
 	c.t.Helper()
-	q, err := newQuorum(c.cfg, hclog.NewNullLogger(), monotonic())
+	return c.redlockdTelling(hclog.NewNullLogger())
+}
+
+// redlockdTelling is one that tells its log to somebody.
+func (c *cluster) redlockdTelling(log hclog.Logger) *Quorum {
+	c.t.Helper()
+	q, err := newQuorum(c.cfg, log, monotonic())
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -23,6 +23,11 @@ func (l *logged) Write(p []byte) (int, error) {
 }
 
 // count is how many lines have both words.
+// logger writes there what an operator sees.
+func (l *logged) logger() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Info})
+}
+
 func (l *logged) count(message, master string) int { return l.countOf(message, "master="+master) }
 
 // countOf is how many lines have all of these texts.
@@ -45,11 +50,7 @@ func TestDownIsToldOnce(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.masters[2].kill()
 		var lines logged
-		q, err := newQuorum(c.cfg, hclog.New(&hclog.LoggerOptions{Output: &lines, Level: hclog.Info}), monotonic())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.all = append(c.all, q)
+		q := c.redlockdTelling(lines.logger())
 		told := func(when string, want int, lost uint64) {
 			t.Helper()
 			time.Sleep(5 * time.Second)

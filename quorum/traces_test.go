@@ -146,15 +146,10 @@ func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 		inBubble(t, 3, func(c *cluster) {
 			c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 			synctest.Wait()
-			refuse := func(s string) {
-				for _, f := range c.masters[:1] {
-					f.set(func() { f.refused["EVAL"], f.refused["EVALSHA"] = s, s })
-				}
-			}
-			refuse(text)
+			c.masters[0].refuse(text)
 			c.want(do(c.q, release("k", "t")), Won)
 			synctest.Wait()
-			refuse("")
+			c.masters[0].refuse("")
 			time.Sleep(10 * time.Second)
 			if n := c.copies("k", "t"); n != 0 {
 				t.Errorf("%.4s: %d copies are left 10s after the release", text, n)

@@ -527,13 +527,10 @@ func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) // no look comes in between
 		c.masters[2].Del("k")              // it was silent then
 		c.slow(2*time.Millisecond, 2)
-		busy := func(text string) {
-			c.masters[2].set(func() { c.masters[2].refused["EVAL"], c.masters[2].refused["EVALSHA"] = text, text })
-		}
-		busy("BUSY Redis is busy running a script.")
+		c.masters[2].refuse("BUSY Redis is busy running a script.")
 		c.want(do(c.q, release("k", "t")), Won)
 		time.Sleep((1+maxTries)*6*time.Millisecond - 3*time.Millisecond) // each batch has three commands
-		busy("")
+		c.masters[2].refuse("")
 		c.masters[0].freeze()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(4 * time.Second)
@@ -559,13 +556,10 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 			time.Sleep(500 * time.Millisecond) // no look comes in between
 			c.masters[2].Del("k")
 			c.slow(2*time.Millisecond, 2)
-			busy := func(text string) {
-				c.masters[2].set(func() { c.masters[2].refused["EVAL"], c.masters[2].refused["EVALSHA"] = text, text })
-			}
-			busy("BUSY Redis is busy running a script.")
+			c.masters[2].refuse("BUSY Redis is busy running a script.")
 			c.want(do(c.q, release("k", "t")), Won)
 			time.Sleep(50 * time.Millisecond) // it is owed by then
-			busy("")
+			c.masters[2].refuse("")
 			c.masters[0].freeze()
 			for _, op := range ops {
 				c.want(do(c.q, op), Won)

@@ -45,16 +45,23 @@ func (c *linked) holding(key, token string) int {
 	return n
 }
 
+// newBeside is a redlockd behind links, and one beside it that reaches the
+// masters directly.
+func newBeside(t *testing.T) (c *linked, r, other *rig.Redlockd) {
+	c = newLinked(t)
+	r = rig.StartRedlockd(t, c.cfg, c.masters)
+	direct := rig.Over(c.masters)
+	direct.Timeout, direct.MaxTTL = c.cfg.Timeout, c.cfg.MaxTTL
+	other = rig.JoinRedlockd(t, direct)
+	other.WaitVoting(c.masters...)
+	return c, r, other
+}
+
 // TestRollbackSparesEqualToken is V6: a redlockd that could not tell undoes
 // its attempt everywhere, also where another redlockd has a lock by the same
 // token.
 func TestRollbackSparesEqualToken(t *testing.T) {
-	c := newLinked(t)
-	r := rig.StartRedlockd(t, c.cfg, c.masters)
-	direct := rig.Over(c.masters)
-	direct.Timeout, direct.MaxTTL = c.cfg.Timeout, c.cfg.MaxTTL
-	other := rig.JoinRedlockd(t, direct)
-	other.WaitVoting(c.masters...)
+	c, r, other := newBeside(t)
 	ctx, client, holder := context.Background(), r.Client(), other.Client()
 	for n := range 3 {
 		key := fmt.Sprintf("equal:%d", n)
@@ -189,12 +196,7 @@ func TestOldConnectionIsFenced(t *testing.T) {
 // TestRollbackSparesProlonged is V6: an acquire-or-extend has prolonged a lock
 // and its votes come too late. The lock is what it was before at least.
 func TestRollbackSparesProlonged(t *testing.T) {
-	c := newLinked(t)
-	r := rig.StartRedlockd(t, c.cfg, c.masters)
-	plain := rig.Over(c.masters)
-	plain.Timeout, plain.MaxTTL = c.cfg.Timeout, c.cfg.MaxTTL
-	other := rig.JoinRedlockd(t, plain)
-	other.WaitVoting(c.masters...)
+	c, r, other := newBeside(t)
 	ctx, client, holder := context.Background(), r.Client(), other.Client()
 	prolonged := 0
 	for n := 0; n < 10 && prolonged < 3; n++ {

@@ -8,28 +8,43 @@ import (
 )
 
 // A bundle is acquires and releases that stand next to one another in a batch
-// and go out as one script call: a master takes a quarter less time for them
+// and go out as one script call: a master takes a third less time for them
 // than for as many commands, and redlockd less for writing and reading them
 // (docs/performance.md). Each has its own answer, and its own error.
 
 // minBundle is how many tasks make a bundle worth its script.
 const minBundle = 4
 
-// bundleScript: of each key the token, and the even expiry of an acquire or
-// nothing for a release. It answers for each what acquireScript or
-// releaseScript would.
+// bundleScript has the keys of the acquires before those of the releases, each
+// key once; its arguments are token and even expiry of each acquire, then the
+// token of each release. It answers for each key what acquireScript or
+// releaseScript would. Every call from a script costs a master as much as the
+// look-up that it does, so all keys are read by one and deleted by one. A key
+// that MGET leaves out may be no string, which SET and GET tell; where it has
+// no right to MGET each key is read by itself.
 var bundleScript = newScript(`
-local out = {}
-for i, k in ipairs(KEYS) do
-  local token, expiry, v = ARGV[2 * i - 1], ARGV[2 * i]
-  if expiry ~= '' then
-    v = redis.pcall('SET', k, token, 'NX', 'PXAT', expiry)
-    if not v then v = redis.pcall('GET', k) elseif v.ok then v = 1 end
-  else
-    v = redis.pcall('GET', k)
-    if v == token then v = redis.pcall('DEL', k) end
-  end
+local held, out, gone = redis.pcall('MGET', unpack(KEYS)), {}, {}
+if held.err then
+  for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
+end
+local acquires = #ARGV - #KEYS
+for i = 1, acquires do
+  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i - 1], 'NX', 'PXAT', ARGV[2 * i])
+  if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
   out[i] = v or 0
+end
+for i = acquires + 1, #KEYS do
+  if held[i] == ARGV[acquires + i] then
+    gone[#gone + 1], out[i] = KEYS[i], 1
+  else
+    out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
+  end
+end
+if #gone > 0 then
+  local done = redis.pcall('DEL', unpack(gone))
+  for i = acquires + 1, #KEYS do
+    if type(done) == 'table' and out[i] == 1 then out[i] = done end
+  end
 end
 return out`)
 
@@ -39,15 +54,18 @@ var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": tr
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// bundled is how many tasks, from the first one on, may go as one bundle.
+// bundled is how many tasks, from the first one on, may go as one bundle: as
+// long as they are plain and no key comes twice.
 func (c *connection) bundled(tasks []*task) int {
 	if c.singly {
 		return 0
 	}
+	clear(c.words.seen)
 	for i, t := range tasks {
-		if !t.plain() {
+		if c.words.seen[t.key] || !t.plain() {
 			return i
 		}
+		c.words.seen[t.key] = true
 	}
 	return len(tasks)
 }
@@ -59,18 +77,61 @@ func (t *task) plain() bool {
 }
 
 // bundle is the call that asks for all of them, with the script's text (V14):
-// one that the master has forgotten would silence them all.
+// one that the master has forgotten would silence them all. It puts acquires
+// before releases, which changes nothing, since no key comes twice.
 func (c *connection) bundle(tasks []*task) rueidis.Completed {
-	keys, args := make([]string, 0, len(tasks)), make([]string, 0, 2*len(tasks))
-	for _, t := range tasks {
-		t.via = nil
-		expiry := ""
-		if t.kind == Acquire {
-			expiry = itoa(t.expiry)
-		}
-		keys, args = append(keys, t.key), append(args, t.token, expiry)
+	acquires := c.acquiresFirst(tasks)
+	w := &c.words
+	w.keys, w.args, w.digits, w.ends = w.keys[:0], w.args[:0], w.digits[:0], w.ends[:0]
+	for _, t := range tasks[:acquires] {
+		w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
+		w.ends = append(w.ends, len(w.digits))
 	}
-	return c.client.B().Arbitrary("EVAL", bundleScript.text, strconv.Itoa(len(keys))).Args(keys...).Args(args...).Build()
+	expiries, from := string(w.digits), 0
+	for i, t := range tasks {
+		t.via = nil
+		w.keys, w.args = append(w.keys, t.key), append(w.args, t.token)
+		if i < acquires {
+			w.args = append(w.args, expiries[from:w.ends[i]])
+			from = w.ends[i]
+		}
+	}
+	defer w.clear()
+	return c.client.B().Arbitrary("EVAL", bundleScript.text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
+}
+
+// acquiresFirst puts the acquires before the releases and counts them.
+func (c *connection) acquiresFirst(tasks []*task) (acquires int) {
+	w := &c.words
+	w.releases = w.releases[:0]
+	for _, t := range tasks {
+		if t.kind != Acquire {
+			w.releases = append(w.releases, t)
+			continue
+		}
+		tasks[acquires] = t
+		acquires++
+	}
+	copy(tasks[acquires:], w.releases)
+	return acquires
+}
+
+// words are the memory for a bundle, which its connection uses again. seen are
+// the keys of the tasks that were looked at for it.
+type words struct {
+	seen       map[string]bool
+	releases   []*task
+	keys, args []string
+	// digits are the expiries in a row, ends where each ends.
+	digits []byte
+	ends   []int
+}
+
+// clear lets go of what others made.
+func (w *words) clear() {
+	clear(w.releases)
+	clear(w.keys)
+	clear(w.args)
 }
 
 // unbundle appends the answers of the n tasks of a bundle to out. An error of

@@ -71,6 +71,63 @@ func (f *fakeMaster) scripts(skip int) (calls int) {
 	return calls
 }
 
+// V7: two operations on one key that a slow master gets in one batch keep their
+// order.
+func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "first", time.Minute)), Won)
+		synctest.Wait()
+		c.slow(8*time.Millisecond, 2)
+		c.want(do(c.q, acquire("before", "t", time.Minute)), Won)
+		others := []<-chan *Outcome{start(c.q, acquire("x", "t", time.Minute)), start(c.q, acquire("y", "t", time.Minute))}
+		c.want(do(c.q, release("k", "first")), Won)
+		c.want(do(c.q, acquire("k", "second", time.Minute)), Won)
+		c.want(do(c.q, release("k", "second")), Won)
+		c.want(do(c.q, acquire("k", "third", time.Minute)), Won)
+		for _, out := range others {
+			c.want(<-out, Won)
+		}
+		time.Sleep(time.Second)
+		if holder := c.masters[2].holds("k"); holder != "third" {
+			t.Errorf("the slow master has it for %q, want third", holder)
+		}
+	})
+}
+
+// What a master refuses within a bundle concerns only what needs it.
+func TestM2BundlePartlyRefused(t *testing.T) {
+	for _, tt := range []struct {
+		command          string
+		acquire, release Verdict
+		copies           int // of what is released
+	}{
+		{"MGET", Won, Won, 0},
+		{"DEL", Won, Undecided, 3},
+		{"SET", Undecided, Won, 0},
+	} {
+		inBubble(t, 3, func(c *cluster) {
+			c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
+			synctest.Wait()
+			for _, m := range c.masters {
+				m.set(func() { m.refused[tt.command] = "NOPERM this user has no permissions to run it" })
+			}
+			ops := []Op{release("mine", "t"), release("none", "t")}
+			for i := range 3 {
+				ops = append(ops, acquire(fmt.Sprint("free", i), "t", time.Minute))
+			}
+			for i, out := range c.startBundled(ops...) {
+				want := []Verdict{tt.release, Absent, tt.acquire, tt.acquire, tt.acquire}[i]
+				if o := <-out; o.Verdict != want {
+					t.Errorf("without %s, operation %d: %v (%v), want %v", tt.command, i, o.Verdict, o.Err, want)
+				}
+			}
+			if n := c.copies("mine", "t"); n != tt.copies {
+				t.Errorf("without %s: %d copies of what was released, want %d", tt.command, n, tt.copies)
+			}
+		})
+	}
+}
+
 // A key that redlockd has no right to costs the others their bundle once, and
 // nothing after that.
 func TestM2BundleRefused(t *testing.T) {

@@ -41,6 +41,7 @@ type connection struct {
 	// singly is whether tasks go one by one, not in bundles (bundle.go).
 	// Likewise.
 	singly bool
+	words  words
 	// turn holds one element while a call is under way. One at a time, because
 	// rueidis then writes and reads in the caller's goroutine, without the
 	// detour over two of its own.
@@ -53,7 +54,7 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{master: m, loaded: map[*serverScript]bool{}, turn: make(chan struct{}, 1)}
+	return &connection{master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}}, turn: make(chan struct{}, 1)}
 }
 
 // dial connects and greets. No operation ever calls it.

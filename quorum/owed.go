@@ -75,14 +75,14 @@ const maxTries = 3
 
 // repeat sends again what failed and must arrive: before all that waits, or
 // over the next connection. A release behind which the same batch took the
-// lock again is not repeated (V8); what was answered by an error took nothing.
-// Needs mu.
+// lock again is not repeated (V8); what was refused, or answered by an error,
+// took nothing. Needs mu.
 func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 	taken, behind := map[owedKey]bool{}, sync.OnceValue(l.takers)
 	var again []*task
 	for i := len(b.tasks) - 1; i >= 0; i-- {
 		t := b.tasks[i]
-		if outcomes[i].done || outcomes[i].code == "" {
+		if o := &outcomes[i]; (o.done || o.code == "") && o.ballot.vote != refused {
 			for _, name := range t.locks() {
 				taken[name] = true
 			}

@@ -47,6 +47,10 @@ func (l *lane) gather(c *connection) {
 			l.ready.Wait()
 			yields, n = 0, 0
 			continue
+		case l.pace.waits(waiting):
+			l.ready.Wait()
+			yields, n = 0, 0
+			continue
 		case waiting <= n || yields == maxYields:
 			return
 		case yields == 0:
@@ -59,6 +63,14 @@ func (l *lane) gather(c *connection) {
 		runtime.Gosched()
 		l.mu.Lock()
 	}
+}
+
+// enough ends the wait for a larger batch.
+func (l *lane) enough() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pace.stop()
+	l.ready.Signal()
 }
 
 // clear makes room for the next batch.

@@ -76,6 +76,7 @@ type lane struct {
 
 	queue []*task
 	bytes int
+	pace  pace
 	// busy is whether a batch is under way, since when.
 	busy  bool
 	since time.Duration
@@ -111,6 +112,7 @@ func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
+	l.pace.enough = l.enough
 	return l
 }
 
@@ -160,7 +162,9 @@ func (l *lane) accept(t *task, now time.Duration) bool {
 		}
 	}
 	l.append(t)
-	l.ready.Signal()
+	if l.pace.wakes(len(l.queue)) {
+		l.ready.Signal()
+	}
 	return true
 }
 

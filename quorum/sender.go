@@ -89,6 +89,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	if l.conn == c {
 		l.due = l.due || len(l.owed) > 0 && l.frozenAt(received)
 		l.busy = false
+		l.pace.answered(len(b.tasks), len(l.queue), received-b.sent, received)
 	}
 	if !broken(over) {
 		l.traffic().batches.add(received - b.sent)

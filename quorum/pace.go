@@ -1,0 +1,81 @@
+package quorum
+
+import "time"
+
+// pace is when a lane's next batch goes out. As a rule that is as soon as the
+// one before is answered. But where many are at work and batches take much
+// longer than they could, processor time is what is short, here or on the
+// master: then nothing is won by sending early, and a larger batch costs both
+// less. So it waits, a little, until half of those have come who were at work.
+// By that a cycle costs all together a tenth less (docs/performance.md). Its
+// fields need the lane's mutex.
+type pace struct {
+	// target is how many tasks the next batch waits for; 0 is for none.
+	target int
+	// waiting is whether the sender waits for them.
+	waiting bool
+	// timer ends that; enough is what it calls.
+	timer  *time.Timer
+	enough func()
+	// least are the shortest times that a batch took, in this window and in the
+	// one before; began is when this one did.
+	least [2]time.Duration
+	began time.Duration
+}
+
+const (
+	// crowd is how many tasks a batch has where many are at work. With fewer
+	// clients more is lost by waiting than won.
+	crowd = 24
+	// maxPatience bounds how long a batch waits.
+	maxPatience = 2 * time.Millisecond
+	// paceWindow is how long a shortest time is remembered, at least.
+	paceWindow = 10 * time.Second
+)
+
+// answered notes, at the time now, that a batch of n tasks took so long, and
+// that so many wait already.
+func (p *pace) answered(n, queued int, took, now time.Duration) {
+	if p.began == 0 || now-p.began >= paceWindow {
+		p.least[0], p.least[1], p.began = took, p.least[0], now
+	}
+	p.least[0] = min(p.least[0], took)
+	least := p.least[0]
+	if p.least[1] > 0 {
+		least = min(least, p.least[1])
+	}
+	p.target = 0
+	if n >= crowd && took >= 2*least {
+		p.target = min((n+queued)/2, maxBatch)
+	}
+}
+
+// waits is whether the sender has to wait for more than the tasks that are
+// there, which takes maxPatience at most.
+func (p *pace) waits(tasks int) bool {
+	if tasks >= p.target {
+		p.stop()
+		return false
+	}
+	if p.waiting {
+		return true
+	}
+	p.waiting = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(maxPatience, p.enough)
+	} else {
+		p.timer.Reset(maxPatience)
+	}
+	return true
+}
+
+// wakes is whether the sender wants to know that there are so many tasks.
+func (p *pace) wakes(tasks int) bool { return !p.waiting || tasks >= p.target }
+
+// stop ends the waiting for this batch.
+func (p *pace) stop() {
+	if p.waiting {
+		p.timer.Stop()
+	}
+	p.waiting, p.target = false, 0
+}

@@ -40,7 +40,7 @@ var homes = map[string][]string{
 	"github.com/zclconf/go-cty":         {""},
 	"github.com/hashicorp/golang-lru":   {"proxy"},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
-	"golang.org/x/sys":                  {"quorum", "integration"},
+	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},

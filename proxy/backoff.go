@@ -70,7 +70,7 @@ func (g *guesses) failed(s *session, name string) {
 		g.suppressed++
 		return
 	}
-	s.log.Warn("login failed", "address", s.shown.remote, "user", name, "unreported", g.suppressed)
+	s.log().Warn("login failed", "address", s.shown.remote, "user", name, "unreported", g.suppressed)
 	g.last, g.suppressed = now, 0
 }
 

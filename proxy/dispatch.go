@@ -69,7 +69,7 @@ func (s *session) forbidden(name string, args [][]byte) bool {
 // page may have made a browser send it, with commands in its body.
 func (s *session) crossProtocol() {
 	s.srv.stats.protocolErrors.Add(1)
-	s.log.Debug("closing a connection that speaks HTTP")
+	s.log().Debug("closing a connection that speaks HTTP")
 	s.quit = true
 }
 

@@ -9,7 +9,9 @@
 // side by side, and fill their slot when the outcome arrives. While the first
 // slots are ready the writers (writers.go), which all sessions share, give the
 // session turns: each confirms what was granted, gathers the replies into one
-// write, and undoes what could not be told (S1, V2, P5).
+// write, and undoes what could not be told (S1, V2, P5). A session that waits
+// for its next command is parked after a second: it has no goroutine until an
+// epoll tells that there is something to read (park.go; on Linux, without TLS).
 //
 // What a release has to say besides (commands.Notice) goes to the subscribers
 // (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of

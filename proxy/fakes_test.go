@@ -347,12 +347,18 @@ func start(t *testing.T, change func(*Config)) *running {
 
 func startWith(t *testing.T, q *fakeQuorum, in interpreter, change func(*Config)) *running {
 	t.Helper()
+	return startParkingAfter(t, *parkSoon, q, in, change)
+}
+
+func startParkingAfter(t *testing.T, park time.Duration, q *fakeQuorum, in interpreter, change func(*Config)) *running {
+	t.Helper()
 	cfg := DefaultConfig()
 	if change != nil {
 		change(&cfg)
 	}
 	srv := newServer(cfg, in, q, "1.2.3", hclog.New(&hclog.LoggerOptions{Output: q.log, Level: hclog.Warn}))
 	srv.grants = q
+	srv.parkAfter = park
 	return serve(t, srv, q, func(ln net.Listener) net.Listener { return ln })
 }
 

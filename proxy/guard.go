@@ -211,6 +211,13 @@ func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, 
 	return n, true, nil
 }
 
+// rest gives back what an idle session can do without. Nothing may have begun
+// to arrive.
+func (f *frames) rest() {
+	f.buf, f.start, f.end, f.last = nil, 0, 0, 0
+	f.bulks, f.args = nil, nil
+}
+
 // fill reads once. Before that it makes room, and gives a big buffer back when
 // nothing is left in it.
 func (f *frames) fill() error {

@@ -86,6 +86,11 @@ const (
 	// have then to read the last replies.
 	lastCall  = 100 * time.Millisecond
 	lingering = 100 * time.Millisecond
+	// parkAfter is how long a session that waits for its next command keeps a
+	// goroutine for it; shortestStay is the least, since one that has just been
+	// woken must come to read.
+	parkAfter    = time.Second
+	shortestStay = time.Millisecond
 	// maxTurnedAway bounds the connections over max_clients that are being
 	// told so; more are closed without a word.
 	maxTurnedAway = 64

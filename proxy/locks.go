@@ -187,7 +187,7 @@ func (s *session) locksForce(key string) {
 	lost := s.srv.held.remembered(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
-		s.log.Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
+		s.log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
 			"by_address", by.address, "by_name", by.name, "by_user", by.user,
 			"holder_address", lost.address, "holder_name", lost.name)
 	})

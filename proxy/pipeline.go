@@ -231,7 +231,7 @@ func (p *pipeline) writeAlone() {
 // recovered ends a session whose reply could not be made.
 func (p *pipeline) recovered(w *batch) {
 	if r := recover(); r != nil {
-		p.s.log.Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
+		p.s.log().Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
 		w.undo(p.s.srv.grants, 0)
 		p.s.kill()
 		p.stopped()
@@ -241,7 +241,7 @@ func (p *pipeline) recovered(w *batch) {
 // failed undoes what was granted by a reply that was not written to its end; a
 // reply that has left in full is not, since the client may have read it.
 func (p *pipeline) failed(w *batch, n int, err error) {
-	p.s.log.Debug("reply not written", "error", err)
+	p.s.log().Debug("reply not written", "error", err)
 	w.undo(p.s.srv.grants, n)
 	p.s.sever()
 	p.s.kill()

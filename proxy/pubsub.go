@@ -133,7 +133,7 @@ func deliver(to map[*session]struct{}, parts ...string) int64 {
 	}
 	for s := range to {
 		if !s.pipe.message(&slot{reply: r, proto: s.protocol(), message: true, size: size}) {
-			s.log.Warn("subscriber does not read its messages, closing", "waiting_bytes", maxMessageBytes)
+			s.log().Warn("subscriber does not read its messages, closing", "waiting_bytes", maxMessageBytes)
 			s.kill()
 		}
 	}

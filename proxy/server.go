@@ -40,8 +40,9 @@ type Server struct {
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
 	away    atomic.Int64   // connections that are being turned away
-	// lastCall and lingering are those of limits.go, but in tests.
-	lastCall, lingering time.Duration
+	epoll   epoll          // of the parked sessions
+	// lastCall, lingering and parkAfter are those of limits.go, but in tests.
+	lastCall, lingering, parkAfter time.Duration
 
 	memoryHeld atomic.Int64 // what all sessions are charged for
 	evicting   atomic.Bool
@@ -71,6 +72,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		stopped:   make(chan struct{}),
 		lastCall:  lastCall,
 		lingering: lingering,
+		parkAfter: parkAfter,
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
 		looking:   make(chan struct{}, maxLooking),
@@ -151,7 +153,7 @@ func (s *Server) admit(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	ses.log.Debug("session opened", "address", conn.RemoteAddr().String())
+	ses.log().Debug("session opened", "address", conn.RemoteAddr().String())
 	go ses.run()
 }
 
@@ -170,7 +172,6 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	now := time.Now()
 	ses = &session{
 		srv: s, conn: conn, id: s.lastID, born: now, heard: now,
-		log:   s.log.With("session", s.lastID),
 		dead:  make(chan struct{}),
 		users: s.users.Load(),
 		begun: -1,
@@ -241,6 +242,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	go func() {
 		s.wg.Wait()
 		s.writers.close()
+		s.epoll.close()
 		close(done)
 	}()
 	select {
@@ -269,6 +271,13 @@ func (s *Server) isStopping() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stopping
+}
+
+// session is the one of this number, or nil when it has ended.
+func (s *Server) session(id int64) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[id]
 }
 
 // clients is a snapshot of the sessions, for CLIENT LIST and INFO.

@@ -19,12 +19,12 @@ import (
 )
 
 // session is one client connection. Its fields belong to the reading
-// goroutine where nothing else is said.
+// goroutine where nothing else is said; while there is none (park.go) they
+// rest.
 type session struct {
 	srv  *Server
 	conn net.Conn
 	id   int64
-	log  hclog.Logger
 	born time.Time
 	// socket is conn where that is a plain socket, else nil.
 	socket syscall.RawConn
@@ -39,11 +39,17 @@ type session struct {
 
 	written atomic.Uint64 // bytes
 
-	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
+	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
 	stopping bool
 	lastCall time.Time // when nothing more is read, if stopping
 	armed    time.Time // the read deadline that awaitMore has set; needs stopMu
 	heard    time.Time // when the last command came
+	parked   bool      // nobody reads: who sets it back starts who does; needs stopMu
+	enrolled bool      // the epoll knows the socket; needs stopMu
+	alarm    *time.Timer
+	// goesOn is the earliest that a session that could not be parked, or has
+	// just been woken, is parked again.
+	goesOn time.Time
 
 	users *users // as the last command found them
 	user  *user  // nil before login
@@ -72,39 +78,64 @@ type session struct {
 // Gone is whether nobody waits for an outcome any more (quorum.Client).
 func (s *session) Gone() bool { return s.gone.Load() }
 
-// run serves the session to its end.
+// log is made where there is something to log: a logger for each session would
+// be kept by the idle ones too.
+func (s *session) log() hclog.Logger { return s.srv.log.With("session", s.id) }
+
+// run serves the session to its end, or until it is parked.
 func (s *session) run() {
-	defer s.end()
+	s.serve(func() error {
+		if err := s.handshake(); err != nil {
+			s.log().Debug("tls handshake failed", "error", err)
+			return nil
+		}
+		if s.user != nil {
+			s.srv.settled(s)
+		}
+		return s.talk()
+	})
+}
+
+// serve ends the session when do has returned, unless it was parked: then it
+// belongs to others, and is not touched any more.
+func (s *session) serve(do func() error) {
+	parked := false
+	defer func() {
+		if !parked {
+			s.end()
+		}
+	}()
 	defer func() {
 		if r := recover(); r != nil {
-			s.log.Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
+			s.log().Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
 			s.kill()
 		}
 	}()
-	if err := s.handshake(); err != nil {
-		s.log.Debug("tls handshake failed", "error", err)
-		return
-	}
-	if s.user != nil {
-		s.srv.settled(s)
-	}
+	parked = errors.Is(do(), errParked)
+}
+
+// talk reads until the session ends, or returns errParked.
+func (s *session) talk() error {
 	err := s.read()
 	var bad protocolError
 	switch {
 	case err == nil:
+	case errors.Is(err, errParked):
+		return err
 	case errors.As(err, &bad):
 		s.srv.stats.protocolErrors.Add(1)
-		s.log.Debug("protocol error", "error", bad.Error())
+		s.log().Debug("protocol error", "error", bad.Error())
 		s.off = false
 		s.answer(commands.Error(bad.Error()))
 	case errors.Is(err, io.EOF):
 		s.gone.Store(true)
 	default:
-		s.log.Debug("connection lost", "error", err)
+		s.log().Debug("connection lost", "error", err)
 		s.kill()
 	}
 	s.pipe.finish()
 	s.linger()
+	return nil
 }
 
 // linger lets the client of a session that is stopped read its last replies:
@@ -134,7 +165,7 @@ func (s *session) handshake() error {
 }
 
 // read carries out one command after the other. It returns nil when the
-// session is to end in peace.
+// session is to end in peace, errParked when there is nothing to read.
 func (s *session) read() error {
 	for {
 		args, err := s.frames.next(s.frameLimits())
@@ -143,7 +174,7 @@ func (s *session) read() error {
 		}
 		if args != nil {
 			if !s.current() {
-				s.log.Debug("the session's user is no more")
+				s.log().Debug("the session's user is no more")
 				return nil
 			}
 			s.dispatch(args)
@@ -163,6 +194,9 @@ func (s *session) read() error {
 			if s.outstayed() {
 				return nil
 			}
+			if s.park() {
+				return errParked
+			}
 			continue
 		}
 		if err != nil {
@@ -181,29 +215,42 @@ func (s *session) awaitMore() bool {
 		_ = s.conn.SetReadDeadline(s.lastCall) // a closed connection tells it at Read
 		return time.Now().Before(s.lastCall)
 	}
-	var deadline time.Time
-	idle := s.srv.cfg().IdleTimeout
+	partial, idle := s.frames.partial(), s.srv.cfg().IdleTimeout
+	deadline, slack := s.ends(), idle/16
 	switch {
 	case s.user == nil:
-		deadline = s.born.Add(s.srv.cfg().LoginTimeout)
-	case s.frames.partial() && s.begun == s.frames.given:
+	case partial && s.begun == s.frames.given:
 		return true
-	case s.frames.partial() && idle > 0:
+	case partial && idle > 0:
 		deadline = time.Now().Add(idle)
-	case idle > 0 && s.subs.count() == 0:
-		deadline = s.heard.Add(idle)
+	case partial:
+		deadline = time.Time{}
 	}
 	s.begun = -1
-	if s.frames.partial() {
+	if partial {
 		s.begun = s.frames.given
+	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
+		deadline, slack = at, s.srv.parkAfter/2
 	}
-	// One that is a little early does as well: outstayed tells it. So not every
-	// command moves a timer.
+	// One that is a little early does as well: outstayed and park tell it. So
+	// not every command moves a timer.
 	early := deadline.Sub(s.armed)
-	if s.armed.IsZero() || early < 0 || early > idle/16 || s.frames.partial() {
+	if s.armed.IsZero() || early < 0 || early > slack || partial {
 		s.arm(deadline)
 	}
 	return true
+}
+
+// ends is when the session ends if nothing more comes; zero is never.
+func (s *session) ends() time.Time {
+	idle := s.srv.cfg().IdleTimeout
+	switch {
+	case s.user == nil:
+		return s.born.Add(s.srv.cfg().LoginTimeout)
+	case idle > 0 && s.subs.count() == 0:
+		return s.heard.Add(idle)
+	}
+	return time.Time{}
 }
 
 // arm sets the deadline for reading. Needs stopMu.
@@ -223,6 +270,8 @@ func (s *session) outstayed() bool {
 	s.armed = time.Time{}
 	idle := s.srv.cfg().IdleTimeout
 	switch {
+	case s.user == nil && time.Now().Before(s.ends()):
+		return false // it was to be parked
 	case s.user == nil || s.frames.partial():
 	case s.subs.count() > 0 || idle == 0 || time.Since(s.heard) < idle:
 		return false // it was armed early, or by other rules
@@ -230,7 +279,7 @@ func (s *session) outstayed() bool {
 		s.heard = time.Now()
 		return false
 	}
-	s.log.Debug("session timed out", "logged_in", s.user != nil)
+	s.log().Debug("session timed out", "logged_in", s.user != nil)
 	return true
 }
 
@@ -243,6 +292,7 @@ func (s *session) stop(lastCall time.Time) {
 	defer s.stopMu.Unlock()
 	s.stopping, s.lastCall = true, lastCall
 	s.arm(lastCall) // wakes the read
+	s.wakeUp()
 }
 
 // kill closes the connection at once and undoes what was not told. Safe for
@@ -255,6 +305,7 @@ func (s *session) kill() {
 		s.pipe.abort()
 		// In its own goroutine, because closing a TLS connection writes.
 		s.srv.wg.Go(func() { _ = s.conn.Close() })
+		s.unpark() // for its end
 	})
 }
 
@@ -264,7 +315,7 @@ func (s *session) end() {
 	s.unwatch()
 	s.srv.hub.leave(s)
 	s.srv.forget(s)
-	s.log.Debug("session closed")
+	s.log().Debug("session closed")
 }
 
 // answer queues a reply that is ready. The protocol is the one of now.

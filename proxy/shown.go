@@ -73,16 +73,16 @@ func (s *session) block(blocked bool) {
 }
 
 // commandNames holds every name once, so that a session need not keep copies.
-var commandNames = func() map[string]string {
-	m := make(map[string]string)
+var commandNames = make(map[string]string)
+
+func init() {
 	for _, c := range localCommands() {
-		m[c.name] = c.name
+		commandNames[c.name] = c.name
 	}
 	for _, c := range commands.Table() {
-		m[c.Name] = c.Name
+		commandNames[c.Name] = c.Name
 	}
-	return m
-}()
+}
 
 // clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
 var clientNames = map[string]string{}

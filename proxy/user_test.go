@@ -197,7 +197,7 @@ func TestUserGoneMeanwhile(t *testing.T) {
 func TestGuesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g guesses
-		s := &session{log: hclog.NewNullLogger()}
+		s := &session{srv: &Server{log: hclog.NewNullLogger()}}
 		fail := func(from string) {
 			s.shown.remote = from
 			g.failed(s, "x")

@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+)
+
+// A session that waits for its next command for a while is parked: its reading
+// goroutine ends, and the server's epoll (epoll_linux.go) tells when there is
+// something to read. Ten thousand idle sessions would else be as many stacks
+// for the garbage collector to look through, while the busy ones wait.
+//
+// Who reads is told by session.parked, under stopMu:
+//
+//	false  one goroutine owns the session: run, or the one that wakeUp started
+//	true   nobody does. The goroutine that has set it returns at once, and
+//	       touches nothing of the session any more.
+//
+// Who finds it true and sets it to false starts the next owner, so there is one
+// for each time: the epoll for data and for an end (P5), the alarm for
+// idle_timeout and login_timeout, stop (S6), kill. To be woken without a reason
+// does no harm: the new owner reads, finds nothing, and parks again. None of
+// them is missed: stop and kill leave their mark before they look at parked,
+// and park looks for the mark after it has taken stopMu; the epoll tells at
+// once what had come before it was asked.
+//
+// All else that concerns a session needs no reader: messages and late replies
+// are written by the writers.
+
+// errParked is how a reading goroutine ends that has parked its session.
+var errParked = errors.New("parked")
+
+// parks is when the session is parked if nothing comes, zero where it never is.
+func (s *session) parks() time.Time {
+	if !canPark || s.socket == nil {
+		return time.Time{}
+	}
+	at := s.heard.Add(s.srv.parkAfter)
+	if at.Before(s.goesOn) {
+		return s.goesOn
+	}
+	return at
+}
+
+// park is whether the session is parked now. Then it is not the caller's any
+// more.
+func (s *session) park() bool {
+	now := time.Now()
+	at := s.parks()
+	if at.IsZero() || now.Before(at) {
+		return false
+	}
+	s.stay(now)
+	if s.frames.partial() || !s.pipe.idle() {
+		return false
+	}
+	s.frames.rest()
+	s.chargeInput()
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopping || s.gone.Load() || !s.srv.epoll.watch(s) {
+		return false
+	}
+	s.parked = true
+	if end := s.ends(); !end.IsZero() {
+		s.setAlarm(end.Sub(now))
+	}
+	return true
+}
+
+// stay keeps the session from being parked for a while.
+func (s *session) stay(now time.Time) { s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay)) }
+
+// setAlarm needs stopMu.
+func (s *session) setAlarm(after time.Duration) {
+	if s.alarm == nil {
+		s.alarm = time.AfterFunc(after, s.unpark)
+		return
+	}
+	s.alarm.Reset(after)
+}
+
+// unpark lets a parked session go on, and does nothing with another. It waits
+// for nothing. Safe for concurrent use.
+func (s *session) unpark() {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.wakeUp()
+}
+
+// wakeUp needs stopMu.
+func (s *session) wakeUp() {
+	if !s.parked {
+		return
+	}
+	s.parked = false
+	if s.alarm != nil {
+		s.alarm.Stop()
+	}
+	go s.serve(func() error {
+		s.stay(time.Now())
+		return s.talk()
+	})
+}

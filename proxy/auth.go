@@ -34,7 +34,7 @@ func (s *session) auth(args [][]byte) commands.Reply {
 // before it waits first, whatever the password, so that guessing is slow
 // however many connections it has.
 func (s *session) login(name, password []byte) bool {
-	if pause := s.srv.guesses.pause(s.shown.remote); pause > 0 && !s.rest(pause) {
+	if pause := s.srv.guesses.pause(s.remote()); pause > 0 && !s.rest(pause) {
 		return false
 	}
 	u, known := (*s.users)[string(name)]
@@ -59,7 +59,7 @@ func (s *session) rest(d time.Duration) bool {
 	select {
 	case <-t.C:
 		return true
-	case <-s.dead:
+	case <-s.died():
 	case <-s.srv.stopped:
 	}
 	return false

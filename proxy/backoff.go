@@ -65,12 +65,12 @@ func (g *guesses) failed(s *session, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turn(now)
-	g.newer[guesser(s.shown.remote)]++
+	g.newer[guesser(s.remote())]++
 	if now.Sub(g.last) < time.Second {
 		g.suppressed++
 		return
 	}
-	s.log().Warn("login failed", "address", s.shown.remote, "user", name, "unreported", g.suppressed)
+	s.log().Warn("login failed", "address", s.remote(), "user", name, "unreported", g.suppressed)
 	g.last, g.suppressed = now, 0
 }
 

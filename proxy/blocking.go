@@ -90,7 +90,7 @@ func (s *session) readOn(b *blocked) bool {
 		if full {
 			// Enough is waiting: only now and then look whether it is over.
 			select {
-			case <-s.dead:
+			case <-s.died():
 				return false
 			case <-time.After(lookEvery / 10):
 			}

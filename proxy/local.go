@@ -147,7 +147,7 @@ func (s *session) selectDB(args [][]byte) commands.Reply {
 	s.srv.q.Open(n, func() { close(open) })
 	select {
 	case <-open:
-	case <-s.dead:
+	case <-s.died():
 	}
 	s.db = n
 	return commands.OK

@@ -92,7 +92,7 @@ func (s *session) look(now time.Time) Session {
 	if sh.libVer != "" {
 		library += " " + sh.libVer
 	}
-	return Session{ID: s.id, Name: sh.name, Address: sh.remote, User: sh.user, Library: library, Command: sh.command,
+	return Session{ID: s.id, Name: sh.name, Address: s.remote(), User: sh.user, Library: library, Command: sh.command,
 		Age: now.Sub(s.born), Idle: now.Sub(sh.at), Commands: sh.commands, Waiting: waiting, Blocked: sh.blocked}
 }
 

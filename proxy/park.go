@@ -55,6 +55,7 @@ func (s *session) park() bool {
 		return false
 	}
 	s.frames.rest()
+	s.known = nil
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()

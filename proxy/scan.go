@@ -81,7 +81,7 @@ func asking(ask func(s *session, ctx context.Context, args [][]byte) commands.Re
 		defer cancel()
 		go func() {
 			select {
-			case <-s.dead:
+			case <-s.died():
 				cancel()
 			case <-ctx.Done():
 			}

@@ -153,7 +153,7 @@ func (s *Server) admit(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	ses.log().Debug("session opened", "address", conn.RemoteAddr().String())
+	ses.log().Debug("session opened", "address", ses.remote())
 	go ses.run()
 }
 
@@ -172,14 +172,13 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	now := time.Now()
 	ses = &session{
 		srv: s, conn: conn, id: s.lastID, born: now, heard: now,
-		dead:  make(chan struct{}),
 		users: s.users.Load(),
 		begun: -1,
 	}
 	ses.frames.r, ses.socket = conn, socketOf(conn)
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
-	ses.shown.conn(conn)
+	ses.shown.init(now)
 	ses.shown.user = superuser
 	if u := (*ses.users).open(); u != nil {
 		ses.user, ses.shown.user = u, u.name

@@ -32,20 +32,21 @@ type session struct {
 	frames frames
 	pipe   pipeline // safe for concurrent use
 
-	gone  atomic.Bool   // the client has sent EOF, or the connection is closed
-	dead  chan struct{} // closed with the connection
-	once  sync.Once     // closes dead
-	proto atomic.Int32  // 2 or 3; written by the reading goroutine only
+	gone  atomic.Bool  // the client has sent EOF, or the connection is closed
+	once  sync.Once    // kills
+	proto atomic.Int32 // 2 or 3; written by the reading goroutine only
 
 	written atomic.Uint64 // bytes
 
 	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
 	stopping bool
-	lastCall time.Time // when nothing more is read, if stopping
-	armed    time.Time // the read deadline that awaitMore has set; needs stopMu
-	heard    time.Time // when the last command came
-	parked   bool      // nobody reads: who sets it back starts who does; needs stopMu
-	enrolled bool      // the epoll knows the socket; needs stopMu
+	killed   bool
+	dead     chan struct{} // nil until somebody asks; see died
+	lastCall time.Time     // when nothing more is read, if stopping
+	armed    time.Time     // the read deadline that awaitMore has set; needs stopMu
+	heard    time.Time     // when the last command came
+	parked   bool          // nobody reads: who sets it back starts who does; needs stopMu
+	enrolled bool          // the epoll knows the socket; needs stopMu
 	alarm    *time.Timer
 	// goesOn is the earliest that a session that could not be parked, or has
 	// just been woken, is parked again.
@@ -300,13 +301,36 @@ func (s *session) stop(lastCall time.Time) {
 func (s *session) kill() {
 	s.once.Do(func() {
 		s.gone.Store(true)
-		close(s.dead)
+		s.bury()
 		s.settle()
 		s.pipe.abort()
 		// In its own goroutine, because closing a TLS connection writes.
 		s.srv.wg.Go(func() { _ = s.conn.Close() })
 		s.unpark() // for its end
 	})
+}
+
+// died is closed with the connection. It is made for who asks, since an idle
+// session needs none.
+func (s *session) died() <-chan struct{} {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.dead == nil {
+		s.dead = make(chan struct{})
+		if s.killed {
+			close(s.dead)
+		}
+	}
+	return s.dead
+}
+
+func (s *session) bury() {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.killed = true
+	if s.dead != nil {
+		close(s.dead)
+	}
 }
 
 // end gives back everything the session holds.

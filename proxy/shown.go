@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -14,8 +13,6 @@ import (
 // from the reading goroutine's fields once for every command.
 type shown struct {
 	mu      sync.Mutex
-	remote  string
-	local   string
 	name    string
 	user    string
 	libName string
@@ -31,10 +28,10 @@ type shown struct {
 	in, commands uint64
 }
 
-func (sh *shown) conn(c net.Conn) {
-	sh.remote, sh.local = c.RemoteAddr().String(), c.LocalAddr().String()
-	sh.command, sh.queued, sh.at = "NULL", -1, time.Now()
-}
+func (sh *shown) init(now time.Time) { sh.command, sh.queued, sh.at = "NULL", -1, now }
+
+// remote is the client's address. Safe for concurrent use.
+func (s *session) remote() string { return s.conn.RemoteAddr().String() }
 
 // show publishes the session's state as the command of this name finds it.
 func (s *session) show(name []byte, args [][]byte) {
@@ -105,7 +102,7 @@ func (s *session) identity() *holder {
 	if s.known == nil {
 		s.shown.mu.Lock()
 		defer s.shown.mu.Unlock()
-		s.known = &holder{session: s.id, name: s.shown.name, address: s.shown.remote, user: s.shown.user}
+		s.known = &holder{session: s.id, name: s.shown.name, address: s.remote(), user: s.shown.user}
 	}
 	return s.known
 }
@@ -134,7 +131,7 @@ func (s *session) describe() string {
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d "+
 		"multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=%d "+
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
-		s.id, sh.remote, sh.local, sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
+		s.id, s.remote(), s.conn.LocalAddr(), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
 		sh.db, sh.subs[channels], sh.subs[patterns], sh.subs[shards], sh.queued, sh.watched,
 		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
 }

@@ -198,7 +198,7 @@ func (s *session) readWatched() ([]commands.Watched, bool) {
 	for i, w := range s.watched {
 		select {
 		case <-w.read:
-		case <-s.dead:
+		case <-s.died():
 			return nil, false
 		}
 		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}

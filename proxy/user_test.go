@@ -193,13 +193,23 @@ func TestUserGoneMeanwhile(t *testing.T) {
 	c.wantEOF()
 }
 
+// addressed is a connection that has an address, and is its own.
+type addressed struct {
+	net.Conn
+	address string
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a }
+func (a addressed) Network() string      { return "tcp" }
+func (a addressed) String() string       { return a.address }
+
 // Guessing is slow, and only for who guesses.
 func TestGuesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g guesses
 		s := &session{srv: &Server{log: hclog.NewNullLogger()}}
 		fail := func(from string) {
-			s.shown.remote = from
+			s.conn = addressed{nil, from}
 			g.failed(s, "x")
 		}
 		if d := g.pause("10.0.0.1:1"); d != 0 {

@@ -315,7 +315,7 @@ func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
 // A session that is busy pays nothing for being parked when it is not: it
 // moves its deadline now and then, not for every command.
 func TestBusySessionsSetFewDeadlines(t *testing.T) {
-	srv := startParkingAfter(t, time.Hour, newFakeQuorum(), fakeInterpreter{}, nil)
+	srv := startParkingAfter(t, time.Minute, newFakeQuorum(), fakeInterpreter{}, nil)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

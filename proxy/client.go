@@ -92,7 +92,7 @@ func (s *session) clientSetName(args [][]byte) commands.Reply {
 }
 
 func (s *session) clientSetInfo(args [][]byte) commands.Reply {
-	sh := &s.shown
+	sh := s.shown
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	field, name := &sh.libName, "lib-name"

@@ -98,6 +98,6 @@ func fuzzSession(t *testing.T, user *User, in []byte) []quorum.Op {
 // waiting.
 func (s *Server) stopAll() {
 	for _, ses := range s.clients() {
-		ses.stop(time.Now())
+		ses.stop(new(time.Now()))
 	}
 }

@@ -85,7 +85,7 @@ func busiest(list []Session, most int) []Session {
 
 func (s *session) look(now time.Time) Session {
 	waiting, _ := s.pipe.size()
-	sh := &s.shown
+	sh := s.shown
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	library := sh.libName

@@ -55,14 +55,13 @@ func (s *session) park() bool {
 		return false
 	}
 	s.frames.rest()
-	s.known = nil
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	if s.stopping || s.gone.Load() || !s.srv.epoll.watch(s) {
 		return false
 	}
-	s.parked = true
+	s.parked, s.reading = true, nil
 	if end := s.ends(); !end.IsZero() {
 		s.setAlarm(end.Sub(now))
 	}
@@ -99,6 +98,7 @@ func (s *session) wakeUp() {
 		s.alarm.Stop()
 	}
 	go s.serve(func() error {
+		s.reading = s.newReading()
 		s.stay(time.Now())
 		return s.talk()
 	})

@@ -173,13 +173,11 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	ses = &session{
 		srv: s, conn: conn, id: s.lastID, born: now, heard: now,
 		users: s.users.Load(),
-		begun: -1,
+		shown: newShown(now),
 	}
-	ses.frames.r, ses.socket = conn, socketOf(conn)
+	ses.socket, ses.reading = socketOf(conn), ses.newReading()
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
-	ses.shown.init(now)
-	ses.shown.user = superuser
 	if u := (*ses.users).open(); u != nil {
 		ses.user, ses.shown.user = u, u.name
 	}
@@ -235,7 +233,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Unlock()
 	lastCall := time.Now().Add(s.lastCall)
 	for _, ses := range sessions {
-		ses.stop(lastCall)
+		ses.stop(&lastCall)
 	}
 	done := make(chan struct{})
 	go func() {

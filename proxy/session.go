@@ -29,8 +29,8 @@ type session struct {
 	// socket is conn where that is a plain socket, else nil.
 	socket syscall.RawConn
 
-	frames frames
-	pipe   pipeline // safe for concurrent use
+	*reading
+	pipe pipeline // safe for concurrent use
 
 	gone  atomic.Bool  // the client has sent EOF, or the connection is closed
 	once  sync.Once    // kills
@@ -42,19 +42,15 @@ type session struct {
 	stopping bool
 	killed   bool
 	dead     chan struct{} // nil until somebody asks; see died
-	lastCall time.Time     // when nothing more is read, if stopping
+	lastCall *time.Time    // when nothing more is read, if stopping
 	armed    time.Time     // the read deadline that awaitMore has set; needs stopMu
 	heard    time.Time     // when the last command came
 	parked   bool          // nobody reads: who sets it back starts who does; needs stopMu
 	enrolled bool          // the epoll knows the socket; needs stopMu
 	alarm    *time.Timer
-	// goesOn is the earliest that a session that could not be parked, or has
-	// just been woken, is parked again.
-	goesOn time.Time
 
 	users *users // as the last command found them
 	user  *user  // nil before login
-	begun int    // the number of the command whose deadline runs, -1 is none
 	quit  bool   // nothing is read any more
 	db    int
 
@@ -69,11 +65,29 @@ type session struct {
 
 	unsettled *list.Element // among the pending; guarded by the server's mutex
 
-	shown shown
+	shown *shown
+}
+
+// reading is what a session needs only while somebody reads from it. A session
+// and what it shows are apart from that and from one another, at less than 512
+// bytes each: of greater ones the garbage collector looks through each by itself.
+type reading struct {
+	frames frames
+	begun  int // the number of the command whose deadline runs, -1 is none
+	// goesOn is the earliest that a session that could not be parked, or has
+	// just been woken, is parked again.
+	goesOn time.Time
 	// called is the name of the command at hand. known the session as it is
 	// remembered where it takes locks; nil when that has changed.
 	called string
 	known  *holder
+}
+
+// newReading goes on where the last one ended, which was behind a command.
+func (s *session) newReading() *reading {
+	s.shown.mu.Lock()
+	defer s.shown.mu.Unlock()
+	return &reading{frames: frames{r: s.conn, read: s.shown.in}, begun: -1}
 }
 
 // Gone is whether nobody waits for an outcome any more (quorum.Client).
@@ -213,8 +227,8 @@ func (s *session) awaitMore() bool {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	if s.stopping {
-		_ = s.conn.SetReadDeadline(s.lastCall) // a closed connection tells it at Read
-		return time.Now().Before(s.lastCall)
+		_ = s.conn.SetReadDeadline(*s.lastCall) // a closed connection tells it at Read
+		return time.Now().Before(*s.lastCall)
 	}
 	partial, idle := s.frames.partial(), s.srv.cfg().IdleTimeout
 	deadline, slack := s.ends(), idle/16
@@ -288,11 +302,11 @@ func (s *session) outstayed() bool {
 var longAgo = time.Unix(1, 0)
 
 // stop ends the session when what it reads until lastCall is answered (S6).
-func (s *session) stop(lastCall time.Time) {
+func (s *session) stop(lastCall *time.Time) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	s.stopping, s.lastCall = true, lastCall
-	s.arm(lastCall) // wakes the read
+	s.arm(*lastCall) // wakes the read
 	s.wakeUp()
 }
 

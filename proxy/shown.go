@@ -28,7 +28,9 @@ type shown struct {
 	in, commands uint64
 }
 
-func (sh *shown) init(now time.Time) { sh.command, sh.queued, sh.at = "NULL", -1, now }
+func newShown(now time.Time) *shown {
+	return &shown{command: "NULL", user: superuser, queued: -1, at: now}
+}
 
 // remote is the client's address. Safe for concurrent use.
 func (s *session) remote() string { return s.conn.RemoteAddr().String() }
@@ -49,7 +51,7 @@ func (s *session) show(name []byte, args [][]byte) {
 	if s.multi != nil {
 		queued = len(s.multi.queue)
 	}
-	sh := &s.shown
+	sh := s.shown
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.command, sh.db, sh.queued, sh.watched = command, s.db, queued, len(s.watched)
@@ -111,7 +113,7 @@ func (s *session) identity() *holder {
 // thing of is 0.
 func (s *session) describe() string {
 	waiting, bytes := s.pipe.size()
-	sh := &s.shown
+	sh := s.shown
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	now := time.Now()

@@ -62,10 +62,12 @@ func (c *connection) bundled(tasks []*task) int {
 	}
 	clear(c.words.seen)
 	for i, t := range tasks {
-		if c.words.seen[t.key] || !t.plain() {
+		if !t.plain() {
 			return i
 		}
-		c.words.seen[t.key] = true
+		if c.words.seen[t.key] = true; len(c.words.seen) == i {
+			return i // it was there
+		}
 	}
 	return len(tasks)
 }

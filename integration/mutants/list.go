@@ -71,7 +71,7 @@ var mutants = []mutant{
 	{"V14", "one key that is refused silences all for good", []change{{"quorum/bundle.go",
 		"c.singly = c.singly ||", "c.singly = false &&"}}, votes},
 	{"M2", "a bundle has a key twice", []change{{"quorum/bundle.go",
-		"if c.words.seen[t.key] || !t.plain() {", "if !t.plain() {"}}, votes},
+		"if c.words.seen[t.key] = true; len(c.words.seen) == i {", "if false {"}}, votes},
 	{"V8", "what was refused has taken the lock", []change{{"quorum/owed.go",
 		" && o.ballot.vote != refused {", " {"}}, votes},
 	{"M1", "a frozen master is waited for", []change{{"quorum/lane.go",

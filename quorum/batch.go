@@ -47,7 +47,7 @@ func (l *lane) gather(c *connection) {
 			l.ready.Wait()
 			yields, n = 0, 0
 			continue
-		case l.pace.waits(waiting):
+		case l.pace.waits(waiting, l.now):
 			l.ready.Wait()
 			yields, n = 0, 0
 			continue

@@ -73,6 +73,7 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.greeting = nil
 	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
 	l.asking = false
+	l.pace.forget()
 	l.mu.Unlock()
 	go l.serve(c)
 	var beat time.Duration

@@ -112,7 +112,7 @@ func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
-	l.pace.enough = l.enough
+	l.pace = newPace(cfg.Timeout, l.enough)
 	return l
 }
 

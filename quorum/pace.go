@@ -14,9 +14,12 @@ type pace struct {
 	target int
 	// waiting is whether the sender waits for them.
 	waiting bool
-	// timer ends that; enough is what it calls.
-	timer  *time.Timer
-	enough func()
+	// timer ends that after patience; enough is what it calls.
+	timer    *time.Timer
+	patience time.Duration
+	enough   func()
+	// last is when the last batch was answered.
+	last time.Duration
 	// least are the shortest times that a batch took, in this window and in the
 	// one before; began is when this one did.
 	least [2]time.Duration
@@ -27,11 +30,19 @@ const (
 	// crowd is how many tasks a batch has where many are at work. With fewer
 	// clients more is lost by waiting than won.
 	crowd = 24
-	// maxPatience bounds how long a batch waits.
+	// maxPatience is the greatest patience. It is a tenth of timeout where that
+	// is less, since the votes must come within timeout (V2).
 	maxPatience = 2 * time.Millisecond
+	// goneAfter is when the many have gone: who comes so long after the last
+	// batch waits for nobody.
+	goneAfter = 10 * time.Millisecond
 	// paceWindow is how long a shortest time is remembered, at least.
 	paceWindow = 10 * time.Second
 )
+
+func newPace(timeout time.Duration, enough func()) pace {
+	return pace{patience: min(maxPatience, timeout/10), enough: enough}
+}
 
 // answered notes, at the time now, that a batch of n tasks took so long, and
 // that so many wait already.
@@ -44,27 +55,27 @@ func (p *pace) answered(n, queued int, took, now time.Duration) {
 	if p.least[1] > 0 {
 		least = min(least, p.least[1])
 	}
-	p.target = 0
+	p.target, p.last = 0, now
 	if n >= crowd && took >= 2*least {
 		p.target = min((n+queued)/2, maxBatch)
 	}
 }
 
 // waits is whether the sender has to wait for more than the tasks that are
-// there, which takes maxPatience at most.
-func (p *pace) waits(tasks int) bool {
-	if tasks >= p.target {
+// there, which takes patience at most. The clock is read only where it would.
+func (p *pace) waits(tasks int, now clock) bool {
+	if tasks < p.target && p.waiting {
+		return true
+	}
+	if tasks >= p.target || now()-p.last >= goneAfter {
 		p.stop()
 		return false
 	}
-	if p.waiting {
-		return true
-	}
 	p.waiting = true
 	if p.timer == nil {
-		p.timer = time.AfterFunc(maxPatience, p.enough)
+		p.timer = time.AfterFunc(p.patience, p.enough)
 	} else {
-		p.timer.Reset(maxPatience)
+		p.timer.Reset(p.patience)
 	}
 	return true
 }
@@ -78,4 +89,11 @@ func (p *pace) stop() {
 		p.timer.Stop()
 	}
 	p.waiting, p.target = false, 0
+}
+
+// forget begins anew, for another connection: what an earlier one took tells
+// nothing of it.
+func (p *pace) forget() {
+	p.stop()
+	p.least, p.began = [2]time.Duration{}, 0
 }

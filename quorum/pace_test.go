@@ -25,7 +25,7 @@ func (c *cluster) crowd(name string) {
 	for _, out := range append(outs, c.startMany(40, name)...) {
 		c.want(<-out, Won)
 	}
-	time.Sleep(20 * time.Millisecond) // also the third master
+	synctest.Wait() // also the third master
 }
 
 // M2: where many are at work and batches take longer than they could, the next
@@ -66,6 +66,57 @@ func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		time.Sleep(paceWindow)
+		c.crowd("first")
+		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
+			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)
+		}
+	})
+}
+
+// M2: who comes when the many have gone waits for nobody.
+func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
+		synctest.Wait()
+		c.crowd("first")
+		time.Sleep(goneAfter)
+		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
+			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)
+		}
+	})
+}
+
+// V2: a short timeout is not spent with waiting for others.
+func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
+	short := func(cfg *Config) { cfg.Timeout = time.Millisecond }
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		<-start(c.q, acquire("warm", "t", time.Minute))
+		time.Sleep(time.Second) // the marks bear its hold
+		for _, out := range c.startMany(40, "many") {
+			c.want(<-out, Won)
+		}
+		synctest.Wait()
+		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > c.cfg.Timeout/2 {
+			t.Errorf("%v after %v (%v), want to have won at once", o.Verdict, o.Took, o.Err)
+		}
+	})
+}
+
+// M2: what an earlier connection took tells nothing of the next one: not one
+// that broke as soon as a batch went out, nor one to a master that was nearer.
+func TestM2PaceOfAnotherConnection(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
+		synctest.Wait()
+		for _, m := range c.masters {
+			m.kill()
+		}
+		synctest.Wait()
+		c.slow(time.Millisecond, 0, 1, 2)
+		for _, m := range c.masters {
+			m.mend()
+		}
+		c.ready()
 		c.crowd("first")
 		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
 			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)

@@ -87,9 +87,12 @@ const (
 	lastCall  = 100 * time.Millisecond
 	lingering = 100 * time.Millisecond
 	// parkAfter is how long a session that waits for its next command keeps a
-	// goroutine for it; shortestStay is the least, since one that has just been
-	// woken must come to read.
+	// goroutine for it, where there are more than manyReaders of those a part of
+	// it: what Go keeps of a goroutine, it looks through for ever. shortestStay is
+	// the least, since one that has just been woken must come to read.
 	parkAfter    = time.Second
+	parkSooner   = 50
+	manyReaders  = 1024
 	shortestStay = time.Millisecond
 	// maxTurnedAway bounds the connections over max_clients that are being
 	// told so; more are closed without a word.

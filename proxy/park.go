@@ -35,11 +35,20 @@ func (s *session) parks() time.Time {
 	if !canPark || s.socket == nil {
 		return time.Time{}
 	}
-	at := s.heard.Add(s.srv.parkAfter)
+	at := s.heard.Add(s.srv.patience())
 	if at.Before(s.goesOn) {
 		return s.goesOn
 	}
 	return at
+}
+
+// patience is how long a session waits for its next command before it is
+// parked.
+func (s *Server) patience() time.Duration {
+	if s.readers.Load() > manyReaders {
+		return s.parkAfter / parkSooner
+	}
+	return s.parkAfter
 }
 
 // park is whether the session is parked now. Then it is not the caller's any
@@ -69,7 +78,7 @@ func (s *session) park() bool {
 }
 
 // stay keeps the session from being parked for a while.
-func (s *session) stay(now time.Time) { s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay)) }
+func (s *session) stay(now time.Time) { s.goesOn = now.Add(max(s.srv.patience(), shortestStay)) }
 
 // setAlarm needs stopMu.
 func (s *session) setAlarm(after time.Duration) {

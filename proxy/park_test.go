@@ -312,6 +312,22 @@ func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
 	until(t, "the goroutines to end again", func() bool { return runtime.NumGoroutine() < before+n/20 })
 }
 
+// With very many readers a session keeps its goroutine for a shorter time.
+func TestManySessionsParkSooner(t *testing.T) {
+	if !canPark {
+		t.Skip(noParking)
+	}
+	srv := startParkingAfter(t, time.Minute, newFakeQuorum(), fakeInterpreter{}, nil)
+	srv.readers.Add(manyReaders)
+	c := srv.dial(t)
+	c.ask("PING", "+PONG\r\n")
+	srv.parked(t, 1)
+	if n := srv.readers.Load(); n != manyReaders {
+		t.Errorf("%d readers beside the others, want none", n-manyReaders)
+	}
+	c.ask("PING", "+PONG\r\n")
+}
+
 // A session that is busy pays nothing for being parked when it is not: it
 // moves its deadline now and then, not for every command.
 func TestBusySessionsSetFewDeadlines(t *testing.T) {

@@ -43,6 +43,7 @@ type Server struct {
 	epoll   epoll          // of the parked sessions
 	// lastCall, lingering and parkAfter are those of limits.go, but in tests.
 	lastCall, lingering, parkAfter time.Duration
+	readers                        atomic.Int64 // sessions that are not parked
 
 	memoryHeld atomic.Int64 // what all sessions are charged for
 	evicting   atomic.Bool

@@ -114,7 +114,9 @@ func (s *session) run() {
 // serve ends the session when do has returned, unless it was parked: then it
 // belongs to others, and is not touched any more.
 func (s *session) serve(do func() error) {
-	parked := false
+	srv, parked := s.srv, false
+	srv.readers.Add(1)
+	defer srv.readers.Add(-1)
 	defer func() {
 		if !parked {
 			s.end()
@@ -245,7 +247,7 @@ func (s *session) awaitMore() bool {
 	if partial {
 		s.begun = s.frames.given
 	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
-		deadline, slack = at, s.srv.parkAfter/2
+		deadline, slack = at, s.srv.patience()/2
 	}
 	// One that is a little early does as well: outstayed and park tell it. So
 	// not every command moves a timer.

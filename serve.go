@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -54,7 +53,6 @@ type process struct {
 // serve puts the rooms together, serves until ctx is over, and stops. again
 // reads the configuration again on SIGHUP; nil where there is no file.
 func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
-	defer runtime.KeepAlive(newBallast())
 	certs, err := openCertificates(cfg, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
@@ -72,6 +70,9 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	}
 	p := &process{cfg: cfg, log: log, certs: certs, q: q}
 	p.server = proxy.New(cfg.proxy, commands.New(cfg.commands, q.Now), q, shortVersion(), log.Named("proxy"))
+	serving, stopped := context.WithCancel(context.Background())
+	defer stopped()
+	go keepBallast(serving, p.server.Clients)
 	served := make(chan error, 1)
 	go func() { served <- p.server.Serve(ln) }()
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),

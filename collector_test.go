@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The ballast comes and goes with the sessions, a small part for each.
+func TestBallast(t *testing.T) {
+	living := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := living()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		sessions := 0
+		go keepBallast(ctx, func() int { return sessions })
+		for _, n := range []int{0, 30_000, 500, 20_000} {
+			sessions = n
+			time.Sleep(1500 * time.Millisecond)
+			synctest.Wait()
+			const slack = 1 << 20
+			got, most := living()-before, ballast+n*ballastForSession
+			if got > most+slack || got < most-ballast-slack || got < ballast-slack {
+				t.Errorf("%d MiB are alive with %d sessions, want about %d", got>>20, n, most>>20)
+			}
+		}
+	})
+}

@@ -35,19 +35,15 @@ const (
 	maxGather = 500 * time.Microsecond
 )
 
-// gather waits for work, and then lets everybody run who can, as long as that
-// brings more: what comes at the same time goes out in one batch. Needs mu, and
-// leaves it meanwhile.
+// gather waits for work, where many are at work for half of them (pace.go), and
+// then lets everybody run who can, as long as that brings more: what comes at the
+// same time goes out in one batch. Needs mu, and leaves it meanwhile.
 func (l *lane) gather(c *connection) {
 	var began time.Duration
 	for yields, n := 0, 0; l.conn == c; {
 		waiting := len(l.queue)
 		switch {
-		case !l.open || waiting == 0 && !l.due:
-			l.ready.Wait()
-			yields, n = 0, 0
-			continue
-		case l.pace.waits(waiting, l.now):
+		case !l.open || waiting == 0 && !l.due || l.pace.waits(waiting, l.now):
 			l.ready.Wait()
 			yields, n = 0, 0
 			continue

@@ -54,7 +54,8 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}}, turn: make(chan struct{}, 1)}
+	return &connection{master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}},
+		turn: make(chan struct{}, 1)}
 }
 
 // dial connects and greets. No operation ever calls it.

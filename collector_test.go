@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,10 +21,10 @@ func TestBallast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		sessions := 0
-		go keepBallast(ctx, func() int { return sessions })
+		var sessions atomic.Int64
+		go keepBallast(ctx, func() int { return int(sessions.Load()) })
 		for _, n := range []int{0, 30_000, 500, 20_000} {
-			sessions = n
+			sessions.Store(int64(n))
 			time.Sleep(1500 * time.Millisecond)
 			synctest.Wait()
 			const slack = 1 << 20

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -20,12 +21,14 @@ const (
 	ballastForSession = 8 << 10
 )
 
-// ballastFor is how much there is with so many sessions: steps of 16 MiB.
-func ballastFor(sessions int) int { return ballast * (1 + sessions*ballastForSession/ballast) }
+// ballastFor is how many pieces of it there are with so many sessions.
+func ballastFor(sessions int) int { return 1 + sessions*ballastForSession/ballast }
 
-// keepBallast holds as much as there are sessions for, until ctx is over.
+// keepBallast holds as many pieces as there are sessions for, until ctx is
+// over. What is there stays when more comes: a great piece in the place of small
+// ones would be where they have been, and Go would clear it, and so touch it.
 func keepBallast(ctx context.Context, sessions func() int) {
-	held := make([]byte, ballast)
+	held := [][]byte{make([]byte, ballast)}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -33,9 +36,13 @@ func keepBallast(ctx context.Context, sessions func() int) {
 		case <-tick.C:
 		case <-ctx.Done():
 		}
-		runtime.KeepAlive(held)
-		if want := ballastFor(sessions()); want > len(held) || want < len(held)/2 {
-			held = make([]byte, want)
+		want := ballastFor(sessions())
+		for len(held) < want {
+			held = append(held, make([]byte, ballast))
+		}
+		if want < len(held)/2 {
+			held = slices.Clone(held[:want])
 		}
 	}
+	runtime.KeepAlive(held)
 }

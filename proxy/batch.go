@@ -122,6 +122,9 @@ func (s *session) writeRest(w *batch, n int, deadline time.Time) (int, error) {
 }
 
 func (sl *slot) append(b []byte, reply commands.Reply) []byte {
+	if sl.encoded != nil {
+		return append(b, sl.encoded...)
+	}
 	if !sl.several {
 		return appendReply(b, reply, sl.proto)
 	}

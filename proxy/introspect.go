@@ -54,6 +54,16 @@ func (s *session) command(args [][]byte) commands.Reply {
 	return unknownSubcommand("command", args[1])
 }
 
+// commandNow is COMMAND outside of MULTI.
+func (s *session) commandNow(args [][]byte) {
+	if len(args) > 1 {
+		s.answerLocal(localCommand{run: (*session).command}, args)
+		return
+	}
+	encoded := describedAll(s.protocol())
+	s.pipe.add(&slot{encoded: encoded, silent: s.silent(), size: len(encoded)})
+}
+
 // specs are all commands, those of locks and those of the connection.
 func specs() []commands.Spec {
 	list := slices.Clone(commands.Table())
@@ -71,8 +81,12 @@ func specs() []commands.Spec {
 }
 
 // describeAll is COMMAND's reply, which is long and short to ask for: it is
-// made once, and all sessions share it.
-var describeAll func() commands.Reply
+// made once, and all sessions share it. describedAll is the same, encoded for
+// protocol 2 or 3.
+var (
+	describeAll  func() commands.Reply
+	describedAll func(proto int) []byte
+)
 
 func init() {
 	describeAll = sync.OnceValue(func() commands.Reply {
@@ -82,6 +96,16 @@ func init() {
 		}
 		return commands.Array(items...)
 	})
+	encoded := func(proto int) func() []byte {
+		return sync.OnceValue(func() []byte { return appendReply(nil, describeAll(), proto) })
+	}
+	two, three := encoded(2), encoded(3)
+	describedAll = func(proto int) []byte {
+		if proto == 3 {
+			return three()
+		}
+		return two()
+	}
 }
 
 func describeNamed(name []byte) commands.Reply {

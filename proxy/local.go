@@ -57,7 +57,7 @@ func localCommands() []localCommand {
 		{name: "client", arity: -2, run: (*session).client},
 		{name: "info", arity: -1, run: (*session).info},
 		{name: "config", arity: -2, run: (*session).config},
-		{name: "command", arity: -1, run: (*session).command},
+		{name: "command", arity: -1, run: (*session).command, special: (*session).commandNow},
 		{name: "role", arity: 1, run: always(commands.Array(commands.Bulk("master"), commands.Int(0), commands.Array()))},
 		{name: "time", arity: 1, run: (*session).time},
 		{name: "dbsize", arity: 1, run: asking((*session).dbsize)},

@@ -59,7 +59,8 @@ func (s *session) park() bool {
 	if at.IsZero() || now.Before(at) {
 		return false
 	}
-	s.stay(now)
+	// One that cannot be parked now is not asked again so soon.
+	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
 	if s.frames.partial() || !s.pipe.idle() {
 		return false
 	}
@@ -76,9 +77,6 @@ func (s *session) park() bool {
 	}
 	return true
 }
-
-// stay keeps the session from being parked for a while.
-func (s *session) stay(now time.Time) { s.goesOn = now.Add(max(s.srv.patience(), shortestStay)) }
 
 // setAlarm needs stopMu.
 func (s *session) setAlarm(after time.Duration) {
@@ -108,7 +106,7 @@ func (s *session) wakeUp() {
 	}
 	go s.serve(func() error {
 		s.reading = s.newReading()
-		s.stay(time.Now())
+		s.goesOn = time.Now().Add(max(s.srv.patience(), shortestStay))
 		return s.talk()
 	})
 }

@@ -27,6 +27,8 @@ type slot struct {
 	shape func([]*quorum.Outcome) commands.Reply
 	late  func() commands.Reply
 	reply commands.Reply
+	// encoded, if not nil, are the reply's bytes, which others share.
+	encoded []byte
 	// several says that the reply's items are replies of their own.
 	several bool
 	// acquires says that an operation of the slot takes a lock, or may.

@@ -1,0 +1,76 @@
+package proxy
+
+import (
+	"io"
+	"time"
+)
+
+// stop ends the session when what it reads until lastCall is answered (S6).
+func (s *session) stop(lastCall *time.Time) {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.stopping, s.lastCall = true, lastCall
+	s.arm(*lastCall) // wakes the read
+	s.wakeUp()
+}
+
+// kill closes the connection at once and undoes what was not told. Safe for
+// concurrent use.
+func (s *session) kill() {
+	s.once.Do(func() {
+		s.gone.Store(true)
+		s.bury()
+		s.settle()
+		s.pipe.abort()
+		// In its own goroutine, because closing a TLS connection writes.
+		s.srv.wg.Go(func() { _ = s.conn.Close() })
+		s.unpark() // for its end
+	})
+}
+
+// died is closed with the connection. It is made for who asks, since an idle
+// session needs none.
+func (s *session) died() <-chan struct{} {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.dead == nil {
+		s.dead = make(chan struct{})
+		if s.killed {
+			close(s.dead)
+		}
+	}
+	return s.dead
+}
+
+func (s *session) bury() {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.killed = true
+	if s.dead != nil {
+		close(s.dead)
+	}
+}
+
+// end gives back everything the session holds.
+func (s *session) end() {
+	s.kill()
+	s.unwatch()
+	s.srv.hub.leave(s)
+	s.srv.forget(s)
+	s.log().Debug("session closed")
+}
+
+// linger lets the client of a session that is stopped read its last replies:
+// a close with something unread resets the connection, and a reset can take
+// away what the client had not read yet. What comes now is not carried out.
+func (s *session) linger() {
+	s.stopMu.Lock()
+	stopping := s.stopping
+	s.stopMu.Unlock()
+	c, ok := s.conn.(interface{ CloseWrite() error })
+	if !ok || !stopping || s.gone.Load() || c.CloseWrite() != nil {
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // a closed connection tells it at Read
+	_, _ = io.Copy(io.Discard, s.conn)
+}

@@ -1,0 +1,84 @@
+package proxy
+
+import "time"
+
+// awaitMore sets the deadline of the next read, and is false when the session
+// is to stop. A command that has begun to arrive must end before the deadline
+// that was set when it began, so that nobody sends it a byte at a time.
+func (s *session) awaitMore() bool {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopping {
+		_ = s.conn.SetReadDeadline(*s.lastCall) // a closed connection tells it at Read
+		return time.Now().Before(*s.lastCall)
+	}
+	partial, idle := s.frames.partial(), s.srv.cfg().IdleTimeout
+	deadline, slack := s.ends(), idle/16
+	switch {
+	case s.user == nil:
+	case partial && s.begun == s.frames.given:
+		return true
+	case partial && idle > 0:
+		deadline = time.Now().Add(idle)
+	case partial:
+		deadline = time.Time{}
+	}
+	s.begun = -1
+	if partial {
+		s.begun = s.frames.given
+	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
+		deadline, slack = at, s.srv.patience()/2
+	}
+	// One that is a little early does as well: outstayed and park tell it. So
+	// not every command moves a timer.
+	early := deadline.Sub(s.armed)
+	if s.armed.IsZero() || early < 0 || early > slack || partial {
+		s.arm(deadline)
+	}
+	return true
+}
+
+// ends is when the session ends if nothing more comes; zero is never.
+func (s *session) ends() time.Time {
+	idle := s.srv.cfg().IdleTimeout
+	switch {
+	case s.user == nil:
+		return s.born.Add(s.srv.cfg().LoginTimeout)
+	case idle > 0 && s.subs.count() == 0:
+		return s.heard.Add(idle)
+	}
+	return time.Time{}
+}
+
+// arm sets the deadline for reading. Needs stopMu.
+func (s *session) arm(deadline time.Time) {
+	s.armed = deadline
+	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+}
+
+// outstayed is whether a read that ran into its deadline ends the session:
+// not while replies are owed, and not by Shutdown, which awaitMore tells.
+func (s *session) outstayed() bool {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	if s.stopping {
+		return false
+	}
+	s.armed = time.Time{}
+	idle := s.srv.cfg().IdleTimeout
+	switch {
+	case s.user == nil && time.Now().Before(s.ends()):
+		return false // it was to be parked
+	case s.user == nil || s.frames.partial():
+	case s.subs.count() > 0 || idle == 0 || time.Since(s.heard) < idle:
+		return false // it was armed early, or by other rules
+	case !s.pipe.idle():
+		s.heard = time.Now()
+		return false
+	}
+	s.log().Debug("session timed out", "logged_in", s.user != nil)
+	return true
+}
+
+// longAgo is a deadline that is over.
+var longAgo = time.Unix(1, 0)

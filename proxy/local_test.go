@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -202,5 +203,17 @@ func TestC4Counted(t *testing.T) {
 	}
 	if len(refused) > maxRefusedNames+1 {
 		t.Errorf("%d names are kept, want at most %d", len(refused), maxRefusedNames+1)
+	}
+}
+
+// C1: COMMAND's shared bytes are the reply of the session's protocol.
+func TestCommandInBothProtocols(t *testing.T) {
+	srv := start(t, nil)
+	c := srv.dial(t)
+	c.ask("COMMAND", string(appendReply(nil, describeAll(), 2)))
+	c.send("HELLO 3\r\nCOMMAND\r\nQUIT\r\n")
+	got, err := io.ReadAll(c.r)
+	if want := string(appendReply(nil, describeAll(), 3)) + "+OK\r\n"; err != nil || !strings.HasSuffix(string(got), want) {
+		t.Errorf("%v; RESP3 has %d bytes, want them to end with the %d of COMMAND", err, len(got), len(want))
 	}
 }

@@ -35,16 +35,16 @@ func (s *session) parks() time.Time {
 	if !canPark || s.socket == nil {
 		return time.Time{}
 	}
-	at := s.heard.Add(s.srv.patience())
+	at := s.heard.Add(s.srv.parksAfter())
 	if at.Before(s.goesOn) {
 		return s.goesOn
 	}
 	return at
 }
 
-// patience is how long a session waits for its next command before it is
+// parksAfter is how long a session waits for its next command before it is
 // parked.
-func (s *Server) patience() time.Duration {
+func (s *Server) parksAfter() time.Duration {
 	if s.readers.Load() > manyReaders {
 		return s.parkAfter / parkSooner
 	}
@@ -106,7 +106,7 @@ func (s *session) wakeUp() {
 	}
 	go s.serve(func() error {
 		s.reading = s.newReading()
-		s.goesOn = time.Now().Add(max(s.srv.patience(), shortestStay))
+		s.goesOn = time.Now().Add(max(s.srv.parksAfter(), shortestStay))
 		return s.talk()
 	})
 }

@@ -27,7 +27,7 @@ func (s *session) awaitMore() bool {
 	if partial {
 		s.begun = s.frames.given
 	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
-		deadline, slack = at, s.srv.patience()/2
+		deadline, slack = at, s.srv.parksAfter()/2
 	}
 	// One that is a little early does as well: outstayed and park tell it. So
 	// not every command moves a timer.

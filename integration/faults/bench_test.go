@@ -40,7 +40,10 @@ type bench struct {
 
 // plan is what differs from one bench to the other.
 type plan struct {
-	length         time.Duration // 0 where something else ends it
+	// length is how long faults are drawn, and four times as long where until
+	// then the run has not shown what it must (TestFaults); 0 where something
+	// else ends it.
+	length         time.Duration
 	clients        int
 	redlockds      int
 	minTTL, maxTTL time.Duration
@@ -92,9 +95,8 @@ func (b *bench) manner(slot int) manner {
 
 func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }
 
-func (b *bench) ended() bool {
-	return b.over.Load() || b.length > 0 && b.h.now() > b.length || b.tb.Failed()
-}
+// ended is whether nothing more is to be done.
+func (b *bench) ended() bool { return b.over.Load() || b.tb.Failed() }
 
 // number is one of the environment.
 func number(name string, otherwise int) int {
@@ -144,8 +146,8 @@ func (b *bench) run(disturb func()) {
 	b.waitWell()
 	b.growth.begin(b.redlockds)
 	b.h.began = time.Now()
-	if os.Getenv("TRACE") != "" {
-		b.trace()
+	for _, m := range b.masters {
+		b.trace(m)
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)

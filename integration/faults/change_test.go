@@ -35,6 +35,7 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	m := b.masters[at]
 	old, oldName := m.Master, m.name
 	next := b.newMaster(m.fsync, m.clock)
+	b.trace(next)
 	b.h.fault("replace master: %s by %s", oldName, next.name)
 	var all sync.WaitGroup
 	var oldLinks []*rig.Link

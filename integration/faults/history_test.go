@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,10 +67,8 @@ type history struct {
 	violations []string
 	// stood are the times in which the bench itself stood still.
 	stood []stillness
-	// bares are the times of bare majorities, bare how many holders had one
-	// and lost a master of it.
+	// bares are the times of bare majorities.
 	bares  []stretch
-	bare   int
 	counts map[string]int
 }
 
@@ -84,6 +83,13 @@ func (h *history) add(c *call) {
 	defer h.mu.Unlock()
 	h.keys[c.key] = append(h.keys[c.key], c)
 	h.counts[fmt.Sprintf("%s %v", c.kind, c.answer)]++
+}
+
+// count is how often calls of a kind were answered so.
+func (h *history) count(what string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.counts[what]
 }
 
 func (h *history) fault(format string, args ...any) {
@@ -153,4 +159,25 @@ func (h *history) bareMajority(from, to time.Duration) {
 // one of it.
 func (h *history) onBare(s span) bool {
 	return slices.ContainsFunc(h.bares, func(b stretch) bool { return s.by.sent > b.from && s.by.got < b.to && s.end > b.to })
+}
+
+// onBares is how many holders so far had a bare majority and lost a master of
+// it.
+func (h *history) onBares() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, calls := range h.keys {
+		for _, s := range spansOf(bySent(calls), bySending) {
+			if h.onBare(s) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// bySent is calls in the order of their sending.
+func bySent(calls []*call) []*call {
+	return slices.SortedFunc(slices.Values(calls), func(x, y *call) int { return cmp.Compare(x.sent, y.sent) })
 }

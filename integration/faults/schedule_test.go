@@ -38,6 +38,12 @@ func (s *schedule) count(name string) {
 	s.ran[name]++
 }
 
+func (s *schedule) counted(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ran[name]
+}
+
 func (s *schedule) index(m *master) int {
 	for i, o := range s.b.masters {
 		if o == m {

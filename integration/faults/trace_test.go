@@ -4,33 +4,35 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"os"
 	"regexp"
 	"sync"
 	"time"
 )
 
-var traced struct {
+var traced = struct {
 	sync.Mutex
 	lines map[string][]string
-}
+}{lines: map[string][]string{}}
 
 var keyInLine = regexp.MustCompile(`key-\d+-\d+`)
 
-// trace keeps what each master carries out, by key, from MONITOR.
-func (b *bench) trace() {
-	traced.lines = map[string][]string{}
-	for _, m := range b.masters {
-		go func() {
-			for !b.ended() {
-				b.monitor(m)
-				time.Sleep(2 * time.Millisecond)
-			}
-		}()
+// trace keeps what a master carries out, by key, from MONITOR, if TRACE is set.
+func (b *bench) trace(m *master) {
+	if os.Getenv("TRACE") == "" {
+		return
 	}
+	name, addr := m.name, m.Addr
+	go func() {
+		for !b.ended() {
+			b.monitor(name, addr)
+			time.Sleep(2 * time.Millisecond)
+		}
+	}()
 }
 
-func (b *bench) monitor(m *master) {
-	c, err := net.Dial("tcp", m.Addr)
+func (b *bench) monitor(name, addr string) {
+	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return
 	}
@@ -46,7 +48,7 @@ func (b *bench) monitor(m *master) {
 			line = line[:40] + " ... " + line[len(line)-150:]
 		}
 		traced.Lock()
-		traced.lines[key] = append(traced.lines[key], fmt.Sprintf("%9.3f master %s %s", b.h.now().Seconds(), m.name, line))
+		traced.lines[key] = append(traced.lines[key], fmt.Sprintf("%9.3f master %s %s", b.h.now().Seconds(), name, line))
 		traced.Unlock()
 	}
 }

@@ -36,10 +36,9 @@ func (b *bench) check() {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, 2)
-	checked, certain, bare, stale := 0, 0, 0, 0
+	checked, certain, stale := 0, 0, 0
 	for _, key := range slices.Sorted(maps.Keys(b.h.keys)) {
-		calls := b.h.keys[key]
-		slices.SortFunc(calls, func(x, y *call) int { return int(x.sent - y.sent) })
+		calls := bySent(b.h.keys[key])
 		gate <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-gate }()
@@ -50,11 +49,6 @@ func (b *bench) check() {
 			mu.Lock()
 			checked++
 			certain += len(spans)
-			for _, sp := range spans {
-				if b.h.onBare(sp) {
-					bare++
-				}
-			}
 			mu.Unlock()
 			if x, y, found := twoHolders(spansOf(calls, byArrival)); found {
 				b.h.violation("TWO HOLDERS of %s, who count from the arrival of their OK:\n  %v\n  %v\n%s", key,
@@ -85,8 +79,7 @@ func (b *bench) check() {
 	}
 	wg.Wait()
 	b.tb.Logf("%d histories; calls: %v", checked, b.h.counts)
-	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", certain, bare)
-	b.h.bare = bare
+	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", certain, b.h.onBares())
 	b.tb.Logf("in %d histories somebody was refused by copies that a release had not reached", stale)
 	if stale > 1+checked/100 {
 		b.tb.Errorf("in %d of %d histories copies of a released lock refused, want 1 %% at most", stale, checked)
@@ -103,13 +96,13 @@ func (b *bench) check() {
 // story is all that is known about a key in a time.
 func (b *bench) story(key string, from, to time.Duration) string {
 	var out []string
-	for _, c := range b.h.keys[key] {
+	calls := bySent(b.h.keys[key])
+	for _, c := range calls {
 		if c.got >= from && c.sent <= to {
 			out = append(out, c.String())
 		}
 	}
-	if len(b.h.keys[key]) > 0 {
-		calls := b.h.keys[key]
+	if len(calls) > 0 {
 		out = append(out, b.h.near(max(from, calls[0].sent), min(to, calls[len(calls)-1].got))...)
 	}
 	out = append(out, b.traceOf(key)...)

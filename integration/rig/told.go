@@ -24,16 +24,7 @@ func (r *Redlockd) Info(field string) string {
 // Metric is a number without labels that the admin address tells of.
 func (r *Redlockd) Metric(name string) float64 {
 	r.tb.Helper()
-	resp, err := http.Get("http://" + r.Admin + "/metrics")
-	if err != nil {
-		r.tb.Fatalf("metrics: %v", err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		r.tb.Fatalf("metrics: %v", err)
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(r.scrape()) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil {
@@ -44,6 +35,28 @@ func (r *Redlockd) Metric(name string) float64 {
 	}
 	r.tb.Fatalf("no metric %s", name)
 	return 0
+}
+
+// scrape asks again where a redlockd that stood still meanwhile says that it
+// took too long.
+func (r *Redlockd) scrape() string {
+	r.tb.Helper()
+	for end := time.Now().Add(Patience); ; {
+		resp, err := http.Get("http://" + r.Admin + "/metrics")
+		if err != nil {
+			r.tb.Fatalf("metrics: %v", err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		switch {
+		case err != nil:
+			r.tb.Fatalf("metrics: %v", err)
+		case resp.StatusCode == http.StatusOK:
+			return string(text)
+		case resp.StatusCode != http.StatusServiceUnavailable || time.Now().After(end):
+			r.tb.Fatalf("metrics: %s: %s", resp.Status, text)
+		}
+	}
 }
 
 // Goroutines is how many the process has.

@@ -85,9 +85,10 @@ func TestStopUnderLoad(t *testing.T) {
 // TestLocksOutliveRedlockd is design section 10: redlockd is killed, and
 // another one serves the same locks at once.
 func TestLocksOutliveRedlockd(t *testing.T) {
-	r, _ := StartCluster(t, 5)
+	r, masters := StartCluster(t, 5)
 	r.wantTake("outlives")
 	second := JoinRedlockd(t, r.Config)
+	second.WaitVoting(masters...)
 	eventually(t, "the second redlockd knows the lock", func() (bool, string) {
 		token, err := second.Client().Get(context.Background(), "outlives").Result()
 		return token == "me", fmt.Sprint(token, err)

@@ -51,6 +51,14 @@ func (c *Config) lookSlack() time.Duration {
 // stay bounds every operation's time in redlockd (V2).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
+// settling is how long another redlockd takes at most to see that a master's
+// clock has stepped, and to say so in its mark: the time between two looks, and
+// some round trips for the look, one at the other masters, and the mark (M5).
+// Masters whose round trips come near to timeout hardly vote.
+func (c *Config) settling() time.Duration {
+	return lookEvery + 2*c.Timeout + 10*lookPause
+}
+
 // roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,
 // so that marks are seldom written (M3).
 func roundHold(h time.Duration) time.Duration {

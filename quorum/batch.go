@@ -16,7 +16,9 @@ type batch struct {
 	// under is the mark that the votes are asked for under; nil for embedded
 	// masters, which have none.
 	under *mark
-	sent  time.Duration
+	// settled is whether the clock had been watched for long enough.
+	settled bool
+	sent    time.Duration
 
 	// commands, answers and outcomes are memory for them: a lane's batches
 	// follow one another and use the same. carry is how many tasks each command

@@ -22,6 +22,9 @@ const (
 	unheardAfter = 10 * time.Second
 )
 
+// clientName is what each connection is called, in CLIENT LIST of a master.
+const clientName = "redlockd"
+
 var errConnectionOver = errors.New("the connection was closed")
 
 // connection is one connection to a master's database, from dialling to its
@@ -70,7 +73,7 @@ func (c *connection) dial(db int) error {
 		Password:          m.Password,
 		TLSConfig:         m.TLS,
 		SelectDB:          db,
-		ClientName:        "redlockd",
+		ClientName:        clientName,
 		ClientSetInfo:     rueidis.DisableClientSetInfo,
 		Dialer:            dialer,
 		DialCtxFn:         c.reach,

@@ -32,19 +32,21 @@ type fakeMaster struct {
 	aof    bool
 	// promoted is how far it had followed a master before.
 	promoted int
-	offset   time.Duration
-	nextID   int
-	ids      map[*peer.Peer]int
-	killed   map[int]bool
-	down     bool
-	frozen   chan struct{} // closed at the thaw
-	delay    time.Duration
-	pipes    []net.Conn
-	log      []string
-	from     []int             // by what connection each of them came; 0 is a script
-	refused  map[string]string // command -> error
-	secret   string            // a key that redlockd has no right to
-	paged    bool              // SCAN obeys COUNT, which miniredis does not
+	// others are the connections of others, as INFO tells.
+	others  int
+	offset  time.Duration
+	nextID  int
+	ids     map[*peer.Peer]int
+	killed  map[int]bool
+	down    bool
+	frozen  chan struct{} // closed at the thaw
+	delay   time.Duration
+	pipes   []net.Conn
+	log     []string
+	from    []int             // by what connection each of them came; 0 is a script
+	refused map[string]string // command -> error
+	secret  string            // a key that redlockd has no right to
+	paged   bool              // SCAN obeys COUNT, which miniredis does not
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
@@ -168,8 +170,8 @@ func (f *fakeMaster) info() string {
 	if f.policy != "noeviction" {
 		maxmemory = 1 << 20
 	}
-	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\n",
-		f.runID, f.role, maxmemory, f.policy, aof, offset)
+	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
+		f.runID, f.role, maxmemory, f.policy, aof, offset, f.others+1)
 }
 
 func (f *fakeMaster) set(change func()) {

@@ -15,6 +15,7 @@ func readInfo(info string) server {
 	}
 	s := server{runID: fields["run_id"], version: fields["redis_version"], replica: fields["role"] != "master",
 		durable: fields["aof_enabled"] == "1" && fields["second_repl_offset"] == "-1"}
+	s.clients, _ = strconv.Atoi(fields["connected_clients"])
 	if policy := fields["maxmemory_policy"]; fields["maxmemory"] != "0" && policy != "noeviction" {
 		s.evicts = policy
 	}

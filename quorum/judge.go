@@ -28,6 +28,8 @@ type server struct {
 	replica        bool
 	// evicts is the policy by which it may evict locks; empty if it may not.
 	evicts string
+	// clients are its connections, ours among them.
+	clients int
 	// durable is whether it says that it loses nothing in a restart: one that
 	// was a replica may lack the last writes.
 	durable bool
@@ -45,8 +47,10 @@ type memory struct {
 	wanted time.Duration
 	// beatDue is whether its beat is to be raised.
 	beatDue bool
-	// stepped is whether its clock has (M5).
-	stepped bool
+	// stepped is whether its clock has (M5), settling how long others may take
+	// to tell of a step that we have not seen.
+	stepped  bool
+	settling time.Duration
 }
 
 // rules are what a master is judged by.
@@ -243,6 +247,9 @@ func (r *rules) pending(s sight) judgement {
 func (r *rules) voting(mk *mark, m memory) judgement {
 	j := judgement{open: true}
 	j.state, j.reason = r.stateUnder(mk)
+	if m.settling > 0 && j.state == Voting {
+		j.state, j.reason, j.left = Quarantine, whySettling, m.settling
+	}
 	if m.beatDue || m.wanted > mk.greatest {
 		j.write = mk.with(func(c *mark) {
 			c.greatest = max(c.greatest, m.wanted)

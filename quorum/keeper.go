@@ -87,7 +87,7 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 		}
 		// However often it is poked, it does not look all the time.
 		wait(ctx, nil, lookPause)
-		wait(ctx, l.poke, lookEvery-lookPause)
+		wait(ctx, l.poke, l.lookAgain()-lookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}
@@ -107,13 +107,14 @@ func (l *lane) greet(c *connection) (sight, error) {
 		return sight{}, err
 	}
 	c.id = id
+	before := l.lastLooked()
 	s, err := l.look(c)
 	if err != nil {
 		return sight{}, err
 	}
 	c.runID = s.server.runID
 	c.is7 = atLeast7(s.server.version)
-	return s, nil
+	return s, l.meet(c, s, before)
 }
 
 // fence ends the earlier connections to the same server, so that nothing of

@@ -69,6 +69,11 @@ type lane struct {
 	redraw  bool
 	stepped time.Duration
 	looked  time.Duration
+	// settles is when others must have told of a step of the clock that our own
+	// line does not show (meet), 0 before the first look at it. settled is
+	// whether the mark was looked at since (M5).
+	settles time.Duration
+	settled bool
 	// markSent is when the newest look at the mark went out, pending since
 	// when the mark is known to be pending; 0 when it is not (M4).
 	markSent time.Duration
@@ -107,7 +112,7 @@ type lane struct {
 func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
 	l := &lane{cfg: cfg, name: m.Name, embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), owed: map[owedKey]*task{},
+		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
@@ -194,9 +199,9 @@ func (l *lane) crowded(times int) bool {
 // canVote is whether it may be asked to create locks now. Needs mu.
 func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
 
-// votes is whether the master may be asked to create locks (M4).
+// votes is whether the master may be asked to create locks (M4, M5).
 func (l *lane) votes() bool {
-	if l.embedded || l.under == nil || !l.under.real || l.joins(l.under) {
+	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)

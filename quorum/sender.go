@@ -47,7 +47,7 @@ func (l *lane) next(c *connection, b *batch) bool {
 // awaits any more. Needs mu.
 func (l *lane) take(b *batch) {
 	b.clear()
-	b.under, b.sent = l.under, l.now()
+	b.under, b.settled, b.sent = l.under, l.settled, l.now()
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
@@ -95,7 +95,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		l.traffic().batches.add(received - b.sent)
 	}
 	counts := l.counts(c, b, results, received)
-	quarantined := b.under != nil && !(b.under.real && l.votes())
+	quarantined := b.under != nil && !(b.under.real && b.settled && l.votes())
 	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	bundles := !c.singly

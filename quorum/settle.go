@@ -17,11 +17,13 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	step := l.db.whoseStep(l)
 	switch step {
 	case unclear:
+		l.wakeKeeper()
 		return nil // the next look tells, soon
 	case ourPause:
 		l.db.stoodStill()
 		return nil
 	}
+	settling := l.settling(s)
 	if l.mayBeExempt(s) {
 		s.server.durable = s.server.durable && l.syncsAlways(c)
 	}
@@ -32,7 +34,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	var j judgement
 	for try := 0; ; try++ {
 		m, r := l.rules(s, beatDue)
-		m.stepped = step == masters
+		m.stepped, m.settling = step == masters, settling
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
@@ -187,6 +189,8 @@ func (l *lane) tell(was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
 		l.log.Info("master may vote")
+	case j.reason == whySettling:
+		l.log.Info("master will vote when its clock was watched for a while", "wait", j.left.String())
 	case j.state == Down && was == Down && why != "":
 		l.log.Debug("master is down", "reason", j.reason)
 	case j.state == Down:

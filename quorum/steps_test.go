@@ -1,8 +1,13 @@
 package quorum
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
+	"net"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,16 +47,22 @@ func TestM5Offsets(t *testing.T) {
 	}
 }
 
+// takeBarely takes a lock on the first three of five masters.
+func (c *cluster) takeBarely(op Op) {
+	c.t.Helper()
+	c.masters[3].kill()
+	c.masters[4].kill()
+	c.want(do(c.q, op), Won)
+	c.masters[3].mend()
+	c.masters[4].mend()
+}
+
 // M5, why 19: a step that ends a lock on one master, in either direction and
 // of any size, gives it to nobody else.
 func TestM5StepOfOneMaster(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Minute, 2900 * time.Millisecond, 400 * time.Millisecond, -time.Minute} {
 		inBubble(t, 5, func(c *cluster) {
-			c.masters[3].kill()
-			c.masters[4].kill()
-			c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
-			c.masters[3].mend()
-			c.masters[4].mend()
+			c.takeBarely(acquire("k", "t", 2*time.Second))
 			time.Sleep(time.Second)
 			c.masters[0].set(func() { c.masters[0].offset = step })
 			for began := time.Now(); time.Since(began) < 900*time.Millisecond; time.Sleep(10 * time.Millisecond) {
@@ -70,6 +81,115 @@ func TestM5StepOfOneMaster(t *testing.T) {
 			}
 		})
 	}
+}
+
+// M5: a redlockd that starts right after a step has no line to see it by. Until
+// the one that has can tell it in the mark, it takes, extends and denies
+// nothing by that master's word; where nobody else is connected it does not
+// wait.
+func TestM5StepBeforeTheFirstLook(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		time.Sleep(2 * time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.others = 1 })
+		}
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		other := c.redlockd()
+		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the start", time.Since(began))
+			}
+			if o := do(other, Op{Kind: Extend, Key: "k", Token: "t", TTL: 10 * time.Second}); o.Verdict == Absent || o.Verdict == Held {
+				t.Fatalf("the holder is told that it has no lock %v after the start", time.Since(began))
+			}
+			if o := do(other, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
+				t.Fatalf("a read finds no lock %v after the start", time.Since(began))
+			}
+		}
+		c.want(do(other, acquire("other", "u", time.Second)), Won)
+		for _, f := range c.masters {
+			f.set(func() { f.others = 0 })
+		}
+		alone, began := c.redlockd(), time.Now()
+		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
+			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
+		}
+	})
+}
+
+// M5: so does one that was cut off from a master for long: its line allows for
+// what the clock may have drifted.
+func TestM5StepAfterALongAbsence(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		var mu sync.Mutex
+		var link net.Conn
+		cut := false
+		c.cfg.Masters = slices.Clone(c.cfg.Masters)
+		c.cfg.Masters[0].dial = func() (net.Conn, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if cut {
+				return nil, errors.New("no route to host")
+			}
+			var err error
+			link, err = c.masters[0].dial()
+			return link, err
+		}
+		set := func(now bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			if cut = now; cut {
+				_ = link.Close()
+			}
+		}
+		for _, f := range c.masters {
+			f.set(func() { f.others = 1 })
+		}
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		set(true)
+		time.Sleep(5 * time.Minute)
+		c.takeBarely(acquire("k", "t", 2*time.Second))
+		time.Sleep(1200 * time.Millisecond)
+		for _, f := range c.masters[1:] {
+			f.set(func() { f.delay = 5 * time.Millisecond })
+		}
+		// The drift allows for 3 s in 5 min.
+		c.masters[0].set(func() { c.masters[0].offset = 2500 * time.Millisecond })
+		set(false)
+		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(2 * time.Millisecond) {
+			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the connection", time.Since(began))
+			}
+		}
+		time.Sleep(20 * time.Second)
+		c.want(do(other, acquire("k", "u", time.Second)), Won)
+	})
+}
+
+// M5: a database that is used for the first time knows the clocks as the others
+// do.
+func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		open := make(chan struct{})
+		c.q.Open(3, func() { close(open) })
+		<-open
+		k := acquire("k", "t", 10*time.Second)
+		k.DB = 3
+		c.takeBarely(k)
+		time.Sleep(1900 * time.Millisecond)
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			u := acquire("k", "u", 2*time.Second)
+			u.DB = 3
+			if o := do(other, u); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the first use", time.Since(began))
+			}
+		}
+	})
 }
 
 // M5: when a quorum jumps together it may be our own pause: this redlockd

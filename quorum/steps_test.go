@@ -192,6 +192,59 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 	})
 }
 
+// M5: what went out before the clock had settled counts as before, whenever
+// its answer comes.
+func TestM5AskedBeforeTheClockSettled(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		time.Sleep(2 * time.Second)
+		c.masters[0].Del("k") // as a step of its clock would
+		for _, f := range c.masters {
+			f.set(func() { f.delay = 5 * time.Millisecond })
+		}
+		settle := func(settled bool) {
+			l := c.q.databases[0].Load().list().lanes[0]
+			l.mu.Lock()
+			l.settled = settled
+			l.mu.Unlock()
+		}
+		settle(false)
+		out := start(c.q, Op{Kind: Read, Key: "k"})
+		time.Sleep(time.Millisecond)
+		settle(true)
+		if o := <-out; o.Verdict == Absent {
+			t.Errorf("the lock is gone by the word of a master whose clock was being watched")
+		}
+	})
+}
+
+// M5: the mark tells of a step as soon as others may rely on it, whatever the
+// time between the look that sees it and those at the other masters.
+func TestM5StepIsToldInTime(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.delay = time.Millisecond })
+			time.Sleep(170 * time.Millisecond)
+		}
+		for at, f := range c.masters {
+			time.Sleep(time.Duration(at) * 190 * time.Millisecond)
+			f.set(func() { f.offset += time.Minute })
+			began := time.Now()
+			for {
+				m, err := parseMark(f.holds(MarkKey))
+				if err == nil && !m.real {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+			if took := time.Since(began); took > c.cfg.settling() {
+				t.Errorf("the step of master %s was told after %v, others wait %v", f.name, took, c.cfg.settling())
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 // M5: when a quorum jumps together it may be our own pause: this redlockd
 // grants nothing for the greatest hold, touches no mark, and goes on with
 // releases, reads and extends; another serves.

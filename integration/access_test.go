@@ -83,6 +83,7 @@ var denied = []struct {
 // A user without the right hears NOPERM in Redis's words, and nothing is
 // changed on any master.
 func TestUserWithoutRights(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 3)
 	cfg := overFive(masters)
 	cfg.Password = "root"

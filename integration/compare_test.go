@@ -8,6 +8,7 @@ import (
 // TestCompare runs the tests of integration/bench, the program of make bench,
 // which is a module of its own.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	program(t, "redis-server")
 	for _, args := range [][]string{{"vet", "."}, {"test", "-count=1", "."}} {
 		cmd := exec.CommandContext(t.Context(), "go", args...)

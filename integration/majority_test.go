@@ -29,6 +29,7 @@ const raceFactor = 6
 // NOQUORUM, none hangs, nothing grows without bound, and service is back by
 // itself.
 func TestMajorityFrozen(t *testing.T) {
+	t.Parallel()
 	length := 10 * time.Second
 	if testing.Short() {
 		length = 2 * time.Second

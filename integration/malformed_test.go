@@ -151,6 +151,7 @@ func sendRaw(t *testing.T, addr, data string) net.Conn {
 // TestReaderThatNeverReads is S5: a session that does not read its replies
 // neither holds up the others nor fills the memory.
 func TestReaderThatNeverReads(t *testing.T) {
+	t.Parallel()
 	r, _ := StartCluster(t, 5)
 	for range 20 {
 		c, err := net.DialTimeout("tcp", r.Addr, patience)

@@ -51,6 +51,7 @@ func takeBareMajority(t *testing.T) *bareMajority {
 // have a lock forgets it, and then two that never knew it and the one that
 // forgot would be a majority for somebody else.
 func TestBareMajorityNotGivenTwice(t *testing.T) {
+	t.Parallel()
 	for _, loss := range []struct {
 		name string
 		do   func(*testing.T, *bareMajority)
@@ -135,6 +136,7 @@ func flush(t *testing.T, m *Master) {
 // TestQuarantineEnds is M4: a master that may have forgotten locks is asked
 // for none, and votes again when all that it may have forgotten are over.
 func TestQuarantineEnds(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	cfg.MaxTTL = time.Second

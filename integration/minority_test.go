@@ -10,6 +10,7 @@ import (
 // TestMinorityAway is P3: with one and with two of five masters dead, frozen
 // or late, clients notice nothing, and locks of before are what they were.
 func TestMinorityAway(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []struct {
 		name string
 		do   func(*Master, *Link)

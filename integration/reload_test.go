@@ -28,6 +28,7 @@ import (
 // S6: one SIGHUP replaces a certificate, a password and a master, while
 // sessions take and release locks: none of them notices.
 func TestS6ReloadOfAllUnderLoad(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 6)
 	dir := t.TempDir()
 	writeCertificate(t, dir, "first")

@@ -19,6 +19,7 @@ import (
 // that a redlockd that goes on gives, no lock is lost, and none has two
 // holders.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	const clients, shared = 8, 3
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)

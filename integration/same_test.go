@@ -45,10 +45,10 @@ func TestSameAsRedis(t *testing.T) {
 	cfg := overFive(masters)
 	cfg.Timeout = unhurried
 	redlockd := StartRedlockd(t, cfg, masters)
+	masters = StartMasters(t, 5)
 	strict := overFive(masters)
 	strict.Timeout, strict.NoExpiry = unhurried, "max_ttl"
-	lenient := JoinRedlockd(t, strict)
-	lenient.WaitVoting(masters...)
+	lenient := StartRedlockd(t, strict, masters)
 
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {

@@ -85,6 +85,7 @@ func TestStopUnderLoad(t *testing.T) {
 // TestLocksOutliveRedlockd is design section 10: redlockd is killed, and
 // another one serves the same locks at once.
 func TestLocksOutliveRedlockd(t *testing.T) {
+	t.Parallel()
 	r, masters := StartCluster(t, 5)
 	r.wantTake("outlives")
 	second := JoinRedlockd(t, r.Config)

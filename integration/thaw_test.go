@@ -15,6 +15,7 @@ import (
 // after its thaw leaves no key behind, also for clients that have left, and
 // also when its connection was closed in between.
 func TestThawLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, variant := range []struct {
 		name          string
 		leave, closed bool
@@ -94,6 +95,7 @@ func waitSent(t *testing.T, m *Master, keys []string, timeout time.Duration) {
 // earlier lock in its buffers. The next holder's lock, with the same token,
 // survives its thaw, also when the connection was closed in between.
 func TestThawFreesNothing(t *testing.T) {
+	t.Parallel()
 	for _, closed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("connection closed %v", closed), func(t *testing.T) {
 			masters := StartMasters(t, 5)

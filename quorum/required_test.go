@@ -1,7 +1,10 @@
 package quorum
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,13 +21,26 @@ func movingIn(t *testing.T, test func(c *cluster, old *fakeMaster)) {
 
 // oldTake is an old client's SET NX PX on the old Redis.
 func (f *fakeMaster) oldTake(key, token string, ttl time.Duration) bool {
+	f.t.Helper()
 	f.SetTime(time.Now())
-	if f.Exists(key) {
-		return false
+	conn, err := f.dial()
+	if err != nil {
+		f.t.Fatal(err)
 	}
-	_ = f.Set(key, token)
-	f.SetTTL(key, ttl)
-	return true
+	defer conn.Close()
+	words := []string{"SET", key, token, "NX", "PX", strconv.FormatInt(ttl.Milliseconds(), 10)}
+	command := fmt.Sprintf("*%d\r\n", len(words))
+	for _, w := range words {
+		command += fmt.Sprintf("$%d\r\n%s\r\n", len(w), w)
+	}
+	if _, err := io.WriteString(conn, command); err != nil {
+		f.t.Fatal(err)
+	}
+	reply, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return reply == "+OK\r\n"
 }
 
 func TestV11OldClientsLockIsHeld(t *testing.T) {

@@ -88,6 +88,8 @@ type judgement struct {
 	reason string
 	left   time.Duration
 	unfit  bool
+	// said is whether the reason is the master's own word.
+	said bool
 }
 
 // judge says what a master may do (M3, M4). It is a pure function.

@@ -43,7 +43,7 @@ func (l *lane) keep() {
 		}
 		l.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			l.enter(nil, judgement{state: Down, reason: reasonOf(err)})
+			l.enter(nil, judgement{state: Down, reason: reasonOf(err), said: !broken(err)})
 		}
 		wait(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
@@ -77,13 +77,18 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.mu.Unlock()
 	go l.serve(c)
 	var beat time.Duration
-	for {
+	for told := l.embedded || l.db.number != 0; ; told = true {
 		due := beat == 0 || l.now()-beat >= lookEvery
 		if err := l.settle(c, s, due); err != nil {
 			return earlier, err
 		}
 		if due {
 			beat = l.now()
+		}
+		if !told {
+			if err := l.tellRights(c); err != nil {
+				return earlier, err
+			}
 		}
 		// However often it is poked, it does not look all the time.
 		wait(ctx, nil, lookPause)

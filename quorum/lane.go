@@ -96,6 +96,8 @@ type lane struct {
 	purged    time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
+	// lacking are the rights that it does not give us, the keeper's.
+	lacking string
 
 	// own is the master's traffic over all databases; that of database 0's
 	// lane counts, see traffic.

@@ -184,14 +184,15 @@ func (l *lane) enter(c *connection, j judgement) {
 
 // tell logs a change of state (design section 9). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
-// ready without it.
+// ready without it. While one is down the reasons of the network change all the
+// time; what it says itself is news.
 func (l *lane) tell(was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
 		l.log.Info("master may vote")
 	case j.reason == whySettling:
 		l.log.Info("master will vote when its clock was watched for a while", "wait", j.left.String())
-	case j.state == Down && was == Down && why != "":
+	case j.state == Down && was == Down && why != "" && !j.said:
 		l.log.Debug("master is down", "reason", j.reason)
 	case j.state == Down:
 		if was != Down {

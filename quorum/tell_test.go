@@ -22,12 +22,12 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// count is how many lines have both words.
 // logger writes there what an operator sees.
 func (l *logged) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Info})
 }
 
+// count is how many lines have the message and the master's name.
 func (l *logged) count(message, master string) int { return l.countOf(message, "master="+master) }
 
 // countOf is how many lines have all of these texts.
@@ -68,6 +68,43 @@ func TestDownIsToldOnce(t *testing.T) {
 		told("down again", 2, 1)
 		if n := lines.count("master is down", "a"); n != 0 {
 			t.Errorf("a master that is well is told to be down %d times", n)
+		}
+	})
+}
+
+// A master that was lost and refuses redlockd when it is back says why: that is
+// told once, and it is not what was told of the loss. What it does not let
+// redlockd do is told as well.
+func TestRightsAreTold(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		var lines logged
+		q := c.redlockdTelling(lines.logger())
+		time.Sleep(5 * time.Second)
+		refuse := func(command string) {
+			c.masters[2].kill()
+			time.Sleep(5 * time.Second)
+			c.masters[2].set(func() {
+				clear(c.masters[2].refused)
+				c.masters[2].refused[command] = "NOPERM this user has no permissions to run the '" + command + "' command"
+			})
+			c.masters[2].mend()
+			time.Sleep(5 * time.Second)
+		}
+		refuse("INFO")
+		if n := lines.countOf("master is down", "master=c", "'INFO'"); n != 1 {
+			t.Errorf("it is told %d times that INFO is refused, want once", n)
+		}
+		for range 2 {
+			refuse("MGET")
+		}
+		if n := lines.countOf("[WARN]", "may not use all commands", "master=c", "lacks=mget"); n != 1 {
+			t.Errorf("it is told %d times that MGET is refused, want once", n)
+		}
+		if s := q.Status().Masters[2]; s.State != Voting {
+			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
+		}
+		if n := lines.countOf("may not use all commands"); n != 1 {
+			t.Errorf("%d lines tell of refused commands, want one", n)
 		}
 	})
 }

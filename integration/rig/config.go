@@ -27,7 +27,8 @@ type Config struct {
 	Names   []string // of the masters; a, b, c, ... if nil
 	// Required is the name of the required master, if there is one.
 	Required string
-	// MasterPassword is what the masters ask for.
+	// MasterUser and MasterPassword are what the masters ask for.
+	MasterUser     string
 	MasterPassword string
 
 	LogLevel string
@@ -72,6 +73,7 @@ func (c Config) Text() string {
 	fmt.Fprintf(&b, "%s\n}\n\n", c.Quorum)
 	for i, addr := range c.Masters {
 		fmt.Fprintf(&b, "master %q {\n  address = %q\n", c.name(i), addr)
+		line("username", c.MasterUser, c.MasterUser == "")
 		line("password", c.MasterPassword, c.MasterPassword == "")
 		if c.Required != "" && c.name(i) == c.Required {
 			fmt.Fprintf(&b, "  required = true\n")

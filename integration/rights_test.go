@@ -1,0 +1,144 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const mastersUser = "redlockd"
+
+// TestRightsOfTheDocs gives redlockd the rights of docs/acl.md on its masters,
+// has it do what it does, and none of it is refused; and each right that is
+// taken away is named in redlockd's log, or keeps the master from voting.
+func TestRightsOfTheDocs(t *testing.T) {
+	t.Parallel()
+	line := docsLine(t)
+	masters := StartMasters(t, 5)
+	for _, m := range masters {
+		permit(t, m, strings.Fields(line)...)
+	}
+	cfg := overFive(masters)
+	cfg.MasterUser, cfg.MasterPassword = mastersUser, "SECRET"
+	r := StartRedlockd(t, cfg, masters)
+	useAll(t, r, masters)
+	second := JoinRedlockd(t, cfg)
+	second.WaitVoting(masters...)
+	for _, m := range masters {
+		if denied, err := m.Client.Do(context.Background(), "ACL", "LOG").Slice(); err != nil || len(denied) > 0 {
+			t.Errorf("a master denied %v, %v", denied, err)
+		}
+	}
+	second.Stop()
+	for right := range strings.FieldsSeq(line) {
+		name, ok := strings.CutPrefix(right, "+")
+		if !ok || name == "hello" || name == "auth" || name == "select" {
+			continue // the first two are everybody's; database 0 needs no SELECT
+		}
+		t.Run(name, func(t *testing.T) { wantNamed(t, r, masters[0], name) })
+	}
+}
+
+// docsLine is the line in docs/acl.md that makes the user.
+func docsLine(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/acl.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "ACL SETUSER "+mastersUser+" ") {
+			return line
+		}
+	}
+	t.Fatal("no line in docs/acl.md makes a user")
+	return ""
+}
+
+func permit(t *testing.T, m *Master, words ...string) {
+	t.Helper()
+	args := make([]any, len(words))
+	for i, w := range words {
+		args[i] = w
+	}
+	if err := m.Client.Do(context.Background(), args...).Err(); err != nil {
+		t.Fatalf("%v: %v", words, err)
+	}
+}
+
+// useAll has redlockd carry out what needs each of the rights.
+func useAll(t *testing.T, r *Redlockd, masters []*Master) {
+	t.Helper()
+	ctx, c := context.Background(), r.Client()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	pipe := c.Pipeline()
+	for i := range 50 { // go to the masters as bundles
+		pipe.SetNX(ctx, fmt.Sprint("bundle:", i), "me", time.Minute)
+	}
+	for i := range 50 {
+		pipe.Eval(ctx, releaseScript, []string{fmt.Sprint("bundle:", i)}, "me")
+	}
+	_, err := pipe.Exec(ctx)
+	must(err)
+	r.wantTake("one")
+	must(c.Eval(ctx, extendScript, []string{"one"}, "me", 60000).Err())
+	must(c.PExpire(ctx, "one", time.Minute).Err())
+	must(c.Get(ctx, "one").Err())
+	must(c.DBSize(ctx).Err())
+	must(c.Scan(ctx, 0, "*", 10).Err())
+	must(c.Do(ctx, "LOCKS", "LIST").Err())
+	must(c.Del(ctx, "one").Err())
+	other := redis.NewClient(&redis.Options{Addr: r.Addr, DB: 3, MaxRetries: -1})
+	defer other.Close()
+	must(other.SetNX(ctx, "in database 3", "me", time.Minute).Err())
+	// A lost attempt is undone.
+	for _, m := range masters[:3] {
+		must(m.Client.Set(ctx, "theirs", "them", time.Minute).Err())
+	}
+	if ok, err := c.SetNX(ctx, "theirs", "me", time.Minute).Result(); ok || err != nil {
+		t.Errorf("a lock of somebody else's was given: %v, %v", ok, err)
+	}
+	waitGone(t, masters[3:], "theirs")
+	for _, m := range masters { // a new connection fences the old one
+		must(m.Client.Do(ctx, "CLIENT", "KILL", "USER", mastersUser).Err())
+	}
+	eventually(t, "all masters vote again", func() (bool, string) {
+		n := r.Metric("redlockd_masters_voting")
+		return n == 5 && r.Metric("redlockd_lost_connections_total") > 0, fmt.Sprint(n, " vote")
+	})
+}
+
+// wantNamed takes one right away, and expects redlockd to tell of it.
+func wantNamed(t *testing.T, r *Redlockd, m *Master, right string) {
+	t.Helper()
+	before := len(r.Log())
+	permit(t, m, "ACL", "SETUSER", mastersUser, "-"+right)
+	permit(t, m, "CLIENT", "KILL", "USER", mastersUser)
+	command, _, _ := strings.Cut(right, "|")
+	eventually(t, "redlockd tells of "+right, func() (bool, string) {
+		for line := range strings.Lines(r.Log()[before:]) {
+			named := strings.Contains(line, "lacks="+right+"\n") || strings.Contains(line, "lacks=\""+right) ||
+				strings.Contains(line, "end earlier") && right == "client|kill"
+			if named || strings.Contains(line, "[WARN]") && strings.Contains(line, "'"+command) {
+				return true, ""
+			}
+		}
+		return false, r.Log()[before:]
+	})
+	permit(t, m, "ACL", "SETUSER", mastersUser, "+"+right)
+	permit(t, m, "CLIENT", "KILL", "USER", mastersUser)
+	eventually(t, "the master votes again", func() (bool, string) {
+		n := r.Metric("redlockd_masters_voting")
+		return n == 5, fmt.Sprint(n, " vote")
+	})
+}

@@ -74,7 +74,10 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	defer stopped()
 	go keepBallast(serving, p.server.Clients)
 	served := make(chan error, 1)
-	go func() { served <- p.server.Serve(ln) }()
+	go func() {
+		_ = waitReady(ctx, q)
+		served <- p.server.Serve(ln)
+	}()
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
 		"quorum", majority(len(cfg.quorum.Masters)), "version", shortVersion())
 	if adminLn != nil {

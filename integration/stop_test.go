@@ -98,6 +98,21 @@ func TestLocksOutliveRedlockd(t *testing.T) {
 	second.wantLife("outlives")
 }
 
+// TestStartBesideAnother requires that a redlockd which starts beside another
+// one, and watches the masters' clocks first (M5), lets clients wait and refuses
+// nothing, for two seconds.
+func TestStartBesideAnother(t *testing.T) {
+	masters := StartMasters(t, 5)
+	cfg := overFive(masters)
+	StartRedlockd(t, cfg, masters)
+	began := time.Now()
+	second := JoinRedlockd(t, cfg)
+	got := DialWire(t, second.Addr).Ask("SET", "at once", "me", "NX", "PX", "60000")
+	if took := time.Since(began); got != "+OK\r\n" && took < 2*time.Second {
+		t.Errorf("%q after %v, want OK", got, took)
+	}
+}
+
 // TestStartsWithoutMajority requires that a start with unreachable masters is
 // no failure: the answer is NOQUORUM, with a reason, until a majority is there.
 func TestStartsWithoutMajority(t *testing.T) {

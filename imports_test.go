@@ -32,6 +32,7 @@ var rooms = map[string][]string{
 // speaks it. "tests" is every test.
 var homes = map[string][]string{
 	"github.com/tidwall/redcon":         {"proxy"},
+	"github.com/coreos/go-systemd":      {""},
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script"},

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
@@ -75,7 +76,9 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	go keepBallast(serving, p.server.Clients)
 	served := make(chan error, 1)
 	go func() {
-		_ = waitReady(ctx, q)
+		if _ = waitReady(ctx, q); ctx.Err() == nil {
+			p.tellSystemd(daemon.SdNotifyReady)
+		}
 		served <- p.server.Serve(ln)
 	}()
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
@@ -141,9 +144,18 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	}
 }
 
+// tellSystemd tells how far it is where systemd asked for it (Type=notify), so
+// that `systemctl restart` ends when clients are served.
+func (p *process) tellSystemd(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		p.log.Warn("systemd cannot be told", "state", state, "error", err)
+	}
+}
+
 // stop ends the sessions, then the quorum, then the admin address (S6).
 func (p *process) stop() {
 	p.log.Info("stopping", "drain", p.cfg.drain)
+	p.tellSystemd(daemon.SdNotifyStopping)
 	// Before anything ends, so that whoever asks /readyz sends no more
 	// clients here.
 	if p.admin != nil {

@@ -18,7 +18,8 @@ type database struct {
 	masters atomic.Pointer[masterList]
 	// raised is a hold that all marks were seen to bear.
 	raised atomic.Int64
-	// silentUntil is until when, by our clock, nothing is granted (M5).
+	// silentUntil is until when, by our clock, nothing is granted (M5), see
+	// silentFor.
 	silentUntil atomic.Int64
 	now         clock
 	pulse       *pulse

@@ -192,11 +192,12 @@ func (r *rules) stateUnder(mk *mark) (MasterState, string) {
 }
 
 // restarted judges a master whose mark bears another run_id: it came back
-// with its memory, or with the memory of some earlier time.
+// with its memory, or with the memory of some earlier time. What a clock that
+// stepped meanwhile has ended is not in that memory any more.
 func (r *rules) restarted(s sight, m memory) judgement {
 	mk := s.mark
 	fit := !m.unfit && (s.server.evicts == "" || r.allowEviction)
-	lostNothing := fit && mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat == m.beat
+	lostNothing := fit && !m.stepped && mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat == m.beat
 	if lostNothing {
 		return r.stateOf(judgement{write: mk.with(func(c *mark) { c.runID = s.server.runID })})
 	}

@@ -197,9 +197,15 @@ func (d *database) stoodStill() {
 		"wait", wait.String())
 }
 
-// silent is how much longer this redlockd grants nothing.
+// silentFor is how much longer this redlockd grants nothing. What database 0
+// has seen holds for one that is used for the first time since, and knows the
+// clocks by lines that were drawn anew.
 func (d *database) silentFor(now time.Duration) time.Duration {
-	return max(0, time.Duration(d.silentUntil.Load())-now)
+	left := max(0, time.Duration(d.silentUntil.Load())-now)
+	if d.zero != nil {
+		left = max(left, d.zero.silentFor(now))
+	}
+	return left
 }
 
 func errStoodStill(left time.Duration) error {

@@ -277,3 +277,44 @@ func TestM5QuorumJumpsTogether(t *testing.T) {
 		c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
 	})
 }
+
+// M5: so does a database that is used for the first time after that.
+func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		time.Sleep(2 * time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.offset = 500 * time.Millisecond })
+		}
+		time.Sleep(2 * time.Second)
+		open := make(chan struct{})
+		c.q.Open(3, func() { close(open) })
+		<-open
+		time.Sleep(2 * time.Second)
+		k := acquire("k", "t", 10*time.Second)
+		k.DB = 3
+		o := c.want(do(c.q, k), Undecided)
+		if !strings.Contains(o.Err.Error(), "stood still") {
+			t.Errorf("error is %q", o.Err)
+		}
+	})
+}
+
+// M4, M5: a master that lost nothing in a restart is in quarantine all the same
+// if its clock has stepped meanwhile.
+func TestM5StepInARestartThatLosesNothing(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		f := c.masters[0]
+		f.set(func() { f.aof = true })
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		time.Sleep(2 * time.Second)
+		f.kill()
+		f.set(func() { f.offset = time.Minute })
+		f.startWithMemory()
+		for began := time.Now(); time.Since(began) < 7*time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(c.q, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the restart", time.Since(began))
+			}
+		}
+	})
+}

@@ -51,6 +51,14 @@ func (c *Config) lookSlack() time.Duration {
 // stay bounds every operation's time in redlockd (V2).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
+// watched is whether a clock that was last looked at so long ago was looked at
+// all the time, as far as the padding of holds goes: its timeout for a step that
+// nobody sees is half for the drift that the line allows for, and half for the
+// round trips (M5). Who looks once a second has not been away.
+func (c *Config) watched(ago time.Duration) bool {
+	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
+}
+
 // settling is how long another redlockd takes at most to see that a master's
 // clock has stepped, and to say so in its mark: the time between two looks, and
 // some round trips for the look, one at the other masters, and the mark (M5).

@@ -162,8 +162,9 @@ func TestTraceMastersInAnotherOrder(t *testing.T) {
 // tell that it is not held.
 func TestTraceMasterLeavesWithACopy(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *cluster) {
-		c.change(c.q, c.listed("e"))
 		old := c.redlockd()
+		time.Sleep(2 * time.Second)
+		c.change(c.q, c.listed("e"))
 		c.reaches(c.q, 2, "announced")
 		c.masters[2].kill()
 		c.masters[3].kill()

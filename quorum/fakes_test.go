@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -32,21 +33,23 @@ type fakeMaster struct {
 	aof    bool
 	// promoted is how far it had followed a master before.
 	promoted int
-	// others are the connections of others, as INFO tells.
-	others  int
-	offset  time.Duration
-	nextID  int
-	ids     map[*peer.Peer]int
-	killed  map[int]bool
-	down    bool
-	frozen  chan struct{} // closed at the thaw
-	delay   time.Duration
-	pipes   []net.Conn
-	log     []string
-	from    []int             // by what connection each of them came; 0 is a script
-	refused map[string]string // command -> error
-	secret  string            // a key that redlockd has no right to
-	paged   bool              // SCAN obeys COUNT, which miniredis does not
+	offset   time.Duration
+	nextID   int
+	ids      map[*peer.Peer]int
+	// clients are the living connections by id, with the names they gave, which
+	// are not heard if it is nameless.
+	clients  map[int]string
+	nameless bool
+	killed   map[int]bool
+	down     bool
+	frozen   chan struct{} // closed at the thaw
+	delay    time.Duration
+	pipes    []net.Conn
+	log      []string
+	from     []int             // by what connection each of them came; 0 is a script
+	refused  map[string]string // command -> error
+	secret   string            // a key that redlockd has no right to
+	paged    bool              // SCAN obeys COUNT, which miniredis does not
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
@@ -59,7 +62,7 @@ func newFakeMaster(t *testing.T, name string) *fakeMaster {
 // boot starts the server without any memory.
 func (f *fakeMaster) boot() {
 	f.Miniredis = miniredis.NewMiniRedis()
-	f.ids, f.killed = map[*peer.Peer]int{}, map[int]bool{}
+	f.ids, f.killed, f.clients = map[*peer.Peer]int{}, map[int]bool{}, map[int]string{}
 	conn, err := f.Miniredis.Dial() // makes the server, which has the hook
 	if err != nil {
 		f.t.Fatal(err)
@@ -91,8 +94,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	cmd = strings.ToUpper(cmd)
 	f.mu.Lock()
 	if f.ids[c] == 0 && cmd == "HELLO" {
-		f.nextID++
-		f.ids[c] = f.nextID
+		f.greet(c, args)
 	}
 	// The commands of a script are called with miniredis's lock held: they
 	// wait for nothing.
@@ -114,7 +116,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		return true
 	}
 	f.log, f.from = append(f.log, cmd+" "+strings.Join(args, " ")), append(f.from, f.ids[c])
-	if text := f.refused[cmd]; text != "" {
+	if text := f.refusal(cmd, args); text != "" {
 		c.WriteError(text)
 		return true
 	}
@@ -125,6 +127,8 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		c.WriteBulk(f.info())
 	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "ID"):
 		c.WriteInt(f.ids[c])
+	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "LIST"):
+		c.WriteBulk(f.list())
 	case cmd == "CLIENT" && len(args) > 0 && strings.EqualFold(args[0], "KILL"):
 		id, _ := strconv.Atoi(args[len(args)-1])
 		f.killed[id] = true
@@ -139,6 +143,34 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		return false
 	}
 	return true
+}
+
+// greet numbers a connection, until it is over.
+func (f *fakeMaster) greet(c *peer.Peer, args []string) {
+	f.nextID++
+	id, name := f.nextID, ""
+	if at := slices.Index(args, "SETNAME"); at >= 0 && !f.nameless {
+		name = args[at+1]
+	}
+	f.ids[c], f.clients[id] = id, name
+	c.OnDisconnect(func() { f.set(func() { delete(f.clients, id) }) })
+}
+
+// list is CLIENT LIST.
+func (f *fakeMaster) list() string {
+	var b strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(f.clients)) {
+		fmt.Fprintf(&b, "id=%d addr=10.0.0.1:%d name=%s age=1\n", id, 1000+id, f.clients[id])
+	}
+	return b.String()
+}
+
+// refusal is the error that a command is answered by, or none.
+func (f *fakeMaster) refusal(cmd string, args []string) string {
+	if cmd == "CLIENT" && len(args) > 0 {
+		cmd += " " + strings.ToUpper(args[0])
+	}
+	return f.refused[cmd]
 }
 
 // writePage answers SCAN in database 0, the cursor being a key's number.
@@ -171,7 +203,7 @@ func (f *fakeMaster) info() string {
 		maxmemory = 1 << 20
 	}
 	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
-		f.runID, f.role, maxmemory, f.policy, aof, offset, f.others+1)
+		f.runID, f.role, maxmemory, f.policy, aof, offset, len(f.clients))
 }
 
 func (f *fakeMaster) set(change func()) {
@@ -353,13 +385,24 @@ func (c *cluster) end() {
 // redlockd is one more redlockd over the same masters.
 func (c *cluster) redlockd() *Quorum {
 	c.t.Helper()
-	return c.redlockdTelling(hclog.NewNullLogger())
+	return c.redlockdWith(hclog.NewNullLogger(), monotonic())
 }
 
 // redlockdTelling is one that tells its log to somebody.
 func (c *cluster) redlockdTelling(log hclog.Logger) *Quorum {
 	c.t.Helper()
-	q, err := newQuorum(c.cfg, log, monotonic())
+	return c.redlockdWith(log, monotonic())
+}
+
+// redlockdBy is one that goes by a clock of its own.
+func (c *cluster) redlockdBy(now clock) *Quorum {
+	c.t.Helper()
+	return c.redlockdWith(hclog.NewNullLogger(), now)
+}
+
+func (c *cluster) redlockdWith(log hclog.Logger, now clock) *Quorum {
+	c.t.Helper()
+	q, err := newQuorum(c.cfg, log, now)
 	if err != nil {
 		c.t.Fatal(err)
 	}

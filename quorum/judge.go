@@ -47,10 +47,8 @@ type memory struct {
 	wanted time.Duration
 	// beatDue is whether its beat is to be raised.
 	beatDue bool
-	// stepped is whether its clock has (M5), settling how long others may take
-	// to tell of a step that we have not seen.
-	stepped  bool
-	settling time.Duration
+	// stepped is whether its clock has (M5).
+	stepped bool
 }
 
 // rules are what a master is judged by.
@@ -75,6 +73,9 @@ type rules struct {
 	// wait is how long locks of before may last (M4), greatest what a new
 	// mark bears.
 	wait, greatest time.Duration
+	// settling is how long others may take to tell of a step that we have not
+	// seen (M5).
+	settling time.Duration
 }
 
 // judgement is what follows from a look.
@@ -172,7 +173,7 @@ func (r *rules) latest(s sight) generation {
 // stateOf fills in what follows from the mark that is written.
 func (r *rules) stateOf(j judgement) judgement {
 	j.open = true
-	j.state, j.reason = r.stateUnder(j.write)
+	j = r.stateUnder(j, j.write)
 	if !j.write.real {
 		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
 		if j.write.why == whyNew {
@@ -182,13 +183,18 @@ func (r *rules) stateOf(j judgement) judgement {
 	return j
 }
 
-// stateUnder is what a master is under a real mark: one that joins does not
-// vote yet (M8).
-func (r *rules) stateUnder(mk *mark) (MasterState, string) {
-	if mk.joining(r.name) {
-		return Quarantine, "joins the list of masters"
+// stateUnder fills in what a master is under a real mark: one that joins does
+// not vote yet (M8), nor does one whose clock is being watched (M5).
+func (r *rules) stateUnder(j judgement, mk *mark) judgement {
+	switch {
+	case mk.joining(r.name):
+		j.state, j.reason = Quarantine, "joins the list of masters"
+	case r.settling > 0:
+		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
+	default:
+		j.state = Voting
 	}
-	return Voting, ""
+	return j
 }
 
 // restarted judges a master whose mark bears another run_id: it came back
@@ -248,11 +254,7 @@ func (r *rules) pending(s sight) judgement {
 
 // voting raises what is to be raised.
 func (r *rules) voting(mk *mark, m memory) judgement {
-	j := judgement{open: true}
-	j.state, j.reason = r.stateUnder(mk)
-	if m.settling > 0 && j.state == Voting {
-		j.state, j.reason, j.left = Quarantine, whySettling, m.settling
-	}
+	j := r.stateUnder(judgement{open: true}, mk)
 	if m.beatDue || m.wanted > mk.greatest {
 		j.write = mk.with(func(c *mark) {
 			c.greatest = max(c.greatest, m.wanted)

@@ -112,14 +112,13 @@ func (l *lane) greet(c *connection) (sight, error) {
 		return sight{}, err
 	}
 	c.id = id
-	before := l.lastLooked()
 	s, err := l.look(c)
 	if err != nil {
 		return sight{}, err
 	}
 	c.runID = s.server.runID
 	c.is7 = atLeast7(s.server.version)
-	return s, l.meet(c, s, before)
+	return s, nil
 }
 
 // fence ends the earlier connections to the same server, so that nothing of
@@ -167,9 +166,7 @@ func (l *lane) look(c *connection) (sight, error) {
 	if !l.embedded {
 		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
 	}
-	l.setAsking(true, sent)
-	results := c.ask(append(commands, c.client.B().Time().Build())...)
-	l.setAsking(false, 0)
+	results := l.asks(c, append(commands, c.client.B().Time().Build())...)
 	var s sight
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
@@ -203,7 +200,7 @@ func (l *lane) look(c *connection) (sight, error) {
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
 func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
-	r := c.ask(c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
+	r := l.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
 		Arg(itoa(int64(l.db.number))).Build())[0]
 	raw, err := r.ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
@@ -213,6 +210,14 @@ func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
 		s.zero, _ = parseMark(raw) // what is no mark lists nothing
 	}
 	return s, nil
+}
+
+// asks asks on the keeper's behalf: a master that does not answer it is frozen
+// as well.
+func (l *lane) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
+	l.setAsking(true, l.now())
+	defer l.setAsking(false, 0)
+	return c.ask(commands...)
 }
 
 func (l *lane) setAsking(asking bool, since time.Duration) {

@@ -63,15 +63,20 @@ type lane struct {
 	bearsForReal bool
 	looks        looks
 	// offsets are what the clock must fit to, redraw whether the next look
-	// begins them anew. stepped is when one did not fit, until it is known
-	// why; looked is when the last look came in (M5).
+	// begins them anew. stepped is when one did not fit, until it is known why,
+	// and jump by how much the last one did not; looked is when the last look
+	// came in (M5).
 	offsets offsets
 	redraw  bool
 	stepped time.Duration
+	jump    jump
 	looked  time.Duration
-	// settles is when others must have told of a step of the clock that our own
-	// line does not show (meet), 0 before the first look at it. settled is
-	// whether the mark was looked at since (M5).
+	// sure is when the newest look went out that tells how the clock stands. met
+	// is whether others were looked for since there was no line, settles until
+	// when they must have told of a step, and settled whether the mark was
+	// looked at since (M5, settling.go).
+	sure    time.Duration
+	met     bool
 	settles time.Duration
 	settled bool
 	// markSent is when the newest look at the mark went out, pending since
@@ -114,7 +119,7 @@ type lane struct {
 func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
 	l := &lane{cfg: cfg, name: m.Name, embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded,
+		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded, sure: never,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)

@@ -45,6 +45,18 @@ func (o *offsets) within(n offset) bool {
 	return !ahead && !behind
 }
 
+// jump is by how many milliseconds a clock has jumped, at least and at most.
+type jump struct{ least, most float64 }
+
+// jumped is by how much, for an offset that is not within.
+func (o *offsets) jumped(n offset) jump {
+	age := millis(n.received)*o.drift + clockStep
+	return jump{least: n.low - age - o.highest, most: n.high + age - o.lowest}
+}
+
+// same is whether two clocks may have jumped by the same time.
+func (j jump) same(other jump) bool { return j.least <= other.most && other.least <= j.most }
+
 // add remembers an offset, one in a second, and forgets those older than keep.
 func (o *offsets) add(n offset, keep time.Duration) {
 	if last := len(o.entries) - 1; last >= 0 && n.sent-o.entries[last].sent < time.Second {

@@ -85,14 +85,14 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 		got := c.listAll(0, 2, func(step int) {
 			if step == 2 {
 				c.masters[0].kill()
-				time.Sleep(time.Second)
+				time.Sleep(2 * lookEvery)
 			}
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("listed %q, want %q", got, want)
 		}
 		c.masters[1].kill()
-		time.Sleep(time.Second)
+		time.Sleep(2 * lookEvery)
 		_, err := c.q.Scan(c.t.Context(), 0, 0, anyKey, 2)
 		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM 1 of 3 masters can be reached") {
 			t.Errorf("without a quorum: %v", err)

@@ -20,8 +20,11 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		l.wakeKeeper()
 		return nil // the next look tells, soon
 	case ourPause:
-		l.db.stoodStill()
+		l.db.stoodStill(l)
 		return nil
+	}
+	if err := l.meet(c, s); err != nil {
+		return err
 	}
 	settling := l.settling(s)
 	if l.mayBeExempt(s) {
@@ -34,7 +37,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	var j judgement
 	for try := 0; ; try++ {
 		m, r := l.rules(s, beatDue)
-		m.stepped, m.settling = step == masters, settling
+		m.stepped, r.settling = step == masters, settling
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
@@ -69,6 +72,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		}
 	}
 	l.mu.Lock()
+	l.settled = l.met && settling == 0
 	l.memory.unfit = j.unfit
 	if step == masters && j.write != nil && s.mark == j.write {
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
@@ -109,7 +113,7 @@ func (l *lane) raiseGeneration(c *connection, s sight) (sight, error) {
 		return s, nil
 	}
 	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
-	err := c.ask(c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
+	err := l.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
 			return s, err
@@ -126,7 +130,7 @@ func (l *lane) write(c *connection, s sight, m *mark) (bool, error) {
 	if s.mark == nil && l.db.number != 0 {
 		return l.list(c, s, m)
 	}
-	n, err := c.ask(c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
+	n, err := l.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
 		Arg(s.raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
@@ -137,7 +141,7 @@ func (l *lane) list(c *connection, s sight, m *mark) (bool, error) {
 	if s.unlisted(l.db.number) {
 		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
 	}
-	n, err := c.ask(c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
+	n, err := l.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
 		Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
@@ -155,7 +159,7 @@ func (l *lane) mayBeExempt(s sight) bool {
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
 func (l *lane) syncsAlways(c *connection) bool {
-	r := c.ask(c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+	r := l.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()
 	return err == nil && values["appendfsync"] == "always"
 }

@@ -2,8 +2,6 @@ package quorum
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -13,19 +11,18 @@ import (
 // finds out whose step it was.
 
 // sawClock takes a look at the master's clock, in microseconds, and returns
-// whether it fits to those of before. Needs mu.
+// whether it is known to fit to those of before. Needs mu.
 func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 	l.looked = received
 	n := newOffset(micros, sent, received)
 	if l.redraw || l.embedded {
 		// An embedded master's clock is our own.
-		l.redraw = false
+		l.redraw, l.sure = false, never
 		l.offsets.redraw(n)
 	}
-	if len(l.offsets.entries) == 0 && l.zero != nil {
-		l.offsets = l.zero.line()
-	}
+	good := l.hasLine(n)
 	if !l.offsets.within(n) {
+		l.jump = l.offsets.jumped(n)
 		if l.stepped == 0 {
 			l.stepped = received
 			l.wakeKeeper()
@@ -41,104 +38,9 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		// A slower one would tell too little about the clock, and who answers
 		// so has no vote either.
 		l.looks.add((micros+999)/1000, sent, received)
+		l.sure = sent
 	}
-	return true
-}
-
-// line is a copy of what is remembered of the clock.
-func (l *lane) line() offsets {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	o := l.offsets
-	o.entries = slices.Clone(o.entries)
-	return o
-}
-
-// A redlockd that has just started has no line to compare a clock with, and one
-// that has not seen a master for long has a line of little use: so much may the
-// clock have drifted. Those who watched it have a good one, and tell of a step
-// in the mark, within a second and some round trips. So long the master does
-// not vote here.
-
-// whySettling is why it does not.
-const whySettling = "its clock is being watched"
-
-// meet notes, when a connection is greeted by the look s, when the clock
-// settles: at once where no other redlockd is connected to the master, which
-// could have seen a step, or where our own line is good enough to see what the
-// padding of holds does not cover. before is when we had looked before.
-func (l *lane) meet(c *connection, s sight, before time.Duration) error {
-	settles := l.whenSettles()
-	if settles == 0 && l.zero != nil {
-		settles = l.zero.whenSettles()
-	}
-	drifted := float64(s.sent-before) * l.cfg.ClockDrift
-	if settles == 0 || before != 0 && drifted > float64(l.cfg.Timeout) {
-		others, err := l.hasOthers(c, s)
-		if err != nil {
-			return err
-		}
-		settles = s.sent
-		if others {
-			settles += l.cfg.settling()
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.settles, l.settled = settles, l.settled && settles <= s.sent
-	return nil
-}
-
-func (l *lane) lastLooked() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.looked
-}
-
-// hasOthers is whether another redlockd is connected to the master, as far as
-// can be told: without the right to list them any connection may be one.
-func (l *lane) hasOthers(c *connection, s sight) (bool, error) {
-	r := c.ask(c.client.B().ClientList().Build())[0]
-	if err := r.Error(); broken(err) {
-		return false, err
-	}
-	list, err := r.ToString()
-	if err != nil {
-		return s.server.clients > 1, nil
-	}
-	for line := range strings.Lines(list) {
-		if strings.Contains(line, " name="+clientName+" ") && !strings.HasPrefix(line, "id="+itoa(c.id)+" ") {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func (l *lane) whenSettles() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.settles
-}
-
-// settling is how much longer the clock settles, after a look at the mark; 0
-// where it has.
-func (l *lane) settling(s sight) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.settled = l.settled || s.sent >= l.settles; l.settled {
-		return 0
-	}
-	return max(l.settles-l.now(), time.Millisecond)
-}
-
-// lookAgain is when the keeper looks again, if nothing wakes it before.
-func (l *lane) lookAgain() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.settled {
-		return lookEvery
-	}
-	return min(lookEvery, max(lookPause, l.settles-l.now()))
+	return good
 }
 
 // whose is what a step turned out to be.
@@ -148,13 +50,13 @@ const (
 	nobodys  whose = iota // there was none
 	unclear               // not all masters have been looked at since
 	masters               // this master's clock has stepped
-	ourPause              // a quorum jumped together: our own pause
+	ourPause              // a quorum jumped by the same time: our own pause
 )
 
 // whoseStep finds out, for one master that may have stepped.
 func (d *database) whoseStep(l *lane) whose {
 	l.mu.Lock()
-	at := l.stepped
+	at, by := l.stepped, l.jump
 	l.mu.Unlock()
 	if at == 0 {
 		return nobodys
@@ -164,7 +66,9 @@ func (d *database) whoseStep(l *lane) whose {
 		other.mu.Lock()
 		switch {
 		case other.stepped != 0:
-			together++
+			if other.jump.same(by) {
+				together++
+			}
 		case other.open && other.looked <= at && !other.frozen():
 			waiting = true
 			other.wakeKeeper()
@@ -172,23 +76,30 @@ func (d *database) whoseStep(l *lane) whose {
 		other.mu.Unlock()
 	}
 	switch {
-	case together >= d.list().quorum:
-		return ourPause
 	case waiting:
 		return unclear
+	case together >= d.list().quorum:
+		return ourPause
 	default:
 		return masters
 	}
 }
 
 // stoodStill draws all lines anew, and grants nothing until all locks of
-// before are over: nobody can tell a step of a quorum from our own pause. The
-// marks are not touched, so other redlockd serve on.
-func (d *database) stoodStill() {
+// before are over: nobody can tell a step of a quorum by the same time as that
+// of first from our own pause. The marks are not touched, so other redlockd
+// serve on. A clock that jumped by another time has stepped besides, and its
+// keeper says so.
+func (d *database) stoodStill(first *lane) {
 	_, wait := d.greatestHold(nil)
+	first.mu.Lock()
+	by := first.jump
+	first.mu.Unlock()
 	for _, l := range d.list().lanes {
 		l.mu.Lock()
-		l.redraw, l.stepped, l.looks = true, 0, looks{drift: d.cfg.ClockDrift}
+		if l.stepped == 0 || l.jump.same(by) {
+			l.redraw, l.stepped, l.looks = true, 0, looks{drift: d.cfg.ClockDrift}
+		}
 		l.mu.Unlock()
 		l.wakeKeeper()
 	}

@@ -1,13 +1,8 @@
 package quorum
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
-	"net"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,141 +76,6 @@ func TestM5StepOfOneMaster(t *testing.T) {
 			}
 		})
 	}
-}
-
-// M5: a redlockd that starts right after a step has no line to see it by. Until
-// the one that has can tell it in the mark, it takes, extends and denies
-// nothing by that master's word; where nobody else is connected it does not
-// wait.
-func TestM5StepBeforeTheFirstLook(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
-		c.takeBarely(acquire("k", "t", 10*time.Second))
-		time.Sleep(2 * time.Second)
-		for _, f := range c.masters {
-			f.set(func() { f.others = 1 })
-		}
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
-		other := c.redlockd()
-		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
-			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
-				t.Fatalf("a second holder %v after the start", time.Since(began))
-			}
-			if o := do(other, Op{Kind: Extend, Key: "k", Token: "t", TTL: 10 * time.Second}); o.Verdict == Absent || o.Verdict == Held {
-				t.Fatalf("the holder is told that it has no lock %v after the start", time.Since(began))
-			}
-			if o := do(other, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
-				t.Fatalf("a read finds no lock %v after the start", time.Since(began))
-			}
-		}
-		c.want(do(other, acquire("other", "u", time.Second)), Won)
-		for _, f := range c.masters {
-			f.set(func() { f.others = 0 })
-		}
-		alone, began := c.redlockd(), time.Now()
-		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
-			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
-		}
-	})
-}
-
-// M5: so does one that was cut off from a master for long: its line allows for
-// what the clock may have drifted.
-func TestM5StepAfterALongAbsence(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
-		var mu sync.Mutex
-		var link net.Conn
-		cut := false
-		c.cfg.Masters = slices.Clone(c.cfg.Masters)
-		c.cfg.Masters[0].dial = func() (net.Conn, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			if cut {
-				return nil, errors.New("no route to host")
-			}
-			var err error
-			link, err = c.masters[0].dial()
-			return link, err
-		}
-		set := func(now bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			if cut = now; cut {
-				_ = link.Close()
-			}
-		}
-		for _, f := range c.masters {
-			f.set(func() { f.others = 1 })
-		}
-		other := c.redlockd()
-		time.Sleep(5 * time.Second)
-		set(true)
-		time.Sleep(5 * time.Minute)
-		c.takeBarely(acquire("k", "t", 2*time.Second))
-		time.Sleep(1200 * time.Millisecond)
-		for _, f := range c.masters[1:] {
-			f.set(func() { f.delay = 5 * time.Millisecond })
-		}
-		// The drift allows for 3 s in 5 min.
-		c.masters[0].set(func() { c.masters[0].offset = 2500 * time.Millisecond })
-		set(false)
-		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(2 * time.Millisecond) {
-			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
-				t.Fatalf("a second holder %v after the connection", time.Since(began))
-			}
-		}
-		time.Sleep(20 * time.Second)
-		c.want(do(other, acquire("k", "u", time.Second)), Won)
-	})
-}
-
-// M5: a database that is used for the first time knows the clocks as the others
-// do.
-func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
-		other := c.redlockd()
-		time.Sleep(5 * time.Second)
-		open := make(chan struct{})
-		c.q.Open(3, func() { close(open) })
-		<-open
-		k := acquire("k", "t", 10*time.Second)
-		k.DB = 3
-		c.takeBarely(k)
-		time.Sleep(1900 * time.Millisecond)
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
-		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
-			u := acquire("k", "u", 2*time.Second)
-			u.DB = 3
-			if o := do(other, u); o.Verdict == Won {
-				t.Fatalf("a second holder %v after the first use", time.Since(began))
-			}
-		}
-	})
-}
-
-// M5: what went out before the clock had settled counts as before, whenever
-// its answer comes.
-func TestM5AskedBeforeTheClockSettled(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
-		c.takeBarely(acquire("k", "t", 10*time.Second))
-		time.Sleep(2 * time.Second)
-		c.masters[0].Del("k") // as a step of its clock would
-		for _, f := range c.masters {
-			f.set(func() { f.delay = 5 * time.Millisecond })
-		}
-		settle := func(settled bool) {
-			l := c.q.databases[0].Load().list().lanes[0]
-			l.mu.Lock()
-			l.settled = settled
-			l.mu.Unlock()
-		}
-		settle(false)
-		out := start(c.q, Op{Kind: Read, Key: "k"})
-		time.Sleep(time.Millisecond)
-		settle(true)
-		if o := <-out; o.Verdict == Absent {
-			t.Errorf("the lock is gone by the word of a master whose clock was being watched")
-		}
-	})
 }
 
 // M5: the mark tells of a step as soon as others may rely on it, whatever the
@@ -311,10 +171,72 @@ func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 		f.kill()
 		f.set(func() { f.offset = time.Minute })
 		f.startWithMemory()
-		for began := time.Now(); time.Since(began) < 7*time.Second; time.Sleep(10 * time.Millisecond) {
+		for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(50 * time.Millisecond) {
 			if o := do(c.q, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder %v after the restart", time.Since(began))
 			}
+		}
+	})
+}
+
+// M5: masters that step within a moment are not our own pause where they step
+// by different times: they lose their votes for all.
+func TestM5QuorumStepsApart(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
+		time.Sleep(2 * time.Second)
+		for i, f := range c.masters[:2] {
+			f.set(func() { f.offset = time.Duration(i+1) * time.Minute })
+		}
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Undecided)
+		other := c.redlockd()
+		time.Sleep(2 * time.Second)
+		c.want(do(other, acquire("k", "u", time.Second)), Undecided)
+	})
+}
+
+// M5: nor is the one master that steps while we stand still.
+func TestM5StepInAPause(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
+		time.Sleep(2 * time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.offset = 300 * time.Millisecond })
+		}
+		// It is looked at last.
+		c.masters[0].set(func() { c.masters[0].offset, c.masters[0].delay = time.Minute, 5*time.Millisecond })
+		time.Sleep(2 * time.Second)
+		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
+		if !strings.Contains(o.Err.Error(), "stood still") {
+			t.Errorf("error is %q", o.Err)
+		}
+		for i, want := range []MasterState{Quarantine, Voting, Voting, Voting, Voting} {
+			if s := c.state(i); s.State != want {
+				t.Errorf("status is %+v, want %s", s, want)
+			}
+		}
+	})
+}
+
+// M5: a step is told in time also while another master freezes just when its
+// mark is written.
+func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		f := c.masters[1]
+		f.set(func() { f.delay = 5 * time.Millisecond })
+		looks := func() bool { // and TIME is on its way
+			log := f.commands(0)
+			return strings.HasPrefix(log[len(log)-1], "GET") && strings.HasPrefix(log[len(log)-2], "INFO")
+		}
+		for !looks() {
+			time.Sleep(time.Millisecond)
+		}
+		f.freeze()
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		time.Sleep(c.cfg.settling())
+		if m, err := parseMark(c.masters[0].holds(MarkKey)); err != nil || m.real {
+			t.Errorf("the mark is %+v, %v", m, err)
 		}
 	})
 }

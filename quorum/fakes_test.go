@@ -40,6 +40,7 @@ type fakeMaster struct {
 	// are not heard if it is nameless.
 	clients  map[int]string
 	nameless bool
+	crowd    int // more connections, which CLIENT LIST leaves out
 	killed   map[int]bool
 	down     bool
 	frozen   chan struct{} // closed at the thaw
@@ -203,7 +204,7 @@ func (f *fakeMaster) info() string {
 		maxmemory = 1 << 20
 	}
 	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
-		f.runID, f.role, maxmemory, f.policy, aof, offset, len(f.clients))
+		f.runID, f.role, maxmemory, f.policy, aof, offset, len(f.clients)+f.crowd)
 }
 
 func (f *fakeMaster) set(change func()) {

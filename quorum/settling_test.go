@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 )
@@ -33,6 +34,26 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 		alone, began := c.redlockd(), time.Now()
 		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
 			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
+		}
+	})
+}
+
+// M5: an old Redis with thousands of clients is not asked for their list, and
+// may have another redlockd among them.
+func TestM5MastersWithManyClients(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.set(func() { f.crowd, f.log = 10*manyClients, nil })
+		}
+		q, began := c.redlockd(), time.Now()
+		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < lookEvery {
+			t.Errorf("it waits %v, %v", time.Since(began), err)
+		}
+		for _, f := range c.masters {
+			if slices.Contains(f.commands(0), "CLIENT LIST") {
+				t.Errorf("master %s lists its clients", f.name)
+			}
 		}
 	})
 }

@@ -13,6 +13,9 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # time after which it starts no more.
 CLIENTS   ?= .
 MOST      ?= 90s
+# make test REDIS_SERVER=/opt/valkey/bin/valkey-server has that server for the
+# masters: a name on the PATH, or a whole path. Replies are compared with the
+# redis-server on the PATH all the same.
 
 .PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release browser packages hostile clean
 

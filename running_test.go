@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -68,11 +70,13 @@ func (r *running) says(t *testing.T, text string) {
 	}
 }
 
-// startMaster starts a redis-server with these arguments besides its port,
-// which option names, and waits until somebody listens there.
+// startMaster starts a redis-server, or what REDIS_SERVER names, with these
+// arguments besides its port, which option names, and waits until somebody
+// listens there.
 func startMaster(t *testing.T, option string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
+	program := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")
+	if _, err := exec.LookPath(program); err != nil {
 		t.Skip("no redis-server here: ", err)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +88,7 @@ func startMaster(t *testing.T, option string, args ...string) string {
 	_, port, _ := net.SplitHostPort(address)
 	args = append([]string{option, port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)
 	var out bytes.Buffer
-	server := exec.Command("redis-server", args...)
+	server := exec.Command(program, args...)
 	server.Stdout, server.Stderr = &out, &out
 	if err := server.Start(); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func TestUserWithoutRights(t *testing.T) {
     operations = ["acquire", "release"]
   }`
 	r := StartRedlockd(t, cfg, masters)
-	redis := StartMaster(t)
+	redis := StartRedis(t)
 	ctx := context.Background()
 	rules := "ACL SETUSER orders on >secret resetkeys ~locks:orders:* resetchannels -@all +set +eval +publish +blpop +acl|whoami"
 	for _, at := range []struct{ addr, password string }{{redis.Addr, ""}, {r.Addr, cfg.Password}} {

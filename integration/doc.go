@@ -11,4 +11,6 @@
 //
 // The tests need redis-server and redis-cli, and redis-py for a python3 (or
 // for the interpreter that REDLOCKD_PYTHON names). `make deps` gets them.
+// REDIS_SERVER names another server for the masters; what is compared is
+// always redis-server.
 package integration

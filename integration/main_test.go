@@ -54,6 +54,11 @@ func StartMaster(tb testing.TB, args ...string) *Master {
 	return rig.StartMaster(tb, args...)
 }
 
+func StartRedis(tb testing.TB, args ...string) *Master {
+	tb.Helper()
+	return rig.StartRedis(tb, args...)
+}
+
 func StartMasters(tb testing.TB, n int) []*Master { tb.Helper(); return rig.StartMasters(tb, n) }
 
 func NewLink(tb testing.TB, to string) *Link { tb.Helper(); return rig.NewLink(tb, to) }

@@ -44,7 +44,7 @@ func TestReplayStackExchangeRedis(t *testing.T) {
 			if rec.password != "" {
 				args = []string{"--requirepass", rec.password}
 			}
-			want := replay(t, events, StartMaster(t, args...).Addr)
+			want := replay(t, events, StartRedis(t, args...).Addr)
 
 			masters := StartMasters(t, 5)
 			cfg := overFive(masters)

@@ -40,7 +40,7 @@ const unhurried = 5 * time.Second
 // to one redis-server and to redlockd over five, and the replies are compared
 // byte by byte, in both protocols, and however the bytes were cut.
 func TestSameAsRedis(t *testing.T) {
-	redisServer := StartMaster(t)
+	redisServer := StartRedis(t)
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	cfg.Timeout = unhurried

@@ -38,7 +38,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 		*scriptSeed = rand.Uint64()
 	}
 	t.Logf("-script-seed %d", *scriptSeed)
-	one := StartMaster(t)
+	one := StartRedis(t)
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	cfg.NoExpiry = "max_ttl"

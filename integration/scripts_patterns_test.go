@@ -22,7 +22,7 @@ var patternScripts = []string{
 // TestC7PatternsAsOnRedis: string.find, match, gmatch and gsub find what
 // Redis's Lua finds, or the script is refused with the pattern's name.
 func TestC7PatternsAsOnRedis(t *testing.T) {
-	one := DialWire(t, StartMaster(t).Addr)
+	one := DialWire(t, StartRedis(t).Addr)
 	r, _ := StartCluster(t, 3)
 	lockd := DialWire(t, r.Addr)
 	seed := *scriptSeed

@@ -181,7 +181,7 @@ func TestPasswords(t *testing.T) {
 	r := StartRedlockd(t, cfg, masters)
 	r.wantTake("secret")
 	r.wantLife("secret")
-	one := StartMaster(t, "--requirepass", cfg.Password)
+	one := StartRedis(t, "--requirepass", cfg.Password)
 	var told [2][]string
 	for i, addr := range []string{one.Addr, r.Addr} {
 		w := DialWire(t, addr)

@@ -11,5 +11,6 @@
 // exit code 0.
 //
 // A test's TestMain calls Main, which keeps the binary for the length of the
-// run. REDLOCKD_BINARY names another one to test.
+// run. REDLOCKD_BINARY names another one to test, and REDIS_SERVER the program
+// of the masters, if it is not redis-server.
 package rig

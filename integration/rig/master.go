@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -15,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Master is one redis-server of a test.
+// Master is one server of a test that keeps keys.
 type Master struct {
 	// Addr is its own address; redlockd may know it by that of a Link.
 	Addr string
@@ -27,8 +28,8 @@ type Master struct {
 	*process
 }
 
-// StartMaster starts a redis-server that keeps nothing on disk, unless args
-// say otherwise, on a port of its own.
+// StartMaster starts a server, redis-server or the one that REDIS_SERVER names,
+// that keeps nothing on disk, unless args say otherwise, on a port of its own.
 func StartMaster(tb TB, args ...string) *Master {
 	tb.Helper()
 	return StartMasterIn(tb, nil, args...)
@@ -37,8 +38,22 @@ func StartMaster(tb TB, args ...string) *Master {
 // StartMasterIn is StartMaster with more environment.
 func StartMasterIn(tb TB, env []string, args ...string) *Master {
 	tb.Helper()
+	return start(tb, cmp.Or(os.Getenv("REDIS_SERVER"), redisServer), env, args)
+}
+
+// StartRedis starts the one Redis that redlockd's replies are compared with:
+// always redis-server, because another server has words of its own.
+func StartRedis(tb TB, args ...string) *Master {
+	tb.Helper()
+	return start(tb, redisServer, nil, args)
+}
+
+const redisServer = "redis-server"
+
+func start(tb TB, program string, env, args []string) *Master {
+	tb.Helper()
 	base := tb.TempDir()
-	m := &Master{Dir: filepath.Join(base, "disk"), process: newProcess(tb, base, Program(tb, "redis-server"))}
+	m := &Master{Dir: filepath.Join(base, "disk"), process: newProcess(tb, base, Program(tb, program))}
 	m.env = env
 	// Writing to a full disk is an error and not the end (FullDisk). What is
 	// ignored here, a child ignores.
@@ -56,7 +71,7 @@ func StartMasterIn(tb TB, env []string, args ...string) *Master {
 		m.Client.Close()
 	}
 	if last != nil {
-		tb.Fatalf("redis-server did not start: %v", last)
+		tb.Fatalf("%s did not start: %v", program, last)
 	}
 	tb.Cleanup(func() {
 		_ = m.Client.Close()
@@ -92,7 +107,7 @@ func password(args []string) string {
 	return ""
 }
 
-// start runs redis-server and waits until this very process answers. The
+// start runs the server and waits until this very process answers. The
 // error says why it does not.
 func (m *Master) start() error {
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -81,7 +80,7 @@ func (r *rig) start(ctx context.Context, opts options) (err error) {
 	for i := range r.redlockds {
 		var masters []*server
 		for range 5 {
-			m, err := r.redis()
+			m, err := r.master()
 			if err != nil {
 				return err
 			}
@@ -160,53 +159,6 @@ func (r *rig) config(masters []*server, listen, quorum string, timeout time.Dura
 	defer f.Close()
 	_, err = f.WriteString(b.String())
 	return f.Name(), err
-}
-
-func (r *rig) redis(args ...string) (*server, error) {
-	dir, err := os.MkdirTemp(r.dir, "redis")
-	if err != nil {
-		return nil, err
-	}
-	port := freePort()
-	s := &server{addr: fmt.Sprintf("127.0.0.1:%d", port), log: filepath.Join(dir, "log")}
-	s.cmd = exec.Command("redis-server", append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", dir,
-		"--save", "", "--appendonly", "no", "--logfile", s.log}, args...)...)
-	if err := r.launch(s); err != nil {
-		return nil, fmt.Errorf("redis-server: %w", err)
-	}
-	return s, s.waitAnswer()
-}
-
-var listening = regexp.MustCompile(`address = "(127\.0\.0\.1:\d+)"`)
-
-func (r *rig) redlockd(binary, config string) (*server, error) {
-	text, err := os.ReadFile(config)
-	if err != nil {
-		return nil, err
-	}
-	s := &server{addr: listening.FindStringSubmatch(string(text))[1], log: config + ".log"}
-	log, err := os.Create(s.log)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close() // the process has its own
-	s.cmd = exec.Command(binary, "-config", config)
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := r.launch(s); err != nil {
-		return nil, err
-	}
-	return s, s.waitAnswer()
-}
-
-// launch starts the process in a group of its own, so that a Ctrl-C reaches
-// the runner alone, which then stops everything.
-func (r *rig) launch(s *server) error {
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
-	r.everything = append(r.everything, s)
-	return nil
 }
 
 // waitAnswer waits until something answers PING.

@@ -60,6 +60,8 @@ func (l *lane) visit(c *connection) (sight, error) {
 
 func mayBootstrap(s sight) error {
 	switch {
+	case s.server.tooOld():
+		return errors.New(s.server.whyTooOld())
 	case s.foreign:
 		return errNotAMark
 	case s.server.replica:

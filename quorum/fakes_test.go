@@ -26,11 +26,12 @@ type fakeMaster struct {
 	*miniredis.Miniredis
 	name string
 
-	mu     sync.Mutex
-	runID  string
-	role   string
-	policy string
-	aof    bool
+	mu      sync.Mutex
+	runID   string
+	version string // what INFO tells
+	role    string
+	policy  string
+	aof     bool
 	// promoted is how far it had followed a master before.
 	promoted int
 	offset   time.Duration
@@ -54,7 +55,7 @@ type fakeMaster struct {
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
-	f := &fakeMaster{t: t, name: name, runID: "run-" + name, role: "master", policy: "noeviction",
+	f := &fakeMaster{t: t, name: name, runID: "run-" + name, version: "6.2.14", role: "master", policy: "noeviction",
 		refused: map[string]string{}}
 	f.boot()
 	return f
@@ -203,8 +204,8 @@ func (f *fakeMaster) info() string {
 	if f.policy != "noeviction" {
 		maxmemory = 1 << 20
 	}
-	return fmt.Sprintf("redis_version:6.2.14\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
-		f.runID, f.role, maxmemory, f.policy, aof, offset, len(f.clients)+f.crowd)
+	return fmt.Sprintf("redis_version:%s\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
+		f.version, f.runID, f.role, maxmemory, f.policy, aof, offset, len(f.clients)+f.crowd)
 }
 
 func (f *fakeMaster) set(change func()) {

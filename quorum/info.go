@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -22,9 +23,22 @@ func readInfo(info string) server {
 	return s
 }
 
-// atLeast7 is whether a redis_version is 7.0 or newer.
-func atLeast7(version string) bool {
-	major, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= 7
+// atLeast is whether a redis_version is this one or newer. What is no version
+// is not.
+func atLeast(version string, major, minor int) bool {
+	var has, hasMinor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &has, &hasMinor); n != 2 {
+		return false
+	}
+	return has > major || has == major && hasMinor >= minor
+}
+
+// tooOld is whether it is a Redis before 6.2, which does not know SET with PXAT
+// (V6): it would take its mark and refuse every lock. A server that tells no
+// version may be good.
+func (s *server) tooOld() bool { return s.version != "" && !atLeast(s.version, 6, 2) }
+
+// whyTooOld is said of such a master.
+func (s *server) whyTooOld() string {
+	return "is Redis " + s.version + ", 6.2 or newer is needed"
 }

@@ -96,6 +96,8 @@ type judgement struct {
 // judge says what a master may do (M3, M4). It is a pure function.
 func judge(s sight, m memory, r rules) judgement {
 	switch mk := s.mark; {
+	case s.server.tooOld():
+		return judgement{state: Refused, reason: s.server.whyTooOld()}
 	case s.foreign:
 		return judgement{state: Refused, reason: errNotAMark.Error()}
 	case s.server.replica:

@@ -117,7 +117,7 @@ func (l *lane) greet(c *connection) (sight, error) {
 		return sight{}, err
 	}
 	c.runID = s.server.runID
-	c.is7 = atLeast7(s.server.version)
+	c.is7 = atLeast(s.server.version, 7, 0)
 	return s, nil
 }
 

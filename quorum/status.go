@@ -17,7 +17,8 @@ const (
 	Frozen MasterState = "frozen"
 	// Down: there is no connection.
 	Down MasterState = "down"
-	// Refused: it answers, but is not the master that was configured.
+	// Refused: it answers, but is not the master that was configured, or is
+	// too old.
 	Refused MasterState = "refused"
 )
 

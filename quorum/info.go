@@ -6,6 +6,22 @@ import (
 	"strings"
 )
 
+// server is what INFO tells of a master.
+type server struct {
+	// version is the redis_version, told the server's own: each Valkey says
+	// that it is Redis 7.2.4 besides.
+	runID, version, told string
+
+	replica bool
+	// evicts is the policy by which it may evict locks; empty if it may not.
+	evicts string
+	// clients are its connections, ours among them.
+	clients int
+	// durable is whether it says that it loses nothing in a restart: one that
+	// was a replica may lack the last writes.
+	durable bool
+}
+
 // readInfo reads what a master tells in INFO.
 func readInfo(info string) server {
 	fields := map[string]string{}
@@ -16,6 +32,10 @@ func readInfo(info string) server {
 	}
 	s := server{runID: fields["run_id"], version: fields["redis_version"], replica: fields["role"] != "master",
 		durable: fields["aof_enabled"] == "1" && fields["second_repl_offset"] == "-1"}
+	s.told = s.version
+	if version := fields["valkey_version"]; version != "" {
+		s.told = "valkey " + version
+	}
 	s.clients, _ = strconv.Atoi(fields["connected_clients"])
 	if policy := fields["maxmemory_policy"]; fields["maxmemory"] != "0" && policy != "noeviction" {
 		s.evicts = policy

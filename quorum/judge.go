@@ -22,19 +22,6 @@ type sight struct {
 	server  server
 }
 
-// server is what INFO tells of a master.
-type server struct {
-	runID, version string
-	replica        bool
-	// evicts is the policy by which it may evict locks; empty if it may not.
-	evicts string
-	// clients are its connections, ours among them.
-	clients int
-	// durable is whether it says that it loses nothing in a restart: one that
-	// was a replica may lack the last writes.
-	durable bool
-}
-
 // memory is what this redlockd knows of a master from before.
 type memory struct {
 	// sawReal is whether it ever bore a real mark, id and beat the last one.

@@ -84,7 +84,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	if s.mark != nil && j.open {
 		l.learn(s.mark, s.raw, s.sent)
 	}
-	l.status.Version, l.status.RunID = s.server.version, s.server.runID
+	l.status.Version, l.status.RunID = s.server.told, s.server.runID
 	l.mu.Unlock()
 	l.enter(c, j)
 	return nil

@@ -33,7 +33,7 @@ type MasterStatus struct {
 	Reason string
 	// Wait is how long its quarantine still lasts at least.
 	Wait time.Duration
-	// Version is the redis_version it told, RunID its run_id.
+	// Version is what it told: 7.0.15, or "valkey 8.1.1". RunID is its run_id.
 	Version string
 	RunID   string
 	// Votes are its part in the verdicts, Batches the time from sending it a

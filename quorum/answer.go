@@ -79,12 +79,25 @@ func errorOutcome(err error) outcome {
 	if !errors.As(err, &re) {
 		return outcome{ballot: ballot{vote: silent}}
 	}
-	code, _, _ := strings.Cut(re.Error(), " ")
-	// A script of Redis 6.2 puts its own words before the error's.
+	code, _, _ := strings.Cut(ownWords(re.Error()), " ")
+	// Embedded masters put other words before those.
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
 		return outcome{ballot: ballot{vote: refused, foreign: true}, done: true, code: "WRONGTYPE"}
 	}
 	return outcome{ballot: ballot{vote: silent}, code: code}
+}
+
+// ownWords are an error's without those that a script of Redis 6.2 puts before
+// them: "Error running script (call to f_1a2b): @user_script:3: @user_script: 3:
+// -OOM command not allowed ...".
+func ownWords(text string) string {
+	const script = "@user_script:"
+	at := strings.LastIndex(text, script)
+	if at < 0 || !strings.HasPrefix(text, "Error running script") {
+		return text
+	}
+	_, text, _ = strings.Cut(text[at+len(script):], ": ") // the number of the line
+	return strings.TrimPrefix(text, "-")
 }
 
 // read reads a good answer.

@@ -101,6 +101,10 @@ type lane struct {
 	purged    time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
+	// fault is the code of the last error that the master answered to an
+	// operation, and faulted when it came.
+	fault   string
+	faulted time.Duration
 	// lacking are the rights that it does not give us, the keeper's.
 	lacking string
 

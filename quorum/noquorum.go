@@ -38,7 +38,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 		text += fmt.Sprintf(", %d without the key", t.absent)
 	}
 	if len(unheard) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.masters.why(unheard))
+		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.masters.why(unheard, a.began))
 	}
 	if v == Split {
 		text += "; split: no token has a majority"
@@ -50,7 +50,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 // (V11).
 func (a *attempt) withoutRequired() error {
 	at := a.masters.required
-	text := "NOQUORUM the required master did not agree: " + a.masters.why([]int{at})
+	text := "NOQUORUM the required master did not agree: " + a.masters.why([]int{at}, a.began)
 	if wait := a.masters.lanes[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
@@ -112,28 +112,33 @@ func (d *database) lacking(vote bool, q int) error {
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// why tells of some masters why they are silent.
-func (m *masterList) why(masters []int) string {
+// why tells of some masters why they were silent since then.
+func (m *masterList) why(masters []int, since time.Duration) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
 		l := m.lanes[i]
 		said := string(l.describe().State)
 		if said == string(Voting) {
-			said = "too late"
-			if l.overloaded() {
-				said = "overloaded"
-			}
+			said = l.unheard(since)
 		}
 		parts[k] = l.name + " " + said
 	}
 	return strings.Join(parts, ", ")
 }
 
-// overloaded is whether too much waits for the master to ask it more (M1).
-func (l *lane) overloaded() bool {
+// unheard is why a master that may vote was silent since then: it refused
+// what it was told (V14), too much waits for it (M1), or it is slow.
+func (l *lane) unheard(since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.crowded(1)
+	switch {
+	case l.fault != "" && l.faulted >= since:
+		return "answered " + l.fault
+	case l.crowded(1):
+		return "overloaded"
+	default:
+		return "too late"
+	}
 }
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
@@ -146,7 +151,7 @@ func reasonOf(err error) string {
 	if err == nil {
 		return "the connection ended"
 	}
-	text := err.Error()
+	text := ownWords(err.Error())
 	if len(text) > 200 {
 		text = text[:200]
 	}

@@ -105,6 +105,9 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		outcomes[i] = outcomeOf(t, answers[i], quarantined)
 		c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustArrive()
+		if outcomes[i].code != "" && !outcomes[i].done {
+			l.fault, l.faulted = outcomes[i].code, received
+		}
 		switch b := outcomes[i].ballot; {
 		case !counts || t.att != nil && !l.countsFor(t.att.masters):
 			outcomes[i].ballot = ballot{vote: silent}

@@ -47,7 +47,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 			return err
 		}
 		if err != nil {
-			j = judgement{state: Refused, reason: "its mark cannot be written: " + err.Error()}
+			j = judgement{state: Refused, reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}
 		if done {

@@ -438,6 +438,14 @@ func TestV14Errors(t *testing.T) {
 			f.set(func() { f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
 		}
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+		time.Sleep(time.Millisecond)
+		for _, f := range c.masters {
+			f.set(func() { f.refused["DEL"] = "MISCONF Errors writing to the AOF file: No space left on device" })
+		}
+		o = c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Undecided)
+		if strings.Count(o.Err.Error(), "answered MISCONF") < 2 || strings.Contains(o.Err.Error(), "OOM") {
+			t.Errorf("no disk has room, and it says %v", o.Err) // the verdict may fall without the third
+		}
 	})
 }
 

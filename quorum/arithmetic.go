@@ -61,10 +61,11 @@ func (c *Config) watched(ago time.Duration) bool {
 
 // settling is how long another redlockd takes at most to see that a master's
 // clock has stepped, and to say so in its mark: the time between two looks, and
-// some round trips for the look, one at the other masters, and the mark (M5).
-// Masters whose round trips come near to timeout hardly vote.
+// five round trips, for the beat before that time, for the look after it, for
+// one at the other masters and one more, and for the mark (M5). Masters whose
+// round trips come nearer to timeout hardly vote.
 func (c *Config) settling() time.Duration {
-	return lookEvery + 2*c.Timeout + 10*lookPause
+	return lookEvery + 4*c.Timeout + 10*lookPause
 }
 
 // roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,

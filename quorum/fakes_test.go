@@ -45,7 +45,8 @@ type fakeMaster struct {
 	killed   map[int]bool
 	down     bool
 	frozen   chan struct{} // closed at the thaw
-	delay    time.Duration
+	delay    time.Duration // of each command
+	way      time.Duration // of each batch
 	pipes    []net.Conn
 	log      []string
 	from     []int             // by what connection each of them came; 0 is a script
@@ -86,9 +87,17 @@ func (f *fakeMaster) dial() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newLazyPipe(c)
+	p := newLazyPipe(c, f.trip)
 	f.set(func() { f.pipes = append(f.pipes, p) })
 	return p, nil
+}
+
+// trip is the way of a batch to the master.
+func (f *fakeMaster) trip() {
+	f.mu.Lock()
+	way := f.way
+	f.mu.Unlock()
+	time.Sleep(way)
 }
 
 // hook delays, freezes and answers what miniredis does not know.
@@ -272,14 +281,15 @@ func (f *fakeMaster) holds(key string) string {
 // connection has been closed meanwhile.
 type lazyPipe struct {
 	net.Conn
+	trip   func() // takes as long as the way there
 	mu     sync.Mutex
 	more   *sync.Cond
 	buf    bytes.Buffer
 	closed bool
 }
 
-func newLazyPipe(c net.Conn) *lazyPipe {
-	p := &lazyPipe{Conn: c}
+func newLazyPipe(c net.Conn, trip func()) *lazyPipe {
+	p := &lazyPipe{Conn: c, trip: trip}
 	p.more = sync.NewCond(&p.mu)
 	go p.pump()
 	return p
@@ -298,6 +308,7 @@ func (p *lazyPipe) pump() {
 			_ = p.Conn.Close()
 			return
 		}
+		p.trip()
 		if _, err := p.Conn.Write(b); err != nil {
 			return
 		}

@@ -72,11 +72,12 @@ type lane struct {
 	jump    jump
 	looked  time.Duration
 	// sure is when the newest look went out that tells how the clock stands. met
-	// is whether others were looked for since there was no line, settles until
-	// when they must have told of a step, and settled whether the mark was
-	// looked at since (M5, settling.go).
+	// is whether others were looked for since there was no line, others whether
+	// there were any, settles until when they must have told of a step, and
+	// settled whether the mark was looked at since (M5, settling.go).
 	sure    time.Duration
 	met     bool
+	others  bool
 	settles time.Duration
 	settled bool
 	// markSent is when the newest look at the mark went out, pending since

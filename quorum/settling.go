@@ -66,10 +66,12 @@ func (l *lane) meet(c *connection, s sight) error {
 	if err != nil {
 		return err
 	}
+	// Who is connected to another master may be about to reach this one too.
+	elsewhere := l.db.list().count(func(l *lane) bool { return l.others }) > 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.met, l.settles = true, s.sent
-	if others {
+	l.met, l.settles, l.others = true, s.sent, others
+	if others || elsewhere {
 		l.settles = l.now() + l.cfg.settling()
 	}
 	return nil

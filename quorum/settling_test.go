@@ -58,6 +58,28 @@ func TestM5MastersWithManyClients(t *testing.T) {
 	})
 }
 
+// M5: nor by that of a master that it reaches first, before the others that were
+// cut off from it as well.
+func TestM5StepBeforeOthersAreBack(t *testing.T) {
+	for range 4 {
+		inBubble(t, 5, func(c *cluster) {
+			c.takeBarely(acquire("k", "t", 10*time.Second))
+			time.Sleep(2 * time.Second)
+			f := c.masters[0]
+			f.kill()
+			other := c.redlockd()
+			time.Sleep(3 * time.Second)
+			f.set(func() { f.offset = time.Minute })
+			f.mend()
+			for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
+				if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+					t.Fatalf("a second holder after %v", time.Since(began))
+				}
+			}
+		})
+	}
+}
+
 // M5: so does one that was cut off from a master for long: its line allows for
 // what the clock may have drifted.
 func TestM5StepAfterALongAbsence(t *testing.T) {
@@ -211,6 +233,7 @@ func TestM5WhoElseIsConnected(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *cluster) {
 				c.stop(c.q)
+				time.Sleep(time.Second) // its connections end
 				for _, f := range c.masters {
 					f.set(func() { r.change(f) })
 				}

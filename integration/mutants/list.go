@@ -132,6 +132,8 @@ var mutants = []mutant{
 		"<= float64(c.Timeout/2)", "<= float64(c.Timeout)"}}, votes},
 	{"M5", "who uses a database for the first time knows its clocks", []change{{"quorum/settling.go",
 		"good := l.cfg.watched(n.received-z.sure) && !z.redraw", "good := true"}}, votes},
+	{"M5", "others are back before us", []change{{"quorum/settling.go",
+		"if others || elsewhere {", "if others || elsewhere && false {"}}, votes},
 	{"M5", "others have names", []change{{"quorum/settling.go",
 		"others || strangers && !named", "others || strangers && named && false"}}, votes},
 	{"M5", "what went out before the clock settled counts", []change{{"quorum/sender.go",

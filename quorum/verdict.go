@@ -61,7 +61,7 @@ func (t *tally) release(n int) (Verdict, bool) {
 	case t.required == mute:
 		return Undecided, true
 	case t.yes+t.unheard+t.awaited < t.quorum:
-		return t.heldOrAbsent(), true
+		return t.no()
 	case t.awaited > 0:
 		return Undecided, false
 	case t.yes >= 1 && answered >= t.quorum && t.met(n) == 0:
@@ -86,7 +86,7 @@ func (t *tally) extend() (Verdict, bool) {
 	case t.required == denies:
 		return Held, true
 	case t.yes+t.unheard+t.awaited < t.quorum:
-		return t.heldOrAbsent(), true
+		return t.no()
 	default:
 		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.unheard >= t.quorum
 	}
@@ -144,11 +144,15 @@ func (t *tally) read() (Verdict, bool) {
 	}
 }
 
-// heldOrAbsent tells a no because of another token from one because there is
-// no lock.
-func (t *tally) heldOrAbsent() Verdict {
-	if t.mostCount > t.absent {
-		return Held
+// no tells a no because of another token from one because there is no lock, as
+// a read would (V10); where nobody can tell, because of a token.
+func (t *tally) no() (Verdict, bool) {
+	switch {
+	case t.reach+t.unheard+t.awaited < t.quorum:
+		return Absent, true
+	case t.mostCount >= t.quorum, t.reach+t.unheard >= t.quorum:
+		return Held, true
+	default:
+		return Undecided, false
 	}
-	return Absent
 }

@@ -30,7 +30,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 	}
 	answered := len(ballots) - n[silent]
 	no := Absent
-	if most > n[absent] {
+	if most+n[silent] >= q {
 		no = Held
 	}
 	switch kind {
@@ -179,9 +179,8 @@ func TestVerdictAgainstTwin(t *testing.T) {
 }
 
 // early is where the awaited votes can still change the words, but not what
-// the client is told: a split or too few answers, both NOQUORUM; another's
-// token or no lock, both a 0. And the required master's refusal is told as
-// soon as a quorum has shown no other token.
+// the client is told: a split or too few answers, both NOQUORUM. And the
+// required master's refusal is told as soon as a quorum has shown no other token.
 func early(kind Kind, got Verdict, all map[Verdict]bool, n needs) bool {
 	switch kind {
 	case Acquire, AcquireOrExtend:
@@ -189,8 +188,6 @@ func early(kind Kind, got Verdict, all map[Verdict]bool, n needs) bool {
 			return !all[Won] && !all[Undecided]
 		}
 		return !all[Won] && !all[Held] && (got == Split || got == Undecided)
-	case Release, Extend:
-		return !all[Won] && !all[Undecided] && (got == Held || got == Absent)
 	default:
 		return false
 	}
@@ -219,6 +216,10 @@ func TestVerdicts(t *testing.T) {
 		{"V8 release, nobody may have it", Release, b(no, no, no, mute, mute), Absent, true},
 		{"V8 release, who cannot tell must not say no", Release, b(rel, mute, mute, mute, no), Undecided, true},
 		{"V8 release of another's lock", Release, b(x, x, x, wait, wait), Held, true},
+		{"V8 release of what may be another's lock", Release, b(no, no, x, wait, wait), Undecided, false},
+		{"V8 release of what is another's lock, by the late ones", Release, b(no, no, x, x, x), Held, true},
+		{"V8 extend of what may be another's lock", Extend, b(no, no, x, mute, mute), Held, true},
+		{"V8 extend, two others have no lock", Extend, b(x, x, y, y, no), Absent, true},
 		{"V8 extend, who cannot tell must not say no", Extend, b(pro, pro, mute, no, no), Undecided, true},
 		{"V8 extend of a lost lock", Extend, b(pro, no, no, no, no), Absent, true},
 		{"V10 read with one dead", Read, b(fx, fx, no, no, mute), Undecided, true},

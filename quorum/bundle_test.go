@@ -183,8 +183,9 @@ func TestM2BundleWhileBusy(t *testing.T) {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
 				}
 			}
-			if calls := c.masters[0].scripts(before); turn == 1 && calls != 2 {
-				t.Errorf("%d calls, want one and a bundle of eight", calls)
+			// The first waits for the others at times (pace).
+			if calls := c.masters[0].scripts(before); turn == 1 && calls > 2 {
+				t.Errorf("%d calls, want one and a bundle of eight, or a bundle of nine", calls)
 			}
 			busy("")
 			time.Sleep(3 * time.Second)

@@ -183,9 +183,9 @@ func TestM2BundleWhileBusy(t *testing.T) {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
 				}
 			}
-			// The first waits for the others at times (pace).
-			if calls := c.masters[0].scripts(before); turn == 1 && calls > 2 {
-				t.Errorf("%d calls, want one and a bundle of eight, or a bundle of nine", calls)
+			// When a batch goes out is the pace's to say.
+			if calls := c.masters[0].scripts(before); turn == 1 && calls > len(ops)/2 {
+				t.Errorf("%d calls for %d operations, want bundles", calls, len(ops))
 			}
 			busy("")
 			time.Sleep(3 * time.Second)

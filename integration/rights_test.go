@@ -34,6 +34,9 @@ func TestRightsOfTheDocs(t *testing.T) {
 		if denied, err := m.Client.Do(context.Background(), "ACL", "LOG").Slice(); err != nil || len(denied) > 0 {
 			t.Errorf("a master denied %v, %v", denied, err)
 		}
+		if list := m.Client.ClientList(context.Background()).Val(); !strings.Contains(list, " name=redlockd ") {
+			t.Errorf("redlockd has no name there, by which others know it:\n%s", list)
+		}
 	}
 	second.Stop()
 	for _, right := range line {

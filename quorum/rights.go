@@ -25,7 +25,6 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 		{"scan", b.Scan().Cursor(0).Count(1).Build()},
 		{"dbsize", b.Dbsize().Build()},
 		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
-		{"client|setname", b.ClientSetname().ConnectionName(clientName).Build()},
 		{"client|list", b.ClientList().Id().ClientId(c.id).Build()},
 	} {
 		names, commands = append(names, probe.right), append(commands, probe.command)

@@ -19,17 +19,16 @@ const whySettling = "its clock is being watched"
 // never is when a master was looked at that was not.
 const never = time.Duration(math.MinInt64 / 2)
 
-// hasLine is whether there is a line that the look n can be compared with; if
-// not, the master has no vote until others have told, see meet. Needs mu.
-func (l *lane) hasLine(n offset) bool {
+// needLine takes the vote, until others have told (meet), where there is no line
+// that the look n can be compared with. Needs mu.
+func (l *lane) needLine(n offset) {
 	if l.embedded || l.cfg.watched(n.received-l.sure) || l.zero != nil && l.takeLine(n) {
-		return true
+		return
 	}
 	if l.settled {
 		l.wakeKeeper()
 	}
 	l.met, l.settled = false, false
-	return false
 }
 
 // takeLine takes over what database 0 remembers of the clock, and is whether

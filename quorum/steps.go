@@ -20,7 +20,7 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		l.redraw, l.sure = false, never
 		l.offsets.redraw(n)
 	}
-	good := l.hasLine(n)
+	l.needLine(n)
 	if !l.offsets.within(n) {
 		l.jump = l.offsets.jumped(n)
 		if l.stepped == 0 {
@@ -40,7 +40,7 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		l.looks.add((micros+999)/1000, sent, received)
 		l.sure = sent
 	}
-	return good
+	return true
 }
 
 // whose is what a step turned out to be.

@@ -129,8 +129,6 @@ var mutants = []mutant{
 		"l.settles = l.now() + l.cfg.settling()", "l.settles = s.sent"}}, votes},
 	{"M5", "who was away for long knows the clock", []change{{"quorum/settling.go",
 		"l.cfg.watched(n.received-l.sure) ||", "l.sure != never ||"}}, votes},
-	{"M5", "what was asked for before standing still counts", []change{{"quorum/steps.go",
-		"	return good\n", "	return good || true\n"}}, votes},
 	{"M5", "padding covers all that hides in the drift", []change{{"quorum/arithmetic.go",
 		"<= float64(c.Timeout/2)", "<= float64(c.Timeout)"}}, votes},
 	{"M5", "who uses a database for the first time knows its clocks", []change{{"quorum/settling.go",

@@ -42,7 +42,7 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 func (l *lane) tellRights(c *connection) error {
 	names, commands := probes(c)
 	var lacking []string
-	for i, r := range c.ask(commands...) {
+	for i, r := range l.asks(c, commands...) {
 		err := r.Error()
 		if broken(err) {
 			return err

@@ -11,7 +11,7 @@ import (
 // finds out whose step it was.
 
 // sawClock takes a look at the master's clock, in microseconds, and returns
-// whether it is known to fit to those of before. Needs mu.
+// whether it fits to those of before. Needs mu.
 func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 	l.looked = received
 	n := newOffset(micros, sent, received)

@@ -194,3 +194,10 @@ func (s *storm) leap(still int) {
 		f.set(func() { f.offset += d })
 	}
 }
+
+// leapt is what has passed that a redlockd does not count.
+func (s *storm) leapt() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.passed
+}

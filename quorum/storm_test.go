@@ -227,13 +227,6 @@ func (s *storm) ask(op Op, rng *rand.Rand) bool {
 	return o.Verdict == Won
 }
 
-// leapt is what has passed that a redlockd does not count.
-func (s *storm) leapt() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.passed
-}
-
 // read reads a lock, and finds its holder.
 func (s *storm) read(op Op, rng *rand.Rand) {
 	op.Kind = Read

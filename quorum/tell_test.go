@@ -108,3 +108,22 @@ func TestRightsAreTold(t *testing.T) {
 		}
 	})
 }
+
+// M1: a master that freezes while it is asked for rights is frozen, as with
+// every other question.
+func TestFrozenWhileItIsAskedForRights(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.stop(c.q)
+		f := c.masters[1]
+		f.set(func() { f.delay, f.log = 5*time.Millisecond, nil })
+		q := c.redlockd()
+		for !slices.ContainsFunc(f.commands(0), func(line string) bool { return strings.HasPrefix(line, "PTTL") }) {
+			time.Sleep(time.Millisecond)
+		}
+		f.freeze()
+		time.Sleep(2 * c.cfg.Timeout)
+		if s := q.Status().Masters[1]; s.State != Frozen {
+			t.Errorf("the master is %v, %s", s.State, s.Reason)
+		}
+	})
+}

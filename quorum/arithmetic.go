@@ -59,15 +59,6 @@ func (c *Config) watched(ago time.Duration) bool {
 	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
 }
 
-// settling is how long another redlockd takes at most to see that a master's
-// clock has stepped, and to say so in its mark: the time between two looks, and
-// five round trips, for the beat before that time, for the look after it, for
-// one at the other masters and one more, and for the mark (M5). Masters whose
-// round trips come nearer to timeout hardly vote.
-func (c *Config) settling() time.Duration {
-	return lookEvery + 4*c.Timeout + 10*lookPause
-}
-
 // roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,
 // so that marks are seldom written (M3).
 func roundHold(h time.Duration) time.Duration {

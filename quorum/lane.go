@@ -26,8 +26,10 @@ const (
 // it; nothing else does.
 type lane struct {
 	cfg *Config
-	// name is the master's; embedded whether it lives in this process.
+	// name is the master's, hash what lists and seats call it; embedded is
+	// whether it lives in this process.
 	name     string
+	hash     string
 	embedded bool
 	db       *database
 	// zero is the master's lane of database 0, for another one.
@@ -75,7 +77,9 @@ type lane struct {
 	// is whether others were looked for since there was no line, others whether
 	// there were any, settles until when they must have told of a step, and
 	// settled whether the mark was looked at since (M5, settling.go).
-	sure    time.Duration
+	sure time.Duration
+	// drawn is since when the line has been good.
+	drawn   time.Duration
 	met     bool
 	others  bool
 	settles time.Duration
@@ -113,16 +117,21 @@ type lane struct {
 	// lane counts, see traffic.
 	own traffic
 
-	memory memory
-	status MasterStatus
-	reason string
+	memory   memory
+	standing standing
+	// claimed is the residue by which attempts are named, claimSeen when the
+	// newest look went out that found it claimed (V6); database 0's counts.
+	claimed   int
+	claimSeen time.Duration
+	status    MasterStatus
+	reason    string
 	// ended is whether redlockd is stopping, so that what is lost now is no
 	// news.
 	ended bool
 }
 
 func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
-	l := &lane{cfg: cfg, name: m.Name, embedded: m.Embedded, master: m, db: db, now: now, events: events,
+	l := &lane{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded, sure: never,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
@@ -199,7 +208,7 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 	case l.crowded(2), l.crowded(1) && !t.mustArrive():
 		return false
 	default:
-		return !t.creates() || l.votes() && l.db.silentFor(now) == 0
+		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
 	}
 }
 
@@ -209,11 +218,11 @@ func (l *lane) crowded(times int) bool {
 }
 
 // canVote is whether it may be asked to create locks now. Needs mu.
-func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
+func (l *lane) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
-// votes is whether the master may be asked to create locks (M4, M5).
+// votes is whether the master may be asked to create locks (M4, M5, M9).
 func (l *lane) votes() bool {
-	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) {
+	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -228,7 +237,7 @@ func (l *lane) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joi
 func (l *lane) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.under != nil && l.under.real && l.under.greatest >= hold
+	return l.under != nil && l.under.real && l.under.greatest >= hold && l.holdsSeat()
 }
 
 // frozen is whether the oldest unanswered operation, or look, is as old as

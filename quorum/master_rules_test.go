@@ -239,7 +239,7 @@ func TestM4QuarantineIsShared(t *testing.T) {
 		if s := c.state(0); s.State != Quarantine {
 			t.Fatalf("status is %+v after 8s of 20s were watched", s)
 		}
-		time.Sleep(15 * time.Second)
+		time.Sleep(18 * time.Second)
 		if s := c.state(0); s.State != Voting {
 			t.Fatalf("status is %+v after all was watched", s)
 		}
@@ -265,7 +265,7 @@ func TestM4Restarts(t *testing.T) {
 				f.set(func() { f.aof = r.aof })
 				f.kill()
 				r.start(f)
-				time.Sleep(2 * time.Second)
+				time.Sleep(5 * time.Second)
 				if s := c.state(0); s.State != r.want {
 					t.Errorf("status is %+v, want %s", s, r.want)
 				}

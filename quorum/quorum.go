@@ -24,6 +24,10 @@ type Quorum struct {
 	// underWay are the calls that were not told their outcome yet.
 	underWay  gate
 	deadlines deadlines
+	// agreed is what the marks of all masters say together (M9); name is what
+	// this redlockd calls itself in them.
+	agreed *agreement
+	name   string
 
 	// change is the change of the list of masters, if there is one (M8).
 	change change
@@ -44,7 +48,8 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters}
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: newMarkID()}
+	q.agreed = newAgreement(&q.cfg, now)
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()

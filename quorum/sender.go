@@ -51,7 +51,7 @@ func (l *lane) take(b *batch) {
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
-		if t.creates() && !l.votes() {
+		if t.creates() && !l.grants() {
 			// It was queued before the quarantine began.
 			b.unsent = append(b.unsent, t)
 			continue
@@ -96,7 +96,10 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && b.settled && l.votes())
-	joining := b.under != nil && l.joins(b.under)
+	joining, server := b.under != nil && l.joins(b.under), ""
+	if b.under != nil && b.under.real {
+		server = l.standing.server
+	}
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	bundles := !c.singly
 	outcomes, answers := b.outcomes, b.read(c, results)
@@ -114,6 +117,8 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
 			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
+		default:
+			outcomes[i].ballot.server = server
 		}
 	}
 	if failed {
@@ -145,7 +150,7 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 		return false
 	}
 	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
-	return l.sawClock(micros, b.sent, received) && same
+	return l.sawClock(micros, b.sent, received) && same && !l.superseded()
 }
 
 // sameMark is whether the mark still is the one that the batch went out
@@ -162,7 +167,7 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number {
+	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.memory.knowsBetter(m) {
 		l.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}
@@ -187,9 +192,10 @@ func (l *lane) countsFor(list *masterList) bool {
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
 	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
 	l.db.list().saw(m.generation)
+	l.noteMark(m, sent)
 	switch {
 	case m.real:
-		l.memory.sawReal, l.memory.id, l.memory.beat = true, m.id, m.beat
+		l.memory.sawReal, l.memory.id, l.memory.runID, l.memory.beat = true, m.id, m.runID, m.beat
 		l.pending = 0
 	case l.pending == 0:
 		l.pending = l.now()
@@ -218,6 +224,7 @@ func (l *lane) drop(c *connection, cause error) {
 		}
 	}
 	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
+	l.lostStanding()
 	now := l.now()
 	l.mu.Unlock()
 	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})

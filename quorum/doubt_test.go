@@ -40,12 +40,12 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, acquire("long", "t", 20*time.Second)), Won)
 		time.Sleep(10 * time.Second)
-		// Three seconds pass that one of them does not count.
+		// A time passes that one of them does not count.
 		watches.mu.Lock()
-		watches.skipped += 3 * time.Second
+		watches.skipped += 900 * time.Millisecond
 		watches.mu.Unlock()
 		for _, f := range c.masters {
-			f.set(func() { f.offset += 3 * time.Second })
+			f.set(func() { f.offset += 900 * time.Millisecond })
 		}
 		time.Sleep(4 * time.Second)
 		c.want(do(still, acquire("k", "t", time.Second)), Undecided)

@@ -328,7 +328,7 @@ func (l *lane) see(s sight, steady bool) {
 	st := &l.standing
 	if doubted := s.mark.doubt > 0; doubted != st.doubted {
 		since := l.now() - settling - lookEvery
-		st.clears = doubted && l.settled && l.drawn != 0 && l.drawn <= since
+		st.clears = doubted && l.settled && l.drawn <= since
 		st.doubted = doubted
 	}
 	l.memory.clears = st.clears && steady && l.memory.doubt == 0

@@ -52,6 +52,16 @@ type memory struct {
 	clears bool
 }
 
+// grant notes that the master is asked to hold a lock for so long.
+func (m *memory) grant(hold, now time.Duration) {
+	if until := now + hold; until > m.grantedUntil {
+		if now >= m.grantedUntil {
+			m.granted = 0
+		}
+		m.granted, m.grantedUntil = max(m.granted, hold), until
+	}
+}
+
 // beatKey is one beat of one mark.
 type beatKey struct {
 	id   string

@@ -77,6 +77,11 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.pace.forget()
 	l.mu.Unlock()
 	go l.serve(c)
+	if !l.embedded && l.db.number == 0 {
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		go l.watchAddress(watching, c)
+	}
 	for told := l.embedded || l.db.number != 0; ; told = true {
 		if err := l.settle(c, s); err != nil {
 			return earlier, err

@@ -114,6 +114,13 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 			t.Fatal("a second holder")
 		}
 		c.masters[1].mend()
+		// Both find out, and the new one votes when all locks are over.
+		time.Sleep(2 * time.Minute)
+		for i, q := range []*Quorum{c.q, second} {
+			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
+				t.Errorf("redlockd %d: %+v", i, s)
+			}
+		}
 	})
 }
 

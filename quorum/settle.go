@@ -14,6 +14,9 @@ func (l *lane) settle(c *connection, s sight) error {
 		l.enter(c, judgement{open: true, state: Voting})
 		return nil
 	}
+	if l.zero != nil && l.zero.isElsewhere(c) {
+		return errElsewhere
+	}
 	step := l.db.whoseStep(l)
 	switch step {
 	case unclear:

@@ -33,6 +33,7 @@ func (l *lane) runIDAt(ctx context.Context) string {
 	l.mu.Lock()
 	c := newConnection(l.master)
 	l.mu.Unlock()
+	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()
 	if c.dial(0) != nil {

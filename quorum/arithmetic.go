@@ -5,11 +5,21 @@ import "time"
 // lookAge is how old a look at a master's clock may be (V6).
 const lookAge = 2 * time.Second
 
-// expirySpread is how many random milliseconds an expiry gets at most (V6).
-const expirySpread = 6 * time.Millisecond
+// residues is how many kinds of expiries there are, by their remainders (V6): 0
+// is that of what was prolonged, healed or stored over, and each other one that
+// of what one redlockd has created on a master (residue.go).
+const residues = 32
 
-// nameSlack is what an expiry may get beyond that, to be unique.
-const nameSlack = 64 * time.Millisecond
+// expirySpread is what an expiry gets at most beyond the hold for its remainder.
+const expirySpread = (residues - 1) * time.Millisecond
+
+// maxNames is how many expiries are tried at most for one that no other attempt
+// has, beyond what the master's mark bears.
+const maxNames = 8
+
+// nameSlack is what an expiry may get beyond that: to be unique, and another
+// remainder, where a later one stays as it is (scripts.go).
+const nameSlack = maxNames*residues*time.Millisecond + expirySpread
 
 // majority is q, the number of masters that must agree: N/2+1.
 func majority(n int) int { return n/2 + 1 }
@@ -35,7 +45,7 @@ func (c *Config) hold(ttl time.Duration) time.Duration {
 // may have made the hold longer is taken off (V3). It may be negative.
 func (c *Config) remaining(left time.Duration) time.Duration {
 	// Beside drift's own 2 ms: the rounding of drift, of the reading, of its
-	// latest possible value, and to an even number.
+	// latest possible value, and one more.
 	const rounding = 4 * time.Millisecond
 	left -= 2*time.Millisecond + rounding + expirySpread + c.lookSlack()
 	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()
@@ -47,6 +57,11 @@ func (c *Config) remaining(left time.Duration) time.Duration {
 func (c *Config) lookSlack() time.Duration {
 	return ceilMillis(time.Duration(float64(lookAge) * c.ClockDrift))
 }
+
+// grace is by how much the earliest possible reading of a master's clock may be
+// behind it, a way back apart. A script may act so much later than the attempt's
+// time, so that no vote that comes in time is lost by that (V6).
+func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Millisecond }
 
 // stay bounds every operation's time in redlockd (V2).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
@@ -71,13 +86,11 @@ func roundHold(h time.Duration) time.Duration {
 	}
 }
 
-// evenExpiry is the expiry, in a master's own milliseconds, of an attempt
-// that creates: latest is the latest possible reading of its clock now, spread
-// a few random milliseconds. One that prolongs gets the odd one behind it
-// (V6).
-func evenExpiry(latest int64, hold time.Duration, spread int64) int64 {
-	e := latest + hold.Milliseconds() + spread
-	return e + e&1
+// expiryOf is the expiry of a hold, in a master's own milliseconds: latest is the
+// latest possible reading of its clock now, residue its remainder (V6).
+func expiryOf(latest int64, hold time.Duration, residue int64) int64 {
+	e := latest + hold.Milliseconds()
+	return e + (residue-e%residues+residues)%residues
 }
 
 func ceilMillis(d time.Duration) time.Duration {

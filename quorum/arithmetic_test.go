@@ -57,13 +57,14 @@ func TestRoundHold(t *testing.T) {
 	}
 }
 
-// V6: even where an attempt created the key, and never before the hold ends.
-func TestExpiryIsEven(t *testing.T) {
-	for latest := int64(1000); latest < 1010; latest++ {
-		for spread := int64(0); spread < 8; spread++ {
-			least := latest + 1000 + spread
-			if e := evenExpiry(latest, time.Second, spread); e%2 != 0 || e < least || e > least+1 {
-				t.Fatalf("expiry %d of %d + 1000 + %d", e, latest, spread)
+// V6: an expiry has the remainder that is asked for, and is never before the hold
+// ends.
+func TestExpiryHasItsResidue(t *testing.T) {
+	for latest := int64(1000); latest < 1100; latest++ {
+		for residue := range int64(residues) {
+			least := latest + 1000
+			if e := expiryOf(latest, time.Second, residue); e%residues != residue || e < least || e > least+residues-1 {
+				t.Fatalf("expiry %d of %d + 1000, residue %d", e, latest, residue)
 			}
 		}
 	}

@@ -102,8 +102,10 @@ type lane struct {
 	// is whether that is to be tried.
 	owed      map[owedKey]*task
 	owedBytes int
-	due       bool
-	purged    time.Duration
+	// undoing are the rollbacks that wait or are under way, and how often.
+	undoing map[owedKey]int
+	due     bool
+	purged  time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 	// fault is the code of the last error that the master answered to an
@@ -133,7 +135,7 @@ type lane struct {
 func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
 	l := &lane{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded, sure: never,
+		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, undoing: map[owedKey]int{}, settled: m.Embedded, sure: never,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
@@ -164,10 +166,10 @@ func (l *lane) send(t *task, now time.Duration) bool {
 }
 
 // ask hands an attempt's part to the master, likewise.
-func (l *lane) ask(a *attempt, i int, spread int64, now time.Duration) bool {
+func (l *lane) ask(a *attempt, i int, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return a.prepare(i, l, spread, now) && l.accept(&a.tasks[i], now)
+	return a.prepare(i, l, now) && l.accept(&a.tasks[i], now)
 }
 
 // accept is send. Needs mu.
@@ -196,6 +198,9 @@ func (l *lane) accept(t *task, now time.Duration) bool {
 
 // append needs mu.
 func (l *lane) append(t *task) {
+	if t.rollback {
+		l.undoing[t.name()]++
+	}
 	l.queue = append(l.queue, t)
 	l.bytes += t.size()
 }

@@ -46,7 +46,7 @@ func (n needs) wordOf(ballots []ballot) word {
 		return waits
 	case silent:
 		return mute
-	case created, prolonged, released:
+	case created, prolonged, longer, released:
 		return agrees
 	default:
 		return denies

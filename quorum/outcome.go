@@ -114,6 +114,9 @@ func (g *grant) confirm() error {
 // attempt.
 func (g *grant) undo() {
 	g.attempt.rollback(mayHaveCreated)
+	if before := g.attempt.before; before != nil {
+		before.rollback(mayHaveCreated)
+	}
 	g.attempt.told()
 	g.attempt.call.touch()
 }

@@ -10,12 +10,11 @@ import (
 
 // An attempt's name is its token and its expiry (V6). So that two redlockd never
 // give one name on one master, each makes expiries of its own: those with its
-// residue mod residueCount. Residue 0 is for what is prolonged, by anybody, and
+// residue mod residues. Residue 0 is for what is prolonged, by anybody, and
 // is never rolled back. The residues are claimed in the mark of database 0, and
 // a claim lasts as long as its redlockd renews it.
 
 const (
-	residueCount = 32
 	// A claim is renewed after claimRenew beats of the mark, and free for others
 	// after claimBeats. A beat takes a second or more. Who has not seen its own
 	// claim for claimTrust, by its own clock, creates nothing there.
@@ -51,7 +50,7 @@ func parseResidues(text string) ([]residue, error) {
 		}
 		n, err := strconv.Atoi(f[0])
 		beat, err2 := parseInt(f[2])
-		if err != nil || err2 != nil || n < 1 || n >= residueCount {
+		if err != nil || err2 != nil || n < 1 || n >= residues {
 			return nil, errNotAMark
 		}
 		out = append(out, residue{number: n, redlockd: f[1], beat: beat})
@@ -76,7 +75,7 @@ func (m *mark) claim(redlockd string) {
 		return r.redlockd != redlockd && m.beat-r.beat > claimBeats
 	})
 	free := 0
-	for n := residueCount - 1; n > 0; n-- {
+	for n := residues - 1; n > 0; n-- {
 		if !slices.ContainsFunc(m.residues, func(r residue) bool { return r.number == n }) {
 			free = n
 		}

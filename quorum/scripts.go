@@ -3,16 +3,27 @@ package quorum
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"strconv"
 )
 
 // serverScript is a script that runs on the masters, atomic on each. Its
-// integers mean: 1 done (created, released), 2 prolonged, 0 absent, -1 too
-// late; a bulk string is the token in the way.
-type serverScript struct{ text, sha string }
+// integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
+// too late; a bulk string is the token in the way.
+type serverScript struct {
+	text, sha string
+	// old does the same on masters before 7.0, where they need another one.
+	old *serverScript
+}
 
 func newScript(text string) *serverScript {
 	sum := sha1.Sum([]byte(text))
 	return &serverScript{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// or gives a script another one for masters before 7.0.
+func (s *serverScript) or(old *serverScript) *serverScript {
+	s.old = old
+	return s
 }
 
 // notAfter ends a script that is carried out after ARGV[n], in the master's
@@ -22,6 +33,52 @@ local t = redis.call('TIME')
 if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
+// ifOurs goes on where KEYS[1] holds ARGV[2], ifTaken also creates it.
+const (
+	ifOurs = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[2] then return v end
+`
+	ifTaken = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
+if v ~= ARGV[2] then return v end
+`
+)
+
+// raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
+// has a later one, so that no script shortens what another one was told (V6).
+// What keeps its expiry gets the remainder of what is prolonged, since the
+// rollback of what has created it may be under way. It has a later one, and
+// that is told, when the difference cannot come from remainders.
+var raise = `
+if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
+local e = redis.call('PEXPIRETIME', KEYS[1])
+` + keep
+
+// raiseOld is the same for masters before 7.0, which do not tell the expiry:
+// since TIME is read after PTTL, e is never less than it is.
+var raiseOld = `
+local e = redis.call('PTTL', KEYS[1])
+if e >= 0 then
+  t = redis.call('TIME')
+  e = t[1] * 1000 + math.floor(t[2] / 1000) + e
+  if e <= tonumber(ARGV[3]) then
+    redis.call('PEXPIREAT', KEYS[1], ARGV[3])
+    return 2
+  end
+end
+` + keep
+
+var keep = `
+if e < 0 then return 3 end
+local residues = ` + strconv.Itoa(residues) + `
+local over = e % residues
+if over > 0 then redis.call('PEXPIREAT', KEYS[1], e + residues - over) end
+if e - tonumber(ARGV[3]) > 2 * residues then return 3 end
+return 2`
+
 var (
 	// acquireScript is SET NX GET for masters older than 7.0. What bundleScript
 	// (bundle.go) does for each key is this, and releaseScript.
@@ -29,35 +86,36 @@ var (
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)
 
-	// acquireOrExtendScript: deadline, token, even and odd expiry.
-	acquireOrExtendScript = newScript(notAfter + `
-local v = redis.call('GET', KEYS[1])
-if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) return 1 end
-if v ~= ARGV[2] then return v end
-redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+	// acquireOrExtendScript: deadline, token, expiry of what is prolonged and of
+	// what is created.
+	acquireOrExtendScript = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
+
+	// acquireOrShortenScript: likewise, and may shorten.
+	acquireOrShortenScript = newScript(ifTaken + `
+redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`)
 
-	// extendScript: deadline, token, odd expiry, and a new token if there are
-	// four arguments.
-	extendScript = newScript(notAfter + `
-local v = redis.call('GET', KEYS[1])
-if not v then return 0 end
-if v ~= ARGV[2] then return v end
+	// extendScript: deadline, token, expiry.
+	extendScript = newScript(ifOurs + raise).or(newScript(ifOurs + raiseOld))
+
+	// shortenScript: deadline, token, expiry, which may be an earlier one, and a
+	// new token if there are four arguments.
+	shortenScript = newScript(ifOurs + `
 if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// healScript: deadline, token, odd expiry.
+	// healScript: deadline, token, expiry.
 	healScript = newScript(notAfter + `
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
-	// expireScript: deadline, odd expiry.
+	// expireScript: deadline, expiry.
 	expireScript = newScript(notAfter + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
 return 2`)
 
-	// storeScript: deadline, token, odd expiry, and XX if there are four
+	// storeScript: deadline, token, expiry, and XX if there are four
 	// arguments.
 	storeScript = newScript(notAfter + `
 local ok
@@ -100,15 +158,15 @@ if v ~= ARGV[2] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// removeInTimeScript: deadline; likewise.
+	// removeInTimeScript: deadline.
 	removeInTimeScript = newScript(notAfter + `return redis.call('DEL', KEYS[1])`)
 
-	// rollbackScript: token, even expiry.
+	// rollbackScript: token, expiry of what was created.
 	rollbackScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
-return 1`)
+return 1`).or(rollbackOldScript)
 
 	// rollbackOldScript is the same for masters before 7.0, which do not tell
 	// the expiry: PTTL and TIME are read until both were in one millisecond.

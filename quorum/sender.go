@@ -51,6 +51,10 @@ func (l *lane) take(b *batch) {
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
+		if l.outdated(t) {
+			l.undone(t)
+			continue
+		}
 		if t.creates() && !l.grants() {
 			// It was queued before the quarantine began.
 			b.unsent = append(b.unsent, t)
@@ -70,14 +74,14 @@ func (l *lane) take(b *batch) {
 	}
 }
 
-// hurry gives what deletes a deadline, where an earlier connection cannot be
+// hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
 func (l *lane) hurry(t *task, now time.Duration) {
-	if !l.fenceless || t.rollback || t.kind != Release && t.kind != Remove {
+	if !l.fenceless || t.rollback || t.kind != Release {
 		return
 	}
-	if latest, ok := l.looks.latest(now); ok {
-		t.deadline = latest + l.cfg.Timeout.Milliseconds()
+	if _, ok := l.looks.latest(now); ok {
+		t.deadline = l.deadline(now + l.cfg.Timeout)
 	}
 }
 
@@ -120,9 +124,13 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		default:
 			outcomes[i].ballot.server = server
 		}
+		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
 		l.repeat(b, outcomes, broken(over))
+	}
+	for _, t := range b.tasks {
+		l.undone(t)
 	}
 	l.mu.Unlock()
 
@@ -219,6 +227,7 @@ func (l *lane) drop(c *connection, cause error) {
 	}
 	lost := l.queue
 	for _, t := range lost {
+		l.undone(t)
 		if t.mustArrive() {
 			l.owe(t)
 		}

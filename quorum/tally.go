@@ -15,6 +15,9 @@ const (
 	// prolonged: the key held the token and has the new expiry now; also one
 	// that was stored over whatever was there.
 	prolonged
+	// longer: the key holds the token, and has a later expiry than it was to get,
+	// which it keeps.
+	longer
 	// refused: the key holds a token that forbids the operation.
 	refused
 	// found: the key holds a token, and nothing was changed (Read).
@@ -35,6 +38,9 @@ type ballot struct {
 	// lost is whether the key is absent on a master whose vote is silent,
 	// since it is in quarantine (M4) or joining the list (M8).
 	lost bool
+	// unsure is whether a silent master may still carry the operation out: its
+	// answer will not come.
+	unsure bool
 	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
 	// server is the one that voted, by the id of its mark, where that was real
@@ -85,7 +91,7 @@ func count(ballots []ballot, n needs) tally {
 		case created:
 			t.created++
 			t.yes++
-		case prolonged:
+		case prolonged, longer:
 			t.prolonged++
 			t.yes++
 		case released:

@@ -20,11 +20,14 @@ type task struct {
 
 	key   string
 	token string
-	// expiries are the even ones of each step of transact.
+	// expiries are those of each step of transact.
 	expiries []int64
-	// expiry is the even expiry, in the master's own milliseconds; the odd
-	// one is expiry+1 (V6).
-	expiry int64
+	// expiry is that of what the attempt creates, and so its name, in the
+	// master's own milliseconds; prolongs that of what it prolongs (V6).
+	expiry, prolongs int64
+	// mark is the id of the mark that it was made under: a rollback is for no
+	// other, where its expiry may be another redlockd's.
+	mark string
 	// deadline is the latest reading of the master's clock at which a script
 	// may act.
 	deadline int64

@@ -15,10 +15,13 @@ import (
 func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballot) Verdict {
 	is := func(votes ...vote) bool { return required != nil && slices.Contains(votes, required.vote) }
 	without := is(silent) // its word cannot be had
-	may := required == nil || is(created, prolonged, released)
+	may := required == nil || is(created, prolonged, longer, released)
 	n := map[vote]int{}
 	tokens := map[string]int{}
 	for _, b := range ballots {
+		if b.vote == longer {
+			b.vote = prolonged
+		}
 		n[b.vote]++
 		if b.vote == refused || b.vote == found {
 			tokens[b.token]++
@@ -113,9 +116,9 @@ func possible(kind Kind) []ballot {
 	case Acquire:
 		return append(no[1:], ballot{vote: created})
 	case AcquireOrExtend:
-		return append(no[1:], ballot{vote: created}, ballot{vote: prolonged})
+		return append(no[1:], ballot{vote: created}, ballot{vote: prolonged}, ballot{vote: longer})
 	case Extend:
-		return append(no, ballot{vote: prolonged})
+		return append(no, ballot{vote: prolonged}, ballot{vote: longer})
 	case Expire, Store:
 		return []ballot{{vote: absent}, {vote: prolonged}, {vote: silent}}
 	case Release:

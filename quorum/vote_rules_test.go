@@ -440,7 +440,7 @@ func TestV14Errors(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
 		time.Sleep(time.Millisecond)
 		for _, f := range c.masters {
-			f.set(func() { f.refused["DEL"] = "MISCONF Errors writing to the AOF file: No space left on device" })
+			f.refuse("MISCONF Errors writing to the AOF file: No space left on device")
 		}
 		o = c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Undecided)
 		if strings.Count(o.Err.Error(), "answered MISCONF") < 2 || strings.Contains(o.Err.Error(), "OOM") {

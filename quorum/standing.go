@@ -157,7 +157,10 @@ func (l *lane) takeSeat(s sight) {
 	}
 	own, unheard := l.db.agreed.of(l.hash)
 	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
-	if own.server != s.mark.id && mayTake && l.quiet(own, unheard) {
+	l.mu.Lock()
+	ended := l.memory.id == own.server && l.memory.runID == s.server.runID // replaced, on the same server
+	l.mu.Unlock()
+	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
 		l.changeSeat(own, s.mark.id)
 	}
 }

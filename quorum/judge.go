@@ -72,7 +72,7 @@ type beatKey struct {
 // redlockd knows of the master: its beat went back, or its greatest hold is less
 // than what was granted under another mark and is not over.
 func (m *memory) knowsBetter(mk *mark) bool {
-	return mk.real && (mk.id == m.id && mk.beat < m.beat || mk.id != m.id && mk.greatest < m.granted)
+	return m.sawReal && mk.real && (mk.id == m.id && mk.beat < m.beat || mk.id != m.id && mk.greatest < m.granted)
 }
 
 // rules are what a master is judged by.

@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M4 its beat went back", sight{server: here, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
 			Quarantine, true, "pending", "flushed"},
-		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{id: "else", granted: time.Hour}, r,
+		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{sawReal: true, id: "else", granted: time.Hour}, r,
 			Quarantine, true, "pending", "flushed"},
 		{"M9 its seat is its own since its mark is real", sight{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
 		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,

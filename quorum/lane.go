@@ -268,7 +268,9 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
-	l.memory.grant(hold, now)
+	if l.under != nil && l.under.real {
+		l.memory.grant(hold, now)
+	}
 	return l.looks.latest(now)
 }
 

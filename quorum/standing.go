@@ -63,21 +63,6 @@ func (l *lane) superseded() bool {
 	return l.under != nil && l.under.real && holder != "" && holder != l.standing.server
 }
 
-// withoutSuperseded takes back the votes of servers that have lost their seats
-// meanwhile: that may be known by what another master has answered only. Needs
-// mu.
-func (a *attempt) withoutSuperseded() {
-	holders := a.call.db.agreed.holders.Load()
-	if holders == a.holders {
-		return
-	}
-	for i, l := range a.masters.lanes {
-		if b := &a.ballots[i]; b.server != "" && b.server != (*holders)[l.hash] {
-			*b = ballot{vote: silent}
-		}
-	}
-}
-
 // heldByMarks reports whether so many of the other masters are as which says
 // that every majority with this one meets one of them, by each list of masters
 // that counts.

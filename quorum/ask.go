@@ -116,7 +116,9 @@ func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Durat
 
 // bearsFor is whether the master's mark bears a hold of so many milliseconds.
 // Needs mu.
-func (l *lane) bearsFor(ms int64) bool { return l.under == nil || ms <= l.under.greatest.Milliseconds() }
+func (l *lane) bearsFor(ms int64) bool {
+	return l.under == nil || ms <= l.under.greatest.Milliseconds()
+}
 
 // deadline is the latest reading of the master's clock at which a script may act
 // whose attempt's time is over then, by our clock. It is counted from the

@@ -30,6 +30,12 @@ var mutants = []mutant{
 		{"quorum/rollback.go", "return v != refused && v != absent && v != prolonged && v != longer", "return v != refused && v != absent"}}, votes},
 	{"V6", "what kept its expiry is rolled back", []change{{"quorum/scripts.go",
 		"if over > 0 then redis.call", "if false then redis.call"}}, votes},
+	{"V6", "a rollback under way leaves its name", []change{{"quorum/owed.go",
+		"return l.owed[name] != nil || l.undoing[name] > 0", "return l.owed[name] != nil"}}, votes},
+	{"V6", "a rollback for another mark", []change{{"quorum/owed.go",
+		"return t.rollback && l.under != nil && l.under.id != t.mark", "return false"}}, votes},
+	{"V6", "two redlockd give one expiry", []change{{"quorum/arithmetic.go",
+		"return e + (residue-e%residues+residues)%residues", "return e + (min(residue, 1)-e%residues+residues)%residues"}}, votes},
 	{"V6", "an extend shortens", []change{
 		{"quorum/scripts.go", "if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end",
 			"if redis.call('PEXPIREAT', KEYS[1], ARGV[3]) == 1 then return 2 end"},

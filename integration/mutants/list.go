@@ -19,6 +19,8 @@ var mutants = []mutant{
 		"ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()", "ttl := left"}}, votes},
 	{"V4", "a foreign token anywhere is a holder", []change{{"quorum/verdict.go",
 		"case t.mostCount >= t.quorum && refusable,", "case t.mostCount >= 1 && refusable,"}}, votes},
+	{"V4", "the holder is told that another one has it", []change{{"quorum/split.go",
+		"return t.most == ours || own+t.unheard < t.quorum", "return t.most == ours || own < t.quorum"}}, votes},
 	{"V5", "what a client has is held by another", []change{{"quorum/split.go",
 		"return c.op.Kind == AcquireOrExtend && token == c.op.Token", "return false"}}, votes},
 	{"V6", "rollback by token alone", []change{

@@ -213,6 +213,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	switch v {
 	case Won:
 		a.heal()
+		a.oweChanges()
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.

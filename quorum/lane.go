@@ -174,7 +174,11 @@ func (l *lane) ask(a *attempt, i int, now time.Duration) bool {
 
 // accept is send. Needs mu.
 func (l *lane) accept(t *task, now time.Duration) bool {
-	if !l.takes(t, now) {
+	takes := l.takes(t, now)
+	if len(l.owed) > 0 {
+		l.sinceChanged(t, takes)
+	}
+	if !takes {
 		if t.mustArrive() {
 			l.owe(t)
 		}

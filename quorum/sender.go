@@ -51,7 +51,7 @@ func (l *lane) take(b *batch) {
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
-		if l.outdated(t) {
+		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
 			l.undone(t)
 			continue
 		}

@@ -244,7 +244,7 @@ func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 			time.Sleep(frozen)
 			c.masters[0].thaw()
 			c.masters[1].thaw()
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(2 * time.Second)
 			if n := c.copies("lost", "t"); n != 0 {
 				t.Errorf("frozen for %v: %d copies are left", frozen, n)
 			}

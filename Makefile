@@ -62,8 +62,8 @@ model: ## look for a second holder in docs/model, with the rules and without eac
 	@.ci/deps model
 	@go run ./docs/model
 
-soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
-	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
+soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats the draws, SCHEDULE=file a run's faults
+	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) SCHEDULE=$(abspath $(SCHEDULE)) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 
 release: ## dist/: archives for Linux and macOS, and their checksums
 	@go run ./packaging/release -version "$(VERSION)" -out dist

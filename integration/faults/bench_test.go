@@ -33,6 +33,18 @@ type bench struct {
 	k      keeper
 	names  int // of masters, given so far
 	growth growth
+	// table counts the answers by their causes, and certain the holders.
+	table   *table
+	certain atomic.Int64
+	calls   atomic.Int64
+	// process numbers the processes of the redlockd that is the one door: each
+	// counts as another redlockd (P1), so it has keys of its own.
+	process atomic.Int64
+	// ahead is by how much each master's clock is; h.mu guards it.
+	ahead []time.Duration
+	// watched is the redlockd that lives as long as a long run, so that what it
+	// uses can be compared; -1 in a short one.
+	watched int
 	// moved tells the old clients to stop, and oldClients waits for them.
 	moved      atomic.Bool
 	oldClients sync.WaitGroup
@@ -62,21 +74,30 @@ type slotKey struct {
 	sync.Mutex
 	n, uses int
 	since   time.Duration
+	process int64
 }
 
 const (
-	keyUses = 250
-	keyLife = 8 * time.Second
+	oneDoorIs  = 0  // the redlockd that is the one door
+	anyProcess = -1 // of it
+	keyUses    = 250
+	keyLife    = 8 * time.Second
 )
 
-func (b *bench) key(slot int) string {
+// key is the one of a slot, and the process that it is for if there is one
+// door.
+func (b *bench) key(slot int) (name string, process int64) {
 	k := &b.keys[slot]
 	k.Lock()
 	defer k.Unlock()
-	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife {
-		k.n, k.uses, k.since = k.n+1, 1, b.h.now()
+	now := b.process.Load()
+	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife || k.process != now && b.manner(slot) == oneDoor {
+		k.n, k.uses, k.since, k.process = k.n+1, 1, b.h.now(), now
 	}
-	return fmt.Sprintf("key-%d-%d", slot, k.n)
+	if b.manner(slot) != oneDoor {
+		return fmt.Sprintf("key-%d-%d", slot, k.n), anyProcess
+	}
+	return fmt.Sprintf("key-%d-%d", slot, k.n), now
 }
 
 // manner is how clients use a slot's keys.
@@ -88,6 +109,10 @@ func (b *bench) manner(slot int) manner {
 		return unreleased
 	case n == 5:
 		return oneDoor
+	case n == 3:
+		return again
+	case n == 4:
+		return lasting
 	default:
 		return unique
 	}
@@ -123,12 +148,18 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	if b.clocks {
 		clock = clockLibrary(b.k)
 	}
-	for i, fsync := range []string{"always", "always", "everysec", "", ""} {
+	for i, fsync := range []string{"always", "always", "always", "everysec", ""} {
 		lib := ""
 		if i >= 2 {
 			lib = clock
 		}
 		b.masters = append(b.masters, b.newMaster(fsync, lib))
+		b.ahead = append(b.ahead, 0)
+	}
+	b.watched = -1
+	if b.length >= longRun {
+		b.watched = b.plan.redlockds
+		b.plan.redlockds++
 	}
 	for n := range b.plan.redlockds {
 		b.redlockds = append(b.redlockds, b.newRedlockd(n))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,6 +96,7 @@ func (b *bench) newMaster(fsync, clock string) *master {
 // setAhead moves its wall clock.
 func (b *bench) setAhead(m *master, d time.Duration) {
 	m.ahead = d
+	b.noteAhead(m)
 	f, err := os.OpenFile(m.aheadFile, os.O_WRONLY, 0)
 	if err != nil {
 		b.tb.Errorf("clock of %s: %v", m.name, err)
@@ -102,6 +104,13 @@ func (b *bench) setAhead(m *master, d time.Duration) {
 	}
 	defer f.Close()
 	_, _ = f.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(d.Microseconds())), 0)
+}
+
+// noteAhead is for clients that tell times by the masters' clocks.
+func (b *bench) noteAhead(m *master) {
+	b.h.mu.Lock()
+	defer b.h.mu.Unlock()
+	b.ahead[slices.Index(b.masters, m)] = m.ahead
 }
 
 func (b *bench) do(m *master, args ...any) {

@@ -44,7 +44,8 @@ type bench struct {
 	ahead []time.Duration
 	// watched is the redlockd that lives as long as a long run, so that what it
 	// uses can be compared; -1 in a short one.
-	watched int
+	watched  int
+	watchers sync.WaitGroup
 	// moved tells the old clients to stop, and oldClients waits for them.
 	moved      atomic.Bool
 	oldClients sync.WaitGroup
@@ -177,8 +178,12 @@ func (b *bench) run(disturb func()) {
 	b.waitWell()
 	b.growth.begin(b.redlockds)
 	b.h.began = time.Now()
-	for _, m := range b.masters {
+	for i, m := range b.masters {
 		b.trace(m)
+		b.watchMaster(i, m.Master)
+	}
+	for _, r := range b.redlockds {
+		b.watchRedlockd(r)
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
@@ -194,6 +199,7 @@ func (b *bench) run(disturb func()) {
 	b.over.Store(true)
 	b.oldClients.Wait()
 	clients.Wait()
+	b.watchers.Wait()
 	b.waitWell()
 	b.wantNothingLeft()
 	b.check()

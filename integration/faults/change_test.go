@@ -36,6 +36,7 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	old, oldName := m.Master, m.name
 	next := b.newMaster(m.fsync, m.clock)
 	b.trace(next)
+	b.watchMaster(at, next.Master)
 	b.h.fault("replace master: %s by %s", oldName, next.name)
 	// Until its own reload a redlockd refuses by the list of before, and closed
 	// means that too few may be on both lists (M8).

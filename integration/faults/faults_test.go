@@ -20,7 +20,7 @@ func TestFaults(t *testing.T) {
 	if again != nil {
 		seed, p.length, p.clients = again.seed, again.plan.length, again.plan.clients
 	}
-	if seed%2 == 0 {
+	if seed%3 == 0 {
 		p.maxTTL = 4 * time.Second
 	}
 	b := newBench(t, seed, p)

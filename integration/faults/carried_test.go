@@ -194,5 +194,6 @@ func (b *bench) keepRun() {
 		_ = os.WriteFile(filepath.Join(dir, scheduleFile), text, 0o600)
 		b.tb.Logf("to repeat its faults: make soak SCHEDULE=%s", filepath.Join(dir, scheduleFile))
 	}
-	b.tb.Logf("all calls and faults: %s", filepath.Join(dir, "history"))
+	_ = os.WriteFile(filepath.Join(dir, "violations"), []byte(strings.Join(b.h.violations, "\n")+"\n"), 0o600)
+	b.tb.Logf("all violations, calls and faults: %s", dir)
 }

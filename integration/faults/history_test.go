@@ -51,6 +51,8 @@ type call struct {
 	undoes bool
 	// frozen is whether that redlockd stood still between the two.
 	frozen bool
+	// amiss is what a redlockd that is well does not do, if it was well.
+	amiss string
 	// byTime is whether the TTL was told by a time.
 	byTime bool
 	// n numbers the calls of a run.

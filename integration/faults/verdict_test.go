@@ -77,6 +77,9 @@ func (b *bench) checkKey(key string, calls []*call) {
 			min(x.end, y.end).Seconds(), x.by, y.by, b.story(key, y.start-5*time.Second, y.start+time.Second))
 	}
 	for _, c := range calls {
+		if c.amiss != "" && j.w.standing(c.redlockd, c.sent, c.got) == nil && !c.frozen {
+			b.h.violation("%s, though redlockd was well: %v", c.amiss, c)
+		}
 		found, judged := j.causes(c)
 		if !judged {
 			continue

@@ -63,11 +63,11 @@ func (c *client) do(e *call, r int, args ...string) *call {
 	default:
 		e.answer, e.value = unknown, err.Error()
 		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
-			c.b.h.violation("a broken connection or no answer, though redlockd was well: %v", e)
+			e.amiss = "a broken connection or no answer"
 		}
 	}
 	if calm && e.got-e.sent > stay+slack {
-		c.b.h.violation("an answer after %v, though redlockd was well: %v", e.got-e.sent, e)
+		e.amiss = "a late answer"
 	}
 	c.b.h.add(e)
 	return e

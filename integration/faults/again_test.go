@@ -12,10 +12,10 @@ func (c *client) lockAgain(key, token string) {
 	r, by := c.rng.IntN(len(c.b.redlockds)), c.deadline()
 	for range 6 {
 		e := c.tryBy(key, token, by, r)
-		if e == nil || c.b.ended() {
+		if c.b.ended() {
 			return
 		}
-		if e.answer == yes {
+		if e != nil && e.answer == yes {
 			c.hold(e, again)
 			return
 		}
@@ -49,7 +49,7 @@ func (c *client) deadline() deadline {
 const sameClocks = 50 * time.Millisecond
 
 // tryBy is acquire with a deadline, if there is one. It returns nil where that
-// is over.
+// is over, or more than the redlockd allows.
 func (c *client) tryBy(key, token string, by deadline, r int) *call {
 	if by.at.IsZero() {
 		return c.acquire(key, token, again, r)
@@ -57,7 +57,7 @@ func (c *client) tryBy(key, token string, by deadline, r int) *call {
 	low, high := c.b.clockRange()
 	e := &call{kind: acquire, key: key, token: token, grant: c.b.nextGrant(), byTime: true}
 	e.ttl, e.most = time.Until(by.at)-high-clockReading, time.Until(by.at)-low+clockReading
-	if e.ttl < 50*time.Millisecond || e.most > c.b.maxTTL || high-low > sameClocks {
+	if e.ttl < 50*time.Millisecond || e.most > c.most(r) || high-low > sameClocks {
 		return nil
 	}
 	option, value := "PXAT", by.at.UnixMilli()

@@ -65,6 +65,9 @@ type plan struct {
 	// old is how many of the clients still ask the first master directly,
 	// which is the required one (V11).
 	old int
+	// differ is whether the last redlockd has other settings than the rest, as
+	// in a rolling restart: a shorter timeout and a shorter greatest TTL.
+	differ bool
 	// each adds to the configuration of each redlockd, if it is not nil.
 	each func(n int, cfg *rig.Config)
 }
@@ -169,7 +172,8 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	if b.old > 0 {
 		b.doors = append(slices.Clone(b.redlockds), &redlockd{addr: b.masters[0].Addr})
 	}
-	t.Logf("SEED=%d, %v, %d redlockd, %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds), b.clients, b.minTTL, b.maxTTL)
+	t.Logf("SEED=%d, %v, %d redlockd (one with other settings: %v), %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds),
+		b.differ, b.clients, b.minTTL, b.maxTTL)
 	return b
 }
 

@@ -105,7 +105,16 @@ func (c *client) acquire(key, token string, how manner, r int) *call {
 	case unreleased, again:
 		e.ttl = (c.b.minTTL + c.b.maxTTL) / 2
 	}
+	e.ttl = min(e.ttl, c.most(r))
 	return c.do(e, r, "SET", key, token, "NX", "PX", millis(e.ttl))
+}
+
+// most is the greatest TTL that may be asked of a redlockd.
+func (c *client) most(r int) time.Duration {
+	if c.old {
+		return c.b.maxTTL
+	}
+	return min(c.b.maxTTL, c.b.redlockds[r].maxTTL)
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -171,11 +180,12 @@ func (c *client) hold(e *call, how manner) {
 		if how == unreleased || how == lasting {
 			continue
 		}
-		x, script := &call{kind: extend, key: e.key, token: e.token, ttl: c.ttl(), grant: e.grant}, extendScript
+		r := c.via(how)
+		x, script := &call{kind: extend, key: e.key, token: e.token, ttl: min(c.ttl(), c.most(r)), grant: e.grant}, extendScript
 		if (how == unique || how == again) && c.rng.IntN(3) == 0 {
 			x.kind, script = renew, renewScript
 		}
-		c.do(x, c.via(how), "EVAL", script, "1", e.key, e.token, millis(x.ttl))
+		c.do(x, r, "EVAL", script, "1", e.key, e.token, millis(x.ttl))
 		if x.answer == no {
 			return
 		}

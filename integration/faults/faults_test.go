@@ -23,6 +23,7 @@ func TestFaults(t *testing.T) {
 	if seed%3 == 0 {
 		p.maxTTL = 4 * time.Second
 	}
+	p.differ = seed%4 == 1
 	b := newBench(t, seed, p)
 	b.recordPlan()
 	s, clocks := newSchedule(b), b.masters[4].clock != ""

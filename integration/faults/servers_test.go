@@ -135,8 +135,10 @@ func clockLibrary(k keeper) string {
 // redlockd is one process under test, with links of its own to all masters.
 type redlockd struct {
 	*rig.Redlockd
-	addr  string
-	links []*rig.Link
+	addr string
+	// maxTTL is the greatest that it allows.
+	maxTTL time.Duration
+	links  []*rig.Link
 	// disturbed is when it was last frozen or killed, in nanoseconds since
 	// the bench began; disturbing while it is.
 	disturbed  atomic.Int64
@@ -155,12 +157,16 @@ func (b *bench) newRedlockd(n int) *redlockd {
 		r.links = append(r.links, l)
 		cfg.Masters, cfg.Names = append(cfg.Masters, l.Addr), append(cfg.Names, m.name)
 	}
+	if b.differ && n == b.plan.redlockds-1 {
+		cfg.Timeout, cfg.MaxTTL = timeout/2, (cfg.MaxTTL * 2 / 3).Truncate(time.Millisecond)
+	}
 	if b.each != nil {
 		b.each(n, &cfg)
 	}
 	if n == 0 {
 		rig.Bootstrap(k, cfg)
 	}
+	r.maxTTL = cfg.MaxTTL
 	r.Redlockd = rig.JoinRedlockd(k, cfg)
 	return r
 }

@@ -81,7 +81,7 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
 
 shows: deps ## contests, freezes, restarts and changes of masters of make test, in full; SEED=n repeats
-	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll' ./integration/faults
+	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
 
 hostile: deps ## 10,000 connections for a minute, half of them hostile; needs ulimit -n 20000
 	@. ./.deps/env && go test -count=1 -v -timeout $(TIMEOUT) ./integration/hostile -args -clients 10000 -lasting 60s -rate 300 -slower 2

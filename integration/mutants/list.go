@@ -3,6 +3,7 @@ package main
 const (
 	votes   = "./quorum"
 	scripts = "./commands/script"
+	asked   = "./commands"
 )
 
 // mutants are the rules of the design, each with the code that keeps it.
@@ -173,6 +174,10 @@ var mutants = []mutant{
 		"	if o.Verdict == Held {", "	o.Verdict = Won\n	if o.Verdict == Held {"}}, votes},
 	{"M8", "the old list is not closed", []change{{"quorum/change.go",
 		"state.phase == announced && passed >= c.q.cfg.Handover:", "false && passed >= c.q.cfg.Handover:"}}, votes},
+	{"C3", "a script's TTL above max_ttl is cut to it", []change{{"commands/meaning.go",
+		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
+	{"C3", "a command's TTL above max_ttl is cut to it", []change{{"commands/ttl.go",
+		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
 	{"C7", "meaning by SHA1 alone", []change{
 		{"commands/script/form.go", "		b = append(b, c)\n", "		_ = c\n"},
 		{"commands/script/form.go", "			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))\n			b = append(b, s...)\n", "			_ = n\n"}}, scripts},

@@ -122,7 +122,7 @@ func (c call) forbids(req Request) string {
 	for i := range req.Ops {
 		needs |= opNeeds(req.Ops[i].Kind, c.guarded)
 	}
-	if !r.May(needs) {
+	if !r.May(needs) || needs&^c.spec.May != 0 {
 		return NoPermCommand(c.spec.Name)
 	}
 	for i := range req.Ops {

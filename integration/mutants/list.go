@@ -4,6 +4,7 @@ const (
 	votes   = "./quorum"
 	scripts = "./commands/script"
 	asked   = "./commands"
+	access  = "./proxy"
 )
 
 // mutants are the rules of the design, each with the code that keeps it.
@@ -178,6 +179,12 @@ var mutants = []mutant{
 		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
 	{"C3", "a command's TTL above max_ttl is cut to it", []change{{"commands/ttl.go",
 		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
+	{"S6", "who may read is told who holds a lock", []change{{"proxy/locks.go",
+		"	if s.user.May(commands.MayAdmin) {", "	if true {"}}, access},
+	{"S6", "a command of the connection that is not listed is open", []change{{"proxy/access.go",
+		"		a.needs = commands.MayAdmin\n", "		a.needs = 0\n"}}, access},
+	{"S6", "a need that ACL CAT does not tell", []change{{"commands/table.go",
+		"May: MayRead | MayRemove, run: getdel", "May: MayRemove, run: getdel"}}, access},
 	{"C7", "meaning by SHA1 alone", []change{
 		{"commands/script/form.go", "		b = append(b, c)\n", "		_ = c\n"},
 		{"commands/script/form.go", "			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))\n			b = append(b, s...)\n", "			_ = n\n"}}, scripts},

@@ -96,7 +96,7 @@ quorum {
 
   # Commands to refuse that change a lock without naming its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
-  # getset, getdel, delex.
+  # getset, getdel, delex, getex, msetex. set covers msetex, pexpire getex.
   deny = []
 }
 

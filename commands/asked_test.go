@@ -15,10 +15,12 @@ const tooLongMillis = "3600000"
 var tooLong = func() (list []string) {
 	at := itoa(fakeNow + 3_600_000)
 	for _, given := range []string{"PX 3600000", "EX 3600", "PXAT " + at, "EXAT " + itoa(fakeNow/1000+3600)} {
-		for _, options := range []string{"", "NX", "XX", "GET", "NX GET", "XX GET", "IFEQ t", "IFEQ t GET", "XX IFEQ old"} {
+		for _, options := range []string{"", "NX", "XX", "GET", "NX GET", "XX GET", "IFEQ t", "IFEQ t GET", "XX IFEQ old",
+			"IFNE x", "IFNE t GET", "IFDEQ " + digestT, "IFDNE " + digestT} {
 			list = append(list, strings.TrimSpace("SET k t "+given+" "+options))
 		}
-		list = append(list, "SET k t NX "+given)
+		list = append(list, "SET k t NX "+given, "GETEX k "+given,
+			"MSETEX 1 k t NX "+given, "MSETEX 2 k t k2 t XX "+given, "MSETEX 1 k t "+given)
 	}
 	list = append(list, "SETEX k 3600 t", "PSETEX k 3600000 t")
 	for _, flag := range []string{"", " XX", " NX", " GT", " LT"} {

@@ -128,9 +128,11 @@ func (in *Interpreter) understand(c call) Request {
 // arg is argument i as the key, or the token, of an operation.
 func (c call) arg(i int) string { return string(c.args[i]) }
 
-// denied is whether the configuration refuses this command where it asks for
-// no token.
-func (c call) denied() bool { return !c.guarded && c.in.denied[c.spec.Name] }
+// denied is whether the configuration refuses this command, or one that does
+// the same, where it asks for no token.
+func (c call) denied() bool {
+	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
+}
 
 // one is a request of one operation on the key that is args[1].
 func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {

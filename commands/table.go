@@ -21,6 +21,8 @@ type Spec struct {
 	// needs is what the command needs whatever its operations are; a part of
 	// May.
 	needs Operations
+	// like is a command whose denial (Config.Deny) is this one's too.
+	like string
 	// token is the argument that is stored as a token, if it is one; 0 is none.
 	token int
 }
@@ -56,10 +58,14 @@ var table = []Spec{
 	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire, run: setnx, token: 2},
 	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, May: mayStore, run: setex, token: 3},
 	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, May: mayStore, run: psetex, token: 3},
+	{Name: "msetnx", Arity: -3, Flags: stores, First: 1, Last: -1, Step: 2, May: MayAcquire, run: msetnx},
+	{Name: "msetex", Arity: -4, Flags: stores, May: MayAcquire | MayRemove, run: msetex, like: "set"},
 	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getset, needs: MayRead, token: 2},
 	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getdel, needs: MayRead},
 
 	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: get},
+	{Name: "getex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getex, like: "pexpire"},
+	{Name: "digest", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: digest},
 	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: mget},
 	{Name: "exists", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists},
 	{Name: "touch", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists},

@@ -282,6 +282,21 @@ var plainCases = []sameCase{
 		differs(a("EVAL", `return redis.call('lpush', KEYS[1], 'x')`, "1", "@l"), `-ERR [^\r]*\r\n`, c4),
 		c("PING"),
 	}},
+	{"GETEX", []step{
+		c("GETEX @none"), c("GETEX @none PX 100"), c("SET @k t NX PX 50000"), c("GETEX @k"), about(50, c("PTTL @k")),
+		c("GETEX @k PX 20000"), about(50, c("PTTL @k")), c("GETEX @k EX 0"), c("GETEX @k FOO"), c("GETEX @k EX"), c("GETEX @k EX 1 PX 1"),
+		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("PTTL @k"), about(50, c("EXEC")), c("GETEX @k EXAT 1"), c("GET @k"),
+	}},
+	{"what Redis 8.4 added", []step{
+		c("SET @k t NX PX 50000"),
+		differs(c("DIGEST @k"), `\$16\r\n[0-9a-f]{16}\r\n`, noSuchCommand), differs(c("DIGEST @none"), `(\$-1|_)\r\n`, noSuchCommand),
+		differs(c("SET @k u IFNE t PX 50000"), `(\$-1|_)\r\n`, noSuchCommand), differs(c("SET @k u IFNE x PX 50000"), `\+OK\r\n`, noSuchCommand),
+		differs(c("SET @k u IFDNE 12 PX 1"), `-ERR [^\r]*16 hexadecimal[^\r]*\r\n`, noSuchCommand),
+		differs(c("DELEX @k IFNE u"), `:0\r\n`, noSuchCommand), differs(c("DELEX @k IF u"), `-ERR Invalid condition[^\r]*\r\n`, noSuchCommand),
+		differs(c("MSETEX 2 @a t @k t NX PX 50000"), `:0\r\n`, noSuchCommand), differs(c("MSETEX 2 @a t @b t NX PX 50000"), `:1\r\n`, noSuchCommand),
+		differs(c("MGET @a @b"), `\*2\r\n\$1\r\nt\r\n\$1\r\nt\r\n`, noSuchCommand),
+		differs(c("DELEX @k IFNE x"), `:1\r\n`, noSuchCommand), differs(c("DELEX @a"), `:1\r\n`, noSuchCommand),
+	}},
 	{"publish and subscribe", []step{
 		c("PUBLISH @ch hello"), c("SUBSCRIBE @ch"), c("UNSUBSCRIBE @ch"), c("PING"),
 	}},
@@ -313,6 +328,10 @@ var maxTTLCases = []sameCase{
 		differs(c("PTTL @k"), `:(29\d{4}|300000)\r\n`, "C2: it has the greatest TTL"),
 		c("GETSET @k u"), c("GET @k"), c("SETNX @k t"), c("DEL @k"), c("SETNX @k t"), c("DEL @k"),
 		c("GETSET @none t"), c("GET @none"),
+	}},
+	{"MSETNX", []step{
+		c("MSETNX @a t @b t"), c("MSETNX @b u @c u"), c("MGET @a @b @c"), c("MSETNX @c u"), c("DEL @a @b @c"), c("MSETNX @a t @b"),
+		c("MULTI"), c("MSETNX @a t @b t"), c("PEXPIRE @a 5000"), c("PEXPIRE @b 5000"), c("EXEC"), c("MGET @a @b"), c("DEL @a @b"),
 	}},
 	{"SET without expiry", []step{
 		c("SET @k t NX"), c("SET @k t NX"), c("GET @k"), c("SET @k u"), c("GET @k"), c("SET @k v XX"), c("GET @k"),

@@ -59,6 +59,7 @@ func TestS3Housekeeping(t *testing.T) {
 		},
 		"command": {
 			"COMMAND DOCS", "*0\r\n", "COMMAND INFO nosuch", "*1\r\n$-1\r\n", "COMMAND GETKEYS SET a b", "*1\r\n$1\r\na\r\n", "COMMAND GETKEYS eval x 2 a b c", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
+			"COMMAND GETKEYS msetex 2 a x b x NX", "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "COMMAND GETKEYS msetnx a x b x", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
 			"COMMAND GETKEYS eval x 9 a", "-ERR Invalid arguments specified for command\r\n", "COMMAND GETKEYS mget a b", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
 		},
 		"info": {"INFO nosuch", "$0\r\n\r\n", "INFO cluster", "$30\r\n# Cluster\r\ncluster_enabled:0\r\n\r\n"},

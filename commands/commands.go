@@ -23,6 +23,8 @@ type library interface {
 	Flush()
 	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
 	Transact(db int, commands []script.Command) (*script.Meaning, error)
+	Sweep(db int, sha string, keys, args []string, listed map[string][]string) (*script.Meaning, error)
+	Scripts() int
 }
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
@@ -52,6 +54,11 @@ type Request struct {
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
+
+	// Sweep, if not nil, says that the command asks for all keys of a pattern:
+	// where they can be listed, what it means is told by Sweep.Understand. Reply
+	// is the refusal for where they cannot.
+	Sweep *Sweep
 
 	// needs is what the request needs besides what its Ops tell.
 	needs Operations
@@ -89,6 +96,8 @@ type call struct {
 	db   int
 	spec *Spec
 	args [][]byte
+	// listed are the keys that a script's KEYS find, by pattern.
+	listed map[string][]string
 	// guarded is whether it stands in a transaction under WATCH, so that it
 	// is not unconditional (Config.Deny).
 	guarded bool

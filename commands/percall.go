@@ -55,7 +55,11 @@ func (r runner) plan(states []quorum.State) plan {
 	if r.readOnly && len(p.changes) > 0 {
 		return plan{reply: Error(errReadOnly)}
 	}
-	p.notices = notices(r.db, r.meaning.Key, res.Notices)
+	lock := r.meaning.Key
+	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
+		lock = "" // nobody knows which of them each tells of
+	}
+	p.notices = notices(r.db, lock, res.Notices)
 	return p
 }
 

@@ -277,7 +277,7 @@ var plainCases = []sameCase{
 	}},
 	{"not lock commands", []step{
 		differs(c("LPUSH @l x"), `(?i)-ERR unknown command 'lpush'[^\r]*\r\n`, c4), differs(c("HSET @h f v"), `(?i)-ERR unknown command 'hset'[^\r]*\r\n`, c4),
-		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), differs(c("KEYS *"), `-ERR [^\r]*\r\n`, c4),
+		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), c("KEYS @nothing*"),
 		differs(c("NONSENSE a b"), `(?i)-ERR unknown command 'nonsense'[^\r]*\r\n`, c4), c("PING"),
 		differs(a("EVAL", `return redis.call('lpush', KEYS[1], 'x')`, "1", "@l"), `-ERR [^\r]*\r\n`, c4),
 		c("PING"),
@@ -285,7 +285,13 @@ var plainCases = []sameCase{
 	{"GETEX", []step{
 		c("GETEX @none"), c("GETEX @none PX 100"), c("SET @k t NX PX 50000"), c("GETEX @k"), about(50, c("PTTL @k")),
 		c("GETEX @k PX 20000"), about(50, c("PTTL @k")), c("GETEX @k EX 0"), c("GETEX @k FOO"), c("GETEX @k EX"), c("GETEX @k EX 1 PX 1"),
-		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("PTTL @k"), about(50, c("EXEC")), c("GETEX @k EXAT 1"), c("GET @k"),
+		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("GET @k"), c("EXEC"), c("GETEX @k EXAT 1"), c("GET @k"),
+	}},
+	{"signal lists, and all locks of a pattern", []step{
+		c("SET @k t NX PX 50000"), c("LLEN @k"), c("LLEN @l"), c("KEYS @*"),
+		a("EVAL", freeAndSignal, "2", "@k", "@l", "t", "20000"), c("LLEN @l"), c("EXISTS @l @k @l"), about(2, c("TTL @l")), about(1500, c("PTTL @l")), c("TYPE @l"),
+		c("LLEN"), c("KEYS"), c("LLEN @none"), c("TYPE @none"), a("EVAL", freeByPattern, "0", "@k*"), c("SET @k t NX PX 50000"), c("SET @k2 t NX PX 50000"), a("EVAL", freeByPattern, "0", "@k*"), c("MGET @k @k2"),
+		about(2, c("TTL @k:signal")), c("LLEN @k2:signal"),
 	}},
 	{"what Redis 8.4 added", []step{
 		c("SET @k t NX PX 50000"),
@@ -313,6 +319,26 @@ local ms = ARGV[2]
 if ARGV[3] == '0' then ms = ARGV[2] + left end
 redis.call('pexpire', KEYS[1], ms)
 return 1`
+
+// freeAndSignal is a release that fills a list.
+const freeAndSignal = `
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 1 end
+redis.call('del', KEYS[2])
+redis.call('lpush', KEYS[2], 1)
+redis.call('pexpire', KEYS[2], ARGV[2])
+redis.call('del', KEYS[1])
+return 0`
+
+// freeByPattern frees all locks of a pattern and wakes who waits for them.
+const freeByPattern = `
+local locks = redis.call('keys', ARGV[1])
+for _, lock in pairs(locks) do
+  redis.call('del', lock .. ':signal')
+  redis.call('lpush', lock .. ':signal', 1)
+  redis.call('expire', lock .. ':signal', 20)
+  redis.call('del', lock)
+end
+return #locks`
 
 // orAdmin is a release that a special token always gets.
 const orAdmin = `

@@ -36,6 +36,8 @@ var accesses = func() map[string]access {
 	m := map[string]access{
 		// What is listed is of the user's own keys.
 		"scan":       {needs: commands.MayRead},
+		"keys":       {needs: commands.MayRead},
+		"llen":       {needs: commands.MayRead, keys: places{1, 0}},
 		"locks|list": {needs: commands.MayRead},
 		// Who holds a lock is for MayAdmin, see describeHolder.
 		"locks|who":   {needs: commands.MayRead, keys: places{2, 0}},

@@ -70,6 +70,8 @@ func specs() []commands.Spec {
 	for _, c := range localCommands() {
 		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
 		switch c.name {
+		case "llen":
+			spec.First, spec.Last, spec.Step = 1, 1, 1
 		case "watch":
 			spec.First, spec.Last, spec.Step = 1, -1, 1
 		case "blpop", "brpop":

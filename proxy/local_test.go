@@ -27,7 +27,7 @@ func TestS3Housekeeping(t *testing.T) {
 			"FOO", "-ERR unknown command 'FOO', with args beginning with: \r\n",
 			frame("FOO", "a\r\nb"), "-ERR unknown command 'FOO', with args beginning with: 'a  b' \r\n",
 			"lpush a b", "-ERR unknown command 'lpush', with args beginning with: 'a' 'b' , redlockd serves locks only\r\n",
-			"keys *", "-ERR unknown command 'keys', with args beginning with: '*' , redlockd serves locks only; SCAN and LOCKS LIST list locks\r\n",
+			"flushall", "-ERR unknown command 'flushall', with args beginning with: , redlockd serves locks only; LOCKS FORCE removes one\r\n",
 			"FLUSHALL", "-ERR unknown command 'FLUSHALL', with args beginning with: , redlockd serves locks only; LOCKS FORCE removes one\r\n",
 			strings.Repeat("a", 200) + " " + strings.Repeat("b", 200) + " c", "-ERR unknown command '" + strings.Repeat("a", 128) + "', with args beginning with: '" + strings.Repeat("b", 128) + "' \r\n",
 			frame(""), "-ERR unknown command '', with args beginning with: \r\n",

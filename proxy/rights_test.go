@@ -80,7 +80,7 @@ var forms = func() []form {
 		"PEXPIRETIME my": rd, "STRLEN my": rd, "TYPE my": rd,
 		"SCRIPT|LOAD 'return 1'": free, "SCRIPT|EXISTS x": free, "SCRIPT|FLUSH": adm, "SCRIPT|KILL": adm,
 		"SCRIPT|DEBUG YES": free, "SCRIPT|HELP": free,
-		"SCAN 0": rd, "WATCH my": rd, "BLPOP my 0.001": acq, "BRPOP my 0.001": acq,
+		"SCAN 0": rd, "KEYS *": rd, "LLEN my": rd, "WATCH my": rd, "BLPOP my 0.001": acq, "BRPOP my 0.001": acq,
 		"LOCKS|LIST": rd, "LOCKS|WHO my": rd, "LOCKS|FORCE my": rem, "LOCKS|HELP": free,
 		"CLIENT|LIST": adm, "CLIENT|KILL ID 1": adm, "CLIENT|PAUSE 1": adm, "CLIENT|CAPA x": adm,
 		"ACL|CAT": adm, "ACL|LIST": adm, "ACL|USERS": adm, "ACL|GETUSER x": adm, "ACL|WHOAMI": free, "ACL|HELP": free,

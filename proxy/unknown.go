@@ -32,7 +32,6 @@ func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
 
 // insteadOf is what does here what somebody at redis-cli most likely wants.
 var insteadOf = map[string]string{
-	"keys":     "SCAN and LOCKS LIST list locks",
 	"monitor":  "SLOWLOG GET, CLIENT LIST and LOCKS LIST tell what goes on",
 	"flushall": "LOCKS FORCE removes one",
 	"flushdb":  "LOCKS FORCE removes one",
@@ -54,7 +53,7 @@ brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall f
 flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
 georadiusbymember_ro geosearch geosearchstore getbit getrange hdel hexists hget hgetall
 hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
-incrbyfloat keys latency lcs lindex linsert llen lmove lmpop lolwut lpop lpos lpush lpushx lrange
+incrbyfloat latency lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
 lrem lset ltrim memory migrate module monitor move mset object pfadd pfcount pfdebug pfmerge
 pfselftest psync randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
 rpush rpushx sadd save scard sdiff sdiffstore setbit setrange shutdown sinter sintercard

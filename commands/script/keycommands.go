@@ -60,6 +60,7 @@ func init() {
 		"SUBSTR":      {4, 4, getrange},
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
+		"KEYS":        {2, 2, keys},
 	}
 }
 

@@ -65,6 +65,22 @@ var extends = map[string]string{
 	"set px, ok":   `if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end return 0`,
 	"tonumber":     `local ms = tonumber(ARGV[2]) if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('pexpire',KEYS[1],ms) return 1 end return 0`,
 	"early return": extendScript,
+	"takes what is free, -1 of another": `
+local held = redis.call('get', KEYS[1])
+if held == ARGV[1] then
+  return redis.call('pexpire', KEYS[1], ARGV[2])
+elseif not held then
+  redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+  return 1
+end
+return -1`,
+	"adds to what is left": `
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  local rest = redis.call('PTTL', KEYS[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2] + rest)
+  return 1
+end
+return 0`,
 }
 
 const acquireScript = `

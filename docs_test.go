@@ -161,3 +161,19 @@ func TestDocsNameRealErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestClientsRunByHand: make clients writes docs/clients.md anew, and what was
+// run by hand is a part of it.
+func TestClientsRunByHand(t *testing.T) {
+	docs, err := os.ReadFile("docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand, err := os.ReadFile("integration/clients/elsewhere.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(docs), "\n"+string(byHand)+"\n## Stand-ins\n") {
+		t.Error("docs/clients.md lacks what integration/clients/elsewhere.md says")
+	}
+}

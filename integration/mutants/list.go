@@ -3,6 +3,8 @@ package main
 const (
 	votes   = "./quorum"
 	scripts = "./commands/script"
+	asked   = "./commands"
+	access  = "./proxy"
 )
 
 // mutants are the rules of the design, each with the code that keeps it.
@@ -251,6 +253,24 @@ var mutants = []mutant{
 		"	if o.Verdict == Held {", "	o.Verdict = Won\n	if o.Verdict == Held {"}}, votes},
 	{"M8", "the old list is not closed", []change{{"quorum/change.go",
 		"state.phase == announced && passed >= c.q.cfg.Handover:", "false && passed >= c.q.cfg.Handover:"}}, votes},
+	{"C3", "a script's TTL above max_ttl is cut to it", []change{{"commands/meaning.go",
+		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
+	{"C3", "a command's TTL above max_ttl is cut to it", []change{{"commands/ttl.go",
+		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
+	{"C1", "a digest without its leading zeros", []change{{"commands/script/conditions.go", "%016x", "%x"}}, scripts},
+	{"C1", "GETEX is not denied with PEXPIRE", []change{{"commands/commands.go", " || c.in.denied[c.spec.like]", ""}}, asked},
+	{"C1", "IFNE names the lock's token", []change{{"commands/script/conditions.go",
+		"return c == IfEqual || c == IfDigest", "return c != NoCondition"}}, asked},
+	{"C7", "a sweep finds what has gone meanwhile", []change{{"commands/script/sweep.go",
+		"		if r.touch(name).now.exists {", "		if r.touch(name); true {"}}, asked},
+	{"C1", "KEYS answers a part of the locks", []change{{"proxy/sweep.go",
+		"			case len(names) == most:\n", "			case len(names) == most && false:\n"}}, access},
+	{"S6", "who may read is told who holds a lock", []change{{"proxy/locks.go",
+		"	if s.user.May(commands.MayAdmin) {", "	if true {"}}, access},
+	{"S6", "a command of the connection that is not listed is open", []change{{"proxy/access.go",
+		"		a.needs = commands.MayAdmin\n", "		a.needs = 0\n"}}, access},
+	{"S6", "a need that ACL CAT does not tell", []change{{"commands/table.go",
+		"May: MayRead | MayRemove, run: getdel", "May: MayRemove, run: getdel"}}, access},
 	{"C7", "meaning by SHA1 alone", []change{
 		{"commands/script/form.go", "		b = append(b, c)\n", "		_ = c\n"},
 		{"commands/script/form.go", "			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))\n			b = append(b, s...)\n", "			_ = n\n"}}, scripts},

@@ -35,7 +35,7 @@ func (c *Config) drift(ttl time.Duration) time.Duration {
 	return ceilMillis(d)
 }
 
-// hold is what the masters are given for a TTL (design section 2).
+// hold is what the masters are given for a TTL (V3).
 func (c *Config) hold(ttl time.Duration) time.Duration {
 	return ttl + c.padding() + c.drift(ttl)
 }

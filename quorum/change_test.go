@@ -87,7 +87,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 	})
 }
 
-// The trace of why.md 21: one redlockd has the old list, one the new; A on
+// Why 21: one redlockd has the old list, one the new; A on
 // a b e, B on c d f.
 func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *cluster) {

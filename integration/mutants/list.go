@@ -7,6 +7,8 @@ const (
 
 // mutants are the rules of the design, each with the code that keeps it.
 var mutants = []mutant{
+	{"V1", "only a majority is asked", []change{{"quorum/ask.go",
+		"if which>>i&1 != 0 && !l.ask(a, i, now) {", "if which>>i&1 != 0 && (i >= a.masters.quorum || !l.ask(a, i, now)) {"}}, votes},
 	{"V2", "no look at the time before the write", []change{{"quorum/outcome.go",
 		"if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {", "if true {"}}, votes},
 	{"V2", "an OK has no deadline", []change{{"quorum/outcome.go",

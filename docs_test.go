@@ -73,6 +73,53 @@ func TestDocsExplainEveryLine(t *testing.T) {
 	}
 }
 
+// TestDocsListRealLines: nor does anybody look there for what is never said.
+func TestDocsListRealLines(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sources(t), "\n")
+	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`) \\| (?:Info|Warn|Error) \\|").FindAllStringSubmatch(string(docs), -1)
+	if len(rows) < 20 {
+		t.Errorf("found only %d rows", len(rows))
+	}
+	for _, row := range rows {
+		for _, line := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			for part := range strings.SplitSeq(line[1], "...") {
+				if !strings.Contains(all, strings.TrimRight(part, ": ")) {
+					t.Errorf("docs/operations.md explains %q, and nothing says so", line[1])
+				}
+			}
+		}
+	}
+}
+
+// TestDocsExplainEveryReason: why a master does not vote is explained, too.
+func TestDocsExplainEveryReason(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reason := regexp.MustCompile(`why[A-Z]\w* += "([^"]+)"|[rR]eason\b[^"\n]*"([a-z][^"%(]+)|errElsewhere = errors\.New\("([^"]+)"`)
+	found := 0
+	for _, source := range sources(t) {
+		for line := range strings.Lines(source) {
+			m := reason.FindStringSubmatch(line)
+			if m == nil || strings.Contains(line, "log.") || !strings.HasPrefix(source, "package quorum") {
+				continue
+			}
+			found++
+			if text := strings.TrimRight(m[1]+m[2]+m[3], " :"); !strings.Contains(string(docs), "`"+text) {
+				t.Errorf("docs/operations.md does not explain %q", text)
+			}
+		}
+	}
+	if found < 18 {
+		t.Errorf("found only %d reasons", found)
+	}
+}
+
 // sources are the texts of all rooms, tests apart.
 func sources(t *testing.T) []string {
 	t.Helper()
@@ -175,5 +222,26 @@ func TestClientsRunByHand(t *testing.T) {
 	}
 	if !strings.Contains(string(docs), "\n"+string(byHand)+"\n## Stand-ins\n") {
 		t.Error("docs/clients.md lacks what integration/clients/elsewhere.md says")
+	}
+}
+
+// TestDocsNameRealNoQuorum: likewise what NOQUORUM says, between the numbers and
+// what depends on the case.
+func TestDocsNameRealNoQuorum(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sources(t), "\n")
+	forms := regexp.MustCompile("(?m)^\\| `((?:NOQUORUM|\\.\\.\\.) [^`]*)` \\|").FindAllStringSubmatch(string(docs), -1)
+	if len(forms) < 15 {
+		t.Errorf("found only %d forms", len(forms))
+	}
+	for _, form := range forms {
+		for _, part := range regexp.MustCompile(`\.\.\.|\b[0-9][0-9a-z]*\b|\(d |[(),:;]|\bOOM\b`).Split(form[1], -1) {
+			if part = strings.TrimSpace(part); part != "" && !strings.Contains(all, part) {
+				t.Errorf("docs/operations.md has %q, and nothing says %q", form[1], part)
+			}
+		}
 	}
 }

@@ -194,7 +194,7 @@ func (l *lane) enter(c *connection, j judgement) {
 	l.events.changed()
 }
 
-// tell logs a change of state (design section 9). One that is down from the
+// tell logs a change of state (docs/operations.md). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
 // time; what it says itself is news.

@@ -9,6 +9,8 @@ const (
 
 // mutants are the rules of the design, each with the code that keeps it.
 var mutants = []mutant{
+	{"V1", "only a majority is asked", []change{{"quorum/ask.go",
+		"if which>>i&1 != 0 && !l.ask(a, i, now) {", "if which>>i&1 != 0 && (i >= a.masters.quorum || !l.ask(a, i, now)) {"}}, votes},
 	{"V2", "no look at the time before the write", []change{{"quorum/outcome.go",
 		"if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {", "if true {"}}, votes},
 	{"V2", "an OK has no deadline", []change{{"quorum/outcome.go",
@@ -16,9 +18,9 @@ var mutants = []mutant{
 	{"V2", "a late client is told, and nothing rolled back", []change{{"quorum/outcome.go",
 		"	g.undo()\n	return g.attempt.tooLate()", "	return g.attempt.tooLate()"}}, votes},
 	{"V3", "hold without padding", []change{{"quorum/arithmetic.go",
-		"return ttl + c.padding() + c.drift(ttl)", "return ttl"}}, votes},
+		"return ttl + padding + c.drift(ttl+padding)", "return ttl"}}, votes},
 	{"V3", "PTTL tells the hold", []change{{"quorum/arithmetic.go",
-		"ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()", "ttl := left"}}, votes},
+		"ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - padding", "ttl := left"}}, votes},
 	{"V4", "a foreign token anywhere is a holder", []change{{"quorum/verdict.go",
 		"case t.mostCount >= t.quorum && refusable,", "case t.mostCount >= 1 && refusable,"}}, votes},
 	{"V4", "the holder is told that another one has it", []change{{"quorum/split.go",
@@ -75,7 +77,7 @@ var mutants = []mutant{
 	{"V7", "pollers do not share", []change{{"quorum/call.go",
 		"return plain && (c.op.Kind == Acquire || c.op.Kind == Read)", "return false && plain"}}, votes},
 	{"V7", "a release that outstays is dropped", []change{{"quorum/call.go",
-		"return c.wasTold() && c.q.now()-c.arrived > roundHold(cfg.hold(cfg.MaxTTL))", "_ = cfg\n		return c.wasTold()"}}, votes},
+		"return c.wasTold() && c.q.now()-c.arrived > c.q.longestHold()", "return c.wasTold()"}}, votes},
 	{"V8", "who cannot tell says no", []change{{"quorum/verdict.go",
 		"	case t.yes+t.unheard+t.awaited < t.quorum:\n		return t.no()\n	case t.awaited > 0:",
 		"	case t.yes+t.awaited < t.quorum:\n		return t.no()\n	case t.awaited > 0:"}}, votes},
@@ -158,7 +160,7 @@ var mutants = []mutant{
 	{"M4", "the beat is never raised", []change{{"quorum/judge.go",
 		"			c.beat++\n", ""}}, votes},
 	{"M3", "a quarantine as short as our own max_ttl", []change{{"quorum/database.go",
-		"wait = max(wait, d.agreed.greatest().hold)", "wait = max(wait, d.cfg.hold(d.cfg.MaxTTL))"}}, votes},
+		"wait = max(wait, d.agreed.greatest().hold)", "wait = max(wait, d.cfg.settings().hold)"}}, votes},
 	{"M3", "a mark of less than was granted is taken over", []change{{"quorum/judge.go",
 		" || mk.id != m.id && mk.greatest < m.granted)", ")"}}, votes},
 	{"M5", "others tell of a step within our own timeout", []change{{"quorum/settling.go",

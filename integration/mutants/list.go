@@ -189,6 +189,8 @@ var mutants = []mutant{
 		"return knows && (t.mostCount < t.quorum || t.its.foreign || t.its.token != t.most)", "return knows && t.mostCount < t.quorum"}}, votes},
 	{"V11", "an old client's lock is read as padded", []change{{"quorum/outcome.go",
 		"return t.its.token, t.its.left, !t.its.foreign", "return t.its.token, a.call.q.cfg.remaining(t.its.left), !t.its.foreign"}}, votes},
+	{"M8", "a smaller majority's lock is absent", []change{{"quorum/list.go",
+		"return min(m.quorum, majority(len(hashes(g.masters))))", "_ = g"}}, votes},
 	{"M8", "the old list counts after the closing", []change{{"quorum/generation.go",
 		"g.masters == list || g.phase == announced && g.before == list", "g.masters == list || g.before == list"}}, votes},
 	{"M8", "a master that joins votes", []change{{"quorum/lane.go",

@@ -253,4 +253,8 @@ var mutants = []mutant{
 	{"V7", "several keys are entered side by side", []change{
 		{"quorum/keys.go", "	t.several.Lock()\n", ""},
 		{"quorum/keys.go", "	t.several.Unlock()\n", ""}}, votes},
+	{"P5", "held, and not rolled back where the answer was lost", []change{{"quorum/attempt.go",
+		"return v == created || v == silent })", "return v == created })"}}, votes},
+	{"V8", "an owed release is forgotten when its token takes the lock", []change{{"quorum/lane.go",
+		"if before := l.pay(name); before != nil {", "if before := l.pay(name); before != nil && false {"}}, votes},
 }

@@ -257,4 +257,10 @@ var mutants = []mutant{
 		"return v == created || v == silent })", "return v == created })"}}, votes},
 	{"V8", "an owed release is forgotten when its token takes the lock", []change{{"quorum/lane.go",
 		"if before := l.pay(name); before != nil {", "if before := l.pay(name); before != nil && false {"}}, votes},
+	{"M3", "a hold is granted that database 0's mark does not bear (both places)", []change{
+		{"quorum/lane.go", "if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {", "if false {"},
+		{"quorum/database.go", "done := d.zero == nil || d.zero.raise(hold)", "done := true"}}, votes},
+	{"V10", "a copy that is used up ends a lock (both places)", []change{
+		{"quorum/attempt.go", "certain = t.awaited == 0 || !a.mayLive(&t)", "certain = t.awaited == 0 || true"},
+		{"quorum/outcome.go", "if len(left) < t.quorum || a.mayLive(t) {", "if len(left) < t.quorum {"}}, votes},
 }

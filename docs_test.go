@@ -229,3 +229,47 @@ func TestDocsNameRealNoQuorum(t *testing.T) {
 		}
 	}
 }
+
+// TestDocsLinksLead: every link in the documents leads to a file, and to a
+// heading of it.
+func TestDocsLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	found := 0
+	for path, text := range tree(t) {
+		if !strings.HasSuffix(path, ".md") {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			found++
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if to = filepath.Join(filepath.Dir(path), to); strings.HasPrefix(m[1], "#") {
+				to = path
+			}
+			target, err := os.Stat(to)
+			if err != nil || anchor != "" && (target.IsDir() || !anchors(t, to)[anchor]) {
+				t.Errorf("%s has a link that leads nowhere: %s", path, m[1])
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("found only %d links", found)
+	}
+}
+
+// anchors are the headings of a document, as they are linked to.
+func anchors(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		out[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return out
+}

@@ -62,8 +62,8 @@ model: ## look for a second holder in docs/model, with the rules and without eac
 	@.ci/deps model
 	@go run ./docs/model
 
-soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats a run
-	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
+soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats the draws, SCHEDULE=file a run's faults
+	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) SCHEDULE=$(abspath $(SCHEDULE)) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 
 release: ## dist/: archives for Linux and macOS, and their checksums
 	@go run ./packaging/release -version "$(VERSION)" -out dist
@@ -81,7 +81,7 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
 
 shows: deps ## contests, freezes, restarts and changes of masters of make test, in full; SEED=n repeats
-	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll' ./integration/faults
+	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
 
 hostile: deps ## 10,000 connections for a minute, half of them hostile; needs ulimit -n 20000
 	@. ./.deps/env && go test -count=1 -v -timeout $(TIMEOUT) ./integration/hostile -args -clients 10000 -lasting 60s -rate 300 -slower 2

@@ -82,7 +82,8 @@ quorum {
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with
-  # an error, "max_ttl" gives the lock the greatest TTL.
+  # an error, "max_ttl" gives the lock the greatest TTL. A TTL that is asked for
+  # and above max_ttl is an error with both.
   no_expiry = "reject"
 
   # Keep a master that restarted from voting until the locks of before are
@@ -95,7 +96,7 @@ quorum {
 
   # Commands to refuse that change a lock without naming its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
-  # getset, getdel, delex.
+  # getset, getdel, delex, getex, msetex. set covers msetex, pexpire getex.
   deny = []
 }
 

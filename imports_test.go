@@ -36,6 +36,7 @@ var homes = map[string][]string{
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script"},
+	"github.com/zeebo/xxh3":             {"commands/script"},
 	"github.com/hashicorp/hcl":          {""},
 	"github.com/prometheus":             {""},
 	"github.com/zclconf/go-cty":         {""},

@@ -23,6 +23,8 @@ type library interface {
 	Flush()
 	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
 	Transact(db int, commands []script.Command) (*script.Meaning, error)
+	Sweep(db int, sha string, keys, args []string, listed map[string][]string) (*script.Meaning, error)
+	Scripts() int
 }
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
@@ -52,6 +54,11 @@ type Request struct {
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
+
+	// Sweep, if not nil, says that the command asks for all keys of a pattern:
+	// where they can be listed, what it means is told by Sweep.Understand. Reply
+	// is the refusal for where they cannot.
+	Sweep *Sweep
 
 	// needs is what the request needs besides what its Ops tell.
 	needs Operations
@@ -89,6 +96,8 @@ type call struct {
 	db   int
 	spec *Spec
 	args [][]byte
+	// listed are the keys that a script's KEYS find, by pattern.
+	listed map[string][]string
 	// guarded is whether it stands in a transaction under WATCH, so that it
 	// is not unconditional (Config.Deny).
 	guarded bool
@@ -128,9 +137,11 @@ func (in *Interpreter) understand(c call) Request {
 // arg is argument i as the key, or the token, of an operation.
 func (c call) arg(i int) string { return string(c.args[i]) }
 
-// denied is whether the configuration refuses this command where it asks for
-// no token.
-func (c call) denied() bool { return !c.guarded && c.in.denied[c.spec.Name] }
+// denied is whether the configuration refuses this command, or one that does
+// the same, where it asks for no token.
+func (c call) denied() bool {
+	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
+}
 
 // one is a request of one operation on the key that is args[1].
 func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {

@@ -3,6 +3,7 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -15,12 +16,13 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 	return c.one(op, okOrNull)
 }
 
-// setByState is a SET whose reply or TTL depends on what is there: GET and
-// KEEPTTL. A TTL of 0 keeps what is left, cut to whole milliseconds.
+// setByState is a SET whose reply or TTL depends on what is there: GET,
+// KEEPTTL, and the conditions but IFEQ. A TTL of 0 keeps what is left, cut to
+// whole milliseconds.
 func (c call) setByState(o setOptions, ttl time.Duration) Request {
-	token, compare := c.arg(2), string(o.compare)
+	token := c.arg(2)
 	needs := MayRemove
-	if o.ifeq {
+	if o.byToken() {
 		needs = MayExtend
 	}
 	if o.get {
@@ -35,10 +37,14 @@ func (c call) setByState(o setOptions, ttl time.Duration) Request {
 			}
 			not = done
 		}
-		if (o.xx && !s.Found) || (o.ifeq && (!s.Found || s.Token != compare)) {
+		met, refused := o.met(s)
+		switch {
+		case refused != "":
+			return leave(Error(refused))
+		case !met:
 			return leave(not)
 		}
-		left, refused := ttl, ""
+		left := ttl
 		switch {
 		case ttl == 0 && s.Found:
 			left = wholeMillis(s.TTL)
@@ -52,20 +58,57 @@ func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	}).with(needs)
 }
 
-// delex is DELEX of Redis 8.4: a release with IFEQ, an unconditional DEL
-// alone. Its other conditions are no lock operations.
+// met reports whether the state meets XX and the condition.
+func (o *setOptions) met(s quorum.State) (bool, string) {
+	if !s.Found {
+		return !o.xx && o.cond.Absent(), ""
+	}
+	return o.cond.Meets(s.Token, string(o.compare))
+}
+
+// delex is DELEX of Redis 8.4: a release with IFEQ and IFDEQ, alone and with
+// IFNE and IFDNE a DEL.
 func delex(c call) Request {
+	cond := script.NoCondition
 	switch {
-	case len(c.args) == 2 && c.denied():
-		return denied(c.spec.Name)
 	case len(c.args) == 2:
-		return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
 	case len(c.args) != 4:
 		return refuse(wrongArity(c.spec.Name))
-	case !is(c.args[2], "ifeq"):
-		return refuse(errDelexOther)
+	default:
+		if cond = script.ConditionOf(c.arg(2)); cond == script.NoCondition {
+			return refuse(script.InvalidCondition)
+		}
 	}
-	return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneOrZero)
+	switch {
+	case !cond.Names() && c.denied():
+		return denied(c.spec.Name)
+	case cond == script.NoCondition:
+		return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
+	case cond == script.IfEqual:
+		return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneOrZero)
+	}
+	return c.delexByState(cond, c.arg(3))
+}
+
+// delexByState is DELEX with a condition that needs a look at the lock.
+func (c call) delexByState(cond script.Condition, operand string) Request {
+	needs := MayRemove
+	if cond.Names() {
+		needs = MayRelease
+	}
+	return c.decide(c.arg(1), func(s quorum.State) decision {
+		if !s.Found {
+			return leave(Int(0))
+		}
+		met, refused := cond.Meets(s.Token, operand)
+		switch {
+		case refused != "":
+			return leave(Error(refused))
+		case !met:
+			return leave(Int(0))
+		}
+		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: Int(1)}
+	}).with(needs)
 }
 
 // delifeq is DELIFEQ of Valkey 9.

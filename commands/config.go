@@ -17,7 +17,8 @@ type Config struct {
 	NoExpiry NoExpiry
 	// Deny names the unconditional commands to refuse, in lower case: del,
 	// unlink, expire, pexpire, expireat, pexpireat, persist, set, setex,
-	// psetex, getset, getdel, delex. What names a token, or stands in a
+	// psetex, getset, getdel, delex, getex, msetex. Who denies set denies
+	// msetex, and who denies pexpire getex. What names a token, or stands in a
 	// transaction under WATCH, is not unconditional; scripts are not looked
 	// into. Default none.
 	Deny []string
@@ -36,7 +37,7 @@ const (
 // deniable are the commands that Deny may name.
 var deniable = []string{
 	"del", "unlink", "expire", "pexpire", "expireat", "pexpireat", "persist",
-	"set", "setex", "psetex", "getset", "getdel", "delex",
+	"set", "setex", "psetex", "getset", "getdel", "delex", "getex", "msetex",
 }
 
 // DefaultConfig returns the defaults.

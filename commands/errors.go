@@ -24,15 +24,14 @@ const (
 
 // redlockd's own.
 const (
-	errNoExpiry   = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
-	errMarkKey    = "ERR this key is reserved: '" + quorum.MarkKey + "' and '" + quorum.ChangeKey + "' are redlockd's own"
-	errDelexOther = "ERR redlockd understands only IFEQ in 'delex'"
-	errDebug      = "ERR redlockd does not debug scripts"
-	errOtherDB    = "ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"
-	errExecKeys   = "ERR redlockd carries out EXEC on 32 keys at most, nothing was done"
-	errLongKey    = "ERR a key is longer than redlockd's max_key_bytes"
-	errLongToken  = "ERR a token is longer than redlockd's max_token_bytes"
-	errMoved      = "NOQUORUM the lock changed while the command was looking at it, try again"
+	errNoExpiry  = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
+	errMarkKey   = "ERR this key is reserved: '" + quorum.MarkKey + "' and '" + quorum.ChangeKey + "' are redlockd's own"
+	errDebug     = "ERR redlockd does not debug scripts"
+	errOtherDB   = "ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"
+	errExecKeys  = "ERR redlockd carries out EXEC on 32 keys at most, nothing was done"
+	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
+	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
+	errMoved     = "NOQUORUM the lock changed while the command was looking at it, try again"
 
 	whyPast = ": it is in the past"
 )

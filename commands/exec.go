@@ -28,7 +28,7 @@ func (in *Interpreter) execSeveral(db int, watched []Watched, queue [][][]byte) 
 	if err != nil {
 		return refuse(transactionError(err))
 	}
-	t := transaction{in: in, db: db, watched: watched, meaning: m}
+	t := transaction{in: in, db: db, watched: watched, meaning: m, name: "exec"}
 	for _, args := range queue {
 		if ok, refusal := in.Permits(db, args, len(watched) > 0); !ok {
 			return refuse(refusal.Text)
@@ -44,6 +44,8 @@ type transaction struct {
 	db      int
 	watched []Watched
 	meaning *script.Meaning
+	// name is the command that error texts name.
+	name string
 	// keys are those of the meaning, then the others that are watched; at is
 	// where the watched are among them.
 	keys []string
@@ -96,7 +98,7 @@ func (t *transaction) findKeys() {
 // be made, or "". What is watched counts as named: WATCH needs MayRead, and the
 // plan is nothing where the lock is another one by now.
 func (t *transaction) lay() string {
-	t.law.in, t.law.name, t.law.keys, t.law.choose = t.in, "exec", t.keys, t.plan
+	t.law.in, t.law.name, t.law.keys, t.law.choose = t.in, t.name, t.keys, t.plan
 	t.law.watched = make(map[int]quorum.State, len(t.at))
 	for i, at := range t.at {
 		t.law.watched[at] = t.watched[i].state()
@@ -115,7 +117,7 @@ func (t *transaction) plan(states []quorum.State) plan {
 	if t.meaning.Kind != script.PerCall {
 		return plan{reply: fill(t.meaning.Reply[script.Absent], quorum.State{})}
 	}
-	r := runner{in: t.in, db: t.db, name: "exec", meaning: t.meaning}
+	r := runner{in: t.in, db: t.db, name: t.name, meaning: t.meaning}
 	return r.plan(states[:len(t.meaning.Keys)])
 }
 
@@ -195,9 +197,14 @@ func (c call) unconditional() bool {
 	switch c.spec.Name {
 	case "set":
 		o, ok := parseSet(c.args[3:])
-		return ok && !o.nx && !o.ifeq
+		return ok && !o.byToken()
 	case "delex":
-		return len(c.args) == 2
+		return len(c.args) == 2 || !script.ConditionOf(c.arg(2)).Names()
+	case "getex":
+		return len(c.args) > 2
+	case "msetex":
+		o, ok := c.msetexOptions()
+		return ok && !o.nx
 	}
 	return true
 }

@@ -101,3 +101,52 @@ func persist(c call) Request {
 	}
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
+
+// getex is GETEX: GET, and with an expiry PEXPIRE whoever holds the lock. It is
+// made so only where the token that is told is still there.
+func getex(c call) Request {
+	if len(c.args) == 2 {
+		return get(c)
+	}
+	choose, refused := c.getexChange()
+	if refused != "" {
+		return refuse(refused)
+	}
+	if c.denied() {
+		return denied(c.spec.Name)
+	}
+	return c.decide(c.arg(1), func(s quorum.State) decision {
+		if !s.Found {
+			return leave(Null)
+		}
+		op := choose
+		op.Token = s.Token
+		return decision{op: op, reply: Bulk(s.Token)}
+	}).with(MayRead | MayRemove)
+}
+
+// getexChange is what GETEX does to a lock, or why it cannot.
+func (c call) getexChange() (quorum.Op, string) {
+	op, refused := quorum.Op{Kind: quorum.Extend}, ""
+	u := expiryUnit(c.args[2])
+	switch {
+	case len(c.args) == 3 && is(c.args[2], "persist"):
+		op.TTL, refused = c.in.noExpiry()
+		return op, refused
+	case len(c.args) != 4 || u == noUnit:
+		return op, errSyntax
+	}
+	n, ok := parseInt(c.args[3])
+	if !ok {
+		return op, errNotInteger
+	}
+	ms, ok := c.fromNow(u, n)
+	switch {
+	case n <= 0 || !ok:
+		return op, invalidExpire(c.spec.Name)
+	case ms <= 0: // as in Redis, a time that is over deletes
+		return quorum.Op{Kind: quorum.Release}, ""
+	}
+	op.TTL, refused = c.in.bounded(c.spec.Name, ms)
+	return op, refused
+}

@@ -46,6 +46,12 @@ func (f *fakeScripts) Understand(_ int, sha string, keys, args []string) (*scrip
 	return f.meanings[name], f.errs[name]
 }
 
+func (f *fakeScripts) Scripts() int { return len(f.loaded) }
+
+func (f *fakeScripts) Sweep(db int, sha string, keys, args []string, _ map[string][]string) (*script.Meaning, error) {
+	return f.Understand(db, sha, keys, args)
+}
+
 // Transact is that of the real library, which knows no scripts.
 func (f *fakeScripts) Transact(db int, list []script.Command) (*script.Meaning, error) {
 	l := script.NewLibrary()

@@ -14,7 +14,8 @@ type Notice struct {
 	Channel, Message string
 	Sharded          bool
 	// Signal is the list, if not empty: it holds Items from left to right,
-	// and nothing else, for as long as TTL. Lock is the key it tells of.
+	// and nothing else, for as long as TTL. Lock is the key it tells of, empty
+	// where that is not known.
 	Signal string
 	Items  []string
 	TTL    time.Duration

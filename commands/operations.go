@@ -25,25 +25,15 @@ func (ops Operations) Names() []string {
 	return names
 }
 
-// MayMean lists the commands that may need the operation; nil if there is no
-// such operation.
-func MayMean(operation string) []string {
-	scripts := []string{"eval", "evalsha"}
-	switch operation {
-	case "acquire":
-		return append([]string{"set", "setnx", "blpop", "brpop"}, scripts...)
-	case "extend":
-		return append([]string{"set", "expire", "pexpire", "expireat", "pexpireat"}, scripts...)
-	case "release":
-		return append([]string{"delex", "delifeq", "del", "unlink"}, scripts...)
-	case "read":
-		return append([]string{"get", "mget", "exists", "touch", "ttl", "pttl", "expiretime", "pexpiretime", "strlen",
-			"type", "watch", "locks|who", "set", "getset", "getdel", "eval_ro", "evalsha_ro"}, scripts...)
-	case "remove":
-		return append(append(slices.Clone(deniable), "locks|force"), scripts...)
-	case "admin":
-		return []string{"acl|cat", "acl|list", "acl|users", "acl|getuser", "client|list", "locks|list", "scan", "pubsub", "slowlog",
-			"script|flush", "script|kill"}
+// MayMean lists the commands of this room that may need one of the operations.
+func MayMean(ops Operations) []string {
+	var names []string
+	for i := range table {
+		for _, s := range append([]Spec{table[i]}, table[i].Subcommands...) {
+			if s.May&ops != 0 {
+				names = append(names, s.Name)
+			}
+		}
 	}
-	return nil
+	return names
 }

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"time"
-
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -57,7 +55,11 @@ func (r runner) plan(states []quorum.State) plan {
 	if r.readOnly && len(p.changes) > 0 {
 		return plan{reply: Error(errReadOnly)}
 	}
-	p.notices = notices(r.db, r.meaning.Key, res.Notices)
+	lock := r.meaning.Key
+	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
+		lock = "" // nobody knows which of them each tells of
+	}
+	p.notices = notices(r.db, lock, res.Notices)
 	return p
 }
 
@@ -70,22 +72,13 @@ func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, st
 	case e.Kind == script.Set && r.in.limits.token.over(len(e.Value)):
 		return quorum.Change{}, false, errLongToken
 	case e.Kind == script.Set:
-		ttl, refused := r.in.resultingTTL(r.name, e.TTL)
+		ttl, refused := r.in.scriptTTL(r.name, e.TTL)
 		return quorum.Change{Token: e.Value, TTL: ttl}, true, refused
 	case e.Kind == script.SetTTL && s.Found:
-		ttl, refused := r.in.resultingTTL(r.name, e.TTL)
+		ttl, refused := r.in.scriptTTL(r.name, e.TTL)
 		return quorum.Change{Token: s.Token, TTL: ttl}, true, refused
 	}
 	return quorum.Change{}, false, ""
-}
-
-// resultingTTL is scriptTTL for a TTL that was worked out from the state, as
-// in an additive extend: above max_ttl it follows no_expiry (V13).
-func (in *Interpreter) resultingTTL(name string, d time.Duration) (time.Duration, string) {
-	if d > in.cfg.MaxTTL && in.cfg.NoExpiry == MaxTTLInstead {
-		return in.cfg.MaxTTL, ""
-	}
-	return in.scriptTTL(name, d)
 }
 
 // fill makes the reply out of a script's shape of one.

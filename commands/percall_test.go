@@ -48,7 +48,7 @@ func TestEffectBecomesOneConditionalOperation(t *testing.T) {
 		{"persist", rejecting(), setTTL(0), there, quorum.Won, "read k", noTTL},
 		{"persist, max_ttl", lenient(), setTTL(0), there, quorum.Won, "extend k old 5m0s", "$ran"},
 		{"additive extend above max_ttl", rejecting(), setTTL(6 * time.Minute), there, quorum.Won, "read k", above},
-		{"additive extend above max_ttl, cut", lenient(), setTTL(6 * time.Minute), there, quorum.Won, "extend k old 5m0s", "$ran"},
+		{"additive extend above max_ttl, no_expiry is max_ttl", lenient(), setTTL(6 * time.Minute), there, quorum.Won, "read k", above},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in, _ := fakeWith(tt.cfg, running(tt.effect, nil), nil)

@@ -1,12 +1,16 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 var (
 	tokenOrNull  = foundOr(Bulk, Null).one()
 	tokensOrNull = foundOr(Bulk, Null).each()
 	countFound   = foundOr(func(string) Reply { return Int(1) }, Int(0)).sum()
 	lengthFound  = foundOr(func(token string) Reply { return Int(int64(len(token))) }, Int(0)).one()
+	digestFound  = foundOr(func(token string) Reply { return Bulk(script.Digest(token)) }, Null).one()
 	typeFound    = foundOr(func(string) Reply { return status("string") }, status("none")).one()
 	millisLeft   = left(func(ms int64) int64 { return ms })
 	secondsLeft  = left(seconds)
@@ -27,6 +31,7 @@ func left(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
 
 func get(c call) Request    { return c.one(quorum.Op{}, tokenOrNull) }
 func strlen(c call) Request { return c.one(quorum.Op{}, lengthFound) }
+func digest(c call) Request { return c.one(quorum.Op{}, digestFound) }
 func typ(c call) Request    { return c.one(quorum.Op{}, typeFound) }
 func pttl(c call) Request   { return c.one(quorum.Op{}, millisLeft) }
 func ttl(c call) Request    { return c.one(quorum.Op{}, secondsLeft) }

@@ -101,7 +101,15 @@ func (c call) namedKeys() [][]byte {
 		if last < 0 {
 			last += len(c.args)
 		}
-		return c.args[c.spec.First : last+1] // every Step is 1
+		if c.spec.Step == 1 {
+			return c.args[c.spec.First : last+1]
+		}
+		return every(c.spec.Step, c.args[c.spec.First:last+1])
+	}
+	if c.spec.Name == "msetex" {
+		if n, ok := parseInt(c.args[1]); ok && n > 0 && n <= int64(len(c.args)-2)/2 {
+			return every(2, c.args[2:2+2*n])
+		}
 	}
 	if strings.HasPrefix(c.spec.Name, "eval") {
 		if n, ok := parseInt(c.args[2]); ok && n > 0 && n <= int64(len(c.args)-3) {
@@ -109,6 +117,14 @@ func (c call) namedKeys() [][]byte {
 		}
 	}
 	return nil
+}
+
+// every is the first of each so many words.
+func every(step int, words [][]byte) (list [][]byte) {
+	for i := 0; i < len(words); i += step {
+		list = append(list, words[i])
+	}
+	return list
 }
 
 // forbids is why what was understood may not be carried out, or "". In Redis's
@@ -122,7 +138,7 @@ func (c call) forbids(req Request) string {
 	for i := range req.Ops {
 		needs |= opNeeds(req.Ops[i].Kind, c.guarded)
 	}
-	if !r.May(needs) {
+	if !r.May(needs) || needs&^c.spec.May != 0 {
 		return NoPermCommand(c.spec.Name)
 	}
 	for i := range req.Ops {

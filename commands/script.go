@@ -35,11 +35,20 @@ func evalsha(c call) Request {
 
 // runScript answers what a loaded script means.
 func (c call) runScript(sha string, keys, args []string) Request {
-	m, err := c.in.scripts.Understand(c.db, sha, keys, args)
+	m, err := c.understandScript(sha, keys, args)
 	if err != nil {
-		return refuse(scriptError(err))
+		return c.notUnderstood(err)
 	}
 	return c.meaning(m)
+}
+
+// notUnderstood is for a script that has no meaning, or none yet.
+func (c call) notUnderstood(err error) Request {
+	var asks *script.NeedsKeysError
+	if errors.As(err, &asks) {
+		return c.sweeps(asks)
+	}
+	return refuse(scriptError(err))
 }
 
 // scriptArgs reads numkeys, the keys and the arguments.

@@ -3,28 +3,31 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // setOptions is what follows key and value of a SET.
 type setOptions struct {
 	nx, xx, get bool
-	// ifeq is IFEQ of Redis 8.4 and Valkey 8.1, compare its operand.
-	ifeq    bool
+	// cond is IFEQ (of Valkey 8.1 as well) and its kin of Redis 8.4, compare its
+	// operand.
+	cond    script.Condition
 	compare []byte
 	// expiry is how the TTL was given, number its operand.
 	expiry unit
 	number []byte
 }
 
-// set is SET with all its options. NX is an acquire, IFEQ an extend, anything
-// else an unconditional store.
+// set is SET with all its options. NX is an acquire, IFEQ and IFDEQ are an
+// extend, anything else is an unconditional store: IFNE and IFDNE overwrite
+// whoever else has the lock.
 func set(c call) Request {
 	o, ok := parseSet(c.args[3:])
 	if !ok {
 		return refuse(errSyntax)
 	}
-	if !o.nx && !o.ifeq && c.denied() {
+	if !o.byToken() && c.denied() {
 		return denied(c.spec.Name)
 	}
 	if o.expiry == keepTTL && !o.nx {
@@ -40,13 +43,17 @@ func set(c call) Request {
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder).with(MayRead)
 	case o.nx:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
-	case o.get:
-		return c.setByState(o, ttl)
-	case o.ifeq:
+	case !o.get && o.cond == script.IfEqual:
 		return c.setIfEqual(string(o.compare), token, ttl)
+	case o.get || o.cond != script.NoCondition:
+		return c.setByState(o, ttl)
 	}
 	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.xx}, okOrNull)
 }
+
+// byToken reports whether a lock that is there is spared, or named by its
+// token.
+func (o *setOptions) byToken() bool { return o.nx || o.cond.Names() }
 
 // nullOrHolder is the reply of SET NX GET: what was there before.
 var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
@@ -69,17 +76,20 @@ func parseSet(args [][]byte) (o setOptions, ok bool) {
 	for i := 0; i < len(args); i++ {
 		last := i+1 == len(args)
 		switch word := args[i]; {
-		case is(word, "nx") && !o.xx && !o.ifeq:
+		case is(word, "nx") && !o.xx && o.cond == script.NoCondition:
 			o.nx = true
-		case is(word, "xx") && !o.nx:
+		case is(word, "xx") && !o.nx && (o.cond == script.NoCondition || o.cond == script.IfEqual):
 			o.xx = true
 		case is(word, "get"):
 			o.get = true
 		case is(word, "keepttl") && (o.expiry == noUnit || o.expiry == keepTTL):
 			o.expiry = keepTTL
-		case is(word, "ifeq") && !o.nx && !o.ifeq && !last:
+		case isCondition(word) && !o.nx && o.cond == script.NoCondition && !last:
 			i++
-			o.ifeq, o.compare = true, args[i]
+			o.cond, o.compare = script.ConditionOf(string(word)), args[i]
+			if o.xx && o.cond != script.IfEqual {
+				return o, false
+			}
 		default:
 			u := expiryUnit(word)
 			if u == noUnit || last || (o.expiry != noUnit && o.expiry != u) {
@@ -90,6 +100,10 @@ func parseSet(args [][]byte) (o setOptions, ok bool) {
 		}
 	}
 	return o, true
+}
+
+func isCondition(word []byte) bool {
+	return is(word, "ifeq") || is(word, "ifne") || is(word, "ifdeq") || is(word, "ifdne")
 }
 
 func expiryUnit(word []byte) unit {

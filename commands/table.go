@@ -13,9 +13,16 @@ type Spec struct {
 	// Subcommands are those of SCRIPT.
 	Subcommands []Spec
 
+	// May are the operations that the command may mean, for ACL CAT. What it
+	// turns out to need besides is refused to every user with limits.
+	May Operations
+
 	run func(call) Request
-	// needs is what the command needs whatever its operations are.
+	// needs is what the command needs whatever its operations are; a part of
+	// May.
 	needs Operations
+	// like is a command whose denial (Config.Deny) is this one's too.
+	like string
 	// token is the argument that is stored as a token, if it is one; 0 is none.
 	token int
 }
@@ -37,45 +44,58 @@ var (
 	helps  = []string{"loading", "stale"}
 )
 
+// What commands may mean. Under WATCH what names no token is conditional, and
+// a time that is over deletes.
+const (
+	mayStore  = MayRemove | MayAcquire | MayExtend
+	mayDelete = MayRemove | MayRelease
+	mayExpire = MayRemove | MayExtend | MayRelease
+	mayScript = MayAll &^ MayAdmin
+)
+
 var table = []Spec{
-	{Name: "set", Arity: -3, Flags: stores, First: 1, Last: 1, Step: 1, run: set, token: 2},
-	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: setnx, token: 2},
-	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: setex, token: 3},
-	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, run: psetex, token: 3},
-	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, run: getset, needs: MayRead, token: 2},
-	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, run: getdel, needs: MayRead},
+	{Name: "set", Arity: -3, Flags: stores, First: 1, Last: 1, Step: 1, May: MayAcquire | MayExtend | MayRead | MayRemove, run: set, token: 2},
+	{Name: "setnx", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire, run: setnx, token: 2},
+	{Name: "setex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, May: mayStore, run: setex, token: 3},
+	{Name: "psetex", Arity: 4, Flags: stores, First: 1, Last: 1, Step: 1, May: mayStore, run: psetex, token: 3},
+	{Name: "msetnx", Arity: -3, Flags: stores, First: 1, Last: -1, Step: 2, May: MayAcquire, run: msetnx},
+	{Name: "msetex", Arity: -4, Flags: stores, May: MayAcquire | MayRemove, run: msetex, like: "set"},
+	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getset, needs: MayRead, token: 2},
+	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getdel, needs: MayRead},
 
-	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: get},
-	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, run: mget},
-	{Name: "exists", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, run: exists},
-	{Name: "touch", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, run: exists},
-	{Name: "ttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: ttl},
-	{Name: "pttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: pttl},
-	{Name: "expiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: expiretime},
-	{Name: "pexpiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: pexpiretime},
-	{Name: "strlen", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: strlen},
-	{Name: "type", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, run: typ},
+	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: get},
+	{Name: "getex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getex, like: "pexpire"},
+	{Name: "digest", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: digest},
+	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: mget},
+	{Name: "exists", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists},
+	{Name: "touch", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists},
+	{Name: "ttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: ttl},
+	{Name: "pttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: pttl},
+	{Name: "expiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: expiretime},
+	{Name: "pexpiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: pexpiretime},
+	{Name: "strlen", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: strlen},
+	{Name: "type", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: typ},
 
-	{Name: "del", Arity: -2, Flags: write, First: 1, Last: -1, Step: 1, run: del},
-	{Name: "unlink", Arity: -2, Flags: quick, First: 1, Last: -1, Step: 1, run: del},
-	{Name: "delex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, run: delex},
-	{Name: "delifeq", Arity: 3, Flags: quick, First: 1, Last: 1, Step: 1, run: delifeq},
+	{Name: "del", Arity: -2, Flags: write, First: 1, Last: -1, Step: 1, May: mayDelete, run: del},
+	{Name: "unlink", Arity: -2, Flags: quick, First: 1, Last: -1, Step: 1, May: mayDelete, run: del},
+	{Name: "delex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, May: mayDelete, run: delex},
+	{Name: "delifeq", Arity: 3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRelease, run: delifeq},
 
-	{Name: "expire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, run: expire},
-	{Name: "pexpire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, run: pexpire},
-	{Name: "expireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, run: expireat},
-	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, run: pexpireat},
-	{Name: "persist", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, run: persist},
+	{Name: "expire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: expire},
+	{Name: "pexpire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: pexpire},
+	{Name: "expireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: expireat},
+	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: pexpireat},
+	{Name: "persist", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayExtend | MayRemove, run: persist},
 
-	{Name: "eval", Arity: -3, Flags: runs, run: eval},
-	{Name: "evalsha", Arity: -3, Flags: runs, run: evalsha},
-	{Name: "eval_ro", Arity: -3, Flags: looks, run: eval},
-	{Name: "evalsha_ro", Arity: -3, Flags: looks, run: evalsha},
+	{Name: "eval", Arity: -3, Flags: runs, May: mayScript, run: eval},
+	{Name: "evalsha", Arity: -3, Flags: runs, May: mayScript, run: evalsha},
+	{Name: "eval_ro", Arity: -3, Flags: looks, May: MayRead, run: eval},
+	{Name: "evalsha_ro", Arity: -3, Flags: looks, May: MayRead, run: evalsha},
 	{Name: "script", Arity: -2, Subcommands: []Spec{
 		{Name: "script|load", Arity: 3, Flags: loads, run: scriptLoad},
 		{Name: "script|exists", Arity: -3, Flags: tells, run: scriptExists},
-		{Name: "script|flush", Arity: -2, Flags: tells, run: scriptFlush, needs: MayAdmin},
-		{Name: "script|kill", Arity: 2, Flags: kills, run: scriptKill, needs: MayAdmin},
+		{Name: "script|flush", Arity: -2, Flags: tells, May: MayAdmin, run: scriptFlush, needs: MayAdmin},
+		{Name: "script|kill", Arity: 2, Flags: kills, May: MayAdmin, run: scriptKill, needs: MayAdmin},
 		{Name: "script|debug", Arity: 3, Flags: tells, run: scriptDebug},
 		{Name: "script|help", Arity: 2, Flags: helps, run: scriptHelp},
 	}},

@@ -65,6 +65,22 @@ var extends = map[string]string{
 	"set px, ok":   `if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end return 0`,
 	"tonumber":     `local ms = tonumber(ARGV[2]) if redis.call('get',KEYS[1]) == ARGV[1] then redis.call('pexpire',KEYS[1],ms) return 1 end return 0`,
 	"early return": extendScript,
+	"takes what is free, -1 of another": `
+local held = redis.call('get', KEYS[1])
+if held == ARGV[1] then
+  return redis.call('pexpire', KEYS[1], ARGV[2])
+elseif not held then
+  redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+  return 1
+end
+return -1`,
+	"adds to what is left": `
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  local rest = redis.call('PTTL', KEYS[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2] + rest)
+  return 1
+end
+return 0`,
 }
 
 const acquireScript = `
@@ -277,10 +293,31 @@ var plainCases = []sameCase{
 	}},
 	{"not lock commands", []step{
 		differs(c("LPUSH @l x"), `(?i)-ERR unknown command 'lpush'[^\r]*\r\n`, c4), differs(c("HSET @h f v"), `(?i)-ERR unknown command 'hset'[^\r]*\r\n`, c4),
-		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), differs(c("KEYS *"), `-ERR [^\r]*\r\n`, c4),
+		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), c("KEYS @nothing*"),
 		differs(c("NONSENSE a b"), `(?i)-ERR unknown command 'nonsense'[^\r]*\r\n`, c4), c("PING"),
 		differs(a("EVAL", `return redis.call('lpush', KEYS[1], 'x')`, "1", "@l"), `-ERR [^\r]*\r\n`, c4),
 		c("PING"),
+	}},
+	{"GETEX", []step{
+		c("GETEX @none"), c("GETEX @none PX 100"), c("SET @k t NX PX 50000"), c("GETEX @k"), about(50, c("PTTL @k")),
+		c("GETEX @k PX 20000"), about(50, c("PTTL @k")), c("GETEX @k EX 0"), c("GETEX @k FOO"), c("GETEX @k EX"), c("GETEX @k EX 1 PX 1"),
+		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("GET @k"), c("EXEC"), c("GETEX @k EXAT 1"), c("GET @k"),
+	}},
+	{"signal lists, and all locks of a pattern", []step{
+		c("SET @k t NX PX 50000"), c("LLEN @k"), c("LLEN @l"), c("KEYS @*"),
+		a("EVAL", freeAndSignal, "2", "@k", "@l", "t", "20000"), c("LLEN @l"), c("EXISTS @l @k @l"), about(2, c("TTL @l")), about(1500, c("PTTL @l")), c("TYPE @l"),
+		c("LLEN"), c("KEYS"), c("LLEN @none"), c("TYPE @none"), a("EVAL", freeByPattern, "0", "@k*"), c("SET @k t NX PX 50000"), c("SET @k2 t NX PX 50000"), a("EVAL", freeByPattern, "0", "@k*"), c("MGET @k @k2"),
+		about(2, c("TTL @k:signal")), c("LLEN @k2:signal"),
+	}},
+	{"what Redis 8.4 added", []step{
+		c("SET @k t NX PX 50000"),
+		differs(c("DIGEST @k"), `\$16\r\n[0-9a-f]{16}\r\n`, noSuchCommand), differs(c("DIGEST @none"), `(\$-1|_)\r\n`, noSuchCommand),
+		differs(c("SET @k u IFNE t PX 50000"), `(\$-1|_)\r\n`, noSuchCommand), differs(c("SET @k u IFNE x PX 50000"), `\+OK\r\n`, noSuchCommand),
+		differs(c("SET @k u IFDNE 12 PX 1"), `-ERR [^\r]*16 hexadecimal[^\r]*\r\n`, noSuchCommand),
+		differs(c("DELEX @k IFNE u"), `:0\r\n`, noSuchCommand), differs(c("DELEX @k IF u"), `-ERR Invalid condition[^\r]*\r\n`, noSuchCommand),
+		differs(c("MSETEX 2 @a t @k t NX PX 50000"), `:0\r\n`, noSuchCommand), differs(c("MSETEX 2 @a t @b t NX PX 50000"), `:1\r\n`, noSuchCommand),
+		differs(c("MGET @a @b"), `\*2\r\n\$1\r\nt\r\n\$1\r\nt\r\n`, noSuchCommand),
+		differs(c("DELEX @k IFNE x"), `:1\r\n`, noSuchCommand), differs(c("DELEX @a"), `:1\r\n`, noSuchCommand),
 	}},
 	{"publish and subscribe", []step{
 		c("PUBLISH @ch hello"), c("SUBSCRIBE @ch"), c("UNSUBSCRIBE @ch"), c("PING"),
@@ -299,6 +336,26 @@ if ARGV[3] == '0' then ms = ARGV[2] + left end
 redis.call('pexpire', KEYS[1], ms)
 return 1`
 
+// freeAndSignal is a release that fills a list.
+const freeAndSignal = `
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 1 end
+redis.call('del', KEYS[2])
+redis.call('lpush', KEYS[2], 1)
+redis.call('pexpire', KEYS[2], ARGV[2])
+redis.call('del', KEYS[1])
+return 0`
+
+// freeByPattern frees all locks of a pattern and wakes who waits for them.
+const freeByPattern = `
+local locks = redis.call('keys', ARGV[1])
+for _, lock in pairs(locks) do
+  redis.call('del', lock .. ':signal')
+  redis.call('lpush', lock .. ':signal', 1)
+  redis.call('expire', lock .. ':signal', 20)
+  redis.call('del', lock)
+end
+return #locks`
+
 // orAdmin is a release that a special token always gets.
 const orAdmin = `
 if redis.call('get', KEYS[1]) == ARGV[1] or ARGV[1] == 'admin' then
@@ -313,6 +370,10 @@ var maxTTLCases = []sameCase{
 		differs(c("PTTL @k"), `:(29\d{4}|300000)\r\n`, "C2: it has the greatest TTL"),
 		c("GETSET @k u"), c("GET @k"), c("SETNX @k t"), c("DEL @k"), c("SETNX @k t"), c("DEL @k"),
 		c("GETSET @none t"), c("GET @none"),
+	}},
+	{"MSETNX", []step{
+		c("MSETNX @a t @b t"), c("MSETNX @b u @c u"), c("MGET @a @b @c"), c("MSETNX @c u"), c("DEL @a @b @c"), c("MSETNX @a t @b"),
+		c("MULTI"), c("MSETNX @a t @b t"), c("PEXPIRE @a 5000"), c("PEXPIRE @b 5000"), c("EXEC"), c("MGET @a @b"), c("DEL @a @b"),
 	}},
 	{"SET without expiry", []step{
 		c("SET @k t NX"), c("SET @k t NX"), c("GET @k"), c("SET @k u"), c("GET @k"), c("SET @k v XX"), c("GET @k"),

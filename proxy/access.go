@@ -1,76 +1,128 @@
 package proxy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
 )
 
-// openTo are the commands of the connection that every user may send, with
-// all their subcommands. They tell nothing of locks and change only the
-// session.
-var openTo = func() map[string]bool {
-	m := make(map[string]bool)
+// access is what a user needs for a command of the connection; nothing is for
+// everybody.
+type access struct {
+	needs commands.Operations
+	// keys and channels are the arguments that name some.
+	keys, channels places
+	// patterns is whether the channels are patterns.
+	patterns bool
+}
+
+// places are the arguments from the first to the one before the last that are
+// left over: {1, 0} is all behind the name. The zero value is none.
+type places struct{ from, over int }
+
+func (p places) of(args [][]byte) [][]byte {
+	if p.from == 0 || len(args) < p.from+p.over {
+		return nil
+	}
+	return args[p.from : len(args)-p.over]
+}
+
+// accesses are the commands of the connection by name, and the subcommands
+// where they differ, as "client|list". What is not listed needs MayAdmin, so a
+// command that is new is closed until somebody opens it. ACL CAT tells it.
+var accesses = func() map[string]access {
+	m := map[string]access{
+		// What is listed is of the user's own keys.
+		"scan":       {needs: commands.MayRead},
+		"keys":       {needs: commands.MayRead},
+		"llen":       {needs: commands.MayRead, keys: places{1, 0}},
+		"locks|list": {needs: commands.MayRead},
+		// Who holds a lock is for MayAdmin, see describeHolder.
+		"locks|who":   {needs: commands.MayRead, keys: places{2, 0}},
+		"locks|force": {needs: commands.MayRemove, keys: places{2, 0}},
+		"watch":       {needs: commands.MayRead, keys: places{1, 0}},
+		"blpop":       {needs: commands.MayAcquire, keys: places{1, 1}},
+		"brpop":       {needs: commands.MayAcquire, keys: places{1, 1}},
+		"publish":     {channels: places{1, 1}},
+		"spublish":    {channels: places{1, 1}},
+		"subscribe":   {channels: places{1, 0}},
+		"ssubscribe":  {channels: places{1, 0}},
+		"psubscribe":  {channels: places{1, 0}, patterns: true},
+	}
+	// They tell nothing of locks and change only the session.
 	for name := range strings.FieldsSeq(`ping echo quit reset hello auth select info config command role time dbsize
 		lastsave wait readonly readwrite asking cluster multi exec discard unwatch unsubscribe punsubscribe
-		sunsubscribe`) {
-		m[name] = true
+		sunsubscribe client|id client|getname client|setname client|setinfo client|info client|reply client|no-evict
+		client|no-touch client|tracking client|caching client|trackinginfo client|getredir client|unpause client|help
+		acl|whoami acl|help locks|help`) {
+		m[name] = access{}
+	}
+	for name := range strings.FieldsSeq(`acl|cat acl|list acl|users acl|getuser client|list client|capa client|kill
+		client|pause latency pubsub slowlog`) {
+		m[name] = access{needs: commands.MayAdmin}
 	}
 	return m
 }()
 
-// openSub are the subcommands, of those that are not open, that every user may
-// send.
-var openSub = map[string]map[string]bool{
-	"client": {"id": true, "getname": true, "setname": true, "setinfo": true, "info": true, "reply": true,
-		"no-evict": true, "no-touch": true, "tracking": true, "caching": true, "trackinginfo": true, "getredir": true,
-		"unpause": true, "help": true},
-	"acl":   {"whoami": true, "help": true},
-	"locks": {"help": true},
+// containers are the commands whose subcommands differ, or are named by Redis.
+var containers = map[string]bool{"client": true, "acl": true, "locks": true, "latency": true, "pubsub": true, "slowlog": true}
+
+// mayMean lists the commands that may need one of the operations.
+func mayMean(ops commands.Operations) []string {
+	names := commands.MayMean(ops)
+	for _, name := range slices.Sorted(maps.Keys(accesses)) {
+		if accesses[name].needs&ops != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
-// ofOneKey are the subcommands about the lock that they name.
-var ofOneKey = map[string]commands.Operations{"locks|who": commands.MayRead, "locks|force": commands.MayRemove}
-
 // forbidden is why the user may not send a command of the connection, in the
-// order of Redis's checks, or "". What is not listed needs MayAdmin, so a
-// command that is new is closed until somebody opens it.
+// order of Redis's checks, or "".
 func (u *user) forbidden(name string, args [][]byte) string {
-	if u.all || openTo[name] {
+	if u.all {
 		return ""
 	}
-	switch name {
-	case "scan":
-		// What is listed is of the user's own keys.
-		return u.forbiddenKeys(name, commands.MayRead, nil)
-	case "watch":
-		return u.forbiddenKeys(name, commands.MayRead, args[1:])
-	case "blpop", "brpop":
-		return u.forbiddenKeys(name, commands.MayAcquire, args[1:len(args)-1])
-	case "publish", "spublish":
-		return forbiddenChannels(u.Channel, args[1:2])
-	case "subscribe", "ssubscribe":
-		return forbiddenChannels(u.Channel, args[1:])
-	case "psubscribe":
-		return forbiddenChannels(u.pattern, args[1:])
-	}
-	if len(args) > 1 {
+	a, listed := accesses[name]
+	if containers[name] && len(args) > 1 {
 		sub := strings.ToLower(clean(args[1], 32))
-		if openSub[name][sub] || !knownSub(name, sub) {
+		if !knownSub(name, sub) {
 			return ""
 		}
 		name += "|" + sub
-		if name == "locks|list" {
-			return u.forbiddenKeys(name, commands.MayRead, nil)
-		}
-		if needs, ok := ofOneKey[name]; ok && len(args) > 2 {
-			return u.forbiddenKeys(name, needs, args[2:3])
+		if one, ok := accesses[name]; ok {
+			a, listed = one, true
 		}
 	}
-	if u.May(commands.MayAdmin) {
-		return ""
+	if !listed {
+		a.needs = commands.MayAdmin
 	}
-	return commands.NoPermCommand(name)
+	if !u.May(a.needs) {
+		return commands.NoPermCommand(name)
+	}
+	return u.forbiddenNames(a, args)
+}
+
+// forbiddenNames is why the user may not name what a command names, or "".
+func (u *user) forbiddenNames(a access, args [][]byte) string {
+	for _, key := range a.keys.of(args) {
+		if !u.Key(string(key)) {
+			return commands.NoPermKey
+		}
+	}
+	may := u.Channel
+	if a.patterns {
+		may = u.pattern
+	}
+	for _, name := range a.channels.of(args) {
+		if !may(string(name)) {
+			return commands.NoPermChannel
+		}
+	}
+	return ""
 }
 
 // knownSub is whether a subcommand exists; one that does not is told so to
@@ -85,25 +137,4 @@ func knownSub(name, sub string) bool {
 		return ok
 	}
 	return true
-}
-
-func (u *user) forbiddenKeys(name string, needs commands.Operations, keys [][]byte) string {
-	if !u.May(needs) {
-		return commands.NoPermCommand(name)
-	}
-	for _, key := range keys {
-		if !u.Key(string(key)) {
-			return commands.NoPermKey
-		}
-	}
-	return ""
-}
-
-func forbiddenChannels(may func(string) bool, names [][]byte) string {
-	for _, name := range names {
-		if !may(string(name)) {
-			return commands.NoPermChannel
-		}
-	}
-	return ""
 }

@@ -61,11 +61,11 @@ func (s *session) aclCat(args [][]byte) commands.Reply {
 	if len(args) == 2 {
 		return commands.Array(bulks(commands.OperationNames()...)...)
 	}
-	names := commands.MayMean(strings.ToLower(string(args[2])))
-	if names == nil {
+	op, ok := commands.Operation(strings.ToLower(string(args[2])))
+	if !ok {
 		return commands.Error("ERR Unknown category '" + clean(args[2], 128) + "'")
 	}
-	return commands.Array(bulks(names...)...)
+	return commands.Array(bulks(mayMean(op)...)...)
 }
 
 // aclList has a line for each user, as Redis writes them.

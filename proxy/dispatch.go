@@ -10,6 +10,7 @@ type interpreter interface {
 	Understand(db int, args [][]byte) (commands.Request, bool)
 	Check(args [][]byte) (ok bool, refusal commands.Reply)
 	Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request
+	Scripts() int
 }
 
 // dispatch carries out one command, in the order of Redis's checks.
@@ -97,6 +98,10 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 		s.refuse(s.srv.unknown(name, args))
 		return
 	}
+	if req, ok = s.swept(req); !ok {
+		return
+	}
+	s.srv.withLists(name, &req)
 	size := 256
 	for _, a := range args {
 		size += len(a)

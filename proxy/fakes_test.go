@@ -304,6 +304,8 @@ func fakeReply(kind quorum.Kind) func([]*quorum.Outcome) commands.Reply {
 	}
 }
 
+func (fakeInterpreter) Scripts() int { return 7 }
+
 func (in fakeInterpreter) Check(args [][]byte) (bool, commands.Reply) {
 	if _, ok := in.Understand(0, args); ok {
 		return true, commands.Reply{}

@@ -108,6 +108,7 @@ func (s *Server) infoMemory(w *infoText) {
 	w.line("maxmemory", 0)
 	w.line("maxmemory_policy", "noeviction")
 	w.line("mem_allocator", "Go")
+	w.line("number_of_cached_scripts", s.in.Scripts())
 }
 
 func (s *Server) infoPersistence(w *infoText) {

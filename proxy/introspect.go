@@ -70,6 +70,8 @@ func specs() []commands.Spec {
 	for _, c := range localCommands() {
 		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
 		switch c.name {
+		case "llen":
+			spec.First, spec.Last, spec.Step = 1, 1, 1
 		case "watch":
 			spec.First, spec.Last, spec.Step = 1, -1, 1
 		case "blpop", "brpop":
@@ -139,26 +141,38 @@ func getKeys(args [][]byte) commands.Reply {
 	if len(args) != c.Arity && (c.Arity > 0 || len(args) < -c.Arity) {
 		return commands.Error("ERR Invalid number of arguments specified for command")
 	}
-	var keys []commands.Reply
-	if strings.HasPrefix(c.Name, "eval") {
-		n, ok := parseInt(args[2])
-		if !ok || n < 0 || n > int64(len(args)-3) {
+	first, last, step := c.First, c.Last, c.Step
+	if last < 0 {
+		last += len(args)
+	}
+	if number := numkeys(c.Name); number > 0 {
+		first, step = number+1, 1
+		if c.Name == "msetex" {
+			step = 2
+		}
+		n, ok := parseInt(args[number])
+		if !ok || n < 0 || n > int64(len(args)-first)/int64(step) {
 			return commands.Error("ERR Invalid arguments specified for command")
 		}
-		for _, key := range args[3 : 3+n] {
-			keys = append(keys, commands.Bulk(string(key)))
-		}
-	} else if c.Step > 0 {
-		last := c.Last
-		if last < 0 {
-			last += len(args)
-		}
-		for k := c.First; k <= last; k += c.Step {
-			keys = append(keys, commands.Bulk(string(args[k])))
-		}
+		last = first + step*int(n) - 1
+	}
+	var keys []commands.Reply
+	for k := first; step > 0 && k <= last; k += step {
+		keys = append(keys, commands.Bulk(string(args[k])))
 	}
 	if len(keys) == 0 {
 		return commands.Error("ERR The command has no key arguments")
 	}
 	return commands.Array(keys...)
+}
+
+// numkeys is the argument that says how many keys follow; 0 is none.
+func numkeys(name string) int {
+	switch {
+	case strings.HasPrefix(name, "eval"):
+		return 2
+	case name == "msetex":
+		return 1
+	}
+	return 0
 }

@@ -62,6 +62,8 @@ func localCommands() []localCommand {
 		{name: "time", arity: 1, run: (*session).time},
 		{name: "dbsize", arity: 1, run: asking((*session).dbsize)},
 		{name: "scan", arity: -2, run: asking((*session).scan)},
+		{name: "keys", arity: 2, run: asking((*session).keys), notInMulti: true},
+		{name: "llen", arity: 2, special: (*session).llen, notInMulti: true},
 		{name: "locks", arity: -2, special: (*session).locks, notInMulti: true},
 		{name: "lastsave", arity: 1, run: (*session).lastSave},
 		{name: "wait", arity: 3, run: (*session).wait},

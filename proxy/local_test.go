@@ -27,7 +27,7 @@ func TestS3Housekeeping(t *testing.T) {
 			"FOO", "-ERR unknown command 'FOO', with args beginning with: \r\n",
 			frame("FOO", "a\r\nb"), "-ERR unknown command 'FOO', with args beginning with: 'a  b' \r\n",
 			"lpush a b", "-ERR unknown command 'lpush', with args beginning with: 'a' 'b' , redlockd serves locks only\r\n",
-			"keys *", "-ERR unknown command 'keys', with args beginning with: '*' , redlockd serves locks only; SCAN and LOCKS LIST list locks\r\n",
+			"flushall", "-ERR unknown command 'flushall', with args beginning with: , redlockd serves locks only; LOCKS FORCE removes one\r\n",
 			"FLUSHALL", "-ERR unknown command 'FLUSHALL', with args beginning with: , redlockd serves locks only; LOCKS FORCE removes one\r\n",
 			strings.Repeat("a", 200) + " " + strings.Repeat("b", 200) + " c", "-ERR unknown command '" + strings.Repeat("a", 128) + "', with args beginning with: '" + strings.Repeat("b", 128) + "' \r\n",
 			frame(""), "-ERR unknown command '', with args beginning with: \r\n",
@@ -59,6 +59,7 @@ func TestS3Housekeeping(t *testing.T) {
 		},
 		"command": {
 			"COMMAND DOCS", "*0\r\n", "COMMAND INFO nosuch", "*1\r\n$-1\r\n", "COMMAND GETKEYS SET a b", "*1\r\n$1\r\na\r\n", "COMMAND GETKEYS eval x 2 a b c", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
+			"COMMAND GETKEYS msetex 2 a x b x NX", "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "COMMAND GETKEYS msetnx a x b x", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
 			"COMMAND GETKEYS eval x 9 a", "-ERR Invalid arguments specified for command\r\n", "COMMAND GETKEYS mget a b", "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
 		},
 		"info": {"INFO nosuch", "$0\r\n\r\n", "INFO cluster", "$30\r\n# Cluster\r\ncluster_enabled:0\r\n\r\n"},

@@ -65,7 +65,7 @@ func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
 				break
 			}
 			seen[l.Key] = true
-			items = append(items, s.srv.describeListed(s.db, l))
+			items = append(items, s.describeListed(l))
 		}
 		cursor = page.Next
 		if more = more || cursor != 0 && (len(items) == count || ctx.Err() != nil); more {
@@ -97,27 +97,31 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *commands.
 }
 
 // describeListed is one lock of a listing.
-func (s *Server) describeListed(db int, l quorum.Listed) commands.Reply {
+func (s *session) describeListed(l quorum.Listed) commands.Reply {
 	state, ttl := commands.Bulk("held"), commands.Int(l.State.TTL.Milliseconds())
 	if l.Err != nil {
 		state, ttl = commands.Bulk("undecided"), commands.Null
 	}
 	return named("key", commands.Bulk(l.Key), "state", state, "ttl-ms", ttl,
-		"holder", s.describeHolder(db, l.Key, l.State))
+		"holder", s.describeHolder(l.Key, l.State))
 }
 
 // describeHolder is who holds a lock, or null where it was not given by this
-// redlockd, or is not remembered.
-func (s *Server) describeHolder(db int, key string, state quorum.State) commands.Reply {
-	l, ok := s.held.who(db, key, state.Token)
+// redlockd, or is not remembered. Who that is, is for MayAdmin; others hear
+// since when.
+func (s *session) describeHolder(key string, state quorum.State) commands.Reply {
+	l, ok := s.srv.held.who(s.db, key, state.Token)
 	if !state.Found || !ok {
 		return commands.Null
 	}
 	age := max(0, time.Now().UnixMilli()-l.since)
-	return named("id", commands.Int(l.who.session), "name", commands.Bulk(l.who.name), "addr", commands.Bulk(l.who.address),
-		"user", commands.Bulk(l.who.user), "since", commands.Int(l.since/1000), "age-ms", commands.Int(age),
-		// Whether it is known since when: else it was taken before.
-		"taken-here", flag(l.taken))
+	// taken-here is whether it is known since when: else it was taken before.
+	r := named("since", commands.Int(l.since/1000), "age-ms", commands.Int(age), "taken-here", flag(l.taken))
+	if s.user.May(commands.MayAdmin) {
+		r.Items = append(named("id", commands.Int(l.who.session), "name", commands.Bulk(l.who.name),
+			"addr", commands.Bulk(l.who.address), "user", commands.Bulk(l.who.user)).Items, r.Items...)
+	}
+	return r
 }
 
 // locksWho is LOCKS WHO key.
@@ -140,7 +144,7 @@ func (s *session) locksWho(ctx context.Context, args [][]byte) commands.Reply {
 		state, why = "ending", commands.Bulk("its TTL is over; the masters keep it a moment longer")
 	}
 	return named("key", commands.Bulk(key), "state", commands.Bulk(state), "ttl-ms", ttl, "why", why,
-		"holder", s.srv.describeHolder(s.db, key, o.State), "copies", describeCopies(copies))
+		"holder", s.describeHolder(key, o.State), "copies", describeCopies(copies))
 }
 
 // describeCopies names the token that a quorum has "held", and any other by a

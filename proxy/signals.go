@@ -61,7 +61,9 @@ func (g *signals) fill(n commands.Notice, now time.Time) {
 	if len(g.locks) >= maxSignals {
 		clear(g.locks) // they are learnt again
 	}
-	g.locks[at] = n.Lock
+	if n.Lock != "" {
+		g.locks[at] = n.Lock
+	}
 	delete(g.lists, at)
 	g.makeRoom(now)
 	if len(g.lists) < maxSignals && len(n.Items) > 0 {

@@ -32,7 +32,6 @@ func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
 
 // insteadOf is what does here what somebody at redis-cli most likely wants.
 var insteadOf = map[string]string{
-	"keys":     "SCAN and LOCKS LIST list locks",
 	"monitor":  "SLOWLOG GET, CLIENT LIST and LOCKS LIST tell what goes on",
 	"flushall": "LOCKS FORCE removes one",
 	"flushdb":  "LOCKS FORCE removes one",
@@ -52,10 +51,10 @@ const redisOnly = `
 append bgrewriteaof bgsave bitcount bitfield bitfield_ro bitop bitpos blmove blmpop
 brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall fcall_ro flushall
 flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
-georadiusbymember_ro geosearch geosearchstore getbit getex getrange hdel hexists hget hgetall
+georadiusbymember_ro geosearch geosearchstore getbit getrange hdel hexists hget hgetall
 hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
-incrbyfloat keys latency lcs lindex linsert llen lmove lmpop lolwut lpop lpos lpush lpushx lrange
-lrem lset ltrim memory migrate module monitor move mset msetnx object pfadd pfcount pfdebug pfmerge
+incrbyfloat latency lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
+lrem lset ltrim memory migrate module monitor move mset object pfadd pfcount pfdebug pfmerge
 pfselftest psync randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
 rpush rpushx sadd save scard sdiff sdiffstore setbit setrange shutdown sinter sintercard
 sinterstore sismember slaveof smembers smismember smove sort sort_ro spop srandmember srem sscan
@@ -63,5 +62,7 @@ substr sunion sunionstore swapdb sync xack xadd xautoclaim xclaim xdel xgroup xi
 xrange xread xreadgroup xrevrange xsetid xtrim zadd zcard zcount zdiff zdiffstore zincrby zinter
 zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrange zrangebylex
 zrangebyscore zrangestore zrank zrem zremrangebylex zremrangebyrank zremrangebyscore zrevrange
-zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore waitaof hexpire hpexpire httl hpersist hgetex hsetex hgetdel vadd vsim msetex
+zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore waitaof hexpire hpexpire httl hpersist hgetex hsetex hgetdel
+hexpireat hexpiretime hpexpireat hpexpiretime hpttl vadd vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember
+vrem vsetattr vsim xackdel xdelex
 `

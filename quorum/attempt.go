@@ -15,8 +15,6 @@ type attempt struct {
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
 	masters *masterList
-	// holders are the servers that had the seats of the masters then (M9).
-	holders *map[string]string
 	needs   needs
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
@@ -68,7 +66,6 @@ const fewMasters = 5
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
 	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
-	a.holders = c.db.agreed.holders.Load()
 	a.needs.gone = masters.gone()
 	if n := len(masters.lanes); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
@@ -119,7 +116,6 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	a.withoutJoining()
-	a.withoutSuperseded()
 	v, certain := verdictOf(a.op, a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
@@ -217,6 +213,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	switch v {
 	case Won:
 		a.heal()
+		a.oweChanges()
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.

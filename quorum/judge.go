@@ -72,7 +72,7 @@ type beatKey struct {
 // redlockd knows of the master: its beat went back, or its greatest hold is less
 // than what was granted under another mark and is not over.
 func (m *memory) knowsBetter(mk *mark) bool {
-	return mk.real && (mk.id == m.id && mk.beat < m.beat || mk.id != m.id && mk.greatest < m.granted)
+	return m.sawReal && mk.real && (mk.id == m.id && mk.beat < m.beat || mk.id != m.id && mk.greatest < m.granted)
 }
 
 // rules are what a master is judged by.
@@ -225,6 +225,9 @@ func (r *rules) begin(s sight, why string) judgement {
 	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
 		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why,
 		seats: r.seats, settings: r.settings}
+	if r.db == 0 {
+		fresh.claim(r.redlockd)
+	}
 	if !fresh.counts(r.list) {
 		j := r.otherList(fresh)
 		j.write = fresh
@@ -274,6 +277,8 @@ func (r *rules) stateUnder(j judgement, mk *mark) judgement {
 		j.state, j.reason = Quarantine, "joins the list of masters"
 	case r.settling > 0:
 		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
+	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
+		j.state, j.reason = Quarantine, whyTooMany
 	case mk.doubt > 0 && !r.silent:
 		j.state, j.reason, j.left = Quarantine, whyDoubt, mk.doubt
 	default:

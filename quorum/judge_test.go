@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M4 its beat went back", sight{server: here, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
 			Quarantine, true, "pending", "flushed"},
-		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{id: "else", granted: time.Hour}, r,
+		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{sawReal: true, id: "else", granted: time.Hour}, r,
 			Quarantine, true, "pending", "flushed"},
 		{"M9 its seat is its own since its mark is real", sight{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
 		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,
@@ -85,6 +86,18 @@ func TestJudge(t *testing.T) {
 		{"M9 nor while too few others bear its seat",
 			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, unborne, Quarantine, true, "pending", "too few"},
+		{"V6 as many redlockd as there are residues", sight{server: here, mark: change(ours, func(m *mark) {
+			m.residues = nil
+			for n := 1; n < residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
+			}
+		})}, saw, r, Quarantine, true, "", "as many redlockd"},
+		{"V6 one of them has gone", sight{server: here, mark: change(ours, func(m *mark) {
+			m.residues, m.beat = nil, claimBeats+8
+			for n := 1; n < residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), int64(7 + n/5)})
+			}
+		})}, memory{id: "id", beat: 7}, r, Voting, true, "real", ""},
 		{"M5 its clock is in doubt", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })}, saw, r,
 			Quarantine, true, "", "together with others"},
 		{"M5 who can tell takes the doubt back", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })},

@@ -174,7 +174,11 @@ func (l *lane) ask(a *attempt, i int, now time.Duration) bool {
 
 // accept is send. Needs mu.
 func (l *lane) accept(t *task, now time.Duration) bool {
-	if !l.takes(t, now) {
+	takes := l.takes(t, now)
+	if len(l.owed) > 0 {
+		l.sinceChanged(t, takes)
+	}
+	if !takes {
 		if t.mustArrive() {
 			l.owe(t)
 		}
@@ -268,7 +272,9 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
-	l.memory.grant(hold, now)
+	if l.under != nil && l.under.real {
+		l.memory.grant(hold, now)
+	}
 	return l.looks.latest(now)
 }
 

@@ -69,6 +69,7 @@ const (
 	whyOtherServer = "another redlockd reaches another server under this name"
 	whyNotBorne    = "too few of the other masters were told that it is this server"
 	whyAsked       = "restarted with its memory, the other masters are asked what it should remember"
+	whyTooMany     = "as many redlockd use it as can name their attempts"
 	whyDoubt       = "its clock may have stepped together with others"
 )
 

@@ -15,8 +15,11 @@ type owedKey struct {
 // name is under what the task is owed.
 func (t *task) name() owedKey {
 	n := owedKey{key: t.key, token: t.token}
-	if t.rollback {
+	switch {
+	case t.rollback:
 		n.expiry = t.expiry
+	case t.from != nil:
+		n.token, n.expiry = "", changed
 	}
 	return n
 }
@@ -109,9 +112,15 @@ func (l *lane) spare(name owedKey) {
 func (l *lane) payBack() {
 	l.due = false
 	now := l.now()
-	for name := range l.owed {
-		if t := l.pay(name); now < t.until {
-			l.append(t)
+	// A release goes behind the change that gave the lock its token.
+	for _, change := range []bool{true, false} {
+		for name, t := range l.owed {
+			if change != (t.from != nil) {
+				continue
+			}
+			if l.pay(name); now < t.until {
+				l.append(t)
+			}
 		}
 	}
 }
@@ -136,7 +145,7 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 		}
 		name := owedKey{key: t.key, token: t.token}
 		switch {
-		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
+		case outcomes[i].done || !t.mustArrive() || !t.rollback && t.from == nil && taken[name]:
 		case !over && (t.tries < maxTries || !t.rollback && behind()[name]):
 			t.tries++
 			if t.rollback {

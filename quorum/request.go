@@ -72,6 +72,8 @@ func (t *task) call() (*serverScript, []string) {
 	switch {
 	case t.rollback:
 		return rollbackScript, []string{t.token, creates}
+	case t.from != nil:
+		return changeScript, append([]string{deadline, t.token, prolongs}, t.from...)
 	case t.heals:
 		return healScript, []string{deadline, t.token, prolongs}
 	case t.kind == Acquire:

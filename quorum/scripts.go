@@ -45,6 +45,13 @@ local v = redis.call('GET', KEYS[1])
 if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
 if v ~= ARGV[2] then return v end
 `
+	// ifAny gives it ARGV[2] where it holds one of ARGV[4] and those behind.
+	ifAny = notAfter + `
+local v, found = redis.call('GET', KEYS[1]), false
+for i = 4, #ARGV do found = found or v == ARGV[i] end
+if not found then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+`
 )
 
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
@@ -104,6 +111,9 @@ return 2`)
 if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
+
+	// changeScript: deadline, new token, expiry, and the tokens that it replaces.
+	changeScript = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
 
 	// healScript: deadline, token, expiry.
 	healScript = newScript(notAfter + `

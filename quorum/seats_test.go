@@ -3,6 +3,7 @@ package quorum
 import (
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -201,6 +202,72 @@ func TestM9NewCluster(t *testing.T) {
 		for _, q := range []*Quorum{first, second} {
 			c.want(do(q, acquire("k", "t", 10*time.Millisecond)), Won)
 			time.Sleep(time.Second)
+		}
+	})
+}
+
+// M9: a server takes the seat only when so many marks bear it that every majority
+// meets one: A on a c d of five through one redlockd, B on the new a, b and e
+// through another, each of them cut off from the others.
+func TestM9SeatBorneByTooFew(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
+		time.Sleep(2 * time.Second)
+		list := c.cfg.Masters
+		c.cfg.Masters = without(list, "be")
+		first := c.redlockd()
+		c.cfg.Masters = list
+		c.cfg.Masters = without(c.moved("a", c.server("run-new")), "cd")
+		second := c.redlockd()
+		c.stop(c.q)
+		time.Sleep(time.Minute)
+		c.want(do(first, acquire("k", "t", 10*time.Second)), Won)
+		if o := do(second, acquire("k", "u", 10*time.Second)); o.Verdict == Won {
+			t.Fatal("a second holder")
+		}
+		c.q = first
+	})
+}
+
+// M9: what one database's mark says of the seats, those of all databases of the
+// master say, so that every batch sees it.
+func TestM9SeatsInAllDatabases(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		open(c.q, 3)
+		time.Sleep(3 * time.Second)
+		c.masters[0].FlushAll()
+		for range 3000 {
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+			for _, f := range c.masters[1:] {
+				var marks [4]*mark
+				for _, db := range []int{0, 3} {
+					raw, _ := f.DB(db).Get(MarkKey)
+					m, err := parseMark(raw)
+					if err != nil {
+						t.Fatal(err)
+					}
+					marks[db] = m
+				}
+				zero, three := marks[0], marks[3]
+				if name := nameHash("a"); three.seats[name].less(zero.seats[name]) {
+					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.seats[name], zero.seats[name])
+				}
+			}
+		}
+	})
+}
+
+// M9: a master that was flushed, and still is the same server, keeps its seat at
+// once: nobody can use it as it was.
+func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 100*time.Millisecond)), Won)
+		time.Sleep(2 * time.Second)
+		c.masters[0].FlushAll()
+		time.Sleep(2500 * time.Millisecond)
+		if s := c.state(0); s.State != Voting {
+			t.Fatalf("2.5 s after it was flushed, its locks over in less than 1: %+v", s)
 		}
 	})
 }

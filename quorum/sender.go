@@ -51,7 +51,7 @@ func (l *lane) take(b *batch) {
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
-		if l.outdated(t) {
+		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
 			l.undone(t)
 			continue
 		}
@@ -100,10 +100,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	}
 	counts := l.counts(c, b, results, received)
 	quarantined := b.under != nil && !(b.under.real && b.settled && l.votes())
-	joining, server := b.under != nil && l.joins(b.under), ""
-	if b.under != nil && b.under.real {
-		server = l.standing.server
-	}
+	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	bundles := !c.singly
 	outcomes, answers := b.outcomes, b.read(c, results)
@@ -121,8 +118,6 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
 			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
-		default:
-			outcomes[i].ballot.server = server
 		}
 		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
 	}

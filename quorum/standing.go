@@ -63,21 +63,6 @@ func (l *lane) superseded() bool {
 	return l.under != nil && l.under.real && holder != "" && holder != l.standing.server
 }
 
-// withoutSuperseded takes back the votes of servers that have lost their seats
-// meanwhile: that may be known by what another master has answered only. Needs
-// mu.
-func (a *attempt) withoutSuperseded() {
-	holders := a.call.db.agreed.holders.Load()
-	if holders == a.holders {
-		return
-	}
-	for i, l := range a.masters.lanes {
-		if b := &a.ballots[i]; b.server != "" && b.server != (*holders)[l.hash] {
-			*b = ballot{vote: silent}
-		}
-	}
-}
-
 // heldByMarks reports whether so many of the other masters are as which says
 // that every majority with this one meets one of them, by each list of masters
 // that counts.
@@ -157,7 +142,10 @@ func (l *lane) takeSeat(s sight) {
 	}
 	own, unheard := l.db.agreed.of(l.hash)
 	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
-	if own.server != s.mark.id && mayTake && l.quiet(own, unheard) {
+	l.mu.Lock()
+	ended := l.memory.id == own.server && l.memory.runID == s.server.runID // replaced, on the same server
+	l.mu.Unlock()
+	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
 		l.changeSeat(own, s.mark.id)
 	}
 }

@@ -43,9 +43,6 @@ type ballot struct {
 	unsure bool
 	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
-	// server is the one that voted, by the id of its mark, where that was real
-	// (M9).
-	server string
 	// token is the token in the way (refused) or found.
 	token string
 	// left is what remains of the hold (found).

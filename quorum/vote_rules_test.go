@@ -244,7 +244,7 @@ func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 			time.Sleep(frozen)
 			c.masters[0].thaw()
 			c.masters[1].thaw()
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(2 * time.Second)
 			if n := c.copies("lost", "t"); n != 0 {
 				t.Errorf("frozen for %v: %d copies are left", frozen, n)
 			}
@@ -605,4 +605,31 @@ func TestV1AllAtOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// V4, P4: the holder is never told that another one has its lock, because of a
+// stale copy on one master while another one is silent: with that its own token
+// may have the quorum.
+func TestV4HolderIsNotToldOfAnother(t *testing.T) {
+	for _, n := range []int{3, 5} {
+		inBubble(t, n, func(c *cluster) {
+			op := Op{Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: 60 * time.Second}
+			for i := range n / 2 {
+				_ = c.masters[i].Set("k", "stale")
+				c.masters[i].SetTTL("k", time.Minute)
+			}
+			c.want(do(c.q, op), Won)
+			synctest.Wait()
+			c.masters[n-1].freeze()
+			time.Sleep(time.Second)
+			for range 5 {
+				c.want(do(c.q, op), Split)
+			}
+			c.masters[n-1].thaw()
+			time.Sleep(2 * time.Second)
+			if o := c.want(do(c.q, op), Won); !o.Prolonged {
+				t.Error("told as acquired, but it was extended")
+			}
+		})
+	}
 }

@@ -122,7 +122,7 @@ func compare(t *testing.T, c call, m *Meaning) {
 	for _, input := range inputs {
 		all = append(all, State{Found: true, Value: input, TTL: time.Second})
 	}
-	real, err := perCall(scriptProgram(tree, realForm(inputs, len(c.keys)), 0, nil))
+	real, err := perCall(scriptProgram(tree, realForm(inputs, len(c.keys)), 0, nil, nil))
 	if err != nil && (strings.HasPrefix(err.Error(), "does not end") || strings.HasPrefix(err.Error(), "uses more than")) {
 		return // a proof needs fewer runs than this
 	}

@@ -8,7 +8,7 @@ type result struct {
 }
 
 // ending is why a run did not finish: leak, wanted, unproved, signalling or
-// *RefusedError; nil if it did.
+// *RefusedError, *NeedsKeysError; nil if it did.
 type ending any
 
 // execute runs what is to be done. It is the only place where the
@@ -17,7 +17,7 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case leak, wanted, unproved, signalling, *RefusedError:
+		case leak, wanted, unproved, signalling, *RefusedError, *NeedsKeysError:
 			reply, end = template{}, p
 		default:
 			panic(p)

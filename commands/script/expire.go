@@ -59,6 +59,15 @@ func (r *run) expireArg(v value, unit timeUnit, command string) (after linear, f
 	return n, ""
 }
 
+// futureArg is expireArg for what must be more than 0.
+func (r *run) futureArg(v value, unit timeUnit, command string) (linear, string) {
+	after, failure := r.expireArg(v, unit, command)
+	if failure == "" && after.class < 0 && after.add <= 0 {
+		failure = invalidExpire(command)
+	}
+	return after, failure
+}
+
 // sealedTime is a time that depends on an input. All values of it must be
 // times to come; else the input is revealed.
 func (r *run) sealedTime(n linear, unit timeUnit) (linear, string) {

@@ -1,9 +1,6 @@
 package script
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // commandFunc carries out one command; args[0] is its name. failure is the
 // text of Redis's error reply.
@@ -51,6 +48,9 @@ func init() {
 		"TOUCH":       {2, 0, exists},
 		"DELEX":       {2, 4, delex},
 		"DELIFEQ":     {3, 3, delifeq},
+		"DIGEST":      {2, 2, digest},
+		"GETEX":       {2, 4, getex},
+		"MSETEX":      {4, 0, msetex},
 		"SELECT":      {2, 2, selectDB},
 		"PUBLISH":     {3, 3, publish(false)},
 		"SPUBLISH":    {3, 3, publish(true)},
@@ -60,6 +60,7 @@ func init() {
 		"SUBSTR":      {4, 4, getrange},
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
+		"KEYS":        {2, 2, keys},
 	}
 }
 
@@ -78,28 +79,6 @@ func getdel(r *run, args []value) (value, string) {
 	old := k.held()
 	k.remove()
 	return old, ""
-}
-
-// delex is DELEX of Redis 8.4, with IFEQ or alone.
-func delex(r *run, args []value) (value, string) {
-	switch {
-	case len(args) == 2:
-		return del(r, args)
-	case len(args) != 4:
-		return nil, "ERR wrong number of arguments for 'delex' command"
-	case strings.ToUpper(r.word(args[2])) != "IFEQ":
-		refuse("calls DELEX with anything but IFEQ")
-	}
-	return delifeq(r, []value{args[0], args[1], args[3]})
-}
-
-// delifeq is DELIFEQ of Valkey 9.
-func delifeq(r *run, args []value) (value, string) {
-	if k := r.touch(args[1]); r.holds(k, args[2]) {
-		k.remove()
-		return 1.0, ""
-	}
-	return 0.0, ""
 }
 
 // selectDB lets a script select the database that it is in, which some do

@@ -90,7 +90,8 @@ func (l *Library) Flush() {
 
 // Understand says what the script does when called with these keys and
 // arguments in database db. The error is a *RefusedError when it does something that is not
-// an operation on one lock, ErrNoScript when the sha is not known.
+// an operation on one lock, ErrNoScript when the sha is not known, a
+// *NeedsKeysError where Sweep is to be called.
 //
 // For a form that was met before, it runs nothing unless the meaning is
 // PerCall.
@@ -114,7 +115,7 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 	case known.refused != nil:
 		return nil, known.refused
 	case known.kind == PerCall:
-		return perCall(scriptProgram(c, realForm(slices.Concat(keys, args), len(keys)), db, l.clock))
+		return perCall(scriptProgram(c, realForm(slices.Concat(keys, args), len(keys)), db, l.clock, nil))
 	}
 	return known.meaning(inputs), nil
 }
@@ -134,7 +135,7 @@ func (l *Library) understandMany(db int, sha string, inputs []string, keys int) 
 	if err != nil {
 		return nil, err
 	}
-	return perCall(scriptProgram(c, realForm(inputs, keys), db, l.clock))
+	return perCall(scriptProgram(c, realForm(inputs, keys), db, l.clock, nil))
 }
 
 func (l *Library) find(sha string) (*chunk, error) {

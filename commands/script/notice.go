@@ -29,8 +29,9 @@ type signalList struct {
 	bytes int
 }
 
-// signalling ends a run that pushes to a key not yet known for a signal: the
-// dry runs start again, and no master is asked about it.
+// signalling ends a run that pushes to a key not known for a signal. A dry run
+// notes it and goes on; then the dry runs start again, and no master is asked
+// about it.
 type signalling struct{ name string }
 
 // heard stands for the number of those who hear a message, which is known
@@ -107,6 +108,9 @@ func pushTo(left bool) commandFunc {
 		switch {
 		case !k.signal && r.proving:
 			panic(unproved{})
+		case !k.signal && r.space.learned != nil:
+			r.space.learned[k.name.(string)] = true
+			k.signal, k.found, k.now = true, content{}, content{}
 		case !k.signal:
 			panic(signalling{k.name.(string)})
 		}

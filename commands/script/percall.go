@@ -17,11 +17,12 @@ type program struct {
 	inputs, keys []string
 	db           int
 	clock        func() int64
+	listed       map[string][]string
 }
 
 // scriptProgram is a script with its real inputs (f is a realForm).
-func scriptProgram(c *chunk, f *form, db int, clock func() int64) *program {
-	p := &program{inputs: f.inputs, keys: f.inputs[:f.keys], db: db, clock: clock}
+func scriptProgram(c *chunk, f *form, db int, clock func() int64, listed map[string][]string) *program {
+	p := &program{inputs: f.inputs, keys: f.inputs[:f.keys], db: db, clock: clock, listed: listed}
 	p.carryOut = func(b *budget, s *space) (template, ending) {
 		r := &run{budget: b, chunk: c, form: f, token: -1, space: s}
 		return r.execute(r.script)
@@ -62,13 +63,8 @@ func perCall(p *program) (*Meaning, error) {
 func (p *program) dryRuns() (n names, last Result, err error) {
 	n.signals = map[string]bool{}
 	b := newBudget()
-	for {
-		n.locks, last, err = p.touched(b, n.signals)
-		more, ok := err.(signalling)
-		if !ok {
-			break
-		}
-		n.signals[more.name] = true // one more each time, so it ends
+	for more := true; more; { // signals are more each time, so it ends
+		n.locks, last, more, err = p.touched(b, n.signals)
 	}
 	if err == nil && len(n.locks) > 1 {
 		n.addKeys(p.keys)
@@ -76,12 +72,14 @@ func (p *program) dryRuns() (n names, last Result, err error) {
 	return n, last, err
 }
 
-// touched runs the program once for every dry state.
-func (p *program) touched(b *budget, signals map[string]bool) (locks []string, last Result, err error) {
+// touched runs the program once for every dry state; more is whether there are
+// signals that were not known before.
+func (p *program) touched(b *budget, signals map[string]bool) (locks []string, last Result, more bool, err error) {
+	learned := map[string]bool{}
 	for _, state := range dryStates(p.inputs) {
 		var s *space
 		s = p.space(signals, func(string) (State, bool) {
-			if len(s.keys) >= maxKeys {
+			if len(s.keys) >= 2*maxKeys { // some may turn out to be signals
 				refuse("uses more than %d keys", maxKeys)
 			}
 			return state, true
@@ -89,9 +87,10 @@ func (p *program) touched(b *budget, signals map[string]bool) (locks []string, l
 		for _, name := range locks {
 			s.keys = append(s.keys, model(name, state))
 		}
+		s.learned = learned
 		known := len(s.keys)
 		if last, err = p.run(b, s); err != nil {
-			return nil, last, err
+			break
 		}
 		for _, k := range s.keys[known:] {
 			if !k.signal {
@@ -99,7 +98,13 @@ func (p *program) touched(b *budget, signals map[string]bool) (locks []string, l
 			}
 		}
 	}
-	return locks, last, nil
+	for name := range learned {
+		signals[name] = true
+	}
+	if more = len(learned) > 0; !more && err == nil && len(locks) > maxKeys {
+		err = &RefusedError{Did: fmt.Sprintf("uses more than %d keys", maxKeys)}
+	}
+	return locks, last, more, err
 }
 
 func (n *names) addKeys(keys []string) {
@@ -144,6 +149,8 @@ func (p *program) run(b *budget, s *space) (res Result, err error) {
 		return res, end
 	case signalling:
 		return res, end
+	case *NeedsKeysError:
+		return res, end
 	}
 	return Result{Reply: reply.value, Notices: noticesOf(s.told, nil)}, nil
 }
@@ -151,7 +158,7 @@ func (p *program) run(b *budget, s *space) (res Result, err error) {
 // space is the database of a run on real values. look finds what a lock
 // holds, and is false for one that the run may not use.
 func (p *program) space(signals map[string]bool, look func(name string) (State, bool)) *space {
-	s := &space{db: p.db, clock: p.clock}
+	s := &space{db: p.db, clock: p.clock, listed: p.listed}
 	s.open = func(name value) *keyModel {
 		key := name.(string)
 		if signals[key] {

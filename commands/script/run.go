@@ -10,7 +10,7 @@ import (
 //
 // Inside a run everything but the normal course is a panic, and execute is
 // the only place that recovers: *luaError (an error as Lua knows it),
-// *RefusedError, leak, wanted, unproved and signalling.
+// *RefusedError, *NeedsKeysError, leak, wanted, unproved and signalling.
 type run struct {
 	*budget
 	chunk *chunk

@@ -21,10 +21,7 @@ func setnx(r *run, args []value) (value, string) {
 func setex(unit timeUnit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touch(args[1])
-		after, failure := r.expireArg(args[2], unit, command)
-		if failure == "" && after.class < 0 && after.add <= 0 {
-			failure = invalidExpire(command)
-		}
+		after, failure := r.futureArg(args[2], unit, command)
 		if failure != "" {
 			return nil, failure
 		}
@@ -38,7 +35,8 @@ type setOptions struct {
 	nx, xx, get, keep bool
 	time              value // nil: none
 	word              string
-	ifeq              value // nil: none
+	cond              Condition
+	operand           value
 }
 
 var setUnits = map[string]timeUnit{"EX": inSeconds, "PX": inMillis, "EXAT": atSecond, "PXAT": atMilli}
@@ -47,18 +45,19 @@ func (r *run) setOptions(args []value) (o setOptions, failure string) {
 	for i := 0; i < len(args); i++ {
 		word := strings.ToUpper(r.word(args[i]))
 		_, isTime := setUnits[word]
+		cond := ConditionOf(word)
 		switch {
-		case word == "NX" && !o.xx && o.ifeq == nil:
+		case word == "NX" && !o.xx && o.cond == NoCondition:
 			o.nx = true
-		case word == "XX" && !o.nx:
+		case word == "XX" && !o.nx && (o.cond == NoCondition || o.cond == IfEqual):
 			o.xx = true
 		case word == "GET":
 			o.get = true
 		case word == "KEEPTTL" && o.time == nil:
 			o.keep = true
-		case word == "IFEQ" && !o.nx && o.ifeq == nil && i+1 < len(args):
+		case cond != NoCondition && !o.nx && o.cond == NoCondition && (!o.xx || cond == IfEqual) && i+1 < len(args):
 			i++
-			o.ifeq = args[i]
+			o.cond, o.operand = cond, args[i]
 		case isTime && !o.keep && (o.time == nil || o.word == word) && i+1 < len(args):
 			i++
 			o.time, o.word = args[i], word
@@ -77,10 +76,7 @@ func set(r *run, args []value) (value, string) {
 	}
 	e, unit := expiry{}, setUnits[o.word]
 	if o.time != nil {
-		after, failure := r.expireArg(o.time, unit, "set")
-		if failure == "" && after.class < 0 && after.add <= 0 {
-			failure = invalidExpire("set")
-		}
+		after, failure := r.futureArg(o.time, unit, "set")
 		if failure != "" {
 			return nil, failure
 		}
@@ -91,8 +87,11 @@ func set(r *run, args []value) (value, string) {
 	if o.get {
 		done, refused = old, old
 	}
-	if (o.nx && k.now.exists) || (o.xx && !k.now.exists) || (o.ifeq != nil && !r.holds(k, o.ifeq)) {
+	if (o.nx && k.now.exists) || (o.xx && !k.now.exists) {
 		return refused, ""
+	}
+	if met, failure := r.meets(k, o.cond, o.operand); !met {
+		return refused, failure
 	}
 	if o.keep {
 		e = k.now.expiry
@@ -126,4 +125,74 @@ func msetnx(r *run, args []value) (value, string) {
 	}
 	_, failure := mset(r, args)
 	return 1.0, failure
+}
+
+// msetex is MSETEX of Redis 8.4: it sets all keys or none.
+func msetex(r *run, args []value) (value, string) {
+	n, failure := r.position(args[1])
+	switch {
+	case failure != "":
+		return nil, failure
+	case n < 1:
+		return nil, "ERR invalid numkeys value"
+	case n > int64(len(args)-2)/2:
+		return nil, "ERR wrong number of key-value pairs"
+	}
+	pairs := args[2 : 2+2*n]
+	o, failure := r.setOptions(args[2+2*n:])
+	if failure == "" && (o.get || o.cond != NoCondition) {
+		failure = syntax
+	}
+	if failure != "" {
+		return nil, failure
+	}
+	e, unit := expiry{}, setUnits[o.word]
+	if o.time != nil {
+		if e.after, failure = r.futureArg(o.time, unit, "msetex"); failure != "" {
+			return nil, failure
+		}
+		e.kind = given
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if there := r.touch(pairs[i]).now.exists; (o.nx && there) || (o.xx && !there) {
+			return 0.0, ""
+		}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		k, mine := r.touch(pairs[i]), e
+		if o.keep {
+			mine = k.now.expiry
+		}
+		r.store(k, pairs[i+1], mine)
+		if o.time != nil && unit.absolute {
+			r.expireAfter(k, r.lapse(e.after, unit))
+		}
+	}
+	return 1.0, ""
+}
+
+// getex is GETEX.
+func getex(r *run, args []value) (value, string) {
+	word, unit, isTime := "", timeUnit{}, false
+	if len(args) > 2 {
+		word = strings.ToUpper(r.word(args[2]))
+		unit, isTime = setUnits[word]
+	}
+	if ok := len(args) == 2 || len(args) == 3 && word == "PERSIST" || len(args) == 4 && isTime; !ok {
+		return nil, syntax
+	}
+	k := r.touch(args[1])
+	old := k.held()
+	switch {
+	case !k.now.exists:
+	case word == "PERSIST":
+		k.now.expiry = expiry{}
+	case isTime:
+		after, failure := r.futureArg(args[3], unit, "getex")
+		if failure != "" {
+			return nil, failure
+		}
+		r.expireAfter(k, r.lapse(after, unit))
+	}
+	return old, ""
 }

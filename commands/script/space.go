@@ -11,7 +11,11 @@ type space struct {
 	// the run.
 	open func(name value) *keyModel
 	told []sealedNotice
-	db   int
+	// learned are, in a dry run, the keys that turned out to be signals.
+	learned map[string]bool
+	// listed are what KEYS finds, by its pattern.
+	listed map[string][]string
+	db     int
 	// clock is the masters' time in unix milliseconds, or nil.
 	clock func() int64
 }

@@ -59,7 +59,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	seen := heard{libraries: newScripts(), standIns: newScripts()}
 	rows := runAll(ctx, opts, benches, rig, seen, out)
 	if opts.report != "" {
-		if err := writeReport(opts.report, rows, seen.libraries.learn(ctx, rig.scratch.addr), seen.standIns.learn(ctx, rig.scratch.addr)); err != nil {
+		elsewhere, err := os.ReadFile(filepath.Join(opts.dir, "elsewhere.md"))
+		if err != nil {
+			return err
+		}
+		if err := writeReport(opts.report, string(elsewhere), rows, seen.libraries.learn(ctx, rig.scratch.addr), seen.standIns.learn(ctx, rig.scratch.addr)); err != nil {
 			return err
 		}
 	}

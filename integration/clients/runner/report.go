@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// writeReport writes docs/clients.md.
-func writeReport(file string, rows []row, meanings, standIns []users) error {
+// writeReport writes docs/clients.md. elsewhere is what was run by hand, in
+// Markdown.
+func writeReport(file, elsewhere string, rows []row, meanings, standIns []users) error {
 	var b strings.Builder
 	b.WriteString(`# Lock clients
 
@@ -19,6 +20,7 @@ them well and with two of them dead. *ok*: every step gave the same result.
 
 `)
 	writeTable(&b, rows, false)
+	b.WriteString("\n" + elsewhere)
 	b.WriteString(`
 ## Stand-ins
 

@@ -31,17 +31,6 @@ var scripts = map[string][]script{
 			local value = redis.call('get', KEYS[1])
 			return {value, redis.call('pttl', KEYS[1])}`, nil},
 	},
-	"RedLock.net": {
-		{"extend", 1, `
-			local held = redis.call('get', KEYS[1])
-			if held == ARGV[1] then
-				return redis.call('pexpire', KEYS[1], ARGV[2])
-			elseif not held then
-				redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
-				return 1
-			end
-			return -1`, []string{"$token", "$ms"}},
-	},
 	"Elixir Redlock": {
 		{"extend", 1, `
 			if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -92,26 +81,8 @@ var scripts = map[string][]script{
 			if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 			return redis.call('del', KEYS[1])`, []string{"$token"}},
 	},
-	"Medallion": {
-		{"extend", 1, `
-			if redis.call('get', KEYS[1]) == ARGV[1] then
-				return redis.call('pexpire', KEYS[1], ARGV[2])
-			end
-			return 0`, []string{"$token", "$ms"}},
-		{"release", 1, `
-			return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1]) or 0`, []string{"$token"}},
-	},
 	"newer Laravel": {
 		{"refresh", 1, refreshLaravel, []string{"$token", "60"}},
-	},
-	"FreeRedis": {
-		{"delay", 1, `
-			if redis.call('GET', KEYS[1]) == ARGV[1] then
-				local rest = redis.call('PTTL', KEYS[1])
-				redis.call('PEXPIRE', KEYS[1], ARGV[2] + rest)
-				return 1
-			end
-			return 0`, []string{"$token", "$ms"}},
 	},
 	"redbeat": {
 		{"extend", 1, `
@@ -195,9 +166,6 @@ var sequences = map[string][]sequence{
 	},
 	"php-lock": {
 		{"acquire", []string{"set $key one px 30001 nx", "set $key two px 30001 nx", "GET $key", "DEL $key"}},
-	},
-	"Medallion": {
-		{"acquire", []string{"SET $key one PX 30000 NX", "SET $key two PX 30000 NX", "GET $key", "DEL $key"}},
 	},
 	"WATCH, MULTI, EXEC": {
 		{"extend by PSETEX", []string{"SET $key one NX PX 30000", "WATCH $key", "GET $key", "MULTI", "PSETEX $key 60000 one", "EXEC", "GET $key", "DEL $key"}},

@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// msetnx is MSETNX: an acquire of several locks, all or none, without a TTL
+// (C2).
+func msetnx(c call) Request {
+	if len(c.args)%2 == 0 {
+		return refuse(wrongArity(c.spec.Name))
+	}
+	if _, refused := c.in.noExpiry(); refused != "" {
+		return refuse(refused)
+	}
+	return c.allOrNone().with(MayAcquire)
+}
+
+// msetex is MSETEX of Redis 8.4: an acquire of several locks with NX, else an
+// unconditional store.
+func msetex(c call) Request {
+	o, ok := c.msetexOptions()
+	switch {
+	case o.nx:
+		return c.allOrNone().with(MayAcquire)
+	case ok && c.denied():
+		return denied(c.spec.Name)
+	}
+	return c.allOrNone().with(MayRemove)
+}
+
+// msetexOptions is what follows the pairs; false where they are not as they
+// must be.
+func (c call) msetexOptions() (setOptions, bool) {
+	n, ok := parseInt(c.args[1])
+	if !ok || n < 1 || n > int64(len(c.args)-2)/2 {
+		return setOptions{}, false
+	}
+	return parseSet(c.args[2+2*n:])
+}
+
+// allOrNone carries out a command on several keys as EXEC does, in one
+// conditional operation.
+func (c call) allOrNone() Request {
+	var sc script.Command
+	for _, word := range c.args {
+		sc.Words = append(sc.Words, string(word))
+	}
+	m, err := c.in.scripts.Transact(c.db, []script.Command{sc})
+	if err != nil {
+		return refuse(c.severalError(err))
+	}
+	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
+	t.law.words = c.args[1:]
+	req := t.request()
+	array := req.Reply
+	req.Reply = func(outs []*quorum.Outcome) Reply {
+		r := array(outs)
+		if r.Kind == KindArray {
+			return r.Items[0]
+		}
+		return r
+	}
+	return req
+}
+
+func (c call) severalError(err error) string {
+	var refused *script.RefusedError
+	if errors.As(err, &refused) {
+		return oneLine("ERR '" + c.spec.Name + "' cannot be carried out: it " + refused.Did)
+	}
+	return oneLine(err.Error())
+}

@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"bytes"
+	"maps"
+
+	"github.com/redlockd/redlockd/commands/script"
+)
+
+// MaxSwept is how many keys one script may find by KEYS: they are changed
+// together, all or none.
+const MaxSwept = maxExecKeys
+
+// maxPatterns bounds the patterns that one script may ask KEYS for: each is a
+// listing of the masters' keys.
+const maxPatterns = 4
+
+// Sweep is a script that goes through all locks of a pattern.
+type Sweep struct {
+	Pattern string
+	c       call
+}
+
+// sweeps is the request of a script that needs keys to be listed first.
+func (c call) sweeps(asks *script.NeedsKeysError) Request {
+	switch r := c.in.rights; {
+	case r != nil && !r.May(MayRead):
+		return refuse(NoPermCommand(c.spec.Name))
+	case len(c.listed) == maxPatterns:
+		return refuse(notALockScript("asks KEYS for many patterns"))
+	}
+	req := refuse(asks.Error())
+	args := make([][]byte, len(c.args))
+	for i, arg := range c.args {
+		args[i] = bytes.Clone(arg)
+	}
+	c.args = args
+	req.Sweep = &Sweep{Pattern: asks.Pattern, c: c}
+	return req
+}
+
+// Understand says what the command means where these keys, MaxSwept at most,
+// are those of the pattern. The script is carried out on those of them that are
+// still there.
+func (s *Sweep) Understand(keys []string) Request {
+	c := s.c
+	c.listed = maps.Clone(c.listed)
+	if c.listed == nil {
+		c.listed = map[string][]string{}
+	}
+	c.listed[s.Pattern] = keys
+	return c.in.understand(c)
+}
+
+// understandScript is what a script means, with what its KEYS find.
+func (c call) understandScript(sha string, keys, args []string) (*script.Meaning, error) {
+	if c.listed != nil {
+		return c.in.scripts.Sweep(c.db, sha, keys, args, c.listed)
+	}
+	return c.in.scripts.Understand(c.db, sha, keys, args)
+}
+
+// Scripts is how many scripts are kept.
+func (in *Interpreter) Scripts() int { return in.scripts.Scripts() }

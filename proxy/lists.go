@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// look is how many items a list holds and for how long, as far as it passes
+// through this redlockd.
+func (g *signals) look(at signal, now time.Time) (items int, left time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list, ok := g.lists[at]
+	if !ok || !now.Before(list.expires) {
+		return 0, 0
+	}
+	return len(list.items), list.expires.Sub(now)
+}
+
+// llen is LLEN of a signal list. Of a lock it is Redis's error.
+func (s *session) llen(args [][]byte) {
+	key, db := string(args[1]), s.db
+	if quorum.Reserved(key) {
+		s.refuse(errReserved)
+		return
+	}
+	if s.tooLong(args[1:]) {
+		return
+	}
+	reply := func(outs []*quorum.Outcome) commands.Reply {
+		switch o := outs[0]; {
+		case o.Err != nil:
+			return commands.Error(o.Err.Error())
+		case o.Verdict == quorum.Held:
+			return commands.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
+		}
+		items, _ := s.srv.signals.look(signal{db, key}, time.Now())
+		return commands.Int(int64(items))
+	}
+	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
+}
+
+// withLists lets EXISTS, TTL, PTTL and TYPE see the signal lists, which no
+// master has: when the reply is made, since what the session has sent before
+// may fill one.
+func (s *Server) withLists(name []byte, req *commands.Request) {
+	tell, ok := ofLists[string(name)]
+	if !ok || len(req.Ops) == 0 {
+		return
+	}
+	ofLocks, ops := req.Reply, req.Ops
+	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
+		r := ofLocks(outs)
+		if r.Kind == commands.KindError {
+			return r
+		}
+		for i := range ops {
+			if items, left := s.signals.look(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
+				tell(&r, left)
+			}
+		}
+		return r
+	}
+}
+
+// ofLists are what the commands tell of a list with some time left, where r is
+// what they tell of the lock of that name.
+var ofLists = map[string]func(r *commands.Reply, left time.Duration){
+	"exists": func(r *commands.Reply, _ time.Duration) { r.Int++ },
+	"ttl": func(r *commands.Reply, left time.Duration) {
+		if r.Int == -2 {
+			r.Int = (left.Milliseconds() + 500) / 1000
+		}
+	},
+	"pttl": func(r *commands.Reply, left time.Duration) {
+		if r.Int == -2 {
+			r.Int = left.Milliseconds()
+		}
+	},
+	"type": func(r *commands.Reply, _ time.Duration) {
+		if r.Text == "none" {
+			r.Text = "list"
+		}
+	},
+}

@@ -30,25 +30,25 @@ func majority(n int) int { return n/2 + 1 }
 func (c *Config) padding() time.Duration { return 2*c.Timeout + c.RetryBudget }
 
 // drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
-func (c *Config) drift(ttl time.Duration) time.Duration {
-	d := time.Duration(float64(ttl+c.padding())*c.ClockDrift) + 2*time.Millisecond
-	return ceilMillis(d)
+func (c *Config) drift(padded time.Duration) time.Duration {
+	return ceilMillis(time.Duration(float64(padded)*c.ClockDrift) + 2*time.Millisecond)
 }
 
-// hold is what the masters are given for a TTL (V3).
-func (c *Config) hold(ttl time.Duration) time.Duration {
-	return ttl + c.padding() + c.drift(ttl)
+// hold is what the masters are given for a TTL, with the greatest padding of all
+// redlockd that use them (V3).
+func (c *Config) hold(ttl, padding time.Duration) time.Duration {
+	return ttl + padding + c.drift(ttl+padding)
 }
 
 // remaining is what a client may still rely on when a master says that left
-// of the hold remains: never more than the TTL it asked for, since all that
+// of a hold with this padding remains: never more than the TTL it asked for, since all that
 // may have made the hold longer is taken off (V3). It may be negative.
-func (c *Config) remaining(left time.Duration) time.Duration {
+func (c *Config) remaining(left, padding time.Duration) time.Duration {
 	// Beside drift's own 2 ms: the rounding of drift, of the reading, of its
 	// latest possible value, and one more.
 	const rounding = 4 * time.Millisecond
 	left -= 2*time.Millisecond + rounding + expirySpread + c.lookSlack()
-	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()
+	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - padding
 	return ttl.Truncate(time.Millisecond)
 }
 

@@ -61,8 +61,7 @@ func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
 	case Read:
 		return true
 	case Release:
-		cfg := &a.call.q.cfg
-		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))
+		t.until = a.began + a.call.q.longestHold()
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)

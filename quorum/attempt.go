@@ -73,7 +73,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
 	}
 	if op.TTL > 0 {
-		a.hold = c.q.cfg.hold(op.TTL)
+		a.hold = c.q.hold(op.TTL)
 		a.mark = roundHold(a.hold)
 	}
 	return a

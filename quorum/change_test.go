@@ -67,7 +67,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 				t.Fatalf("not final after a minute: %+v", c.q.Status())
 			}
 		}
-		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.hold(4*time.Second) {
+		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.hold(4*time.Second, c.cfg.padding()) {
 			t.Errorf("final after %v, before the handover and the greatest hold", lasted)
 		}
 		time.Sleep(3 * time.Second)

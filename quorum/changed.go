@@ -38,9 +38,8 @@ func (a *attempt) oweChanges() {
 			switch {
 			case s.change == nil || !s.there():
 			case s.change.Delete:
-				cfg := &a.call.q.cfg
 				l.send(&task{kind: Release, key: s.key, token: s.state.Token,
-					until: a.began + roundHold(cfg.hold(cfg.MaxTTL))}, a.call.q.now())
+					until: a.began + a.call.q.longestHold()}, a.call.q.now())
 			case s.change.Token != s.state.Token:
 				l.oweChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
 			}

@@ -73,10 +73,10 @@ const (
 	whyDoubt       = "its clock may have stepped together with others"
 )
 
-// markVersion is the first field. A mark of version 2 lacks the last five.
+// markVersion is the first field. A mark of version 2 lacks the last six.
 const (
 	markVersion  = "3"
-	markFields   = 21
+	markFields   = 22
 	fieldsBefore = 16
 )
 
@@ -94,7 +94,7 @@ func (m *mark) String() string {
 		itoa(m.greatest.Milliseconds()), itoa(m.beat),
 		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.seats.String(), itoa(m.hold.Milliseconds()), itoa(m.timeout.Milliseconds()), itoa(m.doubt.Milliseconds()),
-		residuesString(m.residues)}
+		residuesString(m.residues), itoa(m.padding.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -104,14 +104,14 @@ var errNotAMark = errors.New("the key " + MarkKey + " holds something that is no
 func parseMark(s string) (*mark, error) {
 	f := strings.Split(s, " ")
 	if len(f) == fieldsBefore && f[0] == "2" {
-		f = append(f, "-", "0", "0", "0", "-")
+		f = append(f, "-", "0", "0", "0", "-", "0")
 		f[0] = markVersion
 	}
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, errNotAMark
 	}
-	var nums [10]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19} {
+	var nums [11]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, errNotAMark
@@ -122,8 +122,9 @@ func parseMark(s string) (*mark, error) {
 		generation: generation{number: int(nums[1]), phase: phase(nums[2]), masters: f[8], before: strings.TrimPrefix(f[9], "-")},
 		greatest:   time.Duration(nums[3]) * time.Millisecond, beat: nums[4],
 		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14]),
-		settings: settings{hold: time.Duration(nums[7]) * time.Millisecond, timeout: time.Duration(nums[8]) * time.Millisecond},
-		doubt:    time.Duration(nums[9]) * time.Millisecond}
+		settings: settings{hold: time.Duration(nums[7]) * time.Millisecond, timeout: time.Duration(nums[8]) * time.Millisecond,
+			padding: time.Duration(nums[10]) * time.Millisecond},
+		doubt: time.Duration(nums[9]) * time.Millisecond}
 	var err error
 	if m.seats, err = parseSeats(f[16]); err != nil {
 		return nil, err

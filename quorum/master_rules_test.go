@@ -183,7 +183,7 @@ func TestM3GreatestHold(t *testing.T) {
 			bearing := 0
 			for _, f := range c.masters {
 				m, err := parseMark(f.holds(MarkKey))
-				if err == nil && m.greatest >= c.cfg.hold(ttl) {
+				if err == nil && m.greatest >= c.cfg.hold(ttl, c.cfg.padding()) {
 					bearing++
 				}
 			}
@@ -351,7 +351,7 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 		if err := c.q.WaitReady(ctx); err != nil {
 			t.Fatalf("%v: %+v", err, c.q.Status().Masters)
 		}
-		if waited := time.Since(began); waited < c.cfg.hold(c.cfg.MaxTTL) {
+		if waited := time.Since(began); waited < c.cfg.hold(c.cfg.MaxTTL, c.cfg.padding()) {
 			t.Errorf("waited %v only", waited)
 		}
 	})

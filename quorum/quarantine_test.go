@@ -35,7 +35,7 @@ func (c *cluster) votesAgain(i int) {
 func TestM4WaitsForTheLastCopy(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		ttl := 10 * time.Second // with which the hold is as long as the marks bear
-		for c.cfg.hold(ttl) > 10*time.Second {
+		for c.cfg.hold(ttl, c.cfg.padding()) > 10*time.Second {
 			ttl -= time.Millisecond
 		}
 		c.want(do(c.q, acquire("warm", "t", ttl)), Won)
@@ -100,7 +100,7 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		c.votesAgain(0)
-		if m := c.masters[0].markOf(t); !m.real || m.greatest < c.cfg.hold(10*time.Second) {
+		if m := c.masters[0].markOf(t); !m.real || m.greatest < c.cfg.hold(10*time.Second, c.cfg.padding()) {
 			t.Errorf("the new mark is %v", m)
 		}
 	})

@@ -140,6 +140,19 @@ func (q *Quorum) wait(ctx context.Context, d *database) error {
 // the required master too if there is one. Else it returns ctx's error.
 func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.database(0)) }
 
+// hold is what the masters are given for a TTL.
+func (q *Quorum) hold(ttl time.Duration) time.Duration {
+	return q.cfg.hold(ttl, q.agreed.greatest().padding)
+}
+
+// longestHold is how long a lock of before may last at most.
+func (q *Quorum) longestHold() time.Duration { return roundHold(q.agreed.greatest().hold) }
+
+// remaining is what a client may still rely on of what is left of a hold.
+func (q *Quorum) remaining(left time.Duration) time.Duration {
+	return q.cfg.remaining(left, q.agreed.readPadding())
+}
+
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
 // absolute expiries; the local clock while no quorum of them is known.
 func (q *Quorum) Now() int64 {

@@ -125,6 +125,9 @@ type agreement struct {
 	holders atomic.Pointer[map[string]string]
 	// settings are the greatest in use.
 	settings settings
+	// padding is what living locks have at least, raised what they all have from
+	// then on (readPadding); greatestHold is the greatest hold of any mark.
+	padding, raised, from, greatestHold time.Duration
 }
 
 func newAgreement(cfg *Config, now clock) *agreement {
@@ -138,6 +141,13 @@ func (c *agreement) saw(m *mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settings = c.settings.greatest(m.settings)
+	c.greatestHold = max(c.greatestHold, m.greatest)
+	switch {
+	case m.padding > 0 && c.padding == 0:
+		c.padding, c.raised = m.padding, m.padding
+	case m.padding > c.raised:
+		c.raised, c.from = m.padding, c.now()+c.greatestHold
+	}
 	for name, s := range m.seats {
 		c.raise(name, s)
 	}
@@ -208,20 +218,37 @@ func (c *agreement) greatest() settings {
 	return c.settings
 }
 
+// readPadding is what a read takes off a lock: the padding that the marks bore
+// when it may have been taken. Where it was raised meanwhile, since a redlockd
+// with other settings has joined, the locks of before have less; taking off more
+// would tell a holder that it has none.
+func (c *agreement) readPadding() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.padding == 0:
+		return c.settings.padding
+	case c.raised > c.padding && c.now() >= c.from:
+		c.padding = c.raised
+	}
+	return c.padding
+}
+
 // settings are what several redlockd must agree on where their files differ, as
 // they do during a rolling restart: the marks bear the greatest of each, and
 // everybody waits by those.
 type settings struct {
 	// hold is what max_ttl asks for.
 	hold time.Duration
-	// timeout is that of one attempt.
-	timeout time.Duration
+	// timeout is that of one attempt, padding what each lock gets (V3).
+	timeout, padding time.Duration
 }
 
 func (c *Config) settings() settings {
-	return settings{hold: c.hold(c.MaxTTL), timeout: ceilMillis(c.Timeout)}
+	return settings{hold: c.hold(c.MaxTTL, c.padding()), timeout: ceilMillis(c.Timeout), padding: ceilMillis(c.padding())}
 }
 
 func (s settings) greatest(other settings) settings {
-	return settings{hold: max(s.hold, other.hold), timeout: max(s.timeout, other.timeout)}
+	return settings{hold: max(s.hold, other.hold), timeout: max(s.timeout, other.timeout),
+		padding: max(s.padding, other.padding)}
 }

@@ -107,3 +107,32 @@ func (f *fakeMaster) dialNear() (net.Conn, error) {
 	f.set(func() { f.pipes = append(f.pipes, p) })
 	return p, nil
 }
+
+// V10, P4: over redlockd with different timeouts, and thus paddings, no holder is
+// told that it has no lock: not by one with a longer timeout that has just
+// started, nor by one with a shorter.
+func TestV10DifferentTimeouts(t *testing.T) {
+	for _, timeouts := range [][2]time.Duration{{50, 300}, {300, 50}} {
+		inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = timeouts[0] * time.Millisecond }, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+			took := time.Now()
+			c.cfg.Timeout = timeouts[1] * time.Millisecond
+			other := c.redlockd()
+			time.Sleep(5 * time.Second)
+			c.want(do(other, acquire("later", "t", 3*time.Second)), Won)
+			tookLater := time.Now()
+			for time.Since(took) < 9700*time.Millisecond {
+				for _, q := range []*Quorum{c.q, other} {
+					for key, since := range map[string]time.Time{"k": took, "later": tookLater} {
+						left := map[string]time.Duration{"k": 10 * time.Second, "later": 3 * time.Second}[key] - time.Since(since)
+						o := do(q, Op{Kind: Read, Key: key})
+						if left > 250*time.Millisecond && o.Verdict != Held {
+							t.Fatalf("timeouts %v: %s is %v, and lasts %v longer", timeouts, key, o.Verdict, left)
+						}
+					}
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+}

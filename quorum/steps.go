@@ -29,7 +29,7 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		}
 		return false
 	}
-	keep := l.cfg.hold(l.cfg.MaxTTL)
+	keep := l.db.agreed.greatest().hold
 	if l.under != nil {
 		keep = max(l.under.greatest, time.Second)
 	}

@@ -209,22 +209,6 @@ func TestDocsNameRealErrors(t *testing.T) {
 	}
 }
 
-// TestClientsRunByHand: make clients writes docs/clients.md anew, and what was
-// run by hand is a part of it.
-func TestClientsRunByHand(t *testing.T) {
-	docs, err := os.ReadFile("docs/clients.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	byHand, err := os.ReadFile("integration/clients/elsewhere.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(docs), "\n"+string(byHand)+"\n## Stand-ins\n") {
-		t.Error("docs/clients.md lacks what integration/clients/elsewhere.md says")
-	}
-}
-
 // TestDocsNameRealNoQuorum: likewise what NOQUORUM says, between the numbers and
 // what depends on the case.
 func TestDocsNameRealNoQuorum(t *testing.T) {
@@ -243,5 +227,65 @@ func TestDocsNameRealNoQuorum(t *testing.T) {
 				t.Errorf("docs/operations.md has %q, and nothing says %q", form[1], part)
 			}
 		}
+	}
+}
+
+// TestDocsLinksLead: every link in the documents leads to a file, and to a
+// heading of it.
+func TestDocsLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	found := 0
+	for path, text := range tree(t) {
+		if !strings.HasSuffix(path, ".md") || path == "integration/clients/elsewhere.md" {
+			continue // the latter is a part of docs/clients.md, see TestClientsRunByHand
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			found++
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if to = filepath.Join(filepath.Dir(path), to); strings.HasPrefix(m[1], "#") {
+				to = path
+			}
+			target, err := os.Stat(to)
+			if err != nil || anchor != "" && (target.IsDir() || !anchors(t, to)[anchor]) {
+				t.Errorf("%s has a link that leads nowhere: %s", path, m[1])
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("found only %d links", found)
+	}
+}
+
+// anchors are the headings of a document, as they are linked to.
+func anchors(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		out[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return out
+}
+
+// TestClientsRunByHand: make clients writes docs/clients.md anew, and what was
+// run by hand is a part of it.
+func TestClientsRunByHand(t *testing.T) {
+	docs, err := os.ReadFile("docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand, err := os.ReadFile("integration/clients/elsewhere.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(docs), "\n"+string(byHand)+"\n## Stand-ins\n") {
+		t.Error("docs/clients.md lacks what integration/clients/elsewhere.md says")
 	}
 }

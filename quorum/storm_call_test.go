@@ -18,7 +18,9 @@ func (c *client) callAll(n *node, meant []Op, op Op) hearing {
 	}
 	v := &visit{client: c, node: n, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), heard: make(chan hearing, 1)}
 	for _, m := range meant {
-		v.tries = append(v.tries, c.judge.begin(n, m))
+		t := c.judge.begin(n, m)
+		t.byRead = op.Kind != m.Kind
+		v.tries = append(v.tries, t)
 	}
 	c.calls.Go(func() { v.serve(op) })
 	select {

@@ -36,6 +36,7 @@ func (s *storm) sources() []*source {
 	var out []*source
 	for _, f := range all {
 		f.rng = s.stream(f.name)
+		f.every *= time.Duration(1 + dice.IntN(8))
 		var some []kind
 		for _, k := range f.kinds {
 			if dice.IntN(2) == 0 && has(k.class) {
@@ -49,8 +50,8 @@ func (s *storm) sources() []*source {
 	return out
 }
 
-func (s *storm) source(f *source, d time.Duration) {
-	for s.sleep(some(f.rng, 0, f.every)) && s.now() < d+4*time.Second {
+func (s *storm) source(f *source) {
+	for s.sleep(some(f.rng, 0, f.every)) {
 		f.kinds[f.rng.IntN(len(f.kinds))].make(f.rng)
 	}
 }

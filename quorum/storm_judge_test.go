@@ -12,6 +12,7 @@ type witness struct {
 	mu     sync.Mutex
 	leases map[keyName][]*lease
 	tries  map[keyName][]*try // those under way
+	past   map[keyName][]*try // those that were over last
 	counts map[string]int     // of verdicts and of excuses
 }
 
@@ -47,20 +48,23 @@ type try struct {
 	op   Op // as the client means it
 	node *node
 	cfg  Config
-	sent time.Duration
+	// ended is 0 while it is under way.
+	sent, ended time.Duration
 	// froze and uncounted are the redlockd's at the sending.
 	froze     int
 	uncounted time.Duration
 	// lease is that of the token, to that of the token that it shall have; had
 	// and hadSure are what was promised when it was sent.
-	lease, to *lease
-	had       time.Duration
+	lease, to    *lease
+	had, hadSure time.Duration
+	// byRead is whether the answer follows from a read.
+	byRead bool
 	// holder is who has the lock for sure when a read is sent.
 	holder *lease
 }
 
 func newWitness(s *storm) *witness {
-	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, counts: map[string]int{}}
+	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, counts: map[string]int{}}
 }
 
 func (j *witness) count(what string) { j.counts[what]++ }
@@ -91,7 +95,7 @@ func (j *witness) begin(n *node, op Op) *try {
 	t.froze, t.uncounted = n.stillness()
 	if op.Token != "" && op.Kind != Read {
 		t.lease = j.leaseOf(t.lock, op.Token)
-		t.to, t.had = t.lease, t.lease.until
+		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure
 		if op.Replace {
 			t.to = j.leaseOf(t.lock, op.NewToken)
 		}
@@ -118,6 +122,9 @@ func (t *try) limit(l *lease) (time.Duration, bool) {
 	case t.op.Kind == Remove, t.op.Kind == Store && !own, own && (t.op.Kind == Release || t.op.Replace):
 		return 0, true
 	case t.op.Kind == Expire, own && (t.op.Kind == Store || t.op.Kind == Extend || t.op.Kind == AcquireOrExtend):
+		if t.ended > 0 {
+			return t.ended + t.op.TTL, true
+		}
 		return t.now() + t.op.TTL, true
 	default:
 		return 0, false
@@ -131,12 +138,15 @@ func (t *try) disturb(l *lease) bool {
 	if !ok || l.until <= limit {
 		return false
 	}
-	l.until, l.sure = limit, min(l.sure, limit)
+	l.until, l.sure = limit, min(l.sure, limit-readable(t.op.TTL))
 	if l != t.lease {
 		l.touched = t.now()
 	}
 	return true
 }
+
+// readable is by how much less reads may tell than is left of a TTL (V3).
+func readable(ttl time.Duration) time.Duration { return ttl*2/100 + 50*time.Millisecond }
 
 // undisturbed is whether nobody else may have freed or shortened a lease since
 // the operation was sent. Needs mu.
@@ -163,6 +173,11 @@ func (t *try) over() {
 	at := slices.Index(t.tries[t.lock], t)
 	t.tries[t.lock] = slices.Delete(t.tries[t.lock], at, at+1)
 	now := t.now()
+	t.ended = now
+	t.past[t.lock] = append(t.past[t.lock], t)
+	if list := t.past[t.lock]; len(list) > 200 {
+		t.past[t.lock] = slices.Delete(list, 0, 100)
+	}
 	for _, l := range t.leases[t.lock] {
 		if _, ok := t.limit(l); ok && l != t.lease {
 			l.touched = now

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -34,8 +35,11 @@ func (t *try) won() {
 	t.count(fmt.Sprintf("%v won", t.op.Kind))
 	switch now := t.now(); {
 	case t.op.takes():
-		t.alone()
+		before := t.promises()
 		t.holds()
+		if t.to.until > t.now() {
+			t.alone(before)
+		}
 	case t.op.Kind == Release && t.lease.closed <= t.sent:
 		t.lease.freed = now
 	case t.op.Kind == Remove:
@@ -47,15 +51,24 @@ func (t *try) won() {
 	}
 }
 
-// alone is P1: nobody else has it who was told so. Needs mu.
-func (t *try) alone() {
+// promises are what clients were told before. Needs mu.
+func (t *try) promises() map[*lease]time.Duration {
+	out := map[*lease]time.Duration{}
 	for _, l := range t.leases[t.lock] {
+		out[l] = l.until
+	}
+	return out
+}
+
+// alone is P1: nobody else has it who was told so. Needs mu.
+func (t *try) alone(before map[*lease]time.Duration) {
+	for l, until := range before {
 		switch {
-		case l.until <= t.now() || t.op.Kind == Store:
+		case until <= t.now() || t.op.Kind == Store:
 		case l != t.lease:
-			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, l.until)
+			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, until)
 		case t.op.Kind == Acquire:
-			t.fail("TAKEN TWICE: %v by %s, at redlockd %d, who has it until %v", t.lock, l.token, t.node.number, l.until)
+			t.fail("TAKEN TWICE: %v by %s, at redlockd %d, who has it until %v", t.lock, l.token, t.node.number, until)
 		}
 	}
 }
@@ -64,14 +77,14 @@ func (t *try) alone() {
 func (t *try) holds() {
 	l, now := t.to, t.now()
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
-	l.sure = t.sent + t.op.TTL*98/100 - 50*time.Millisecond
+	l.sure = t.sent + t.op.TTL - readable(t.op.TTL)
 	l.freed, l.kept = 0, true
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL
 		t.count("excuse: no clock of redlockd's counts all of the time before its OK, which is sure from its asking only")
 	}
-	for _, other := range t.tries[t.lock] {
-		if other.disturb(l) {
+	for _, other := range append(slices.Clone(t.tries[t.lock]), t.past[t.lock]...) {
+		if (other.ended == 0 || other.ended >= t.sent) && other != t && other.disturb(l) {
 			t.count("excuse: others free, shorten or store over it while its holder is told")
 		}
 	}
@@ -89,6 +102,10 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	t.lived()
 	holder := t.lease != nil && t.had > t.now()
+	if holder && t.byRead && t.hadSure <= t.now() {
+		holder = false
+		t.count("excuse: reads leave out the last part of a TTL, for clocks that drift")
+	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
 	case holder && t.undisturbed(t.lease):
@@ -146,7 +163,7 @@ func (t *try) why(l *lease) string {
 	switch {
 	case max(l.until, l.ends) > t.sent && l.freed == 0:
 		return "a: a client has it"
-	case l.closed >= t.sent && l != t.lease || l.open > 0:
+	case l.closed >= t.sent && l != t.lease || l.open > 0 || t.prolonging(l):
 		return "b: another attempt was under way"
 	case l.freed >= t.sent && l.freed > 0:
 		return "c: it was freed meanwhile"
@@ -163,6 +180,16 @@ func (t *try) why(l *lease) string {
 	default:
 		return ""
 	}
+}
+
+// prolonging is whether a command without a token may be prolonging it. Needs mu.
+func (t *try) prolonging(l *lease) bool {
+	for _, other := range t.tries[t.lock] {
+		if other.op.Kind == Expire && l.may >= other.sent {
+			return true
+		}
+	}
+	return false
 }
 
 // copies is on how many servers a token was since the operation was sent, and

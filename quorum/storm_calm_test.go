@@ -28,7 +28,12 @@ func (s *storm) calm() {
 		for _, db := range dbs {
 			k := acquire(fmt.Sprint("calm", i), "t", time.Second)
 			k.DB = db
-			if o := do(n.q, k); o.Verdict != Won {
+			o := do(n.q, k)
+			if o.Verdict == Undecided && !has("firsttry") {
+				s.judge.count("excuse: the first try after the calm is not decided")
+				o = do(n.q, k)
+			}
+			if o.Verdict != Won {
 				s.fail("NOT WON: redlockd %d, database %d: %v %v", i, db, o.Verdict, o.Err)
 			}
 		}

@@ -205,14 +205,19 @@ func (s *storm) freezeFor(rng *rand.Rand, d time.Duration, counts bool) {
 // restart ends a redlockd as a crash does, and starts another one.
 func (s *storm) restart(rng *rand.Rand) {
 	n, down := pick(rng, s.nodes), some(rng, 0, time.Second)
-	if s.spared(n) || !n.turn.TryLock() {
+	if s.spared(n) {
+		return
+	}
+	select {
+	case n.turn <- struct{}{}:
+	default:
 		return
 	}
 	s.tell("redlockd %d ends", n.number)
 	n.crashed++
 	n.crash()
 	s.mend(down, func() {
-		defer n.turn.Unlock()
+		defer func() { <-n.turn }()
 		n.mu.Lock()
 		n.cfg = s.shape.setting(n.rng, true)
 		n.mu.Unlock()

@@ -34,6 +34,8 @@ type lease struct {
 	// freed is when a release of it was answered with yes; 0 if none was since
 	// it was taken.
 	freed time.Duration
+	// taken is when a client was told last that it has it.
+	taken time.Duration
 	// touched is when others freed, shortened or stored over it last.
 	touched time.Duration
 	// kept is whether something of it may be left until its hold is over,
@@ -182,7 +184,7 @@ func (t *try) over() {
 		if _, ok := t.limit(l); ok && l != t.lease {
 			l.touched = now
 		}
-		if t.op.Kind == Expire && l.may >= t.sent {
+		if t.op.Kind == Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {
 			l.may, l.doubt = max(l.may, t.lasts()), true
 		}
 	}

@@ -19,10 +19,11 @@ func (n *node) files() []site {
 
 // reload gives a redlockd a list, as a changed file and a SIGHUP do.
 func (n *node) reload(list []site) {
-	n.turn.Lock()
-	defer n.turn.Unlock()
+	n.turn <- struct{}{}
+	defer func() { <-n.turn }()
 	n.mu.Lock()
 	n.file = list
+	n.known = append(n.known, list...)
 	q, g := n.q, n.wires
 	n.mu.Unlock()
 	if q == nil {

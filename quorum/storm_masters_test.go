@@ -216,6 +216,7 @@ func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
 	s.tell("master %s: its clock steps by %v", f.name, by)
 	s.on(f, 0, func() {
 		f.offset += by
+		f.stepped = s.now()
 		f.strange = f.strange || by < 0
 	}, nil)
 }

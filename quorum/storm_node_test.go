@@ -16,11 +16,14 @@ type node struct {
 	*storm
 	number int
 	rng    *rand.Rand
-	turn   sync.Mutex // of who restarts it, or changes its list
+	turn   chan struct{} // of who restarts it, or changes its list
 
 	mu    sync.Mutex
 	cfg   Config
 	file  []site
+	known []site // all that were ever in it
+	// used is the list in force when it ended.
+	used  []site
 	q     *Quorum // nil while it is down
 	clock *pendulum
 	wires *wiring
@@ -131,7 +134,12 @@ func (n *node) begin() {
 func (n *node) boot() {
 	n.begin()
 	cfg := n.cfg
-	cfg.Masters = n.masters(n.wires, n.file)
+	list := n.file
+	n.known = append(n.known, list...)
+	if !has("newfile") && n.used != nil {
+		list = n.used
+	}
+	cfg.Masters = n.masters(n.wires, list)
 	q, err := newQuorum(cfg, &logger{Logger: hclog.NewNullLogger(), node: n}, n.clock.now)
 	if err != nil {
 		n.t.Fatal(err)
@@ -139,6 +147,9 @@ func (n *node) boot() {
 	n.mu.Lock()
 	n.q = q
 	n.mu.Unlock()
+	if len(list) != len(n.file) || listName(n.masters(n.wires, n.file)) != listName(cfg.Masters) {
+		_ = q.ChangeMasters(n.masters(n.wires, n.file))
+	}
 }
 
 // crash ends a redlockd; what it has sent goes on.
@@ -164,6 +175,9 @@ func (n *node) end() {
 	q := n.q
 	n.q = nil
 	n.lives++
+	if q != nil {
+		n.used = n.inForce(q)
+	}
 	n.mu.Unlock()
 	if q == nil {
 		return
@@ -266,4 +280,18 @@ func (n *node) config() Config {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.cfg
+}
+
+// inForce is the list that a redlockd goes by, as files have it. Needs mu.
+func (n *node) inForce(q *Quorum) []site {
+	var out []site
+	for _, m := range q.Status().Masters {
+		for _, p := range n.known {
+			if p.master == m.Name && p.address == m.Address {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
 }

@@ -27,6 +27,8 @@ type redisServer struct {
 	down, frozen   bool
 	// strange is whether its clock or its disk went back.
 	strange bool
+	// stepped is when its clock did last.
+	stepped time.Duration
 	// gone is whether it never comes back.
 	gone bool
 	// offset is by how much its clock has stepped, rate how fast it runs.

@@ -22,6 +22,8 @@ var classes = map[string]string{
 	"databases": "more than one database", "crowd": "many keys at once", "tokenless": "commands that name no token",
 	"decide": "operations that depend on a read", "several": "operations on several keys", "pxat": "absolute expiries",
 	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change",
+	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
+	"newfile": "redlockd that start with a list that nobody has announced",
 }
 
 func has(class string) bool {
@@ -137,7 +139,7 @@ func (s *storm) build() {
 		s.file = append(s.file, s.place(name, s.server(name)))
 	}
 	for i := range s.shape.nodes {
-		n := &node{storm: s, number: i, rng: s.stream(fmt.Sprint("node", i)), file: s.file}
+		n := &node{storm: s, number: i, rng: s.stream(fmt.Sprint("node", i)), file: s.file, turn: make(chan struct{}, 1)}
 		n.cfg = s.shape.setting(n.rng, false)
 		s.nodes = append(s.nodes, n)
 	}

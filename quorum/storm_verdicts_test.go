@@ -78,7 +78,7 @@ func (t *try) holds() {
 	l, now := t.to, t.now()
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	l.sure = t.sent + t.op.TTL - readable(t.op.TTL)
-	l.freed, l.kept = 0, true
+	l.freed, l.kept, l.taken = 0, true, t.sent
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL
 		t.count("excuse: no clock of redlockd's counts all of the time before its OK, which is sure from its asking only")
@@ -97,8 +97,9 @@ func (t *try) refused(v Verdict, token string) {
 	defer t.witness.mu.Unlock()
 	t.over()
 	t.count(fmt.Sprintf("%v %v", t.op.Kind, v))
-	if t.op.takes() && t.op.Kind != Extend {
-		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0 // its rollback is under way
+	if t.op.takes() { // its rollback is under way, or a minority was prolonged
+		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
+		t.to.kept = t.to.kept || t.op.Kind != Acquire
 	}
 	t.lived()
 	holder := t.lease != nil && t.had > t.now()
@@ -108,6 +109,8 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
+	case holder && t.outran(t.lease.taken):
+		t.count("excuse: a majority of clocks stepped, and ended what its holder asks for")
 	case holder && t.undisturbed(t.lease):
 		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
 	case holder:
@@ -127,6 +130,10 @@ func (t *try) found(v Verdict, st State) {
 	l := t.holder
 	if v != Held && v != Absent {
 		return
+	}
+	if l != nil && t.outran(l.taken) {
+		t.count("excuse: a majority of clocks stepped, and ended what is read")
+		l = nil
 	}
 	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) {
 		t.fail("NOT FOUND: %v, a read at redlockd %d finds %v %q, and %s has it until %v", t.lock, t.node.number, v, st.Token, l.token, l.until)
@@ -169,6 +176,8 @@ func (t *try) why(l *lease) string {
 		return "c: it was freed meanwhile"
 	case copies == 0:
 		return ""
+	case l.freed > 0 && !has("word") && t.shape.required:
+		return "h: it was freed by the word of the required master alone"
 	case l.freed > 0 && copies < majority(len(t.list())):
 		return "f: it was freed, and silent masters may have what a minority has"
 	case l.freed == 0 && l.may > t.sent && l.doubt:
@@ -190,6 +199,21 @@ func (t *try) prolonging(l *lease) bool {
 		}
 	}
 	return false
+}
+
+// outran is whether a majority of the clocks has stepped since, at once or one
+// after the other. Nobody promises that a lock outlives that, only that nobody
+// is given it.
+func (s *storm) outran(since time.Duration) bool {
+	s.Lock()
+	defer s.Unlock()
+	n := 0
+	for _, f := range s.servers {
+		if f.stepped >= since && f.stepped > 0 {
+			n++
+		}
+	}
+	return n >= majority(len(s.list()))
 }
 
 // copies is on how many servers a token was since the operation was sent, and

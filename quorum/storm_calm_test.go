@@ -14,6 +14,7 @@ func (s *storm) calm() {
 	for _, n := range s.nodes {
 		n.reload(s.list())
 	}
+	time.Sleep(3 * time.Second) // who stood still looks again
 	dbs := []int{0}
 	if has("databases") {
 		dbs = append(dbs, 3)
@@ -31,6 +32,7 @@ func (s *storm) calm() {
 			o := do(n.q, k)
 			if o.Verdict == Undecided && !has("firsttry") {
 				s.judge.count("excuse: the first try after the calm is not decided")
+				time.Sleep(200 * time.Millisecond)
 				o = do(n.q, k)
 			}
 			if o.Verdict != Won {
@@ -68,8 +70,13 @@ func (s *storm) ailing() string {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)
-		for _, m := range append(st.Masters, n.q.database(0).status()...) {
-			text += fmt.Sprintf("; %s %s %s %v", m.Name, m.State, m.Reason, m.Wait)
+		for db := range n.q.databases {
+			if d := n.q.databases[db].Load(); d != nil {
+				text += fmt.Sprintf("; database %d, silent for %v", db, d.silentFor(d.now()))
+				for _, m := range d.status() {
+					text += fmt.Sprintf(", %s %s %s %v", m.Name, m.State, m.Reason, m.Wait)
+				}
+			}
 		}
 		return text
 	}

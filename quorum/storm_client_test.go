@@ -98,7 +98,7 @@ func (c *client) session() {
 func (c *client) take(op *Op) bool {
 	n := c.node()
 	op.Kind, op.TTL = Acquire, c.ttl(n)
-	if c.chance(25) {
+	if c.chance(25) && has("orextend") {
 		op.Kind = AcquireOrExtend
 	}
 	wrapped := c.chance(10) && has("decide")
@@ -151,7 +151,7 @@ func (c *client) keep(op *Op) bool {
 	case dice < 10:
 		c.read(*op)
 		return true
-	case dice < 25:
+	case dice < 25 && has("orextend"):
 		op.Kind = AcquireOrExtend
 	case dice < 32:
 		again := *op

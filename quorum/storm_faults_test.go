@@ -29,7 +29,7 @@ func (s *storm) sources() []*source {
 		{name: "masters", every: 1200 * time.Millisecond, kinds: []kind{{"still", s.still}, {"slow", s.slow}, {"kill", s.kill}, {"empty", s.empty},
 			{"olddisk", s.oldDisk}, {"flush", s.flush}, {"errors", s.errors}, {"scripts", s.scripts}, {"role", s.role}, {"lossyrole", s.lossyRole}, {"evict", s.evict}}},
 		{name: "clocks", every: 3 * time.Second, kinds: []kind{{"step", s.step}, {"common", s.common}}},
-		{name: "bursts", every: 4 * time.Second, kinds: []kind{{"cut", s.burst}}},
+		{name: "bursts", every: 4 * time.Second, kinds: []kind{{"cut", s.burst}, {"olddisk", s.staleWitness}}},
 		{name: "lists", every: 5 * time.Second, kinds: []kind{{"list", s.changeList}, {"address", s.changeAddress}, {"names", s.moveName}}},
 	}
 	dice := s.stream("sources")
@@ -167,7 +167,7 @@ func (s *storm) oneOf(rng *rand.Rand, what string, ways []pair, after time.Durat
 // delay makes one way long, often longer than timeout.
 func (s *storm) delay(rng *rand.Rand) {
 	ways, after := s.ways(rng), some(rng, 0, 4*time.Second)
-	by := time.Duration(float64(s.nodes[0].config().Timeout) * 1.5 * rng.Float64())
+	by := time.Duration(float64(s.nodes[0].config().Timeout) * (0.5 + rng.Float64()))
 	way := s.oneOf(rng, fmt.Sprintf("%v longer", by), ways, after)
 	s.onWires(ways, after, func(w *wire) { way(w).delay += by }, func(w *wire) { way(w).delay -= by })
 }

@@ -44,7 +44,7 @@ func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
 	for i, n := range nodes {
 		late := some(rng, 0, within)
 		if i > 0 && rng.IntN(5) == 0 {
-			late += 5 * time.Second
+			late += 12 * time.Second
 		}
 		time.Sleep(late / time.Duration(len(nodes)))
 		s.tell("redlockd %d is reloaded", n.number)

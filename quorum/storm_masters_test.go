@@ -99,10 +99,12 @@ func (s *storm) flush(rng *rand.Rand) {
 func (s *storm) errors(rng *rand.Rand) {
 	code := pick(rng, []string{"BUSY", "OOM", "MISCONF", "READONLY", "NOREPLICAS"})
 	for range 1 + rng.IntN(3) {
-		s.with(rng, 0, 3*time.Second, func(f *redisServer, after time.Duration) {
-			s.tell("master %s answers %s for %v", f.name, code, after)
-			s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
-		})
+		f, after := pick(rng, s.present()), some(rng, 0, 3*time.Second)
+		if code == "BUSY" && s.spared(f) {
+			continue // nobody sees anything meanwhile
+		}
+		s.tell("master %s answers %s for %v", f.name, code, after)
+		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
 	}
 }
 
@@ -150,121 +152,4 @@ func (s *storm) evict(rng *rand.Rand) {
 			}
 		})
 	})
-}
-
-// watch finds a redlockd that watches a server's clock and role, and spares both
-// and what is between them for a while.
-func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
-	at := rng.IntN(len(s.nodes))
-	for i := range s.nodes {
-		n := s.nodes[(at+i)%len(s.nodes)]
-		if n.watches(f) {
-			s.spare(d, n, f, pair{n, f})
-			return true
-		}
-	}
-	return false
-}
-
-// watches is whether a redlockd has looked at a server all of the last seconds,
-// and votes with it.
-func (n *node) watches(f *redisServer) bool {
-	n.mu.Lock()
-	q, g, thawed := n.q, n.wires, n.thawed
-	n.mu.Unlock()
-	if q == nil || thawed != nil {
-		return false
-	}
-	n.Lock()
-	w := g.wire(f)
-	good := !f.down && !f.frozen && f.fault != "BUSY" && w.refused+w.there.stalled+w.back.stalled == 0 && len(w.pipes) > 0 &&
-		max(w.there.delay, w.back.delay) < 10*time.Millisecond
-	n.Unlock()
-	if !good {
-		return false
-	}
-	for i, m := range q.Status().Masters {
-		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == Voting {
-			return true
-		}
-	}
-	return false
-}
-
-// step makes a clock step, while somebody watches it.
-func (s *storm) step(rng *rand.Rand) {
-	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) { s.stepBy(rng, f, stride(rng)) })
-}
-
-// stride is by how much: from a few milliseconds to a minute.
-func stride(rng *rand.Rand) time.Duration {
-	by := 5 * time.Millisecond
-	for by < 30*time.Second && rng.IntN(7) > 0 {
-		by *= 2
-	}
-	by = some(rng, by, 2*by)
-	if rng.IntN(4) == 0 {
-		return -by
-	}
-	return by
-}
-
-func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
-	if !s.watch(rng, f, 4*time.Second) {
-		return
-	}
-	s.tell("master %s: its clock steps by %v", f.name, by)
-	s.on(f, 0, func() {
-		f.offset += by
-		f.stepped = s.now()
-		f.strange = f.strange || by < 0
-	}, nil)
-}
-
-// common makes most clocks step by the same time, at nearly the same moment.
-func (s *storm) common(rng *rand.Rand) {
-	by := stride(rng)
-	for _, f := range s.present() {
-		if rng.IntN(4) > 0 && !s.spared(f) {
-			s.stepBy(rng, f, by)
-		}
-		if rng.IntN(2) == 0 {
-			time.Sleep(some(rng, 0, 100*time.Millisecond))
-		}
-	}
-}
-
-// burst leaves locks with a bare majority of the masters, of which one loses
-// something right before or after a redlockd sees it first.
-func (s *storm) burst(rng *rand.Rand) {
-	list := s.present()
-	at := rng.IntN(len(list))
-	var ways []pair
-	for k := 1; k <= len(list)-majority(len(list)); k++ {
-		for _, n := range s.nodes {
-			if p := (pair{n, list[(at+k)%len(list)]}); !s.spared(p) {
-				ways = append(ways, p)
-			}
-		}
-	}
-	after := some(rng, 300*time.Millisecond, 1500*time.Millisecond)
-	s.tell("burst: %v are cut off for %v", ways, after)
-	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
-	one := []func(*rand.Rand){s.restart, s.freeze, s.cut, func(*rand.Rand) {}}[rng.IntN(4)]
-	time.Sleep(some(rng, 0, 600*time.Millisecond))
-	if has("crash") && has("freeze") {
-		one(rng)
-	}
-	time.Sleep(some(rng, 0, 800*time.Millisecond))
-	f := list[at]
-	if s.spared(f) {
-		return
-	}
-	switch dice := rng.IntN(3); {
-	case dice > 0 && has("step"):
-		s.stepBy(rng, f, stride(rng))
-	case has("flush"):
-		s.tell("master %s is flushed", f.name)
-		s.on(f, 0, f.flush, nil)
-	}
 }

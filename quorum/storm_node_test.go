@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,42 +33,6 @@ type node struct {
 	uncounted time.Duration
 	lives     int
 	crashed   int // how often
-}
-
-// pendulum is the clock of a redlockd: of its own rate, and standing still when
-// the redlockd does.
-type pendulum struct {
-	*world
-	rate    float64
-	mu      sync.Mutex
-	stopped bool
-	at      time.Duration
-	lost    time.Duration
-}
-
-func (p *pendulum) now() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := p.world.now()
-	if p.stopped {
-		at = p.at
-	}
-	return time.Hour + time.Duration(float64(at-p.lost)*p.rate)
-}
-
-func (p *pendulum) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stopped, p.at = true, p.world.now()
-}
-
-// goOn runs again, with what has passed or without it.
-func (p *pendulum) goOn(counts bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped = false; !counts {
-		p.lost += p.world.now() - p.at
-	}
 }
 
 // wiring are the wires of one redlockd from its start to its end.
@@ -253,27 +216,6 @@ func (n *node) thaw(counts bool) {
 	close(n.thawed)
 	n.thawed = nil
 }
-
-// logger puts what a redlockd logs into the story.
-type logger struct {
-	hclog.Logger
-	node *node
-	with string
-}
-
-func (l *logger) With(args ...any) hclog.Logger {
-	return &logger{Logger: l.Logger, node: l.node, with: l.with + " " + fmt.Sprint(args...)}
-}
-
-func (l *logger) Named(string) hclog.Logger { return l }
-
-func (l *logger) say(text string, args []any) {
-	l.node.tell("redlockd %d%s: %s %s", l.node.number, l.with, text, strings.TrimSuffix(fmt.Sprintln(args...), "\n"))
-}
-
-func (l *logger) Info(text string, args ...any)  { l.say(text, args) }
-func (l *logger) Warn(text string, args ...any)  { l.say(text, args) }
-func (l *logger) Error(text string, args ...any) { l.say(text, args) }
 
 // config is what the redlockd goes by.
 func (n *node) config() Config {

@@ -21,10 +21,14 @@ var classes = map[string]string{
 	"settings": "redlockd with other settings", "required": "a required master", "seven": "masters of version 7",
 	"databases": "more than one database", "crowd": "many keys at once", "tokenless": "commands that name no token",
 	"decide": "operations that depend on a read", "several": "operations on several keys", "pxat": "absolute expiries",
-	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change",
+	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change", "orextend": "acquire-or-extend",
 	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
+
+// unmended are the classes in which storms still find what is wrong. Whoever
+// mends it takes the class out; -without "" is a storm with all of them.
+const unmended = "address,again,common,firsttry,list,lossyrole,names,newfile,olddisk,orextend,settings,step,suspend,word"
 
 func has(class string) bool {
 	if classes[class] == "" {
@@ -44,7 +48,7 @@ type shape struct {
 }
 
 func drawShape(rng *rand.Rand) shape {
-	p := shape{masters: []int{1, 2, 3, 3, 3, 3, 3, 3, 4, 5, 5, 5, 5, 6, 7}[rng.IntN(15)], nodes: 1 + rng.IntN(4)}
+	p := shape{masters: []int{1, 2, 3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 5, 6, 7}[rng.IntN(16)], nodes: 1 + rng.IntN(4)}
 	p.required = rng.IntN(5) == 0 && has("required")
 	p.differ = rng.IntN(3) == 0 && has("settings")
 	p.rolling = rng.IntN(4) == 0 && has("settings")

@@ -241,7 +241,8 @@ func (c *client) crowd() {
 		var together sync.WaitGroup
 		for i := range many {
 			op := Op{Kind: kind, Key: fmt.Sprint("c", i), Token: fmt.Sprint(c.number, "-", c.round), TTL: ttl}
-			together.Go(func() { c.call(n, op, op) })
+			one := &client{storm: c.storm, number: c.number, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
+			together.Go(func() { one.call(n, op, op) })
 		}
 		together.Wait()
 	}

@@ -124,10 +124,7 @@ func (t *try) limit(l *lease) (time.Duration, bool) {
 	case t.op.Kind == Remove, t.op.Kind == Store && !own, own && (t.op.Kind == Release || t.op.Replace):
 		return 0, true
 	case t.op.Kind == Expire, own && (t.op.Kind == Store || t.op.Kind == Extend || t.op.Kind == AcquireOrExtend):
-		if t.ended > 0 {
-			return t.ended + t.op.TTL, true
-		}
-		return t.now() + t.op.TTL, true
+		return t.sent + t.op.TTL, true
 	default:
 		return 0, false
 	}

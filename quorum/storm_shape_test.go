@@ -28,7 +28,7 @@ var classes = map[string]string{
 
 // unmended are the classes in which storms still find what is wrong. Whoever
 // mends it takes the class out; -without "" is a storm with all of them.
-const unmended = "address,again,common,firsttry,list,lossyrole,names,newfile,olddisk,orextend,settings,step,suspend,word"
+const unmended = "address,again,common,firsttry,list,lossyrole,names,newfile,olddisk,orextend,settings,step,suspend,tokenless,word"
 
 func has(class string) bool {
 	if classes[class] == "" {

@@ -78,6 +78,9 @@ func (t *try) holds() {
 	l, now := t.to, t.now()
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	l.sure = t.sent + t.op.TTL - readable(t.op.TTL)
+	if t.op.Kind == Store {
+		l.until = t.sent + t.op.TTL // which is neither an acquire nor an extend, and promises nothing more
+	}
 	l.freed, l.kept, l.taken = 0, true, t.sent
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL

@@ -169,6 +169,8 @@ var mutants = []mutant{
 		"		if jumped {\n			l.doubt(wait)\n		}\n", ""}}, votes},
 	{"M5", "whoever sees a doubt takes it back", []change{{"quorum/standing.go",
 		"doubted && l.settled && l.drawn <= since", "doubted"}}, votes},
+	{"M5", "what went out before the line was drawn anew counts", []change{{"quorum/steps.go",
+		"	if sent < l.from {\n		return false\n	}\n", ""}}, votes},
 	{"M5", "nobody takes a doubt back", []change{{"quorum/judge.go",
 		"		case m.clears:\n			c.doubt = 0\n", ""}}, votes},
 	{"M9", "two servers vote under one name", []change{{"quorum/standing.go",

@@ -73,6 +73,53 @@ func TestDocsExplainEveryLine(t *testing.T) {
 	}
 }
 
+// TestDocsListRealLines: nor does anybody look there for what is never said.
+func TestDocsListRealLines(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sources(t), "\n")
+	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`) \\| (?:Info|Warn|Error) \\|").FindAllStringSubmatch(string(docs), -1)
+	if len(rows) < 20 {
+		t.Errorf("found only %d rows", len(rows))
+	}
+	for _, row := range rows {
+		for _, line := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			for part := range strings.SplitSeq(line[1], "...") {
+				if !strings.Contains(all, strings.TrimRight(part, ": ")) {
+					t.Errorf("docs/operations.md explains %q, and nothing says so", line[1])
+				}
+			}
+		}
+	}
+}
+
+// TestDocsExplainEveryReason: why a master does not vote is explained, too.
+func TestDocsExplainEveryReason(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reason := regexp.MustCompile(`why[A-Z]\w* += "([^"]+)"|[rR]eason\b[^"\n]*"([a-z][^"%(]+)|errElsewhere = errors\.New\("([^"]+)"`)
+	found := 0
+	for _, source := range sources(t) {
+		for line := range strings.Lines(source) {
+			m := reason.FindStringSubmatch(line)
+			if m == nil || strings.Contains(line, "log.") || !strings.HasPrefix(source, "package quorum") {
+				continue
+			}
+			found++
+			if text := strings.TrimRight(m[1]+m[2]+m[3], " :"); !strings.Contains(string(docs), "`"+text) {
+				t.Errorf("docs/operations.md does not explain %q", text)
+			}
+		}
+	}
+	if found < 18 {
+		t.Errorf("found only %d reasons", found)
+	}
+}
+
 // sources are the texts of all rooms, tests apart.
 func sources(t *testing.T) []string {
 	t.Helper()
@@ -160,6 +207,71 @@ func TestDocsNameRealErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDocsNameRealNoQuorum: likewise what NOQUORUM says, between the numbers and
+// what depends on the case.
+func TestDocsNameRealNoQuorum(t *testing.T) {
+	docs, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sources(t), "\n")
+	forms := regexp.MustCompile("(?m)^\\| `((?:NOQUORUM|\\.\\.\\.) [^`]*)` \\|").FindAllStringSubmatch(string(docs), -1)
+	if len(forms) < 15 {
+		t.Errorf("found only %d forms", len(forms))
+	}
+	for _, form := range forms {
+		for _, part := range regexp.MustCompile(`\.\.\.|\b[0-9][0-9a-z]*\b|\(d |[(),:;]|\bOOM\b`).Split(form[1], -1) {
+			if part = strings.TrimSpace(part); part != "" && !strings.Contains(all, part) {
+				t.Errorf("docs/operations.md has %q, and nothing says %q", form[1], part)
+			}
+		}
+	}
+}
+
+// TestDocsLinksLead: every link in the documents leads to a file, and to a
+// heading of it.
+func TestDocsLinksLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	found := 0
+	for path, text := range tree(t) {
+		if !strings.HasSuffix(path, ".md") || path == "integration/clients/elsewhere.md" {
+			continue // the latter is a part of docs/clients.md, see TestClientsRunByHand
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			found++
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if to = filepath.Join(filepath.Dir(path), to); strings.HasPrefix(m[1], "#") {
+				to = path
+			}
+			target, err := os.Stat(to)
+			if err != nil || anchor != "" && (target.IsDir() || !anchors(t, to)[anchor]) {
+				t.Errorf("%s has a link that leads nowhere: %s", path, m[1])
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("found only %d links", found)
+	}
+}
+
+// anchors are the headings of a document, as they are linked to.
+func anchors(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		out[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return out
 }
 
 // TestClientsRunByHand: make clients writes docs/clients.md anew, and what was

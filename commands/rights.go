@@ -6,7 +6,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Operations is a set of what a user may do to locks (design section 4).
+// Operations is a set of what a user may do to locks.
 type Operations uint8
 
 const (

@@ -194,7 +194,7 @@ func TestScriptThatTouchesNoKey(t *testing.T) {
 	}
 }
 
-func TestScriptTTL(t *testing.T) {
+func TestC3ScriptTTL(t *testing.T) {
 	const above = "-ERR invalid expire time in 'eval' command: above max_ttl of 300000 ms"
 	for _, tt := range []struct {
 		kind script.Kind

@@ -115,7 +115,7 @@ func TestSetWithReject(t *testing.T) {
 	})
 }
 
-func TestSetWithMaxTTLInstead(t *testing.T) {
+func TestC2SetWithMaxTTLInstead(t *testing.T) {
 	checkMeans(t, lenient(), []meansCase{
 		{"SET k t", "store k t 5m0s"},
 		{"SET k t NX", "acquire k t 5m0s"},

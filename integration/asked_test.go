@@ -45,7 +45,7 @@ func askedForTooLong() (list [][]string) {
 // C3: what is asked for and cannot be given is refused, whatever no_expiry
 // says. Nothing is changed on a master, and nobody else gets a lock that its
 // holder believes to have for an hour.
-func TestTooLongIsRefused(t *testing.T) {
+func TestC3TooLongIsRefused(t *testing.T) {
 	redis := StartRedis(t)
 	for _, noExpiry := range []string{"reject", "max_ttl"} {
 		t.Run(noExpiry, func(t *testing.T) {

@@ -47,10 +47,10 @@ func takeBareMajority(t *testing.T) *bareMajority {
 	return b
 }
 
-// TestBareMajorityNotGivenTwice is M3 and M4: one of the three masters that
+// TestP1BareMajorityNotGivenTwice is M3 and M4: one of the three masters that
 // have a lock forgets it, and then two that never knew it and the one that
 // forgot would be a majority for somebody else.
-func TestBareMajorityNotGivenTwice(t *testing.T) {
+func TestP1BareMajorityNotGivenTwice(t *testing.T) {
 	t.Parallel()
 	for _, loss := range []struct {
 		name string
@@ -166,9 +166,9 @@ func TestQuarantineEnds(t *testing.T) {
 	}
 }
 
-// TestWhoCannotTellDoesNotSayNo is P4 and V10: two of the three masters that
+// TestP4WhoCannotTellDoesNotSayNo is P4 and V10: two of the three masters that
 // have a lock are gone, so nobody knows whether it is held.
-func TestWhoCannotTellDoesNotSayNo(t *testing.T) {
+func TestP4WhoCannotTellDoesNotSayNo(t *testing.T) {
 	b := takeBareMajority(t)
 	b.masters[0].Kill()
 	c := DialWire(t, b.Addr)

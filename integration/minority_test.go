@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestMinorityAway is P3: with one and with two of five masters dead, frozen
+// TestP3MinorityAway is P3: with one and with two of five masters dead, frozen
 // or late, clients notice nothing, and locks of before are what they were.
-func TestMinorityAway(t *testing.T) {
+func TestP3MinorityAway(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []struct {
 		name string

@@ -36,10 +36,10 @@ type sameCase struct {
 // machine that is busy for a moment must change no reply.
 const unhurried = 5 * time.Second
 
-// TestSameAsRedis is what "changes nothing else" means: every case is played
+// TestC1SameAsRedis is what "changes nothing else" means: every case is played
 // to one redis-server and to redlockd over five, and the replies are compared
 // byte by byte, in both protocols, and however the bytes were cut.
-func TestSameAsRedis(t *testing.T) {
+func TestC1SameAsRedis(t *testing.T) {
 	redisServer := StartRedis(t)
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)

@@ -82,7 +82,7 @@ func TestStopUnderLoad(t *testing.T) {
 	}
 }
 
-// TestLocksOutliveRedlockd is design section 10: redlockd is killed, and
+// TestLocksOutliveRedlockd: redlockd is killed, and
 // another one serves the same locks at once.
 func TestLocksOutliveRedlockd(t *testing.T) {
 	t.Parallel()
@@ -242,9 +242,9 @@ func TestDev(t *testing.T) {
 	r.Stop()
 }
 
-// TestTTLEnds is P2: what nobody releases is free again after its TTL, and not
+// TestP2TTLEnds is P2: what nobody releases is free again after its TTL, and not
 // before.
-func TestTTLEnds(t *testing.T) {
+func TestP2TTLEnds(t *testing.T) {
 	r, masters := StartCluster(t, 5)
 	ctx, c := context.Background(), r.Client()
 	sent := time.Now()

@@ -218,3 +218,31 @@ func TestCommandInBothProtocols(t *testing.T) {
 		t.Errorf("%v; RESP3 has %d bytes, want them to end with the %d of COMMAND", err, len(got), len(want))
 	}
 }
+
+// S2: a command means the same inline, in RESP2 and in RESP3, and is answered
+// in the session's protocol.
+func TestS2ThreeWaysToAsk(t *testing.T) {
+	srv := start(t, nil)
+	c := srv.dial(t)
+	for _, ask := range []func(...string) string{frame, inline} {
+		c.send(ask("LOCK", "k", "t") + ask("READ", "k") + ask("FREE", "k") + ask("READ", "k"))
+		c.want("+OK\r\n$1\r\nt\r\n:1\r\n$-1\r\n")
+	}
+	c.send("HELLO 3\r\n")
+	if _, err := c.r.ReadString('%'); err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []func(...string) string{frame, inline} {
+		c.send(ask("CLIENT", "SETNAME", "three") + ask("LOCK", "k", "t") + ask("READ", "k") + ask("FREE", "k") + ask("READ", "k"))
+	}
+	got := make([]byte, 0, 512)
+	for want := "+OK\r\n+OK\r\n$1\r\nt\r\n:1\r\n_\r\n"; strings.Count(string(got), want) < 2; {
+		line, err := c.r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v; got %q, want %q twice", err, got, want)
+		}
+		got = append(got, line...)
+	}
+}
+
+func inline(args ...string) string { return strings.Join(args, " ") + "\r\n" }

@@ -65,7 +65,7 @@ func (b ballot) doubted(t *task) ballot {
 		b.vote, b.lost = silent, true
 	case b.vote == refused && (t.kind == Extend || t.kind == Release):
 		b = ballot{vote: silent}
-	case b.vote == prolonged:
+	case b.vote == prolonged || b.vote == longer:
 		b = ballot{vote: silent}
 	case b.vote == found:
 		b.doubtful = true
@@ -124,6 +124,8 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 		return ballot{vote: absent}
 	case n == 2:
 		return ballot{vote: prolonged}
+	case n == 3:
+		return ballot{vote: longer}
 	case t.kind == Release:
 		return ballot{vote: released}
 	default:

@@ -5,11 +5,21 @@ import "time"
 // lookAge is how old a look at a master's clock may be (V6).
 const lookAge = 2 * time.Second
 
-// expirySpread is how many random milliseconds an expiry gets at most (V6).
-const expirySpread = 6 * time.Millisecond
+// residues is how many kinds of expiries there are, by their remainders (V6): 0
+// is that of what was prolonged, healed or stored over, and each other one that
+// of what one redlockd has created on a master (residue.go).
+const residues = 32
 
-// nameSlack is what an expiry may get beyond that, to be unique.
-const nameSlack = 64 * time.Millisecond
+// expirySpread is what an expiry gets at most beyond the hold for its remainder.
+const expirySpread = (residues - 1) * time.Millisecond
+
+// maxNames is how many expiries are tried at most for one that no other attempt
+// has, beyond what the master's mark bears.
+const maxNames = 8
+
+// nameSlack is what an expiry may get beyond that: to be unique, and another
+// remainder, where a later one stays as it is (scripts.go).
+const nameSlack = maxNames*residues*time.Millisecond + expirySpread
 
 // majority is q, the number of masters that must agree: N/2+1.
 func majority(n int) int { return n/2 + 1 }
@@ -20,25 +30,25 @@ func majority(n int) int { return n/2 + 1 }
 func (c *Config) padding() time.Duration { return 2*c.Timeout + c.RetryBudget }
 
 // drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
-func (c *Config) drift(ttl time.Duration) time.Duration {
-	d := time.Duration(float64(ttl+c.padding())*c.ClockDrift) + 2*time.Millisecond
-	return ceilMillis(d)
+func (c *Config) drift(padded time.Duration) time.Duration {
+	return ceilMillis(time.Duration(float64(padded)*c.ClockDrift) + 2*time.Millisecond)
 }
 
-// hold is what the masters are given for a TTL (design section 2).
-func (c *Config) hold(ttl time.Duration) time.Duration {
-	return ttl + c.padding() + c.drift(ttl)
+// hold is what the masters are given for a TTL, with the greatest padding of all
+// redlockd that use them (V3).
+func (c *Config) hold(ttl, padding time.Duration) time.Duration {
+	return ttl + padding + c.drift(ttl+padding)
 }
 
 // remaining is what a client may still rely on when a master says that left
-// of the hold remains: never more than the TTL it asked for, since all that
+// of a hold with this padding remains: never more than the TTL it asked for, since all that
 // may have made the hold longer is taken off (V3). It may be negative.
-func (c *Config) remaining(left time.Duration) time.Duration {
+func (c *Config) remaining(left, padding time.Duration) time.Duration {
 	// Beside drift's own 2 ms: the rounding of drift, of the reading, of its
-	// latest possible value, and to an even number.
+	// latest possible value, and one more.
 	const rounding = 4 * time.Millisecond
 	left -= 2*time.Millisecond + rounding + expirySpread + c.lookSlack()
-	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - c.padding()
+	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - padding
 	return ttl.Truncate(time.Millisecond)
 }
 
@@ -47,6 +57,11 @@ func (c *Config) remaining(left time.Duration) time.Duration {
 func (c *Config) lookSlack() time.Duration {
 	return ceilMillis(time.Duration(float64(lookAge) * c.ClockDrift))
 }
+
+// grace is by how much the earliest possible reading of a master's clock may be
+// behind it, a way back apart. A script may act so much later than the attempt's
+// time, so that no vote that comes in time is lost by that (V6).
+func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Millisecond }
 
 // stay bounds every operation's time in redlockd (V2).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
@@ -57,15 +72,6 @@ func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 // round trips (M5). Who looks once a second has not been away.
 func (c *Config) watched(ago time.Duration) bool {
 	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
-}
-
-// settling is how long another redlockd takes at most to see that a master's
-// clock has stepped, and to say so in its mark: the time between two looks, and
-// five round trips, for the beat before that time, for the look after it, for
-// one at the other masters and one more, and for the mark (M5). Masters whose
-// round trips come nearer to timeout hardly vote.
-func (c *Config) settling() time.Duration {
-	return lookEvery + 4*c.Timeout + 10*lookPause
 }
 
 // roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,
@@ -80,13 +86,11 @@ func roundHold(h time.Duration) time.Duration {
 	}
 }
 
-// evenExpiry is the expiry, in a master's own milliseconds, of an attempt
-// that creates: latest is the latest possible reading of its clock now, spread
-// a few random milliseconds. One that prolongs gets the odd one behind it
-// (V6).
-func evenExpiry(latest int64, hold time.Duration, spread int64) int64 {
-	e := latest + hold.Milliseconds() + spread
-	return e + e&1
+// expiryOf is the expiry of a hold, in a master's own milliseconds: latest is the
+// latest possible reading of its clock now, residue its remainder (V6).
+func expiryOf(latest int64, hold time.Duration, residue int64) int64 {
+	e := latest + hold.Milliseconds()
+	return e + (residue-e%residues+residues)%residues
 }
 
 func ceilMillis(d time.Duration) time.Duration {

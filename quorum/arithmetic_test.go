@@ -22,7 +22,7 @@ func TestHold(t *testing.T) {
 		10 * time.Second: 10*time.Second + 300*time.Millisecond + 105*time.Millisecond,
 		time.Millisecond: time.Millisecond + 300*time.Millisecond + 6*time.Millisecond,
 	} {
-		if got := cfg.hold(ttl); got != want {
+		if got := cfg.hold(ttl, cfg.padding()); got != want {
 			t.Errorf("hold(%v) = %v, want %v", ttl, got, want)
 		}
 	}
@@ -36,11 +36,11 @@ func TestRemainingNeverMoreThanAsked(t *testing.T) {
 		cfg.ClockDrift = rand.Float64() * 0.1
 		ttl := time.Duration(1+rand.Int64N(300000)) * time.Millisecond
 		beyond := time.Duration(rand.Int64N(int64(expirySpread + cfg.lookSlack() + 3*time.Millisecond)))
-		if got := cfg.remaining(cfg.hold(ttl) + beyond); got > ttl {
+		if got := cfg.remaining(cfg.hold(ttl, cfg.padding())+beyond, cfg.padding()); got > ttl {
 			t.Fatalf("remaining is %v of a TTL of %v, %v beyond the hold", got, ttl, beyond)
 		}
-		slack := cfg.drift(ttl) + expirySpread + cfg.lookSlack() + 7*time.Millisecond
-		if got := cfg.remaining(cfg.hold(ttl)); got < ttl-slack {
+		slack := cfg.drift(ttl+cfg.padding()) + expirySpread + cfg.lookSlack() + 7*time.Millisecond
+		if got := cfg.remaining(cfg.hold(ttl, cfg.padding()), cfg.padding()); got < ttl-slack {
 			t.Fatalf("remaining is %v of a TTL of %v, more than %v less", got, ttl, slack)
 		}
 	}
@@ -57,13 +57,14 @@ func TestRoundHold(t *testing.T) {
 	}
 }
 
-// V6: even where an attempt created the key, and never before the hold ends.
-func TestExpiryIsEven(t *testing.T) {
-	for latest := int64(1000); latest < 1010; latest++ {
-		for spread := int64(0); spread < 8; spread++ {
-			least := latest + 1000 + spread
-			if e := evenExpiry(latest, time.Second, spread); e%2 != 0 || e < least || e > least+1 {
-				t.Fatalf("expiry %d of %d + 1000 + %d", e, latest, spread)
+// V6: an expiry has the remainder that is asked for, and is never before the hold
+// ends.
+func TestExpiryHasItsResidue(t *testing.T) {
+	for latest := int64(1000); latest < 1100; latest++ {
+		for residue := range int64(residues) {
+			least := latest + 1000
+			if e := expiryOf(latest, time.Second, residue); e%residues != residue || e < least || e > least+residues-1 {
+				t.Fatalf("expiry %d of %d + 1000, residue %d", e, latest, residue)
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 		}
 		hides := time.Duration(float64(ago)*cfg.ClockDrift+clockStep*float64(time.Millisecond)) + timeout/2
 		// The reply may leave as late as stay.
-		if spare := cfg.hold(time.Millisecond) - time.Millisecond - cfg.stay(); hides > spare {
+		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.stay(); hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
 		if !cfg.watched(lookEvery + timeout) {

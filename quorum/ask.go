@@ -1,9 +1,6 @@
 package quorum
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // begin sends the operation to all masters, or to the first one alone. now is
 // the time, or one a moment before it: everything is counted from there.
@@ -16,8 +13,8 @@ func (a *attempt) begin(now time.Duration) {
 	a.others = a.call.db.keys.open(a)
 	a.mu.Lock()
 	a.pending = 1
-	a.began = now
-	a.call.q.deadlines.add(a, now+limit, now)
+	a.began, a.until = now, now+limit
+	a.call.q.deadlines.add(a, a.until, now)
 	for i := range a.ballots {
 		if a.first >= 0 && i != a.first {
 			a.ballots[i].vote = unasked
@@ -35,10 +32,9 @@ func (a *attempt) begin(now time.Duration) {
 // ask sends the operation to some masters, given as bits, and takes those that
 // are silent at once for silent. asking is set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
-	spread := 2 * rand.Int64N(int64(expirySpread/time.Millisecond)/2+1)
 	var mute uint32
 	for i, l := range a.masters.lanes {
-		if which>>i&1 != 0 && !l.ask(a, i, spread, now) {
+		if which>>i&1 != 0 && !l.ask(a, i, now) {
 			mute |= 1 << i
 		}
 	}
@@ -53,52 +49,97 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 }
 
 // prepare makes the task for one master, and returns false where the time on
-// its clock is not known well enough. Needs the lane's mu.
-func (a *attempt) prepare(i int, l *lane, spread int64, now time.Duration) bool {
+// its clock is not known well enough, or no name for it is free. Needs the
+// lane's mu.
+func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
-	cfg := &a.call.q.cfg
-	if a.op.Kind == Release {
-		t.until = a.began + roundHold(cfg.hold(cfg.MaxTTL))
+	if l.under != nil {
+		t.mark = l.under.id
 	}
-	if a.op.TTL == 0 && a.op.Kind != transact {
+	switch a.op.Kind {
+	case Read:
+		return true
+	case Release:
+		t.until = a.began + a.call.q.longestHold()
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
-	t.expiry = a.nameOf(l, lockName{a.op.Key, a.op.Token}, evenExpiry(latest, a.hold, spread))
-	for k := range a.op.steps {
-		e := int64(0)
-		if s := &a.op.steps[k]; s.hold > 0 {
-			e = a.nameOf(l, lockName{s.key, s.change.Token}, evenExpiry(latest, s.hold, spread))
-		}
-		t.expiries = append(t.expiries, e)
+	if !ok {
+		return false
 	}
-	t.deadline = latest + cfg.Timeout.Milliseconds()
-	if l.embedded {
-		// Its clock is driven by this process, and jumps when that stands still.
-		t.deadline += time.Second.Milliseconds()
+	t.deadline = l.deadline(a.until)
+	if a.op.Kind == transact {
+		return a.nameSteps(t, l, latest, now)
+	}
+	t.prolongs = expiryOf(latest, a.hold, 0)
+	if a.op.Kind == Acquire || a.op.Kind == AcquireOrExtend {
+		t.expiry, ok = a.nameOf(l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return ok
 }
 
-// nameOf makes an expiry the name of an attempt: one that no open attempt has,
-// and that no rollback still owed to the master names. Needs the lane's mu.
-func (a *attempt) nameOf(l *lane, n lockName, e int64) int64 {
-	// No more are opened meanwhile: those on one key begin one after the other.
-	for a.others && a.call.db.keys.taken(a, n, l, e) || l.owes(n.key, n.token, e) {
-		e += 2
+// nameSteps gives the steps of a transact their expiries. Needs the lane's mu.
+func (a *attempt) nameSteps(t *task, l *lane, latest int64, now time.Duration) bool {
+	for k := range a.op.steps {
+		e, ok := int64(0), true
+		switch s := &a.op.steps[k]; {
+		case s.creates():
+			e, ok = a.nameOf(l, lockName{s.key, s.change.Token}, latest, s.hold, now)
+		case s.hold > 0:
+			e = expiryOf(latest, s.hold, 0)
+		}
+		if !ok {
+			return false
+		}
+		t.expiries = append(t.expiries, e)
 	}
-	return e
+	return true
+}
+
+// nameOf is the expiry that names the attempt on a master: one of this redlockd's
+// that no open attempt has, and that no rollback names which is owed to the
+// master or under way; false where none is free. Needs the lane's mu.
+func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
+	residue, ok := l.residue(now)
+	e := expiryOf(latest, hold, residue)
+	// No more are opened meanwhile: those on one key begin one after the other.
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
+		if tries >= maxNames && !l.bearsFor(e-latest) {
+			return 0, false
+		}
+		e += residues
+	}
+	return e, ok
+}
+
+// bearsFor is whether the master's mark bears a hold of so many milliseconds.
+// Needs mu.
+func (l *lane) bearsFor(ms int64) bool {
+	return l.under == nil || ms <= l.under.greatest.Milliseconds()
+}
+
+// deadline is the latest reading of the master's clock at which a script may act
+// whose attempt's time is over then, by our clock. It is counted from the
+// earliest possible reading, so that none acts after that and the grace (V6).
+// Needs mu.
+func (l *lane) deadline(until time.Duration) int64 {
+	d := l.looks.earliest(until+l.cfg.grace()) - 1
+	if l.embedded {
+		// Its clock is driven by this process, and jumps when that stands still.
+		d += time.Second.Milliseconds()
+	}
+	return d
 }
 
 // goesOut is asked right before a task is written: false drops it, since it
 // is lost, or would come late. What is won without it still goes out, since
-// a lock is the safer the more masters have it.
+// a lock is the safer the more masters have it; but not what may do harm there
+// after its client was told.
 func (a *attempt) goesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	late := now-a.began > a.call.q.cfg.Timeout
-	if a.lost || late || a.over && a.op.Kind == Read {
+	if a.lost || now > a.until || a.over && (a.op.Kind == Read || a.waits()) {
 		return false
 	}
 	a.sent |= 1 << i

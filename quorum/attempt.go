@@ -20,10 +20,16 @@ type attempt struct {
 	first int
 	// hold is what the masters are given, mark what their marks must bear.
 	hold, mark time.Duration
+	// shortens is whether it may make an expiry earlier, after before, which
+	// may not, has won and found a later one (V6).
+	shortens bool
+	before   *attempt
 
 	mu    sync.Mutex
 	began time.Duration
-	ended time.Duration
+	// until is when its time is over, known since when its verdict is, and
+	// ended when that was told.
+	until, known, ended time.Duration
 	// over is whether the verdict has fallen; votes that come later count
 	// for nothing. lost is whether what was asked for is not wanted any more.
 	over bool
@@ -67,7 +73,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
 	}
 	if op.TTL > 0 {
-		a.hold = c.q.cfg.hold(op.TTL)
+		a.hold = c.q.hold(op.TTL)
 		a.mark = roundHold(a.hold)
 	}
 	return a
@@ -83,12 +89,16 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 		a.late(i, b)
 		return
 	}
-	if a.ballots[i].vote != awaited {
+	switch was := &a.ballots[i]; {
+	case was.vote == awaited:
+		*was = b
+	case was.unsure && !b.unsure:
+		was.unsure = false // too late to count
+	default:
 		a.mu.Unlock()
 		return
 	}
-	a.ballots[i] = b
-	if i == a.first && (b.vote == created || b.vote == prolonged) {
+	if i == a.first && (b.vote == created || b.vote == prolonged || b.vote == longer) {
 		a.askOthers(now)
 		return
 	}
@@ -106,6 +116,7 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	a.withoutJoining()
+	a.needs.least = a.masters.least()
 	v, certain := verdictOf(a.op, a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
@@ -114,32 +125,72 @@ func (a *attempt) decide(now time.Duration) {
 		t := count(a.ballots, a.needs)
 		certain = t.awaited == 0 || !a.mayLive(&t)
 	}
-	if !certain {
+	if certain && a.known == 0 {
+		a.known = now
+	}
+	if !certain || a.mayAct() {
 		a.mu.Unlock()
 		return
 	}
 	a.end(v, now)
 }
 
-// timeout takes all votes that are not there for silent.
+// waits is whether the operation does harm where it is carried out after its
+// client was told: it may end, or shorten, what another one has given since.
+// Its verdict is told when nothing of it can act any more (V6).
+func (a *attempt) waits() bool {
+	switch a.op.Kind {
+	case Remove, Expire, Store, transact:
+		return true
+	default:
+		return a.shortens || a.op.Replace
+	}
+}
+
+// mayAct is whether it still may be carried out somewhere and that is to be
+// waited for. Needs mu.
+func (a *attempt) mayAct() bool {
+	if !a.waits() {
+		return false
+	}
+	for i := range a.ballots {
+		if b := &a.ballots[i]; b.vote == awaited || b.unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// timeout takes all votes that are not there for silent. Where the operation
+// may still act it waits once more, until the masters' clocks are beyond what
+// its scripts may act at.
 func (a *attempt) timeout() {
 	a.mu.Lock()
+	now := a.call.q.now()
 	if a.over || a.asking {
 		again := !a.over
 		a.mu.Unlock()
 		if again {
-			now := a.call.q.now()
 			a.call.q.deadlines.add(a, now+time.Millisecond, now)
 		}
 		return
 	}
 	for i := range a.ballots {
 		if v := a.ballots[i].vote; v == awaited || v == unasked {
-			a.ballots[i].vote = silent
+			a.ballots[i] = ballot{vote: silent, unsure: a.wentOut(i)}
 		}
 	}
+	if a.known == 0 {
+		a.known = now
+	}
+	if wait := a.until + a.call.q.cfg.grace(); now < wait && a.mayAct() {
+		a.mu.Unlock()
+		a.call.q.deadlines.add(a, wait, now)
+		return
+	}
+	a.needs.least = a.masters.least()
 	v, _ := verdictOf(a.op, a.ballots, a.needs)
-	a.end(v, a.call.q.now())
+	a.end(v, now)
 }
 
 // end closes the ballot, rolls back what was lost, and goes on. It is entered
@@ -147,16 +198,24 @@ func (a *attempt) timeout() {
 func (a *attempt) end(v Verdict, now time.Duration) {
 	a.over, a.ended = true, now
 	a.call.q.deadlines.remove(a)
+	if a.known > 0 {
+		now = a.known
+	}
 	if v == Won && a.promises() && now-a.began > a.call.q.cfg.Timeout {
 		v = Undecided // won, but too late (V2)
 		a.call.q.events.lateGrants.Add(1)
 	}
 	a.lost = v != Won
+	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()
+	if v != Won && a.before != nil {
+		a.before.rollback(mayHaveCreated)
+	}
 	switch v {
 	case Won:
 		a.heal()
+		a.oweChanges()
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.
@@ -166,6 +225,10 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	}
 	if v != Won {
 		a.told() // there is nothing to take back later
+	}
+	if less {
+		a.shorten()
+		return
 	}
 	if a.then == nil {
 		a.call.verdict(a, v)

@@ -17,6 +17,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return err
 	}
 	d := &database{cfg: &cfg, now: systemClock(), pulse: &pulse{}}
+	d.agreed = newAgreement(&cfg, d.now)
 	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)
 	var errs []error
@@ -41,8 +42,9 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
+	marks := d.firstMarks(sights)
 	for i, l := range list.lanes {
-		if err := l.markReal(connections[i], sights[i]); err != nil {
+		if err := l.markReal(connections[i], sights[i], marks[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
 		log.Info("master may vote", "master", l.name, "address", l.master.Address)
@@ -73,9 +75,34 @@ func mayBootstrap(s sight) error {
 	}
 }
 
-func (l *lane) markReal(c *connection, s sight) error {
-	m := &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
-		generation: firstGeneration(l.db.list().name), seen: s.reading}
+// firstMarks are the marks of a new cluster. Each master keeps the id of a mark
+// that is pending there, and all bear all seats (M9).
+func (d *database) firstMarks(sights []sight) []*mark {
+	list := d.list()
+	marks := make([]*mark, len(sights))
+	for i, s := range sights {
+		l := list.lanes[i]
+		marks[i] = &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
+			generation: firstGeneration(list.name), seen: s.reading, settings: d.cfg.settings()}
+		if s.mark != nil {
+			marks[i].id = s.mark.id
+			d.agreed.saw(s.mark)
+		}
+	}
+	for i, l := range list.lanes {
+		if own, _ := d.agreed.of(l.hash); own.server != marks[i].id {
+			d.agreed.take(l.hash, own, marks[i].id)
+		}
+	}
+	for _, m := range marks {
+		m.settings = d.agreed.greatest()
+		m.seats = d.agreed.all(func(string) bool { return true })
+	}
+	return marks
+}
+
+// markReal writes a mark where the one that was seen still is.
+func (l *lane) markReal(c *connection, s sight, m *mark) error {
 	done, err := l.write(c, s, m)
 	if err == nil && !done {
 		err = errors.New("its mark was changed by someone else meanwhile, try again")

@@ -16,7 +16,7 @@ import (
 const minBundle = 4
 
 // bundleScript has the keys of the acquires before those of the releases, each
-// key once; its arguments are token and even expiry of each acquire, then the
+// key once; its arguments are token and expiry of each acquire, then the
 // token of each release. It answers for each key what acquireScript or
 // releaseScript would. Every call from a script costs a master as much as the
 // look-up that it does, so all keys are read by one and deleted by one. A key

@@ -107,8 +107,7 @@ func (c *call) superfluous() bool {
 	case Release, Remove:
 		// It is carried out also when it has outstayed, until no hold of
 		// before can be left.
-		cfg := &c.q.cfg
-		return c.wasTold() && c.q.now()-c.arrived > roundHold(cfg.hold(cfg.MaxTTL))
+		return c.wasTold() && c.q.now()-c.arrived > c.q.longestHold()
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
 	default:

@@ -67,7 +67,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 				t.Fatalf("not final after a minute: %+v", c.q.Status())
 			}
 		}
-		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.hold(4*time.Second) {
+		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.hold(4*time.Second, c.cfg.padding()) {
 			t.Errorf("final after %v, before the handover and the greatest hold", lasted)
 		}
 		time.Sleep(3 * time.Second)
@@ -87,7 +87,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 	})
 }
 
-// The trace of why.md 21: one redlockd has the old list, one the new; A on
+// Why 21: one redlockd has the old list, one the new; A on
 // a b e, B on c d f.
 func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *cluster) {

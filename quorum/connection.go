@@ -32,6 +32,8 @@ var errConnectionOver = errors.New("the connection was closed")
 // is one order of commands (M3).
 type connection struct {
 	client rueidis.Client
+	// name is what it is called on the master.
+	name string
 	// id is the master's number of the connection, for the fence.
 	id    int64
 	runID string
@@ -57,7 +59,7 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}},
+	return &connection{name: clientName, master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}},
 		turn: make(chan struct{}, 1)}
 }
 
@@ -73,7 +75,7 @@ func (c *connection) dial(db int) error {
 		Password:          m.Password,
 		TLSConfig:         m.TLS,
 		SelectDB:          db,
-		ClientName:        clientName,
+		ClientName:        c.name,
 		ClientSetInfo:     rueidis.DisableClientSetInfo,
 		Dialer:            dialer,
 		DialCtxFn:         c.reach,

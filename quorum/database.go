@@ -12,6 +12,9 @@ type database struct {
 	number int
 	cfg    *Config
 	change *change
+	agreed *agreement
+	// name is what this redlockd calls itself in the marks.
+	name string
 	// zero is database 0, for another one.
 	zero *database
 	// masters is the list in force.
@@ -29,7 +32,7 @@ type database struct {
 
 // newDatabase makes a database whose keepers do not run yet.
 func newDatabase(ctx context.Context, q *Quorum, number int) *database {
-	d := &database{number: number, cfg: &q.cfg, change: &q.change, now: q.now, pulse: &q.pulse}
+	d := &database{number: number, cfg: &q.cfg, change: &q.change, agreed: q.agreed, name: q.name, now: q.now, pulse: &q.pulse}
 	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
 	if number != 0 {
@@ -91,7 +94,7 @@ func (d *database) holdSince(of *lane, since time.Duration) (greatest, wait time
 			greatest = max(greatest, l.under.greatest)
 			// One that joins the list has not been told what the list before
 			// has granted (M8).
-			if l != of && l.under.real && l.open && l.markSent > since && !l.joins(l.under) {
+			if l != of && l.under.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(l.under) {
 				known++
 			}
 		}
@@ -99,9 +102,9 @@ func (d *database) holdSince(of *lane, since time.Duration) (greatest, wait time
 	}
 	wait = greatest
 	if known < d.list().quorum {
-		wait = max(wait, d.cfg.hold(d.cfg.MaxTTL))
+		wait = max(wait, d.agreed.greatest().hold)
 	}
-	return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.cfg.Timeout
+	return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.agreed.greatest().timeout
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a

@@ -71,7 +71,7 @@ func (c *call) decideAll(states []State) {
 	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: steps(c.op.Keys, states, changes)}
 	for i := range op.steps {
 		if s := &op.steps[i]; s.change != nil && !s.change.Delete {
-			s.hold = c.q.cfg.hold(s.change.TTL)
+			s.hold = c.q.hold(s.change.TTL)
 			op.TTL = max(op.TTL, s.change.TTL)
 		}
 	}

@@ -1,5 +1,6 @@
 // Package quorum asks N independent masters and says what a majority of them
-// agreed on. It is the only room that knows rueidis.
+// agreed on. It is the only room that knows rueidis. The rules that comments
+// cite (V3, M4) are defined in docs/design.md.
 //
 // An operation ([Op]) goes in by [Quorum.Do] and its [Outcome] comes out by a
 // callback. In between stand, from the outside in:

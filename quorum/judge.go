@@ -24,10 +24,19 @@ type sight struct {
 
 // memory is what this redlockd knows of a master from before.
 type memory struct {
-	// sawReal is whether it ever bore a real mark, id and beat the last one.
-	sawReal bool
-	id      string
-	beat    int64
+	// sawReal is whether it ever bore a real mark, id and beat the last one,
+	// runID the server's that bore it. beatSeen is since when the beat has been
+	// seen unchanged, by our clock.
+	sawReal  bool
+	id       string
+	runID    string
+	beat     int64
+	last     beatKey
+	beatSeen time.Duration
+	// granted is the greatest hold that this redlockd has asked it for, and may
+	// last until then.
+	granted      time.Duration
+	grantedUntil time.Duration
 	// unfit is whether it was a replica, or could evict, when last seen.
 	unfit bool
 	// wanted is the greatest hold that shall be granted there.
@@ -36,6 +45,34 @@ type memory struct {
 	beatDue bool
 	// stepped is whether its clock has (M5).
 	stepped bool
+	// doubt is how long nobody may vote who cannot tell whether its clock has
+	// stepped; 0 where that is not new. clears is whether we can tell, and it has
+	// not.
+	doubt  time.Duration
+	clears bool
+}
+
+// grant notes that the master is asked to hold a lock for so long.
+func (m *memory) grant(hold, now time.Duration) {
+	if until := now + hold; until > m.grantedUntil {
+		if now >= m.grantedUntil {
+			m.granted = 0
+		}
+		m.granted, m.grantedUntil = max(m.granted, hold), until
+	}
+}
+
+// beatKey is one beat of one mark.
+type beatKey struct {
+	id   string
+	beat int64
+}
+
+// knowsBetter reports whether a real mark is of an earlier time than what this
+// redlockd knows of the master: its beat went back, or its greatest hold is less
+// than what was granted under another mark and is not over.
+func (m *memory) knowsBetter(mk *mark) bool {
+	return m.sawReal && mk.real && (mk.id == m.id && mk.beat < m.beat || mk.id != m.id && mk.greatest < m.granted)
 }
 
 // rules are what a master is judged by.
@@ -63,7 +100,34 @@ type rules struct {
 	// settling is how long others may take to tell of a step that we have not
 	// seen (M5).
 	settling time.Duration
+	// seats are those of all masters, own the one of this, and settings the
+	// greatest in use. redlockd is what this one claims residues as.
+	seats    seats
+	own      seat
+	settings settings
+	redlockd string
+	// quiet is whether the server that has the seat is not in use any more,
+	// borne whether so many of the other marks bear the seat as it is here that
+	// every majority meets one (M9).
+	quiet, borne bool
+	// silent is whether this redlockd grants nothing by itself for a while (M5).
+	silent bool
+	// exempt is whether it lost nothing in a restart (M4).
+	exempt exemption
 }
+
+// exemption is what the other marks say of a master that says that it has lost
+// nothing in a restart (M4).
+type exemption uint8
+
+const (
+	// notExempt: it lost something, or nobody can tell.
+	notExempt exemption = iota
+	// exemptAsked: another redlockd may still say so.
+	exemptAsked
+	// isExempt: nobody knows of a later beat.
+	isExempt
+)
 
 // judgement is what follows from a look.
 type judgement struct {
@@ -112,8 +176,32 @@ func judge(s sight, m memory, r rules) judgement {
 		return r.begin(s, whyRestarted)
 	case mk.runID != s.server.runID:
 		return r.restarted(s, m)
+	case r.quarantine && m.knowsBetter(mk):
+		return r.begin(s, whyForgotten)
+	case mk.real && !r.seated(mk):
+		return r.unseated(s)
 	default:
 		return r.marked(s, m)
+	}
+}
+
+// seated reports whether the mark's server has the seat, as far as that is for
+// the mark of this database to say.
+func (r *rules) seated(mk *mark) bool { return r.db != 0 || r.own.server == mk.id }
+
+// unseated judges a master whose mark is real while another server has its
+// seat, or none. Where that other one is not in use any more it may take the
+// seat, after a quarantine like one that is empty.
+func (r *rules) unseated(s sight) judgement {
+	switch {
+	case r.own.epoch == 0:
+		return judgement{state: Quarantine, reason: whyNotBorne}
+	case r.own.server == vacant:
+		return r.begin(s, whyUnwritten)
+	case r.quiet:
+		return r.begin(s, whyReplaced)
+	default:
+		return judgement{state: Refused, reason: whyOtherServer}
 	}
 }
 
@@ -135,7 +223,11 @@ func (r *rules) firstUse(s sight) bool {
 // without a reason why the mark is real.
 func (r *rules) begin(s sight, why string) judgement {
 	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
-		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why}
+		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why,
+		seats: r.seats, settings: r.settings}
+	if r.db == 0 {
+		fresh.claim(r.redlockd)
+	}
 	if !fresh.counts(r.list) {
 		j := r.otherList(fresh)
 		j.write = fresh
@@ -165,8 +257,13 @@ func (r *rules) stateOf(j judgement) judgement {
 	j = r.stateUnder(j, j.write)
 	if !j.write.real {
 		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
-		if j.write.why == whyNew {
+		switch {
+		case j.write.why == whyNew:
 			j.state = Fresh
+		case r.db == 0 && r.own.server != j.write.id && !r.quiet:
+			j.reason += "; " + whyOtherServer
+		case r.db == 0 && !r.borne:
+			j.reason += "; " + whyNotBorne
 		}
 	}
 	return j
@@ -180,6 +277,10 @@ func (r *rules) stateUnder(j judgement, mk *mark) judgement {
 		j.state, j.reason = Quarantine, "joins the list of masters"
 	case r.settling > 0:
 		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
+	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
+		j.state, j.reason = Quarantine, whyTooMany
+	case mk.doubt > 0 && !r.silent:
+		j.state, j.reason, j.left = Quarantine, whyDoubt, mk.doubt
 	default:
 		j.state = Voting
 	}
@@ -192,11 +293,17 @@ func (r *rules) stateUnder(j judgement, mk *mark) judgement {
 func (r *rules) restarted(s sight, m memory) judgement {
 	mk := s.mark
 	fit := !m.unfit && (s.server.evicts == "" || r.allowEviction)
-	lostNothing := fit && !m.stepped && mk.real && s.server.durable && m.sawReal && mk.id == m.id && mk.beat == m.beat
-	if lostNothing {
-		return r.stateOf(judgement{write: mk.with(func(c *mark) { c.runID = s.server.runID })})
+	if !fit || m.stepped || !mk.real || !s.server.durable {
+		return r.begin(s, whyRestarted)
 	}
-	return r.begin(s, whyRestarted)
+	switch r.exempt {
+	case isExempt:
+		return r.stateOf(judgement{write: r.refreshed(mk, m, s).with(func(c *mark) { c.runID = s.server.runID })})
+	case exemptAsked:
+		return judgement{state: Quarantine, reason: whyAsked}
+	default:
+		return r.begin(s, whyRestarted)
+	}
 }
 
 // marked judges a master that bears our mark.
@@ -211,9 +318,9 @@ func (r *rules) marked(s sight, m memory) judgement {
 	case m.stepped:
 		return r.begin(s, whyClock)
 	case !mk.real:
-		return r.pending(s)
+		return r.pending(s, m)
 	default:
-		return r.voting(mk, m)
+		return r.voting(s, m)
 	}
 }
 
@@ -229,10 +336,18 @@ func (r *rules) evicting(s sight) judgement {
 	return j
 }
 
-// pending counts the time of a quarantine, and ends it.
-func (r *rules) pending(s sight) judgement {
-	watched := s.mark.watch(s.reading)
-	if watched.watched >= r.wait && !r.foreign || !r.quarantine {
+// pending counts the time of a quarantine, and ends it. It counts only while
+// the server has the seat: as long as it has not, another one may be in use.
+func (r *rules) pending(s sight, m memory) judgement {
+	watched := r.refreshed(s.mark, m, s).with(func(c *mark) {
+		if r.seated(c) && r.borne {
+			c.watched += s.mark.gained(s.reading)
+		}
+		c.doubt = max(0, c.doubt-s.mark.gained(s.reading))
+		c.seen = s.reading
+	})
+	over := watched.watched >= r.wait && !r.foreign && r.seated(watched) && r.borne
+	if over || !r.quarantine {
 		watched = watched.with(func(c *mark) {
 			c.real, c.why = true, ""
 			c.greatest = max(c.greatest, r.greatest)
@@ -242,13 +357,40 @@ func (r *rules) pending(s sight) judgement {
 }
 
 // voting raises what is to be raised.
-func (r *rules) voting(mk *mark, m memory) judgement {
-	j := r.stateUnder(judgement{open: true}, mk)
-	if m.beatDue || m.wanted > mk.greatest {
-		j.write = mk.with(func(c *mark) {
-			c.greatest = max(c.greatest, m.wanted)
-			c.beat++
-		})
+func (r *rules) voting(s sight, m memory) judgement {
+	fresh := r.refreshed(s.mark, m, s)
+	j := r.stateUnder(judgement{open: true}, fresh)
+	if m.beatDue || fresh.String() != s.raw {
+		j.write = fresh
 	}
 	return j
+}
+
+// refreshed is the mark with all in it raised that is to be. Only what is due by
+// time waits for the next beat, so that marks are written once a second. A later
+// holder of a seat is written to database 0's mark together with all others
+// (spread), so it is left out there.
+func (r *rules) refreshed(mk *mark, m memory, s sight) *mark {
+	return mk.with(func(c *mark) {
+		c.greatest = max(c.greatest, m.wanted)
+		c.settings = c.settings.greatest(r.settings)
+		switch {
+		case m.doubt > 0:
+			c.doubt, c.seen = max(c.doubt, m.doubt), s.reading
+		case m.clears:
+			c.doubt = 0
+		case c.doubt > 0 && c.real && m.beatDue:
+			c.doubt, c.seen = max(0, c.doubt-mk.gained(s.reading)), s.reading
+		}
+		if m.beatDue {
+			c.beat++
+			c.seats = c.seats.beats(r.seats)
+			c.forgetSeats()
+		}
+		if r.db == 0 {
+			c.claim(r.redlockd)
+		} else if c.seats.behind(r.seats) {
+			c.seats = c.seats.merged(r.seats)
+		}
+	})
 }

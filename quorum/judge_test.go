@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,10 +9,12 @@ import (
 
 // M3, M4, M6: what follows from what was seen of a master.
 func TestJudge(t *testing.T) {
-	r := rules{name: "a", list: "hash", known: firstGeneration("hash"), wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true}
+	r := rules{name: "a", list: "hash", known: firstGeneration("hash"), wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true,
+		redlockd: "r", own: seat{epoch: 1, server: "id"}, borne: true}
 	here := server{runID: "run"}
 	durable := server{runID: "run2", durable: true}
-	ours := &mark{real: true, id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), beat: 7}
+	ours := &mark{real: true, id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), beat: 7,
+		seats: seats{}, residues: []residue{{1, "r", 7}}}
 	pending := &mark{id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), seen: 1000, why: whyForgotten}
 	saw := memory{sawReal: true, id: "id", beat: 7}
 	change := func(m *mark, f func(*mark)) *mark { return m.with(f) }
@@ -19,6 +22,13 @@ func TestJudge(t *testing.T) {
 	noQuarantine.quarantine = false
 	three := r
 	three.db = 3
+	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
+	exempt.exempt, wait.exempt = isExempt, exemptAsked
+	unborne.borne = false
+	other.own, other.borne = seat{epoch: 2, server: "else"}, true
+	left = other
+	left.quiet = true
+	none.own = seat{epoch: 2, server: vacant}
 
 	for _, c := range []struct {
 		name  string
@@ -51,13 +61,47 @@ func TestJudge(t *testing.T) {
 			Voting, true, "", ""},
 		{"M4 restarted with some memory", sight{server: server{runID: "run2"}, mark: ours}, saw, r,
 			Quarantine, true, "pending", "restarted"},
-		{"M4 restarted, durable and with the last beat", sight{server: durable, mark: ours}, saw, r,
+		{"M4 restarted, durable, and nobody knows of a later beat", sight{server: durable, mark: ours}, saw, exempt,
 			Voting, true, "real", ""},
-		{"M4 restarted, durable and with an older beat",
-			sight{server: durable, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
+		{"M4 restarted, durable, and others are asked", sight{server: durable, mark: ours}, saw, wait,
+			Quarantine, false, "", "the other masters are asked"},
+		{"M4 restarted, durable, but with an older beat", sight{server: durable, mark: ours}, saw, r,
 			Quarantine, true, "pending", "restarted"},
-		{"M4 restarted, durable, but not seen before", sight{server: durable, mark: ours}, memory{}, r,
+		{"M4 says that it is durable, and was not", sight{server: server{runID: "run2"}, mark: ours}, saw, exempt,
 			Quarantine, true, "pending", "restarted"},
+		{"M4 its beat went back", sight{server: here, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{sawReal: true, id: "else", granted: time.Hour}, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M9 its seat is its own since its mark is real", sight{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
+		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,
+			Refused, false, "", "another redlockd reaches another server"},
+		{"M9 another server was in use", sight{server: here, mark: ours}, saw, left,
+			Quarantine, true, "pending", "another server had its place"},
+		{"M9 its seat was taken from it", sight{server: here, mark: ours}, saw, none,
+			Quarantine, true, "pending", "could not be told"},
+		{"M9 the wait does not count while another server is in use",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, other, Quarantine, true, "pending", "another redlockd"},
+		{"M9 nor while too few others bear its seat",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, unborne, Quarantine, true, "pending", "too few"},
+		{"V6 as many redlockd as there are residues", sight{server: here, mark: change(ours, func(m *mark) {
+			m.residues = nil
+			for n := 1; n < residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
+			}
+		})}, saw, r, Quarantine, true, "", "as many redlockd"},
+		{"V6 one of them has gone", sight{server: here, mark: change(ours, func(m *mark) {
+			m.residues, m.beat = nil, claimBeats+8
+			for n := 1; n < residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), int64(7 + n/5)})
+			}
+		})}, memory{id: "id", beat: 7}, r, Voting, true, "real", ""},
+		{"M5 its clock is in doubt", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })}, saw, r,
+			Quarantine, true, "", "together with others"},
+		{"M5 who can tell takes the doubt back", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })},
+			memory{id: "id", beat: 7, clears: true}, r, Voting, true, "real", ""},
 		{"M4 a replica", sight{server: server{runID: "run", replica: true}, mark: ours}, saw, r,
 			Quarantine, false, "", "replica"},
 		{"M4 promoted again", sight{server: here, mark: ours}, memory{unfit: true}, r,
@@ -80,6 +124,9 @@ func TestJudge(t *testing.T) {
 			Fresh, true, "pending", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.sight.mark != nil {
+				c.sight.raw = c.sight.mark.String()
+			}
 			j := judge(c.sight, c.mem, c.rules)
 			writes := ""
 			if j.write != nil {
@@ -100,10 +147,12 @@ func TestJudge(t *testing.T) {
 // and nothing when it went back.
 func TestWatchCountsSeconds(t *testing.T) {
 	m := &mark{seen: 1000}
+	var watched time.Duration
 	for _, step := range []struct{ reading, want int64 }{{1400, 400}, {1400, 400}, {90000, 1400}, {80000, 1400}, {80100, 1500}} {
-		m = m.watch(step.reading)
-		if m.watched.Milliseconds() != step.want {
-			t.Fatalf("watched %v at %d, want %dms", m.watched, step.reading, step.want)
+		watched += m.gained(step.reading)
+		m.seen = step.reading
+		if watched.Milliseconds() != step.want {
+			t.Fatalf("watched %v at %d, want %dms", watched, step.reading, step.want)
 		}
 	}
 }
@@ -111,7 +160,9 @@ func TestWatchCountsSeconds(t *testing.T) {
 func TestMarkText(t *testing.T) {
 	for _, m := range []mark{
 		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: generation{7, closed, "h,i!", "h,j"}, greatest: 500 * time.Millisecond,
-			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15}},
+			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15},
+			seats: seats{"0f": {2, "ab", 12}, "1e": {1, vacant, 0}}, settings: settings{time.Minute, time.Second, 2 * time.Second}, doubt: time.Hour,
+			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}},
 		{name: "-"}, {id: "x"},
 	} {
 		text := m.String()

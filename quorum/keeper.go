@@ -73,17 +73,18 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.greeting = nil
 	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
 	l.asking = false
+	l.newStanding()
 	l.pace.forget()
 	l.mu.Unlock()
 	go l.serve(c)
-	var beat time.Duration
+	if !l.embedded && l.db.number == 0 {
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		go l.watchAddress(watching, c)
+	}
 	for told := l.embedded || l.db.number != 0; ; told = true {
-		due := beat == 0 || l.now()-beat >= lookEvery
-		if err := l.settle(c, s, due); err != nil {
+		if err := l.settle(c, s); err != nil {
 			return earlier, err
-		}
-		if due {
-			beat = l.now()
 		}
 		if !told {
 			if err := l.tellRights(c); err != nil {

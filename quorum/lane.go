@@ -26,8 +26,10 @@ const (
 // it; nothing else does.
 type lane struct {
 	cfg *Config
-	// name is the master's; embedded whether it lives in this process.
+	// name is the master's, hash what lists and seats call it; embedded is
+	// whether it lives in this process.
 	name     string
+	hash     string
 	embedded bool
 	db       *database
 	// zero is the master's lane of database 0, for another one.
@@ -75,7 +77,9 @@ type lane struct {
 	// is whether others were looked for since there was no line, others whether
 	// there were any, settles until when they must have told of a step, and
 	// settled whether the mark was looked at since (M5, settling.go).
-	sure    time.Duration
+	sure time.Duration
+	// drawn is since when the line has been good.
+	drawn   time.Duration
 	met     bool
 	others  bool
 	settles time.Duration
@@ -98,8 +102,10 @@ type lane struct {
 	// is whether that is to be tried.
 	owed      map[owedKey]*task
 	owedBytes int
-	due       bool
-	purged    time.Duration
+	// undoing are the rollbacks that wait or are under way, and how often.
+	undoing map[owedKey]int
+	due     bool
+	purged  time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 	// fault is the code of the last error that the master answered to an
@@ -113,18 +119,23 @@ type lane struct {
 	// lane counts, see traffic.
 	own traffic
 
-	memory memory
-	status MasterStatus
-	reason string
+	memory   memory
+	standing standing
+	// claimed is the residue by which attempts are named, claimSeen when the
+	// newest look went out that found it claimed (V6); database 0's counts.
+	claimed   int
+	claimSeen time.Duration
+	status    MasterStatus
+	reason    string
 	// ended is whether redlockd is stopping, so that what is lost now is no
 	// news.
 	ended bool
 }
 
 func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *lane {
-	l := &lane{cfg: cfg, name: m.Name, embedded: m.Embedded, master: m, db: db, now: now, events: events,
+	l := &lane{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
 		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, settled: m.Embedded, sure: never,
+		poke: make(chan struct{}, 1), owed: map[owedKey]*task{}, undoing: map[owedKey]int{}, settled: m.Embedded, sure: never,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
@@ -155,15 +166,19 @@ func (l *lane) send(t *task, now time.Duration) bool {
 }
 
 // ask hands an attempt's part to the master, likewise.
-func (l *lane) ask(a *attempt, i int, spread int64, now time.Duration) bool {
+func (l *lane) ask(a *attempt, i int, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return a.prepare(i, l, spread, now) && l.accept(&a.tasks[i], now)
+	return a.prepare(i, l, now) && l.accept(&a.tasks[i], now)
 }
 
 // accept is send. Needs mu.
 func (l *lane) accept(t *task, now time.Duration) bool {
-	if !l.takes(t, now) {
+	takes := l.takes(t, now)
+	if len(l.owed) > 0 {
+		l.sinceChanged(t, takes)
+	}
+	if !takes {
 		if t.mustArrive() {
 			l.owe(t)
 		}
@@ -187,6 +202,9 @@ func (l *lane) accept(t *task, now time.Duration) bool {
 
 // append needs mu.
 func (l *lane) append(t *task) {
+	if t.rollback {
+		l.undoing[t.name()]++
+	}
 	l.queue = append(l.queue, t)
 	l.bytes += t.size()
 }
@@ -199,7 +217,7 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 	case l.crowded(2), l.crowded(1) && !t.mustArrive():
 		return false
 	default:
-		return !t.creates() || l.votes() && l.db.silentFor(now) == 0
+		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
 	}
 }
 
@@ -209,11 +227,11 @@ func (l *lane) crowded(times int) bool {
 }
 
 // canVote is whether it may be asked to create locks now. Needs mu.
-func (l *lane) canVote() bool { return l.open && l.votes() && !l.frozen() }
+func (l *lane) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
-// votes is whether the master may be asked to create locks (M4, M5).
+// votes is whether the master may be asked to create locks (M4, M5, M9).
 func (l *lane) votes() bool {
-	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) {
+	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -228,7 +246,7 @@ func (l *lane) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joi
 func (l *lane) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.under != nil && l.under.real && l.under.greatest >= hold
+	return l.under != nil && l.under.real && l.under.greatest >= hold && l.holdsSeat()
 }
 
 // frozen is whether the oldest unanswered operation, or look, is as old as
@@ -253,6 +271,9 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	}
 	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
+	}
+	if l.under != nil && l.under.real {
+		l.memory.grant(hold, now)
 	}
 	return l.looks.latest(now)
 }

@@ -5,13 +5,16 @@ import (
 	"time"
 )
 
-// looks keeps what the latest possible reading of a master's clock is, from
-// the looks of the last two seconds (V6). Not safe for concurrent use.
+// looks keeps what the latest and the earliest possible reading of a master's
+// clock are, from the looks of the last two seconds (V6). Not safe for concurrent
+// use.
 type looks struct {
 	drift float64
 	// Two windows of a second each: the present one and the one before. Of
-	// each the least intercept is kept, see add.
+	// each the least intercept of the latest and the greatest of the earliest
+	// possible reading is kept, see add.
 	least [2]float64
+	most  [2]float64
 	began [2]time.Duration
 	any   bool
 	// earliest and latest bound the offset of the newest look, in
@@ -26,14 +29,18 @@ func (l *looks) add(reading int64, sent, received time.Duration) {
 	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of
 	// several looks the one with the least reading - sent x (1+drift) wins.
 	intercept := float64(reading) - millis(sent)*(1+l.drift)
+	// Nor can it be behind what was read, at the latest when that arrived, and
+	// which was rounded up: here the greatest wins.
+	behind := float64(reading-1) - millis(received)*(1-l.drift)
 	if !l.any || sent-l.began[0] >= lookAge/2 {
-		l.least[1], l.began[1] = l.least[0], l.began[0]
+		l.least[1], l.most[1], l.began[1] = l.least[0], l.most[0], l.began[0]
 		if !l.any {
-			l.least[1] = math.Inf(1)
+			l.least[1], l.most[1] = math.Inf(1), math.Inf(-1)
 		}
-		l.least[0], l.began[0], l.any = intercept, sent, true
+		l.least[0], l.most[0], l.began[0], l.any = intercept, behind, sent, true
 	}
 	l.least[0] = min(l.least[0], intercept)
+	l.most[0] = max(l.most[0], behind)
 	l.reading, l.at = reading, received
 }
 
@@ -48,6 +55,16 @@ func (l *looks) latest(now time.Duration) (int64, bool) {
 		least = min(least, l.least[1])
 	}
 	return int64(math.Ceil(least + millis(now)*(1+l.drift))), true
+}
+
+// earliest is the earliest possible reading of the clock at a time, now or later,
+// likewise.
+func (l *looks) earliest(at time.Duration) int64 {
+	most := l.most[0]
+	if at-l.began[1] <= lookAge {
+		most = max(most, l.most[1])
+	}
+	return int64(math.Floor(most + millis(at)*(1-l.drift)))
 }
 
 // newest is an estimate of the clock now, not a bound.

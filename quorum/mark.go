@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -39,6 +40,16 @@ type mark struct {
 	why string
 	// dbs are, in database 0's mark, the other databases in use.
 	dbs []int
+	// seats are those of all masters (M9), settings the greatest in use.
+	seats seats
+	settings
+	// doubt is for how much longer, by the master's own clock, nobody may vote
+	// who cannot tell whether it has stepped together with a majority (M5).
+	// seen is when that was written.
+	doubt time.Duration
+	// residues are, in database 0's mark, what each redlockd names its attempts
+	// by (V6).
+	residues []residue
 }
 
 // Why a mark is pending: shown to people.
@@ -48,9 +59,26 @@ const (
 	whyRestarted = "restarted"
 	whyClock     = "its clock stepped"
 	whyUnfit     = "was a replica or could evict keys"
+	whyReplaced  = "another server had its place"
+	whyUnwritten = "could not be told that it had forgotten locks"
 )
 
-const markVersion = "2"
+// Why a master does not vote though its mark is real, or why its quarantine
+// does not end.
+const (
+	whyOtherServer = "another redlockd reaches another server under this name"
+	whyNotBorne    = "too few of the other masters were told that it is this server"
+	whyAsked       = "restarted with its memory, the other masters are asked what it should remember"
+	whyTooMany     = "as many redlockd use it as can name their attempts"
+	whyDoubt       = "its clock may have stepped together with others"
+)
+
+// markVersion is the first field. A mark of version 2 lacks the last six.
+const (
+	markVersion  = "3"
+	markFields   = 22
+	fieldsBefore = 16
+)
 
 func (m *mark) String() string {
 	state := "pending"
@@ -64,7 +92,9 @@ func (m *mark) String() string {
 	fields := []string{markVersion, state, m.id, escape(m.name), escape(m.runID), strconv.Itoa(m.db),
 		strconv.Itoa(m.number), strconv.Itoa(int(m.phase)), m.masters, cmp.Or(m.before, "-"),
 		itoa(m.greatest.Milliseconds()), itoa(m.beat),
-		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-")}
+		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
+		m.seats.String(), itoa(m.hold.Milliseconds()), itoa(m.timeout.Milliseconds()), itoa(m.doubt.Milliseconds()),
+		residuesString(m.residues), itoa(m.padding.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -73,11 +103,15 @@ var errNotAMark = errors.New("the key " + MarkKey + " holds something that is no
 // parseMark reads what String wrote.
 func parseMark(s string) (*mark, error) {
 	f := strings.Split(s, " ")
-	if len(f) != 16 || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
+	if len(f) == fieldsBefore && f[0] == "2" {
+		f = append(f, "-", "0", "0", "0", "-", "0")
+		f[0] = markVersion
+	}
+	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, errNotAMark
 	}
-	var nums [7]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13} {
+	var nums [11]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, errNotAMark
@@ -87,7 +121,17 @@ func parseMark(s string) (*mark, error) {
 	m := &mark{real: f[1] == "real", id: f[2], name: unescape(f[3]), runID: unescape(f[4]), db: int(nums[0]),
 		generation: generation{number: int(nums[1]), phase: phase(nums[2]), masters: f[8], before: strings.TrimPrefix(f[9], "-")},
 		greatest:   time.Duration(nums[3]) * time.Millisecond, beat: nums[4],
-		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14])}
+		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14]),
+		settings: settings{hold: time.Duration(nums[7]) * time.Millisecond, timeout: time.Duration(nums[8]) * time.Millisecond,
+			padding: time.Duration(nums[10]) * time.Millisecond},
+		doubt: time.Duration(nums[9]) * time.Millisecond}
+	var err error
+	if m.seats, err = parseSeats(f[16]); err != nil {
+		return nil, err
+	}
+	if m.residues, err = parseResidues(f[20]); err != nil {
+		return nil, err
+	}
 	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[15], "-"), func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(db)
 		if err != nil {
@@ -107,17 +151,22 @@ func (m *mark) same(other *mark) bool {
 // with returns a changed copy.
 func (m *mark) with(change func(*mark)) *mark {
 	c := *m
-	c.dbs = slices.Clone(m.dbs)
+	c.dbs, c.residues = slices.Clone(m.dbs), slices.Clone(m.residues)
 	change(&c)
 	return &c
 }
 
-// watch adds to a pending mark what the master's clock has gained since it
-// was looked at last: at most a second, and nothing when it went back (M4).
-func (m *mark) watch(reading int64) *mark {
-	gained := time.Duration(reading-m.seen) * time.Millisecond
-	gained = max(0, min(gained, time.Second))
-	return m.with(func(c *mark) { c.watched += gained; c.seen = reading })
+// gained is what the master's clock has gained since the mark was written: at
+// most a second, and nothing when it went back (M4).
+func (m *mark) gained(reading int64) time.Duration {
+	return max(0, min(time.Duration(reading-m.seen)*time.Millisecond, time.Second))
+}
+
+// forgetSeats drops the seats of masters that are on no list any more.
+func (m *mark) forgetSeats() {
+	if m.phase == final {
+		maps.DeleteFunc(m.seats, func(name string, _ seat) bool { return !slices.Contains(hashes(m.masters), name) })
+	}
 }
 
 func newMarkID() string {

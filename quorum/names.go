@@ -131,4 +131,7 @@ func (a *attempt) told() {
 	if last {
 		a.call.db.keys.close(a)
 	}
+	if a.before != nil {
+		a.before.told()
+	}
 }

@@ -2,7 +2,7 @@ package quorum
 
 import "time"
 
-// Kind is what an operation does to a lock (design section 4).
+// Kind is what an operation does to a lock.
 type Kind uint8
 
 const (

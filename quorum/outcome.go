@@ -82,7 +82,7 @@ func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 		return "", 0, false
 	}
 	slices.Sort(left)
-	return t.most, a.call.q.cfg.remaining(left[len(left)-t.quorum]), true
+	return t.most, a.call.q.remaining(left[len(left)-t.quorum]), true
 }
 
 // grant is what an outcome promises, and how it is taken back.
@@ -114,6 +114,9 @@ func (g *grant) confirm() error {
 // attempt.
 func (g *grant) undo() {
 	g.attempt.rollback(mayHaveCreated)
+	if before := g.attempt.before; before != nil {
+		before.rollback(mayHaveCreated)
+	}
 	g.attempt.told()
 	g.attempt.call.touch()
 }
@@ -127,7 +130,7 @@ func (a *attempt) mayLive(t *tally) bool {
 	for _, b := range a.ballots {
 		switch {
 		case b.vote != found || b.token != t.most || b.foreign:
-		case a.call.q.cfg.remaining(b.left) >= time.Millisecond:
+		case a.call.q.remaining(b.left) >= time.Millisecond:
 			alive++
 		case b.doubtful:
 			doubtful++

@@ -12,12 +12,21 @@ type owedKey struct {
 	expiry     int64
 }
 
+// name is under what the task is owed.
+func (t *task) name() owedKey {
+	n := owedKey{key: t.key, token: t.token}
+	switch {
+	case t.rollback:
+		n.expiry = t.expiry
+	case t.from != nil:
+		n.token, n.expiry = "", changed
+	}
+	return n
+}
+
 // owe keeps a task for when the master can be reached again. Needs mu.
 func (l *lane) owe(t *task) {
-	name := owedKey{key: t.key, token: t.token}
-	if t.rollback {
-		name.expiry = t.expiry
-	}
+	name := t.name()
 	if l.owed[name] != nil || !l.mayOwe(t) {
 		return
 	}
@@ -51,10 +60,51 @@ func (l *lane) pay(name owedKey) *task {
 	return t
 }
 
-// owes is whether the rollback of an attempt is still to be carried out. Needs
-// mu.
-func (l *lane) owes(key, token string, expiry int64) bool {
-	return len(l.owed) > 0 && l.owed[owedKey{key: key, token: token, expiry: expiry}] != nil
+// undoes is whether the rollback of an attempt is still to be carried out, or
+// may be so again. Needs mu.
+func (l *lane) undoes(n lockName, expiry int64) bool {
+	if len(l.owed) == 0 && len(l.undoing) == 0 {
+		return false
+	}
+	name := owedKey{key: n.key, token: n.token, expiry: expiry}
+	return l.owed[name] != nil || l.undoing[name] > 0
+}
+
+// undone notes that a rollback waits and is under way no more, once. Needs mu.
+func (l *lane) undone(t *task) {
+	if !t.rollback {
+		return
+	}
+	if name := t.name(); l.undoing[name] > 1 {
+		l.undoing[name]--
+	} else {
+		delete(l.undoing, name)
+	}
+}
+
+// outdated is whether a rollback is for a mark that the master bears no more.
+// Needs mu.
+func (l *lane) outdated(t *task) bool {
+	return t.rollback && l.under != nil && l.under.id != t.mark
+}
+
+// spare drops the rollback of what turns out to have created nothing, if it has
+// not gone out.
+func (l *lane) spare(name owedKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pay(name)
+	if l.undoing[name] == 0 {
+		return
+	}
+	l.queue = slices.DeleteFunc(l.queue, func(t *task) bool {
+		drop := t.rollback && t.name() == name
+		if drop {
+			l.bytes -= t.size()
+			l.undone(t)
+		}
+		return drop
+	})
 }
 
 // payBack puts what is owed behind what waits already: that may be the late
@@ -62,9 +112,15 @@ func (l *lane) owes(key, token string, expiry int64) bool {
 func (l *lane) payBack() {
 	l.due = false
 	now := l.now()
-	for name := range l.owed {
-		if t := l.pay(name); now < t.until {
-			l.append(t)
+	// A release goes behind the change that gave the lock its token.
+	for _, change := range []bool{true, false} {
+		for name, t := range l.owed {
+			if change != (t.from != nil) {
+				continue
+			}
+			if l.pay(name); now < t.until {
+				l.append(t)
+			}
 		}
 	}
 }
@@ -89,9 +145,12 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 		}
 		name := owedKey{key: t.key, token: t.token}
 		switch {
-		case outcomes[i].done || !t.mustArrive() || !t.rollback && taken[name]:
+		case outcomes[i].done || !t.mustArrive() || !t.rollback && t.from == nil && taken[name]:
 		case !over && (t.tries < maxTries || !t.rollback && behind()[name]):
 			t.tries++
+			if t.rollback {
+				l.undoing[t.name()]++
+			}
 			again = append(again, t)
 			l.bytes += t.size()
 		default:

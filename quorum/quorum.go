@@ -24,6 +24,10 @@ type Quorum struct {
 	// underWay are the calls that were not told their outcome yet.
 	underWay  gate
 	deadlines deadlines
+	// agreed is what the marks of all masters say together (M9); name is what
+	// this redlockd calls itself in them.
+	agreed *agreement
+	name   string
 
 	// change is the change of the list of masters, if there is one (M8).
 	change change
@@ -44,7 +48,8 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters}
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: newMarkID()}
+	q.agreed = newAgreement(&q.cfg, now)
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
@@ -134,6 +139,19 @@ func (q *Quorum) wait(ctx context.Context, d *database) error {
 // WaitReady returns nil as soon as locks can be taken: a majority may vote, and
 // the required master too if there is one. Else it returns ctx's error.
 func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.database(0)) }
+
+// hold is what the masters are given for a TTL.
+func (q *Quorum) hold(ttl time.Duration) time.Duration {
+	return q.cfg.hold(ttl, q.agreed.greatest().padding)
+}
+
+// longestHold is how long a lock of before may last at most.
+func (q *Quorum) longestHold() time.Duration { return roundHold(q.agreed.greatest().hold) }
+
+// remaining is what a client may still rely on of what is left of a hold.
+func (q *Quorum) remaining(left time.Duration) time.Duration {
+	return q.cfg.remaining(left, q.agreed.readPadding())
+}
 
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
 // absolute expiries; the local clock while no quorum of them is known.

@@ -8,8 +8,6 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == Acquire && c.is7 && !t.rollback:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.
 		return c.client.B().Arbitrary("SET", t.key, t.token, "NX", "GET", "PXAT", itoa(t.expiry)).Build()
-	case t.kind == Remove && t.deadline == 0:
-		return c.client.B().Del().Key(t.key).Build()
 	case t.kind == list:
 		return c.client.B().Scan().Cursor(t.page.cursor).Count(int64(t.page.count)).Type("string").Build()
 	case t.kind == dbSize:
@@ -21,8 +19,8 @@ func (c *connection) command(t *task) rueidis.Completed {
 		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
 	}
 	script, args := t.call()
-	if script == rollbackScript && !c.is7 {
-		script = rollbackOldScript
+	if script.old != nil && !c.is7 {
+		script = script.old
 	}
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
@@ -61,12 +59,7 @@ func (t *task) stepArgs() []string {
 			does = "delete"
 		default:
 			does, token = "hold", s.change.Token
-			// Even where it creates, odd where it prolongs (V6).
-			e := t.expiries[i]
-			if s.there() {
-				e++
-			}
-			expiry = itoa(e)
+			expiry = itoa(t.expiries[i])
 		}
 		args = append(args, found, s.state.Token, does, token, expiry)
 	}
@@ -75,26 +68,32 @@ func (t *task) stepArgs() []string {
 
 // call is the script that carries the task out, and its arguments.
 func (t *task) call() (*serverScript, []string) {
-	even, odd, deadline := itoa(t.expiry), itoa(t.expiry+1), itoa(t.deadline)
+	creates, prolongs, deadline := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline)
 	switch {
 	case t.rollback:
-		return rollbackScript, []string{t.token, even}
+		return rollbackScript, []string{t.token, creates}
+	case t.from != nil:
+		return changeScript, append([]string{deadline, t.token, prolongs}, t.from...)
 	case t.heals:
-		return healScript, []string{deadline, t.token, odd}
+		return healScript, []string{deadline, t.token, prolongs}
 	case t.kind == Acquire:
-		return acquireScript, []string{t.token, even}
+		return acquireScript, []string{t.token, creates}
+	case t.kind == AcquireOrExtend && t.att.shortens:
+		return acquireOrShortenScript, []string{deadline, t.token, prolongs, creates}
 	case t.kind == AcquireOrExtend:
-		return acquireOrExtendScript, []string{deadline, t.token, even, odd}
+		return acquireOrExtendScript, []string{deadline, t.token, prolongs, creates}
 	case t.kind == Extend && t.att.op.Replace:
-		return extendScript, []string{deadline, t.token, odd, t.att.op.NewToken}
+		return shortenScript, []string{deadline, t.token, prolongs, t.att.op.NewToken}
+	case t.kind == Extend && t.att.shortens:
+		return shortenScript, []string{deadline, t.token, prolongs}
 	case t.kind == Extend:
-		return extendScript, []string{deadline, t.token, odd}
+		return extendScript, []string{deadline, t.token, prolongs}
 	case t.kind == Expire:
-		return expireScript, []string{deadline, odd}
+		return expireScript, []string{deadline, prolongs}
 	case t.kind == Store && t.att.op.IfPresent:
-		return storeScript, []string{deadline, t.token, odd, "XX"}
+		return storeScript, []string{deadline, t.token, prolongs, "XX"}
 	case t.kind == Store:
-		return storeScript, []string{deadline, t.token, odd}
+		return storeScript, []string{deadline, t.token, prolongs}
 	case t.kind == transact:
 		return transactScript, t.stepArgs()
 	case t.kind == Remove:

@@ -161,7 +161,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 }
 
 // A lock that was extended while the required master could not be asked would
-// end there, and an old client would take it (why.md 22).
+// end there, and an old client would take it (why 22).
 func TestV11ExtendBehindItsBack(t *testing.T) {
 	movingIn(t, func(c *cluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)

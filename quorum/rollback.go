@@ -11,13 +11,31 @@ func (a *attempt) late(i int, b ballot) {
 		a.ballots[i] = b
 		a.countLate(i)
 	}
+	spare := !mayHaveCreated(b.vote) && a.undone>>i&1 != 0
 	again := waited && a.lost && a.undone>>i&1 == 0 && (b.vote == created || b.vote == silent) && a.wentOut(i)
 	if again {
 		a.undone |= 1 << i
 	}
 	a.mu.Unlock()
-	if again {
+	switch {
+	case again:
 		a.rollbackAt(i)
+	case spare:
+		a.spareAt(i)
+	}
+}
+
+// spareAt drops the rollback of what a master turns out to have refused.
+func (a *attempt) spareAt(i int) {
+	t, l := &a.tasks[i], a.masters.lanes[i]
+	if a.op.Kind != transact {
+		l.spare(owedKey{t.key, t.token, t.expiry})
+		return
+	}
+	for k := range a.op.steps {
+		if s := &a.op.steps[k]; s.creates() {
+			l.spare(owedKey{s.key, s.change.Token, t.expiries[k]})
+		}
 	}
 }
 
@@ -53,7 +71,9 @@ func (a *attempt) rollback(which func(vote) bool) {
 
 // mayHaveCreated is whether a vote leaves it open that the key was created:
 // also where the answer came too late, or never came.
-func mayHaveCreated(v vote) bool { return v != refused && v != absent && v != prolonged }
+func mayHaveCreated(v vote) bool {
+	return v != refused && v != absent && v != prolonged && v != longer
+}
 
 // rollbackAt sends the rollback to one master: behind the operation on the
 // same connection, or over the next one.
@@ -75,5 +95,6 @@ func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duratio
 	cfg := &a.call.q.cfg
 	a.call.q.events.rollbacks.Add(1)
 	a.masters.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
-		until: a.began + hold + cfg.Timeout + cfg.lookSlack()}, a.call.q.now())
+		mark:  a.tasks[i].mark,
+		until: a.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
 }

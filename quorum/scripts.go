@@ -3,16 +3,27 @@ package quorum
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"strconv"
 )
 
 // serverScript is a script that runs on the masters, atomic on each. Its
-// integers mean: 1 done (created, released), 2 prolonged, 0 absent, -1 too
-// late; a bulk string is the token in the way.
-type serverScript struct{ text, sha string }
+// integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
+// too late; a bulk string is the token in the way.
+type serverScript struct {
+	text, sha string
+	// old does the same on masters before 7.0, where they need another one.
+	old *serverScript
+}
 
 func newScript(text string) *serverScript {
 	sum := sha1.Sum([]byte(text))
 	return &serverScript{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// or gives a script another one for masters before 7.0.
+func (s *serverScript) or(old *serverScript) *serverScript {
+	s.old = old
+	return s
 }
 
 // notAfter ends a script that is carried out after ARGV[n], in the master's
@@ -22,6 +33,59 @@ local t = redis.call('TIME')
 if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
+// ifOurs goes on where KEYS[1] holds ARGV[2], ifTaken also creates it.
+const (
+	ifOurs = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[2] then return v end
+`
+	ifTaken = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
+if v ~= ARGV[2] then return v end
+`
+	// ifAny gives it ARGV[2] where it holds one of ARGV[4] and those behind.
+	ifAny = notAfter + `
+local v, found = redis.call('GET', KEYS[1]), false
+for i = 4, #ARGV do found = found or v == ARGV[i] end
+if not found then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+`
+)
+
+// raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
+// has a later one, so that no script shortens what another one was told (V6).
+// What keeps its expiry gets the remainder of what is prolonged, since the
+// rollback of what has created it may be under way. It has a later one, and
+// that is told, when the difference cannot come from remainders.
+var raise = `
+if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
+local e = redis.call('PEXPIRETIME', KEYS[1])
+` + keep
+
+// raiseOld is the same for masters before 7.0, which do not tell the expiry:
+// since TIME is read after PTTL, e is never less than it is.
+var raiseOld = `
+local e = redis.call('PTTL', KEYS[1])
+if e >= 0 then
+  t = redis.call('TIME')
+  e = t[1] * 1000 + math.floor(t[2] / 1000) + e
+  if e <= tonumber(ARGV[3]) then
+    redis.call('PEXPIREAT', KEYS[1], ARGV[3])
+    return 2
+  end
+end
+` + keep
+
+var keep = `
+if e < 0 then return 3 end
+local residues = ` + strconv.Itoa(residues) + `
+local over = e % residues
+if over > 0 then redis.call('PEXPIREAT', KEYS[1], e + residues - over) end
+if e - tonumber(ARGV[3]) > 2 * residues then return 3 end
+return 2`
+
 var (
 	// acquireScript is SET NX GET for masters older than 7.0. What bundleScript
 	// (bundle.go) does for each key is this, and releaseScript.
@@ -29,35 +93,39 @@ var (
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)
 
-	// acquireOrExtendScript: deadline, token, even and odd expiry.
-	acquireOrExtendScript = newScript(notAfter + `
-local v = redis.call('GET', KEYS[1])
-if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) return 1 end
-if v ~= ARGV[2] then return v end
-redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+	// acquireOrExtendScript: deadline, token, expiry of what is prolonged and of
+	// what is created.
+	acquireOrExtendScript = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
+
+	// acquireOrShortenScript: likewise, and may shorten.
+	acquireOrShortenScript = newScript(ifTaken + `
+redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`)
 
-	// extendScript: deadline, token, odd expiry, and a new token if there are
-	// four arguments.
-	extendScript = newScript(notAfter + `
-local v = redis.call('GET', KEYS[1])
-if not v then return 0 end
-if v ~= ARGV[2] then return v end
+	// extendScript: deadline, token, expiry.
+	extendScript = newScript(ifOurs + raise).or(newScript(ifOurs + raiseOld))
+
+	// shortenScript: deadline, token, expiry, which may be an earlier one, and a
+	// new token if there are four arguments.
+	shortenScript = newScript(ifOurs + `
 if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// healScript: deadline, token, odd expiry.
+	// changeScript: deadline, new token, expiry, and the tokens that it replaces.
+	changeScript = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
+
+	// healScript: deadline, token, expiry.
 	healScript = newScript(notAfter + `
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
-	// expireScript: deadline, odd expiry.
+	// expireScript: deadline, expiry.
 	expireScript = newScript(notAfter + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
 return 2`)
 
-	// storeScript: deadline, token, odd expiry, and XX if there are four
+	// storeScript: deadline, token, expiry, and XX if there are four
 	// arguments.
 	storeScript = newScript(notAfter + `
 local ok
@@ -100,15 +168,15 @@ if v ~= ARGV[2] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// removeInTimeScript: deadline; likewise.
+	// removeInTimeScript: deadline.
 	removeInTimeScript = newScript(notAfter + `return redis.call('DEL', KEYS[1])`)
 
-	// rollbackScript: token, even expiry.
+	// rollbackScript: token, expiry of what was created.
 	rollbackScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
-return 1`)
+return 1`).or(rollbackOldScript)
 
 	// rollbackOldScript is the same for masters before 7.0, which do not tell
 	// the expiry: PTTL and TIME are read until both were in one millisecond.
@@ -148,7 +216,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '2' or #f ~= 16 then return '' end
+  if f[1] ~= '3' or #f ~= 22 then return '' end
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
@@ -159,6 +227,41 @@ local function raise(db)
 end
 for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 raise(ARGV[1])
+return 1`)
+
+	// seatsScript writes later holders of seats to the marks of all databases in
+	// use, which that of database 0 lists: hash:epoch:server:beat, separated by
+	// commas.
+	seatsScript = newScript(`
+local function raise(db)
+  redis.call('SELECT', db)
+  local f = {}
+  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
+  if f[1] ~= '3' or #f ~= 22 then return '' end
+  local order, seats = {}, {}
+  local function add(list)
+    for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do
+      local s = seats[name]
+      epoch = tonumber(epoch)
+      if not s then order[#order + 1] = name end
+      if not s or s.epoch < epoch or s.epoch == epoch and s.server < server then
+        seats[name] = {epoch = epoch, server = server, beat = beat}
+      end
+    end
+  end
+  add(f[17])
+  add(ARGV[1])
+  local out = {}
+  for i, name in ipairs(order) do
+    local s = seats[name]
+    out[i] = name .. ':' .. s.epoch .. ':' .. s.server .. ':' .. s.beat
+  end
+  f[17] = table.concat(out, ',')
+  redis.call('SET', KEYS[1], table.concat(f, ' '))
+  return f[16]
+end
+for db in string.gmatch(raise('0'), '%d+') do raise(db) end
+redis.call('SELECT', 0)
 return 1`)
 
 	// peekScript reads database 0's mark from another one: its number.

@@ -51,7 +51,11 @@ func (l *lane) take(b *batch) {
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
-		if t.creates() && !l.votes() {
+		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
+			l.undone(t)
+			continue
+		}
+		if t.creates() && !l.grants() {
 			// It was queued before the quarantine began.
 			b.unsent = append(b.unsent, t)
 			continue
@@ -70,14 +74,14 @@ func (l *lane) take(b *batch) {
 	}
 }
 
-// hurry gives what deletes a deadline, where an earlier connection cannot be
+// hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
 func (l *lane) hurry(t *task, now time.Duration) {
-	if !l.fenceless || t.rollback || t.kind != Release && t.kind != Remove {
+	if !l.fenceless || t.rollback || t.kind != Release {
 		return
 	}
-	if latest, ok := l.looks.latest(now); ok {
-		t.deadline = latest + l.cfg.Timeout.Milliseconds()
+	if _, ok := l.looks.latest(now); ok {
+		t.deadline = l.deadline(now + l.cfg.Timeout)
 	}
 }
 
@@ -115,9 +119,13 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 			// No vote yet (M8), and healed like one in quarantine.
 			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
 		}
+		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
 		l.repeat(b, outcomes, broken(over))
+	}
+	for _, t := range b.tasks {
+		l.undone(t)
 	}
 	l.mu.Unlock()
 
@@ -145,7 +153,7 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 		return false
 	}
 	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
-	return l.sawClock(micros, b.sent, received) && same
+	return l.sawClock(micros, b.sent, received) && same && !l.superseded()
 }
 
 // sameMark is whether the mark still is the one that the batch went out
@@ -162,7 +170,7 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number {
+	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.memory.knowsBetter(m) {
 		l.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}
@@ -185,11 +193,16 @@ func (l *lane) countsFor(list *masterList) bool {
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
+	if int64(m.greatest) < l.db.raised.Load() {
+		// Not all bear that any more: a mark was lost (M3).
+		l.db.raised.Store(0)
+	}
 	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
 	l.db.list().saw(m.generation)
+	l.noteMark(m, sent)
 	switch {
 	case m.real:
-		l.memory.sawReal, l.memory.id, l.memory.beat = true, m.id, m.beat
+		l.memory.sawReal, l.memory.id, l.memory.runID, l.memory.beat = true, m.id, m.runID, m.beat
 		l.pending = 0
 	case l.pending == 0:
 		l.pending = l.now()
@@ -213,11 +226,13 @@ func (l *lane) drop(c *connection, cause error) {
 	}
 	lost := l.queue
 	for _, t := range lost {
+		l.undone(t)
 		if t.mustArrive() {
 			l.owe(t)
 		}
 	}
 	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
+	l.lostStanding()
 	now := l.now()
 	l.mu.Unlock()
 	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})

@@ -9,10 +9,13 @@ import (
 // settle judges what was seen and carries the judgement out: it writes the
 // mark, opens or closes the lane, and says so. It is called by the keeper
 // only.
-func (l *lane) settle(c *connection, s sight, beatDue bool) error {
+func (l *lane) settle(c *connection, s sight) error {
 	if l.embedded {
 		l.enter(c, judgement{open: true, state: Voting})
 		return nil
+	}
+	if l.zero != nil && l.zero.isElsewhere(c) {
+		return errElsewhere
 	}
 	step := l.db.whoseStep(l)
 	switch step {
@@ -27,16 +30,18 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 		return err
 	}
 	settling := l.settling(s)
-	if l.mayBeExempt(s) {
-		s.server.durable = s.server.durable && l.syncsAlways(c)
-	}
 	s, err := l.raiseGeneration(c, s)
 	if err != nil {
 		return err
 	}
 	var j judgement
 	for try := 0; ; try++ {
-		m, r := l.rules(s, beatDue)
+		l.see(s, step == nobodys)
+		l.takeSeat(s)
+		if s, err = l.spread(c, s); err != nil {
+			return err
+		}
+		m, r := l.rules(c, s)
 		m.stepped, r.settling = step == masters, settling
 		j = judge(s, m, r)
 		if j.write == nil {
@@ -47,22 +52,21 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 			return err
 		}
 		if err != nil {
+			l.vacate(s, j.write)
 			j = judgement{state: Refused, reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}
 		if done {
+			l.replaced(s, m, j.write)
 			s.raw, s.mark = j.write.String(), j.write
 			break
 		}
 		if try == markTries {
 			return nil // others write it all the time; the next look tells
 		}
-		before := s
 		if s, err = l.look(c); err != nil {
 			return err
 		}
-		// Another redlockd has raised it.
-		beatDue = beatDue && !(s.mark != nil && before.mark != nil && s.mark.beat > before.mark.beat)
 	}
 	if s.mark != nil && s.unlisted(l.db.number) {
 		// Database 0 has lost its mark since; the next look tells if this
@@ -77,6 +81,7 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 	if step == masters && j.write != nil && s.mark == j.write {
 		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
 	}
+	l.stand(s, j)
 	if s.mark != nil && s.mark.name == l.name {
 		l.bears, l.bearsForReal = s.mark.generation, s.mark.real
 		l.db.list().saw(l.bears)
@@ -91,7 +96,10 @@ func (l *lane) settle(c *connection, s sight, beatDue bool) error {
 }
 
 // rules is what the master is judged by now.
-func (l *lane) rules(s sight, beatDue bool) (memory, rules) {
+func (l *lane) rules(c *connection, s sight) (memory, rules) {
+	exempt := l.exemption(c, s)
+	own, unheard := l.db.agreed.of(l.hash)
+	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
 	greatest, wait := l.db.greatestHold(l)
 	list, known := l.db.list().name, l.db.change.known()
 	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
@@ -99,8 +107,13 @@ func (l *lane) rules(s sight, beatDue bool) (memory, rules) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.memory
-	m.beatDue = beatDue
-	return m, rules{name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
+	now := l.now()
+	m.beatDue = now-m.beatSeen >= lookEvery
+	if now >= m.grantedUntil {
+		m.granted = 0
+	}
+	return m, rules{seats: seats, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
+		quiet: quiet, borne: borne, silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 
@@ -151,11 +164,6 @@ func (s *sight) unlisted(db int) bool {
 	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }
 
-// mayBeExempt is whether it matters if the master syncs its log always (M4).
-func (l *lane) mayBeExempt(s sight) bool {
-	return s.server.durable && s.mark != nil && s.mark.runID != s.server.runID
-}
-
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
 func (l *lane) syncsAlways(c *connection) bool {
@@ -186,7 +194,7 @@ func (l *lane) enter(c *connection, j judgement) {
 	l.events.changed()
 }
 
-// tell logs a change of state (design section 9). One that is down from the
+// tell logs a change of state (docs/operations.md). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
 // time; what it says itself is news.

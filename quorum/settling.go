@@ -28,7 +28,7 @@ func (l *lane) needLine(n offset) {
 	if l.settled {
 		l.wakeKeeper()
 	}
-	l.met, l.settled = false, false
+	l.met, l.settled, l.drawn = false, false, n.received
 }
 
 // takeLine takes over what database 0 remembers of the clock, and is whether
@@ -71,7 +71,7 @@ func (l *lane) meet(c *connection, s sight) error {
 	defer l.mu.Unlock()
 	l.met, l.settles, l.others = true, s.sent, others
 	if others || elsewhere {
-		l.settles = l.now() + l.cfg.settling()
+		l.settles = l.now() + l.settlingTime()
 	}
 	return nil
 }
@@ -118,10 +118,21 @@ func (l *lane) settling(s sight) time.Duration {
 		return 0
 	}
 	if !l.met {
-		return l.cfg.settling()
+		return l.settlingTime()
 	}
 	return max(l.settles-l.now(), time.Millisecond)
 }
+
+// settlingTime is how long another redlockd takes at most to see that a master's
+// clock has stepped, and to say so in its mark, or in those of the others where
+// its own cannot be written: the time between two looks, and seven round trips,
+// for the beat before that time, for the look after it, for one at the other
+// masters and one more, for the mark, and for a look at the others and theirs.
+// Its timeout may be greater than ours: the greatest in use counts (M5). Masters
+// whose round trips come nearer to it hardly vote.
+func (l *lane) settlingTime() time.Duration { return settlingBy(l.db.agreed.greatest().timeout) }
+
+func settlingBy(timeout time.Duration) time.Duration { return lookEvery + 6*timeout + 15*lookPause }
 
 // lookAgain is when the keeper looks again, if nothing wakes it before.
 func (l *lane) lookAgain() time.Duration {

@@ -31,6 +31,7 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 		c.want(do(other, acquire("other", "u", time.Second)), Won)
 		c.stop(c.q)
 		c.stop(other)
+		time.Sleep(time.Second) // its connections end
 		alone, began := c.redlockd(), time.Now()
 		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
 			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)

@@ -13,7 +13,7 @@ func (c *call) split(a *attempt) {
 	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
 	c.lastToken, c.lastMasters = token, masters
 	switch {
-	case again && a.heldWithSilent() && !c.mayProlong(token):
+	case again && a.heldWithSilent(c.op.Token) && !c.mayProlong(token):
 		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
 	case c.mayRetry():
 		c.retry()
@@ -29,8 +29,8 @@ func (c *call) retry() {
 	c.probing = true
 	c.await()
 	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	c.db.keys.sleeps(c)
 	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
-	c.db.keys.leave(c)
 }
 
 // mayRetry is whether there is time for another try (V5), and somebody who
@@ -142,11 +142,21 @@ func (a *attempt) refusal() (string, uint32) {
 }
 
 // heldWithSilent is whether that token has a quorum if the silent masters
-// hold it too.
-func (a *attempt) heldWithSilent() bool {
+// hold it too, and ours has none if they hold that: its holder is not told
+// that another one has it.
+func (a *attempt) heldWithSilent(ours string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := count(a.ballots, a.needs)
 	known := t.required == none || t.required == denies
-	return known && t.mostCount > 0 && t.mostCount+t.silent >= t.quorum
+	if !known || t.mostCount == 0 || t.mostCount+t.silent < t.quorum {
+		return false
+	}
+	own := t.prolonged
+	for _, b := range a.ballots {
+		if (b.vote == refused || b.vote == found) && b.token == ours && !b.foreign {
+			own++
+		}
+	}
+	return t.most == ours || own+t.unheard < t.quorum
 }

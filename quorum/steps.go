@@ -17,7 +17,7 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 	n := newOffset(micros, sent, received)
 	if l.redraw || l.embedded {
 		// An embedded master's clock is our own.
-		l.redraw, l.sure = false, never
+		l.redraw, l.sure, l.drawn = false, never, received
 		l.offsets.redraw(n)
 	}
 	l.needLine(n)
@@ -29,7 +29,7 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		}
 		return false
 	}
-	keep := l.cfg.hold(l.cfg.MaxTTL)
+	keep := l.db.agreed.greatest().hold
 	if l.under != nil {
 		keep = max(l.under.greatest, time.Second)
 	}
@@ -97,15 +97,32 @@ func (d *database) stoodStill(first *lane) {
 	first.mu.Unlock()
 	for _, l := range d.list().lanes {
 		l.mu.Lock()
-		if l.stepped == 0 || l.jump.same(by) {
+		jumped := l.stepped != 0 && l.jump.same(by)
+		if l.stepped == 0 || jumped {
 			l.redraw, l.stepped, l.looks = true, 0, looks{drift: d.cfg.ClockDrift}
 		}
 		l.mu.Unlock()
+		if jumped {
+			l.doubt(wait)
+		}
 		l.wakeKeeper()
 	}
 	d.silentUntil.Store(int64(d.now() + wait))
 	d.list().lanes[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
+}
+
+// doubt has the mark of a master say that its clock may have stepped together
+// with others, for those who start meanwhile and cannot tell (M5). Whoever can
+// tell that it has not takes the doubt back.
+func (l *lane) doubt(wait time.Duration) {
+	if l.zero != nil {
+		l = l.zero
+	}
+	l.mu.Lock()
+	l.memory.doubt = max(l.memory.doubt, wait)
+	l.mu.Unlock()
+	l.wakeKeeper()
 }
 
 // silentFor is how much longer this redlockd grants nothing. What database 0

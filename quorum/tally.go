@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // vote is one master's answer.
 type vote uint8
@@ -15,6 +18,9 @@ const (
 	// prolonged: the key held the token and has the new expiry now; also one
 	// that was stored over whatever was there.
 	prolonged
+	// longer: the key holds the token, and has a later expiry than it was to get,
+	// which it keeps.
+	longer
 	// refused: the key holds a token that forbids the operation.
 	refused
 	// found: the key holds a token, and nothing was changed (Read).
@@ -35,6 +41,9 @@ type ballot struct {
 	// lost is whether the key is absent on a master whose vote is silent,
 	// since it is in quarantine (M4) or joining the list (M8).
 	lost bool
+	// unsure is whether a silent master may still carry the operation out: its
+	// answer will not come.
+	unsure bool
 	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
 	// token is the token in the way (refused) or found.
@@ -50,7 +59,7 @@ func (b *ballot) same(other *ballot) bool {
 
 // tally counts the ballots of one attempt.
 type tally struct {
-	quorum                        int
+	quorum, least                 int
 	awaited, yes, absent, silent  int
 	created, prolonged, tokenless int
 	// most is the token that was met most often, mostCount how often.
@@ -71,7 +80,7 @@ type tally struct {
 
 // count tallies the ballots.
 func count(ballots []ballot, n needs) tally {
-	t := tally{quorum: n.quorum, required: n.wordOf(ballots)}
+	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), required: n.wordOf(ballots)}
 	if t.required != none {
 		t.its = &ballots[n.required]
 	}
@@ -82,7 +91,7 @@ func count(ballots []ballot, n needs) tally {
 		case created:
 			t.created++
 			t.yes++
-		case prolonged:
+		case prolonged, longer:
 			t.prolonged++
 			t.yes++
 		case released:

@@ -10,6 +10,8 @@ type task struct {
 	// heals gives a lock that was extended back to a master that has lost it
 	// (V9).
 	heals bool
+	// from are the tokens that a change replaces which is owed (changed.go).
+	from []string
 	// index is the number of the ballot that att awaits.
 	index uint8
 	// tries is how often it was sent again.
@@ -20,11 +22,14 @@ type task struct {
 
 	key   string
 	token string
-	// expiries are the even ones of each step of transact.
+	// expiries are those of each step of transact.
 	expiries []int64
-	// expiry is the even expiry, in the master's own milliseconds; the odd
-	// one is expiry+1 (V6).
-	expiry int64
+	// expiry is that of what the attempt creates, and so its name, in the
+	// master's own milliseconds; prolongs that of what it prolongs (V6).
+	expiry, prolongs int64
+	// mark is the id of the mark that it was made under: a rollback is for no
+	// other, where its expiry may be another redlockd's.
+	mark string
 	// deadline is the latest reading of the master's clock at which a script
 	// may act.
 	deadline int64
@@ -43,7 +48,7 @@ type task struct {
 
 // mustArrive is whether the task is repeated over the next connection if it
 // is not known to have been carried out (V6, V8).
-func (t *task) mustArrive() bool { return t.rollback || t.kind == Release }
+func (t *task) mustArrive() bool { return t.rollback || t.kind == Release || t.from != nil }
 
 // creates is whether the task may create a lock, which is not asked of a
 // master in quarantine (M4).
@@ -59,7 +64,7 @@ func (t *task) locks() []owedKey {
 		return nil
 	case t.kind == Extend && t.att != nil && t.att.op.Replace:
 		return []owedKey{{key: t.key, token: t.att.op.NewToken}}
-	case !t.creates() && !t.heals:
+	case !t.creates() && !t.heals && t.from == nil:
 		return nil
 	case t.kind != transact:
 		return []owedKey{{key: t.key, token: t.token}}
@@ -76,6 +81,9 @@ func (t *task) locks() []owedKey {
 // size is about how many bytes the task takes while it waits.
 func (t *task) size() int {
 	n := len(t.key) + len(t.token) + 200
+	for _, token := range t.from {
+		n += len(token)
+	}
 	if t.att == nil {
 		return n
 	}

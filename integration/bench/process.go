@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a server may take to start or to stop.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // process is a server that the bench has started.
 type process struct {

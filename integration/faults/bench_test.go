@@ -33,6 +33,19 @@ type bench struct {
 	k      keeper
 	names  int // of masters, given so far
 	growth growth
+	// table counts the answers by their causes, and certain the holders.
+	table   *table
+	certain atomic.Int64
+	calls   atomic.Int64
+	// process numbers the processes of the redlockd that is the one door: each
+	// counts as another redlockd (P1), so it has keys of its own.
+	process atomic.Int64
+	// ahead is by how much each master's clock is; h.mu guards it.
+	ahead []time.Duration
+	// watched is the redlockd that lives as long as a long run, so that what it
+	// uses can be compared; -1 in a short one.
+	watched  int
+	watchers sync.WaitGroup
 	// moved tells the old clients to stop, and oldClients waits for them.
 	moved      atomic.Bool
 	oldClients sync.WaitGroup
@@ -52,6 +65,9 @@ type plan struct {
 	// old is how many of the clients still ask the first master directly,
 	// which is the required one (V11).
 	old int
+	// differ is whether the last redlockd has other settings than the rest, as
+	// in a rolling restart: a shorter timeout and a shorter greatest TTL.
+	differ bool
 	// each adds to the configuration of each redlockd, if it is not nil.
 	each func(n int, cfg *rig.Config)
 }
@@ -62,21 +78,30 @@ type slotKey struct {
 	sync.Mutex
 	n, uses int
 	since   time.Duration
+	process int64
 }
 
 const (
-	keyUses = 250
-	keyLife = 8 * time.Second
+	oneDoorIs  = 0  // the redlockd that is the one door
+	anyProcess = -1 // of it
+	keyUses    = 250
+	keyLife    = 8 * time.Second
 )
 
-func (b *bench) key(slot int) string {
+// key is the one of a slot, and the process that it is for if there is one
+// door.
+func (b *bench) key(slot int) (name string, process int64) {
 	k := &b.keys[slot]
 	k.Lock()
 	defer k.Unlock()
-	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife {
-		k.n, k.uses, k.since = k.n+1, 1, b.h.now()
+	now := b.process.Load()
+	if k.uses++; k.uses > keyUses || b.h.now()-k.since > keyLife || k.process != now && b.manner(slot) == oneDoor {
+		k.n, k.uses, k.since, k.process = k.n+1, 1, b.h.now(), now
 	}
-	return fmt.Sprintf("key-%d-%d", slot, k.n)
+	if b.manner(slot) != oneDoor {
+		return fmt.Sprintf("key-%d-%d", slot, k.n), anyProcess
+	}
+	return fmt.Sprintf("key-%d-%d", slot, k.n), now
 }
 
 // manner is how clients use a slot's keys.
@@ -88,6 +113,10 @@ func (b *bench) manner(slot int) manner {
 		return unreleased
 	case n == 5:
 		return oneDoor
+	case n == 3:
+		return again
+	case n == 4:
+		return lasting
 	default:
 		return unique
 	}
@@ -123,12 +152,18 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	if b.clocks {
 		clock = clockLibrary(b.k)
 	}
-	for i, fsync := range []string{"always", "always", "everysec", "", ""} {
+	for i, fsync := range []string{"always", "always", "always", "everysec", ""} {
 		lib := ""
 		if i >= 2 {
 			lib = clock
 		}
 		b.masters = append(b.masters, b.newMaster(fsync, lib))
+		b.ahead = append(b.ahead, 0)
+	}
+	b.watched = -1
+	if b.length >= longRun {
+		b.watched = b.plan.redlockds
+		b.plan.redlockds++
 	}
 	for n := range b.plan.redlockds {
 		b.redlockds = append(b.redlockds, b.newRedlockd(n))
@@ -137,7 +172,8 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 	if b.old > 0 {
 		b.doors = append(slices.Clone(b.redlockds), &redlockd{addr: b.masters[0].Addr})
 	}
-	t.Logf("SEED=%d, %v, %d redlockd, %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds), b.clients, b.minTTL, b.maxTTL)
+	t.Logf("SEED=%d, %v, %d redlockd (one with other settings: %v), %d clients, TTLs from %v to %v", b.seed, b.length, len(b.redlockds),
+		b.differ, b.clients, b.minTTL, b.maxTTL)
 	return b
 }
 
@@ -146,8 +182,12 @@ func (b *bench) run(disturb func()) {
 	b.waitWell()
 	b.growth.begin(b.redlockds)
 	b.h.began = time.Now()
-	for _, m := range b.masters {
+	for i, m := range b.masters {
 		b.trace(m)
+		b.watchMaster(i, m.Master)
+	}
+	for _, r := range b.redlockds {
+		b.watchRedlockd(r)
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
@@ -163,6 +203,7 @@ func (b *bench) run(disturb func()) {
 	b.over.Store(true)
 	b.oldClients.Wait()
 	clients.Wait()
+	b.watchers.Wait()
 	b.waitWell()
 	b.wantNothingLeft()
 	b.check()

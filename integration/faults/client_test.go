@@ -2,12 +2,10 @@ package faults
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -20,8 +18,12 @@ type client struct {
 	rng   *rand.Rand
 	conns []net.Conn
 	bufs  []*bufio.Reader
+	// stamps tell when the answers arrived, or are nil.
+	stamps []*stamped
 	// opened is when each connection was, since the bench began.
 	opened []time.Duration
+	// process is the one that the key is for, or anyProcess.
+	process int64
 	// tokens numbers them, so that none is used twice.
 	tokens int
 }
@@ -29,7 +31,7 @@ type client struct {
 func newClient(b *bench, id int, old bool) *client {
 	n := len(b.doors)
 	return &client{b: b, id: id, old: old, rng: rand.New(rand.NewPCG(b.seed, uint64(id))),
-		conns: make([]net.Conn, n), bufs: make([]*bufio.Reader, n), opened: make([]time.Duration, n)}
+		conns: make([]net.Conn, n), bufs: make([]*bufio.Reader, n), stamps: make([]*stamped, n), opened: make([]time.Duration, n)}
 }
 
 // equalToken is what all clients use on some keys.
@@ -44,8 +46,16 @@ const (
 	// oneDoor is one token for all, by one redlockd, as P1 asks.
 	oneDoor
 	// unreleased is one token for all, by any redlockd: nobody releases or
-	// extends, so nobody can free another's lock.
+	// extends, so nobody can free another's lock. All have one TTL, so that
+	// expiries may be equal, too (V6).
 	unreleased
+	// again is a token of one's own with which a client tries, at one redlockd
+	// after the other, until it has the lock: with one TTL, or with one time at
+	// which the lock ends.
+	again
+	// lasting is a token of one's own for the greatest TTL, which is neither
+	// extended nor released, so that it lives through whatever happens.
+	lasting
 )
 
 // run locks until the bench ends.
@@ -59,10 +69,12 @@ func (c *client) run() {
 	}()
 	for !c.b.ended() && !(c.old && c.b.moved.Load()) {
 		slot := c.rng.IntN(c.b.slots)
-		key, how := c.b.key(slot), c.b.manner(slot)
+		how := c.b.manner(slot)
+		key, process := c.b.key(slot)
+		c.process = process
 		c.tokens++
 		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
-		if how != unique {
+		if how == oneDoor || how == unreleased {
 			token = equalToken
 		}
 		c.lock(key, token, how)
@@ -75,7 +87,7 @@ func (c *client) via(how manner) int {
 		return len(c.b.redlockds)
 	}
 	if how == oneDoor {
-		return 0
+		return oneDoorIs
 	}
 	return c.rng.IntN(len(c.b.redlockds))
 }
@@ -84,12 +96,38 @@ func (c *client) ttl() time.Duration {
 	return c.between(c.b.minTTL, c.b.maxTTL).Truncate(time.Millisecond)
 }
 
+// acquire makes one try at one redlockd.
+func (c *client) acquire(key, token string, how manner, r int) *call {
+	e := &call{kind: acquire, key: key, token: token, ttl: c.ttl(), grant: c.b.nextGrant()}
+	switch how {
+	case lasting:
+		e.ttl = c.b.maxTTL
+	case unreleased, again:
+		e.ttl = (c.b.minTTL + c.b.maxTTL) / 2
+	}
+	e.ttl = min(e.ttl, c.most(r))
+	return c.do(e, r, "SET", key, token, "NX", "PX", millis(e.ttl))
+}
+
+// most is the greatest TTL that may be asked of a redlockd.
+func (c *client) most(r int) time.Duration {
+	if c.old {
+		return c.b.maxTTL
+	}
+	return min(c.b.maxTTL, c.b.redlockds[r].maxTTL)
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
 // lock tries once to take a key, again after an unknown answer with the same
 // token, and does with it what clients do.
 func (c *client) lock(key, token string, how manner) {
+	if how == again {
+		c.lockAgain(key, token)
+		return
+	}
 	for try := 0; ; try++ {
-		e := &call{kind: acquire, key: key, token: token, ttl: c.ttl(), grant: c.b.nextGrant()}
-		c.do(e, c.via(how), "SET", key, token, "NX", "PX", strconv.FormatInt(e.ttl.Milliseconds(), 10))
+		e := c.acquire(key, token, how, c.via(how))
 		switch e.answer {
 		case yes:
 			c.hold(e, how)
@@ -139,14 +177,15 @@ func (c *client) hold(e *call, how manner) {
 			c.do(&call{kind: read, key: e.key}, c.via(how), "GET", e.key)
 			continue
 		}
-		if how == unreleased {
+		if how == unreleased || how == lasting {
 			continue
 		}
-		x, script := &call{kind: extend, key: e.key, token: e.token, ttl: c.ttl(), grant: e.grant}, extendScript
-		if how == unique && c.rng.IntN(3) == 0 {
+		r := c.via(how)
+		x, script := &call{kind: extend, key: e.key, token: e.token, ttl: min(c.ttl(), c.most(r)), grant: e.grant}, extendScript
+		if (how == unique || how == again) && c.rng.IntN(3) == 0 {
 			x.kind, script = renew, renewScript
 		}
-		c.do(x, c.via(how), "EVAL", script, "1", e.key, e.token, strconv.FormatInt(x.ttl.Milliseconds(), 10))
+		c.do(x, r, "EVAL", script, "1", e.key, e.token, millis(x.ttl))
 		if x.answer == no {
 			return
 		}
@@ -155,7 +194,7 @@ func (c *client) hold(e *call, how manner) {
 		}
 	}
 	left := end - c.b.h.now()
-	if how == unreleased {
+	if how == unreleased || how == lasting {
 		c.sleep(left)
 		return
 	}
@@ -169,55 +208,10 @@ func (c *client) hold(e *call, how manner) {
 		c.sleep(rand64(c.rng, max(1, left/3)))
 		// A release that comes after the end may be of another's, with equal
 		// tokens.
-		if how == unique || c.b.h.now() < end-20*time.Millisecond {
+		if how != oneDoor || c.b.h.now() < end-20*time.Millisecond {
 			c.release(e.key, e.token, e.grant, c.via(how))
 		}
 	}
-}
-
-// do makes one call and puts it into the history.
-func (c *client) do(e *call, r int, args ...string) *call {
-	e.client, e.redlockd, e.old = c.id, r, c.old
-	e.undoes = c.b.old > 0 && e.kind == release && e.grant == 0
-	// Now and then a client that does not wait, and is gone.
-	wait := stay + slack + 3*time.Second
-	switch {
-	case c.rng.IntN(40) == 0:
-		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
-	case e.kind == acquire && c.rng.IntN(10) == 0:
-		// It leaves while its lock is being taken, and asks elsewhere.
-		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
-	}
-	server := c.b.doors[r]
-	e.sent = c.b.h.now()
-	text, err := c.ask(r, wait, args...)
-	e.got = c.b.h.now()
-	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
-	e.frozen = !calm
-	var told errReply
-	switch {
-	case err == nil && text == "0" && e.kind != read:
-		e.answer = no
-	case err == nil:
-		e.answer, e.value = yes, text
-	case err == errNull:
-		e.answer = no
-	case errors.As(err, &told):
-		e.answer, e.value = unknown, told.Error()
-		if !strings.HasPrefix(e.value, "NOQUORUM ") {
-			c.b.h.violation("an error other than NOQUORUM: %v", e)
-		}
-	default:
-		e.answer, e.value = unknown, err.Error()
-		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
-			c.b.h.violation("a broken connection or no answer, though redlockd was well: %v", e)
-		}
-	}
-	if calm && e.got-e.sent > stay+slack {
-		c.b.h.violation("an answer after %v, though redlockd was well: %v", e.got-e.sent, e)
-	}
-	c.b.h.add(e)
-	return e
 }
 
 func (c *client) between(low, high time.Duration) time.Duration { return low + rand64(c.rng, high-low) }

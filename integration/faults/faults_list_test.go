@@ -1,7 +1,5 @@
 package faults
 
-import ()
-
 // kind is one kind of fault. prepare draws what it needs and takes it, or
 // returns nil where that is not free; what it returns runs the fault.
 type kind struct {
@@ -43,5 +41,7 @@ func whole() []kind {
 		{"majority frozen", 3, majorityFrozen},
 		{"majority restart", 1, majorityRestart},
 		{"replace master", 2, replaceMaster},
+		{"one way", 3, oneWay},
+		{"majority of disks", 3, majorityOfDisks},
 	}
 }

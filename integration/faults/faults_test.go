@@ -16,12 +16,22 @@ func TestFaults(t *testing.T) {
 		p.length, p.clients = time.Duration(m)*time.Minute, 64
 	}
 	p.clients = number("CLIENTS", p.clients)
-	seed := seed()
+	seed, again := seed(), readSchedule(t)
+	if again != nil {
+		seed, p.length, p.clients = again.seed, again.plan.length, again.plan.clients
+	}
 	if seed%3 == 0 {
 		p.maxTTL = 4 * time.Second
 	}
+	p.differ = seed%4 == 1
 	b := newBench(t, seed, p)
+	b.recordPlan()
 	s, clocks := newSchedule(b), b.masters[4].clock != ""
+	if again != nil {
+		b.run(func() { s.repeat(again) })
+		t.Logf("faults repeated: %v", s.ran)
+		return
+	}
 	s.over = func() bool {
 		now := b.h.now()
 		return b.ended() || now > b.length && (len(b.missing(s, clocks)) == 0 || now > 4*b.length)

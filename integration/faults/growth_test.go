@@ -7,7 +7,10 @@ import (
 	"github.com/redlockd/redlockd/integration/rig"
 )
 
-// growth is what the first redlockd, which nobody kills, uses as time goes by.
+// longRun is a run in which a redlockd must not grow.
+const longRun = 5 * time.Minute
+
+// growth is what the redlockd that nobody kills uses as time goes by.
 type growth struct {
 	// idle are the goroutines of each redlockd before there were clients.
 	idle       []int
@@ -23,13 +26,16 @@ func (g *growth) begin(rs []*redlockd) {
 
 // watchGrowth looks until the bench ends.
 func (b *bench) watchGrowth() {
+	if b.watched < 0 {
+		return
+	}
 	pace := max(time.Second, b.length/40)
 	for last := b.h.now(); !b.ended(); time.Sleep(50 * time.Millisecond) {
 		if b.h.now()-last < pace {
 			continue
 		}
 		last = b.h.now()
-		r := b.redlockds[0]
+		r := b.redlockds[b.watched]
 		b.growth.memory = append(b.growth.memory, int(r.RSS()>>20))
 		b.growth.goroutines = append(b.growth.goroutines, r.Goroutines())
 	}
@@ -38,8 +44,6 @@ func (b *bench) watchGrowth() {
 // wantNoGrowth is that redlockd keeps neither memory nor goroutines.
 func (b *bench) wantNoGrowth() {
 	g := &b.growth
-	b.tb.Logf("MiB of redlockd 0 over time: %v", g.memory)
-	b.tb.Logf("goroutines of redlockd 0 over time, %d before: %v", g.idle[0], g.goroutines)
 	limit := int64(256)
 	if rig.Race {
 		limit = 1024
@@ -59,18 +63,20 @@ func (b *bench) wantNoGrowth() {
 			b.tb.Errorf("redlockd %d has %d goroutines when its clients have left, %d before they came", n, got, g.idle[n])
 		}
 	}
-	if b.length < 5*time.Minute || len(g.memory) < 8 {
+	if len(g.memory) < 8 {
 		return
 	}
+	b.tb.Logf("MiB of redlockd %d over time: %v", b.watched, g.memory)
+	b.tb.Logf("its goroutines over time, %d before: %v", g.idle[b.watched], g.goroutines)
 	// A warm process stays as it is: the last quarter against the second.
 	quarter := len(g.memory) / 4
 	before, after := median(g.memory[quarter:2*quarter]), median(g.memory[len(g.memory)-quarter:])
 	if after > before*13/10+8 {
-		b.tb.Errorf("redlockd 0 has %d MiB at the end, %d early on", after, before)
+		b.tb.Errorf("redlockd %d has %d MiB at the end, %d early on", b.watched, after, before)
 	}
 	before, after = median(g.goroutines[quarter:2*quarter]), median(g.goroutines[len(g.goroutines)-quarter:])
 	if after > before*13/10+20 {
-		b.tb.Errorf("redlockd 0 has %d goroutines at the end, %d early on", after, before)
+		b.tb.Errorf("redlockd %d has %d goroutines at the end, %d early on", b.watched, after, before)
 	}
 }
 

@@ -15,6 +15,9 @@ const (
 	renew   = "renew" // acquire or extend
 	release = "release"
 	read    = "read"
+	// overdue is an acquire by a time that was over when redlockd read it,
+	// which is refused.
+	overdue = "overdue"
 )
 
 // answer is what a client knows after a call.
@@ -33,8 +36,12 @@ type call struct {
 	client, redlockd int
 	kind, key, token string
 	ttl              time.Duration
-	sent, got        time.Duration
-	answer           answer
+	// most is the longest that the TTL may be, where it is told by a time (PXAT).
+	most      time.Duration
+	sent, got time.Duration
+	// left is when the answer left redlockd, or 0 where the system does not say.
+	left   time.Duration
+	answer answer
 	// value is what a read found, or what an unknown answer said.
 	value string
 	old   bool // asked of the old Redis
@@ -44,6 +51,12 @@ type call struct {
 	undoes bool
 	// frozen is whether that redlockd stood still between the two.
 	frozen bool
+	// amiss is what a redlockd that is well does not do, if it was well.
+	amiss string
+	// byTime is whether the TTL was told by a time.
+	byTime bool
+	// n numbers the calls of a run.
+	n int
 	// grant numbers the lock that the client acts for, 0 for none.
 	grant int
 }
@@ -52,8 +65,13 @@ type call struct {
 func (c *call) gives() bool { return c.kind == acquire || c.kind == extend || c.kind == renew }
 
 func (c *call) String() string {
-	return fmt.Sprintf("%9.3f..%9.3f client %-2d redlockd %d %-7s %s token %s ttl %v: %v %s",
-		c.sent.Seconds(), c.got.Seconds(), c.client, c.redlockd, c.kind, c.key, c.token, c.ttl, c.answer, c.value)
+	return fmt.Sprintf("%9.3f..%9.3f call %d client %-2d redlockd %d %-7s %s token %s ttl %v: %v %s",
+		c.sent.Seconds(), c.got.Seconds(), c.n, c.client, c.redlockd, c.kind, c.key, c.token, c.ttl, c.answer, c.value)
+}
+
+// name is short, for lists of causes.
+func (c *call) name() string {
+	return fmt.Sprintf("%s %d by client %d at redlockd %d (%v, sent %.3fs)", c.kind, c.n, c.client, c.redlockd, c.answer, c.sent.Seconds())
 }
 
 // history is every call, by key, and every fault, in order.
@@ -65,6 +83,7 @@ type history struct {
 	faults     []string
 	faultTimes []time.Duration
 	violations []string
+	troubles   []*trouble
 	// stood are the times in which the bench itself stood still.
 	stood []stillness
 	// bares are the times of bare majorities.
@@ -167,8 +186,9 @@ func (h *history) onBares() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
+	w := &times{troubles: h.troubles, stood: h.stood}
 	for _, calls := range h.keys {
-		for _, s := range spansOf(bySent(calls), bySending) {
+		for _, s := range spansOf(bySent(calls), w, bySending) {
 			if h.onBare(s) {
 				n++
 			}

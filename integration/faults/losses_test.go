@@ -2,8 +2,6 @@ package faults
 
 import (
 	"net"
-	"os"
-	"os/exec"
 	"time"
 )
 
@@ -21,6 +19,11 @@ const greatestStep = 6 * time.Second
 func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Duration) {
 	s.b.h.fault("%s: master %s (peer %s, %v, %v)", how, m.name, peer.name, wait, ahead)
 	defer s.b.h.fault("%s: master %s done", how, m.name)
+	away := s.ofMasters(how, m)
+	if how == "clock step" && ahead < 0 {
+		away.back = -ahead
+	}
+	defer s.b.endInQuarantine(away)
 	switch how {
 	case "empty restart":
 		m.Kill()
@@ -43,12 +46,10 @@ func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Du
 		s.b.do(m, "CONFIG", "SET", "maxmemory", "0")
 		s.b.do(m, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	case "old disk":
-		old := m.Dir + ".old"
-		_ = exec.Command("cp", "-r", m.Dir, old).Run()
+		m.CopyDisk()
 		time.Sleep(1100*time.Millisecond + wait) // longer than a beat (M4)
 		m.Kill()
-		_ = os.RemoveAll(m.Dir)
-		_ = os.Rename(old, m.Dir)
+		m.RestoreDisk()
 		m.Restart()
 	case "clock step":
 		s.b.setAhead(m, m.ahead+ahead)

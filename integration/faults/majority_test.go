@@ -30,6 +30,7 @@ func ambush(s *schedule) func() {
 		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
 			away[0].name, away[1].name, apart, cut, how, victim.name)
 		began := s.b.h.now()
+		absent := s.ofMasters("ambush", away...)
 		for _, m := range away {
 			s.setAway(m, true, cut)
 		}
@@ -56,6 +57,7 @@ func ambush(s *schedule) func() {
 			lose()
 		}
 		s.b.h.fault("ambush: masters %s and %s back", away[0].name, away[1].name)
+		s.b.h.end(absent)
 		time.Sleep(time.Second)
 		s.freeRedlockd(watcher)
 		s.free(away, 0)
@@ -92,6 +94,7 @@ func majorityFrozen(s *schedule) func() {
 	for1 := 100*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
 	return func() {
 		s.b.h.fault("majority frozen: %s for %v", names(ms), for1)
+		away := s.ofMasters("majority frozen", ms...)
 		for _, m := range ms {
 			m.Freeze()
 		}
@@ -100,6 +103,7 @@ func majorityFrozen(s *schedule) func() {
 			m.Thaw()
 		}
 		s.b.h.fault("majority frozen: thawed")
+		s.b.h.end(away)
 		s.free(ms, 0)
 	}
 }
@@ -113,6 +117,8 @@ func majorityRestart(s *schedule) func() {
 	ms := s.takeMasters(3, nil)
 	return func() {
 		s.b.h.fault("majority restart: %s", names(ms))
+		away := s.ofMasters("majority restart", ms...)
+		defer s.b.endInQuarantine(away)
 		for _, m := range ms {
 			m.Kill()
 		}
@@ -120,5 +126,46 @@ func majorityRestart(s *schedule) func() {
 			m.RestartEmpty()
 		}
 		s.free(ms, s.b.window)
+	}
+}
+
+// majorityOfDisks restarts three masters that keep all on their disks, while
+// one redlockd stands still: with what they had, or one of them with what it had
+// longer than a beat before (M4).
+func majorityOfDisks(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3, func(m *master) bool { return m.fsync == "always" })
+	n := s.takeRedlockd()
+	old, wait := s.rng.IntN(2) == 0, rand64(s.rng, 300*time.Millisecond)
+	return func() {
+		s.b.h.fault("majority of disks: %s, one of them an old one: %v", names(ms), old)
+		away := s.ofMasters("majority of disks", ms...)
+		if n < 0 {
+			s.restartDisks(ms, old, wait)
+		} else {
+			s.b.frozenFor(s.b.redlockds[n], func() { s.restartDisks(ms, old, wait) })
+			s.freeRedlockd(n)
+		}
+		s.b.endInQuarantine(away)
+		s.free(ms, s.b.window)
+	}
+}
+
+func (s *schedule) restartDisks(ms []*master, old bool, wait time.Duration) {
+	if old {
+		ms[0].CopyDisk()
+		time.Sleep(1100*time.Millisecond + wait) // longer than a beat (M4)
+	}
+	for _, m := range ms {
+		m.Kill()
+	}
+	time.Sleep(wait)
+	if old {
+		ms[0].RestoreDisk()
+	}
+	for _, m := range ms {
+		m.Restart()
 	}
 }

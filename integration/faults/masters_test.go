@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -12,6 +13,8 @@ func aofRestart(s *schedule) func() {
 	wait := rand64(s.rng, 300*time.Millisecond)
 	return func() {
 		s.b.h.fault("aof restart: master %s", ms[0].name)
+		away := s.ofMasters("aof restart", ms...)
+		defer s.b.endInQuarantine(away)
 		ms[0].Kill()
 		time.Sleep(wait)
 		ms[0].Restart()
@@ -31,18 +34,21 @@ func diskFull(fsync string) func(*schedule) func() {
 		m, wait := ms[0], 200*time.Millisecond+rand64(s.rng, s.b.maxTTL)
 		return func() {
 			s.b.h.fault("disk full: master %s (%s) for %v", m.name, fsync, wait)
+			away := s.ofMasters("disk full", m)
 			if err := m.FullDisk(0); err != nil {
 				s.b.tb.Errorf("limiting the disk of master %s: %v", m.name, err)
 			}
 			time.Sleep(wait)
 			if fsync == "always" {
 				m.Restart()
+				s.b.endInQuarantine(away)
 				s.free(ms, s.b.window)
 				return
 			}
 			if err := m.FullDisk(-1); err != nil {
 				s.b.tb.Errorf("the disk of master %s: %v", m.name, err)
 			}
+			s.b.h.end(away)
 			time.Sleep(200 * time.Millisecond)
 			s.free(ms, 0)
 		}
@@ -58,9 +64,11 @@ func memoryFull(s *schedule) func() {
 	wait := 100*time.Millisecond + rand64(s.rng, s.b.maxTTL)
 	return func() {
 		s.b.h.fault("memory full: master %s for %v", ms[0].name, wait)
+		away := s.ofMasters("memory full", ms...)
 		s.b.do(ms[0], "CONFIG", "SET", "maxmemory", "1")
 		time.Sleep(wait)
 		s.b.do(ms[0], "CONFIG", "SET", "maxmemory", "0")
+		s.b.h.end(away)
 		s.free(ms, 0)
 	}
 }
@@ -72,6 +80,7 @@ func freezeMaster(s *schedule) func() {
 	}
 	for1 := 50*time.Millisecond + rand64(s.rng, 2*s.b.maxTTL)
 	return func() {
+		away := s.ofMasters("freeze", ms...)
 		for _, m := range ms {
 			s.b.h.fault("freeze master: %s for %v", m.name, for1)
 			m.Freeze()
@@ -81,6 +90,7 @@ func freezeMaster(s *schedule) func() {
 			m.Thaw()
 		}
 		s.b.h.fault("freeze master: thawed")
+		s.b.h.end(away)
 		time.Sleep(200 * time.Millisecond)
 		s.free(ms, 0)
 	}
@@ -95,6 +105,8 @@ func harmless(args ...any) func(*schedule) func() {
 		}
 		return func() {
 			s.b.h.fault("%v: master %s", args, ms[0].name)
+			away := s.ofMasters(fmt.Sprint(args...), ms...)
+			defer s.b.h.end(away)
 			s.b.do(ms[0], args...)
 			s.free(ms, 0)
 		}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -23,8 +24,8 @@ type asked struct {
 	*call
 	// end is until when its grant is certain.
 	end time.Duration
-	// excused is whether the token in its way may be that of a call of which
-	// nobody knows whether it has happened.
+	// excused is whether there is a cause beside a holder and what his hold
+	// has beyond the TTL.
 	excused bool
 }
 
@@ -35,7 +36,7 @@ const readSlack = 150 * time.Millisecond
 // lockModel is one lock. Calls with unknown answers are not in the histories:
 // what they may have ended cuts certainty short (certainEnd), and what they
 // may have taken excuses refusals.
-func lockModel(refusals refusals) porcupine.Model {
+func lockModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return lock{} },
 		Step: func(state, input, _ any) (bool, any) {
@@ -43,7 +44,7 @@ func lockModel(refusals refusals) porcupine.Model {
 			if in.got < s.notBefore {
 				return false, s
 			}
-			return s.step(in, refusals)
+			return s.step(in)
 		},
 	}
 }
@@ -58,47 +59,34 @@ func (s lock) ended(in asked, early time.Duration) (bool, lock) {
 	return in.got >= s.certain-early, s
 }
 
-// refusals is how a refusal is judged.
-type refusals int
-
-const (
-	unchecked refusals = iota
-	// byCopies: somebody holds it, or what a release has not reached yet may
-	// refuse together with silent masters until its hold is over (V4).
-	byCopies
-	// byHolders: somebody holds it.
-	byHolders
-)
-
-func (s lock) mayRefuse(in asked, judged refusals) bool {
-	there := s.grant != 0 || judged == byCopies
-	return judged == unchecked || in.excused || there && in.sent <= s.longest
+func (s lock) mayRefuse(in asked) bool {
+	return in.excused || s.grant != 0 && in.sent <= s.longest
 }
 
-func (s lock) step(in asked, refusals refusals) (bool, lock) {
+func (s lock) step(in asked) (bool, lock) {
 	over, later := s.ended(in, 0)
 	switch {
 	case in.kind == acquire && in.answer == yes:
-		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
+		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.holdEnd()
 		return over, later
 	case in.kind == renew && in.answer == yes:
 		if s.grant != 0 && s.token == in.token {
-			s.certain, s.longest = in.end, max(s.longest, in.longest())
+			s.certain, s.longest = in.end, max(s.longest, in.holdEnd())
 			return true, s
 		}
-		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
+		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.holdEnd()
 		return over, later
 	case in.kind == renew: // another's
-		return (s.token != in.token || over) && (s.mayRefuse(in, refusals)), s
+		return (s.token != in.token || over) && (s.mayRefuse(in)), s
 	case in.kind == acquire: // held
-		return s.mayRefuse(in, refusals), s
+		return s.mayRefuse(in), s
 	case in.kind == extend && in.answer == yes:
 		if s.grant != 0 && s.token == in.token {
-			s.certain, s.longest = in.end, max(s.longest, in.longest())
+			s.certain, s.longest = in.end, max(s.longest, in.holdEnd())
 			return true, s
 		}
 		// Extended after an end that nobody saw.
-		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.longest()
+		later.grant, later.token, later.certain, later.longest = in.grant, in.token, in.end, in.holdEnd()
 		return over && in.excused, later
 	case in.kind == release && in.answer == yes:
 		if s.grant != 0 && s.token == in.token {
@@ -110,46 +98,33 @@ func (s lock) step(in asked, refusals refusals) (bool, lock) {
 		return s.token != in.token || over, later
 	case in.answer == yes: // a read that found a token
 		if s.grant != 0 && s.token == in.value {
-			return s.mayRefuse(in, refusals), s
+			return s.mayRefuse(in), s
 		}
-		return over && (in.excused || refusals == unchecked), later
+		return over && in.excused, later
 	default: // a read that found nothing
 		over, later = s.ended(in, readSlack)
 		return over, later
 	}
 }
 
-// longest is until when a grant may refuse others: its hold on the masters,
-// and what looks at their clocks and a busy machine may add.
-func (c *call) longest() time.Duration {
-	return c.got + c.ttl + c.ttl/50 + 2*timeout + retryBudget + 1500*time.Millisecond
-}
+// holdEnd is until when a grant may refuse others.
+func (c *call) holdEnd() time.Duration { return c.longest(c.got) }
 
 // linearizable asks porcupine about one key.
-func linearizable(calls []*call, judged refusals) porcupine.CheckResult {
+func (j *keyJudge) linearizable() porcupine.CheckResult {
 	var ops []porcupine.Operation
-	for _, c := range calls {
+	for _, c := range j.calls {
 		if c.answer == unknown || c.undoes {
 			continue
 		}
-		in := asked{call: c, end: certainEnd(c, calls, bySending), excused: c.old || excused(c, calls)}
+		in := asked{call: c, end: certainEnd(c, j.calls, j.w, bySending, nil), excused: c.old || j.excused(c)}
 		ops = append(ops, porcupine.Operation{ClientId: c.client, Input: in, Call: int64(c.sent), Return: int64(c.got)})
 	}
-	return porcupine.CheckOperationsTimeout(lockModel(judged), ops, 20*time.Second)
+	return porcupine.CheckOperationsTimeout(lockModel(), ops, 20*time.Second)
 }
 
-// excused is whether a call without a known answer may stand behind c's, or an
-// attempt with c's own token through another redlockd: of those several may
-// refuse one another, and nobody can tell them from one lock.
-func excused(c *call, calls []*call) bool {
-	equal := c.token == equalToken || c.value == equalToken
-	for _, o := range calls {
-		beside := o.redlockd != c.redlockd && c.sent < o.got+timeout
-		switch {
-		case o.kind == read || o.sent >= c.got:
-		case o.answer == unknown, equal && beside && o.kind == acquire:
-			return true
-		}
-	}
-	return false
+// excused is whether an answer has a cause that porcupine does not know of.
+func (j *keyJudge) excused(c *call) bool {
+	found, _ := j.causes(c)
+	return slices.ContainsFunc(found, func(f cause) bool { return f.kind != holder && f.kind != padding })
 }

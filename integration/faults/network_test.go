@@ -28,6 +28,11 @@ func linkFault(how string) func(*schedule) func() {
 		}
 		return func() {
 			s.b.h.fault("%s: redlockd %d (%d is all) to %s, latency %v, for %v", how, which, len(s.b.redlockds), names(ms), latency, for1)
+			whose := which
+			if which == len(s.b.redlockds) {
+				whose = everyone
+			}
+			t := s.b.h.begin(trouble{what: how, redlockd: whose, masters: s.indices(ms)})
 			switch how {
 			case "drop":
 				each((*rig.Link).Drop)
@@ -42,9 +47,42 @@ func linkFault(how string) func(*schedule) func() {
 			time.Sleep(for1)
 			each(func(l *rig.Link) { l.Mend(); l.Slow(0) })
 			s.b.h.fault("%s: over", how)
+			s.b.h.end(t)
 			time.Sleep(200 * time.Millisecond)
 			s.free(ms, 0)
 		}
+	}
+}
+
+// oneWay makes one redlockd's way to most masters slow in one direction, by
+// about as much as an attempt may take: what it gave up arrives, or is answered
+// when it counts no more.
+func oneWay(s *schedule) func() {
+	if !s.allFree() {
+		return nil
+	}
+	ms := s.takeMasters(3+s.rng.IntN(3), nil)
+	which, to := s.rng.IntN(len(s.b.redlockds)), s.rng.IntN(4) > 0
+	latency := timeout/2 + rand64(s.rng, timeout)
+	for1 := time.Second + rand64(s.rng, 2*s.b.maxTTL)
+	return func() {
+		s.b.h.fault("one way: redlockd %d and %s, towards the masters %v, latency %v, for %v", which, names(ms), to, latency, for1)
+		t := s.b.h.begin(trouble{what: "one way", redlockd: which, masters: s.indices(ms)})
+		slow := (*rig.Link).SlowFrom
+		if to {
+			slow = (*rig.Link).SlowTo
+		}
+		links := s.b.redlockds[which].links
+		for _, i := range s.indices(ms) {
+			slow(links[i], latency)
+		}
+		time.Sleep(for1)
+		for _, i := range s.indices(ms) {
+			slow(links[i], 0)
+		}
+		s.b.h.fault("one way: over")
+		s.b.h.end(t)
+		s.free(ms, 0)
 	}
 }
 

@@ -11,8 +11,13 @@ import (
 // the masters two at most are away or in quarantine, unless a fault says
 // otherwise, and two at most lose their memory within the greatest hold (P1).
 type schedule struct {
-	b   *bench
-	rng *rand.Rand
+	b *bench
+	// rng is what a fault draws its details from, anew for each; pick draws
+	// which faults there are, when, and of whom.
+	rng, pick *rand.Rand
+	// now is the fault that is being prepared, and only whom it must take, if
+	// it is repeated.
+	now, only *carried
 
 	mu    sync.Mutex
 	busy  []bool      // masters
@@ -27,7 +32,7 @@ type schedule struct {
 }
 
 func newSchedule(b *bench) *schedule {
-	return &schedule{b: b, rng: rand.New(rand.NewPCG(b.seed, 1<<40)), busy: make([]bool, len(b.masters)),
+	return &schedule{b: b, pick: rand.New(rand.NewPCG(b.seed, 1<<40)), now: &carried{}, busy: make([]bool, len(b.masters)),
 		until: make([]time.Time, len(b.masters)), taken: make([]bool, len(b.redlockds)), ran: map[string]int{},
 		few: kinds(), all: whole(), over: b.ended}
 }
@@ -67,6 +72,9 @@ func (s *schedule) mastersFree() bool {
 }
 
 func (s *schedule) allFree() bool {
+	if s.only != nil {
+		return true
+	}
 	free := s.mastersFree()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,6 +87,12 @@ func (s *schedule) allFree() bool {
 func (s *schedule) takeMasters(n int, has func(*master) bool) []*master {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.only != nil {
+		n = min(n, len(s.only.masters))
+		out := s.takeThese(s.only.masters[:n])
+		s.only.masters = s.only.masters[n:]
+		return out
+	}
 	var free, all []int
 	for i := range s.busy {
 		if s.isFree(i) {
@@ -92,9 +106,13 @@ func (s *schedule) takeMasters(n int, has func(*master) bool) []*master {
 	if len(free) < n || n < 3 && away+n > 2 || n >= 3 && away > 0 {
 		return nil
 	}
-	s.rng.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
-	var out []*master
-	for _, i := range free[:n] {
+	s.pick.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
+	s.now.masters = append(s.now.masters, free[:n]...)
+	return s.takeThese(free[:n])
+}
+
+func (s *schedule) takeThese(list []int) (out []*master) {
+	for _, i := range list {
 		s.busy[i] = true
 		out = append(out, s.b.masters[i])
 	}
@@ -115,11 +133,18 @@ func (s *schedule) free(ms []*master, quarantine time.Duration) {
 func (s *schedule) takeRedlockd() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.rng.IntN(len(s.taken))
+	n := s.pick.IntN(len(s.taken))
+	if s.only != nil {
+		if len(s.only.redlockds) == 0 {
+			return -1
+		}
+		n, s.only.redlockds = s.only.redlockds[0], s.only.redlockds[1:]
+	}
 	if s.taken[n] {
 		return -1
 	}
 	s.taken[n] = true
+	s.now.redlockds = append(s.now.redlockds, n)
 	return n
 }
 
@@ -141,14 +166,14 @@ func (s *schedule) run() {
 		case due && s.begin(&all):
 			turn = time.Now().Add(s.b.window + time.Second)
 		case due && !s.mastersFree():
-			if s.rng.IntN(4) == 0 {
+			if s.pick.IntN(4) == 0 {
 				s.begin(&bag{kinds: []kind{{"freeze redlockd", 1, freezeRedlockd}}})
 			}
 		case due: // until the redlockd are free, too
 		default:
 			s.begin(&few)
 		}
-		time.Sleep(20*time.Millisecond + rand64(s.rng, 150*time.Millisecond))
+		time.Sleep(20*time.Millisecond + rand64(s.pick, 150*time.Millisecond))
 	}
 	s.wg.Wait()
 }
@@ -156,12 +181,24 @@ func (s *schedule) run() {
 // begin draws a fault and runs it, or puts it back where what it needs is not
 // free.
 func (s *schedule) begin(from *bag) bool {
-	k := from.draw(s.rng)
-	f := k.prepare(s)
-	if f == nil {
+	k := from.draw(s.pick)
+	if !s.carryOut(k, s.pick.Uint64()) {
 		from.left = append(from.left, k)
 		return false
 	}
+	return true
+}
+
+// carryOut runs a fault, with draws of its own, and records it, or returns
+// false where what it needs is not free.
+func (s *schedule) carryOut(k kind, draws uint64) bool {
+	s.rng = rand.New(rand.NewPCG(draws, 0))
+	s.now = &carried{at: s.b.h.now(), kind: k.name, draws: draws}
+	f := k.prepare(s)
+	if f == nil {
+		return false
+	}
+	s.b.record(*s.now)
 	s.count(k.name)
 	s.wg.Go(f)
 	return true

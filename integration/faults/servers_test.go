@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,6 +96,7 @@ func (b *bench) newMaster(fsync, clock string) *master {
 // setAhead moves its wall clock.
 func (b *bench) setAhead(m *master, d time.Duration) {
 	m.ahead = d
+	b.noteAhead(m)
 	f, err := os.OpenFile(m.aheadFile, os.O_WRONLY, 0)
 	if err != nil {
 		b.tb.Errorf("clock of %s: %v", m.name, err)
@@ -102,6 +104,13 @@ func (b *bench) setAhead(m *master, d time.Duration) {
 	}
 	defer f.Close()
 	_, _ = f.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(d.Microseconds())), 0)
+}
+
+// noteAhead is for clients that tell times by the masters' clocks.
+func (b *bench) noteAhead(m *master) {
+	b.h.mu.Lock()
+	defer b.h.mu.Unlock()
+	b.ahead[slices.Index(b.masters, m)] = m.ahead
 }
 
 func (b *bench) do(m *master, args ...any) {
@@ -126,8 +135,10 @@ func clockLibrary(k keeper) string {
 // redlockd is one process under test, with links of its own to all masters.
 type redlockd struct {
 	*rig.Redlockd
-	addr  string
-	links []*rig.Link
+	addr string
+	// maxTTL is the greatest that it allows.
+	maxTTL time.Duration
+	links  []*rig.Link
 	// disturbed is when it was last frozen or killed, in nanoseconds since
 	// the bench began; disturbing while it is.
 	disturbed  atomic.Int64
@@ -146,12 +157,16 @@ func (b *bench) newRedlockd(n int) *redlockd {
 		r.links = append(r.links, l)
 		cfg.Masters, cfg.Names = append(cfg.Masters, l.Addr), append(cfg.Names, m.name)
 	}
+	if b.differ && n == b.plan.redlockds-1 {
+		cfg.Timeout, cfg.MaxTTL = timeout/2, (cfg.MaxTTL * 2 / 3).Truncate(time.Millisecond)
+	}
 	if b.each != nil {
 		b.each(n, &cfg)
 	}
 	if n == 0 {
 		rig.Bootstrap(k, cfg)
 	}
+	r.maxTTL = cfg.MaxTTL
 	r.Redlockd = rig.JoinRedlockd(k, cfg)
 	return r
 }

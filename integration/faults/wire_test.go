@@ -16,7 +16,62 @@ type errReply string
 
 func (e errReply) Error() string { return string(e) }
 
+var errOtherProcess = errors.New("not sent: it would be to another process")
+
 var errNull = errors.New("null")
+
+// do makes one call and puts it into the history.
+func (c *client) do(e *call, r int, args ...string) *call {
+	e.client, e.redlockd, e.old, e.n = c.id, r, c.old, int(c.b.calls.Add(1))
+	e.most = max(e.most, e.ttl)
+	e.undoes = c.b.old > 0 && e.kind == release && e.grant == 0
+	// Now and then a client that does not wait, and is gone.
+	wait := stay + slack + 3*time.Second
+	switch {
+	case c.rng.IntN(40) == 0:
+		wait = time.Duration(1+c.rng.IntN(300)) * time.Millisecond
+	case e.kind == acquire && c.rng.IntN(10) == 0:
+		// It leaves while its lock is being taken, and asks elsewhere.
+		wait = time.Duration(200+c.rng.IntN(2000)) * time.Microsecond
+	}
+	server := c.b.doors[r]
+	e.sent = c.b.h.now()
+	text, err := c.ask(r, wait, args...)
+	e.got = c.b.h.now()
+	if s := c.stamps[r]; s != nil && err == nil {
+		e.left = e.got - time.Since(s.at)
+	}
+	calm := !server.disturbing.Load() && server.disturbed.Load() < int64(e.sent)
+	e.frozen = !calm
+	var told errReply
+	switch {
+	case err == nil && text == "0" && e.kind != read:
+		e.answer = no
+	case err == nil:
+		e.answer, e.value = yes, text
+	case err == errNull:
+		e.answer = no
+	case errors.As(err, &told):
+		e.answer, e.value = unknown, told.Error()
+		if e.byTime && strings.HasPrefix(e.value, "ERR invalid expire time") {
+			e.kind = overdue
+			break
+		}
+		if !strings.HasPrefix(e.value, "NOQUORUM ") {
+			c.b.h.violation("an error other than NOQUORUM: %v", e)
+		}
+	default:
+		e.answer, e.value = unknown, err.Error()
+		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
+			e.amiss = "a broken connection or no answer"
+		}
+	}
+	if calm && e.got-e.sent > stay+slack {
+		e.amiss = "a late answer"
+	}
+	c.b.h.add(e)
+	return e
+}
 
 // ask sends one command and reads its reply: a text, errNull, an errReply, or
 // what broke the connection.
@@ -26,7 +81,16 @@ func (c *client) ask(r int, wait time.Duration, args ...string) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		c.conns[r], c.bufs[r], c.opened[r] = conn, bufio.NewReader(conn), c.b.h.now()
+		// A key of one process is not asked of the next.
+		if c.process != anyProcess && c.process != c.b.process.Load() {
+			conn.Close()
+			return "", errOtherProcess
+		}
+		c.conns[r], c.stamps[r], c.opened[r] = conn, newStamped(conn), c.b.h.now()
+		c.bufs[r] = bufio.NewReader(conn)
+		if c.stamps[r] != nil {
+			c.bufs[r] = bufio.NewReader(c.stamps[r])
+		}
 	}
 	var w strings.Builder
 	fmt.Fprintf(&w, "*%d\r\n", len(args))

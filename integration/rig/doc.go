@@ -5,7 +5,8 @@
 //
 // A Master is one redis-server that can be killed, frozen, thawed and
 // restarted, with its disk or empty, and whose disk can be full. A Link is a network in front of it that
-// can be slow, stalled and cut (toxiproxy). A Redlockd is the process under
+// can be slow, each way or one, stalled and cut (toxiproxy). A Mover is an
+// address that moves to another server. A Redlockd is the process under
 // test, over what its Config says. All of them belong to a test, end with it,
 // and fail it when they do not do as they are told; redlockd must end with
 // exit code 0.

@@ -45,21 +45,31 @@ const forever = time.Hour
 // Slow makes every byte arrive this much later, each way; 0 ends it, and Stall.
 func (l *Link) Slow(latency time.Duration) {
 	l.tb.Helper()
-	for _, way := range []string{"upstream", "downstream"} {
-		// What it holds back goes on its way when it is removed.
-		if l.proxy.Toxics.GetToxic(way) != nil {
-			if err := l.proxy.Toxics.RemoveToxic(context.Background(), way); err != nil {
-				l.tb.Errorf("link %s: %v", l.Addr, err)
-			}
-		}
-		if latency == 0 {
-			continue
-		}
-		toxic := fmt.Sprintf(`{"name": %q, "type": "latency", "stream": %q, "attributes": {"latency": %d}}`,
-			way, way, latency.Milliseconds())
-		if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+	l.SlowTo(latency)
+	l.SlowFrom(latency)
+}
+
+// SlowTo is Slow for what goes to the master only.
+func (l *Link) SlowTo(latency time.Duration) { l.slow("upstream", latency) }
+
+// SlowFrom is Slow for what comes from the master only.
+func (l *Link) SlowFrom(latency time.Duration) { l.slow("downstream", latency) }
+
+func (l *Link) slow(way string, latency time.Duration) {
+	l.tb.Helper()
+	// What it holds back goes on its way when it is removed.
+	if l.proxy.Toxics.GetToxic(way) != nil {
+		if err := l.proxy.Toxics.RemoveToxic(context.Background(), way); err != nil {
 			l.tb.Errorf("link %s: %v", l.Addr, err)
 		}
+	}
+	if latency == 0 {
+		return
+	}
+	toxic := fmt.Sprintf(`{"name": %q, "type": "latency", "stream": %q, "attributes": {"latency": %d}}`,
+		way, way, latency.Milliseconds())
+	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+		l.tb.Errorf("link %s: %v", l.Addr, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package rig
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -161,6 +162,25 @@ func (m *Master) Restart() {
 		return err == nil, fmt.Sprint(err)
 	})
 }
+
+// CopyDisk keeps what is on the disk now for RestoreDisk.
+func (m *Master) CopyDisk() {
+	m.tb.Helper()
+	_ = os.RemoveAll(m.diskCopy())
+	if err := os.CopyFS(m.diskCopy(), os.DirFS(m.Dir)); err != nil {
+		m.tb.Errorf("copying the disk of %s: %v", m.Addr, err)
+	}
+}
+
+// RestoreDisk puts back what CopyDisk kept. The process must have been killed.
+func (m *Master) RestoreDisk() {
+	m.tb.Helper()
+	if err := errors.Join(os.RemoveAll(m.Dir), os.Rename(m.diskCopy(), m.Dir)); err != nil {
+		m.tb.Errorf("restoring the disk of %s: %v", m.Addr, err)
+	}
+}
+
+func (m *Master) diskCopy() string { return m.Dir + ".old" }
 
 // FailOver makes the master a copy of another and promotes it, as an operator
 // does behind one address: the process and its run_id stay, the keys are the

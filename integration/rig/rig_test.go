@@ -113,8 +113,21 @@ func TestRig(t *testing.T) {
 		if err := c.Ping(ctx).Err(); err != nil || time.Since(start) < 100*time.Millisecond {
 			t.Errorf("PING over 50 ms each way: %v after %v", err, time.Since(start))
 		}
-		l.Stall()
 		answered := make(chan error, 1)
+		l.Slow(0)
+		l.SlowFrom(forever)
+		go func() { answered <- c.Set(ctx, "one way", "v", 0).Err() }()
+		Eventually(t, "what goes to the master arrives", func() (bool, string) { return m.Holds("one way", "v"), "" })
+		select {
+		case err := <-answered:
+			t.Errorf("a link stalled one way answers %v", err)
+		default:
+		}
+		l.SlowFrom(0)
+		if err := <-answered; err != nil {
+			t.Errorf("what was stalled one way: %v", err)
+		}
+		l.Stall()
 		go func() { answered <- c.Set(ctx, "k", "v", 0).Err() }()
 		select {
 		case err := <-answered:
@@ -137,5 +150,23 @@ func TestRig(t *testing.T) {
 			err := c.Ping(ctx).Err()
 			return err == nil, ""
 		})
+	})
+	t.Run("an address that moves keeps its connections", func(t *testing.T) {
+		old, next := StartMaster(t), StartMaster(t)
+		m := NewMover(t, old.Addr)
+		before := Direct(m.Addr, "")
+		defer before.Close()
+		if err := before.Ping(ctx).Err(); err != nil {
+			t.Fatal(err)
+		}
+		m.Move(next.Addr)
+		after := Direct(m.Addr, "")
+		defer after.Close()
+		if err := errors.Join(before.Set(ctx, "k", "before", 0).Err(), after.Set(ctx, "k", "after", 0).Err()); err != nil {
+			t.Fatal(err)
+		}
+		if !old.Holds("k", "before") || !next.Holds("k", "after") {
+			t.Error("the two connections do not go to two servers")
+		}
 	})
 }

@@ -1,0 +1,79 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// A judge that excuses everything would let every run pass. So here is what it
+// must not excuse, and, next to each, what it must.
+func TestJudge(t *testing.T) {
+	const ms = time.Millisecond
+	took := func(n int, token string, sent, ttl time.Duration, a answer) *call {
+		return &call{n: n, client: n, kind: acquire, token: token, sent: sent, got: sent + 10*ms, ttl: ttl, most: ttl, answer: a, value: "NOQUORUM x"}
+	}
+	did := func(n int, kind, token string, sent time.Duration, a answer) *call {
+		return &call{n: n, client: n, kind: kind, token: token, sent: sent, got: sent + 10*ms, answer: a, value: "NOQUORUM x"}
+	}
+	lost := &trouble{what: "cut", from: 0, to: 4 * time.Second, after: back, masters: []int{1}, redlockd: everyone}
+	short := &trouble{what: "cut", from: 500 * ms, to: 600 * ms, after: back, masters: []int{1}, redlockd: everyone}
+	three := &trouble{what: "cut", from: 900 * ms, to: 1100 * ms, after: back, masters: []int{0, 1, 2}, redlockd: 0}
+	frozen := &trouble{what: "freeze", from: 0, to: 3 * time.Second, after: back, redlockd: 0}
+	long := took(1, "a", 0, time.Second, yes)
+	unknownOne := took(1, "a", 0, time.Second, unknown)
+	broken := took(1, "a", 0, time.Second, unknown)
+	broken.value = "EOF"
+	freed := did(2, release, "a", 500*ms, yes)
+	for _, c := range []struct {
+		name     string
+		before   []*call
+		troubles []*trouble
+		is       *call
+		want     string // the strongest cause, or none
+	}{
+		{"refused while somebody holds it", []*call{long}, nil, took(9, "b", 500*ms, time.Second, no), holder},
+		{"refused in the padding", []*call{long}, nil, took(9, "b", 1500*ms, time.Second, no), padding},
+		{"refused after the hold", []*call{long}, nil, took(9, "b", 3*time.Second, time.Second, no), ""},
+		{"refused by nobody", nil, nil, took(9, "b", 500*ms, time.Second, no), ""},
+		{"refused by a lock that was released", []*call{long, freed}, nil, took(9, "b", 600*ms, time.Second, no), ""},
+		{"refused by a copy that the release did not reach", []*call{long, freed}, []*trouble{short}, took(9, "b", 600*ms, time.Second, no), copies},
+		{"refused by a copy after its hold", []*call{long, freed}, []*trouble{lost}, took(9, "b", 3500*ms, time.Second, no), ""},
+		{"refused by an unknown attempt", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 1200*ms, time.Second, no), tried},
+		{"refused by an unknown attempt after its hold", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 3500*ms, time.Second, no), ""},
+		{"refused by an unknown attempt that was undone", []*call{unknownOne}, nil, took(9, "b", 1800*ms, time.Second, no), ""},
+		{"refused by an attempt that a frozen redlockd may make yet", []*call{broken}, []*trouble{frozen, lost}, took(9, "b", 4500*ms, time.Second, no), tried},
+		{"a release of the holder's is denied", []*call{long}, nil, did(9, release, "a", 500*ms, no), ""},
+		{"a release after the end", []*call{long}, nil, did(9, release, "a", 1500*ms, no), holder},
+		{"an extend of the holder's is denied", []*call{long}, nil, did(9, extend, "a", 500*ms, no), ""},
+		{"a read finds nothing while somebody holds it", []*call{long}, nil, did(9, read, "", 500*ms, no), ""},
+		{"a read finds nothing after a release", []*call{long, freed}, nil, did(9, read, "", 600*ms, no), holder},
+		{"a renewal by the holder is refused, with a copy beside", []*call{took(2, "b", 0, 2*time.Second, unknown), took(1, "a", 100*ms, time.Second, yes)},
+			[]*trouble{lost}, did(9, renew, "a", 500*ms, no), ""},
+		{"a read finds another's beside the holder", []*call{took(2, "b", 0, 2*time.Second, unknown), long},
+			[]*trouble{lost}, func() *call { c := did(9, read, "", 500*ms, yes); c.value = "b"; return c }(), ""},
+		{"no majority though all is well", []*call{long}, nil, did(9, extend, "a", 500*ms, unknown), ""},
+		{"no majority while three masters are away", []*call{long}, []*trouble{three}, took(9, "b", 950*ms, time.Second, unknown), away},
+		{"no majority for whom they are not away", []*call{long}, []*trouble{three}, func() *call {
+			c := did(9, extend, "a", 950*ms, unknown)
+			c.redlockd = 1
+			return c
+		}(), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls := append(slices.Clone(c.before), c.is)
+			w := &times{troubles: c.troubles}
+			j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: 5}
+			found, judged := j.causes(c.is)
+			got := ""
+			for _, kind := range slices.Backward(causeKinds) {
+				if slices.ContainsFunc(found, func(f cause) bool { return f.kind == kind }) {
+					got = kind
+				}
+			}
+			if !judged || got != c.want {
+				t.Errorf("judged %v, cause %q, want %q\n%v\n%s", judged, got, c.want, found, j.considered(c.is))
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+)
+
+// addressEvery is how often a master's address is looked up and dialled anew.
+const addressEvery = 15 * lookEvery
+
+// watchAddress ends the connection c when the master's address leads to another
+// server: a name, a virtual IP or a service that has moved, while a connection
+// to the server of before goes on. That one keeps the seat as long as anybody
+// uses it (M9), so the move would never end. What cannot be reached tells
+// nothing.
+func (l *lane) watchAddress(ctx context.Context, c *connection) {
+	for {
+		wait(ctx, nil, addressEvery)
+		if ctx.Err() != nil {
+			return
+		}
+		if runID := l.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
+			l.log.Warn("the address of a master leads to another server now, redlockd goes there", "run_id", runID)
+			c.close()
+			return
+		}
+	}
+}
+
+// runIDAt is the run_id of the server that the address leads to, if it can be
+// told.
+func (l *lane) runIDAt(ctx context.Context) string {
+	l.mu.Lock()
+	c := newConnection(l.master)
+	l.mu.Unlock()
+	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
+	defer context.AfterFunc(ctx, c.close)()
+	defer c.close()
+	if c.dial(0) != nil {
+		return ""
+	}
+	info, err := c.ask(c.client.B().Info().Section("server").Build())[0].ToString()
+	if err != nil {
+		return ""
+	}
+	return readInfo(info).runID
+}
+
+var errElsewhere = errors.New("its address leads to another server than for database 0")
+
+// isElsewhere reports whether the lane is connected to another server than c,
+// which is a connection for another database of its master.
+func (l *lane) isElsewhere(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.conn != nil && l.conn.runID != c.runID
+}

@@ -1,0 +1,113 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// A change of a lock's token that was won is owed to the masters that were
+// silent, as a release is: else the lock could neither be extended nor released
+// by its new token while these and not others are up. It is no vote, and only
+// ever follows one that a majority has made.
+
+// changed stands for the expiry in the name of a change that is owed: there is
+// one for each key.
+const changed = -1
+
+// oweChanges owes what was won to the masters that were silent: the new tokens,
+// and the releases of what a transact has deleted (V8).
+func (a *attempt) oweChanges() {
+	if !a.op.Replace && a.op.Kind != transact {
+		return
+	}
+	var missed [maxMasters]bool
+	a.mu.Lock()
+	for i, b := range a.ballots {
+		missed[i] = b.vote == silent && !b.lost
+	}
+	a.mu.Unlock()
+	for i, l := range a.masters.lanes {
+		if !missed[i] {
+			continue
+		}
+		if a.op.Replace {
+			l.oweChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
+		}
+		for k := range a.op.steps {
+			s := &a.op.steps[k]
+			switch {
+			case s.change == nil || !s.there():
+			case s.change.Delete:
+				l.send(&task{kind: Release, key: s.key, token: s.state.Token,
+					until: a.began + a.call.q.longestHold()}, a.call.q.now())
+			case s.change.Token != s.state.Token:
+				l.oweChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
+			}
+		}
+	}
+}
+
+// oweChange owes a master the new token of a lock that it may have under an old
+// one, until the hold that began then is over.
+func (l *lane) oweChange(key, from, to string, hold, began time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
+	if before := l.pay(t.name()); before != nil && before.token == from {
+		// It may have missed both.
+		t.from = append(before.from, from)
+	}
+	l.owe(t)
+	l.due = l.due || l.open && !l.frozen()
+	if l.due {
+		l.ready.Signal()
+	}
+}
+
+// sinceChanged looks after the change that is owed on a key, when the master is
+// asked for something else there: a release of the lock goes behind it, and what
+// begins another lock outdates it. Needs mu.
+func (l *lane) sinceChanged(t *task, takes bool) {
+	for _, key := range t.keys() {
+		name := owedKey{key: key, expiry: changed}
+		before := l.owed[name]
+		switch {
+		case before == nil || t == before:
+		case t.kind == Release && !t.rollback:
+			if takes {
+				l.append(l.pay(name))
+			}
+		case t.outdates(before, key):
+			l.pay(name)
+		}
+	}
+}
+
+// outdates is whether a task may begin another lock with one of the tokens that
+// a change would replace.
+func (t *task) outdates(before *task, key string) bool {
+	switch {
+	case t.rollback || t.heals:
+		return false
+	case t.kind == Store || t.kind == Remove:
+		return true
+	}
+	return slices.ContainsFunc(t.locks(), func(n owedKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
+}
+
+// setsOut gives a change that was owed its expiry and its deadline, when it goes
+// out. Where that cannot be it is owed still, as long as the hold is not over.
+// Needs mu.
+func (l *lane) setsOut(t *task, now time.Duration) bool {
+	left := t.until - now
+	if left <= 0 {
+		return false
+	}
+	latest, ok := l.latest(roundHold(left), now)
+	if !ok {
+		l.owe(t)
+		return false
+	}
+	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
+	return true
+}

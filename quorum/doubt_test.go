@@ -1,0 +1,57 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// M5: the silence after a common step outlives the redlockd that saw it: who
+// starts later cannot tell either.
+func TestM5SilenceOutlivesARestart(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
+		time.Sleep(time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.offset += 5 * time.Minute })
+		}
+		time.Sleep(3 * time.Second)
+		c.stop(c.q)
+		c.q = c.redlockd()
+		for range 60 {
+			time.Sleep(3 * time.Second)
+			if o := do(c.q, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatal("another client has the lock, 4 minutes after it was given for 4")
+			}
+		}
+		time.Sleep(6 * time.Minute)
+		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
+	})
+}
+
+// M5: where it was a pause of one redlockd alone, another one that looked all the
+// time knows that no clock stepped, and whoever starts is told.
+func TestM5DoubtIsTakenBack(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		s := &stoppable{}
+		still := c.redlockdBy(s.clock())
+		watches := &stoppable{}
+		c.stop(c.q)
+		c.q = c.redlockdBy(watches.clock())
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, acquire("long", "t", 20*time.Second)), Won)
+		time.Sleep(10 * time.Second)
+		// A time passes that one of them does not count.
+		watches.mu.Lock()
+		watches.skipped += 900 * time.Millisecond
+		watches.mu.Unlock()
+		for _, f := range c.masters {
+			f.set(func() { f.offset += 900 * time.Millisecond })
+		}
+		time.Sleep(4 * time.Second)
+		c.want(do(still, acquire("k", "t", time.Second)), Undecided)
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		fresh := c.redlockdBy(watches.clock())
+		time.Sleep(3 * time.Second)
+		c.want(do(fresh, acquire("other", "t", time.Second)), Won)
+	})
+}

@@ -1,0 +1,134 @@
+package quorum
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// disk keeps what a master has in database 0, and returns what brings it back.
+func (f *fakeMaster) disk() (restore func()) {
+	type entry struct {
+		value string
+		ttl   time.Duration
+	}
+	kept, at := map[string]entry{}, time.Now()
+	for _, key := range f.Keys() {
+		kept[key] = entry{f.holds(key), f.TTL(key)}
+	}
+	return func() {
+		f.FlushAll()
+		for key, e := range kept {
+			if e.ttl == 0 {
+				_ = f.Set(key, e.value)
+			} else if left := e.ttl - time.Since(at); left > 0 {
+				_ = f.Set(key, e.value)
+				f.SetTTL(key, left)
+			}
+		}
+	}
+}
+
+// M4: a majority that lost nothing is back within seconds, beside any number of
+// redlockd, as often as it is restarted, and after all masters were.
+func TestM4MajorityThatLostNothing(t *testing.T) {
+	for _, redlockds := range []int{1, 2, 4} {
+		inBubble(t, 5, func(c *cluster) {
+			for _, f := range c.masters {
+				f.set(func() { f.aof = true })
+			}
+			all := []*Quorum{c.q}
+			for range redlockds - 1 {
+				time.Sleep(170 * time.Millisecond)
+				all = append(all, c.redlockd())
+			}
+			time.Sleep(3 * time.Second)
+			c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
+			time.Sleep(2 * time.Second)
+			for round := range 10 {
+				restarted := slices.Clone(c.masters)
+				if round != 9 {
+					restarted = restarted[round%3 : round%3+3]
+				}
+				for _, f := range restarted {
+					f.kill()
+				}
+				time.Sleep(time.Duration(100+170*round) * time.Millisecond)
+				for _, f := range restarted {
+					f.startWithMemory()
+				}
+				time.Sleep(10 * time.Second)
+				for i, q := range all {
+					if s := q.Status(); s.Voting != 5 {
+						t.Fatalf("round %d, %d redlockd: %d vote for redlockd %d: %+v", round, redlockds, s.Voting, i, s.Masters)
+					}
+				}
+			}
+			c.want(do(c.q, acquire("k", "u", time.Second)), Held)
+		})
+	}
+}
+
+// M4: a disk of a second before is found out, whoever looks first: also one that
+// was cut off when the beat was raised last, and where nobody else is left who
+// saw it.
+func TestM4DiskOfBefore(t *testing.T) {
+	for _, before := range []time.Duration{1200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
+		for _, left := range []bool{true, false} {
+			if !left && before < 2*time.Second {
+				continue
+			}
+			inBubble(t, 3, func(c *cluster) {
+				late, mend := c.cutOff()
+				f := c.masters[0]
+				old := f.disk()
+				time.Sleep(before)
+				c.masters[2].kill()
+				c.want(do(c.q, acquire("k", "t", time.Minute)), Won) // on a and b
+				f.kill()
+				if !left {
+					c.stop(c.q)
+				}
+				old()
+				mend()
+				f.startWithMemory()
+				c.masters[2].mend()
+				for range 200 {
+					time.Sleep(100 * time.Millisecond)
+					if o := do(late, acquire("k", "u", time.Second)); o.Verdict == Won {
+						t.Fatalf("a disk of %v before, another one left: %v: a second holder", before, left)
+					}
+				}
+				if left {
+					return
+				}
+				c.q = c.redlockd()
+			})
+		}
+	}
+}
+
+// cutOff makes all masters sync their logs always, and one more redlockd, which
+// has seen them all and is cut off from them until mend is called.
+func (c *cluster) cutOff() (late *Quorum, mend func()) {
+	direct := slices.Clone(c.cfg.Masters)
+	var links []*link
+	for i := range c.masters {
+		links = append(links, c.throughLink(i))
+	}
+	late = c.redlockd()
+	c.cfg.Masters = direct
+	for _, f := range c.masters {
+		f.set(func() { f.aof = true })
+	}
+	time.Sleep(3 * time.Second)
+	c.want(do(c.q, acquire("long", "t", time.Minute)), Won)
+	time.Sleep(1300 * time.Millisecond)
+	each := func(down bool) {
+		for _, k := range links {
+			k.cut(down)
+		}
+	}
+	each(true)
+	return late, func() { each(false) }
+}

@@ -1,0 +1,89 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// comesLate has a redlockd ask for something whose part for one master is on
+// its way for 8 s, while the connection that it went out on is lost. After 10 s
+// the write would fail.
+func (c *cluster) comesLate(f *fakeMaster, op Op) {
+	c.t.Helper()
+	time.Sleep(500 * time.Millisecond) // no look comes in between
+	f.set(func() { f.way = 8 * time.Second })
+	c.want(do(c.q, op), Won)
+	synctest.Wait()
+	f.set(func() { f.way = 0 })
+	f.cut()
+}
+
+// cut ends all connections, as the network would.
+func (f *fakeMaster) cut() {
+	f.set(func() {
+		for _, p := range f.pipes {
+			_ = p.Close()
+		}
+		f.pipes = nil
+	})
+}
+
+// keepsNextLock takes the lock again, on all masters, before what is late comes
+// in, and expects that to free none of it.
+func (c *cluster) keepsNextLock(f *fakeMaster) {
+	c.t.Helper()
+	f.Del("k") // where what is late would have come in time
+	c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+	synctest.Wait()
+	if n := c.copies("k", "t"); n != 3 {
+		c.t.Fatalf("%d copies before what is late, want 3", n)
+	}
+	time.Sleep(10 * time.Second)
+	if n := c.copies("k", "t"); n != 3 {
+		c.t.Errorf("%d copies of the living lock, want 3: what was asked for before it has freed it", n)
+	}
+}
+
+// M3: what another server behind the address interrupts is ended when the first
+// one is back.
+func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *Config) { cfg.RestartQuarantine = false }, func(c *cluster) {
+		f := c.masters[0]
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		c.comesLate(f, release("k", "t"))
+		for _, runID := range []string{"run-another", "run-a"} {
+			f.set(func() { f.runID = runID })
+			f.cut()
+			time.Sleep(2 * time.Second)
+		}
+		c.keepsNextLock(f)
+	})
+}
+
+// M3: where earlier connections cannot be ended, what deletes has a deadline.
+func TestM3DeadlineWithoutFence(t *testing.T) {
+	for name, op := range map[string]Op{
+		"release": release("k", "t"),
+		"remove":  {Kind: Remove, Key: "k"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				c.stop(c.q)
+				for _, f := range c.masters {
+					f.set(func() {
+						f.refused["CLIENT KILL"] = "NOPERM this user has no permissions to run the 'client|kill' command"
+					})
+				}
+				c.q = c.redlockd()
+				c.ready()
+				c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+				synctest.Wait()
+				c.comesLate(c.masters[0], op)
+				time.Sleep(4 * time.Second)
+				c.keepsNextLock(c.masters[0])
+			})
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// V2: votes that are read after a pause of redlockd have come too late, though
+// the timer that ends the attempt has slept as well.
+func TestV2VotesReadAfterAPause(t *testing.T) {
+	for name, op := range map[string]Op{
+		"acquire":           acquire("k", "t", 10*time.Second),
+		"acquire or extend": {Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 10 * time.Second},
+		"extend":            {Kind: Extend, Key: "mine", Token: "t", TTL: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				s := &stoppable{}
+				c.stop(c.q)
+				c.q = c.redlockdBy(s.clock())
+				c.ready()
+				c.want(do(c.q, acquire("mine", "t", 20*time.Second)), Won)
+				time.Sleep(500 * time.Millisecond) // no look comes in between
+				c.slow(2*time.Millisecond, 0, 1, 2)
+				out := start(c.q, op)
+				time.Sleep(time.Millisecond)
+				c.pass(c.cfg.Timeout+20*time.Millisecond, s)
+				c.want(<-out, Undecided)
+				c.slow(0, 0, 1, 2)
+				time.Sleep(time.Second)
+				if n := c.copies("k", "t"); n != 0 {
+					t.Errorf("%d copies are left", n)
+				}
+			})
+		})
+	}
+}
+
+// P5, V2: what was told NOQUORUM while the marks were being written for its hold
+// takes nothing for good.
+func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
+	for name, kind := range map[string]Kind{"acquire": Acquire, "acquire or extend": AcquireOrExtend} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 5, func(c *cluster) {
+				c.want(do(c.q, acquire("k", "other", time.Second)), Won)
+				c.want(do(c.q, release("k", "other")), Won)
+				time.Sleep(3500 * time.Millisecond)
+				all := []int{0, 1, 2, 3, 4}
+				c.slow(16*time.Millisecond, all...) // 48 ms a batch
+				var before []<-chan *Outcome
+				for i := range 5 {
+					before = append(before, start(c.q, release("k", fmt.Sprint(i))))
+				}
+				// Its turn comes after 240 of 250 ms, and one mark takes longer
+				// than the rest.
+				out := start(c.q, Op{Kind: kind, Key: "k", Token: "t", TTL: 60 * time.Second})
+				time.Sleep(235 * time.Millisecond)
+				c.slow(time.Millisecond, all[1:]...)
+				for _, o := range before {
+					<-o
+				}
+				c.want(<-out, Undecided)
+				c.slow(0, all...)
+				time.Sleep(2 * time.Second)
+				if n := c.copies("k", "t"); n != 0 {
+					t.Errorf("%d copies are left of what was told NOQUORUM", n)
+				}
+			})
+		})
+	}
+}
+
+// V3: a look that took longer than timeout tells too little of a master's
+// clock to give an expiry by it: a read would tell more than was asked for.
+func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
+	for range 4 { // the keepers need not look at the same time
+		inBubble(t, 3, func(c *cluster) { c.acquireBySlowLooks() })
+	}
+}
+
+func (c *cluster) acquireBySlowLooks() {
+	c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+	way := func(d time.Duration) {
+		for _, f := range c.masters {
+			f.set(func() { f.way = d })
+		}
+	}
+	way(300 * time.Millisecond)
+	time.Sleep(6 * time.Second)
+	frozen := func(m MasterStatus) bool { return m.State == Frozen }
+	for slices.ContainsFunc(c.q.Status().Masters, frozen) {
+		time.Sleep(time.Millisecond)
+	}
+	way(0) // all are looked at, and not for the next time yet
+	for asked := time.Now(); ; asked = time.Now() {
+		if do(c.q, acquire("k", "t", 10*time.Second)).Verdict != Won {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		time.Sleep(5 * c.cfg.Timeout)
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		if left := 10*time.Second - time.Since(asked); o.State.TTL > left {
+			c.t.Errorf("%v are left of 10s after %v", o.State.TTL, time.Since(asked))
+		}
+		return
+	}
+}
+
+// V6, M5: once the masters' clocks have jumped, looks of before tell no expiry
+// and no deadline any more: extends go on at once, and as long as they say.
+func TestM5LooksOfBeforeAStepAreForgotten(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		time.Sleep(2500 * time.Millisecond)
+		for _, f := range c.masters {
+			f.set(func() { f.offset = 5 * time.Second })
+		}
+		extend := Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}
+		began, asked := time.Now(), time.Now()
+		for do(c.q, extend).Verdict != Won {
+			time.Sleep(20 * time.Millisecond)
+			asked = time.Now()
+		}
+		if took := asked.Sub(began); took > 4*c.cfg.Timeout {
+			t.Errorf("no extend for %v after the step", took)
+		}
+		other := c.redlockd() // which has not seen them jump, and grants
+		for time.Since(asked) < extend.TTL {
+			if o := do(other, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after an extend for %v", time.Since(asked), extend.TTL)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package quorum
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// distant is a redlockd to whose masters the way may be long, and nobody else's.
+type distant struct {
+	*Quorum
+	way atomic.Int64
+}
+
+func (d *distant) farther(way time.Duration) { d.way.Store(int64(way)) }
+
+// onTheWay starts an operation whose bytes take so long to the masters.
+func (d *distant) onTheWay(way time.Duration, op Op) <-chan *Outcome {
+	d.farther(way)
+	out := start(d.Quorum, op)
+	synctest.Wait()
+	d.farther(0)
+	return out
+}
+
+// two are two redlockd over masters whose marks bear what is to come.
+func (c *cluster) two() (one *distant, other *Quorum) {
+	one = &distant{}
+	cfg := c.cfg
+	c.cfg.Masters = slices.Clone(cfg.Masters)
+	for i := range cfg.Masters {
+		dial := cfg.Masters[i].dial
+		c.cfg.Masters[i].dial = func() (net.Conn, error) {
+			conn, err := dial()
+			if err != nil {
+				return nil, err
+			}
+			return newLazyPipe(conn, func() { time.Sleep(time.Duration(one.way.Load())) }), nil
+		}
+	}
+	one.Quorum = c.redlockd()
+	c.cfg = cfg
+	time.Sleep(3 * time.Second)
+	for i, q := range c.all {
+		c.want(do(q, acquire(fmt.Sprint("warm", i), "t", 30*time.Second)), Won)
+		time.Sleep(time.Second)
+	}
+	return one, c.q
+}
+
+func extend(key, token string, ttl time.Duration) Op {
+	return Op{Kind: Extend, Key: key, Token: token, TTL: ttl}
+}
+
+// V6: an extend that was answered NOQUORUM, and an acquire-or-extend, shortens
+// nothing that was told since: they act on the masters 5 ms after the answer.
+func TestV6DeniedExtendShortensNothing(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		inBubble(t, 3, func(c *cluster) {
+			one, other := c.two()
+			for look := range looksApart {
+				key := fmt.Sprint("k", look)
+				c.want(do(one.Quorum, acquire(key, "A", 10*time.Second)), Won)
+				time.Sleep(look * 100 * time.Millisecond)
+				out := one.onTheWay(c.cfg.Timeout+5*time.Millisecond, Op{Kind: kind, Key: key, Token: "A", TTL: time.Second})
+				c.want(<-out, Undecided)
+				c.want(do(other, extend(key, "A", 20*time.Second)), Won)
+				time.Sleep(1500 * time.Millisecond)
+				c.want(do(other, acquire(key, "B", 10*time.Second)), Held)
+			}
+		})
+	}
+}
+
+// looksApart is after how many tenths of a second an operation may begin, so that
+// the newest look is of every age.
+const looksApart = time.Duration(10)
+
+// V6: what a majority has carried out in time, and one slow master after the
+// client was told, shortens nothing there either.
+func TestV6SlowExtendShortensNothing(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		one, other := c.two()
+		for look := range looksApart {
+			key := fmt.Sprint("k", look)
+			c.want(do(one.Quorum, acquire(key, "A", time.Second)), Won)
+			time.Sleep(100*time.Millisecond + look*100*time.Millisecond)
+			slow := c.masters[2]
+			slow.set(func() { slow.way = 40 * time.Millisecond })
+			c.want(do(one.Quorum, extend(key, "A", time.Second)), Won)
+			synctest.Wait()
+			slow.set(func() { slow.way = 0 })
+			c.masters[0].freeze()
+			c.want(do(other, extend(key, "A", 20*time.Second)), Won)
+			time.Sleep(time.Second)
+			c.masters[0].thaw()
+			time.Sleep(time.Second)
+			if o := do(other, acquire(key, "B", 10*time.Second)); o.Verdict == Won {
+				t.Error("B has the lock that A was told for 20s, two seconds before")
+			}
+		}
+	})
+}
+
+// V6: what does harm when it is late (it ends or shortens what another one has
+// taken since) is answered only when it cannot act any more, whether it comes to
+// the masters a little after the timeout or long after.
+func TestV6NothingActsAfterItsAnswer(t *testing.T) {
+	none := func(*cluster, *Quorum, string) {}
+	held := func(c *cluster, q *Quorum, key string) { c.want(do(q, acquire(key, "A", 10*time.Second)), Won) }
+	for _, late := range []struct {
+		name   string
+		before func(*cluster, *Quorum, string)
+		op     Op
+		then   Op
+	}{
+		{"DEL", none, Op{Kind: Remove}, acquire("", "A", 20*time.Second)},
+		{"SET", none, Op{Kind: Store, Token: "X", TTL: time.Second}, acquire("", "A", 20*time.Second)},
+		{"SET XX", held, Op{Kind: Store, Token: "X", TTL: time.Second, IfPresent: true}, extend("", "A", 20*time.Second)},
+		{"PEXPIRE", held, Op{Kind: Expire, TTL: time.Second}, extend("", "A", 20*time.Second)},
+		{"replace", held, Op{Kind: Extend, Token: "A", NewToken: "N", Replace: true, TTL: time.Second}, extend("", "A", 20*time.Second)},
+	} {
+		for _, way := range []time.Duration{2 * time.Millisecond, 15 * time.Millisecond, 25 * time.Millisecond, 150 * time.Millisecond} {
+			t.Run(fmt.Sprint(late.name, " ", way), func(t *testing.T) {
+				inBubble(t, 3, func(c *cluster) {
+					one, other := c.two()
+					for look := range looksApart {
+						key := fmt.Sprint("k", look)
+						late.op.Key, late.then.Key = key, key
+						late.before(c, one.Quorum, key)
+						time.Sleep(look * 100 * time.Millisecond)
+						began := time.Now()
+						c.want(<-one.onTheWay(c.cfg.Timeout+way, late.op), Undecided)
+						if took := time.Since(began); took > c.cfg.Timeout+c.cfg.grace() {
+							t.Errorf("answered after %v", took)
+						}
+						// The client's next, unless the first was carried out.
+						o := do(other, late.then)
+						time.Sleep(1500 * time.Millisecond)
+						if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
+							t.Errorf("%d copies of the lock that was told after that, want 3", n)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// V6: likewise what EXEC deletes.
+func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		one, other := c.two()
+		for look := range looksApart {
+			key := fmt.Sprint("k", look)
+			c.want(do(one.Quorum, acquire(key, "A", 10*time.Second)), Won)
+			time.Sleep(look * 100 * time.Millisecond)
+			op := giveAll("A", key)
+			give := op.DecideAll
+			op.DecideAll = func(s []State) []Change {
+				// The read before it has looked at the clocks.
+				one.farther(c.cfg.Timeout + time.Millisecond)
+				return give(s)
+			}
+			out := start(one.Quorum, op)
+			synctest.Wait()
+			one.farther(0)
+			<-out
+			o := do(other, extend(key, "A", 20*time.Second))
+			time.Sleep(1500 * time.Millisecond)
+			if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
+				t.Errorf("%d copies of the lock that was told after that, want 3", n)
+			}
+		}
+	})
+}
+
+// V6: an extend may shorten, in a second fan-out, which is answered when it
+// cannot act any more.
+func TestV6ExtendMayShorten(t *testing.T) {
+	for _, version := range []string{"6.2.14", "7.2.0"} {
+		for _, op := range []Op{extend("k", "A", time.Second), {Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: time.Second}} {
+			inBubble(t, 3, func(c *cluster) {
+				for _, f := range c.masters {
+					f.set(func() { f.version = version })
+				}
+				one, other := c.two()
+				c.want(do(other, acquire("k", "A", 20*time.Second)), Won)
+				if o := c.want(do(one.Quorum, op), Won); op.Kind == AcquireOrExtend && !o.Prolonged {
+					t.Error("told as acquired, but it was extended")
+				}
+				if o := c.want(do(other, Op{Kind: Read, Key: "k"}), Held); o.State.TTL > time.Second {
+					t.Errorf("%v are left of what was extended to 1s", o.State.TTL)
+				}
+				time.Sleep(1500 * time.Millisecond)
+				c.want(do(other, acquire("k", "B", 10*time.Second)), Won)
+			})
+		}
+	}
+}
+
+func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		for _, way := range []time.Duration{55 * time.Millisecond, 200 * time.Millisecond} {
+			inBubble(t, 3, func(c *cluster) {
+				one, other := c.two()
+				c.want(do(one.Quorum, acquire("k", "A", 10*time.Second)), Won)
+				out := one.onTheWay(10*time.Millisecond, Op{Kind: kind, Key: "k", Token: "A", TTL: time.Second})
+				one.farther(way) // the second fan-out
+				time.Sleep(20 * time.Millisecond)
+				one.farther(0)
+				c.want(<-out, Undecided)
+				c.want(do(other, extend("k", "A", 20*time.Second)), Won)
+				time.Sleep(1500 * time.Millisecond)
+				c.want(do(other, acquire("k", "B", 10*time.Second)), Held)
+			})
+		}
+	}
+}
+
+// V6: what an extend found with as late an expiry is the rollback's no more:
+// the acquire may be undone after it.
+func TestV6ExtendedIsNotRolledBack(t *testing.T) {
+	for _, version := range []string{"6.2.14", "7.2.0"} {
+		inBubble(t, 3, func(c *cluster) {
+			for _, f := range c.masters {
+				f.set(func() { f.version = version })
+			}
+			one, other := c.two()
+			for round := range 40 {
+				key := fmt.Sprint("k", round)
+				o := c.want(do(other, acquire(key, "A", 10*time.Second)), Won)
+				synctest.Wait()
+				ttl := 10*time.Second - time.Duration(round%3)*20*time.Millisecond
+				c.want(do(one.Quorum, extend(key, "A", ttl)), Won)
+				synctest.Wait()
+				o.Undo()
+				synctest.Wait()
+				if n := c.copies(key, "A"); n != 3 {
+					t.Fatalf("round %d: %d copies of the lock that was extended, want 3", round, n)
+				}
+				time.Sleep(7 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// V6: what waits for its answer waits for no master that is known to be frozen.
+func TestV6WaitsForNoFrozenMaster(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
+		c.masters[0].freeze()
+		time.Sleep(2 * time.Second)
+		began := time.Now()
+		c.want(do(c.q, Op{Kind: Expire, Key: "k", TTL: time.Second}), Won)
+		c.want(do(c.q, extend("k", "A", 500*time.Millisecond)), Won)
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("took %v with one frozen master", took)
+		}
+	})
+}
+
+// V6: a vote that comes in time is never rejected for its deadline, whatever the
+// age of the look that it is counted from.
+func TestV6DeadlineRejectsNothingInTime(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		one, _ := c.two()
+		c.want(do(one.Quorum, acquire("k", "A", 60*time.Second)), Won)
+		for age := range 40 {
+			time.Sleep(time.Second + time.Duration(age)*50*time.Millisecond)
+			c.want(<-one.onTheWay(c.cfg.Timeout-time.Millisecond, extend("k", "A", 60*time.Second)), Won)
+		}
+	})
+}

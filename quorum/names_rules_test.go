@@ -1,0 +1,156 @@
+package quorum
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// prolongAll gives the keys that hold the token a new TTL.
+func prolongAll(token string, ttl time.Duration, keys ...string) Op {
+	return Op{Kind: DecideAll, Keys: keys, DecideAll: func(states []State) []Change {
+		var out []Change
+		for i, s := range states {
+			if s.Found && s.Token == token {
+				out = append(out, Change{Key: keys[i], Token: token, TTL: ttl})
+			}
+		}
+		return out
+	}}
+}
+
+// V6: an attempt that is undone names nothing that was prolonged since, by
+// whatever means and in the same millisecond.
+func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
+	const ttl = 10 * time.Second
+	for name, prolong := range map[string]func(key string) Op{
+		"extend": func(key string) Op { return Op{Kind: Extend, Key: key, Token: "t", TTL: ttl} },
+		"replace": func(key string) Op {
+			return Op{Kind: Extend, Key: key, Token: "t", Replace: true, NewToken: "t", TTL: ttl}
+		},
+		"or extend": func(key string) Op { return Op{Kind: AcquireOrExtend, Key: key, Token: "t", TTL: ttl} },
+		"expire":    func(key string) Op { return Op{Kind: Expire, Key: key, TTL: ttl} },
+		"store":     func(key string) Op { return Op{Kind: Store, Key: key, Token: "t", TTL: ttl} },
+		"store XX":  func(key string) Op { return Op{Kind: Store, Key: key, Token: "t", IfPresent: true, TTL: ttl} },
+		"several":   func(key string) Op { return prolongAll("t", ttl, key) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				c.want(do(c.q, acquire("warm", "t", ttl)), Won)
+				freed := 0
+				for round := range 60 {
+					key := fmt.Sprint("k", round)
+					o := c.want(do(c.q, acquire(key, "t", ttl)), Won)
+					c.want(do(c.q, prolong(key)), Won)
+					synctest.Wait()
+					o.Undo() // the session that acquired it is gone
+					synctest.Wait()
+					if n := c.copies(key, "t"); n != 3 {
+						freed++
+					}
+				}
+				if freed > 0 {
+					t.Errorf("the rollback freed what was prolonged in %d of 60 rounds", freed)
+				}
+			})
+		})
+	}
+}
+
+// V6, V9: nor what an extend has given back to a master.
+func TestV6UndoSparesWhatWasHealed(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		f, healed, freed := c.masters[0], 0, 0
+		for round := range 60 {
+			key := fmt.Sprint("k", round)
+			o := c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
+			synctest.Wait()
+			f.Del(key)
+			c.slow(time.Millisecond, 1, 2)
+			c.want(do(c.q, Op{Kind: Extend, Key: key, Token: "t", TTL: 10 * time.Second}), Won)
+			c.slow(0, 1, 2)
+			time.Sleep(10 * time.Millisecond)
+			if f.holds(key) == "t" {
+				healed++
+			}
+			o.Undo()
+			synctest.Wait()
+			if f.holds(key) != "t" {
+				freed++
+			}
+		}
+		if healed != 60 || freed > 0 {
+			t.Errorf("of 60 locks %d were healed, and the rollback freed %d of them", healed, freed)
+		}
+	})
+}
+
+// asked is how many scripts for a key came in since the first lines.
+func (f *fakeMaster) asked(key string, skip int) int {
+	n := 0
+	for _, line := range f.commands(skip) {
+		if strings.HasPrefix(line, "EVAL") && strings.Contains(line, " "+key+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+// V6: a master that refused is sent no rollback: what it has is no attempt of
+// ours, whatever its token.
+func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
+	for name, r := range map[string]struct {
+		busy string // what the others answer
+		want Verdict
+	}{"held": {"", Held}, "undecided": {"BUSY Redis is busy running a script.", Undecided}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+				synctest.Wait()
+				c.slow(time.Millisecond, 1, 2)
+				c.masters[1].refuse(r.busy)
+				c.masters[2].refuse(r.busy)
+				f := c.masters[0]
+				before := len(f.commands(0))
+				c.want(do(c.q, acquire("k", "t", 10*time.Second)), r.want)
+				time.Sleep(100 * time.Millisecond)
+				if n := f.asked("k", before); n != 1 {
+					t.Errorf("a master that refused was sent %d scripts, want the acquire alone", n)
+				}
+			})
+		})
+	}
+}
+
+// V6: an attempt does not get the name of one whose rollback is still owed to a
+// master.
+func TestV6OwedRollbackSparesTheNextAttempt(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		busy := func(text string) {
+			synctest.Wait()
+			c.masters[0].refuse(text)
+			c.masters[1].refuse(text)
+		}
+		for round := range 60 {
+			key := fmt.Sprint("k", round)
+			busy("BUSY Redis is busy running a script.")
+			c.want(do(c.q, acquire(key, "t", 10*time.Second)), Undecided)
+			busy("")
+			c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
+		}
+		time.Sleep(3 * time.Second)
+		freed := 0
+		for round := range 60 {
+			if c.copies(fmt.Sprint("k", round), "t") != 3 {
+				freed++
+			}
+		}
+		if freed > 0 {
+			t.Errorf("a rollback that was owed freed the next attempt's lock in %d of 60 rounds", freed)
+		}
+	})
+}

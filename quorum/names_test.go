@@ -1,0 +1,141 @@
+package quorum
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// until is an acquire with a TTL that ends at a time, as PXAT asks for.
+func until(key, token string, at time.Time) Op {
+	return acquire(key, token, time.Until(at).Truncate(time.Millisecond))
+}
+
+// V6: two attempts at two redlockd with one token and one end (PXAT) have two
+// names: what undoes the first frees nothing of the second.
+func TestV6NamesOverTwoRedlockd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		one, other := c.two()
+		freed := 0
+		for round := range 150 {
+			key, end := fmt.Sprint("k", round), time.Now().Add(20*time.Second)
+			o := c.want(do(one.Quorum, until(key, "A", end)), Won)
+			c.want(do(one.Quorum, release(key, "A")), Won)
+			synctest.Wait()
+			time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+			c.want(do(other, until(key, "A", end)), Won)
+			synctest.Wait()
+			o.Undo() // the first session is gone only now
+			synctest.Wait()
+			if c.copies(key, "A") != 3 {
+				freed++
+			}
+			time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		}
+		if freed > 0 {
+			t.Errorf("%d of 150 living locks were freed by the rollback of another redlockd's attempt", freed)
+		}
+	})
+}
+
+// V6: what was refused with NOQUORUM is taken with the same token through
+// another redlockd, at once, and the rollback of the first comes later.
+func TestV6TriedAgainElsewhere(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		one, other := c.two()
+		freed, end := 0, time.Time{}
+		for round := range 40 {
+			key := fmt.Sprint("k", round)
+			end = time.Now().Add(20 * time.Second)
+			out := one.onTheWay(c.cfg.Timeout+5*time.Millisecond, until(key, "A", end))
+			c.want(<-out, Undecided)
+			o := do(other, until(key, "A", end))
+			for _, f := range c.masters {
+				f.kill() // so that what the first is answered is never heard
+				f.mend()
+			}
+			time.Sleep(2*time.Second + time.Duration(rand.IntN(1000))*time.Millisecond)
+			if o.Verdict == Won && c.copies(key, "A") < 2 {
+				freed++
+			}
+		}
+		if freed > 0 {
+			t.Errorf("%d of 40 living locks were freed by the rollback of another redlockd's attempt", freed)
+		}
+	})
+}
+
+// V6: a rollback that waits, or is under way, keeps its name from the next
+// attempt: on a connection that breaks before any answer, the old rollback is
+// repeated behind the new lock.
+func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
+		time.Sleep(time.Second)
+		slow, broke := c.masters[0], 0
+		for round := range 20 {
+			key := fmt.Sprint("k", round)
+			o := c.want(do(c.q, acquire(key, "A", 20*time.Second)), Won)
+			synctest.Wait()
+			c.slow(3*time.Millisecond, 0)
+			start(c.q, Op{Kind: Read, Key: "other"}) // a batch is under way there, for 9 ms
+			synctest.Wait()
+			o.Undo()
+			c.want(do(c.q, acquire(key, "A", 20*time.Second)), Won)
+			time.Sleep(16 * time.Millisecond) // both are carried out, and not answered
+			took := slow.holds(key) == "A"    // but where a look went before them
+			if took {
+				broke++
+			}
+			slow.kill()
+			slow.mend()
+			c.slow(0, 0)
+			time.Sleep(3 * time.Second)
+			if n := c.copies(key, "A"); took && n != 3 {
+				t.Fatalf("round %d: %d copies of the living lock, want 3", round, n)
+			}
+		}
+		if broke < 10 {
+			t.Errorf("only %d connections broke between the two", broke)
+		}
+	})
+}
+
+// V6: a rollback is for the mark that it was made under.
+func TestV6RollbackForAnotherMark(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		l := c.q.databases[0].Load().list().lanes[0]
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for mark, want := range map[string]int{l.under.id: 1, "another": 0} {
+			b := &batch{}
+			l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
+			if l.take(b); len(b.tasks) != want || len(l.queue) != 0 {
+				t.Errorf("%d rollbacks of %q go out, want %d", len(b.tasks), mark, want)
+			}
+			clear(l.undoing)
+		}
+	})
+}
+
+// V6: the rollback of what turns out refused is dropped.
+func TestV6RefusedIsNotRolledBack(t *testing.T) {
+	inBubble(t, 1, func(c *cluster) {
+		l := c.q.databases[0].Load().list().lanes[0]
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 33})
+		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 65})
+		l.mu.Unlock()
+		l.spare(owedKey{"k", "t", 33})
+		l.mu.Lock()
+		n := lockName{"k", "t"}
+		if len(l.queue) != 1 || l.undoes(n, 33) || !l.undoes(n, 65) {
+			t.Errorf("%d rollbacks wait: %v", len(l.queue), l.undoing)
+		}
+		l.queue, l.bytes = nil, 0
+		clear(l.undoing)
+	})
+}

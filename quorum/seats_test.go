@@ -1,0 +1,273 @@
+package quorum
+
+import (
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// moved returns the cluster's masters with one that lives at another server.
+func (c *cluster) moved(name string, to *fakeMaster) []Master {
+	list := append([]Master(nil), c.cfg.Masters...)
+	for i := range list {
+		if list[i].Name == name {
+			list[i].Address, list[i].dial = to.runID+":1", to.dial
+		}
+	}
+	return list
+}
+
+// server is one more server, with a run_id of its own, under no name yet.
+func (c *cluster) server(runID string) *fakeMaster {
+	f := newFakeMaster(c.t, "new")
+	f.runID = runID
+	c.masters = append(c.masters, f)
+	return f
+}
+
+// M9: a master moves to another server, and only one of two redlockd is told.
+// The other one still uses the old server, so the new one does not vote, and its
+// quarantine does not begin: else both would vote under one name.
+func TestM9MoveOfOneMaster(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		second := c.redlockd()
+		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
+		time.Sleep(3 * time.Second)
+		to := c.server("run-new")
+		if err := second.ChangeMasters(c.moved("a", to)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if s := second.Status().Masters[0]; s.State == Voting {
+			t.Fatalf("the new server votes beside the old one: %+v", s)
+		}
+		c.masters[2].freeze()
+		time.Sleep(time.Second)
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won) // on the old a, and b
+		c.masters[2].thaw()
+		c.masters[1].set(func() { c.masters[1].delay = 20 * time.Millisecond })
+		time.Sleep(time.Second)
+		if o := do(second, acquire("k", "u", 10*time.Second)); o.Verdict == Won {
+			t.Fatal("a second holder")
+		}
+		c.masters[1].set(func() { c.masters[1].delay = 0 })
+		// Reloaded too, it uses the new one, whose quarantine now passes.
+		if err := c.q.ChangeMasters(c.moved("a", to)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for i, q := range []*Quorum{c.q, second} {
+			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
+				t.Errorf("redlockd %d: %+v", i, s)
+			}
+		}
+	})
+}
+
+// M9: likewise where a redlockd is restarted with several addresses changed.
+func TestM9MoveOfTheMajority(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
+		time.Sleep(3 * time.Second)
+		for i, name := range []string{"a", "b", "c"} {
+			c.cfg.Masters = c.moved(name, c.server("run-new"+string(rune('1'+i))))
+		}
+		second := c.redlockd()
+		for range 20 {
+			time.Sleep(10 * time.Second)
+			c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
+			if o := do(second, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatal("a second holder")
+			}
+		}
+		c.stop(c.q)
+		time.Sleep(6 * time.Minute)
+		c.want(do(second, acquire("k", "u", 2*time.Second)), Won)
+	})
+}
+
+// M9: a name that leads to another server, while one redlockd keeps its
+// connection to the old one.
+func TestM9NameLeadsElsewhere(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
+		time.Sleep(3 * time.Second)
+		to := c.server("run-new")
+		old := c.masters[0].dial
+		leads := old
+		c.cfg.Masters[0].dial = func() (net.Conn, error) { return leads() }
+		c.stop(c.q)
+		c.q = c.redlockd()
+		time.Sleep(3 * time.Second)
+		leads = to.dial
+		second := c.redlockd()
+		time.Sleep(2 * time.Minute)
+		c.masters[2].freeze()
+		time.Sleep(time.Second)
+		o := do(c.q, acquire("k", "t", 10*time.Second))
+		c.masters[2].thaw()
+		c.masters[1].kill()
+		time.Sleep(time.Second)
+		if p := do(second, acquire("k", "u", 10*time.Second)); o.Verdict == Won && p.Verdict == Won {
+			t.Fatal("a second holder")
+		}
+		c.masters[1].mend()
+		// Both find out, and the new one votes when all locks are over.
+		time.Sleep(2 * time.Minute)
+		for i, q := range []*Quorum{c.q, second} {
+			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
+				t.Errorf("redlockd %d: %+v", i, s)
+			}
+		}
+	})
+}
+
+// M9: a master that stepped and whose mark cannot be written is not trusted by a
+// redlockd that starts meanwhile: the marks of the others say so.
+func TestM9StepThatCannotBeWritten(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.takeBarely(acquire("k", "t", time.Minute))
+		time.Sleep(2 * time.Second)
+		f := c.masters[0]
+		f.set(func() {
+			f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+			f.offset = 10 * time.Minute
+		})
+		time.Sleep(2 * time.Second)
+		other := c.redlockd()
+		f.set(func() { f.refused = map[string]string{} })
+		c.stop(c.q)
+		for range 20 {
+			time.Sleep(time.Second)
+			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatal("a second holder")
+			}
+		}
+		time.Sleep(5 * time.Minute)
+		if s := other.Status().Masters[0]; s.State != Voting {
+			t.Errorf("status is %+v after its quarantine", s)
+		}
+	})
+}
+
+// M9: one of three that is empty does not vote while another one is down, which
+// might still count the votes of the server of before; one of five does.
+func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
+	for n, want := range map[int]MasterState{3: Quarantine, 5: Voting} {
+		inBubble(t, n, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
+			time.Sleep(2 * time.Second)
+			c.masters[2].kill()
+			time.Sleep(time.Second)
+			c.masters[0].kill()
+			c.masters[0].startEmpty()
+			time.Sleep(time.Minute)
+			if s := c.state(0); s.State != want {
+				t.Errorf("%d masters: %+v, want %s", n, s, want)
+			}
+			c.masters[2].mend()
+			time.Sleep(time.Minute)
+			if s := c.state(0); s.State != Voting {
+				t.Errorf("%d masters, all back: %+v", n, s)
+			}
+		})
+	}
+}
+
+// M6: a new cluster without bootstrap votes after its quarantine, whoever waits
+// for it, and bootstrap ends it while others wait.
+func TestM9NewCluster(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.FlushAll()
+		}
+		first, second := c.redlockd(), c.redlockd()
+		time.Sleep(6 * time.Minute)
+		for _, q := range []*Quorum{first, second} {
+			c.want(do(q, acquire("k", "t", 10*time.Millisecond)), Won)
+			time.Sleep(time.Second)
+		}
+		for _, f := range c.masters {
+			f.FlushAll()
+		}
+		time.Sleep(5 * time.Second)
+		if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		for _, q := range []*Quorum{first, second} {
+			c.want(do(q, acquire("k", "t", 10*time.Millisecond)), Won)
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// M9: a server takes the seat only when so many marks bear it that every majority
+// meets one: A on a c d of five through one redlockd, B on the new a, b and e
+// through another, each of them cut off from the others.
+func TestM9SeatBorneByTooFew(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
+		time.Sleep(2 * time.Second)
+		list := c.cfg.Masters
+		c.cfg.Masters = without(list, "be")
+		first := c.redlockd()
+		c.cfg.Masters = list
+		c.cfg.Masters = without(c.moved("a", c.server("run-new")), "cd")
+		second := c.redlockd()
+		c.stop(c.q)
+		time.Sleep(time.Minute)
+		c.want(do(first, acquire("k", "t", 10*time.Second)), Won)
+		if o := do(second, acquire("k", "u", 10*time.Second)); o.Verdict == Won {
+			t.Fatal("a second holder")
+		}
+		c.q = first
+	})
+}
+
+// M9: what one database's mark says of the seats, those of all databases of the
+// master say, so that every batch sees it.
+func TestM9SeatsInAllDatabases(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		open(c.q, 3)
+		time.Sleep(3 * time.Second)
+		c.masters[0].FlushAll()
+		for range 3000 {
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+			for _, f := range c.masters[1:] {
+				var marks [4]*mark
+				for _, db := range []int{0, 3} {
+					raw, _ := f.DB(db).Get(MarkKey)
+					m, err := parseMark(raw)
+					if err != nil {
+						t.Fatal(err)
+					}
+					marks[db] = m
+				}
+				zero, three := marks[0], marks[3]
+				if name := nameHash("a"); three.seats[name].less(zero.seats[name]) {
+					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.seats[name], zero.seats[name])
+				}
+			}
+		}
+	})
+}
+
+// M9: a master that was flushed, and still is the same server, keeps its seat at
+// once: nobody can use it as it was.
+func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 100*time.Millisecond)), Won)
+		time.Sleep(2 * time.Second)
+		c.masters[0].FlushAll()
+		time.Sleep(2500 * time.Millisecond)
+		if s := c.state(0); s.State != Voting {
+			t.Fatalf("2.5 s after it was flushed, its locks over in less than 1: %+v", s)
+		}
+	})
+}

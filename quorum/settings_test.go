@@ -1,0 +1,138 @@
+package quorum
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// M3: the marks bear the greatest settings in use, and everybody waits by those:
+// a redlockd with a shorter max_ttl does not end a quarantine too early.
+func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		brief := c.cfg
+		brief.MaxTTL = 5 * time.Second
+		c.cfg, brief = brief, c.cfg
+		short := c.redlockd()
+		c.cfg = brief
+		time.Sleep(3 * time.Second)
+		c.masters[2].kill() // so its mark will not say what was granted
+		time.Sleep(time.Second)
+		c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
+		c.stop(c.q)
+		c.q = short
+		for _, f := range c.masters[:2] {
+			f.kill()
+			f.startEmpty()
+		}
+		c.masters[2].mend()
+		for range 50 {
+			time.Sleep(5 * time.Second)
+			if o := do(short, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatal("a second holder")
+			}
+		}
+	})
+}
+
+// M3: nor does it where no mark is left at all, as long as the other one lives, or
+// has lived long enough to say so in the new ones.
+func TestM3ShorterMaxTTLAndAllEmpty(t *testing.T) {
+	for _, lives := range []bool{true, false} {
+		inBubble(t, 3, func(c *cluster) { c.allEmpty(t, lives) })
+	}
+}
+
+func (c *cluster) allEmpty(t *testing.T, lives bool) {
+	short := c.cfg
+	short.MaxTTL = 5 * time.Second
+	c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
+	time.Sleep(time.Second)
+	for _, f := range c.masters {
+		f.kill()
+		f.startEmpty()
+	}
+	time.Sleep(5 * time.Second)
+	c.cfg = short
+	second := c.redlockd()
+	if !lives {
+		c.stop(c.q)
+		c.q = second
+	}
+	for range 50 {
+		time.Sleep(5 * time.Second)
+		if o := do(second, acquire("k", "u", time.Second)); o.Verdict == Won {
+			t.Fatalf("a second holder, the first redlockd lives: %v", lives)
+		}
+	}
+}
+
+// M5: a redlockd with a short timeout waits for a step to be told by one with a
+// long one.
+func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
+	inBubbleWith(t, 5, func(cfg *Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *cluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.way = 150 * time.Millisecond })
+		}
+		time.Sleep(5 * time.Second)
+		do(c.q, acquire("before", "t", 30*time.Second)) // the marks bear such a hold
+		time.Sleep(time.Second)
+		c.takeBarely(acquire("k", "t", 30*time.Second))
+		time.Sleep(3 * time.Second)
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		long := c.cfg
+		c.cfg.Timeout = 20 * time.Millisecond
+		near := append([]Master(nil), c.cfg.Masters...)
+		for i, f := range c.masters {
+			near[i].dial = f.dialNear
+		}
+		c.cfg.Masters = near
+		short := c.redlockd()
+		c.cfg = long
+		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(short, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the start", time.Since(began))
+			}
+		}
+	})
+}
+
+// dialNear is dial without the way.
+func (f *fakeMaster) dialNear() (net.Conn, error) {
+	c, err := f.Miniredis.Dial()
+	if err != nil {
+		return nil, err
+	}
+	p := newLazyPipe(c, func() {})
+	f.set(func() { f.pipes = append(f.pipes, p) })
+	return p, nil
+}
+
+// V10, P4: over redlockd with different timeouts, and thus paddings, no holder is
+// told that it has no lock: not by one with a longer timeout that has just
+// started, nor by one with a shorter.
+func TestV10DifferentTimeouts(t *testing.T) {
+	for _, timeouts := range [][2]time.Duration{{50, 300}, {300, 50}} {
+		inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = timeouts[0] * time.Millisecond }, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+			took := time.Now()
+			c.cfg.Timeout = timeouts[1] * time.Millisecond
+			other := c.redlockd()
+			time.Sleep(5 * time.Second)
+			c.want(do(other, acquire("later", "t", 3*time.Second)), Won)
+			tookLater := time.Now()
+			for time.Since(took) < 9700*time.Millisecond {
+				for _, q := range []*Quorum{c.q, other} {
+					for key, since := range map[string]time.Time{"k": took, "later": tookLater} {
+						left := map[string]time.Duration{"k": 10 * time.Second, "later": 3 * time.Second}[key] - time.Since(since)
+						o := do(q, Op{Kind: Read, Key: key})
+						if left > 250*time.Millisecond && o.Verdict != Held {
+							t.Fatalf("timeouts %v: %s is %v, and lasts %v longer", timeouts, key, o.Verdict, left)
+						}
+					}
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+}

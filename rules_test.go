@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const designFile = "docs/design.md"
+
+// TestRules: docs/design.md is the specification. Every rule that is cited is
+// defined there, and every rule there has a test that bears its name.
+func TestRules(t *testing.T) {
+	defined := definedRules(t)
+	if len(defined) < 40 {
+		t.Fatalf("%s defines only %d rules", designFile, len(defined))
+	}
+	tests, cited := map[string]bool{}, map[string]string{}
+	test := regexp.MustCompile(`(?m)^func Test([PCVMS][0-9]{1,2})[A-Z]`)
+	for path, text := range tree(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range test.FindAllSubmatch(text, -1) {
+				tests[string(m[1])] = true
+			}
+		}
+		for _, rule := range citations(path, text) {
+			cited[rule] = path
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(cited)) {
+		if !defined[rule] {
+			t.Errorf("%s cites %s, which %s does not define", cited[rule], rule, designFile)
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(defined)) {
+		if !tests[rule] {
+			t.Errorf("no test bears the name of %s (Test%sSomething)", rule, rule)
+		}
+	}
+}
+
+// TestRulesAreShort: whoever looks up a rule reads six lines at most.
+func TestRulesAreShort(t *testing.T) {
+	text, err := os.ReadFile(designFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := regexp.MustCompile(`(?m)^- \*\*([PCVMS][0-9]+) .*\n(?:  .*\n)*`)
+	for _, m := range rule.FindAllSubmatch(text, -1) {
+		if n := bytes.Count(m[0], []byte("\n")); n > 6 {
+			t.Errorf("%s has %d lines", m[1], n)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > 120 && !strings.HasPrefix(line, "|") {
+			t.Errorf("a line of %s has %d characters: %.40s...", designFile, n, line)
+		}
+	}
+}
+
+// definedRules are the rules of the specification, each of which is defined
+// once.
+func definedRules(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(designFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^- \*\*([PCVMS][0-9]+) `).FindAllSubmatch(text, -1) {
+		if rule := string(m[1]); defined[rule] {
+			t.Errorf("%s defines %s twice", designFile, rule)
+		} else {
+			defined[rule] = true
+		}
+	}
+	return defined
+}
+
+// citation is what looks like a rule's name; notRules do and are not: curves,
+// quantiles, and what the licences and samples of others say.
+var (
+	citation = regexp.MustCompile(`\b[PCVMS][0-9]+\b`)
+	notRules = map[string]bool{"P50": true, "P99": true, "P224": true, "P256": true, "P384": true, "P521": true}
+)
+
+// citations are the rules that a text cites: code, documents, samples and what
+// builds them.
+func citations(path string, text []byte) []string {
+	if !slices.Contains([]string{".go", ".md", ".pml", ".hcl", ".yml", ".yaml"}, filepath.Ext(path)) && path != "Makefile" {
+		return nil
+	}
+	var out []string
+	for _, m := range citation.FindAll(text, -1) {
+		if rule := string(m); !notRules[rule] {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// notOurs are folders of data, and of what tests and builds leave there.
+var notOurs = []string{"testdata", "bin", "dist", "node_modules", "target", "vendor"}
+
+// tree are all files of this project by their paths.
+func tree(t *testing.T) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (slices.Contains(notOurs, name) || len(name) > 1 && name[0] == '.'):
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			out[filepath.ToSlash(path)], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -357,4 +357,16 @@ var mutants = []mutant{
 	{"V10", "a copy that is used up ends a lock (both places)", []change{
 		{"quorum/attempt.go", "certain = t.awaited == 0 || !a.mayLive(&t)", "certain = t.awaited == 0 || true"},
 		{"quorum/outcome.go", "if len(left) < t.quorum || a.mayLive(t) {", "if len(left) < t.quorum {"}}, votes},
+	{"M3", "a mark of another run is taken over", []change{{"quorum/sender.go",
+		"m.runID == c.runID && m.name == l.name", "m.name == l.name"}}, votes},
+	{"M3", "another master's mark is taken over", []change{{"quorum/sender.go",
+		"m.runID == c.runID && m.name == l.name &&", "m.runID == c.runID &&"}}, votes},
+	{"M3", "what was asked under another mark counts", []change{{"quorum/sender.go",
+		"		return b.under.same(m)\n", "		return true\n"}}, votes},
+	{"M3", "another database's mark is good", []change{{"quorum/judge.go",
+		"	case mk.db != r.db:", "	case false:"}}, votes},
+	{"M4", "a restart without appendfsync always is exempt", []change{{"quorum/settle.go",
+		"s.server.durable = s.server.durable && l.syncsAlways(c)", "_ = l.syncsAlways(c)"}}, votes},
+	{"V7", "releases by several tokens stand for one another", []change{{"quorum/keys.go",
+		"next.op.Kind == c.op.Kind && next.op.Token == c.op.Token &&", "next.op.Kind == c.op.Kind &&"}}, votes},
 }

@@ -365,8 +365,8 @@ var mutants = []mutant{
 		"		return b.under.same(m)\n", "		return true\n"}}, votes},
 	{"M3", "another database's mark is good", []change{{"quorum/judge.go",
 		"	case mk.db != r.db:", "	case false:"}}, votes},
-	{"M4", "a restart without appendfsync always is exempt", []change{{"quorum/settle.go",
-		"s.server.durable = s.server.durable && l.syncsAlways(c)", "_ = l.syncsAlways(c)"}}, votes},
+	{"M4", "a restart without appendfsync always is exempt", []change{{"quorum/exemption.go",
+		" || !l.syncsAlways(c):", ":"}}, votes},
 	{"V7", "releases by several tokens stand for one another", []change{{"quorum/keys.go",
 		"next.op.Kind == c.op.Kind && next.op.Token == c.op.Token &&", "next.op.Kind == c.op.Kind &&"}}, votes},
 }

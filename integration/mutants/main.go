@@ -16,8 +16,12 @@ import (
 	"strings"
 )
 
+// tests is a pattern of the tests that are run; all when empty.
+var tests string
+
 func main() {
 	only := flag.String("only", "", "run the mutants whose name contains this")
+	flag.StringVar(&tests, "run", "", "run only the tests that match this, for a quick look")
 	binary := flag.String("binary", "", "build redlockd with the one mutant that -only names, and run nothing")
 	flag.Parse()
 	if *binary != "" {
@@ -104,7 +108,7 @@ func (m *mutant) run(dir string) (caughtBy string, err error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", "300s", "-overlay", overlay, m.pkg).CombinedOutput()
+	out, err := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", "300s", "-run", tests, "-overlay", overlay, m.pkg).CombinedOutput()
 	if err == nil {
 		return "", nil
 	}

@@ -153,8 +153,6 @@ var mutants = []mutant{
 		{"quorum/judge_memory.go", "mk.id == m.id && mk.beat < m.beat || ", ""}}, votes},
 	{"M4", "a restart is exempt before others could object", []change{{"quorum/exemption.go",
 		"case l.now() < until:", "case false:"}}, votes},
-	{"M4", "whoever wrote the last beat alone exempts", []change{{"quorum/exemption.go",
-		"s.mark.beat < own.beat ||", "s.mark.beat != own.beat || !st.fresh ||"}}, votes},
 	{"M4", "the other marks do not bear the beat", []change{{"quorum/seats.go",
 		"if t[name].same(s) {\n			out.raise(name, s)", "if false {\n			out.raise(name, s)"}}, votes},
 	{"M4", "the beat is never raised", []change{{"quorum/judge.go",

@@ -49,13 +49,15 @@ func (w *batch) acquires() bool {
 }
 
 // undo undoes what was granted by replies that are not among the first n
-// bytes. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
+// bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
 // on one Redis.
 func (w *batch) undo(g grants, n int) {
 	for i, sl := range w.slots {
 		if i < len(w.ends) {
 			if w.ends[i] > n && !sl.silent {
 				sl.undo(g)
+			} else {
+				sl.told(g)
 			}
 			continue
 		}

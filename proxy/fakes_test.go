@@ -42,6 +42,7 @@ type fakeQuorum struct {
 	opened   []int
 	openGate chan struct{}
 	clients  []quorum.Client
+	heard    int // grants whose reply was written
 	unlisted error
 	listGate chan struct{} // lets listings go on
 	took     time.Duration
@@ -228,7 +229,13 @@ func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
 	return q.limit, ok
 }
 
-func (q *fakeQuorum) told(*quorum.Outcome) {}
+func (q *fakeQuorum) told(o *quorum.Outcome) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, ok := q.granted[o]; ok {
+		q.heard++
+	}
+}
 
 func (q *fakeQuorum) undo(o *quorum.Outcome) {
 	q.mu.Lock()

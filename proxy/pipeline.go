@@ -270,10 +270,7 @@ func (p *pipeline) take(w *batch) {
 // the writing is over.
 func (p *pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
-		for _, o := range sl.granted {
-			p.s.srv.grants.told(o)
-		}
-		sl.granted = nil
+		sl.told(p.s.srv.grants)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

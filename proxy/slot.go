@@ -134,3 +134,11 @@ func (sl *slot) undo(g grants) {
 	}
 	sl.granted = nil
 }
+
+// told ends what is kept to be undone: the reply was written.
+func (sl *slot) told(g grants) {
+	for _, o := range sl.granted {
+		g.told(o)
+	}
+	sl.granted = nil
+}

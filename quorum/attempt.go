@@ -116,6 +116,7 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	a.withoutJoining()
+	a.needs.least = a.masters.least()
 	v, certain := verdictOf(a.op, a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
@@ -187,6 +188,7 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(a, wait, now)
 		return
 	}
+	a.needs.least = a.masters.least()
 	v, _ := verdictOf(a.op, a.ballots, a.needs)
 	a.end(v, now)
 }

@@ -322,3 +322,32 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		}
 	})
 }
+
+// M8: while a smaller list is announced, what its smaller majority has is absent
+// for nobody, also not for who counts by the larger one.
+func TestM8NoToASmallerMajority(t *testing.T) {
+	for _, n := range []int{4, 6} {
+		inBubbleWith(t, n, short, func(c *cluster) {
+			larger := c.redlockd()
+			time.Sleep(3 * time.Second)
+			c.change(c.q, slices.Clone(c.cfg.Masters[:n-1]))
+			c.reaches(c.q, 2, "announced")
+			away := c.masters[majority(n-1):]
+			for _, f := range away {
+				f.kill()
+			}
+			time.Sleep(time.Second)
+			c.want(do(c.q, acquire("k", "A", 5*time.Second)), Won)
+			for _, f := range away {
+				f.mend()
+			}
+			time.Sleep(2500 * time.Millisecond)
+			c.reaches(c.q, 2, "announced")
+			for _, op := range []Op{{Kind: Read, Key: "k"}, extend("k", "A", 5*time.Second), release("k", "A")} {
+				if o := do(larger, op); o.Verdict == Absent || o.Verdict == Held && op.Kind != Read {
+					t.Errorf("%d to %d masters, operation %d: %v", n, n-1, op.Kind, o.Verdict)
+				}
+			}
+		})
+	}
+}

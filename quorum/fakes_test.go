@@ -441,14 +441,14 @@ func (c *cluster) ready() {
 }
 
 // alive is a client that waits for its answer.
-type alive struct{}
+type alive struct{ _ byte }
 
-func (alive) Gone() bool { return false }
+func (*alive) Gone() bool { return false }
 
 // start begins an operation and returns where its outcome comes.
 func start(q *Quorum, op Op) <-chan *Outcome {
 	out := make(chan *Outcome, 1)
-	q.Do(&op, alive{}, func(o *Outcome) { out <- o })
+	q.Do(&op, &alive{}, func(o *Outcome) { out <- o })
 	return out
 }
 

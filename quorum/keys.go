@@ -33,6 +33,9 @@ type keyQueue struct {
 	waiting []*call
 	// running is the call under way, with those that share its outcome.
 	running *call
+	// asleep are those that sleep between two attempts: what their client has
+	// asked for since waits for them (S1).
+	asleep []*call
 	// advancing is whether some goroutine starts calls; it looks again before
 	// it leaves.
 	advancing bool
@@ -67,7 +70,7 @@ const maxUnused = 64
 
 // tidy forgets a queue that nothing needs. Needs the mutex.
 func (s *keyShard) tidy(k *keyQueue) {
-	if k.advancing || k.running != nil || len(k.waiting) > 0 || k.open != nil {
+	if k.advancing || k.running != nil || len(k.waiting) > 0 || len(k.asleep) > 0 || k.open != nil {
 		return
 	}
 	delete(s.queues, k.key)
@@ -94,11 +97,12 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 	s := t.shard(c.op.Key)
 	s.mu.Lock()
 	k := s.queue(c.op.Key)
+	k.wakes(c)
 	switch {
 	case len(k.waiting) >= maxWaiting && !first:
 		s.mu.Unlock()
 		return false
-	case k.running == nil && !k.advancing && len(k.waiting) == 0:
+	case k.running == nil && !k.advancing && len(k.waiting) == 0 && !k.follows(c):
 		// The usual case: there is nothing to put in order.
 		c.sharing = nil
 		k.running, k.advancing = c, true
@@ -213,7 +217,7 @@ func (s *keyShard) advance(k *keyQueue) {
 		return
 	}
 	k.advancing = true
-	for k.running == nil && len(k.waiting) > 0 {
+	for k.running == nil && k.ready() {
 		c := k.take()
 		k.running = c
 		if c.turns.Add(-1) == 0 {
@@ -227,19 +231,65 @@ func (s *keyShard) advance(k *keyQueue) {
 	s.mu.Unlock()
 }
 
+// sleeps notes that the call under way on a key sleeps before its next attempt,
+// which lets others go, and ends its run.
+func (t *keyTable) sleeps(c *call) {
+	if c.op.Kind != DecideAll && c.client != nil {
+		s := t.shard(c.op.Key)
+		s.mu.Lock()
+		k := s.queue(c.op.Key)
+		k.asleep = append(k.asleep, c)
+		s.mu.Unlock()
+	}
+	t.leave(c)
+}
+
+// wakes needs the mutex.
+func (k *keyQueue) wakes(c *call) {
+	if len(k.asleep) > 0 {
+		k.asleep = slices.DeleteFunc(k.asleep, func(other *call) bool { return other == c })
+	}
+}
+
+// follows is whether a call's client has asked for something on the key before
+// that sleeps. One on several keys waits for nobody: another one may wait for it
+// on another key. Needs the mutex.
+func (k *keyQueue) follows(c *call) bool {
+	if c.op.Kind == DecideAll {
+		return false
+	}
+	return slices.ContainsFunc(k.asleep, func(other *call) bool { return other.client == c.client && other != c })
+}
+
+// ready is whether a call can be taken, and puts it first. Needs the mutex.
+func (k *keyQueue) ready() bool {
+	at := 0
+	if len(k.asleep) > 0 {
+		at = slices.IndexFunc(k.waiting, func(c *call) bool { return !k.follows(c) })
+	}
+	if at < 0 || len(k.waiting) == 0 {
+		return false
+	}
+	if c := k.waiting[at]; at > 0 {
+		copy(k.waiting[1:at+1], k.waiting[:at])
+		k.waiting[0] = c
+	}
+	return true
+}
+
 // take removes the first waiting call, and hands it its neighbours of the
 // same kind that share its fan-out (V7): all of them arrived before its first
 // byte goes out.
 func (k *keyQueue) take() *call {
 	c := k.shift()
-	for c.repeats(k) {
+	for len(k.asleep) == 0 && c.repeats(k) {
 		c = k.shift()
 	}
 	if !c.shares() {
 		return c
 	}
 	c.sharing = nil
-	for len(k.waiting) > 0 && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
+	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
 		c.sharing = append(c.sharing, k.shift())
 	}
 	return c

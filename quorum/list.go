@@ -17,6 +17,9 @@ type masterList struct {
 	// newest is the latest state of this list that any mark was seen to bear
 	// (M8), whether or not a majority does.
 	newest atomic.Pointer[generation]
+	// next is the latest change of this list that any mark was seen to announce:
+	// both lists count.
+	next atomic.Pointer[generation]
 }
 
 // saw notes a state that a mark bears. Of all marks that a majority of the
@@ -24,12 +27,28 @@ type masterList struct {
 // bears, so that one is noted before its votes, and those of the others,
 // count.
 func (m *masterList) saw(g generation) {
-	for g.masters == m.name {
-		now := m.newest.Load()
-		if now != nil && !now.less(g) || m.newest.CompareAndSwap(now, &g) {
+	at := &m.newest
+	switch {
+	case g.masters == m.name:
+	case g.phase == announced && g.before == m.name:
+		at = &m.next
+	default:
+		return
+	}
+	for {
+		now := at.Load()
+		if now != nil && !now.less(g) || at.CompareAndSwap(now, &g) {
 			return
 		}
 	}
+}
+
+// least is the smallest quorum that counts (M8), see needs.
+func (m *masterList) least() int {
+	if g := m.next.Load(); g != nil {
+		return min(m.quorum, majority(len(hashes(g.masters))))
+	}
+	return m.quorum
 }
 
 // joining is whether a master does not vote yet, whatever its own mark says:

@@ -476,3 +476,24 @@ func TestM4OldMemoryIsNoEvidence(t *testing.T) {
 		c.want(do(c.q, release("k", "t")), Won)
 	})
 }
+
+// M3: a mark that bears less than all were seen to bear ends what is remembered of
+// that: the next acquire looks at them anew, and waits until they bear its hold.
+func TestM3GreatestHoldIsLost(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
+		d := c.q.databases[0].Load()
+		l := d.list().lanes[0]
+		synctest.Wait()
+		if d.raised.Load() == 0 {
+			t.Error("the marks were not seen to bear the hold")
+		}
+		l.mu.Lock()
+		m := l.under.with(func(m *mark) { m.greatest = 0 })
+		l.learn(m, m.String(), l.now())
+		l.mu.Unlock()
+		if d.raised.Load() != 0 || d.raise(time.Second) {
+			t.Error("a mark bears nothing, and that is not seen")
+		}
+	})
+}

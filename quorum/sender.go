@@ -193,6 +193,10 @@ func (l *lane) countsFor(list *masterList) bool {
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
 func (l *lane) learn(m *mark, raw string, sent time.Duration) {
+	if int64(m.greatest) < l.db.raised.Load() {
+		// Not all bear that any more: a mark was lost (M3).
+		l.db.raised.Store(0)
+	}
 	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
 	l.db.list().saw(m.generation)
 	l.noteMark(m, sent)

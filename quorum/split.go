@@ -29,8 +29,8 @@ func (c *call) retry() {
 	c.probing = true
 	c.await()
 	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	c.db.keys.sleeps(c)
 	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
-	c.db.keys.leave(c)
 }
 
 // mayRetry is whether there is time for another try (V5), and somebody who

@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // vote is one master's answer.
 type vote uint8
@@ -56,7 +59,7 @@ func (b *ballot) same(other *ballot) bool {
 
 // tally counts the ballots of one attempt.
 type tally struct {
-	quorum                        int
+	quorum, least                 int
 	awaited, yes, absent, silent  int
 	created, prolonged, tokenless int
 	// most is the token that was met most often, mostCount how often.
@@ -77,7 +80,7 @@ type tally struct {
 
 // count tallies the ballots.
 func count(ballots []ballot, n needs) tally {
-	t := tally{quorum: n.quorum, required: n.wordOf(ballots)}
+	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), required: n.wordOf(ballots)}
 	if t.required != none {
 		t.its = &ballots[n.required]
 	}

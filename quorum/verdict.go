@@ -60,7 +60,7 @@ func (t *tally) release(n int) (Verdict, bool) {
 		return Won, true
 	case t.required == mute:
 		return Undecided, true
-	case t.yes+t.unheard+t.awaited < t.quorum:
+	case t.yes+t.unheard+t.awaited < t.least:
 		return t.no()
 	case t.awaited > 0:
 		return Undecided, false
@@ -85,10 +85,10 @@ func (t *tally) extend() (Verdict, bool) {
 		return Absent, true
 	case t.required == denies:
 		return Held, true
-	case t.yes+t.unheard+t.awaited < t.quorum:
+	case t.yes+t.unheard+t.awaited < t.least:
 		return t.no()
 	default:
-		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.unheard >= t.quorum
+		return Undecided, t.yes+t.awaited < t.quorum && t.yes+t.unheard >= t.least
 	}
 }
 
@@ -115,7 +115,7 @@ func (t *tally) store(ifPresent bool) (Verdict, bool) {
 		return Won, true
 	case ifPresent && t.required == denies:
 		return Absent, true
-	case ifPresent && known && t.yes+t.unheard+t.awaited < t.quorum:
+	case ifPresent && known && t.yes+t.unheard+t.awaited < t.least:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0
@@ -137,7 +137,7 @@ func (t *tally) read() (Verdict, bool) {
 		return Held, true
 	case t.required == mute:
 		return Undecided, true
-	case t.reach+t.unheard+t.awaited < t.quorum:
+	case t.reach+t.unheard+t.awaited < t.least:
 		return Absent, true
 	default:
 		return Undecided, t.awaited == 0
@@ -148,9 +148,9 @@ func (t *tally) read() (Verdict, bool) {
 // a read would (V10); where nobody can tell, because of a token.
 func (t *tally) no() (Verdict, bool) {
 	switch {
-	case t.reach+t.unheard+t.awaited < t.quorum:
+	case t.reach+t.unheard+t.awaited < t.least:
 		return Absent, true
-	case t.mostCount >= t.quorum, t.reach+t.unheard >= t.quorum:
+	case t.mostCount >= t.quorum, t.reach+t.unheard >= t.least:
 		return Held, true
 	default:
 		return Undecided, false

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 // settled is the verdict of ballots of which none is awaited, in the words of
 // V4, V8, V10 and V11: required is the ballot of the required master, or nil.
-func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballot) Verdict {
+func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required *ballot) Verdict {
 	is := func(votes ...vote) bool { return required != nil && slices.Contains(votes, required.vote) }
 	without := is(silent) // its word cannot be had
 	may := required == nil || is(created, prolonged, longer, released)
@@ -33,7 +34,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 	}
 	answered := len(ballots) - n[silent]
 	no := Absent
-	if most+n[silent] >= q {
+	if most >= q || most+n[silent] >= least {
 		no = Held
 	}
 	switch kind {
@@ -62,7 +63,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 			return Held
 		case is(absent):
 			return Absent
-		case h+n[silent] >= q:
+		case h+n[silent] >= least:
 			return Undecided
 		default:
 			return no
@@ -75,7 +76,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 			return Won
 		case without:
 			return Undecided
-		case h+n[silent] < q:
+		case h+n[silent] < least:
 			return no
 		case h >= 1 && answered >= q && met == 0:
 			return Won
@@ -88,7 +89,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 			return Won
 		case ifPresent && is(absent):
 			return Absent
-		case ifPresent && h+n[silent] < q && !without:
+		case ifPresent && h+n[silent] < least && !without:
 			return Absent
 		default:
 			return Undecided
@@ -101,7 +102,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q int, required *ballo
 			return Held
 		case without:
 			return Undecided
-		case most+n[silent] < q:
+		case most+n[silent] < least:
 			return Absent
 		default:
 			return Undecided
@@ -146,7 +147,7 @@ func outcomes(kind Kind, ifPresent bool, ballots []ballot, n needs, into map[Ver
 	if n.required >= 0 {
 		required = &ballots[n.required]
 	}
-	into[settled(kind, ifPresent, ballots, n.quorum, required)] = true
+	into[settled(kind, ifPresent, ballots, n.quorum, cmp.Or(n.least, n.quorum), required)] = true
 }
 
 func TestVerdictAgainstTwin(t *testing.T) {
@@ -157,6 +158,9 @@ func TestVerdictAgainstTwin(t *testing.T) {
 		n := 1 + rand.IntN(7)
 		q := needs{quorum: majority(n), required: rand.IntN(2*n) - n}
 		q.required = max(q.required, -1)
+		if n%2 == 0 && round%2 == 0 {
+			q.least = q.quorum - 1
+		}
 		ballots := make([]ballot, n)
 		awaiting := 0
 		for i := range ballots {

@@ -633,3 +633,37 @@ func TestV1AllAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// S1, V7: what a session has asked for behind its own acquire waits for it, also
+// while that sleeps between two attempts; what others ask for does not.
+func TestV7OwnAcquireIsNotOvertaken(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		for round := range 10 {
+			key := fmt.Sprint("k", round)
+			for i, f := range c.masters[:2] {
+				_ = f.Set(key, fmt.Sprint("stale", i))
+				f.SetTTL(key, time.Minute)
+			}
+			session, took, freed := &alive{}, make(chan *Outcome, 1), make(chan *Outcome, 1)
+			op, back := acquire(key, "A", 10*time.Second), release(key, "A")
+			c.q.Do(&op, session, func(o *Outcome) { took <- o })
+			c.q.Do(&back, session, func(o *Outcome) { freed <- o })
+			synctest.Wait() // the acquire was split, and sleeps
+			began := time.Now()
+			do(c.q, release(key, "other"))
+			if waited := time.Since(began); waited > 0 {
+				t.Errorf("another client waited for %v", waited)
+			}
+			for _, f := range c.masters[:2] {
+				f.Del(key)
+			}
+			c.want(<-took, Won)
+			c.want(<-freed, Won)
+			synctest.Wait()
+			if n := c.copies(key, "A"); n != 0 {
+				t.Errorf("%d copies are left of what was released", n)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,17 @@ func TestRestartAfterCommonStep(t *testing.T) {
 	rig.Eventually(t, "the lock is over on the masters, and redlockd grants nothing", func() (bool, string) {
 		ok, err := take("another", "t")
 		return !ok && err != nil && !masters[0].Holds("k", ""), fmt.Sprint(ok, err)
+	})
+	rig.Eventually(t, "the masters' marks say so", func() (bool, string) {
+		told, marks := 0, ""
+		for _, m := range masters {
+			mark, _ := m.Client.Get(t.Context(), "redlockd:mark").Result()
+			marks += mark + "; "
+			if f := strings.Fields(mark); len(f) > 19 && f[19] != "0" {
+				told++
+			}
+		}
+		return told >= 2, marks
 	})
 	r.Kill()
 	r.Restart()

@@ -1,0 +1,38 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// M8: once a majority of the marks is closed, not one more lock is given under
+// the list before, also by what was asked for under a mark that still was
+// announced, and before the next look.
+func TestM8ClosedAtOnce(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		old := c.redlockd()
+		time.Sleep(3 * time.Second)
+		c.change(c.q, c.listed("e", c.join("f")))
+		c.reaches(c.q, 2, "announced")
+		time.Sleep(c.cfg.Handover - 2*time.Second)
+		given := 0
+		var closed time.Time
+		for n := 0; closed.IsZero() || time.Since(closed) < 1500*time.Millisecond; n++ {
+			if closed.IsZero() && c.q.Status().Phase == "closed" {
+				closed = time.Now()
+			}
+			o := do(old, acquire(fmt.Sprint("k", n), "t", time.Second))
+			switch {
+			case o.Verdict == Won && closed.IsZero():
+				given++
+			case o.Verdict == Won:
+				t.Fatalf("the list before gave a lock %v after it was closed", time.Since(closed))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if given == 0 {
+			t.Error("the list before gave no lock while the change was announced")
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// P5, V4: what is told as held is rolled back also on a master whose answer was
+// lost before the verdict.
+func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		time.Sleep(500 * time.Millisecond) // no look comes in between
+		f := c.masters[4]
+		f.Del("k")
+		c.slow(5*time.Millisecond, 0, 1, 2, 3)
+		c.slow(2*time.Millisecond, 4)
+		out := start(c.q, acquire("k", "u", 60*time.Second))
+		time.Sleep(3 * time.Millisecond)
+		if f.holds("k") != "u" {
+			t.Fatal("the master that is to be cut off has not created it yet")
+		}
+		f.cut()
+		c.want(<-out, Held)
+		c.slow(0, 0, 1, 2, 3, 4)
+		time.Sleep(3 * time.Second)
+		if n := c.copies("k", "u"); n != 0 {
+			t.Errorf("%d copies are left of what was refused", n)
+		}
+	})
+}
+
+// V8: a release that is owed to a master is carried out before the same token
+// takes the lock again there.
+func TestV8OwedReleaseGoesFirst(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
+		time.Sleep(500 * time.Millisecond) // no look comes in between
+		f := c.masters[0]
+		f.refuse("BUSY Redis is busy running a script.")
+		c.want(do(c.q, release("k", "t")), Won)
+		synctest.Wait()
+		f.refuse("")
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		if left := f.TTL("k"); left < 30*time.Second {
+			t.Errorf("the lock lives for %v where its release was owed", left)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package quorum
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// looksAt waits until a master has been asked for all that a look asks for, so
+// that what a keeper writes for it is on its way. last begins the last line.
+func (f *fakeMaster) looksAt(last string) {
+	for n := len(f.commands(0)); ; time.Sleep(time.Millisecond) {
+		lines := f.commands(n)
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "INFO") })
+		if at >= 0 && slices.ContainsFunc(lines[at:], func(line string) bool { return strings.HasPrefix(line, last) }) {
+			return
+		}
+	}
+}
+
+// M3: a mark is written only where the one that was seen still is: a master
+// that loses its memory between the look and the writing does not get its
+// real mark back.
+func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		f := c.masters[0]
+		c.takeBarely(acquire("k", "t", 20*time.Second))
+		time.Sleep(3 * time.Second)
+		c.slow(5*time.Millisecond, 0)
+		f.looksAt("TIME")
+		f.FlushAll()
+		time.Sleep(20 * time.Millisecond)
+		c.slow(0, 0)
+		c.noSecondHolder(10*time.Second, acquire("k", "u", time.Second))
+	})
+}
+
+// M3: nor does database 0 by the script that lists another one in its mark.
+func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		f := c.masters[0]
+		c.takeBarely(acquire("k", "t", 20*time.Second))
+		time.Sleep(3500 * time.Millisecond) // no look comes in between
+		c.slow(5*time.Millisecond, 0)
+		c.q.Open(3, func() {})
+		f.looksAt("SELECT 3") // by the script that reads the mark of 0
+		f.FlushAll()
+		time.Sleep(20 * time.Millisecond)
+		c.slow(0, 0)
+		c.noSecondHolder(10*time.Second, acquire("k", "u", time.Second))
+	})
+}
+
+// M8: a mark is not lowered to an earlier state of the list of masters by who
+// looked at it before another redlockd raised it.
+func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		f := c.masters[0]
+		m := f.markOf(t)
+		list, before := m.masters+",00000000", m.masters
+		time.Sleep(500 * time.Millisecond) // no look is under way
+		c.slow(5*time.Millisecond, 0)
+		c.q.change.write(generation{2, announced, list, before})
+		f.looksAt("TIME")
+		to := m.with(func(m *mark) { m.generation = generation{2, closed, list, before} })
+		if err := f.Set(MarkKey, to.String()); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			time.Sleep(5 * time.Millisecond)
+			if m := f.markOf(t); m.number != 2 || m.phase != closed {
+				t.Fatalf("the mark is lowered to %v", m)
+			}
+		}
+	})
+}
+
+// in is a master's database while something is done with it.
+func (f *fakeMaster) in(db int, do func()) {
+	f.Select(db)
+	defer f.Select(0)
+	do()
+}
+
+// bearsRealMark is whether a master has a real mark in a database.
+func (f *fakeMaster) bearsRealMark(db int) (real bool) {
+	f.in(db, func() {
+		m, err := parseMark(f.holds(MarkKey))
+		real = err == nil && m.real
+	})
+	return real
+}
+
+// M3: a database is used for the first time only if the mark of database 0 is
+// this master's, of this run, and says so; and none that was seen in it is
+// lost.
+func TestM3FirstUseOfADatabase(t *testing.T) {
+	for _, r := range []struct {
+		name  string
+		zero  func(m *mark)
+		first bool
+	}{
+		{"as it is", func(*mark) {}, true},
+		{"pending", func(m *mark) { m.real, m.why = false, whyForgotten }, false},
+		{"another master's", func(m *mark) { m.name = "z" }, false},
+		{"of an earlier run", func(m *mark) { m.runID = "run-before" }, false},
+		{"which lists it", func(m *mark) { m.dbs = []int{3} }, false},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				f := c.masters[0]
+				time.Sleep(500 * time.Millisecond) // no look comes in between
+				if err := f.Set(MarkKey, f.markOf(t).with(r.zero).String()); err != nil {
+					t.Fatal(err)
+				}
+				open(c.q, 3)
+				time.Sleep(100 * time.Millisecond)
+				if got := f.bearsRealMark(3); got != r.first {
+					t.Errorf("it has a real mark: %v, want %v", got, r.first)
+				}
+			})
+		})
+	}
+}
+
+// M3: what this redlockd has seen in use is not used for the first time, though
+// the mark of database 0 was lost, written anew by another one, and does not
+// list it.
+func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		link := c.throughLink(0)
+		q := c.redlockd()
+		time.Sleep(3 * time.Second)
+		open(q, 3)
+		k := acquire("k", "t", 10*time.Second)
+		k.DB = 3
+		c.want(do(q, k), Won)
+		time.Sleep(3 * time.Second)
+		link.cut(true)
+		time.Sleep(time.Second)
+		c.masters[0].FlushAll()
+		time.Sleep(3 * time.Second)
+		c.votesAgain(0) // of database 0, by the other one
+		link.cut(false)
+		time.Sleep(4 * time.Second)
+		if s := q.databases[3].Load().status()[0]; s.State == Voting {
+			t.Errorf("it votes in a database that was lost: %+v", s)
+		}
+	})
+}

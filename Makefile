@@ -6,6 +6,7 @@ FUZZTIME  ?= 10s
 BENCHTIME ?= 2s
 TIMEOUT   ?= 15m
 MINUTES   ?= 10
+STORMS    ?= 1000
 # The version is stamped by name; reading it from git besides fails a build as
 # root in somebody else's checkout, which is what many CI machines have.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
@@ -17,7 +18,7 @@ MOST      ?= 90s
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak shows release browser packages hostile clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -64,6 +65,9 @@ model: ## look for a second holder in docs/model, with the rules and without eac
 
 soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats the draws, SCHEDULE=file a run's faults
 	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) SCHEDULE=$(abspath $(SCHEDULE)) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
+
+storms: ## STORMS random storms in virtual time from SEED on, in as many processes as processors
+	@STORMS=$(STORMS) SEED=$(SEED) .ci/storms
 
 release: ## dist/: archives for Linux and macOS, and their checksums
 	@go run ./packaging/release -version "$(VERSION)" -out dist

@@ -35,7 +35,7 @@ var homes = map[string][]string{
 	"github.com/coreos/go-systemd":      {""},
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
-	"github.com/yuin/gopher-lua":        {"commands/script"},
+	"github.com/yuin/gopher-lua":        {"commands/script", "tests"},
 	"github.com/zeebo/xxh3":             {"commands/script"},
 	"github.com/hashicorp/hcl":          {""},
 	"github.com/prometheus":             {""},

@@ -130,9 +130,9 @@ func (l *lane) settling(s sight) time.Duration {
 // masters and one more, for the mark, and for a look at the others and theirs.
 // Its timeout may be greater than ours: the greatest in use counts (M5). Masters
 // whose round trips come nearer to it hardly vote.
-func (l *lane) settlingTime() time.Duration {
-	return lookEvery + 6*l.db.agreed.greatest().timeout + 15*lookPause
-}
+func (l *lane) settlingTime() time.Duration { return settlingBy(l.db.agreed.greatest().timeout) }
+
+func settlingBy(timeout time.Duration) time.Duration { return lookEvery + 6*timeout + 15*lookPause }
 
 // lookAgain is when the keeper looks again, if nothing wakes it before.
 func (l *lane) lookAgain() time.Duration {

@@ -1,203 +1,227 @@
 package quorum
 
 import (
-	"sync"
-	"sync/atomic"
-	"testing/synctest"
+	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
-// node is one redlockd, now and then.
-type node struct {
-	q     atomic.Pointer[Quorum]
-	clock *stoppable
-	links []*link
-	cfg   []Master
-	turn  sync.Mutex // of who restarts it
+// source makes one kind of faults, again and again.
+type source struct {
+	name  string
+	every time.Duration
+	rng   *rand.Rand
+	kinds []kind
 }
 
-// boot starts a redlockd over links of its own.
-func (s *storm) boot(n *node) {
-	s.dice.Lock()
-	defer s.dice.Unlock()
-	n.clock = &stoppable{}
-	s.cfg.Masters = n.cfg
-	n.q.Store(s.redlockdBy(n.clock.clock()))
+// kind is one of them, of a class.
+type kind struct {
+	class string
+	make  func(rng *rand.Rand)
 }
 
-// mend undoes a fault after a time.
-func (s *storm) mend(after time.Duration, undo func()) {
-	s.mended.Go(func() {
-		time.Sleep(after)
-		undo()
+// sources are those of the storm. Of the classes each storm has about half, so
+// that rare pairs meet in some.
+func (s *storm) sources() []*source {
+	all := []*source{
+		{name: "network", every: 600 * time.Millisecond, kinds: []kind{{"cut", s.cut}, {"oneway", s.oneWay}, {"delay", s.delay}, {"reset", s.reset}}},
+		{name: "redlockd", every: 1500 * time.Millisecond, kinds: []kind{{"freeze", s.freeze}, {"suspend", s.suspend}, {"crash", s.restart}}},
+		{name: "masters", every: 1200 * time.Millisecond, kinds: []kind{{"still", s.still}, {"slow", s.slow}, {"kill", s.kill}, {"empty", s.empty},
+			{"olddisk", s.oldDisk}, {"flush", s.flush}, {"errors", s.errors}, {"scripts", s.scripts}, {"role", s.role}, {"lossyrole", s.lossyRole}, {"evict", s.evict}}},
+		{name: "clocks", every: 3 * time.Second, kinds: []kind{{"step", s.step}, {"common", s.common}}},
+		{name: "bursts", every: 4 * time.Second, kinds: []kind{{"cut", s.burst}, {"olddisk", s.staleWitness}}},
+		{name: "lists", every: 5 * time.Second, kinds: []kind{{"list", s.changeList}, {"address", s.changeAddress}, {"names", s.moveName}}},
+	}
+	dice := s.stream("sources")
+	var out []*source
+	for _, f := range all {
+		f.rng = s.stream(f.name)
+		f.every *= time.Duration(1 + dice.IntN(8))
+		var some []kind
+		for _, k := range f.kinds {
+			if dice.IntN(2) == 0 && has(k.class) {
+				some = append(some, k)
+			}
+		}
+		if f.kinds = some; len(some) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (s *storm) source(f *source) {
+	for s.sleep(some(f.rng, 0, f.every)) {
+		f.kinds[f.rng.IntN(len(f.kinds))].make(f.rng)
+	}
+}
+
+// spare keeps things from faults for a while.
+func (s *storm) spare(d time.Duration, things ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, it := range things {
+		s.guarded[it] = max(s.guarded[it], s.now()+d)
+	}
+}
+
+func (s *storm) spared(it any) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now() < s.guarded[it]
+}
+
+// pair is a redlockd and a server, for what is spared between them.
+type pair struct {
+	node   *node
+	server *redisServer
+}
+
+// present are the servers that masters of the list are now.
+func (s *storm) present() []*redisServer {
+	s.Lock()
+	defer s.Unlock()
+	var out []*redisServer
+	for _, p := range s.list() {
+		out = append(out, p.leads())
+	}
+	return out
+}
+
+func pick[T any](rng *rand.Rand, of []T) T { return of[rng.IntN(len(of))] }
+
+// ways are some of the ways between redlockd and servers: one, all of a
+// redlockd, all of a server, or any.
+func (s *storm) ways(rng *rand.Rand) []pair {
+	n, f, which := pick(rng, s.nodes), pick(rng, s.present()), rng.IntN(5)
+	var out []pair
+	for _, m := range s.nodes {
+		for _, g := range s.present() {
+			if m == n && g == f || which == 1 && m == n && rng.IntN(4) > 0 || which == 2 && g == f || which == 3 && rng.IntN(3) == 0 {
+				if !s.spared(pair{m, g}) {
+					out = append(out, pair{m, g})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (p pair) String() string { return fmt.Sprintf("%d-%s", p.node.number, p.server.name) }
+
+// onWires changes some wires for a while.
+func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)) {
+	var wires []*wire
+	for _, p := range ways {
+		g := p.node.wiring()
+		s.Lock()
+		wires = append(wires, g.wire(p.server))
+		s.Unlock()
+	}
+	for _, w := range wires {
+		w.change(func() { begin(w) })
+	}
+	s.mend(after, func() {
+		for _, w := range wires {
+			w.change(func() { end(w) })
+		}
 	})
 }
 
-// some is a random time.
-func (s *storm) some(least, most time.Duration) time.Duration {
-	return least + time.Duration(s.n(int(most-least)))
-}
-
-// n is a random number below most.
-func (s *storm) n(most int) int {
-	s.dice.Lock()
-	defer s.dice.Unlock()
-	return s.rng.IntN(most)
-}
-
-// fault makes one.
-func (s *storm) fault() {
-	i := s.n(len(s.masters))
-	f := s.masters[i]
-	at := 1 + s.n(len(s.nodes)-1)
-	n := s.nodes[at]
-	switch s.n(16) {
-	case 0:
-		s.step(i)
-	case 1, 11, 12, 13, 14, 15:
-		s.burst(i, at)
-	case 2, 3, 4:
-		after := s.some(0, 6*time.Second)
-		s.tell("redlockd %d is cut off from %s for %v", at, f.name, after)
-		n.links[i].cut(true)
-		s.mend(after, func() { n.links[i].cut(false) })
-	case 5, 6:
-		s.restart(at)
-	case 7:
-		s.faultOf(f)
-	case 8:
-		f.set(func() { f.delay = s.some(0, 15*time.Millisecond) })
-		s.mend(time.Second, func() { f.set(func() { f.delay = 0 }) })
-	case 9:
-		if s.n(4) == 0 {
-			s.leap(at)
+// cut cuts some ways off, with the connections or as behind a firewall that
+// drops.
+func (s *storm) cut(rng *rand.Rand) {
+	ways, after, breaks := s.ways(rng), some(rng, 0, 6*time.Second), rng.IntN(2) == 0
+	s.tell("cut off: %v for %v", ways, after)
+	s.onWires(ways, after, func(w *wire) {
+		if w.refused++; breaks {
+			w.resetAll()
+			return
 		}
-	case 10:
-		open(n.q.Load(), 3)
+		w.there.stalled++
+		w.back.stalled++
+	}, func(w *wire) {
+		if w.refused--; !breaks {
+			w.there.stalled--
+			w.back.stalled--
+		}
+	})
+}
+
+// oneWay lets only answers through, or only what is asked.
+func (s *storm) oneWay(rng *rand.Rand) {
+	ways, after := s.ways(rng), some(rng, 0, 5*time.Second)
+	way := s.oneOf(rng, "cut off one way", ways, after)
+	s.onWires(ways, after, func(w *wire) { way(w).stalled++ }, func(w *wire) { way(w).stalled-- })
+}
+
+func (s *storm) oneOf(rng *rand.Rand, what string, ways []pair, after time.Duration) func(*wire) *direction {
+	if rng.IntN(2) == 0 {
+		s.tell("%s, there: %v for %v", what, ways, after)
+		return func(w *wire) *direction { return &w.there }
+	}
+	s.tell("%s, back: %v for %v", what, ways, after)
+	return func(w *wire) *direction { return &w.back }
+}
+
+// delay makes one way long, often longer than timeout.
+func (s *storm) delay(rng *rand.Rand) {
+	ways, after := s.ways(rng), some(rng, 0, 4*time.Second)
+	by := time.Duration(float64(s.nodes[0].config().Timeout) * (0.5 + rng.Float64()))
+	way := s.oneOf(rng, fmt.Sprintf("%v longer", by), ways, after)
+	s.onWires(ways, after, func(w *wire) { way(w).delay += by }, func(w *wire) { way(w).delay -= by })
+}
+
+// resetAll breaks the connections. Needs the world's lock.
+func (w *wire) resetAll() {
+	for _, p := range w.server.pipes {
+		if p.wire == w {
+			defer p.reset()
+		}
 	}
 }
 
-// step makes a clock step.
-func (s *storm) step(i int) {
-	by := s.some(time.Second, time.Minute)
-	if s.n(4) == 0 {
-		by = -by
-		s.mu.Lock()
-		s.late = append(s.late, s.masters[i])
-		s.mu.Unlock()
+func (s *storm) reset(rng *rand.Rand) {
+	ways := s.ways(rng)
+	s.tell("connections break: %v", ways)
+	s.onWires(ways, 0, (*wire).resetAll, func(*wire) {})
+}
+
+// freeze makes a redlockd stand still.
+func (s *storm) freeze(rng *rand.Rand) { s.freezeFor(rng, some(rng, 0, 4*time.Second), true) }
+
+// suspend stops its clock as well, as a host does that sleeps.
+func (s *storm) suspend(rng *rand.Rand) { s.freezeFor(rng, some(rng, 0, 4*time.Second), false) }
+
+func (s *storm) freezeFor(rng *rand.Rand, d time.Duration, counts bool) {
+	n := pick(rng, s.nodes)
+	if s.spared(n) || !n.freeze() {
+		return
 	}
-	s.tell("master %s: its clock steps by %v", s.masters[i].name, by)
-	s.masters[i].set(func() { s.masters[i].offset += by })
+	s.tell("redlockd %d stands still for %v, which its clock counts: %v", n.number, d, counts)
+	s.mend(d, func() { n.thaw(counts) })
 }
 
 // restart ends a redlockd as a crash does, and starts another one.
-func (s *storm) restart(at int) {
-	n := s.nodes[at]
-	if !n.turn.TryLock() {
+func (s *storm) restart(rng *rand.Rand) {
+	n, down := pick(rng, s.nodes), some(rng, 0, time.Second)
+	if s.spared(n) {
 		return
 	}
-	defer n.turn.Unlock()
-	s.tell("redlockd %d is restarted", at)
-	for _, k := range n.links {
-		k.cut(true)
+	select {
+	case n.turn <- struct{}{}:
+	default:
+		return
 	}
-	s.stop(n.q.Load())
-	for _, k := range n.links {
-		k.cut(false)
-	}
-	s.boot(n)
-}
-
-// burst leaves locks with a bare majority of the masters, of which one steps, or
-// loses its memory, right before or after a redlockd sees it first.
-func (s *storm) burst(i, at int) {
-	n := len(s.masters)
-	for k := 1; k <= n-majority(n); k++ {
-		f := s.masters[(i+k)%n]
-		f.mu.Lock()
-		busy := f.down || f.frozen != nil
-		f.mu.Unlock()
-		if busy {
-			continue
-		}
-		s.tell("master %s is cut off", f.name)
-		f.kill()
-		defer f.mend()
-	}
-	time.Sleep(s.some(300*time.Millisecond, 1500*time.Millisecond))
-	switch s.n(4) {
-	case 0:
-		s.mend(s.some(500*time.Millisecond, 800*time.Millisecond), func() { s.restart(at) })
-	case 1:
-		s.nodes[at].links[i].cut(true)
-		s.mend(s.some(500*time.Millisecond, 3*time.Second), func() { s.nodes[at].links[i].cut(false) })
-	case 2:
-		s.mend(s.some(500*time.Millisecond, 800*time.Millisecond), func() { open(s.nodes[at].q.Load(), 3) })
-	}
-	s.mend(s.some(300*time.Millisecond, time.Second), func() { // the others are back
-		if s.n(3) > 0 {
-			s.step(i)
-			return
-		}
-		s.tell("master %s is flushed", s.masters[i].name)
-		s.masters[i].FlushAll()
+	s.tell("redlockd %d ends", n.number)
+	n.crashed++
+	n.crash()
+	s.mend(down, func() {
+		defer func() { <-n.turn }()
+		n.mu.Lock()
+		n.cfg = s.shape.setting(n.rng, true)
+		n.mu.Unlock()
+		s.tell("redlockd %d is started: timeout %v, max_ttl %v", n.number, n.cfg.Timeout, n.cfg.MaxTTL)
+		n.boot()
 	})
-}
-
-// faultOf makes one of a master, unless it has one.
-func (s *storm) faultOf(f *fakeMaster) {
-	f.mu.Lock()
-	busy := f.down || f.frozen != nil
-	f.mu.Unlock()
-	if busy {
-		return
-	}
-	after := s.some(0, 1500*time.Millisecond)
-	kind := s.n(5)
-	s.tell("master %s: fault %d for %v", f.name, kind, after)
-	switch kind {
-	case 0:
-		f.freeze()
-		s.mend(after, f.thaw)
-	case 1:
-		f.kill()
-		s.mend(after, f.mend)
-	case 2:
-		f.kill()
-		s.mend(after, f.startEmpty)
-	case 3:
-		f.set(func() { f.aof = !f.aof })
-		f.kill()
-		s.mend(after, f.startWithMemory)
-	case 4:
-		f.FlushAll()
-	}
-}
-
-// leap makes a time pass in which nobody runs, and which the clock of one
-// redlockd does not count.
-func (s *storm) leap(still int) {
-	d := s.some(0, 5*time.Second)
-	synctest.Wait()
-	s.tell("%v pass, which redlockd %d does not count", d, still)
-	s.mu.Lock()
-	s.passed += d
-	s.mu.Unlock()
-	for i, n := range s.nodes {
-		if i != still {
-			n.clock.mu.Lock()
-			n.clock.skipped += d
-			n.clock.mu.Unlock()
-		}
-	}
-	for _, f := range s.masters {
-		f.set(func() { f.offset += d })
-	}
-}
-
-// leapt is what has passed that a redlockd does not count.
-func (s *storm) leapt() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.passed
 }

@@ -164,7 +164,7 @@ var mutants = []mutant{
 	{"M3", "a mark of less than was granted is taken over", []change{{"quorum/judge.go",
 		" || mk.id != m.id && mk.greatest < m.granted)", ")"}}, votes},
 	{"M5", "others tell of a step within our own timeout", []change{{"quorum/settling.go",
-		"6*l.db.agreed.greatest().timeout", "6*l.cfg.Timeout"}}, votes},
+		"settlingBy(l.db.agreed.greatest().timeout)", "settlingBy(l.cfg.Timeout)"}}, votes},
 	{"M5", "a restart ends the silence after a common step", []change{{"quorum/steps.go",
 		"		if jumped {\n			l.doubt(wait)\n		}\n", ""}}, votes},
 	{"M5", "whoever sees a doubt takes it back", []change{{"quorum/standing.go",

@@ -1,0 +1,68 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// staleWitness lets a redlockd stand still while a master that says that it
+// loses nothing comes back with the disk of just that time.
+func (s *storm) staleWitness(rng *rand.Rand) {
+	n, f := pick(rng, s.nodes), s.whole(rng)
+	if f == nil || s.spared(n) || !n.freeze() {
+		return
+	}
+	began, away := s.now(), some(rng, 1200*time.Millisecond, 4*time.Second)
+	s.tell("redlockd %d stands still for %v", n.number, away)
+	s.mend(away, func() { n.thaw(true) })
+	time.Sleep(away - some(rng, 0, 300*time.Millisecond))
+	s.Lock()
+	busy, to := f.down || f.frozen || s.spared(f), began+some(rng, 0, 200*time.Millisecond)
+	lies := f.beatAt(to) == f.beatAt(s.now())
+	s.Unlock()
+	if busy || lies {
+		return
+	}
+	s.tell("master %s ends, and comes back with its disk of %v", f.name, to)
+	s.on(f, some(rng, 0, 400*time.Millisecond), func() {
+		f.aof = has("aof")
+		f.kill()
+		f.goBack(to)
+		f.strange = true
+	}, func() { f.boot(false) })
+}
+
+// burst leaves locks with a bare majority of the masters, of which one loses
+// something right before or after a redlockd sees it first.
+func (s *storm) burst(rng *rand.Rand) {
+	list := s.present()
+	at := rng.IntN(len(list))
+	var ways []pair
+	for k := 1; k <= len(list)-majority(len(list)); k++ {
+		for _, n := range s.nodes {
+			if p := (pair{n, list[(at+k)%len(list)]}); !s.spared(p) {
+				ways = append(ways, p)
+			}
+		}
+	}
+	after := some(rng, 300*time.Millisecond, 1500*time.Millisecond)
+	s.tell("burst: %v are cut off for %v", ways, after)
+	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	one := []func(*rand.Rand){s.restart, s.freeze, s.cut, func(*rand.Rand) {}}[rng.IntN(4)]
+	time.Sleep(some(rng, 0, 600*time.Millisecond))
+	if has("crash") && has("freeze") {
+		one(rng)
+	}
+	time.Sleep(some(rng, 0, 800*time.Millisecond))
+	f := list[at]
+	if s.spared(f) {
+		return
+	}
+	switch dice := rng.IntN(3); {
+	case dice > 0 && has("step"):
+		s.stepBy(rng, f, stride(rng))
+	case has("flush"):
+		s.tell("master %s is flushed", f.name)
+		s.on(f, 0, f.flush, nil)
+	}
+}

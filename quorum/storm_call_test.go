@@ -1,0 +1,153 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// call sends an operation to a redlockd; meant is what the client wants by it.
+func (c *client) call(n *node, meant, op Op) hearing { return c.callAll(n, []Op{meant}, op) }
+
+// callAll is call for one that means several. A hasty client hears nothing of
+// what takes long.
+func (c *client) callAll(n *node, meant []Op, op Op) hearing {
+	patience := time.Minute
+	if c.chance(10) && has("hasty") {
+		patience = some(c.rng, time.Millisecond, 400*time.Millisecond)
+	}
+	v := &visit{client: c, node: n, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), heard: make(chan hearing, 1)}
+	for _, m := range meant {
+		t := c.judge.begin(n, m)
+		t.byRead = op.Kind != m.Kind
+		v.tries = append(v.tries, t)
+	}
+	c.calls.Go(func() { v.serve(op) })
+	select {
+	case a := <-v.heard:
+		return a
+	case <-time.After(patience):
+		v.caller.gone.Store(true)
+		return hearing{}
+	}
+}
+
+// visit is one operation at a redlockd, as its session serves it.
+type visit struct {
+	*client
+	caller caller
+	node   *node
+	rng    *rand.Rand
+	tries  []*try
+	heard  chan hearing
+}
+
+// serve carries it out and answers, unless the redlockd ends meanwhile.
+func (v *visit) serve(op Op) {
+	q, life := v.node.running()
+	if q == nil {
+		v.lost(true)
+		return
+	}
+	out := make(chan *Outcome, 1)
+	q.Do(&op, &v.caller, func(o *Outcome) { out <- o })
+	o := <-out
+	cfg := v.node.config()
+	if v.node.pass(v.rng, 25, cfg.stay()) != life {
+		v.lost(false)
+		return
+	}
+	if v.caller.gone.Load() {
+		o.Undo()
+		v.lost(true)
+		return
+	}
+	if err := o.Confirm(); err != nil {
+		v.tellAll(hearing{verdict: Undecided, known: true}, err)
+		return
+	}
+	if left, ok := o.WriteBefore(); ok && v.rng.IntN(5) == 0 {
+		froze, _ := v.node.stillness()
+		time.Sleep(time.Duration(v.rng.Int64N(int64(left) + 1)))
+		if again, _ := v.node.stillness(); again != froze || v.node.life() != life {
+			o.Undo() // the write fails
+			v.lost(v.node.life() == life)
+			return
+		}
+	}
+	v.tellAll(v.answerOf(o), o.Err)
+	o.Told()
+}
+
+// pass is a moment, sometimes, and then the end of a freeze. It returns the
+// redlockd's life.
+func (n *node) pass(rng *rand.Rand, percent int, most time.Duration) int {
+	if _, life := n.running(); rng.IntN(100) >= percent {
+		return life
+	}
+	time.Sleep(time.Duration(rng.Int64N(int64(most) + 1)))
+	_, life := n.running()
+	return life
+}
+
+func (n *node) life() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lives
+}
+
+// answerOf is what the client is told. Where it had depended on a read, what was
+// read is the answer.
+func (v *visit) answerOf(o *Outcome) hearing {
+	a := hearing{verdict: o.Verdict, state: o.State, known: true}
+	meant := v.tries[0].op.Kind
+	switch {
+	case len(v.tries) > 1 && o.Verdict == Won && len(o.Changes) == 0:
+		a.verdict = Changed
+	case o.Done == Read && meant != Read && len(v.tries) == 1 && o.Err == nil:
+		if a.verdict = Absent; o.State.Token != "" {
+			a.verdict = Held
+		}
+	}
+	return a
+}
+
+// lost is an answer that nobody hears.
+func (v *visit) lost(undone bool) {
+	for _, t := range v.tries {
+		t.lost(undone)
+	}
+	op := v.tries[0].op
+	v.tell("%d %q %v by %s at redlockd %d: nothing is heard", op.DB, op.Key, op.Kind, op.Token, v.node.number)
+	v.heard <- hearing{}
+}
+
+// tellAll hands over the answer.
+func (v *visit) tellAll(a hearing, err error) {
+	op := v.tries[0].op
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	v.tell("%d %q %v by %s %s for %v at redlockd %d, asked at %.4f: %v %s %s", op.DB, op.Key, op.Kind, op.Token, op.NewToken, op.TTL, v.node.number, v.tries[0].sent.Seconds(), a.verdict, a.state.Token, text)
+	for _, t := range v.tries {
+		switch {
+		case a.open() || a.verdict == Changed:
+			t.lost(true)
+		case t.op.Kind == Read:
+			t.found(a.verdict, a.state)
+		case a.verdict == Won:
+			t.won()
+		default:
+			t.refused(a.verdict, a.state.Token)
+		}
+	}
+	v.heard <- a
+}
+
+// list is the list of masters that all shall have.
+func (s *storm) list() []site {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.file)
+}

@@ -1,0 +1,114 @@
+package quorum
+
+import (
+	"fmt"
+	"time"
+)
+
+// calm wants that all is well some time after the last fault.
+func (s *storm) calm() {
+	if s.t.Failed() {
+		return
+	}
+	s.tell("calm")
+	for _, n := range s.nodes {
+		n.reload(s.list())
+	}
+	time.Sleep(3 * time.Second) // who stood still looks again
+	dbs := []int{0}
+	if has("databases") {
+		dbs = append(dbs, 3)
+		for _, n := range s.nodes {
+			open(n.q, 3) // a quarantine passes while somebody watches
+		}
+	}
+	if !s.recovers() {
+		return
+	}
+	for i, n := range s.nodes {
+		for _, db := range dbs {
+			k := acquire(fmt.Sprint("calm", i), "t", time.Second)
+			k.DB = db
+			o := do(n.q, k)
+			if o.Verdict == Undecided && !has("firsttry") {
+				s.judge.count("excuse: the first try after the calm is not decided")
+				time.Sleep(200 * time.Millisecond)
+				o = do(n.q, k)
+			}
+			if o.Verdict != Won {
+				s.fail("NOT WON: redlockd %d, database %d: %v %v", i, db, o.Verdict, o.Err)
+			}
+		}
+	}
+	s.nothingLeft(dbs)
+}
+
+// recovers waits until all masters vote again for all (P3): as long as the locks
+// of before may last, twice, since a change of the list waits as well.
+func (s *storm) recovers() bool {
+	hold, handover := time.Duration(0), time.Duration(0)
+	for _, cfg := range s.shape.settings {
+		hold, handover = max(hold, roundHold(cfg.hold(cfg.MaxTTL, cfg.padding()))), max(handover, cfg.Handover)
+	}
+	for limit := s.now() + 2*hold + handover + 30*time.Second; ; time.Sleep(time.Second) {
+		why := s.ailing()
+		if why == "" {
+			return true
+		}
+		if s.now() > limit {
+			s.fail("NOT WELL after the calm: %s", why)
+			return false
+		}
+	}
+}
+
+// ailing is who does not vote for whom, or nothing.
+func (s *storm) ailing() string {
+	for _, n := range s.nodes {
+		st := n.q.Status()
+		if st.Ready && st.Phase == "final" && st.Voting == len(s.list()) && (!has("databases") || n.q.database(3).voting() == st.Voting) {
+			continue
+		}
+		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)
+		for db := range n.q.databases {
+			if d := n.q.databases[db].Load(); d != nil {
+				text += fmt.Sprintf("; database %d, silent for %v", db, d.silentFor(d.now()))
+				for _, m := range d.status() {
+					text += fmt.Sprintf(", %s %s %s %v", m.Name, m.State, m.Reason, m.Wait)
+				}
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+// nothingLeft looks for what should have been undone or freed (P5), where no
+// redlockd ended that had to, and for keys that stay for ever.
+func (s *storm) nothingLeft(dbs []int) {
+	time.Sleep(3 * time.Second)
+	crashed := 0
+	for _, n := range s.nodes {
+		crashed += n.crashed
+	}
+	servers := s.present()
+	s.judge.mu.Lock()
+	defer s.judge.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
+	for _, f := range servers {
+		for _, db := range dbs {
+			for _, key := range f.keys(db) {
+				e := f.dbs[db][key]
+				if e.expiry == 0 {
+					s.fail("LEFT: master %s, database %d: %q has no expiry", f.name, db, key)
+				}
+				for _, l := range s.judge.leases[keyName{db, key}] {
+					if l.token == e.value && !l.kept && crashed == 0 && !f.strange {
+						s.fail("LEFT: master %s, database %d: %q is held by %s, which was undone or freed", f.name, db, key, l.token)
+					}
+				}
+			}
+		}
+	}
+}

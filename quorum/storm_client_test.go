@@ -1,0 +1,253 @@
+package quorum
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// client takes one of a few locks again and again.
+type client struct {
+	*storm
+	number int
+	rng    *rand.Rand
+	round  int
+}
+
+// caller is a client's connection.
+type caller struct{ gone atomic.Bool }
+
+func (c *caller) Gone() bool { return c.gone.Load() }
+
+// hearing is what a client has heard. known is false where it has heard nothing.
+type hearing struct {
+	verdict Verdict
+	state   State
+	known   bool
+}
+
+func (a hearing) won() bool { return a.known && a.verdict == Won }
+
+// open is whether nobody can tell what became of the operation.
+func (a hearing) open() bool { return !a.known || a.verdict == Undecided || a.verdict == Split }
+
+func (c *client) chance(percent int) bool { return c.rng.IntN(100) < percent }
+
+func (c *client) node() *node { return c.nodes[c.rng.IntN(len(c.nodes))] }
+
+// live goes on until the storm ends.
+func (c *client) live() {
+	for ; c.sleep(some(c.rng, 0, 120*time.Millisecond)); c.round++ {
+		switch dice := c.rng.IntN(100); {
+		case dice < 25:
+			c.read(c.lock())
+		case dice < 31 && has("several"):
+			c.several()
+		case dice < 35 && has("crowd"):
+			c.crowd()
+		case dice < 40 && has("tokenless"):
+			c.tokenless()
+		default:
+			c.session()
+		}
+	}
+}
+
+// lock is an operation on one of the locks, with a token of its own.
+func (c *client) lock() Op {
+	op := Op{Key: []string{"k", "l"}[c.rng.IntN(2)], Token: fmt.Sprint(c.number, "-", c.round)}
+	if c.rng.IntN(4) == 0 && has("databases") {
+		op.DB = 3
+	}
+	return op
+}
+
+func (c *client) read(op Op) hearing {
+	op.Kind, op.Token = Read, ""
+	return c.call(c.node(), op, op)
+}
+
+// ttl is a random one that a redlockd allows.
+func (c *client) ttl(n *node) time.Duration {
+	most := n.config().MaxTTL
+	if c.chance(80) {
+		most = min(most, 4*time.Second)
+	}
+	return some(c.rng, 150*time.Millisecond, most).Truncate(time.Millisecond)
+}
+
+// session takes a lock, keeps it for a while, and mostly frees it.
+func (c *client) session() {
+	op := c.lock()
+	if !c.take(&op) {
+		return
+	}
+	for c.chance(70) && c.sleep(time.Duration(c.rng.Int64N(int64(op.TTL)*9/10+1))) {
+		if !c.keep(&op) {
+			return
+		}
+	}
+	if c.chance(65) {
+		c.free(op)
+	}
+}
+
+// take asks for a lock, if need be with the same token at other redlockd.
+func (c *client) take(op *Op) bool {
+	n := c.node()
+	op.Kind, op.TTL = Acquire, c.ttl(n)
+	if c.chance(25) && has("orextend") {
+		op.Kind = AcquireOrExtend
+	}
+	wrapped := c.chance(10) && has("decide")
+	var at int64 // absolute, by the masters' clocks
+	for try := 0; ; try++ {
+		q, _ := n.running()
+		if q != nil && has("pxat") && (at != 0 || try == 0 && c.chance(30)) {
+			if at == 0 {
+				at = q.Now() + op.TTL.Milliseconds()
+			}
+			op.TTL = time.Duration(at-q.Now()) * time.Millisecond
+		}
+		if op.TTL = min(op.TTL, n.config().MaxTTL); op.TTL < time.Millisecond {
+			return false
+		}
+		a := c.ask(n, *op, wrapped)
+		if a.won() {
+			return true
+		}
+		if try == 3 || !c.chance(60) || !has("again") {
+			return false
+		}
+		if n = c.node(); c.chance(50) && !c.sleep(some(c.rng, 0, 50*time.Millisecond)) {
+			return false
+		}
+	}
+}
+
+// ask carries an operation out as it is, or as what follows from a read.
+func (c *client) ask(n *node, op Op, wrapped bool) hearing {
+	if !wrapped {
+		return c.call(n, op, op)
+	}
+	outer := Op{Kind: Decide, DB: op.DB, Key: op.Key, Decide: func(st State) Op {
+		taken := op.Kind == Acquire || op.Kind == AcquireOrExtend
+		if taken && !st.Found && !st.Lapsed || !taken && st.Found && st.Token == op.Token {
+			return op
+		}
+		return Op{Kind: Read, DB: op.DB, Key: op.Key}
+	}}
+	return c.call(n, op, outer)
+}
+
+// keep does something with a lock that the client has, and returns whether it
+// still has it.
+func (c *client) keep(op *Op) bool {
+	n := c.node()
+	op.Kind, op.Replace, op.NewToken = Extend, false, ""
+	switch dice := c.rng.IntN(100); {
+	case dice < 10:
+		c.read(*op)
+		return true
+	case dice < 25 && has("orextend"):
+		op.Kind = AcquireOrExtend
+	case dice < 32:
+		again := *op
+		again.Kind = Acquire
+		return !c.call(n, again, again).won()
+	case dice < 45 && has("replace"):
+		op.Replace, op.NewToken = true, op.Token+"'"
+	}
+	op.TTL = c.ttl(n) // longer or shorter
+	a := c.ask(n, *op, op.Kind == Extend && c.chance(10) && has("decide"))
+	if a.open() && !op.Replace && c.chance(60) {
+		n = c.node()
+		op.TTL = c.ttl(n)
+		a = c.call(n, *op, *op)
+	}
+	if a.won() && op.Replace {
+		op.Token = op.NewToken
+	}
+	op.Replace, op.NewToken = false, ""
+	return a.won() || a.open() && c.chance(70)
+}
+
+// free gives a lock back.
+func (c *client) free(op Op) {
+	op.Kind, op.TTL, op.Replace = Release, 0, false
+	wrapped := c.chance(15) && has("decide")
+	if a := c.ask(c.node(), op, wrapped); a.open() && c.chance(50) {
+		c.call(c.node(), op, op)
+	}
+}
+
+// tokenless is a command that names no token.
+func (c *client) tokenless() {
+	op := c.lock()
+	n := c.node()
+	op.Kind = []Kind{Remove, Expire, Store}[c.rng.IntN(3)]
+	if op.Kind != Remove {
+		op.TTL = c.ttl(n)
+	}
+	if op.Kind != Store {
+		op.Token = ""
+	}
+	c.call(n, op, op)
+}
+
+// several takes two locks at once, and frees them.
+func (c *client) several() {
+	n, lock := c.node(), c.lock()
+	ttl := c.ttl(n)
+	keys := []string{"k", "l"}
+	change := func(frees bool) ([]Op, Op) {
+		var parts []Op
+		for _, key := range keys {
+			p := Op{Kind: Acquire, DB: lock.DB, Key: key, Token: lock.Token, TTL: ttl}
+			if frees {
+				p.Kind, p.TTL = Release, 0
+			}
+			parts = append(parts, p)
+		}
+		return parts, Op{Kind: DecideAll, DB: lock.DB, Keys: keys, DecideAll: func(states []State) []Change {
+			var out []Change
+			for i, st := range states {
+				if frees != st.Found || frees && st.Token != lock.Token || st.Lapsed {
+					return nil
+				}
+				out = append(out, Change{Key: keys[i], Delete: frees, Token: lock.Token, TTL: ttl})
+			}
+			return out
+		}}
+	}
+	parts, op := change(false)
+	if !c.callAll(n, parts, op).won() || !c.sleep(time.Duration(c.rng.Int64N(int64(ttl)))) {
+		return
+	}
+	if c.chance(60) {
+		parts, op = change(true)
+		c.callAll(c.node(), parts, op)
+	}
+}
+
+// crowd takes many locks at once at one redlockd, and frees them, so that they
+// go out as bundles.
+func (c *client) crowd() {
+	n := c.node()
+	ttl, many := c.ttl(n), 6+c.rng.IntN(12)
+	all := func(kind Kind, n *node, ttl time.Duration) {
+		var together sync.WaitGroup
+		for i := range many {
+			op := Op{Kind: kind, Key: fmt.Sprint("c", i), Token: fmt.Sprint(c.number, "-", c.round), TTL: ttl}
+			one := &client{storm: c.storm, number: c.number, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
+			together.Go(func() { one.call(n, op, op) })
+		}
+		together.Wait()
+	}
+	all(Acquire, n, ttl)
+	if c.sleep(time.Duration(c.rng.Int64N(int64(ttl)))) && c.chance(70) {
+		all(Release, c.node(), 0)
+	}
+}

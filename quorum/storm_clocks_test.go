@@ -1,0 +1,101 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// watch finds a redlockd that watches a server's clock and role, and spares both
+// and what is between them for a while.
+func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
+	at := rng.IntN(len(s.nodes))
+	for i := range s.nodes {
+		n := s.nodes[(at+i)%len(s.nodes)]
+		if n.watches(f) {
+			s.spare(d, n, f, pair{n, f})
+			return true
+		}
+	}
+	return false
+}
+
+// watches is whether a redlockd has looked at a server all of the last seconds,
+// and votes with it.
+func (n *node) watches(f *redisServer) bool {
+	n.mu.Lock()
+	q, g, thawed := n.q, n.wires, n.thawed
+	n.mu.Unlock()
+	if q == nil || thawed != nil {
+		return false
+	}
+	n.Lock()
+	w := g.wire(f)
+	good := !f.down && !f.frozen && f.fault != "BUSY" && w.refused+w.there.stalled+w.back.stalled == 0 && len(w.pipes) > 0 &&
+		max(w.there.delay, w.back.delay) < 10*time.Millisecond
+	n.Unlock()
+	if !good {
+		return false
+	}
+	for i, m := range q.Status().Masters {
+		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == Voting {
+			return true
+		}
+	}
+	return false
+}
+
+// step makes a clock step, while somebody watches it.
+func (s *storm) step(rng *rand.Rand) {
+	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) { s.stepBy(rng, f, stride(rng)) })
+}
+
+// stride is by how much: from a few milliseconds to a minute.
+func stride(rng *rand.Rand) time.Duration {
+	by := 5 * time.Millisecond
+	for by < 30*time.Second && rng.IntN(7) > 0 {
+		by *= 2
+	}
+	by = some(rng, by, 2*by)
+	if rng.IntN(4) == 0 {
+		return -by
+	}
+	return by
+}
+
+// seen is how long a redlockd takes at most to see a step and to tell of it.
+func seen(settings []Config) time.Duration {
+	longest := time.Duration(0)
+	for _, cfg := range settings {
+		longest = max(longest, settlingBy(cfg.Timeout))
+	}
+	return longest
+}
+
+func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
+	if !s.watch(rng, f, seen(s.shape.settings)) {
+		return
+	}
+	s.tell("master %s: its clock steps by %v", f.name, by)
+	s.on(f, 0, func() {
+		f.offset += by
+		f.stepped = s.now()
+		f.strange = f.strange || by < 0
+	}, nil)
+}
+
+// common makes most clocks step by the same time, at nearly the same moment.
+func (s *storm) common(rng *rand.Rand) {
+	by := stride(rng)
+	for _, f := range s.present() {
+		if rng.IntN(4) > 0 && !s.spared(f) {
+			s.stepBy(rng, f, by)
+		}
+		if rng.IntN(2) == 0 {
+			time.Sleep(some(rng, 0, 100*time.Millisecond))
+		}
+	}
+	if has("crash") && rng.IntN(2) == 0 {
+		time.Sleep(seen(s.shape.settings))
+		s.restart(rng)
+	}
+}

@@ -1,0 +1,247 @@
+package quorum
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// command carries out one that came over a connection.
+func (s *redisServer) command(p *pipe, args []string) any {
+	name := strings.ToUpper(args[0])
+	if text := refusals[s.fault]; text != "" && s.fault == "BUSY" && name != "HELLO" {
+		return failure(text)
+	}
+	switch {
+	case name == "HELLO":
+		if at := slices.Index(args, "SETNAME"); at >= 0 {
+			p.session.name = args[at+1]
+		}
+		return pairs{"server", "redis", "version", s.version, "proto", int64(3), "id", int64(p.id),
+			"mode", "standalone", "role", "master", "modules", []any{}}
+	case name == "SELECT":
+		p.db, _ = strconv.Atoi(args[1])
+		return status("OK")
+	case name == "CLIENT":
+		return s.client(p, args)
+	case name == "INFO":
+		return s.info()
+	case name == "CONFIG":
+		return pairs{"appendfsync", "always"}
+	case name == "EVAL" || name == "EVALSHA":
+		return s.eval(p.db, name, args)
+	default:
+		db := p.db
+		return s.data(&db, args)
+	}
+}
+
+func (s *redisServer) client(p *pipe, args []string) any {
+	switch strings.ToUpper(args[1]) {
+	case "ID":
+		return int64(p.id)
+	case "LIST":
+		return s.list()
+	case "KILL":
+		id, _ := strconv.Atoi(args[len(args)-1])
+		at := slices.IndexFunc(s.pipes, func(p *pipe) bool { return p.id == id })
+		if at < 0 {
+			return int64(0)
+		}
+		s.hangUp(s.pipes[at])
+		return int64(1)
+	default:
+		return status("OK")
+	}
+}
+
+func (s *redisServer) eval(db int, name string, args []string) any {
+	text := args[1]
+	if name == "EVAL" {
+		sum := sha1.Sum([]byte(text))
+		s.scripts[hex.EncodeToString(sum[:])] = text
+	} else if text = s.scripts[args[1]]; text == "" {
+		return failure("NOSCRIPT No matching script. Please use EVAL.")
+	}
+	n, err := strconv.Atoi(args[2])
+	if err != nil || n > len(args)-3 {
+		return failure("ERR Number of keys can't be greater than number of args")
+	}
+	return s.lua.run(text, db, args[3:3+n], args[3+n:])
+}
+
+// refusals are what a server answers for a while, by their codes: BUSY to
+// everything, the others to what writes.
+var refusals = map[string]string{
+	"BUSY":       "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+	"OOM":        "OOM command not allowed when used memory > 'maxmemory'.",
+	"MISCONF":    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+	"READONLY":   "READONLY You can't write against a read only replica.",
+	"NOREPLICAS": "NOREPLICAS Not enough good replicas to write.",
+}
+
+// refusal is why a command that writes is refused, if it is. Memory that is
+// short forbids only what takes more of it.
+func (s *redisServer) refusal(name string) any {
+	fault := s.fault
+	if s.replica {
+		fault = "READONLY"
+	}
+	if fault == "" || fault == "OOM" && name != "SET" {
+		return nil
+	}
+	return failure(refusals[fault])
+}
+
+// data carries out a command on keys; db is the database that it goes to.
+func (s *redisServer) data(db *int, args []string) any {
+	name := strings.ToUpper(args[0])
+	switch name {
+	case "SET", "DEL", "UNLINK", "PEXPIREAT":
+		if no := s.refusal(name); no != nil {
+			return no
+		}
+	}
+	switch name {
+	case "SELECT":
+		*db, _ = strconv.Atoi(args[1])
+		return status("OK")
+	case "GET":
+		if e, ok := s.get(*db, args[1]); ok {
+			return e.value
+		}
+		return nil
+	case "MGET":
+		out := []any{}
+		for _, key := range args[1:] {
+			out = append(out, s.data(db, []string{"GET", key}))
+		}
+		return out
+	case "SET":
+		return s.cmdSet(*db, args)
+	case "DEL", "UNLINK", "EXISTS":
+		n := int64(0)
+		for _, key := range args[1:] {
+			if _, ok := s.get(*db, key); ok {
+				if n++; name != "EXISTS" {
+					s.del(*db, key)
+				}
+			}
+		}
+		return n
+	case "PTTL", "PEXPIRETIME":
+		return s.expiry(*db, name, args[1])
+	case "PEXPIREAT":
+		return s.cmdPexpireat(*db, args)
+	case "TIME":
+		now := s.clock()
+		return []any{strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10)}
+	case "DBSIZE":
+		return int64(len(s.dbs[*db]))
+	case "SCAN":
+		return []any{"0", []any{}}
+	default:
+		return failure("ERR unknown command '" + args[0] + "'")
+	}
+}
+
+func (s *redisServer) expiry(db int, name, key string) any {
+	e, ok := s.get(db, key)
+	switch {
+	case name == "PEXPIRETIME" && !s.is7:
+		return failure("ERR unknown command 'PEXPIRETIME'")
+	case !ok:
+		return int64(-2)
+	case e.expiry == 0:
+		return int64(-1)
+	case name == "PTTL":
+		return e.expiry - s.millis()
+	default:
+		return e.expiry
+	}
+}
+
+// cmdSet is SET key value with NX, XX, GET, PX and PXAT.
+func (s *redisServer) cmdSet(db int, args []string) any {
+	var nx, xx, get bool
+	e := entry{value: args[2]}
+	for i := 3; i < len(args); i++ {
+		switch strings.ToUpper(args[i]) {
+		case "NX":
+			nx = true
+		case "XX":
+			xx = true
+		case "GET":
+			get = true
+		case "PX", "PXAT":
+			n, err := strconv.ParseInt(args[i+1], 10, 64)
+			if err != nil || n <= 0 {
+				return failure("ERR invalid expire time in 'set' command")
+			}
+			if e.expiry = n; strings.EqualFold(args[i], "PX") {
+				e.expiry += s.millis()
+			}
+			i++
+		default:
+			return failure("ERR syntax error")
+		}
+	}
+	if nx && xx || nx && get && !s.is7 {
+		return failure("ERR syntax error")
+	}
+	before, was := s.get(db, args[1])
+	if !(nx && was) && !(xx && !was) {
+		s.set(db, args[1], e)
+	} else if !get {
+		return nil
+	}
+	switch {
+	case get && was:
+		return before.value
+	case get:
+		return nil
+	default:
+		return status("OK")
+	}
+}
+
+// cmdPexpireat is PEXPIREAT key time with GT, LT, NX and XX.
+func (s *redisServer) cmdPexpireat(db int, args []string) any {
+	at, err := strconv.ParseInt(args[2], 10, 64)
+	if err != nil || len(args) > 3 && !s.is7 {
+		return failure("ERR value is not an integer or out of range")
+	}
+	e, ok := s.get(db, args[1])
+	if !ok {
+		return int64(0)
+	}
+	if len(args) > 3 {
+		has := e.expiry != 0
+		fits := map[string]bool{"GT": has && at > e.expiry, "LT": !has || at < e.expiry, "NX": !has, "XX": has}
+		if !fits[strings.ToUpper(args[3])] {
+			return int64(0)
+		}
+	}
+	if e.expiry = at; at <= s.millis() {
+		s.del(db, args[1])
+	} else {
+		s.set(db, args[1], e)
+	}
+	return int64(1)
+}
+
+// evict forgets keys, as a server does whose policy says so.
+func (s *redisServer) evict() {
+	for db := range s.dbs {
+		if m, err := parseMark(s.dbs[db][MarkKey].value); err != nil || m.real {
+			continue
+		}
+		for _, key := range s.keys(db) {
+			if s.rng.IntN(2) == 0 {
+				s.del(db, key)
+			}
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package quorum
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// witness keeps what clients were told, and judges it by P1 and P4.
+type witness struct {
+	*storm
+	mu     sync.Mutex
+	leases map[keyName][]*lease
+	tries  map[keyName][]*try // those under way
+	past   map[keyName][]*try // those that were over last
+	counts map[string]int     // of verdicts and of excuses
+}
+
+// lease is what the clients with one token were told of a lock.
+type lease struct {
+	token string
+	// until is how long the client has it alone (P1), sure how long reads tell
+	// so at least.
+	until, sure time.Duration
+	// ends is when the last TTL is over that a client was told, may until when
+	// what was done for it may live on masters, however it was answered.
+	ends, may time.Duration
+	// open is how many that may take or prolong it are under way, closed when
+	// the last of them was over.
+	open   int
+	closed time.Duration
+	// doubt is whether one of them was not answered with yes or no.
+	doubt bool
+	// freed is when a release of it was answered with yes; 0 if none was since
+	// it was taken.
+	freed time.Duration
+	// taken is when a client was told last that it has it.
+	taken time.Duration
+	// touched is when others freed, shortened or stored over it last.
+	touched time.Duration
+	// kept is whether something of it may be left until its hold is over,
+	// since nobody undoes it (P5).
+	kept bool
+}
+
+// try is one operation, from its sending to its end.
+type try struct {
+	*witness
+	lock keyName
+	op   Op // as the client means it
+	node *node
+	cfg  Config
+	// ended is 0 while it is under way.
+	sent, ended time.Duration
+	// froze and uncounted are the redlockd's at the sending.
+	froze     int
+	uncounted time.Duration
+	// lease is that of the token, to that of the token that it shall have; had
+	// and hadSure are what was promised when it was sent.
+	lease, to    *lease
+	had, hadSure time.Duration
+	// byRead is whether the answer follows from a read.
+	byRead bool
+	// holder is who has the lock for sure when a read is sent.
+	holder *lease
+}
+
+func newWitness(s *storm) *witness {
+	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, counts: map[string]int{}}
+}
+
+func (j *witness) count(what string) { j.counts[what]++ }
+
+// leaseOf is that of a token. Needs mu.
+func (j *witness) leaseOf(lock keyName, token string) *lease {
+	for _, l := range j.leases[lock] {
+		if l.token == token {
+			return l
+		}
+	}
+	l := &lease{token: token}
+	j.leases[lock] = append(j.leases[lock], l)
+	return l
+}
+
+// takes is whether an operation may leave a lock with its token.
+func (op *Op) takes() bool {
+	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
+}
+
+// begin notes that an operation is sent. What frees or shortens a lock ends what
+// was promised, whatever the answer (P1).
+func (j *witness) begin(n *node, op Op) *try {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t := &try{witness: j, lock: keyName{op.DB, op.Key}, op: op, node: n, cfg: n.config(), sent: j.now()}
+	t.froze, t.uncounted = n.stillness()
+	if op.Token != "" && op.Kind != Read {
+		t.lease = j.leaseOf(t.lock, op.Token)
+		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure
+		if op.Replace {
+			t.to = j.leaseOf(t.lock, op.NewToken)
+		}
+	}
+	if op.takes() {
+		t.lease.open++
+		t.to.open++
+	}
+	for _, l := range j.leases[t.lock] {
+		t.disturb(l)
+		if l.sure > t.sent {
+			t.holder = l
+		}
+	}
+	j.tries[t.lock] = append(j.tries[t.lock], t)
+	return t
+}
+
+// limit is until when a lease may be relied on once this operation is sent, and
+// whether it limits it at all.
+func (t *try) limit(l *lease) (time.Duration, bool) {
+	own := l == t.lease
+	switch {
+	case t.op.Kind == Remove, t.op.Kind == Store && !own, own && (t.op.Kind == Release || t.op.Replace):
+		return 0, true
+	case t.op.Kind == Expire, own && (t.op.Kind == Store || t.op.Kind == Extend || t.op.Kind == AcquireOrExtend):
+		return t.sent + t.op.TTL, true
+	default:
+		return 0, false
+	}
+}
+
+// disturb ends, or shortens, what a lease promises where this operation may, and
+// returns whether it does. Needs mu.
+func (t *try) disturb(l *lease) bool {
+	limit, ok := t.limit(l)
+	if !ok || l.until <= limit {
+		return false
+	}
+	l.until, l.sure = limit, min(l.sure, limit-readable(t.op.TTL))
+	if l != t.lease {
+		l.touched = t.now()
+	}
+	return true
+}
+
+// readable is by how much less reads may tell than is left of a TTL (V3).
+func readable(ttl time.Duration) time.Duration { return ttl*2/100 + 50*time.Millisecond }
+
+// undisturbed is whether nobody else may have freed or shortened a lease since
+// the operation was sent. Needs mu.
+func (t *try) undisturbed(l *lease) bool {
+	if l.touched >= t.sent {
+		return false
+	}
+	for _, other := range t.tries[t.lock] {
+		if _, ok := other.limit(l); ok && other != t {
+			return false
+		}
+	}
+	return true
+}
+
+// lasts is until when what is done now may live on masters.
+func (t *try) lasts() time.Duration {
+	hold := t.cfg.hold(t.op.TTL, t.widest())
+	return t.now() + hold + expirySpread + nameSlack + t.cfg.lookSlack() + hold/100
+}
+
+// over ends the operation. Needs mu.
+func (t *try) over() {
+	at := slices.Index(t.tries[t.lock], t)
+	t.tries[t.lock] = slices.Delete(t.tries[t.lock], at, at+1)
+	now := t.now()
+	t.ended = now
+	t.past[t.lock] = append(t.past[t.lock], t)
+	if list := t.past[t.lock]; len(list) > 200 {
+		t.past[t.lock] = slices.Delete(list, 0, 100)
+	}
+	for _, l := range t.leases[t.lock] {
+		if _, ok := t.limit(l); ok && l != t.lease {
+			l.touched = now
+		}
+		if t.op.Kind == Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {
+			l.may, l.doubt = max(l.may, t.lasts()), true
+		}
+	}
+	if t.op.takes() {
+		t.lease.open--
+		t.to.open--
+		t.lease.closed, t.to.closed = now, now
+	}
+	t.forget(now)
+}
+
+// forget leaves out what nobody can have any more. Needs mu.
+func (t *try) forget(now time.Duration) {
+	old := func(l *lease) bool { return l.open == 0 && max(l.may, l.until, l.closed, l.freed)+20*time.Second < now }
+	if list := t.leases[t.lock]; len(list) > 50 {
+		t.leases[t.lock] = slices.DeleteFunc(list, old)
+	}
+}
+
+func (k Kind) String() string {
+	return [...]string{"read", "acquire", "acquire-or-extend", "release", "extend", "remove", "expire", "store", "decide", "decide-all", "transact"}[k]
+}
+
+// widest is the greatest padding that any redlockd gives: each gives it as soon
+// as a mark bears it.
+func (s *storm) widest() time.Duration {
+	padding := time.Duration(0)
+	for _, cfg := range s.shape.settings {
+		padding = max(padding, cfg.padding())
+	}
+	return padding
+}

@@ -1,0 +1,150 @@
+package quorum
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// maxServers bounds how many servers a storm has.
+const maxServers = 14
+
+// files is the list in a redlockd's file.
+func (n *node) files() []site {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.file
+}
+
+// reload gives a redlockd a list, as a changed file and a SIGHUP do.
+func (n *node) reload(list []site) {
+	n.turn <- struct{}{}
+	defer func() { <-n.turn }()
+	n.mu.Lock()
+	n.file = list
+	n.known = append(n.known, list...)
+	q, g := n.q, n.wires
+	n.mu.Unlock()
+	if q == nil {
+		return
+	}
+	if err := q.ChangeMasters(n.masters(g, list)); err != nil {
+		n.tell("redlockd %d: %v", n.number, err)
+	}
+}
+
+// reloadAll gives all the list, one after the other, some of them late.
+func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
+	s.mu.Lock()
+	s.file = list
+	s.mu.Unlock()
+	nodes := slices.Clone(s.nodes)
+	rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	for i, n := range nodes {
+		late := some(rng, 0, within)
+		if i > 0 && rng.IntN(5) == 0 {
+			late += 12 * time.Second
+		}
+		time.Sleep(late / time.Duration(len(nodes)))
+		s.tell("redlockd %d is reloaded", n.number)
+		n.reload(list)
+	}
+}
+
+// settledList is whether all redlockd have the list for good.
+func (s *storm) settledList() bool {
+	for _, n := range s.nodes {
+		q, _ := n.running()
+		if q == nil {
+			return false
+		}
+		if st := q.Status(); st.Phase != "final" || st.Generation != s.generation {
+			return false
+		}
+	}
+	return true
+}
+
+// changeList adds, removes or replaces a master.
+func (s *storm) changeList(rng *rand.Rand) {
+	list := s.list()
+	s.Lock()
+	full := len(s.servers) >= maxServers
+	s.Unlock()
+	if !s.settledList() || full {
+		return
+	}
+	out := -1
+	if rng.IntN(3) > 0 && len(list) > 1 {
+		if out = rng.IntN(len(list)); s.shape.required && list[out].master == "a" {
+			return
+		}
+	}
+	if out < 0 && len(list) >= 7 {
+		return
+	}
+	if out >= 0 {
+		s.tell("the list: %s goes", list[out].master)
+		list = slices.Delete(list, out, out+1)
+	}
+	if out < 0 || rng.IntN(2) == 0 || len(list) == 0 {
+		s.lastName++
+		name := fmt.Sprint("m", s.lastName)
+		s.tell("the list: %s comes", name)
+		list = append(list, s.place(name, s.server(name)))
+	}
+	s.generation++
+	s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
+}
+
+// successor is another server for a master: an empty one, or one with its
+// memory, of which the first does not go on.
+func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
+	s.Lock()
+	before, full := p.leads(), len(s.servers) >= maxServers
+	s.Unlock()
+	if full || s.spared(before) {
+		return nil
+	}
+	f := s.server(fmt.Sprint(before.name, "'"))
+	if rng.IntN(3) == 0 {
+		s.Lock()
+		before.kill()
+		before.gone = true
+		for db, keys := range before.dbs {
+			for key, e := range keys {
+				f.set(db, key, e)
+			}
+		}
+		s.Unlock()
+		s.tell("master %s: server %s ends, %s has what it had", p.master, before.name, f.name)
+	}
+	return f
+}
+
+// changeAddress moves a master to another server by its address in the files.
+func (s *storm) changeAddress(rng *rand.Rand) {
+	list := s.list()
+	at := rng.IntN(len(list))
+	if f := s.successor(rng, list[at]); f != nil {
+		s.tell("master %s moves to the address of %s", list[at].master, f.name)
+		list[at] = site{master: list[at].master, address: f.name + ":1", to: f}
+		s.reloadAll(rng, list, 3*time.Second)
+	}
+}
+
+// moveName moves a name to another server. Who is connected stays so.
+func (s *storm) moveName(rng *rand.Rand) {
+	list := s.list()
+	p := list[rng.IntN(len(list))]
+	if p.moving == nil {
+		return
+	}
+	if f := s.successor(rng, p); f != nil {
+		s.tell("the name of master %s leads to %s now", p.master, f.name)
+		s.Lock()
+		*p.moving = f
+		s.Unlock()
+	}
+}

@@ -1,0 +1,145 @@
+package quorum
+
+import (
+	"strings"
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// luaHost runs scripts for a server. It is made once, and each script is
+// compiled once: most of what a storm costs is scripts.
+type luaHost struct {
+	server *redisServer
+	state  *lua.LState
+	db     int
+}
+
+var compiled sync.Map // text -> *lua.FunctionProto
+
+func compile(text string) *lua.FunctionProto {
+	if p, ok := compiled.Load(text); ok {
+		return p.(*lua.FunctionProto)
+	}
+	chunk, err := parse.Parse(strings.NewReader(text), "user_script")
+	if err != nil {
+		panic(err)
+	}
+	p, err := lua.Compile(chunk, "user_script")
+	if err != nil {
+		panic(err)
+	}
+	compiled.Store(text, p)
+	return p
+}
+
+func newLuaHost(s *redisServer) *luaHost {
+	h := &luaHost{server: s, state: lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 1024, CallStackSize: 32})}
+	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable,
+		lua.StringLibName: lua.OpenString, lua.MathLibName: lua.OpenMath} {
+		h.state.Push(h.state.NewFunction(open))
+		h.state.Push(lua.LString(name))
+		h.state.Call(1, 0)
+	}
+	redis := h.state.NewTable()
+	redis.RawSetString("call", h.state.NewFunction(func(l *lua.LState) int { return h.call(l, true) }))
+	redis.RawSetString("pcall", h.state.NewFunction(func(l *lua.LState) int { return h.call(l, false) }))
+	h.state.SetGlobal("redis", redis)
+	return h
+}
+
+// call is redis.call, or pcall where an error does not end the script.
+func (h *luaHost) call(l *lua.LState, raises bool) int {
+	args := make([]string, l.GetTop())
+	for i := range args {
+		args[i] = lua.LVAsString(l.Get(i + 1))
+	}
+	r := h.server.data(&h.db, args)
+	if f, ok := r.(failure); ok && raises {
+		l.Error(lua.LString(f), 0)
+	}
+	l.Push(h.value(r))
+	return 1
+}
+
+// value is a reply as scripts see it.
+func (h *luaHost) value(r any) lua.LValue {
+	named := func(name, text string) lua.LValue {
+		t := h.state.NewTable()
+		t.RawSetString(name, lua.LString(text))
+		return t
+	}
+	switch r := r.(type) {
+	case int64:
+		return lua.LNumber(r)
+	case string:
+		return lua.LString(r)
+	case status:
+		return named("ok", string(r))
+	case failure:
+		return named("err", string(r))
+	case []any:
+		t := h.state.CreateTable(len(r), 0)
+		for _, item := range r {
+			t.Append(h.value(item))
+		}
+		return t
+	default:
+		return lua.LFalse
+	}
+}
+
+// run runs a script.
+func (h *luaHost) run(text string, db int, keys, argv []string) any {
+	h.db = db
+	l := h.state
+	for name, words := range map[string][]string{"KEYS": keys, "ARGV": argv} {
+		t := l.CreateTable(len(words), 0)
+		for _, w := range words {
+			t.Append(lua.LString(w))
+		}
+		l.SetGlobal(name, t)
+	}
+	l.Push(l.NewFunctionFromProto(compile(text)))
+	if err := l.PCall(0, 1, nil); err != nil {
+		text := err.Error()
+		if e, ok := err.(*lua.ApiError); ok {
+			text = lua.LVAsString(e.Object)
+		}
+		if !h.server.is7 {
+			return failure("ERR Error running script (call to f_1a2b): @user_script:3: @user_script: 3: -" + text)
+		}
+		return failure(text + " script: 1a2b, on @user_script:3.")
+	}
+	out := reply(l.Get(-1))
+	l.Pop(1)
+	return out
+}
+
+// reply is what a script returned as a client sees it.
+func reply(v lua.LValue) any {
+	switch v := v.(type) {
+	case lua.LNumber:
+		return int64(v)
+	case lua.LString:
+		return string(v)
+	case lua.LBool:
+		if v {
+			return int64(1)
+		}
+	case *lua.LTable:
+		if e := v.RawGetString("err"); e != lua.LNil {
+			return failure(lua.LVAsString(e))
+		}
+		if ok := v.RawGetString("ok"); ok != lua.LNil {
+			return status(lua.LVAsString(ok))
+		}
+		out := []any{}
+		for i := 1; v.RawGetInt(i) != lua.LNil; i++ {
+			out = append(out, reply(v.RawGetInt(i)))
+		}
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package quorum
+
+import "fmt"
+
+// A server's replies are nil, int64, string (a bulk), status, failure, pairs
+// and []any.
+type (
+	status  string
+	failure string
+	pairs   []any
+)
+
+// appendReply writes a reply as RESP3 does.
+func appendReply(b []byte, r any) []byte {
+	switch r := r.(type) {
+	case nil:
+		return append(b, "_\r\n"...)
+	case int64:
+		return fmt.Appendf(b, ":%d\r\n", r)
+	case string:
+		return fmt.Appendf(b, "$%d\r\n%s\r\n", len(r), r)
+	case status:
+		return fmt.Appendf(b, "+%s\r\n", r)
+	case failure:
+		return fmt.Appendf(b, "-%s\r\n", r)
+	case pairs:
+		b = fmt.Appendf(b, "%%%d\r\n", len(r)/2)
+		for _, item := range r {
+			b = appendReply(b, item)
+		}
+		return b
+	case []any:
+		b = fmt.Appendf(b, "*%d\r\n", len(r))
+		for _, item := range r {
+			b = appendReply(b, item)
+		}
+		return b
+	default:
+		panic(fmt.Sprintf("no reply is a %T", r))
+	}
+}

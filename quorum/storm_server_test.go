@@ -1,0 +1,251 @@
+package quorum
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// redisServer is a Redis in the virtual time of a storm: what redlockd uses of it,
+// with absolute expiries by a clock of its own, and with faults. All of it needs
+// the world's lock.
+type redisServer struct {
+	*world
+	rng  *rand.Rand
+	name string
+
+	runID, version string
+	is7            bool
+	replica        bool
+	evicts         bool
+	aof            bool
+	promoted       bool // it was a replica before
+	down, frozen   bool
+	// strange is whether its clock or its disk went back.
+	strange bool
+	// stepped is when its clock did last.
+	stepped time.Duration
+	// gone is whether it never comes back.
+	gone bool
+	// offset is by how much its clock has stepped, rate how fast it runs.
+	offset time.Duration
+	rate   float64
+	// fault is the error that it answers, see refusal.
+	fault string
+	// slow is how long each command takes, busy while one does.
+	slow time.Duration
+	busy bool
+
+	dbs     [Databases]map[string]entry
+	undo    []undoing
+	trails  map[keyName][]span
+	scripts map[string]string // by SHA1
+	lua     *luaHost
+	pipes   []*pipe
+	nextID  int
+	lives   int
+}
+
+// session is what a server knows of a connection.
+type session struct {
+	id     int
+	name   string
+	db     int
+	unread []byte
+}
+
+// entry is a key's value and expiry, by the server's clock in milliseconds.
+type entry struct {
+	value  string
+	expiry int64
+}
+
+// undoing is how a key was before a change: the disk of a moment ago.
+type undoing struct {
+	at     time.Duration
+	name   keyName
+	before entry
+	was    bool
+}
+
+type keyName struct {
+	db  int
+	key string
+}
+
+// span is that a key had a value for a time; to is 0 as long as it has.
+type span struct {
+	value    string
+	from, to time.Duration
+}
+
+// remembered is how far back a disk can be.
+const remembered = 6 * time.Second
+
+func newServer(w *world, name, version string, rng *rand.Rand) *redisServer {
+	s := &redisServer{world: w, name: name, version: version, is7: atLeast(version, 7, 0), rng: rng, rate: 1,
+		trails: map[keyName][]span{}}
+	s.lua = newLuaHost(s)
+	s.boot(true)
+	return s
+}
+
+// boot starts the process; empty without what it had.
+func (s *redisServer) boot(empty bool) {
+	if s.gone {
+		return
+	}
+	s.lives++
+	s.runID = fmt.Sprintf("run-%s-%d", s.name, s.lives)
+	s.scripts = map[string]string{}
+	s.down, s.promoted = false, false
+	if empty {
+		s.flush()
+	}
+}
+
+// kill ends it.
+func (s *redisServer) kill() {
+	s.down = true
+	for _, p := range slices.Clone(s.pipes) {
+		s.hangUp(p)
+	}
+}
+
+// clock is its own, in microseconds.
+func (s *redisServer) clock() int64 {
+	passed := time.Duration(float64(s.now()) * s.rate)
+	return s.began.Add(passed + s.offset).UnixMicro()
+}
+
+func (s *redisServer) millis() int64 { return s.clock() / 1000 }
+
+// get is a key's value, unless it has expired.
+func (s *redisServer) get(db int, key string) (entry, bool) {
+	e, ok := s.dbs[db][key]
+	if ok && e.expiry != 0 && s.millis() > e.expiry {
+		s.del(db, key)
+		return entry{}, false
+	}
+	return e, ok
+}
+
+func (s *redisServer) set(db int, key string, e entry) {
+	s.note(db, key, e.value)
+	if s.dbs[db] == nil {
+		s.dbs[db] = map[string]entry{}
+	}
+	s.dbs[db][key] = e
+}
+
+func (s *redisServer) del(db int, key string) {
+	s.note(db, key, "")
+	delete(s.dbs[db], key)
+}
+
+// note remembers what a key was, for disks and for the judge.
+func (s *redisServer) note(db int, key, value string) {
+	n, now := keyName{db, key}, s.now()
+	before, was := s.dbs[db][key]
+	s.undo = append(s.undo, undoing{now, n, before, was})
+	if len(s.undo) > 1000 {
+		old := slices.IndexFunc(s.undo, func(u undoing) bool { return u.at >= now-remembered })
+		s.undo = append(s.undo[:0], s.undo[max(old, 0):]...)
+	}
+	if key == MarkKey || was && before.value == value {
+		return
+	}
+	trail := s.trails[n]
+	if last := len(trail) - 1; last >= 0 && trail[last].to == 0 {
+		trail[last].to = now
+	}
+	if value != "" {
+		trail = append(trail, span{value: value, from: now})
+	}
+	if len(trail) > 100 {
+		trail = append(trail[:0], trail[50:]...)
+	}
+	s.trails[n] = trail
+}
+
+// had is whether a key had a value at some time since.
+func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
+	return slices.ContainsFunc(s.trails[n], func(p span) bool {
+		return p.value == value && (p.to == 0 || p.to >= since)
+	})
+}
+
+func (s *redisServer) flush() {
+	for db := range s.dbs {
+		for key := range s.dbs[db] {
+			s.del(db, key)
+		}
+	}
+}
+
+// goBack makes the keys those of an earlier time, as an old disk has them.
+func (s *redisServer) goBack(to time.Duration) {
+	undo := s.undo
+	for i := len(undo) - 1; i >= 0 && undo[i].at > to; i-- {
+		if u := undo[i]; u.was {
+			s.set(u.name.db, u.name.key, u.before)
+		} else {
+			s.del(u.name.db, u.name.key)
+		}
+	}
+}
+
+// beatAt is the beat of database 0's mark at an earlier time, or -1.
+func (s *redisServer) beatAt(at time.Duration) int64 {
+	raw := s.dbs[0][MarkKey].value
+	for i := len(s.undo) - 1; i >= 0 && s.undo[i].at > at; i-- {
+		if u := s.undo[i]; u.name == (keyName{0, MarkKey}) {
+			raw = u.before.value
+		}
+	}
+	if m, err := parseMark(raw); err == nil {
+		return m.beat
+	}
+	return -1
+}
+
+// list is CLIENT LIST.
+func (s *redisServer) list() string {
+	var out []byte
+	for _, p := range s.pipes {
+		out = fmt.Appendf(out, "id=%d addr=10.0.0.1:%d name=%s age=1\n", p.id, 1000+p.id, p.session.name)
+	}
+	return string(out)
+}
+
+// info is INFO.
+func (s *redisServer) info() string {
+	role, policy, aof, offset, maxmemory := "master", "noeviction", 0, -1, 0
+	if s.replica {
+		role = "slave"
+	}
+	if s.evicts {
+		policy, maxmemory = "allkeys-lru", 1<<20
+	}
+	if s.aof {
+		aof = 1
+	}
+	if s.promoted {
+		offset = 1
+	}
+	return fmt.Sprintf("redis_version:%s\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
+		s.version, s.runID, role, maxmemory, policy, aof, offset, len(s.pipes))
+}
+
+// keys are those that have not expired, but for marks.
+func (s *redisServer) keys(db int) []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(s.dbs[db])) {
+		if _, ok := s.get(db, key); ok && key != MarkKey {
+			out = append(out, key)
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package quorum
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func (s *redisServer) accept(p *pipe) {
+	s.nextID++
+	p.id = s.nextID
+	s.pipes = append(s.pipes, p)
+}
+
+// forget removes a connection that is over.
+func (s *redisServer) forget(p *pipe) {
+	if at := slices.Index(s.pipes, p); at >= 0 {
+		s.pipes = slices.Delete(s.pipes, at, at+1)
+	}
+}
+
+// hangUp ends a connection from here.
+func (s *redisServer) hangUp(p *pipe) {
+	p.unread, p.out.queue = nil, nil
+	s.forget(p)
+	p.push(&p.in, &p.back, nil)
+}
+
+// receive takes what has arrived; nothing is the end.
+func (s *redisServer) receive(p *pipe, data []byte) {
+	switch {
+	case !slices.Contains(s.pipes, p):
+	case len(data) > 0:
+		p.unread = append(p.unread, data...)
+		s.work()
+	case s.frozen:
+		p.unread = append(p.unread, "*1\r\n$4\r\nQUIT\r\n"...)
+	default:
+		s.work()
+		s.forget(p)
+		delete(p.wire.pipes, p)
+	}
+}
+
+// work carries out what has arrived: all of a connection's at once, or one
+// command after the other from all of them where each takes its time.
+func (s *redisServer) work() {
+	if s.frozen || s.down || s.busy {
+		return
+	}
+	if s.slow > 0 && len(s.pipes) > 0 {
+		at := s.rng.IntN(len(s.pipes))
+		for i := range s.pipes {
+			if p := s.pipes[(at+i)%len(s.pipes)]; s.serve(p, 1) {
+				s.busy = true
+				time.AfterFunc(s.slow, func() {
+					s.Lock()
+					defer s.Unlock()
+					s.busy = false
+					s.work()
+				})
+				return
+			}
+		}
+		return
+	}
+	for _, p := range slices.Clone(s.pipes) {
+		s.serve(p, 1<<30)
+	}
+}
+
+// serve carries out so many commands of a connection at most, and answers. It
+// returns whether there were any.
+func (s *redisServer) serve(p *pipe, most int) bool {
+	var out []byte
+	n := 0
+	for ; n < most && slices.Contains(s.pipes, p); n++ {
+		args, rest, ok := nextCommand(p.unread)
+		if !ok {
+			break
+		}
+		if p.unread = rest; args[0] == "QUIT" {
+			s.forget(p)
+			delete(p.wire.pipes, p)
+			return true
+		}
+		out = appendReply(out, s.command(p, args))
+	}
+	if len(out) > 0 && !p.dead {
+		p.push(&p.in, &p.back, out)
+	}
+	return n > 0
+}
+
+// nextCommand takes a command off what has arrived, if all of it has.
+func nextCommand(b []byte) (args []string, rest []byte, ok bool) {
+	line := func(kind byte) int {
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 || b[0] != kind {
+			return -1
+		}
+		n, _ := strconv.Atoi(string(b[1 : end-1]))
+		b = b[end+1:]
+		return n
+	}
+	n := line('*')
+	for range n {
+		size := line('$')
+		if size < 0 || len(b) < size+2 {
+			return nil, nil, false
+		}
+		args, b = append(args, string(b[:size])), b[size+2:]
+	}
+	return args, b, n > 0
+}

@@ -1,0 +1,234 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// lost is an operation that could not be decided, or whose answer nobody has
+// heard. undone is whether the redlockd lives that undoes it (P5).
+func (t *try) lost(undone bool) {
+	t.witness.mu.Lock()
+	defer t.witness.mu.Unlock()
+	t.over()
+	t.count(fmt.Sprintf("%v undecided or unheard", t.op.Kind))
+	if t.op.takes() {
+		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
+		t.to.kept = t.to.kept || !undone || t.op.Kind != Acquire
+	}
+	t.lived()
+}
+
+// lived notes that a lease that was not freed for certain may be left. Needs mu.
+func (t *try) lived() {
+	if t.op.Kind == Release && t.lease.freed == 0 {
+		t.lease.kept = true
+	}
+}
+
+// won is the answer that it was done.
+func (t *try) won() {
+	t.witness.mu.Lock()
+	defer t.witness.mu.Unlock()
+	t.over()
+	t.count(fmt.Sprintf("%v won", t.op.Kind))
+	switch now := t.now(); {
+	case t.op.takes():
+		before := t.promises()
+		t.holds()
+		if t.to.until > t.now() {
+			t.alone(before)
+		}
+	case t.op.Kind == Release && t.lease.closed <= t.sent:
+		t.lease.freed = now
+	case t.op.Kind == Remove:
+		for _, l := range t.leases[t.lock] {
+			if l.closed <= t.sent && l.open == 0 {
+				l.freed = now
+			}
+		}
+	}
+}
+
+// promises are what clients were told before. Needs mu.
+func (t *try) promises() map[*lease]time.Duration {
+	out := map[*lease]time.Duration{}
+	for _, l := range t.leases[t.lock] {
+		out[l] = l.until
+	}
+	return out
+}
+
+// alone is P1: nobody else has it who was told so. Needs mu.
+func (t *try) alone(before map[*lease]time.Duration) {
+	for l, until := range before {
+		switch {
+		case until <= t.now() || t.op.Kind == Store:
+		case l != t.lease:
+			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, until)
+		case t.op.Kind == Acquire:
+			t.fail("TAKEN TWICE: %v by %s, at redlockd %d, who has it until %v", t.lock, l.token, t.node.number, until)
+		}
+	}
+}
+
+// holds notes what the client was told. Needs mu.
+func (t *try) holds() {
+	l, now := t.to, t.now()
+	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
+	l.sure = t.sent + t.op.TTL - readable(t.op.TTL)
+	if t.op.Kind == Store {
+		l.until = t.sent + t.op.TTL // which is neither an acquire nor an extend, and promises nothing more
+	}
+	l.freed, l.kept, l.taken = 0, true, t.sent
+	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
+		l.until = t.sent + t.op.TTL
+		t.count("excuse: no clock of redlockd's counts all of the time before its OK, which is sure from its asking only")
+	}
+	for _, other := range append(slices.Clone(t.tries[t.lock]), t.past[t.lock]...) {
+		if (other.ended == 0 || other.ended >= t.sent) && other != t && other.disturb(l) {
+			t.count("excuse: others free, shorten or store over it while its holder is told")
+		}
+	}
+}
+
+// refused is the answer that another has it, or that there is no such lock;
+// token is the one in the way, if it was told.
+func (t *try) refused(v Verdict, token string) {
+	t.witness.mu.Lock()
+	defer t.witness.mu.Unlock()
+	t.over()
+	t.count(fmt.Sprintf("%v %v", t.op.Kind, v))
+	if t.op.takes() { // its rollback is under way, or a minority was prolonged
+		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
+		t.to.kept = t.to.kept || t.op.Kind != Acquire
+	}
+	t.lived()
+	holder := t.lease != nil && t.had > t.now()
+	if holder && t.byRead && t.hadSure <= t.now() {
+		holder = false
+		t.count("excuse: reads leave out the last part of a TTL, for clocks that drift")
+	}
+	switch {
+	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
+	case holder && t.outran(t.lease.taken):
+		t.count("excuse: a majority of clocks stepped, and ended what its holder asks for")
+	case holder && t.undisturbed(t.lease):
+		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
+	case holder:
+		t.count("excuse: others freed, shortened or stored over what its holder asks for")
+	}
+	if v == Held {
+		t.explain(token)
+	}
+}
+
+// found is what a read answered.
+func (t *try) found(v Verdict, st State) {
+	t.witness.mu.Lock()
+	defer t.witness.mu.Unlock()
+	t.over()
+	t.count(fmt.Sprintf("%v %v", t.op.Kind, v))
+	l := t.holder
+	if v != Held && v != Absent {
+		return
+	}
+	if l != nil && t.outran(l.taken) {
+		t.count("excuse: a majority of clocks stepped, and ended what is read")
+		l = nil
+	}
+	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) {
+		t.fail("NOT FOUND: %v, a read at redlockd %d finds %v %q, and %s has it until %v", t.lock, t.node.number, v, st.Token, l.token, l.until)
+		return
+	}
+	if v == Held {
+		t.explain(st.Token)
+	}
+}
+
+// explain wants somebody who may have the lock since the operation was sent:
+// the one with this token, if it was told. Needs mu.
+func (t *try) explain(token string) {
+	best := ""
+	for _, l := range t.leases[t.lock] {
+		if token != "" && l.token != token {
+			continue
+		}
+		if why := t.why(l); best == "" || why != "" && why < best {
+			best = why
+		}
+	}
+	if best == "" {
+		t.fail("NOBODY: %v is refused to %s by %v at redlockd %d, by %q, and nobody may have it", t.lock, t.op.Token, t.op.Kind, t.node.number, token)
+		return
+	}
+	t.count(fmt.Sprintf("excuse: %v refused, %s", t.op.Kind, best))
+}
+
+// why a lease may be in the way, or nothing: the first letter is how good a
+// reason it is. Needs mu.
+func (t *try) why(l *lease) string {
+	copies, strange := t.copies(l.token)
+	switch {
+	case max(l.until, l.ends) > t.sent && l.freed == 0:
+		return "a: a client has it"
+	case l.closed >= t.sent && l != t.lease || l.open > 0 || t.prolonging(l):
+		return "b: another attempt was under way"
+	case l.freed >= t.sent && l.freed > 0:
+		return "c: it was freed meanwhile"
+	case copies == 0:
+		return ""
+	case l.freed > 0 && !has("word") && t.shape.required:
+		return "h: it was freed by the word of the required master alone"
+	case l.freed > 0 && copies < majority(len(t.list())):
+		return "f: it was freed, and silent masters may have what a minority has"
+	case l.freed == 0 && l.may > t.sent && l.doubt:
+		return "e: what an attempt left that was not decided"
+	case l.freed == 0 && l.may > t.sent:
+		return "d: the padding after its TTL"
+	case strange:
+		return "g: a master's clock went back, or its disk"
+	default:
+		return ""
+	}
+}
+
+// prolonging is whether a command without a token may be prolonging it. Needs mu.
+func (t *try) prolonging(l *lease) bool {
+	for _, other := range t.tries[t.lock] {
+		if other.op.Kind == Expire && l.may >= other.sent {
+			return true
+		}
+	}
+	return false
+}
+
+// outran is whether a majority of the clocks has stepped since, at once or one
+// after the other. Nobody promises that a lock outlives that, only that nobody
+// is given it.
+func (s *storm) outran(since time.Duration) bool {
+	s.Lock()
+	defer s.Unlock()
+	n := 0
+	for _, f := range s.servers {
+		if f.stepped >= since && f.stepped > 0 {
+			n++
+		}
+	}
+	return n >= majority(len(s.list()))
+}
+
+// copies is on how many servers a token was since the operation was sent, and
+// whether one of them keeps it longer than it should.
+func (t *try) copies(token string) (n int, strange bool) {
+	t.Lock()
+	defer t.Unlock()
+	for _, f := range t.servers {
+		if f.had(t.lock, token, t.sent) {
+			n++
+			strange = strange || f.strange
+		}
+	}
+	return n, strange
+}

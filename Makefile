@@ -18,7 +18,7 @@ MOST      ?= 90s
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile suites clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -86,6 +86,9 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 
 shows: deps ## contests, freezes, restarts and changes of masters of make test, in full; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
+
+suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, half an hour
+	@. ./.deps/env && integration/suites/run.py -report docs/suites.md
 
 hostile: deps ## 10,000 connections for a minute, half of them hostile; needs ulimit -n 20000
 	@. ./.deps/env && go test -count=1 -v -timeout $(TIMEOUT) ./integration/hostile -args -clients 10000 -lasting 60s -rate 300 -slower 2

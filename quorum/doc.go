@@ -18,8 +18,13 @@
 //     batch.go), what a master is asked in them, one by one (request.go) or
 //     many at once (bundle.go), and what it answers (answer.go), what is owed
 //     to it (owed.go), its connection (connection.go), its mark (mark.go) and
-//     its clock (looks.go, offsets.go, steps.go), and the keeper that dials,
-//     fences, looks and judges (keeper.go, judge.go, settle.go).
+//     its clock (looks.go, offsets.go, steps.go, settling.go), and the keeper
+//     that dials, fences, looks and judges (keeper.go, judge.go, settle.go).
+//
+// What several redlockd must agree on stands in the marks: which server has each
+// master's seat (seats.go; standing.go, seat_change.go and address.go are a
+// lane's part), that a restart has lost nothing (exemption.go), who names its
+// attempts by what (residue.go), and the greatest settings in use.
 //
 // The lanes stand in the list of masters (list.go), which an attempt keeps. What
 // the marks say of the list is its generation (generation.go); change.go takes

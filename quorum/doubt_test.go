@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -54,4 +55,33 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		c.want(do(fresh, acquire("other", "t", time.Second)), Won)
 	})
+}
+
+// M5: what was under way when the clocks of a majority jumped counts for nothing,
+// though the line that is drawn next fits to it: else B has A's lock at once.
+func TestM5UnderWayInACommonStep(t *testing.T) {
+	for after := time.Duration(0); after < 40*time.Millisecond; after += 2 * time.Millisecond {
+		inBubble(t, 3, func(c *cluster) {
+			for _, f := range c.masters {
+				f.set(func() { f.way = 8 * time.Millisecond })
+			}
+			time.Sleep(2 * time.Second)
+			c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
+			time.Sleep(time.Second)
+			c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
+			// They step right before they are looked at, and an acquire goes out.
+			for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(lookEvery - 30*time.Millisecond)
+			for _, f := range c.masters {
+				f.set(func() { f.offset += time.Minute })
+			}
+			time.Sleep(after)
+			sent := time.Now()
+			if o := do(c.q, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatalf("asked %v after the step: a second holder at %v", after, time.Since(sent))
+			}
+		})
+	}
 }

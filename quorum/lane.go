@@ -69,7 +69,9 @@ type lane struct {
 	// and jump by how much the last one did not; looked is when the last look
 	// came in (M5).
 	offsets offsets
+	// from is when that was asked for: what went out before fits to no line.
 	redraw  bool
+	from    time.Duration
 	stepped time.Duration
 	jump    jump
 	looked  time.Duration

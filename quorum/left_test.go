@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,32 @@ func TestV8OwedReleaseGoesFirst(t *testing.T) {
 		synctest.Wait()
 		if left := f.TTL("k"); left < 30*time.Second {
 			t.Errorf("the lock lives for %v where its release was owed", left)
+		}
+	})
+}
+
+// V7: of the releases that outstay only those by the same token stand for one
+// another.
+func TestV7EveryTokenThatOutstaysIsReleased(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.slow(4*time.Millisecond, 0, 1, 2)
+		var outs []<-chan *Outcome
+		for i := range 60 {
+			token := fmt.Sprint("another", i)
+			if i == 50 {
+				token = "t"
+			}
+			outs = append(outs, start(c.q, release("k", token)))
+		}
+		for i, out := range outs {
+			if o := <-out; i == 50 {
+				c.want(o, Undecided)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("the release was not carried out: %d copies", n)
 		}
 	})
 }

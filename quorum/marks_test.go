@@ -149,3 +149,30 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 		}
 	})
 }
+
+// M3: where another mark stands than what was asked under, that a quarantine has
+// begun, or that is of another run, master or database, no vote counts: neither
+// of that batch nor of those before the next look.
+func TestM3AnotherMarkStandsThere(t *testing.T) {
+	for name, change := range map[string]func(m *mark){
+		"pending":             func(m *mark) { m.real, m.why = false, whyForgotten },
+		"of another run":      func(m *mark) { m.runID = "run-before" },
+		"of another master":   func(m *mark) { m.name = "z" },
+		"of another database": func(m *mark) { m.db = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 5, func(c *cluster) {
+				f := c.masters[0]
+				c.takeBarely(acquire("k", "t", 20*time.Second))
+				time.Sleep(3500 * time.Millisecond) // no look comes in between
+				m := f.markOf(t).with(func(m *mark) { m.id = "another" }).with(change)
+				m.seen = time.Now().UnixMilli()
+				f.FlushAll()
+				if err := f.Set(MarkKey, m.String()); err != nil {
+					t.Fatal(err)
+				}
+				c.noSecondHolder(2*time.Second, acquire("k", "u", time.Second))
+			})
+		})
+	}
+}

@@ -167,3 +167,17 @@ func TestM4DiskWithAnotherMark(t *testing.T) {
 		c.noSecondHolder(9*time.Second, acquire("k", "u", time.Second))
 	})
 }
+
+// M4: nor does one that keeps a log, but does not say that it syncs it always,
+// or does not let itself be asked.
+func TestM4RestartWithoutSync(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		f := c.masters[0]
+		f.durable()
+		f.set(func() { f.refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		synctest.Wait()
+		f.restartsWith(t, f.holds(MarkKey)) // without what it had not synced
+		c.noSecondHolder(9*time.Second, acquire("k", "u", time.Second))
+	})
+}

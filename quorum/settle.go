@@ -80,7 +80,7 @@ func (l *lane) settle(c *connection, s sight) error {
 	l.settled = l.met && settling == 0
 	l.memory.unfit = j.unfit
 	if step == masters && j.write != nil && s.mark == j.write {
-		l.redraw, l.stepped, l.looks = true, 0, looks{drift: l.cfg.ClockDrift}
+		l.drawAnew()
 	}
 	l.stand(s, j)
 	if s.mark != nil && s.mark.name == l.name {

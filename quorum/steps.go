@@ -13,6 +13,9 @@ import (
 // sawClock takes a look at the master's clock, in microseconds, and returns
 // whether it fits to those of before. Needs mu.
 func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
+	if sent < l.from {
+		return false
+	}
 	l.looked = received
 	n := newOffset(micros, sent, received)
 	if l.redraw || l.embedded {
@@ -41,6 +44,12 @@ func (l *lane) sawClock(micros int64, sent, received time.Duration) bool {
 		l.sure = sent
 	}
 	return true
+}
+
+// drawAnew has the next look begin the line anew. What is under way went out
+// before it was known how the clock stands, so it counts for nothing. Needs mu.
+func (l *lane) drawAnew() {
+	l.redraw, l.from, l.stepped, l.looks = true, l.now(), 0, looks{drift: l.cfg.ClockDrift}
 }
 
 // whose is what a step turned out to be.
@@ -99,7 +108,7 @@ func (d *database) stoodStill(first *lane) {
 		l.mu.Lock()
 		jumped := l.stepped != 0 && l.jump.same(by)
 		if l.stepped == 0 || jumped {
-			l.redraw, l.stepped, l.looks = true, 0, looks{drift: d.cfg.ClockDrift}
+			l.drawAnew()
 		}
 		l.mu.Unlock()
 		if jumped {

@@ -1,0 +1,44 @@
+#!/bin/sh
+# Starts the server to be tested at 127.0.0.1:6379 of this network namespace, and
+# runs the arguments. All of it ends with the namespace.
+set -eu
+home=$SUITE_HOME/$SUITE_TARGET
+rm -rf "$home"
+mkdir -p "$home/path"
+mount -t proc proc /proc
+TMPDIR=$(mktemp -d) # short, for sockets in it
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+ip link set lo up
+
+wait_for() {
+	for _ in $(seq 100); do
+		[ "$(redis-cli -p "$1" ping 2>/dev/null)" = PONG ] && return
+		sleep 0.1
+	done
+	echo "nothing answers at $1" >&2
+	exit 1
+}
+
+master() {
+	mkdir -p "$home/$1"
+	redis-server --port "$1" --save '' --dir "$home/$1" >"$home/$1/log" 2>&1 &
+	wait_for "$1"
+}
+
+if [ "$SUITE_TARGET" = redis ]; then
+	master 6379
+else
+	printf 'listen {\n  address = "127.0.0.1:6379"\n}\nquorum {\n  no_expiry = "%s"\n}\n' "$SUITE_NO_EXPIRY" >"$home/config.hcl"
+	for port in 7001 7002 7003 7004 7005; do
+		master $port
+		printf 'master "m%s" {\n  address = "127.0.0.1:%s"\n}\n' $port $port >>"$home/config.hcl"
+	done
+	"$SUITE_REDLOCKD" -config "$home/config.hcl" -bootstrap >"$home/bootstrap.log" 2>&1
+	"$SUITE_REDLOCKD" -config "$home/config.hcl" >"$home/log" 2>&1 &
+	wait_for 6379
+	# A suite that starts a redis-server of its own gets one that hands on.
+	ln -s "$(dirname "$0")/server.py" "$home/path/redis-server"
+	export PATH="$home/path:$PATH"
+fi
+"$@"

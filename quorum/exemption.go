@@ -1,0 +1,67 @@
+package quorum
+
+import "time"
+
+// exemption is what the other marks say of a master that says that it has lost
+// nothing in a restart (M4).
+type exemption uint8
+
+const (
+	// notExempt: it lost something, or nobody can tell.
+	notExempt exemption = iota
+	// exemptAsked: another redlockd may still say so.
+	exemptAsked
+	// isExempt: nobody knows of a later beat.
+	isExempt
+)
+
+// consentWait is how long another redlockd takes at most to tell of a beat that
+// it has seen: in another mark, or in that of the master itself.
+func (l *lane) consentWait() time.Duration {
+	return 2*lookEvery + 4*l.db.agreed.greatest().timeout + 10*lookPause
+}
+
+// exemption finds out whether a master that is back with its memory has lost
+// none (M4): by the beats that the other masters bear, which must have been
+// looked at long enough after it came back, or by one of our own from right
+// before it was lost. Whoever knows of a later beat has it begin a quarantine.
+func (l *lane) exemption(c *connection, s sight) exemption {
+	if s.mark == nil || s.mark.runID == s.server.runID || !s.server.durable {
+		return notExempt
+	}
+	if l.db.number != 0 {
+		return s.exemptByZero()
+	}
+	st := &l.standing
+	if st.returned == 0 || st.returnedRunID != s.server.runID {
+		st.returned, st.returnedRunID = s.sent, s.server.runID
+	}
+	own, _ := l.db.agreed.of(l.hash)
+	until := st.returned + l.consentWait()
+	switch {
+	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !l.syncsAlways(c):
+		return notExempt
+	case l.now() < until:
+		return exemptAsked
+	case st.fresh || l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.standing.last >= until-lookEvery
+	}):
+		return isExempt
+	default:
+		return exemptAsked
+	}
+}
+
+// exemptByZero follows the mark of database 0, which is on the same disk.
+func (s *sight) exemptByZero() exemption {
+	switch {
+	case s.zero == nil || !s.zero.real:
+		return notExempt
+	case s.zero.runID == s.server.runID:
+		return isExempt
+	default:
+		return exemptAsked
+	}
+}

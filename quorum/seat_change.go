@@ -1,0 +1,172 @@
+package quorum
+
+import (
+	"slices"
+	"time"
+)
+
+// quietTime is how long nothing may have been heard of the server that has a
+// seat before another one may take it. Whoever uses it alone from now on raises
+// its beat when that was seen unchanged for a second, has it told in another mark
+// at the next look but one, and that mark is looked at once a second.
+func (l *lane) quietTime() time.Duration {
+	return 5*lookEvery + 4*l.db.agreed.greatest().timeout
+}
+
+// takeSeat gives the seat to the server that is looked at, where nobody has it
+// or the one that has it is not in use any more.
+func (l *lane) takeSeat(s sight) {
+	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || s.mark.runID != s.server.runID {
+		return
+	}
+	own, unheard := l.db.agreed.of(l.hash)
+	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
+	l.mu.Lock()
+	ended := l.memory.id == own.server && l.memory.runID == s.server.runID // replaced, on the same server
+	l.mu.Unlock()
+	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
+		l.changeSeat(own, s.mark.id)
+	}
+}
+
+// changeSeat makes a server the holder of the seat and has all marks told.
+func (l *lane) changeSeat(own seat, server string) {
+	if !l.db.agreed.take(l.hash, own, server) {
+		return
+	}
+	for _, other := range l.db.change.lanes() {
+		other.wakeKeeper()
+	}
+}
+
+// replaced follows a new mark of this server in the place of the one that was
+// seen. If that one had the seat it has ended by this, so that nobody can use it
+// any more, and the seat is the new one's at once.
+func (l *lane) replaced(s sight, m memory, written *mark) {
+	if l.db.number != 0 {
+		return
+	}
+	own, _ := l.db.agreed.of(l.hash)
+	ended, runID := m.id, m.runID
+	if s.mark != nil {
+		ended, runID = s.mark.id, s.mark.runID
+	}
+	if own.server == ended && ended != written.id && runID == s.server.runID {
+		l.changeSeat(own, written.id)
+	}
+}
+
+// vacate takes the seat from a server that has forgotten locks, and whose mark
+// cannot be written to say so: the other marks say it (M9).
+func (l *lane) vacate(s sight, wanted *mark) {
+	if l.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
+		return
+	}
+	if own, _ := l.db.agreed.of(l.hash); own.server == s.mark.id {
+		l.changeSeat(own, vacant)
+	}
+}
+
+// quiet reports whether the server that has the seat, if any, is not in use any
+// more as far as the marks of the others tell, which must have been looked at
+// for so long.
+func (l *lane) quiet(own seat, unheard time.Duration) bool {
+	wait := l.quietTime()
+	if own.epoch == 0 || own.server == vacant {
+		wait = 0
+	}
+	now := l.now()
+	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		s := &other.standing
+		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*lookEvery
+	})
+}
+
+// heardOther reports whether a beat that was noted at a time is of another server
+// than the one that the lane is connected to: that of one that was restarted may
+// be told of for a second or two. Needs mu.
+func (l *lane) heardOther(at time.Duration) bool {
+	return l.standing.first != 0 && at > l.standing.first+2*lookEvery
+}
+
+// bornes reports whether so many other marks bear the seat of this master.
+func (l *lane) bornes(own seat) bool {
+	if l.standing.borne.same(own) {
+		return true
+	}
+	borne := l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.standing.bears[l.hash].same(own)
+	})
+	if borne {
+		l.standing.borne = own
+	}
+	return borne
+}
+
+// heldByMarks reports whether so many of the other masters are as which says
+// that every majority with this one meets one of them, by each list of masters
+// that counts.
+func (c *change) heldByMarks(name string, which func(*lane) bool) bool {
+	state, lanes := c.known(), c.lanes()
+	for _, list := range c.lists(state) {
+		on := hashes(list)
+		others, n := len(on), 0
+		if slices.Contains(on, name) {
+			others--
+		}
+		for _, l := range lanes {
+			if l.hash != name && slices.Contains(on, l.hash) && !state.joining(l.name) && which(l) {
+				n++
+			}
+		}
+		if n < min(others, len(on)-majority(len(on))+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// lists are those under which votes count: that in force here, and while a
+// change is announced the other one.
+func (c *change) lists(state generation) []string {
+	out := []string{state.masters}
+	if state.phase == announced && state.before != "" {
+		out = append(out, state.before)
+	}
+	for _, g := range c.seen() {
+		if g.phase == announced && g.before == state.masters && !slices.Contains(out, g.masters) {
+			out = append(out, g.masters)
+		}
+	}
+	return out
+}
+
+// spread writes later holders of seats to the marks of all databases of the
+// master at once.
+func (l *lane) spread(c *connection, s sight) (sight, error) {
+	all := l.seats()
+	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || !s.mark.seats.behind(all) {
+		return s, nil
+	}
+	err := l.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(MarkKey).Arg(all.String()).Build())[0].Error()
+	if broken(err) {
+		return s, err
+	}
+	if err != nil {
+		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return l.look(c)
+}
+
+// seats are those of the masters on the lists that count.
+func (l *lane) seats() seats {
+	lists := l.db.change.lists(l.db.change.known())
+	return l.db.agreed.all(func(name string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })
+	})
+}

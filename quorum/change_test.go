@@ -337,7 +337,7 @@ func TestM8SameNameAnotherAddress(t *testing.T) {
 		if s := c.q.Status().Masters[2]; s.Address != "f:1" || s.State == Voting {
 			t.Errorf("%+v, want the new address, and that it waits", s)
 		}
-		time.Sleep(15 * time.Second)
+		time.Sleep(18 * time.Second)
 		if s := c.q.Status(); s.Voting != 3 || s.Generation != 1 {
 			t.Errorf("%d vote in generation %d, want all in the first", s.Voting, s.Generation)
 		}

@@ -56,7 +56,7 @@ func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
 		for _, runID := range []string{"run-another", "run-a"} {
 			f.set(func() { f.runID = runID })
 			f.cut()
-			time.Sleep(2 * time.Second)
+			time.Sleep(3 * time.Second) // the seat is free after five (M9)
 		}
 		c.keepsNextLock(f)
 	})

@@ -49,14 +49,18 @@ type rules struct {
 	settling time.Duration
 	// seats are those of all masters, own the one of this, and settings the
 	// greatest in use. redlockd is what this one claims residues as.
-	seats    seats
-	own      seat
+	seats seats
+	own   seat
+	// unsaid are the seats that others had the time to write, see refreshed.
+	unsaid   seats
 	settings settings
 	redlockd string
 	// quiet is whether the server that has the seat is not in use any more,
 	// borne whether so many of the other marks bear the seat as it is here that
 	// every majority meets one (M9).
 	quiet, borne bool
+	// heard is whether that server was, since this one has been connected to.
+	heard bool
 	// silent is whether this redlockd grants nothing by itself for a while (M5).
 	silent bool
 	// exempt is whether it lost nothing in a restart (M4).
@@ -135,8 +139,17 @@ func (r *rules) unseated(s sight) judgement {
 	case r.quiet:
 		return r.begin(s, whyReplaced)
 	default:
-		return judgement{state: Refused, reason: whyOtherServer}
+		return judgement{state: Refused, reason: r.whyNotQuiet()}
 	}
+}
+
+// whyNotQuiet tells two servers under one name, which somebody must end, from
+// one that restarted and waits for the others to be asked.
+func (r *rules) whyNotQuiet() string {
+	if r.heard {
+		return whyOtherServer
+	}
+	return whyMayBeOther
 }
 
 // otherList refuses a master whose mark is of a list that is not ours.
@@ -195,7 +208,7 @@ func (r *rules) stateOf(j judgement) judgement {
 		case j.write.why == whyNew:
 			j.state = Fresh
 		case r.db == 0 && r.own.server != j.write.id && !r.quiet:
-			j.reason += "; " + whyOtherServer
+			j.reason += "; " + r.whyNotQuiet()
 		case r.db == 0 && !r.borne:
 			j.reason += "; " + whyNotBorne
 		}
@@ -321,6 +334,9 @@ func (r *rules) refreshed(mk *mark, m memory, s sight) *mark {
 			c.seats = c.seats.beats(r.seats)
 			c.forgetSeats()
 		}
+		// A beat that nobody has told on, since who raises this mark's beat does
+		// not see it: as long as it is, its server is in use (M9).
+		c.seats = c.seats.beats(r.unsaid)
 		if r.db == 0 {
 			c.claim(r.redlockd)
 		} else if c.seats.behind(r.seats) {

@@ -25,7 +25,9 @@ func TestJudge(t *testing.T) {
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.exempt, wait.exempt = isExempt, exemptAsked
 	unborne.borne = false
-	other.own, other.borne = seat{epoch: 2, server: "else"}, true
+	other.own, other.borne, other.heard = seat{epoch: 2, server: "else"}, true, true
+	unknown := other
+	unknown.heard = false
 	left = other
 	left.quiet = true
 	none.own = seat{epoch: 2, server: vacant}
@@ -76,6 +78,8 @@ func TestJudge(t *testing.T) {
 		{"M9 its seat is its own since its mark is real", sight{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
 		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,
 			Refused, false, "", "another redlockd reaches another server"},
+		{"M9 another server may be in use", sight{server: here, mark: ours}, saw, unknown,
+			Refused, false, "", "do not tell yet"},
 		{"M9 another server was in use", sight{server: here, mark: ours}, saw, left,
 			Quarantine, true, "pending", "another server had its place"},
 		{"M9 its seat was taken from it", sight{server: here, mark: ours}, saw, none,

@@ -67,6 +67,7 @@ const (
 // does not end.
 const (
 	whyOtherServer = "another redlockd reaches another server under this name"
+	whyMayBeOther  = "the other masters do not tell yet whether another server is in use under this name"
 	whyNotBorne    = "too few of the other masters were told that it is this server"
 	whyAsked       = "restarted with its memory, the other masters are asked what it should remember"
 	whyTooMany     = "as many redlockd use it as can name their attempts"

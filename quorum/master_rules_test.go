@@ -231,7 +231,7 @@ func TestM4QuarantineIsShared(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 15*time.Second)), Won)
 		c.masters[0].kill()
 		c.masters[0].startEmpty()
-		time.Sleep(5 * time.Second)
+		time.Sleep(10 * time.Second) // half of it until it has its seat (M9)
 		c.stop(c.q)
 		time.Sleep(60 * time.Second)
 		c.q = c.redlockd()

@@ -5,10 +5,13 @@ import (
 	"time"
 )
 
-// quietAfter is how long nothing may have been heard of the server that has a
-// seat before another one may take it: its beat is raised once a second, and
-// told to the other masters in another one.
-const quietAfter = 3 * time.Second
+// quietTime is how long nothing may have been heard of the server that has a
+// seat before another one may take it. Whoever uses it alone from now on raises
+// its beat when that was seen unchanged for a second, has it told in another mark
+// at the next look but one, and that mark is looked at once a second.
+func (l *lane) quietTime() time.Duration {
+	return 5*lookEvery + 4*l.db.agreed.greatest().timeout
+}
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
 // or the one that has it is not in use any more.
@@ -68,7 +71,7 @@ func (l *lane) vacate(s sight, wanted *mark) {
 // more as far as the marks of the others tell, which must have been looked at
 // for so long.
 func (l *lane) quiet(own seat, unheard time.Duration) bool {
-	wait := quietAfter
+	wait := l.quietTime()
 	if own.epoch == 0 || own.server == vacant {
 		wait = 0
 	}
@@ -79,6 +82,13 @@ func (l *lane) quiet(own seat, unheard time.Duration) bool {
 		s := &other.standing
 		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*lookEvery
 	})
+}
+
+// heardOther reports whether a beat that was noted at a time is of another server
+// than the one that the lane is connected to: that of one that was restarted may
+// be told of for a second or two. Needs mu.
+func (l *lane) heardOther(at time.Duration) bool {
+	return l.standing.first != 0 && at > l.standing.first+2*lookEvery
 }
 
 // bornes reports whether so many other marks bear the seat of this master.

@@ -211,6 +211,15 @@ func (c *agreement) all(on func(name string) bool) seats {
 	return out
 }
 
+// lasting returns those of the seats that have been as they are for a while.
+func (c *agreement) lasting(all seats, while time.Duration) seats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name string, _ seat) bool { return c.now()-c.moved[name] < while })
+	return out
+}
+
 // greatest returns the greatest settings in use.
 func (c *agreement) greatest() settings {
 	c.mu.Lock()

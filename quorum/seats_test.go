@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -270,4 +271,65 @@ func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 			t.Fatalf("2.5 s after it was flushed, its locks over in less than 1: %+v", s)
 		}
 	})
+}
+
+// M9: two servers under one name are told from one that restarted quickly, and
+// from one that waits for a third: only the first is for somebody to end.
+func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		var lines logged
+		c.stop(c.q)
+		c.q = c.redlockdTelling(lines.logger())
+		c.ready()
+		told := func(when string, want int) {
+			t.Helper()
+			if n := lines.countOf("[WARN]", "master may not vote", whyOtherServer); n != want {
+				t.Errorf("%s: %d lines tell of another server, want %d\n%s", when, n, want, lines.text.String())
+			}
+		}
+		c.masters[0].kill()
+		c.masters[0].startEmpty()
+		time.Sleep(time.Minute)
+		told("restarted empty", 0)
+		c.masters[2].kill()
+		time.Sleep(time.Second)
+		c.masters[0].kill()
+		c.masters[0].startEmpty()
+		time.Sleep(time.Minute)
+		told("restarted empty while another one is down", 0)
+		if s := c.state(0); !strings.HasSuffix(s.Reason, whyMayBeOther) {
+			t.Errorf("%+v, want the reason %q", s, whyMayBeOther)
+		}
+		c.masters[2].mend()
+		time.Sleep(time.Minute)
+		c.redlockd()
+		time.Sleep(3 * time.Second)
+		if err := c.q.ChangeMasters(c.moved("a", c.server("run-new"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		told("moved, and one redlockd was not told", 1)
+	})
+}
+
+// M9: whoever still uses a server is heard, whatever the phase of its looks: also
+// where another redlockd, which uses it no more, is always the first to raise the
+// beats of the other masters.
+func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
+	for late := range 10 {
+		inBubble(t, 3, func(c *cluster) {
+			time.Sleep(time.Duration(late) * 100 * time.Millisecond)
+			second := c.redlockd()
+			time.Sleep(5 * time.Second)
+			if err := c.q.ChangeMasters(c.moved("a", c.server("run-new"))); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(30 * time.Second)
+			old, to := second.Status().Masters[0], c.state(0)
+			if old.State != Voting || to.State != Quarantine {
+				t.Errorf("%d: the old server is %s (%s) for who uses it, the new one %s (%s)", late,
+					old.State, old.Reason, to.State, to.Reason)
+			}
+		})
+	}
 }

@@ -3,6 +3,7 @@ package quorum
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -100,6 +101,7 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 	exempt := l.exemption(c, s)
 	own, unheard := l.db.agreed.of(l.hash)
 	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
+	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
 	greatest, wait := l.db.greatestHold(l)
 	list, known := l.db.list().name, l.db.change.known()
 	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
@@ -112,8 +114,8 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 	if now >= m.grantedUntil {
 		m.granted = 0
 	}
-	return m, rules{seats: seats, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
-		quiet: quiet, borne: borne, silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
+	return m, rules{seats: seats, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
+		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
 
@@ -197,7 +199,7 @@ func (l *lane) enter(c *connection, j judgement) {
 // tell logs a change of state (docs/operations.md). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
-// time; what it says itself is news.
+// time; what it says itself is news, and so are two servers under one name.
 func (l *lane) tell(was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
@@ -211,10 +213,10 @@ func (l *lane) tell(was MasterState, why string, j judgement) {
 			l.events.lostConnections.Add(1)
 		}
 		l.log.Warn("master is down", "reason", j.reason)
-	case j.state == was:
+	case j.state == was && !strings.HasSuffix(j.reason, whyOtherServer):
 		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
 	default:
-		if j.state == Quarantine {
+		if j.state == Quarantine && was != Quarantine {
 			l.events.quarantines.Add(1)
 		}
 		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())

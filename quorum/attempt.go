@@ -214,8 +214,9 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	}
 	switch v {
 	case Won:
-		a.heal()
 		a.oweChanges()
+		a.heal(func() { a.goOn(v, less) })
+		return
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.
@@ -223,9 +224,13 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	default:
 		a.rollback(mayHaveCreated)
 	}
-	if v != Won {
-		a.told() // there is nothing to take back later
-	}
+	a.told() // there is nothing to take back later
+	a.goOn(v, false)
+}
+
+// goOn goes on with the verdict; less is whether what was won is to be
+// shortened first.
+func (a *attempt) goOn(v Verdict, less bool) {
 	if less {
 		a.shorten()
 		return

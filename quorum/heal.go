@@ -1,6 +1,11 @@
 package quorum
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"time"
+)
 
 // asksForLess is whether what was won has found a later expiry than the client
 // asks for. Needs mu.
@@ -18,29 +23,51 @@ func (a *attempt) shorten() {
 }
 
 // heal gives an extended lock back to the masters that have lost it (V9): to
-// those whose "absent" was in hand when a quorum had prolonged it, at once,
-// and never later, so that a release that comes next goes behind it. It is no
-// vote, and nobody waits for it.
-func (a *attempt) heal() {
-	if a.op.Kind != Extend {
+// those whose "absent" was in hand when a quorum had prolonged it, at once, so
+// that a release that comes next from here goes behind it. One that another
+// redlockd sends does not, and may be won by their "absent". So then, which has
+// the client told, is called when no heal can act any more: all are answered, or
+// the masters' clocks are beyond what they may act at.
+func (a *attempt) heal(then func()) {
+	var healed uint32
+	a.mu.Lock()
+	for i, b := range a.ballots {
+		if a.op.Kind == Extend && (b.vote == absent || b.lost) {
+			healed |= 1 << i
+		}
+	}
+	a.mu.Unlock()
+	if healed == 0 {
+		then()
 		return
+	}
+	now := a.call.q.now()
+	over := func() {
+		a.mu.Lock()
+		a.ended = a.call.q.now()
+		a.mu.Unlock()
+		then()
+	}
+	limit := time.AfterFunc(a.until+a.call.q.cfg.grace()-now, over)
+	var left atomic.Int32
+	left.Store(int32(bits.OnesCount32(healed)))
+	heard := func(b ballot) {
+		if !b.unsure && left.Add(-1) == 0 && limit.Stop() {
+			over()
+		}
 	}
 	token := a.op.Token
 	if a.op.Replace {
 		token = a.op.NewToken
 	}
-	var healed [maxMasters]bool
-	a.mu.Lock()
-	for i, b := range a.ballots {
-		healed[i] = b.vote == absent || b.lost
-	}
-	a.mu.Unlock()
-	now := a.call.q.now()
 	for i, l := range a.masters.lanes {
-		if healed[i] {
-			t := &a.tasks[i]
-			// The expiry that the extend would have given.
-			l.send(&task{kind: Extend, heals: true, key: a.op.Key, token: token, prolongs: t.prolongs, deadline: t.deadline}, now)
+		if healed>>i&1 == 0 {
+			continue
+		}
+		t := &a.tasks[i]
+		// The expiry that the extend would have given.
+		if !l.send(&task{kind: Extend, heals: true, key: a.op.Key, token: token, prolongs: t.prolongs, deadline: t.deadline, heard: heard}, now) {
+			heard(ballot{})
 		}
 	}
 }

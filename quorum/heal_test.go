@@ -32,6 +32,54 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 	})
 }
 
+// V9: an extend is told when its heals are over. The release that follows, here
+// through another redlockd, is won by one master and the "absent" of another: a
+// heal that came then would revive the lock on a quorum, with the copy on the
+// master that did not answer.
+func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		f := c.masters[0]
+		f.Del("k")
+		c.slow(4*time.Millisecond, 1, 2)
+		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
+		time.Sleep(time.Millisecond) // its "absent" is in hand
+		f.set(func() { f.way = 30 * time.Millisecond })
+		c.want(<-out, Won)
+		if f.holds("k") != "t" {
+			t.Fatal("the extend was told and a heal of it is on its way")
+		}
+		f.set(func() { f.way = 0 })
+		c.slow(time.Second, 2)
+		c.want(do(other, release("k", "t")), Won)
+		c.slow(0, 2)
+		c.want(do(other, Op{Kind: Read, Key: "k"}), Absent)
+	})
+}
+
+// V9: a master that does not answer a heal holds the extend up until the heal
+// cannot act any more, and no longer.
+func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		f := c.masters[0]
+		f.Del("k")
+		c.slow(4*time.Millisecond, 1, 2)
+		began := time.Now()
+		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
+		time.Sleep(time.Millisecond)
+		f.freeze()
+		c.want(<-out, Won)
+		if took, limit := time.Since(began), c.q.cfg.Timeout+c.q.cfg.grace(); took > limit {
+			t.Errorf("told after %v, want %v at most", took, limit)
+		}
+	})
+}
+
 // V9: only a master whose "absent" was in hand at the verdict is healed: what
 // happened since to a copy that it has or had is not known.
 func TestV9OnlyWhoIsKnownToLackItIsHealed(t *testing.T) {

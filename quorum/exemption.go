@@ -32,18 +32,14 @@ func (l *lane) exemption(c *connection, s sight) exemption {
 	if l.db.number != 0 {
 		return s.exemptByZero()
 	}
-	st := &l.standing
-	if st.returned == 0 || st.returnedRunID != s.server.runID {
-		st.returned, st.returnedRunID = s.sent, s.server.runID
-	}
+	until, fresh := l.returned(s)
 	own, _ := l.db.agreed.of(l.hash)
-	until := st.returned + l.consentWait()
 	switch {
 	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !l.syncsAlways(c):
 		return notExempt
 	case l.now() < until:
 		return exemptAsked
-	case st.fresh || l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+	case fresh || l.db.change.heldByMarks(l.hash, func(other *lane) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		return other.standing.last >= until-lookEvery
@@ -52,6 +48,20 @@ func (l *lane) exemption(c *connection, s sight) exemption {
 	default:
 		return exemptAsked
 	}
+}
+
+// returned notes when the server came back, and returns until when others may
+// still tell of what it lost, and whether it had been looked at right before it
+// was lost.
+func (l *lane) returned(s sight) (until time.Duration, fresh bool) {
+	wait := l.consentWait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st := &l.standing
+	if st.returned == 0 || st.returnedRunID != s.server.runID {
+		st.returned, st.returnedRunID = s.sent, s.server.runID
+	}
+	return st.returned + wait, st.fresh
 }
 
 // exemptByZero follows the mark of database 0, which is on the same disk.

@@ -97,13 +97,13 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
 		time.Sleep(3 * time.Second)
 		to := c.server("run-new")
-		old := c.masters[0].dial
-		leads := old
-		c.cfg.Masters[0].dial = func() (net.Conn, error) { return leads() }
+		var leads atomic.Pointer[fakeMaster]
+		leads.Store(c.masters[0])
+		c.cfg.Masters[0].dial = func() (net.Conn, error) { return leads.Load().dial() }
 		c.stop(c.q)
 		c.q = c.redlockd()
 		time.Sleep(3 * time.Second)
-		leads = to.dial
+		leads.Store(to)
 		second := c.redlockd()
 		time.Sleep(2 * time.Minute)
 		c.masters[2].freeze()

@@ -73,6 +73,8 @@ type tally struct {
 	// there is such a master.
 	required word
 	its      *ballot
+	// changing is whether the list of masters changes (needs).
+	changing bool
 	// unheard are the silent masters, and those that are not asked any more
 	// (needs.gone): what they hold is not known.
 	unheard int
@@ -80,7 +82,7 @@ type tally struct {
 
 // count tallies the ballots.
 func count(ballots []ballot, n needs) tally {
-	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), required: n.wordOf(ballots)}
+	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), changing: n.changing, required: n.wordOf(ballots)}
 	if t.required != none {
 		t.its = &ballots[n.required]
 	}
@@ -156,6 +158,16 @@ func (t *tally) itsWord() bool {
 	knows := t.required == denies && t.its.vote != absent
 	return knows && (t.mostCount < t.quorum || t.its.foreign || t.its.token != t.most)
 }
+
+// backed is whether the required master, if there is one, has the token that was
+// met most often.
+func (t *tally) backed() bool {
+	return t.required == none || t.required == denies && t.its.vote != absent && (t.its.foreign || t.its.token == t.most)
+}
+
+// lacks is whether what a quorum still has is no lock any more, or not yet, since
+// the required master, whose word counts, has nothing (V11).
+func (t *tally) lacks() bool { return t.required == denies && t.its.vote == absent && !t.changing }
 
 // holder is the token in the way: the required master's, else that of a
 // quorum.

@@ -92,6 +92,7 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	switch was := &a.ballots[i]; {
 	case was.vote == awaited:
 		*was = b
+		was.void = b.vote == silent && !b.unsure
 	case was.unsure && !b.unsure:
 		was.unsure = false // too late to count
 	default:

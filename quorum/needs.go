@@ -47,6 +47,9 @@ func (n needs) wordOf(ballots []ballot) word {
 	if n.required < 0 {
 		return none
 	}
+	if ballots[n.required].doubtful {
+		return mute
+	}
 	switch ballots[n.required].vote {
 	case awaited, unasked:
 		return waits

@@ -46,6 +46,8 @@ type ballot struct {
 	unsure bool
 	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
+	// void is whether a silent master has answered, and that does not count.
+	void bool
 	// token is the token in the way (refused) or found.
 	token string
 	// left is what remains of the hold (found).
@@ -65,6 +67,8 @@ type tally struct {
 	// most is the token that was met most often, mostCount how often.
 	most      string
 	mostCount int
+	// sound is whether a master has it that is not in quarantine.
+	sound bool
 	// reach is how many masters at most one token has: those where it was
 	// met, and those in quarantine that hold another one, since they do not
 	// tell what they held before.
@@ -132,19 +136,20 @@ func reach(ballots []ballot, of *ballot) int {
 
 // meet counts how often the token of ballot i was met up to there.
 func (t *tally) meet(ballots []ballot, i int) {
-	b, n := &ballots[i], 0
+	b, n, sound := &ballots[i], 0, false
 	for k := range ballots[:i+1] {
 		other := &ballots[k]
 		met := other.vote == refused || other.vote == found
 		if met && other.same(b) {
 			n++
+			sound = sound || !other.doubtful
 		}
 	}
 	if b.foreign {
 		t.tokenless++
 	}
 	if n > t.mostCount {
-		t.most, t.mostCount = b.token, n
+		t.most, t.mostCount, t.sound = b.token, n, sound
 	}
 }
 

@@ -35,7 +35,7 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required
 	answered := len(ballots) - n[silent]
 	no := Absent
 	lacks := is(absent) && !changing
-	if most >= q && !lacks || most < q && most+n[silent] >= least {
+	if !lacks && (most >= q || most+n[silent] >= least) {
 		no = Held
 	}
 	switch kind {
@@ -206,7 +206,7 @@ func early(kind Kind, got Verdict, all map[Verdict]bool, n needs) bool {
 func TestVerdicts(t *testing.T) {
 	b := func(votes ...ballot) []ballot { return votes }
 	x, y := ballot{vote: refused, token: "x"}, ballot{vote: refused, token: "y"}
-	fx := ballot{vote: found, token: "x"}
+	fx, dx := ballot{vote: found, token: "x"}, ballot{vote: found, token: "x", doubtful: true}
 	yes, pro, rel := ballot{vote: created}, ballot{vote: prolonged}, ballot{vote: released}
 	no, mute, wait := ballot{vote: absent}, ballot{vote: silent}, ballot{}
 	for _, c := range []struct {
@@ -236,6 +236,9 @@ func TestVerdicts(t *testing.T) {
 		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), Absent, true},
 		{"M4 read, another token in quarantine is no evidence", Read, b(fx, fx, no, no, ballot{vote: found, token: "y", doubtful: true}), Undecided, true},
 		{"M4 nor while others are awaited", Read, b(ballot{vote: found, token: "y", doubtful: true}, fx, wait, no, no), Undecided, false},
+		{"M4 read, only masters in quarantine have it", Read, b(dx, dx, no), Undecided, true},
+		{"M4 nor may it be told before the others answer", Read, b(dx, dx, wait), Undecided, false},
+		{"M4 read, another master has it, too", Read, b(dx, fx, wait), Held, true},
 		{"V12 one master", Acquire, b(yes), Won, true},
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {

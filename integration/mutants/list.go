@@ -186,6 +186,8 @@ var mutants = []mutant{
 		{"quorum/judge.go", "!r.foreign && r.seated(watched) && r.borne", "!r.foreign"}}, votes},
 	{"M9", "one other mark is enough", []change{{"quorum/standing.go",
 		"if n < min(others, len(on)-majority(len(on))+1) {", "if n < min(others, 1) {"}}, votes},
+	{"M9", "another database goes to another server", []change{{"quorum/settle.go",
+		"	if l.zero != nil && l.zero.isElsewhere(c) {\n", "	if false {\n"}}, votes},
 	{"M9", "what cannot be written is not told elsewhere", []change{{"quorum/settle.go",
 		"			l.vacate(s, j.write)\n", ""}}, votes},
 	{"M9", "a later holder is told to database 0 alone", []change{{"quorum/scripts.go",

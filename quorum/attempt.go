@@ -66,7 +66,7 @@ const fewMasters = 5
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
 	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
-	a.needs.gone = masters.gone()
+	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
 	if n := len(masters.lanes); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {
@@ -92,6 +92,7 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	switch was := &a.ballots[i]; {
 	case was.vote == awaited:
 		*was = b
+		was.void = b.vote == silent && !b.unsure
 	case was.unsure && !b.unsure:
 		was.unsure = false // too late to count
 	default:

@@ -317,7 +317,7 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		a.ballots[0], a.ballots[2] = ballot{vote: silent}, ballot{vote: silent}
 		d.masters.Store(&masterList{lanes: long.lanes[:2], needs: long.needs, name: long.name})
 		defer d.masters.Store(long)
-		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b too late, c too late)") {
+		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
 			t.Error(err)
 		}
 	})
@@ -350,4 +350,22 @@ func TestM8NoToASmallerMajority(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is said of a master that may vote is why its vote is missing: it was not
+// waited for, it did not count, or it did not come in time.
+func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		op := acquire("k", "t", time.Minute)
+		a := newAttempt(&call{q: c.q, db: c.q.database(0), op: &op}, &op, nil)
+		a.asking = true // no verdict yet
+		a.vote(0, ballot{vote: silent}, c.q.now())
+		a.vote(1, ballot{vote: silent, unsure: true}, c.q.now())
+		a.ballots[3] = ballot{vote: silent}
+		a.ballots[4] = ballot{vote: unasked}
+		want := "5 silent (a not counted, b too late, c no answer yet, d too late, e not asked)"
+		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), want) {
+			t.Errorf("%q, want %q", err, want)
+		}
+	})
 }

@@ -84,6 +84,15 @@ func (m *masterList) gone() int {
 	return max(0, len(hashes(g.before))-len(hashes(g.masters)))
 }
 
+// changing is whether the list changes, or locks of before it did may be held.
+func (m *masterList) changing() bool {
+	if m.next.Load() != nil {
+		return true
+	}
+	g := m.newest.Load()
+	return g != nil && g.phase != final
+}
+
 // lane is that of a master.
 func (m *masterList) lane(name string) *lane {
 	return m.lanes[slices.IndexFunc(m.lanes, func(l *lane) bool { return l.name == name })]

@@ -9,6 +9,9 @@ type needs struct {
 	// gone is how many masters that are not asked may hold a copy, since the
 	// list of masters changes (M8): for who says no they are silent.
 	gone int
+	// changing is whether the list of masters changes: then a lock may be older
+	// than the required master's being one (V11).
+	changing bool
 	// least is the smallest quorum that counts, where that is not quorum: of a
 	// list that is announced (M8). What fewer may have is no lock for sure.
 	least int
@@ -43,6 +46,9 @@ const (
 func (n needs) wordOf(ballots []ballot) word {
 	if n.required < 0 {
 		return none
+	}
+	if ballots[n.required].doubtful {
+		return mute
 	}
 	switch ballots[n.required].vote {
 	case awaited, unasked:

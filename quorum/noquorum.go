@@ -14,9 +14,12 @@ func (a *attempt) noQuorum(v Verdict) error {
 	n, q := len(a.ballots), a.masters.quorum
 	t := count(a.ballots, a.needs)
 	var unheard []int
-	foreign := false
+	foreign, doubtful := false, 0
 	for i, b := range a.ballots {
 		foreign = foreign || b.foreign
+		if b.doubtful {
+			doubtful++
+		}
 		if b.vote == silent || b.vote == awaited || b.vote == unasked {
 			unheard = append(unheard, i)
 		}
@@ -34,11 +37,14 @@ func (a *attempt) noQuorum(v Verdict) error {
 	}
 	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
 		t.yes, t.met(n))
+	if doubtful > 0 {
+		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
+	}
 	if t.absent > 0 {
 		text += fmt.Sprintf(", %d without the key", t.absent)
 	}
 	if len(unheard) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.masters.why(unheard, a.began))
+		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.why(unheard))
 	}
 	if v == Split {
 		text += "; split: no token has a majority"
@@ -50,7 +56,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 // (V11).
 func (a *attempt) withoutRequired() error {
 	at := a.masters.required
-	text := "NOQUORUM the required master did not agree: " + a.masters.why([]int{at}, a.began)
+	text := "NOQUORUM the required master did not agree: " + a.why([]int{at})
 	if wait := a.masters.lanes[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
@@ -112,28 +118,39 @@ func (d *database) lacking(vote bool, q int) error {
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// why tells of some masters why they were silent since then.
-func (m *masterList) why(masters []int, since time.Duration) string {
+// why tells of some masters why their votes are missing.
+func (a *attempt) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		l := m.lanes[i]
+		l := a.masters.lanes[i]
 		said := string(l.describe().State)
 		if said == string(Voting) {
-			said = l.unheard(since)
+			a.mu.Lock()
+			b := a.ballots[i]
+			a.mu.Unlock()
+			said = l.unheard(&b, a.began)
 		}
 		parts[k] = l.name + " " + said
 	}
 	return strings.Join(parts, ", ")
 }
 
-// unheard is why a master that may vote was silent since then: it refused
-// what it was told (V14), too much waits for it (M1), or it is slow.
-func (l *lane) unheard(since time.Duration) string {
+// unheard is why the vote of a master that may vote is missing, of an attempt
+// that began then: the others were enough to tell that there is no quorum, it
+// refused what it was told (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow.
+func (l *lane) unheard(b *ballot, since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case b.vote == awaited:
+		return "no answer yet"
+	case b.vote == unasked:
+		return "not asked"
 	case l.fault != "" && l.faulted >= since:
 		return "answered " + l.fault
+	case b.void:
+		return "not counted"
 	case l.crowded(1):
 		return "overloaded"
 	default:

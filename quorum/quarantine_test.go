@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,5 +180,37 @@ func TestM4RestartWithoutSync(t *testing.T) {
 		synctest.Wait()
 		f.restartsWith(t, f.holds(MarkKey)) // without what it had not synced
 		c.noSecondHolder(9*time.Second, acquire("k", "u", time.Second))
+	})
+}
+
+// M4, P4: two of three that are back with an earlier disk have the token of an
+// earlier holder. It is not told to the one who has the lock now.
+func TestM4ReadOfEarlierDisks(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "before", time.Minute)), Won)
+		synctest.Wait()
+		back := c.masters[:2]
+		var restore []func()
+		for _, f := range back {
+			restore = append(restore, f.disk())
+		}
+		c.want(do(c.q, release("k", "before")), Won)
+		c.want(do(c.q, acquire("k", "now", time.Minute)), Won)
+		synctest.Wait()
+		for i, f := range back {
+			f.kill()
+			restore[i]()
+			f.startWithMemory()
+		}
+		time.Sleep(3 * time.Second)
+		for _, f := range back {
+			if f.holds("k") != "before" {
+				t.Fatalf("%s holds %q", f.name, f.holds("k"))
+			}
+		}
+		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		if text := o.Err.Error(); !strings.Contains(text, "3 refused, 2 of them in quarantine") {
+			t.Errorf("told %q", text)
+		}
 	})
 }

@@ -108,6 +108,49 @@ func TestV11ReadOfALostAttempt(t *testing.T) {
 	})
 }
 
+// What was released by its word is on a quorum until the others can be reached,
+// and is no lock: nobody is told that it is held.
+func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
+	movingIn(t, func(c *cluster, old *fakeMaster) {
+		for _, f := range c.masters[1:] {
+			f.oldTake("k", "t", 30*time.Second)
+		}
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+		c.want(do(c.q, release("k", "u")), Absent)
+		for range 5 {
+			c.want(do(c.q, acquire("k", "u", time.Second)), Split)
+		}
+	})
+}
+
+// Nor does it stand in the way of an acquire that looks, after a split, who is
+// there (V4): where the required master has nothing, or another token.
+func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
+	has := ballot{vote: found, token: "t"}
+	for _, r := range []struct {
+		name string
+		its  ballot
+		held bool
+	}{
+		{"it has nothing", ballot{vote: absent}, false},
+		{"it has another token", ballot{vote: found, token: "lost"}, false},
+		{"it has that token", has, true},
+	} {
+		a := &attempt{needs: needs{quorum: 2, required: 0}, ballots: []ballot{r.its, has, has}}
+		if got := a.heldWithSilent("u"); got != r.held {
+			t.Errorf("%s: held %v, want %v", r.name, got, r.held)
+		}
+	}
+}
+
+// M4: in quarantine it may have an earlier disk, so that its word is none.
+func TestV11ReadOfItsEarlierDisk(t *testing.T) {
+	ballots := []ballot{{vote: found, token: "t", doubtful: true}, {vote: absent}, {vote: absent}}
+	if v, _ := verdictOf(&Op{Kind: Read}, ballots, needs{quorum: 2, required: 0}); v != Undecided {
+		t.Errorf("read %v, want undecided", v)
+	}
+}
+
 func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
 	movingIn(t, func(c *cluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)

@@ -3,6 +3,7 @@ package quorum
 import (
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -332,4 +333,40 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 			}
 		})
 	}
+}
+
+// M9: a name leads to another server, and a database is opened there while
+// database 0 still goes to the server of before. It is not used there, where its
+// clock would be compared with that of the other one and step without end (M5):
+// database 0 follows the name, and the other database then does.
+func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
+	var leads atomic.Pointer[fakeMaster]
+	inBubbleWith(t, 3, func(cfg *Config) {
+		first := cfg.Masters[0].dial
+		cfg.Masters[0].dial = func() (net.Conn, error) {
+			if to := leads.Load(); to != nil {
+				return to.dial()
+			}
+			return first()
+		}
+	}, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
+		to := c.server("run-new")
+		to.set(func() { to.offset = time.Minute })
+		leads.Store(to)
+		op := acquire("k", "t", 5*time.Second)
+		op.DB = 3
+		do(c.q, op)
+		time.Sleep(2 * time.Second)
+		if s := c.q.database(3).status()[0]; s.State != Down || s.Reason != errElsewhere.Error() {
+			t.Errorf("database 3: %+v, want that it is not used at another server", s)
+		}
+		c.want(do(c.q, op), Won) // by the other two
+		time.Sleep(2 * time.Minute)
+		for _, db := range []int{0, 3} {
+			if s := c.q.database(db).status()[0]; s.State != Voting || s.RunID != "run-new" {
+				t.Errorf("database %d: %+v, want that it votes at the new server", db, s)
+			}
+		}
+	})
 }

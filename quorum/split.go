@@ -143,13 +143,12 @@ func (a *attempt) refusal() (string, uint32) {
 
 // heldWithSilent is whether that token has a quorum if the silent masters
 // hold it too, and ours has none if they hold that: its holder is not told
-// that another one has it.
+// that another one has it. The required master must have it as well (V11).
 func (a *attempt) heldWithSilent(ours string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := count(a.ballots, a.needs)
-	known := t.required == none || t.required == denies
-	if !known || t.mostCount == 0 || t.mostCount+t.silent < t.quorum {
+	if !t.backed() || t.mostCount == 0 || t.mostCount+t.silent < t.quorum {
 		return false
 	}
 	own := t.prolonged

@@ -46,6 +46,8 @@ type ballot struct {
 	unsure bool
 	// doubtful is whether what was found is on a master in quarantine.
 	doubtful bool
+	// void is whether a silent master has answered, and that does not count.
+	void bool
 	// token is the token in the way (refused) or found.
 	token string
 	// left is what remains of the hold (found).
@@ -65,6 +67,8 @@ type tally struct {
 	// most is the token that was met most often, mostCount how often.
 	most      string
 	mostCount int
+	// sound is whether a master has it that is not in quarantine.
+	sound bool
 	// reach is how many masters at most one token has: those where it was
 	// met, and those in quarantine that hold another one, since they do not
 	// tell what they held before.
@@ -73,6 +77,8 @@ type tally struct {
 	// there is such a master.
 	required word
 	its      *ballot
+	// changing is whether the list of masters changes (needs).
+	changing bool
 	// unheard are the silent masters, and those that are not asked any more
 	// (needs.gone): what they hold is not known.
 	unheard int
@@ -80,7 +86,7 @@ type tally struct {
 
 // count tallies the ballots.
 func count(ballots []ballot, n needs) tally {
-	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), required: n.wordOf(ballots)}
+	t := tally{quorum: n.quorum, least: cmp.Or(n.least, n.quorum), changing: n.changing, required: n.wordOf(ballots)}
 	if t.required != none {
 		t.its = &ballots[n.required]
 	}
@@ -130,19 +136,20 @@ func reach(ballots []ballot, of *ballot) int {
 
 // meet counts how often the token of ballot i was met up to there.
 func (t *tally) meet(ballots []ballot, i int) {
-	b, n := &ballots[i], 0
+	b, n, sound := &ballots[i], 0, false
 	for k := range ballots[:i+1] {
 		other := &ballots[k]
 		met := other.vote == refused || other.vote == found
 		if met && other.same(b) {
 			n++
+			sound = sound || !other.doubtful
 		}
 	}
 	if b.foreign {
 		t.tokenless++
 	}
 	if n > t.mostCount {
-		t.most, t.mostCount = b.token, n
+		t.most, t.mostCount, t.sound = b.token, n, sound
 	}
 }
 
@@ -156,6 +163,16 @@ func (t *tally) itsWord() bool {
 	knows := t.required == denies && t.its.vote != absent
 	return knows && (t.mostCount < t.quorum || t.its.foreign || t.its.token != t.most)
 }
+
+// backed is whether the required master, if there is one, has the token that was
+// met most often.
+func (t *tally) backed() bool {
+	return t.required == none || t.required == denies && t.its.vote != absent && (t.its.foreign || t.its.token == t.most)
+}
+
+// lacks is whether what a quorum still has is no lock any more, or not yet, since
+// the required master, whose word counts, has nothing (V11).
+func (t *tally) lacks() bool { return t.required == denies && t.its.vote == absent && !t.changing }
 
 // holder is the token in the way: the required master's, else that of a
 // quorum.

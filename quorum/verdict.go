@@ -129,7 +129,9 @@ func (t *tally) read() (Verdict, bool) {
 	switch {
 	case t.required == waits:
 		return Undecided, t.awaited == 0
-	case t.mostCount >= t.quorum:
+	case t.mostCount >= t.quorum && t.lacks():
+		return Absent, true
+	case t.mostCount >= t.quorum && t.sound:
 		return Held, true
 	case t.mostCount+t.awaited >= t.quorum:
 		return Undecided, t.awaited == 0
@@ -148,7 +150,7 @@ func (t *tally) read() (Verdict, bool) {
 // a read would (V10); where nobody can tell, because of a token.
 func (t *tally) no() (Verdict, bool) {
 	switch {
-	case t.reach+t.unheard+t.awaited < t.least:
+	case t.reach+t.unheard+t.awaited < t.least, t.lacks():
 		return Absent, true
 	case t.mostCount >= t.quorum, t.reach+t.unheard >= t.least:
 		return Held, true

@@ -13,7 +13,7 @@ import (
 
 // settled is the verdict of ballots of which none is awaited, in the words of
 // V4, V8, V10 and V11: required is the ballot of the required master, or nil.
-func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required *ballot) Verdict {
+func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required *ballot, changing bool) Verdict {
 	is := func(votes ...vote) bool { return required != nil && slices.Contains(votes, required.vote) }
 	without := is(silent) // its word cannot be had
 	may := required == nil || is(created, prolonged, longer, released)
@@ -34,7 +34,8 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required
 	}
 	answered := len(ballots) - n[silent]
 	no := Absent
-	if most >= q || most+n[silent] >= least {
+	lacks := is(absent) && !changing
+	if !lacks && (most >= q || most+n[silent] >= least) {
 		no = Held
 	}
 	switch kind {
@@ -96,6 +97,8 @@ func settled(kind Kind, ifPresent bool, ballots []ballot, q, least int, required
 		}
 	default:
 		switch {
+		case most >= q && lacks:
+			return Absent
 		case most >= q:
 			return Held
 		case is(found):
@@ -147,7 +150,7 @@ func outcomes(kind Kind, ifPresent bool, ballots []ballot, n needs, into map[Ver
 	if n.required >= 0 {
 		required = &ballots[n.required]
 	}
-	into[settled(kind, ifPresent, ballots, n.quorum, cmp.Or(n.least, n.quorum), required)] = true
+	into[settled(kind, ifPresent, ballots, n.quorum, cmp.Or(n.least, n.quorum), required, n.changing)] = true
 }
 
 func TestVerdictAgainstTwin(t *testing.T) {
@@ -156,7 +159,7 @@ func TestVerdictAgainstTwin(t *testing.T) {
 		kind := kinds[round%len(kinds)]
 		op := &Op{Kind: kind, IfPresent: round%3 == 0}
 		n := 1 + rand.IntN(7)
-		q := needs{quorum: majority(n), required: rand.IntN(2*n) - n}
+		q := needs{quorum: majority(n), required: rand.IntN(2*n) - n, changing: rand.IntN(2) == 0}
 		q.required = max(q.required, -1)
 		if n%2 == 0 && round%2 == 0 {
 			q.least = q.quorum - 1
@@ -176,11 +179,11 @@ func TestVerdictAgainstTwin(t *testing.T) {
 		outcomes(kind, op.IfPresent, ballots, q, all)
 		switch {
 		case certain && (len(all) != 1 || !all[got]) && !early(kind, got, all, q):
-			t.Fatalf("kind %d %v of %d: certain %v, but possible are %v", kind, ballots, q, got, all)
+			t.Fatalf("kind %d %v of %+v: certain %v, but possible are %v", kind, ballots, q, got, all)
 		case !certain && awaiting == 0:
-			t.Fatalf("kind %d %v of %d: nothing is awaited and nothing certain", kind, ballots, q)
+			t.Fatalf("kind %d %v of %+v: nothing is awaited and nothing certain", kind, ballots, q)
 		case !certain && all[Won] && len(all) == 1 && kind != Remove && !(kind == Release && q.required >= 0):
-			t.Fatalf("kind %d %v of %d: won already, and still waiting", kind, ballots, q)
+			t.Fatalf("kind %d %v of %+v: won already, and still waiting", kind, ballots, q)
 		}
 	}
 }
@@ -203,7 +206,7 @@ func early(kind Kind, got Verdict, all map[Verdict]bool, n needs) bool {
 func TestVerdicts(t *testing.T) {
 	b := func(votes ...ballot) []ballot { return votes }
 	x, y := ballot{vote: refused, token: "x"}, ballot{vote: refused, token: "y"}
-	fx := ballot{vote: found, token: "x"}
+	fx, dx := ballot{vote: found, token: "x"}, ballot{vote: found, token: "x", doubtful: true}
 	yes, pro, rel := ballot{vote: created}, ballot{vote: prolonged}, ballot{vote: released}
 	no, mute, wait := ballot{vote: absent}, ballot{vote: silent}, ballot{}
 	for _, c := range []struct {
@@ -233,6 +236,9 @@ func TestVerdicts(t *testing.T) {
 		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), Absent, true},
 		{"M4 read, another token in quarantine is no evidence", Read, b(fx, fx, no, no, ballot{vote: found, token: "y", doubtful: true}), Undecided, true},
 		{"M4 nor while others are awaited", Read, b(ballot{vote: found, token: "y", doubtful: true}, fx, wait, no, no), Undecided, false},
+		{"M4 read, only masters in quarantine have it", Read, b(dx, dx, no), Undecided, true},
+		{"M4 nor may it be told before the others answer", Read, b(dx, dx, wait), Undecided, false},
+		{"M4 read, another master has it, too", Read, b(dx, fx, wait), Held, true},
 		{"V12 one master", Acquire, b(yes), Won, true},
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {

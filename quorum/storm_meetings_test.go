@@ -1,0 +1,75 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// late lets what one redlockd sends arrive after its time, and so behind what
+// others send meanwhile.
+func (s *storm) late(rng *rand.Rand) {
+	n, after := pick(rng, s.nodes), some(rng, 300*time.Millisecond, 1500*time.Millisecond)
+	by := time.Duration(float64(n.config().Timeout) * (1 + rng.Float64()))
+	var ways []pair
+	for _, f := range s.present() {
+		if p := (pair{n, f}); !s.spared(p) {
+			ways = append(ways, p)
+		}
+	}
+	s.tell("what redlockd %d sends takes %v longer for %v", n.number, by, after)
+	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
+}
+
+// schism gives all redlockd but one, which stands still, another server for a
+// master, an empty one, and waits until that votes. Then each side has a bare
+// majority with its own server, unless the marks say whose the seat is (M9).
+func (s *storm) schism(rng *rand.Rand) {
+	list := s.list()
+	at, who := rng.IntN(len(list)), rng.IntN(len(s.nodes))
+	stays, goes := s.nodes[who], s.nodes[(who+1)%len(s.nodes)]
+	s.Lock()
+	before, full := list[at].leads(), len(s.servers) >= maxServers
+	s.Unlock()
+	if full || stays == goes || s.spared(before) || s.spared(stays) || !stays.freeze() {
+		return
+	}
+	f := s.server(before.name + "'")
+	s.tell("master %s moves to the address of %s, and redlockd %d, which stands still, stays with %s", list[at].master, f.name, stays.number, before.name)
+	list[at] = site{master: list[at].master, address: f.name + ":1", to: f}
+	s.mu.Lock()
+	s.file = list
+	s.mu.Unlock()
+	s.spare(12*time.Second, f, before, pair{goes, f})
+	for _, n := range s.nodes {
+		if n != stays {
+			n.reload(list)
+		}
+	}
+	for until := s.now() + 10*time.Second; s.now() < until && !goes.watches(f) && s.sleep(100*time.Millisecond); {
+	}
+	s.part(stays, f)
+	stays.thaw(true)
+}
+
+// part leaves one redlockd a bare majority with its own server, and the others
+// one with f, which share no other master.
+func (s *storm) part(stays *node, f *redisServer) {
+	var others []*redisServer
+	for _, g := range s.present() {
+		if g != f {
+			others = append(others, g)
+		}
+	}
+	q := majority(len(others) + 1)
+	var ways []pair
+	for i, g := range others {
+		for _, n := range s.nodes {
+			if n == stays && i >= q-1 || n != stays && i < len(others)-(q-1) {
+				ways = append(ways, pair{n, g})
+			}
+		}
+	}
+	const after = 5 * time.Second // who stood still looks on for a while first (M5)
+	s.tell("cut off: %v for %v", ways, after)
+	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+}

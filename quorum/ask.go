@@ -101,10 +101,13 @@ func (a *attempt) nameSteps(t *task, l *lane, latest int64, now time.Duration) b
 // that no open attempt has, and that no rollback names which is owed to the
 // master or under way; false where none is free. Needs the lane's mu.
 func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
+	if a.op.Kind == transact {
+		a.earlier = a.call.db.keys.kept(n)
+	}
 	residue, ok := l.residue(now)
 	e := expiryOf(latest, hold, residue)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e) || a.earlier.has(e); tries++ {
 		if tries >= maxNames && !l.bearsFor(e-latest) {
 			return 0, false
 		}

@@ -51,6 +51,8 @@ type attempt struct {
 	// how it is noted among them (names.go).
 	others  bool
 	openOne openAttempt
+	// earlier are the names of the lock that may live with its token.
+	earlier liveNames
 	// result is its outcome, promise the grant of that.
 	result  Outcome
 	promise grant
@@ -215,6 +217,9 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	}
 	switch v {
 	case Won:
+		if a.op.Kind == Release {
+			a.call.db.keys.released(lockName{a.op.Key, a.op.Token})
+		}
 		a.oweChanges()
 		a.heal(func() { a.goOn(v, less) })
 		return

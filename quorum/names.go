@@ -23,6 +23,7 @@ func (t *keyTable) open(a *attempt) (others bool) {
 	switch a.op.Kind {
 	case Acquire, AcquireOrExtend:
 		a.openOne = openAttempt{attempt: a, name: lockName{a.op.Key, a.op.Token}}
+		a.earlier = t.kept(a.openOne.name)
 		return t.note(&a.openOne)
 	case transact:
 		for i := range a.op.steps {

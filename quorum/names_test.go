@@ -139,3 +139,30 @@ func TestV6RefusedIsNotRolledBack(t *testing.T) {
 		clear(l.undoing)
 	})
 }
+
+// V6: an attempt has no name of a lock that was told and lives: the attempt's
+// answers are late, and its rollback frees the holder's lock.
+func TestV6NameOfALockThatWasTold(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
+		time.Sleep(time.Second)
+		for round := range 40 {
+			key := fmt.Sprint("k", round)
+			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
+			o.Told()
+			time.Sleep(2 * time.Second)
+			// It ends when the first one does, by a few milliseconds.
+			c.slow(60*time.Millisecond, 0)
+			op := acquire(key, "A", 8*time.Second+time.Duration(round-20)*time.Millisecond)
+			if op.Kind = Acquire; round%2 == 0 {
+				op.Kind = AcquireOrExtend
+			}
+			do(c.q, op)
+			c.slow(0, 0)
+			time.Sleep(time.Second)
+			if n := c.copies(key, "A"); n != 3 {
+				t.Fatalf("round %d: %d copies of the lock that A has, want 3", round, n)
+			}
+		}
+	})
+}

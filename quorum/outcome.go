@@ -34,6 +34,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 
 // noteGrant tells the reads that come next what was asked for.
 func (a *attempt) noteGrant() {
+	a.call.db.keys.keep(a)
 	if a.op.Kind != transact {
 		a.call.db.keys.granted(a.op.Key, a.op.TTL, a.began)
 		return

@@ -152,13 +152,15 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 			o.Told()
 			time.Sleep(2 * time.Second)
 			// It ends when the first one does, by a few milliseconds.
-			c.slow(60*time.Millisecond, 0)
-			op := acquire(key, "A", 8*time.Second+time.Duration(round-20)*time.Millisecond)
-			if op.Kind = Acquire; round%2 == 0 {
-				op.Kind = AcquireOrExtend
+			for _, f := range c.masters {
+				f.set(func() { f.way = 90 * time.Millisecond })
 			}
+			op := acquire(key, "A", 8*time.Second+time.Duration(round-5)*time.Millisecond)
+			op.Kind = AcquireOrExtend
 			do(c.q, op)
-			c.slow(0, 0)
+			for _, f := range c.masters {
+				f.set(func() { f.way = 0 })
+			}
 			time.Sleep(time.Second)
 			if n := c.copies(key, "A"); n != 3 {
 				t.Fatalf("round %d: %d copies of the lock that A has, want 3", round, n)

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"bytes"
+
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -21,6 +23,7 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 // whole milliseconds.
 func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	token := c.arg(2)
+	o.compare = bytes.Clone(o.compare) // what was read from the client is overwritten meanwhile
 	needs := MayRemove
 	if o.byToken() {
 		needs = MayExtend

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -54,7 +55,11 @@ func (c call) allOrNone() Request {
 		return refuse(c.severalError(err))
 	}
 	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
-	t.law.words = c.args[1:]
+	for _, word := range c.args[1:] {
+		// They are asked for when the masters have answered, and what was read
+		// from the client is overwritten meanwhile.
+		t.law.words = append(t.law.words, bytes.Clone(word))
+	}
 	req := t.request()
 	array := req.Reply
 	req.Reply = func(outs []*quorum.Outcome) Reply {

@@ -71,15 +71,21 @@ func (l *lane) lostStanding() {
 
 // noteMark takes over what a mark of this master says of all. Needs mu.
 func (l *lane) noteMark(m *mark, sent time.Duration) {
+	before := l.standing.last
+	l.standing.last = sent
 	if key := (beatKey{m.id, m.beat}); l.memory.last != key {
 		l.memory.last, l.memory.beatSeen = key, sent
+		if sent-before > 3*lookEvery/2 {
+			// It was not looked at for long: the beat is raised at once, so that what
+			// is taken now is not on a disk with an earlier beat.
+			l.memory.beatSeen = before
+		}
 	}
 	l.db.agreed.saw(m)
 	if m.db != 0 {
 		return
 	}
 	l.standing.bears = m.seats
-	l.standing.last = sent
 	if l.standing.first == 0 {
 		l.standing.first = sent
 	}

@@ -130,6 +130,8 @@ func (a *attempt) mayLive(t *tally) bool {
 	alive, doubtful := 0, 0
 	for _, b := range a.ballots {
 		switch {
+		case b.vote == found && b.doubtful && b.token != t.most:
+			doubtful++ // it does not tell what it held before
 		case b.vote != found || b.token != t.most || b.foreign:
 		case a.call.q.remaining(b.left) >= time.Millisecond:
 			alive++

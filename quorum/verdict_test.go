@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // The verdict is checked against a slow twin that looks at the rule's text:
@@ -248,5 +249,31 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("verdict %v, certain %v; want %v, %v", got, certain, c.want, c.certain)
 			}
 		})
+	}
+}
+
+// V10, M4: a lock that was extended on a minority only, as far as is known, may
+// live on the silent master and on the one in quarantine, which does not tell
+// what it held before: nobody is told that it is over.
+func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
+	q := &Quorum{cfg: DefaultConfig()}
+	q.agreed = newAgreement(&q.cfg, monotonic())
+	spent := ballot{vote: found, token: "t", left: 10 * time.Millisecond}
+	alive := ballot{vote: found, token: "t", left: 10 * time.Second}
+	stray := ballot{vote: found, token: "u", left: 10 * time.Second, doubtful: true}
+	for _, c := range []struct {
+		name    string
+		ballots []ballot
+		want    bool
+	}{
+		{"in quarantine with another token", []ballot{stray, spent, alive, spent, {vote: silent}}, true},
+		{"nobody else may have it", []ballot{{vote: absent}, spent, alive, spent, {vote: silent}}, false},
+		{"used up everywhere", []ballot{stray, spent, spent, spent, {vote: silent}}, false},
+	} {
+		a := &attempt{call: &call{q: q}, ballots: c.ballots}
+		votes := count(c.ballots, needs{quorum: 3, least: 3, required: -1})
+		if got := a.mayLive(&votes); got != c.want {
+			t.Errorf("%s: it may live: %v, want %v", c.name, got, c.want)
+		}
 	}
 }

@@ -176,6 +176,8 @@ var mutants = []mutant{
 		"	if sent < l.from {\n		return false\n	}\n", ""}}, votes},
 	{"M5", "nobody takes a doubt back", []change{{"quorum/judge.go",
 		"		case m.clears:\n			c.doubt = 0\n", ""}}, votes},
+	{"V10", "what a master in quarantine held is what it holds", []change{{"quorum/outcome.go",
+		"case b.vote == found && b.doubtful && b.token != t.most:", "case false:"}}, votes},
 	{"M9", "two servers vote under one name", []change{{"quorum/standing.go",
 		"return l.standing.server != \"\" && (*l.db.agreed.holders.Load())[l.hash] == l.standing.server", "return true"},
 		{"quorum/judge.go", "return r.db != 0 || r.own.server == mk.id", "return true"}}, votes},

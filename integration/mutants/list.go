@@ -171,7 +171,7 @@ var mutants = []mutant{
 	{"M5", "a restart ends the silence after a common step", []change{{"quorum/steps.go",
 		"		if jumped {\n			l.doubt(wait)\n		}\n", ""}}, votes},
 	{"M5", "whoever sees a doubt takes it back", []change{{"quorum/standing.go",
-		"doubted && l.settled && l.drawn <= since", "doubted"}}, votes},
+		"doubted && l.settled && l.drawn <= since", "doubted && (l.settled || l.drawn <= since || true)"}}, votes},
 	{"M5", "what went out before the line was drawn anew counts", []change{{"quorum/steps.go",
 		"	if sent < l.from {\n		return false\n	}\n", ""}}, votes},
 	{"M5", "nobody takes a doubt back", []change{{"quorum/judge.go",

@@ -1,5 +1,5 @@
 // Package quorum asks N independent masters and says what a majority of them
-// agreed on. It is the only room that knows rueidis. The rules that comments
+// agreed on. It is the only package that knows rueidis. The rules that comments
 // cite (V3, M4) are defined in docs/design.md.
 //
 // An operation ([Op]) goes in by [Quorum.Do] and its [Outcome] comes out by a
@@ -10,7 +10,8 @@
 //     a split (split.go) and, where it depends on what is there, after a read
 //     (decide.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its
-//     votes, its name (names.go), and what undoes it (rollback.go);
+//     votes, its name (names.go, live_names.go), and what undoes it
+//     (rollback.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
@@ -38,6 +39,7 @@
 // before it writes the reply whether that still is in time, and undoes it if
 // the client has gone.
 //
-// The room does not know what a client sent or how a reply looks, and keeps
-// no memory of held locks: those live on the masters only.
+// The package does not know what a client sent or how a reply looks. Locks live
+// on the masters only: what is kept of those that were told is their names, so
+// that no other attempt gets one (V6).
 package quorum

@@ -8,6 +8,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// bootstrapTries is how often Bootstrap writes one mark that others change.
+const bootstrapTries = 10
+
 // Bootstrap makes the marks of a new cluster real and returns (M6). It
 // refuses, with all reasons, when a master is unreachable or bears a mark
 // that is not pending: it writes nothing then. Only who knows that no lock
@@ -101,11 +104,24 @@ func (d *database) firstMarks(sights []sight) []*mark {
 	return marks
 }
 
-// markReal writes a mark where the one that was seen still is.
+// markReal writes a mark where the one that was seen still is. A redlockd that
+// runs already raises the beat of a pending mark about once a second (M4): where
+// that came between, it looks once more and writes over the same mark.
 func (l *lane) markReal(c *connection, s sight, m *mark) error {
-	done, err := l.write(c, s, m)
-	if err == nil && !done {
-		err = errors.New("its mark was changed by someone else meanwhile, try again")
+	for range bootstrapTries {
+		if done, err := l.write(c, s, m); err != nil || done {
+			return err
+		}
+		var err error
+		if s, err = l.greet(c); err == nil {
+			err = mayBootstrap(s)
+		}
+		if err != nil {
+			return err
+		}
+		if s.mark == nil || s.mark.id != m.id {
+			break
+		}
 	}
-	return err
+	return errors.New("its mark was changed by someone else meanwhile, try again")
 }

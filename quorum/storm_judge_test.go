@@ -214,3 +214,12 @@ func (s *storm) widest() time.Duration {
 	}
 	return padding
 }
+
+// widestTimeout is the greatest timeout of any redlockd.
+func (s *storm) widestTimeout() time.Duration {
+	timeout := time.Duration(0)
+	for _, cfg := range s.shape.settings {
+		timeout = max(timeout, cfg.Timeout)
+	}
+	return timeout
+}

@@ -40,15 +40,22 @@ func (t *try) won() {
 		if t.to.until > t.now() {
 			t.alone(before)
 		}
-	case t.op.Kind == Release && t.lease.closed <= t.sent:
+	case t.op.Kind == Release && t.lease.closed <= t.sent && !t.mayArrive(t.lease):
 		t.lease.freed = now
 	case t.op.Kind == Remove:
 		for _, l := range t.leases[t.lock] {
-			if l.closed <= t.sent && l.open == 0 {
+			if l.closed <= t.sent && l.open == 0 && !t.mayArrive(l) {
 				l.freed = now
 			}
 		}
 	}
+}
+
+// mayArrive is whether scripts of an attempt that was not decided may reach
+// masters behind this operation: they act until their deadline (V6), and what
+// they leave is there until the rollback reaches it. Needs mu.
+func (t *try) mayArrive(l *lease) bool {
+	return l.doubt && l.closed+t.widestTimeout()+t.cfg.grace() > t.sent
 }
 
 // promises are what clients were told before. Needs mu.

@@ -1,0 +1,30 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// M6: -bootstrap beside a redlockd that runs already, which raises the beats of
+// the pending marks meanwhile (M4), wins at the first try, whenever it comes.
+func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for i := range 40 {
+			c.stop(c.q)
+			for _, f := range c.masters {
+				f.kill()
+				f.startEmpty()
+				f.set(func() { f.way = 10 * time.Millisecond })
+			}
+			c.q = c.redlockd()
+			time.Sleep(5*time.Second + time.Duration(i)*25*time.Millisecond)
+			if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+				t.Errorf("bootstrap at second %v: %v", 5+float64(i)*0.025, err)
+			}
+			time.Sleep(2 * time.Second)
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		}
+	})
+}

@@ -51,8 +51,7 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", ttl)), Won)
 		synctest.Wait()
 		ends := time.Now().Add(c.masters[1].TTL("k"))
-		c.masters[0].kill()
-		c.masters[0].startEmpty()
+		c.masters[0].FlushAll()
 		time.Sleep(time.Second)
 		c.votesAgain(0)
 		if early := time.Until(ends); early > 0 {

@@ -251,3 +251,34 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 
 // settling is how long a redlockd waits for others to tell of a step.
 func (c *cluster) settling() time.Duration { return c.q.database(0).list().lanes[0].settlingTime() }
+
+// M5, V6: what was read of the clocks before a quorum of them stepped tells no
+// expiry any more: an extend that is told lasts for its TTL on the clocks of now.
+func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
+	const ttl = 10 * time.Second
+	for phase := range 10 {
+		inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = 20 * time.Millisecond }, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", ttl)), Won)
+			time.Sleep(2*time.Second + time.Duration(phase)*100*time.Millisecond)
+			for _, f := range c.masters {
+				f.set(func() { f.offset = 400 * time.Millisecond })
+			}
+			for range 60 {
+				time.Sleep(50 * time.Millisecond)
+				if o := do(c.q, extend("k", "t", ttl)); o.Verdict != Won {
+					continue
+				}
+				keep := 0
+				for _, f := range c.masters {
+					f.SetTime(time.Now().Add(f.offset).Truncate(time.Millisecond))
+					if f.TTL("k") >= ttl {
+						keep++
+					}
+				}
+				if keep < 2 {
+					t.Errorf("phase %d: %d masters keep it for the %v that the client was told, want a majority", phase, keep, ttl)
+				}
+			}
+		})
+	}
+}

@@ -330,8 +330,9 @@ var mutants = []mutant{
 		"return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.agreed.greatest().timeout", "return greatest, wait"}}, votes},
 	{"M4", "the wait goes on after an eviction", []change{{"quorum/judge.go",
 		"c.watched, c.seen = 0, s.reading })", "c.seen = s.reading })"}}, votes},
-	{"M4", "a restart with another mark is exempt", []change{{"quorum/exemption.go",
-		"own.epoch == 0 || own.server != s.mark.id || ", "own.epoch == 0 || "}}, votes},
+	{"M4", "a restart with another mark is exempt (both places)", []change{
+		{"quorum/exemption.go", "own.epoch == 0 || own.server != s.mark.id || ", "own.epoch == 0 || "},
+		{"quorum/judge.go", "return r.db != 0 || r.own.server == mk.id", "return true"}}, votes},
 	{"M5", "looks of before a step tell the clock", []change{{"quorum/steps.go",
 		"l.redraw, l.from, l.stepped, l.looks = true, l.now(), 0, looks{drift: l.cfg.ClockDrift}", "l.redraw, l.from, l.stepped = true, l.now(), 0"}}, votes},
 	{"M8", "a mark is lowered that was raised meanwhile", []change{{"quorum/scripts.go",

@@ -134,7 +134,8 @@ func (c *client) ask(n *node, op Op, wrapped bool) hearing {
 	}
 	outer := Op{Kind: Decide, DB: op.DB, Key: op.Key, Decide: func(st State) Op {
 		taken := op.Kind == Acquire || op.Kind == AcquireOrExtend
-		if taken && !st.Found && !st.Lapsed || !taken && st.Found && st.Token == op.Token {
+		ours := st.Found && st.Token == op.Token
+		if taken && !st.Found && !st.Lapsed || op.Kind != Acquire && ours {
 			return op
 		}
 		return Op{Kind: Read, DB: op.DB, Key: op.Key}

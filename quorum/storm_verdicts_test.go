@@ -190,6 +190,8 @@ func (t *try) why(l *lease) string {
 		return "h: it was freed by the word of the required master alone"
 	case l.freed > 0 && copies < majority(len(t.list())):
 		return "f: it was freed, and silent masters may have what a minority has"
+	case l.freed > 0 && l.may > t.sent && l.freed < l.closed+t.widestTimeout()+t.cfg.grace():
+		return "i: it was freed through another redlockd while it was still on its way to a master"
 	case l.freed == 0 && l.may > t.sent && l.doubt:
 		return "e: what an attempt left that was not decided"
 	case l.freed == 0 && l.may > t.sent:

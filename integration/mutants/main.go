@@ -28,9 +28,10 @@ func main() {
 	only := flag.String("only", "", "run the mutants whose name contains this")
 	flag.StringVar(&tests, "run", "", "run only the tests that match this, for a quick look")
 	binary := flag.String("binary", "", "build redlockd with the one mutant that -only names, and run nothing")
+	storms := flag.String("storms", "", "likewise the tests of its package, for random storms")
 	flag.Parse()
-	if *binary != "" {
-		if err := build(*only, *binary); err != nil {
+	if *binary != "" || *storms != "" {
+		if err := build(*only, *binary, *storms); err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 			os.Exit(1)
 		}
@@ -48,8 +49,8 @@ func main() {
 }
 
 // build makes a program of a mutant, for REDLOCKD_BINARY: does the bench of
-// faults see it?
-func build(name, path string) error {
+// faults see it? Or a program of its tests: does the simulator?
+func build(name, binary, storms string) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -63,7 +64,11 @@ func build(name, path string) error {
 		if err != nil {
 			return err
 		}
-		if out, err := exec.Command("go", "build", "-o", path, "-overlay", overlay, ".").CombinedOutput(); err != nil {
+		args := []string{"build", "-o", binary, "-overlay", overlay, "."}
+		if storms != "" {
+			args = []string{"test", "-c", "-o", storms, "-overlay", overlay, m.pkg}
+		}
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
 		return nil

@@ -34,6 +34,10 @@ type lease struct {
 	// freed is when a release of it was answered with yes; 0 if none was since
 	// it was taken.
 	freed time.Duration
+	// late is whether what takes it could still reach masters then.
+	late bool
+	// from are the redlockd that were asked to take or prolong it.
+	from []*node
 	// taken is when a client was told last that it has it.
 	taken time.Duration
 	// touched is when others freed, shortened or stored over it last.
@@ -105,6 +109,7 @@ func (j *witness) begin(n *node, op Op) *try {
 	if op.takes() {
 		t.lease.open++
 		t.to.open++
+		t.to.from = append(t.to.from, n)
 	}
 	for _, l := range j.leases[t.lock] {
 		t.disturb(l)
@@ -213,13 +218,4 @@ func (s *storm) widest() time.Duration {
 		padding = max(padding, cfg.padding())
 	}
 	return padding
-}
-
-// widestTimeout is the greatest timeout of any redlockd.
-func (s *storm) widestTimeout() time.Duration {
-	timeout := time.Duration(0)
-	for _, cfg := range s.shape.settings {
-		timeout = max(timeout, cfg.Timeout)
-	}
-	return timeout
 }

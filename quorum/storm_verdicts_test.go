@@ -40,22 +40,21 @@ func (t *try) won() {
 		if t.to.until > t.now() {
 			t.alone(before)
 		}
-	case t.op.Kind == Release && t.lease.closed <= t.sent && !t.mayArrive(t.lease):
-		t.lease.freed = now
+	case t.op.Kind == Release && t.lease.closed <= t.sent:
+		t.lease.freed, t.lease.late = now, t.mayArrive(t.lease)
 	case t.op.Kind == Remove:
 		for _, l := range t.leases[t.lock] {
-			if l.closed <= t.sent && l.open == 0 && !t.mayArrive(l) {
-				l.freed = now
+			if l.closed <= t.sent && l.open == 0 {
+				l.freed, l.late = now, t.mayArrive(l)
 			}
 		}
 	}
 }
 
-// mayArrive is whether scripts of an attempt that was not decided may reach
-// masters behind this operation: they act until their deadline (V6), and what
-// they leave is there until the rollback reaches it. Needs mu.
+// mayArrive is whether what another redlockd has sent to take it may reach
+// masters behind this operation: a SET does until its expiry (V6). Needs mu.
 func (t *try) mayArrive(l *lease) bool {
-	return l.doubt && l.closed+t.widestTimeout()+t.cfg.grace() > t.sent
+	return l.may > t.sent && slices.ContainsFunc(l.from, func(n *node) bool { return n != t.node })
 }
 
 // promises are what clients were told before. Needs mu.
@@ -190,8 +189,8 @@ func (t *try) why(l *lease) string {
 		return "h: it was freed by the word of the required master alone"
 	case l.freed > 0 && copies < majority(len(t.list())):
 		return "f: it was freed, and silent masters may have what a minority has"
-	case l.freed > 0 && l.may > t.sent && l.freed < l.closed+t.widestTimeout()+t.cfg.grace():
-		return "i: it was freed through another redlockd while it was still on its way to a master"
+	case l.freed > 0 && l.may > t.sent && l.late:
+		return "i: it was freed through another redlockd than took it, and was still on its way to masters"
 	case l.freed == 0 && l.may > t.sent && l.doubt:
 		return "e: what an attempt left that was not decided"
 	case l.freed == 0 && l.may > t.sent:

@@ -72,3 +72,36 @@ func TestDeniedExtendShortensNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTriedAgainElsewhere is V6: the token that one redlockd was asked with in
+// vain takes the lock at another one, with the same absolute expiry, and what the
+// first one rolls back then is not that lock.
+func TestTriedAgainElsewhere(t *testing.T) {
+	t.Parallel()
+	one, other, links := linked(t)
+	ctx := context.Background()
+	again := 0
+	for round := range 20 {
+		key, until := fmt.Sprint("k", round), time.Now().Add(20*time.Second).UnixMilli()
+		take := func(c *redis.Client) error { return c.Do(ctx, "SET", key, "A", "NX", "PXAT", until).Err() }
+		err := late(links, func() error { return take(one) })
+		err2 := take(other)
+		for _, l := range links {
+			l.Slow(0)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") || err2 != nil {
+			continue
+		}
+		again++
+		eventually(t, "the first redlockd is told of another key, behind its rollbacks", func() (bool, string) {
+			err := one.Do(ctx, "SET", key+" after", "A", "PX", 1000).Err()
+			return err == nil, fmt.Sprint(err)
+		})
+		if got, err := other.Get(ctx, key).Result(); got != "A" || err != nil {
+			t.Errorf("round %d: A has the lock by another redlockd, which finds %q, %v", round, got, err)
+		}
+	}
+	if again == 0 {
+		t.Fatal("no acquire was denied by one redlockd and won by the other")
+	}
+}

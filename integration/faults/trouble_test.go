@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +20,11 @@ type trouble struct {
 	// still itself if masters is empty.
 	redlockd int
 	killed   bool
-	back     time.Duration // by how much the clock of the master went back
+	// quarantine is whether its masters may have lost locks.
+	quarantine bool
+	// interrupted is until when others were seen to prolong that.
+	interrupted time.Duration
+	back        time.Duration // by how much the clock of the master went back
 }
 
 const (
@@ -36,6 +41,9 @@ const (
 	back    = time.Second
 	watched = 1500 * time.Millisecond
 	settles = time.Second + 4*timeout
+	// seating is how long it takes until the other marks bear which server a
+	// master is, two looks, before its quarantine begins to count (M9).
+	seating = 2 * time.Second
 )
 
 func (t *trouble) String() string {
@@ -78,7 +86,32 @@ func (b *bench) endInQuarantine(t *trouble) {
 	b.h.end(t)
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
-	t.after += b.window
+	t.after, t.quarantine = t.after+b.window+seating, true
+}
+
+// prolong adds to the aftermath of each quarantine what interrupted it: it counts
+// only while its master, and others that bear its seat, can be looked at (M4, M9).
+func (h *history) prolong(masters int) {
+	slices.SortStableFunc(h.troubles, func(a, b *trouble) int { return cmp.Compare(a.from, b.from) })
+	for _, t := range h.troubles {
+		if !t.quarantine || t.to == forever {
+			continue
+		}
+		for _, u := range h.troubles {
+			if u == t || u.to == forever || u.to <= t.to || !u.interrupts(t, masters) || !t.shows(u.from, u.to) {
+				continue
+			}
+			if at := max(u.from, t.interrupted, t.to); at < u.to {
+				t.after, t.interrupted = t.after+u.to-at+back, u.to
+			}
+		}
+	}
+}
+
+// interrupts reports whether a trouble keeps redlockd from a master in another
+// one's quarantine, or from a majority.
+func (t *trouble) interrupts(other *trouble, masters int) bool {
+	return len(t.masters) > masters/2 || slices.ContainsFunc(t.masters, func(m int) bool { return slices.Contains(other.masters, m) })
 }
 
 // ofMasters is a trouble of masters for every redlockd.

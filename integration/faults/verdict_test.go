@@ -33,6 +33,7 @@ func (b *bench) wantNothingLeft() {
 
 // check reads the histories.
 func (b *bench) check() {
+	b.h.prolong(len(b.masters))
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, 2)
 	b.table = newTable()

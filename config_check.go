@@ -150,7 +150,7 @@ func warnings(cfg config) []string {
 	}
 	for _, block := range cfg.tlsBlocks() {
 		if ends := cfg.tls[block].expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
-			said = append(said, fmt.Sprintf("the certificate of %s.tls ends on %s", block, expiryText(ends)))
+			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, expiryText(ends)))
 		}
 	}
 	return said

@@ -80,7 +80,7 @@ func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls ends on 20") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls expires on 20") {
 		t.Errorf("warned %q, want one about listen.tls", warned)
 	}
 }

@@ -20,7 +20,7 @@ func (l *lane) watchAddress(ctx context.Context, c *connection) {
 			return
 		}
 		if runID := l.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
-			l.log.Warn("the address of a master leads to another server now, redlockd goes there", "run_id", runID)
+			l.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
 			c.close()
 			return
 		}

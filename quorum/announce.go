@@ -65,7 +65,7 @@ func (c *change) begin(ctx context.Context) {
 	}
 	c.write(state)
 	if c.news(err) {
-		c.q.log.Warn("the change of the masters waits", "reason", err)
+		c.q.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 
 // run is one run of one script on one state of the key.
 //
-// Inside a run everything but the normal course is a panic, and execute is
-// the only place that recovers: *luaError (an error as Lua knows it),
-// *RefusedError, *NeedsKeysError, leak, wanted, unproved and signalling.
+// Inside a run everything but the normal course is a panic. What ends the run
+// (*RefusedError, *NeedsKeysError, leak, wanted, unproved, signalling) is
+// recovered by execute; a *luaError, an error as Lua knows it, by script (and by
+// pcall, which refuses it).
 type run struct {
 	*budget
 	chunk *chunk

@@ -46,7 +46,7 @@ func (l *lane) runIDAt(ctx context.Context) string {
 	return readInfo(info).runID
 }
 
-var errElsewhere = errors.New("its address leads to another server than for database 0")
+var errElsewhere = errors.New("its address leads to a different server than for database 0")
 
 // isElsewhere reports whether the lane is connected to another server than c,
 // which is a connection for another database of its master.

@@ -56,7 +56,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M3 another list of masters", sight{server: here, mark: change(ours, func(m *mark) { m.masters = "x" })}, saw, r,
 			Refused, false, "", "another list"},
-		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "no mark"},
+		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "not a mark"},
 		{"M7 a Redis that knows no PXAT", sight{server: server{runID: "run", version: "6.0.16"}, mark: ours}, saw, r,
 			Refused, false, "", "is Redis 6.0.16, 6.2 or newer is needed"},
 		{"M7 the oldest Redis that is served", sight{server: server{runID: "run", version: "6.2.0"}, mark: ours}, saw, r,

@@ -99,7 +99,7 @@ func (m *mark) String() string {
 	return strings.Join(fields, " ")
 }
 
-var errNotAMark = errors.New("the key " + MarkKey + " holds something that is no mark")
+var errNotAMark = errors.New("the key " + MarkKey + " holds a value that is not a mark")
 
 // parseMark reads what String wrote.
 func parseMark(s string) (*mark, error) {

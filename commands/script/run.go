@@ -67,7 +67,7 @@ func (r *run) bind(e *env, name string, v value) *env {
 		n.depth = e.depth + 1
 	}
 	if n.depth > maxLocals*2 {
-		refuse("has more than %d local variables in sight", maxLocals*2)
+		refuse("has more than %d local variables in scope", maxLocals*2)
 	}
 	return n
 }

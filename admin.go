@@ -95,7 +95,7 @@ func (a *admin) bound(c net.Conn, state http.ConnState) {
 // more important than looking at them.
 func (a *admin) serve(ln net.Listener, log hclog.Logger) {
 	if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-		log.Warn("the admin address is not served any more", "error", err)
+		log.Warn("admin address no longer served", "error", err)
 	}
 }
 

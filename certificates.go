@@ -143,10 +143,10 @@ func (c *certificates) reload(cfg config) {
 // take loads one and says what came of it.
 func (c *certificates) take(i *tlsIdentity, files tlsFiles) bool {
 	if err := i.load(files); err != nil {
-		c.log.Error("new certificates cannot be used, the old ones stay", "block", i.block, "error", err)
+		c.log.Error("cannot load new certificates, the old ones stay in force", "block", i.block, "error", err)
 		return false
 	}
-	c.log.Info("certificates read", "block", i.block, "expire", expiryText(i.expiry()))
+	c.log.Info("certificates loaded", "block", i.block, "expire", expiryText(i.expiry()))
 	return true
 }
 

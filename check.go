@@ -10,7 +10,7 @@ import (
 func printCheck(w io.Writer, name string, cfg config, warned []string) error {
 	q := cfg.quorum
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s is right. No master was contacted.\n", name)
+	fmt.Fprintf(&out, "%s is valid. No master was contacted.\n", name)
 	password := "without a password, from this host only"
 	if !open(cfg.proxy) {
 		password = "with a password"
@@ -19,13 +19,13 @@ func printCheck(w io.Writer, name string, cfg config, warned []string) error {
 		password += fmt.Sprintf(" (%d users have rights of their own)", n)
 	}
 	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", cfg.proxy.Address, tlsText(cfg, "listen"), password, cfg.proxy.MaxClients)
-	fmt.Fprintf(&out, "  asks %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)
+	fmt.Fprintf(&out, "  uses %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)
 	for _, m := range q.Masters {
 		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, tlsText(cfg, masterBlock(m.Name)))
 	}
 	fmt.Fprintf(&out, "  grants locks of at most %v; a lock without a TTL: %s\n", q.MaxTTL, cfg.commands.NoExpiry)
 	if len(cfg.commands.Deny) > 0 {
-		fmt.Fprintf(&out, "  refuses %s\n", strings.Join(cfg.commands.Deny, ", "))
+		fmt.Fprintf(&out, "  rejects %s\n", strings.Join(cfg.commands.Deny, ", "))
 	}
 	if cfg.admin != nil {
 		fmt.Fprintf(&out, "  serves metrics, health and readiness on %s%s\n", cfg.admin.address, tlsText(cfg, "admin"))
@@ -44,9 +44,9 @@ func tlsText(cfg config, block string) string {
 	case !ok:
 		return ""
 	case files.cert != "" && (files.ca != "" || cfg.isMaster(block)):
-		return " by TLS with certificates of both sides"
+		return " over TLS with certificates on both sides"
 	default:
-		return " by TLS"
+		return " over TLS"
 	}
 }
 

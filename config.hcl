@@ -1,5 +1,5 @@
-# redlockd's configuration, complete. The settings shown are the defaults; what
-# is behind a # has no value by default. Check your own with
+# The complete configuration of redlockd. The settings shown are the defaults;
+# those that are commented out have no value by default. Check your own file with
 #   redlockd -check -config FILE
 #
 # Durations are strings with a unit: "50ms", "10s", "5m", "1h".
@@ -7,21 +7,21 @@
 
 listen {
   # Where clients connect, as host:port. Without a password only 127.0.0.1,
-  # ::1 or localhost will do. The flag -listen wins over it.
+  # ::1 or localhost is allowed. The flag -listen overrides it.
   address = "127.0.0.1:6380"
 
-  # What clients send with AUTH, or as the password in their address; they may
-  # do everything. A list has several, any of which will do; "#" and the
-  # hexadecimal SHA-256 is one that the file does not tell. password_file is the
-  # name of a file with one in each line.
+  # What clients send with AUTH, or as the password in their URL; they may
+  # do everything. May be a list, of which each one is valid. "#" and a
+  # hexadecimal SHA-256 keeps the password itself out of the file. password_file
+  # is the name of a file with one password in each line.
   # password = env("REDLOCKD_PASSWORD")
 
   # More users, for AUTH name password. Each may use the keys that match one of
   # its patterns (*, ?, [a-z]), the channels that match one of theirs, and these
   # operations: acquire; extend and release, by the lock's token; read; remove
-  # (DEL, PEXPIRE and SET without a token); admin (who else is there). A script
-  # needs what it does. With users and without a password above there is no
-  # user without a name.
+  # (DEL, PEXPIRE and SET without a token); admin (information on other
+  # clients). A script needs the rights for what it does. With users and without
+  # a password above, a user name is required.
   # user "orders" {
   #   password   = env("ORDERS_PASSWORD") # or password_file
   #   keys       = ["locks:orders:*"]
@@ -30,33 +30,34 @@ listen {
   # }
 
   # Limits that keep one client from hurting the others.
-  max_clients       = 10000     # sessions; one more is refused
+  max_clients       = 10000     # sessions; further ones are rejected
   max_pending       = 1000      # of them not logged in, or in the TLS handshake;
                                 # one more closes another
-  max_memory        = 268435456 # bytes that all sessions leave waiting and unread
+  max_memory        = 268435456 # bytes of commands and replies that all sessions
+                                # together have waiting
   max_command_bytes = 1048576   # one command with all its arguments, or what
                                 # follows one MULTI
   max_arguments     = 1024      # of one command
   max_key_bytes     = 4096      # one key
   max_token_bytes   = 4096      # one token
-  max_pipeline      = 1024      # commands of a session that wait for a reply
+  max_pipeline      = 1024      # commands of one session that wait for a reply
 
-  idle_timeout  = "1h"  # close sessions that send nothing; "0s" is never
+  idle_timeout  = "1h"  # close sessions that send nothing; "0s" means never
   login_timeout = "30s" # close sessions that have not logged in, or not
                         # ended the TLS handshake
   write_timeout = "10s" # close sessions that do not read their replies
 
-  slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take so long;
-                               # "0s" keeps all
+  slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take this long or
+                               # longer; "0s" keeps all
 
-  # How long a stop (SIGTERM) waits for what is under way. At least
+  # How long a stop (SIGTERM) waits for commands that are under way. At least
   # timeout + retry_budget.
   drain = "10s"
 
   # TLS, for every client of this address. Files in PEM form; relative names
-  # are relative to the working directory. They are read again when they change
-  # and on SIGHUP; sessions stay. With client_ca only clients with a certificate
-  # that these have signed may connect.
+  # are relative to the working directory. They are reloaded when they change
+  # and on SIGHUP; sessions stay. With client_ca, clients need a certificate
+  # signed by one of these authorities.
   # tls {
   #   cert      = "/etc/redlockd/cert.pem" # with its chain
   #   key       = "/etc/redlockd/key.pem"
@@ -65,20 +66,20 @@ listen {
 }
 
 quorum {
-  # How long one attempt at all masters may take. Longer than the slowest
+  # How long one attempt on all masters may take. Longer than the slowest
   # round trip that is still normal; far shorter than the shortest TTL, since
   # the masters keep a lock for two timeouts more.
   timeout = "50ms"
 
-  # By which part two clocks may differ in speed: 0.01 is one hundredth.
+  # By how much two clocks may differ in speed: 0.01 is one percent.
   clock_drift = 0.01
 
   # The greatest TTL a client may ask for. A master that may have forgotten
   # its locks does not vote for about this long, so no longer than needed.
   max_ttl = "5m"
 
-  # How long clients that split the votes between them are tried again before
-  # they hear NOQUORUM.
+  # How long redlockd retries for clients that have split the votes between
+  # them, before it replies NOQUORUM.
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with
@@ -86,26 +87,26 @@ quorum {
   # and above max_ttl is an error with both.
   no_expiry = "reject"
 
-  # Keep a master that restarted from voting until the locks of before are
-  # over. false gives locks away twice; it is for tests.
+  # Keep a master that restarted from voting until all earlier locks have
+  # expired. false may grant a held lock again; it is for tests only.
   restart_quarantine = true
 
-  # How long a changed list of masters is announced before the old one counts
-  # no more: the time to reload every redlockd.
+  # How long a changed list of masters is announced before the old one no
+  # longer counts: the time to reload every redlockd.
   handover = "1m"
 
-  # Commands to refuse that change a lock without naming its token: del,
+  # Commands to reject, of those that change a lock without its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
-  # getset, getdel, delex, getex, msetex. set covers msetex, pexpire getex.
+  # getset, getdel, delex, getex, msetex. set includes msetex, pexpire getex.
   deny = []
 }
 
 # The masters: independent Redis (6.2 or newer) or Valkey (7.2 or newer)
 # servers, on different hosts, without replication between them. 3, 5 or 7 of
-# them; a majority must be well. Every redlockd lists the same ones. An empty
+# them; a majority must be healthy. Every redlockd lists the same ones. An empty
 # server may take the place of one that is gone for good, under its name: it
-# waits as one that restarted does, and then votes. One master at a time is
-# added, removed or renamed while locks are held: change the file and SIGHUP
+# waits like one that restarted, and then votes. Masters are added, removed or
+# replaced one at a time, while locks are held: change the file and SIGHUP
 # every redlockd (docs/operations.md).
 
 master "a" {
@@ -115,18 +116,18 @@ master "a" {
   # username = "redlockd"
   # password = env("MASTER_PASSWORD")
 
-  # Nothing is taken or extended without this master's agreement, besides the
-  # majority's. At most one may have it: the old lock Redis, while some clients
-  # still ask it directly (docs/operations.md, moving in).
+  # Nothing is taken or extended without this master's agreement, in addition
+  # to the majority's. At most one master may have it: the old lock Redis, while
+  # some clients still use it directly (docs/operations.md, moving in).
   required = false
 
   # Let the master vote although it may evict keys (maxmemory with a policy
   # other than noeviction): an evicted lock is a lost one.
   allow_eviction = false
 
-  # For a master that is reached by TLS. Without ca the system's authorities
-  # are asked; cert and key are for one that wants to see a certificate;
-  # server_name is what its certificate must be for, if not the host of address.
+  # For a master that uses TLS. Without ca the system's authorities are used;
+  # cert and key are for a master that requires a client certificate;
+  # server_name is the name in its certificate, if not the host of address.
   # tls {
   #   ca          = "/etc/redlockd/masters.pem"
   #   cert        = "/etc/redlockd/cert.pem"
@@ -153,9 +154,9 @@ master "e" {
 
 # An address for operators, by HTTP: /metrics for Prometheus, /healthz (alive)
 # and /readyz (a majority of the masters votes). There is none without this
-# block. Without a password, or tls with client_ca, only this host may ask; with
-# one, it is asked for as HTTP's basic authentication with any user's name, and
-# /healthz and /readyz say only yes or no to others.
+# block. Without a password, or tls with client_ca, it serves this host only. The
+# password is for HTTP basic authentication, with any user name; without it
+# /healthz and /readyz answer only yes or no.
 #
 # admin {
 #   address  = "127.0.0.1:9736"
@@ -168,7 +169,7 @@ master "e" {
 #   }
 # }
 
-# SIGHUP reads this file again. Certificates, masters, users, passwords, the
+# SIGHUP reloads this file. Certificates, masters, users, passwords, the
 # limits of listen and log.level change at once; every other change is named in
 # the log and waits for the next start.
 

@@ -21,7 +21,7 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 	seen := map[string]bool{}
 	for _, block := range content.Blocks {
 		if block.Type != "master" && seen[block.Type] {
-			d.add(block.DefRange, "There are two blocks "+block.Type, "Expected one; put their settings together.")
+			d.add(block.DefRange, "Duplicate block "+block.Type, "Expected one block with all settings.")
 		}
 		seen[block.Type] = true
 		switch block.Type {

@@ -31,13 +31,13 @@ func (d *decoder) check(cfg config) {
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
 	} else if open(cfg.proxy) && !onThisHost(cfg.proxy.Address) {
-		d.wrong("listen.address", "Not without a password", protectedMode("listen", cfg.proxy.Address))
+		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.proxy.Address))
 	}
 	d.checkAdmin(cfg)
 	q := cfg.quorum
 	if 2*q.Timeout > q.MaxTTL {
 		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
-			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: no lock would outlive its own acquiring.", q.Timeout, q.MaxTTL))
+			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: a lock could expire while it is being acquired.", q.Timeout, q.MaxTTL))
 	}
 	if longest := q.Timeout + q.RetryBudget; cfg.drain < longest {
 		d.wrong("listen.drain", "Relation between settings", fmt.Sprintf(
@@ -115,7 +115,7 @@ func (d *decoder) checkAdmin(cfg config) {
 	if problem := addressProblem(a.address, 0); problem != "" {
 		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
 	} else if a.password == "" && cfg.tls["admin"].ca == "" && !onThisHost(a.address) {
-		d.wrong("admin.address", "Not without a password", protectedMode("admin", a.address))
+		d.wrong("admin.address", "Password required", protectedMode("admin", a.address))
 	}
 }
 
@@ -133,7 +133,7 @@ func protectedMode(block, address string) string {
 	if block == "admin" {
 		could = "see how the masters are and what clients do"
 	}
-	return fmt.Sprintf("%[1]s.address is %[2]s and there is no %[1]s.password: anybody who reaches it could %[3]s. Set %[1]s.password, or listen on 127.0.0.1 or ::1.", block, address, could)
+	return fmt.Sprintf("%[1]s.address is %[2]s and there is no %[1]s.password: anyone who can reach it could %[3]s. Set %[1]s.password, or listen on 127.0.0.1 or ::1.", block, address, could)
 }
 
 // warnings says what works but is seldom meant.
@@ -150,7 +150,7 @@ func warnings(cfg config) []string {
 	}
 	for _, block := range cfg.tlsBlocks() {
 		if ends := cfg.tls[block].expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
-			said = append(said, fmt.Sprintf("the certificate of %s.tls ends on %s", block, expiryText(ends)))
+			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, expiryText(ends)))
 		}
 	}
 	return said

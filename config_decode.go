@@ -44,7 +44,7 @@ func (d *decoder) add(at hcl.Range, summary, detail string) {
 
 // notYet refuses what is planned: accepted in silence it would seem to work.
 func (d *decoder) notYet(at hcl.Range, what string) {
-	d.add(at, "Not supported", "This version of redlockd does not know the "+what+"; take it out.")
+	d.add(at, "Not supported", "This version of redlockd does not know the "+what+"; remove it.")
 }
 
 // at is where the setting stands, else the other range.
@@ -118,7 +118,7 @@ func (d *decoder) blocks(found hcl.Blocks, blocks map[string]inner) {
 	for _, b := range found {
 		name := strings.Join(append([]string{b.Type}, b.Labels...), " ")
 		if seen[name] {
-			d.add(b.DefRange, "There are two blocks "+name, "Expected one; put their settings together.")
+			d.add(b.DefRange, "Duplicate block "+name, "Expected one block with all settings.")
 			continue
 		}
 		seen[name] = true

@@ -206,7 +206,7 @@ func TestWrongFiles(t *testing.T) {
 		{"unknown setting", "quorum {\n  timout = \"50ms\"\n}" + masters,
 			[]string{"line 2", `2: timout = "50ms"`, `Did you mean "timeout"?`}},
 		{"setting outside", "address = 1" + masters, []string{"line 1", "1: address = 1"}},
-		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "two blocks log"}},
+		{"two blocks", "log {}\nlog {}" + masters, []string{"line 2", "Duplicate block log"}},
 		{"handover too short", "quorum {\n handover = \"10ms\"\n}" + masters, []string{"line 2", "handover is 10ms, expected timeout + retry_budget = 250ms to 24h"}},
 		{"two required", "master \"y\" {\n address = \"h:1\"\n required = true\n}\nmaster \"z\" {\n address = \"i:1\"\n required = true\n}",
 			[]string{"line 5", `masters ["y" "z"] are required, expected one at most`}},

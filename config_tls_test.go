@@ -22,7 +22,7 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 	}{
 		{"empty tls", "listen {\n tls {}\n}" + masters, []string{"line 2", `expected cert = "FILE" and key = "FILE"`}},
 		{"no key", "listen {\n tls {\n cert = \"x\"\n}\n}" + masters, []string{"line 2", "expected cert"}},
-		{"two tls", "listen {\n tls {}\n tls {}\n}" + masters, []string{"line 3", "two blocks tls"}},
+		{"two tls", "listen {\n tls {}\n tls {}\n}" + masters, []string{"line 3", "Duplicate block tls"}},
 		{"unknown in tls", "listen {\n tls {\n ca = \"x\"\n }\n}" + masters, []string{"line 3", `"ca"`}},
 		{"no such file", clientsTLS("no.pem", files.key, ""), []string{"line 2", "no.pem"}},
 		{"two missing files", clientsTLS("no.pem", "none.pem", ""), []string{"line 2", "no.pem", "none.pem"}},
@@ -30,7 +30,7 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 		{"client_ca is a key", clientsTLS(files.cert, files.key, files.key), []string{"line 2", "no certificate"}},
 		{"master with half a pair", masterTLS(fmt.Sprintf("cert = %q", files.cert)), []string{"line 3", "cert and key, or neither"}},
 		{"master without its ca", masterTLS(`ca = "no.pem"`), []string{"line 3", "no.pem"}},
-		{"two admin", "admin {}\nadmin {}" + masters, []string{"line 2", "two blocks admin"}},
+		{"two admin", "admin {}\nadmin {}" + masters, []string{"line 2", "Duplicate block admin"}},
 		{"admin for all", "admin {\n address = \":9736\"\n}" + masters, []string{"line 2", "admin.address is :9736", "admin.password"}},
 		{"admin without port", "admin {\n address = \"127.0.0.1\"\n}" + masters, []string{"line 2", "is not host:port"}},
 		{"admin with tls for all", fmt.Sprintf("admin {\n address = \":9736\"\n tls {\n cert = %q\n key = %q\n}\n}%s", files.cert, files.key, masters),
@@ -80,7 +80,7 @@ func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls ends on 20") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls expires on 20") {
 		t.Errorf("warned %q, want one about listen.tls", warned)
 	}
 }

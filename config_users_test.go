@@ -21,7 +21,7 @@ func TestWrongUsers(t *testing.T) {
 		{"no operations", "user \"u\" {\n password = \"p\"\n keys = [\"k\"]\n}", []string{"line 2", `user "u" may do nothing`}},
 		{"unknown operation", "user \"u\" {\n operations = [\"lock\"]\n}", []string{"line 3", `"acquire", "extend", "release", "read", "remove", "admin"`, `not "lock"`}},
 		{"bad name", "user \"a b\" {\n password = \"p\"\n}", []string{"line 2", "without spaces"}},
-		{"twice", "user \"u\" {\n password = \"p\"\n keys = [\"k\"]\n operations = [\"read\"]\n}\nuser \"u\" {}", []string{"line 7", "two blocks user u"}},
+		{"twice", "user \"u\" {\n password = \"p\"\n keys = [\"k\"]\n operations = [\"read\"]\n}\nuser \"u\" {}", []string{"line 7", "Duplicate block user u"}},
 		{"half a hash", "password = \"#123\"", []string{"line 2", "64 hexadecimal digits"}},
 		{"no file", "password_file = \"/nosuch\"", []string{"line 2", "a file that can be read"}},
 		{"default and a password", "password = \"p\"\nuser \"default\" {\n password = \"q\"\n}", []string{"line 3", "expected one of them"}},

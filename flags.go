@@ -21,7 +21,7 @@ type options struct {
 
 const usage = `redlockd keeps Redlock locks for clients that speak the Redis protocol.
 
-  redlockd -dev                       try it out: five masters in memory, nothing is kept
+  redlockd -dev                       try it out: five masters in memory, nothing is stored
   redlockd -config FILE               serve
   redlockd -config FILE -check        check the file and exit
   redlockd -config FILE -bootstrap    mark the masters of a new cluster and exit
@@ -66,7 +66,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 func (o options) problem() error {
 	both := func(a bool, aName string, b bool, bName string) error {
 		if a && b {
-			return fmt.Errorf("%s and %s do not go together", aName, bName)
+			return fmt.Errorf("%s and %s cannot be combined", aName, bName)
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func (o options) problem() error {
 		return nil
 	case o.health != "":
 		if o.config != "" || o.listen != "" || o.dev || o.check || o.bootstrap {
-			return errors.New("-health goes with no other flag")
+			return errors.New("-health cannot be combined with other flags")
 		}
 		return nil
 	case o.config == "" && !o.dev:

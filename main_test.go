@@ -30,16 +30,16 @@ func TestUsage(t *testing.T) {
 		{"nothing", nil, "expected -config FILE, or -dev"},
 		{"unknown flag", []string{"-x"}, "-x"},
 		{"argument", []string{"-dev", "now"}, `unexpected argument "now"; a configuration is named by -config FILE`},
-		{"dev and config", []string{"-dev", "-config", file}, "-dev and -config do not go together"},
-		{"dev and bootstrap", []string{"-dev", "-bootstrap"}, "-dev and -bootstrap do not go together"},
-		{"dev and check", []string{"-dev", "-check"}, "-dev and -check do not go together"},
+		{"dev and config", []string{"-dev", "-config", file}, "-dev and -config cannot be combined"},
+		{"dev and bootstrap", []string{"-dev", "-bootstrap"}, "-dev and -bootstrap cannot be combined"},
+		{"dev and check", []string{"-dev", "-check"}, "-dev and -check cannot be combined"},
 		{"check and bootstrap", []string{"-config", file, "-check", "-bootstrap"}, "-check and -bootstrap"},
 		{"listen and bootstrap", []string{"-config", file, "-listen", "127.0.0.1:1", "-bootstrap"}, "-listen and -bootstrap"},
 		{"check of nothing", []string{"-check"}, "expected -config FILE"},
 		{"no such file", []string{"-config", "no.hcl"}, "no.hcl"},
 		{"listen without port", []string{"-dev", "-listen", "127.0.0.1"}, "is not host:port"},
 		{"dev for all", []string{"-dev", "-listen", "0.0.0.0:0"}, "listen.password"},
-		{"health and config", []string{"-health", "http://127.0.0.1:1/", "-config", file}, "-health goes with no other flag"},
+		{"health and config", []string{"-health", "http://127.0.0.1:1/", "-config", file}, "-health cannot be combined with other flags"},
 		{"wrong file", []string{"-config", write(t, "log {")}, "test.hcl"},
 	}
 	for _, test := range tests {
@@ -55,8 +55,8 @@ func TestUsage(t *testing.T) {
 func TestCheckSaysWhatItChecked(t *testing.T) {
 	setEverything(t)
 	got := runWith(t, "-check", "-config", write(t, everything))
-	for _, want := range []string{"is right", "0.0.0.0:7777", "with a password", "1 masters", "10.0.0.1:6379 by TLS with", "11s",
-		"0.0.0.0:7778 by TLS\n", "warning:"} {
+	for _, want := range []string{"is valid", "0.0.0.0:7777", "with a password", "1 masters", "10.0.0.1:6379 over TLS with", "11s",
+		"0.0.0.0:7778 over TLS\n", "warning:"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("does not say %q: %s", want, got.stdout)
 		}

@@ -52,11 +52,11 @@ var counters = []struct {
 	desc  *prometheus.Desc
 	value func(quorum.Counters) uint64
 }{
-	{desc("releases_total", "Locks given back."), func(c quorum.Counters) uint64 { return c.Released }},
+	{desc("releases_total", "Locks released."), func(c quorum.Counters) uint64 { return c.Released }},
 	{desc("extends_total", "Locks extended."), func(c quorum.Counters) uint64 { return c.Extended }},
 	{desc("reads_total", "Reads answered."), func(c quorum.Counters) uint64 { return c.Reads }},
 	{desc("rollbacks_total", "Lost attempts undone on a master."), func(c quorum.Counters) uint64 { return c.Rollbacks }},
-	{desc("late_grants_total", "Locks that a majority granted too late to tell, and that were given back."), func(c quorum.Counters) uint64 { return c.LateGrants }},
+	{desc("late_grants_total", "Locks that a majority granted too late to report, and that were rolled back."), func(c quorum.Counters) uint64 { return c.LateGrants }},
 	{desc("quarantines_total", "Times that a master may have forgotten locks and had to wait."), func(c quorum.Counters) uint64 { return c.Quarantines }},
 	{desc("lost_connections_total", "Times that a master went down."), func(c quorum.Counters) uint64 { return c.LostConnections }},
 	{desc("master_errors_total", "Errors that masters answered."), func(c quorum.Counters) uint64 { return c.MasterErrors }},

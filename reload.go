@@ -78,15 +78,15 @@ func (r *reloader) reload(certs *certificates) {
 		r.level = cfg.log.level
 	}
 	if waiting := differences(r.running, cfg); len(waiting) > 0 {
-		r.log.Warn("takes effect at the next start", "settings", strings.Join(waiting, ", "))
+		r.log.Warn("some changes take effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
-	r.log.Info("configuration read again", "file", r.file, "level", r.level)
+	r.log.Info("configuration reloaded", "file", r.file, "level", r.level)
 }
 
 // changeMasters hands the list on, which may be the same.
 func (r *reloader) changeMasters(list []quorum.Master) {
 	if err := r.masters.ChangeMasters(list); err != nil {
-		r.log.Error("the masters stay as they were", "problem", err)
+		r.log.Error("list of masters not changed", "problem", err)
 	}
 }
 
@@ -100,7 +100,7 @@ func (r *reloader) refuse(err error) {
 	} else {
 		r.log.Error("wrong configuration", "problem", err)
 	}
-	r.log.Error("the configuration was not read again, the old one stays", "file", r.file)
+	r.log.Error("configuration not reloaded, the old one stays in force", "file", r.file)
 }
 
 func place(file string, d *hcl.Diagnostic) string {

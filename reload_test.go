@@ -50,7 +50,7 @@ func TestReloadChangesTheMasters(t *testing.T) {
 	}
 	told.err = errors.New("two at once")
 	rewrite(t, r, masters)
-	if got := out.String(); !strings.Contains(got, `[ERROR] redlockd: the masters stay as they were: problem="two at once"`) {
+	if got := out.String(); !strings.Contains(got, `[ERROR] redlockd: list of masters not changed: problem="two at once"`) {
 		t.Errorf("does not say why the masters stay: %s", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestReloadChangesTheLevel(t *testing.T) {
 	if !room.IsDebug() {
 		t.Error("a room's logger is not at debug")
 	}
-	if got := out.String(); !strings.Contains(got, "configuration read again") || strings.Contains(got, "next start") {
+	if got := out.String(); !strings.Contains(got, "configuration reloaded") || strings.Contains(got, "next start") {
 		t.Errorf("says %s", got)
 	}
 	rewrite(t, r, masters)
@@ -84,7 +84,7 @@ func TestReloadNamesWhatWaits(t *testing.T) {
 	changed := "listen {\n password = \"second\"\n}\nquorum {\n max_ttl = \"6m\"\n}\nadmin {}\n" +
 		strings.Replace(masters, "10.0.0.2", "10.0.0.9", 1) + `master "d" { address = "10.0.0.4:6379" }`
 	rewrite(t, r, changed)
-	want := `takes effect at the next start: settings="admin.password, quorum.max_ttl"`
+	want := `some changes take effect at the next start: settings="admin.password, quorum.max_ttl"`
 	got := out.String()
 	if !strings.Contains(got, want) || !strings.Contains(got, "[WARN]") {
 		t.Errorf("does not say %s:\n%s", want, got)

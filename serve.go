@@ -148,7 +148,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 // that `systemctl restart` ends when clients are served.
 func (p *process) tellSystemd(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		p.log.Warn("systemd cannot be told", "state", state, "error", err)
+		p.log.Warn("cannot notify systemd", "state", state, "error", err)
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *process) stop() {
 	closing, cancel := context.WithTimeout(context.Background(), p.cfg.quorum.Timeout+p.cfg.quorum.RetryBudget)
 	defer cancel()
 	if err := p.q.Close(closing); err != nil {
-		p.log.Warn("some masters were not told everything; it ends with its TTL")
+		p.log.Warn("some releases and rollbacks were not sent, these locks end with their TTL")
 	}
 	// The admin address last, because until here it tells how the stop goes,
 	// and a scrape may still fetch the last numbers.

@@ -84,7 +84,7 @@ func TestLocksOverTLS(t *testing.T) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	r.says(t, "configuration read again")
+	r.says(t, "configuration reloaded")
 	if got := r.dial(t, true).ConnectionState().PeerCertificates[0].Subject.CommonName; got != "redlockd-two" {
 		t.Errorf("new clients see %q, want redlockd-two", got)
 	}

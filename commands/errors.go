@@ -27,11 +27,11 @@ const (
 	errNoExpiry  = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
 	errMarkKey   = "ERR this key is reserved: '" + quorum.MarkKey + "' and '" + quorum.ChangeKey + "' are redlockd's own"
 	errDebug     = "ERR redlockd does not debug scripts"
-	errOtherDB   = "ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"
-	errExecKeys  = "ERR redlockd carries out EXEC on 32 keys at most, nothing was done"
+	errOtherDB   = "ERR redlockd runs EXEC only in the database of the watched keys, nothing was done"
+	errExecKeys  = "ERR redlockd runs EXEC on 32 keys at most, nothing was done"
 	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
 	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
-	errMoved     = "NOQUORUM the lock changed while the command was looking at it, try again"
+	errMoved     = "NOQUORUM the lock changed while the command was reading it, try again"
 
 	whyPast = ": it is in the past"
 )
@@ -87,7 +87,7 @@ func notALockScript(did string) string {
 
 // notInExec is for what cannot be one conditional operation on a majority.
 func notInExec(name string) string {
-	return "ERR redlockd does not carry out '" + name + "' beside other commands or watched keys in EXEC, nothing was done"
+	return "ERR redlockd does not run '" + name + "' beside other commands or watched keys in EXEC, nothing was done"
 }
 
 func notATransaction(did string) string {

@@ -248,7 +248,7 @@ func TestExecOfSeveral(t *testing.T) {
 		{"denied, set", rejecting("set"), "", "SET n t NX PX 9;SET n t PX 9", "-ERR 'set' is denied by redlockd's configuration (deny)", held},
 		{"not denied with a token", rejecting("set", "delex"), "", "SET n t NX PX 9;DELEX k IFEQ t;SET n u IFEQ t PX 8", "[+OK :1 +OK]", "n=u 8ms, "},
 		{"not denied under WATCH", rejecting("del"), "k", "GET k;DEL k", "[$t :1]", ""},
-		{"a command of the scripts", rejecting(), "", "SCRIPT FLUSH;DEL k", "-ERR redlockd does not carry out 'script' beside other commands or watched keys in EXEC, nothing was done", held},
+		{"a command of the scripts", rejecting(), "", "SCRIPT FLUSH;DEL k", "-ERR redlockd does not run 'script' beside other commands or watched keys in EXEC, nothing was done", held},
 		{"the mark", rejecting(), "", "GET k;DEL " + quorum.MarkKey, "-" + errMarkKey, held},
 		{"too many keys", rejecting(), "", "EXISTS" + strings.Repeat(" 1", 5) + manyKeys(33) + ";DEL k",
 			"-ERR This transaction cannot be carried out: it uses more than 32 keys, nothing was done", held},

@@ -91,7 +91,7 @@ func TestSweepInExec(t *testing.T) {
 		commands := queue(strings.Split(before+"EVAL x 0", ";")...)
 		commands[len(commands)-1][1] = []byte(freeAll)
 		req := in.Exec(3, nil, commands)
-		if len(req.Ops) != 0 || show(req.Reply(nil)) != "-ERR KEYS in a script is carried out only outside of MULTI" {
+		if len(req.Ops) != 0 || show(req.Reply(nil)) != "-ERR KEYS in a script is allowed only outside MULTI" {
 			t.Errorf("%q: %s, %s", before, showOps(req.Ops), show(req.Reply([]*quorum.Outcome{})))
 		}
 	}

@@ -183,7 +183,7 @@ func TestExecWithoutWatch(t *testing.T) {
 }
 
 func TestExecRefusedOrChanged(t *testing.T) {
-	const other = "-ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done"
+	const other = "-ERR redlockd runs EXEC only in the database of the watched keys, nothing was done"
 	elsewhere := watch("k", held("t"))
 	elsewhere.DB = 1
 	for _, tt := range []struct {

@@ -160,10 +160,10 @@ func TestReloadOfUsersUnderLoad(t *testing.T) {
 		t.Helper()
 		next := withPassword(cfg, password)
 		next.Listen = listen
-		seen := strings.Count(r.Log(), "users and limits read again")
+		seen := strings.Count(r.Log(), "users and limits reloaded")
 		r.Reload(next)
 		rig.Eventually(t, "the users are read again", func() (bool, string) {
-			return strings.Count(r.Log(), "users and limits read again") > seen, r.Log()
+			return strings.Count(r.Log(), "users and limits reloaded") > seen, r.Log()
 		})
 	}
 	conn := c.Conn() // one session, which must outlast it all

@@ -85,7 +85,7 @@ var sessionCases = []sameCase{
 		c("MULTI"), c("SELECT 1"), c("SET @k t PX 60000"), differs(c("EXEC"), `-EXECABORT [^\r]*in one transaction\.\r\n`, inExec),
 		c("SELECT 1"), differs(c("GET @k"), `(\$-1|_)\r\n`, inExec), c("SELECT 0"), differs(c("DEL @k"), `:0\r\n`, inExec),
 		c("WATCH @k"), c("SELECT 1"), c("MULTI"), c("SET @k t PX 60000"),
-		differs(c("EXEC"), `-ERR redlockd carries out EXEC only in the database of the watched keys, nothing was done\r\n`, "M3: a batch has one database"),
+		differs(c("EXEC"), `-ERR redlockd runs EXEC only in the database of the watched keys, nothing was done\r\n`, "M3: a batch has one database"),
 		differs(c("GET @k"), `(\$-1|_)\r\n`, "M3: a batch has one database"),
 		c("MULTI"), differs(c("SUBSCRIBE @c"), `-ERR [^\r]*transaction\r\n`, s3), differs(c("EXEC"), `-EXECABORT [^\r]*\r\n`, s3),
 	}},

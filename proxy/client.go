@@ -31,7 +31,7 @@ func init() {
 		"caching":      {3, (*session).clientCaching},
 		"trackinginfo": {2, (*session).clientTrackingInfo},
 		"getredir":     {2, (*session).clientGetRedir},
-		"kill":         {-3, always(commands.Error("ERR redlockd does not let clients end one another"))},
+		"kill":         {-3, always(commands.Error("ERR redlockd does not let clients kill one another"))},
 		"pause":        {-3, always(commands.Error("ERR redlockd does not let clients pause one another"))},
 		"unpause":      {2, always(commands.OK)},
 		"help":         {2, always(clientHelp)},

@@ -86,7 +86,7 @@ func TestScriptWithKeys(t *testing.T) {
 	c.ask(freeAll, ":1\r\n")
 	c.ask("MULTI", "+OK\r\n")
 	c.ask(freeAll, "+QUEUED\r\n")
-	c.ask("EXEC", "-ERR KEYS in a script is carried out only outside of MULTI\r\n")
+	c.ask("EXEC", "-ERR KEYS in a script is allowed only outside MULTI\r\n")
 	srv.q.mu.Lock()
 	for i := range commands.MaxSwept + 1 {
 		srv.q.locks[id(0, fmt.Sprintf("lock:%d", i))] = "t"

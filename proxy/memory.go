@@ -83,7 +83,7 @@ func (s *Server) evict() {
 		}
 		s.stats.evicted.Add(1)
 		if n, due := s.dropping.due(); due {
-			s.log.Warn("sessions hold too much memory, closing the greatest", "max_memory", s.memory(), "bytes", most,
+			s.log.Warn("sessions hold too much memory, closing the largest", "max_memory", s.memory(), "bytes", most,
 				"address", worst.remote(), "unreported", n)
 		}
 		worst.kill()

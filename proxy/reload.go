@@ -23,7 +23,7 @@ func (s *Server) Reload(cfg Config) {
 			ended++
 		}
 	}
-	s.log.Info("users and limits read again", "users", len(now), "ended_sessions", ended)
+	s.log.Info("users and limits reloaded", "users", len(now), "ended_sessions", ended)
 }
 
 // userName is the name of the session's user, empty for none. Safe for

@@ -176,7 +176,7 @@ func (s *session) read() error {
 		}
 		if args != nil {
 			if !s.current() {
-				s.log().Debug("the session's user is no more")
+				s.log().Debug("the session's user was removed")
 				return nil
 			}
 			s.dispatch(args)

@@ -30,7 +30,7 @@ type transaction struct {
 
 var (
 	errExecAbort = commands.Error("EXECABORT Transaction discarded because of previous errors.")
-	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not carry out lock commands " +
+	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not run lock commands " +
 		"and commands of the connection in one transaction.")
 	errExecArity = commands.Error("EXECABORT Transaction discarded because of: " +
 		"wrong number of arguments for 'exec' command")

@@ -147,9 +147,9 @@ func (c Config) usersProblems() (errs []error) {
 		case u.Name == "" || !good([]byte(u.Name)) || len(u.Name) > maxName:
 			errs = append(errs, fmt.Errorf("%s: expected a name of 1 to %d letters without spaces", who, maxName))
 		case seen[u.Name]:
-			errs = append(errs, fmt.Errorf("%s is there twice", who))
+			errs = append(errs, fmt.Errorf("%s is defined twice", who))
 		case u.Name == defaultName && len(c.Passwords) > 0:
-			errs = append(errs, fmt.Errorf("%s has a block and there is a password beside it, expected one of them", who))
+			errs = append(errs, fmt.Errorf("%s has a block, and a password is set beside it: expected one of them", who))
 		case len(u.Passwords) == 0:
 			errs = append(errs, fmt.Errorf("%s has no password", who))
 		case len(u.Keys) == 0:

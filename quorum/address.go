@@ -20,7 +20,7 @@ func (l *lane) watchAddress(ctx context.Context, c *connection) {
 			return
 		}
 		if runID := l.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
-			l.log.Warn("the address of a master leads to another server now, redlockd goes there", "run_id", runID)
+			l.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
 			c.close()
 			return
 		}
@@ -46,7 +46,7 @@ func (l *lane) runIDAt(ctx context.Context) string {
 	return readInfo(info).runID
 }
 
-var errElsewhere = errors.New("its address leads to another server than for database 0")
+var errElsewhere = errors.New("its address leads to a different server than for database 0")
 
 // isElsewhere reports whether the lane is connected to another server than c,
 // which is a connection for another database of its master.

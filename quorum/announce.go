@@ -12,7 +12,7 @@ import (
 const announceTTL = 10 * time.Second
 
 var (
-	errNotAnnounced = errors.New("no majority of the old masters could be told")
+	errNotAnnounced = errors.New("the change could not be written to a majority of the old masters")
 	errOtherChange  = errors.New("another change of the masters is under way")
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
@@ -65,7 +65,7 @@ func (c *change) begin(ctx context.Context) {
 	}
 	c.write(state)
 	if c.news(err) {
-		c.q.log.Warn("the change of the masters waits", "reason", err)
+		c.q.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
 }
 

@@ -72,7 +72,7 @@ func mayBootstrap(s sight) error {
 	case s.server.replica:
 		return errors.New("is a replica")
 	case s.mark != nil && s.mark.real:
-		return fmt.Errorf("bears a mark already, of master %q: this is no new cluster", s.mark.name)
+		return fmt.Errorf("already has the mark of master %q: this is not a new cluster", s.mark.name)
 	default:
 		return nil
 	}
@@ -123,5 +123,5 @@ func (l *lane) markReal(c *connection, s sight, m *mark) error {
 			break
 		}
 	}
-	return errors.New("its mark was changed by someone else meanwhile, try again")
+	return errors.New("its mark was changed concurrently, try again")
 }

@@ -161,7 +161,7 @@ func (c *change) reach(g generation) {
 	}
 	c.mu.Unlock()
 	if !found && c.news("reached", g) {
-		c.q.log.Info("the list of masters changes", "generation", g.number, "phase", g.phase.String())
+		c.q.log.Info("list of masters is changing", "generation", g.number, "phase", g.phase.String())
 	}
 }
 

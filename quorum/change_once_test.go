@@ -93,7 +93,7 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 		c.change(q, c.listed("d", g))
 		c.reaches(q, 2, "final")
 		time.Sleep(10 * time.Second)
-		if n := lines.countOf("the change of the masters waits", errTwoSteps.Error()); n != 1 {
+		if n := lines.countOf("change of the list of masters is waiting", errTwoSteps.Error()); n != 1 {
 			t.Errorf("told %d times, want once:\n%s", n, lines.text.String())
 		}
 		if s := q.Status(); s.Generation != 2 {

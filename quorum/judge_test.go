@@ -56,7 +56,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M3 another list of masters", sight{server: here, mark: change(ours, func(m *mark) { m.masters = "x" })}, saw, r,
 			Refused, false, "", "another list"},
-		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "no mark"},
+		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "not a mark"},
 		{"M7 a Redis that knows no PXAT", sight{server: server{runID: "run", version: "6.0.16"}, mark: ours}, saw, r,
 			Refused, false, "", "is Redis 6.0.16, 6.2 or newer is needed"},
 		{"M7 the oldest Redis that is served", sight{server: server{runID: "run", version: "6.2.0"}, mark: ours}, saw, r,
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 		{"M4 restarted, durable, and nobody knows of a later beat", sight{server: durable, mark: ours}, saw, exempt,
 			Voting, true, "real", ""},
 		{"M4 restarted, durable, and others are asked", sight{server: durable, mark: ours}, saw, wait,
-			Quarantine, false, "", "the other masters are asked"},
+			Quarantine, false, "", "checking it against the other masters"},
 		{"M4 restarted, durable, but with an older beat", sight{server: durable, mark: ours}, saw, r,
 			Quarantine, true, "pending", "restarted"},
 		{"M4 says that it is durable, and was not", sight{server: server{runID: "run2"}, mark: ours}, saw, exempt,
@@ -79,11 +79,11 @@ func TestJudge(t *testing.T) {
 		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,
 			Refused, false, "", "another redlockd reaches another server"},
 		{"M9 another server may be in use", sight{server: here, mark: ours}, saw, unknown,
-			Refused, false, "", "do not tell yet"},
+			Refused, false, "", "not known yet"},
 		{"M9 another server was in use", sight{server: here, mark: ours}, saw, left,
-			Quarantine, true, "pending", "another server had its place"},
+			Quarantine, true, "pending", "another server voted in its place"},
 		{"M9 its seat was taken from it", sight{server: here, mark: ours}, saw, none,
-			Quarantine, true, "pending", "could not be told"},
+			Quarantine, true, "pending", "could not be recorded"},
 		{"M9 the wait does not count while another server is in use",
 			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, other, Quarantine, true, "pending", "another redlockd"},
@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 			for n := 1; n < residues; n++ {
 				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
 			}
-		})}, saw, r, Quarantine, true, "", "as many redlockd"},
+		})}, saw, r, Quarantine, true, "", "too many redlockd"},
 		{"V6 one of them has gone", sight{server: here, mark: change(ours, func(m *mark) {
 			m.residues, m.beat = nil, claimBeats+8
 			for n := 1; n < residues; n++ {

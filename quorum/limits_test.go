@@ -142,7 +142,7 @@ func TestV7WaitingForAKeyIsBounded(t *testing.T) {
 		for _, op := range []Op{acquire("k", "t", time.Minute), release("k", "t"), both} {
 			select {
 			case o := <-start(c.q, op):
-				if c.want(o, Undecided); o.Err.Error() != "NOQUORUM too many wait for this key" {
+				if c.want(o, Undecided); o.Err.Error() != "NOQUORUM too many operations wait for this key" {
 					t.Errorf("%v: %v", op.Kind, o.Err)
 				}
 			default:

@@ -59,18 +59,18 @@ const (
 	whyRestarted = "restarted"
 	whyClock     = "its clock stepped"
 	whyUnfit     = "was a replica or could evict keys"
-	whyReplaced  = "another server had its place"
-	whyUnwritten = "could not be told that it had forgotten locks"
+	whyReplaced  = "another server voted in its place"
+	whyUnwritten = "its loss of locks could not be recorded on it"
 )
 
 // Why a master does not vote though its mark is real, or why its quarantine
 // does not end.
 const (
 	whyOtherServer = "another redlockd reaches another server under this name"
-	whyMayBeOther  = "the other masters do not tell yet whether another server is in use under this name"
-	whyNotBorne    = "too few of the other masters were told that it is this server"
-	whyAsked       = "restarted with its memory, the other masters are asked what it should remember"
-	whyTooMany     = "as many redlockd use it as can name their attempts"
+	whyMayBeOther  = "not known yet whether another server is in use under this name"
+	whyNotBorne    = "too few of the other masters have recorded this server"
+	whyAsked       = "restarted with its data, checking it against the other masters"
+	whyTooMany     = "too many redlockd use it, 31 at most"
 	whyDoubt       = "its clock may have stepped together with others"
 )
 
@@ -99,7 +99,7 @@ func (m *mark) String() string {
 	return strings.Join(fields, " ")
 }
 
-var errNotAMark = errors.New("the key " + MarkKey + " holds something that is no mark")
+var errNotAMark = errors.New("the key " + MarkKey + " holds a value that is not a mark")
 
 // parseMark reads what String wrote.
 func parseMark(s string) (*mark, error) {

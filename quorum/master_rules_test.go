@@ -306,7 +306,7 @@ func TestM4Unfit(t *testing.T) {
 func TestM6Bootstrap(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
-		if err == nil || !strings.Contains(err.Error(), "bears a mark already") {
+		if err == nil || !strings.Contains(err.Error(), "already has the mark") {
 			t.Errorf("bootstrap of a living cluster: %v", err)
 		}
 		for _, f := range c.masters {

@@ -66,9 +66,9 @@ func (a *attempt) withoutRequired() error {
 // tooLate is the answer where the reply could not be written in time (V2).
 func (a *attempt) tooLate() error {
 	if a.op.Kind == Extend {
-		return errors.New("NOQUORUM the majority agreed too late to tell: the lock may have been extended")
+		return errors.New("NOQUORUM the majority agreed too late: the lock may have been extended")
 	}
-	return errors.New("NOQUORUM the majority agreed too late to tell: what was taken is given back")
+	return errors.New("NOQUORUM the majority agreed too late: the lock is rolled back")
 }
 
 // lacking is the refusal while too few masters may vote, or for what needs no

@@ -94,7 +94,7 @@ func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	switch {
 	case !c.db.keys.enter(c, false, c.arrived):
 		q.underWay.leave()
-		done(&Outcome{Err: errors.New("NOQUORUM too many wait for this key")})
+		done(&Outcome{Err: errors.New("NOQUORUM too many operations wait for this key")})
 	case !c.begun.Load():
 		c.await()
 	}

@@ -53,7 +53,7 @@ func (l *lane) tellRights(c *connection) error {
 	}
 	was := l.lacking
 	if l.lacking = strings.Join(lacking, ", "); l.lacking != "" && l.lacking != was {
-		l.log.Warn("redlockd may not use all commands that it needs on a master", "lacks", l.lacking)
+		l.log.Warn("redlockd lacks rights on a master", "lacks", l.lacking)
 	}
 	return nil
 }

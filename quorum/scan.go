@@ -143,7 +143,7 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 	return best
 }
 
-var errNotListed = errors.New("NOQUORUM not listed: too few masters tell their keys, " +
+var errNotListed = errors.New("NOQUORUM not listed: too few masters list their keys, " +
 	"or redlockd lacks the right to ask (+scan, +dbsize)")
 
 // cannotList says why nothing can be listed, where the masters' states tell.

@@ -130,7 +130,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	l.mu.Unlock()
 
 	if bundles && c.singly && !broken(over) {
-		l.log.Info("a master refused several keys in one script: from now on they go there one by one")
+		l.log.Info("a master rejected a script with several keys, sending them one by one from now on")
 	}
 	for i, t := range b.tasks {
 		if code := outcomes[i].code; code != "" {

@@ -205,7 +205,7 @@ func (l *lane) tell(was MasterState, why string, j judgement) {
 	case j.state == Voting:
 		l.log.Info("master may vote")
 	case j.reason == whySettling:
-		l.log.Info("master will vote when its clock was watched for a while", "wait", j.left.String())
+		l.log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
 	case j.state == Down && was == Down && why != "" && !j.said:
 		l.log.Debug("master is down", "reason", j.reason)
 	case j.state == Down:

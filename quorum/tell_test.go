@@ -97,13 +97,13 @@ func TestRightsAreTold(t *testing.T) {
 		for range 2 {
 			refuse("MGET")
 		}
-		if n := lines.countOf("[WARN]", "may not use all commands", "master=c", "lacks=mget"); n != 1 {
+		if n := lines.countOf("[WARN]", "lacks rights on a master", "master=c", "lacks=mget"); n != 1 {
 			t.Errorf("it is told %d times that MGET is refused, want once", n)
 		}
 		if s := q.Status().Masters[2]; s.State != Voting {
 			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
 		}
-		if n := lines.countOf("may not use all commands"); n != 1 {
+		if n := lines.countOf("lacks rights on a master"); n != 1 {
 			t.Errorf("%d lines tell of refused commands, want one", n)
 		}
 	})

@@ -285,7 +285,7 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 		time.Sleep(c.cfg.stay() + time.Millisecond)
 		err := o.Confirm()
 		synctest.Wait()
-		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "given back") {
+		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "rolled back") {
 			t.Errorf("%d copies, told %q", n, err)
 		}
 	})

@@ -88,7 +88,7 @@ var (
 // The order of other tables is Lua's secret.
 func (t *table) next(r *run, key value) []value {
 	if len(t.rest) > 0 && len(t.rest)+len(t.list) > 1 {
-		refuse("iterates over a table that is no list")
+		refuse("iterates over a table that is not a list")
 	}
 	i := 0
 	if key != nil {
@@ -135,7 +135,7 @@ func (r *run) toString(v value) value {
 			return sealed{v.class}
 		}
 	case *table, *closure, *builtin:
-		refuse("makes text of a %s", typeName(v))
+		refuse("converts a %s to a string", typeName(v))
 	}
 	return r.text(v)
 }
@@ -200,7 +200,7 @@ func (r *run) integer(name string, args []value, i int) int {
 		r.fail("bad argument #%d to '%s' (number expected, got %s)", i+1, name, typeName(arg(args, i)))
 	}
 	if math.Abs(f) > 1<<31 || math.IsNaN(f) {
-		refuse("hands %g to %s", f, name)
+		refuse("passes %g to %s", f, name)
 	}
 	return int(f)
 }

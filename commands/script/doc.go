@@ -5,7 +5,7 @@
 // one call of a script into a Meaning: release, extend, acquire, read, with
 // the reply for every state the key can be found in.
 //
-// A script is run in a small interpreter (eval.go, over gopher-lua's syntax
+// A script is run in a small interpreter (execute.go, over gopher-lua's syntax
 // tree) against a model of one lock (key.go), once for every state that
 // matters. In those runs KEYS, ARGV and the stored value are sealed: symbols
 // (symbol.go) that can be compared with each other, stored, and used as an

@@ -65,7 +65,7 @@ func (r *run) text(v value) string {
 // formatNumber is C's %.<digits>g.
 func formatNumber(f float64, digits int) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		refuse("makes text of a number that is not finite")
+		refuse("converts a number that is not finite to a string")
 	}
 	if f == math.Trunc(f) && math.Abs(f) < math.Pow10(digits) && math.Abs(f) < 1<<62 && f != 0 {
 		return strconv.FormatInt(int64(f), 10)

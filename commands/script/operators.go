@@ -20,7 +20,7 @@ func (r *run) reveal(v value) value {
 		}
 		refuse("uses the length of a list, redlockd keeps locks only")
 	case heard:
-		refuse("looks at how many hear its PUBLISH")
+		refuse("uses the number of receivers of its PUBLISH")
 	}
 	return v
 }

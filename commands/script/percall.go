@@ -166,7 +166,7 @@ func (p *program) space(signals map[string]bool, look func(name string) (State, 
 		}
 		state, ok := look(key)
 		if !ok {
-			refuse("uses the key %.40q only where another one holds something", key)
+			refuse("uses the key %.40q only if another key holds something", key)
 		}
 		return model(key, state)
 	}

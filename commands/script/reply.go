@@ -150,7 +150,7 @@ func (r *run) raised(e *luaError) template {
 		text, ok = "ERR "+r.text(e.value), true
 	}
 	if !ok {
-		refuse("raises an error that is no text")
+		refuse("raises an error that is not a string")
 	}
 	text += " script: " + r.chunk.sha + ", on @user_script:" + formatNumber(float64(e.line), 17) + "."
 	return template{value: Value{Kind: Error, Text: line(text)}}

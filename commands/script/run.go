@@ -8,9 +8,10 @@ import (
 
 // run is one run of one script on one state of the key.
 //
-// Inside a run everything but the normal course is a panic, and execute is
-// the only place that recovers: *luaError (an error as Lua knows it),
-// *RefusedError, *NeedsKeysError, leak, wanted, unproved and signalling.
+// Inside a run everything but the normal course is a panic. What ends the run
+// (*RefusedError, *NeedsKeysError, leak, wanted, unproved, signalling) is
+// recovered by execute; a *luaError, an error as Lua knows it, by script (and by
+// pcall, which refuses it).
 type run struct {
 	*budget
 	chunk *chunk
@@ -66,7 +67,7 @@ func (r *run) bind(e *env, name string, v value) *env {
 		n.depth = e.depth + 1
 	}
 	if n.depth > maxLocals*2 {
-		refuse("has more than %d local variables in sight", maxLocals*2)
+		refuse("has more than %d local variables in scope", maxLocals*2)
 	}
 	return n
 }

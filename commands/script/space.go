@@ -35,7 +35,7 @@ func (r *run) unknown(k *keyModel) {
 	if r.proving {
 		panic(unproved{})
 	}
-	refuse("uses the list %.40q other than to wake somebody, redlockd keeps locks only", r.shown(k))
+	refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.shown(k))
 }
 
 // touchAny is touch for what may be done to signals too.

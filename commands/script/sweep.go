@@ -5,7 +5,7 @@ package script
 type NeedsKeysError struct{ Pattern string }
 
 func (e *NeedsKeysError) Error() string {
-	return "ERR KEYS in a script is carried out only outside of MULTI"
+	return "ERR KEYS in a script is allowed only outside MULTI"
 }
 
 // keys is KEYS: those of the listed keys that are there.

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxFileLines and maxFuncLines are the limits of the production code. Tests
+// may be longer, because a table of cases is read from top to bottom.
+const (
+	maxFileLines = 250
+	maxFuncLines = 60
+)
+
+// longer are the files and functions beyond the limits, each with its reason.
+// A function is named by its file and name.
+var longer = map[string]string{
+	"config_decode.go":            "the decoder of the file: the blocks share its problems and places",
+	"integration/mutants/list.go": "a table: one line or two for each mutant",
+	"proxy/pipeline.go":           "the session's queue of replies and who may write it: one lock",
+	"proxy/pubsub.go":             "channels, patterns and their messages: one lock",
+	"proxy/server.go":             "the server's life: start, accept, stop",
+	"proxy/transaction.go":        "MULTI, WATCH and EXEC share the session's state",
+	"quorum/attempt.go":           "one attempt from its first byte to its verdict",
+	"quorum/judge.go":             "what a look means: a pure function and its cases",
+	"quorum/keys.go":              "the queue of a key: one lock",
+	"quorum/lane.go":              "what is known of one database of one master",
+	"quorum/scripts.go":           "the Lua texts for the masters, which share parts",
+	"quorum/seats.go":             "the seats in a mark and how they are merged",
+	"quorum/settle.go settle":     "what follows a look, in the order that M3 and M9 need",
+}
+
+// TestHouseLimits: whoever opens a file reads it to its end.
+func TestHouseLimits(t *testing.T) {
+	needed := map[string]bool{}
+	beyond := func(name string, lines, most int) {
+		if lines <= most {
+			return
+		}
+		if needed[name] = true; longer[name] == "" {
+			t.Errorf("%s has %d lines, and %d is the limit: split it, or give a reason here", name, lines, most)
+		}
+	}
+	for name, text := range tree(t) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beyond(name, strings.Count(string(text), "\n"), maxFileLines)
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				beyond(name+" "+f.Name.Name, files.Position(f.End()).Line-files.Position(f.Pos()).Line+1, maxFuncLines)
+			}
+		}
+	}
+	for name := range longer {
+		if !needed[name] {
+			t.Errorf("%s is within the limits, or is gone: take it out of the exceptions", name)
+		}
+	}
+}
+
+// TestDocsNameRealFiles: a file that a document or a package's comment sends
+// its reader to is there. A name without a folder is one of any package in a
+// document, and one of its own in a package's comment.
+func TestDocsNameRealFiles(t *testing.T) {
+	files := tree(t)
+	names := map[string]bool{}
+	for name := range files {
+		names[path.Base(name)] = true
+	}
+	document := regexp.MustCompile("`([a-z0-9_./]+\\.(?:go|md|hcl))`")
+	comment := regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+	found := 0
+	for name, text := range files {
+		switch {
+		case name == "CONTRIBUTING.md" || name == "docs/design.md" || strings.HasPrefix(name, "docs/decisions/"):
+			for _, m := range document.FindAllStringSubmatch(string(text), -1) {
+				found++
+				if _, there := files[m[1]]; !there && (strings.Contains(m[1], "/") || !names[m[1]]) {
+					t.Errorf("%s names %s, which is not there", name, m[1])
+				}
+			}
+		case path.Base(name) == "doc.go":
+			for _, file := range comment.FindAllString(string(text), -1) {
+				found++
+				if _, there := files[path.Join(path.Dir(name), file)]; !there {
+					t.Errorf("%s names %s, which is not there", name, file)
+				}
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("found only %d names of files", found)
+	}
+}

@@ -43,6 +43,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/golang-lru":   {"proxy"},
 	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
+	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},

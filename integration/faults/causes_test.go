@@ -171,6 +171,9 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		if kind != "" {
 			out = append(out, cause{kind, fmt.Sprintf("%s until %.3fs", t.name(), until.Seconds())})
 		}
+		if back := j.w.wentBack(t.sent, c.got); !onMajority && t.answer == yes && c.sent > t.until && c.sent <= t.until+back {
+			out = append(out, cause{copies, fmt.Sprintf("%s, which a clock that went back by %v keeps", t.name(), back)})
+		}
 		if !onMajority || j.required {
 			out = append(out, j.leftOver(t, c)...)
 		}

@@ -109,9 +109,10 @@ func (h *history) prolong(masters int) {
 }
 
 // interrupts reports whether a trouble keeps redlockd from a master in another
-// one's quarantine, or from a majority.
+// one's quarantine, or from a majority, or a redlockd from looking, which may be
+// the one that has a seat to write.
 func (t *trouble) interrupts(other *trouble, masters int) bool {
-	return len(t.masters) > masters/2 || slices.ContainsFunc(t.masters, func(m int) bool { return slices.Contains(other.masters, m) })
+	return len(t.masters) == 0 || len(t.masters) > masters/2 || slices.ContainsFunc(t.masters, func(m int) bool { return slices.Contains(other.masters, m) })
 }
 
 // ofMasters is a trouble of masters for every redlockd.

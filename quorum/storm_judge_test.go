@@ -34,8 +34,9 @@ type lease struct {
 	// freed is when a release of it was answered with yes; 0 if none was since
 	// it was taken.
 	freed time.Duration
-	// taken is when a client was told last that it has it.
-	taken time.Duration
+	// taken is when a client was told last that it has it, and teller who said so.
+	taken  time.Duration
+	teller teller
 	// touched is when others freed, shortened or stored over it last.
 	touched time.Duration
 	// kept is whether something of it may be left until its hold is over,
@@ -55,6 +56,7 @@ type try struct {
 	// froze and uncounted are the redlockd's at the sending.
 	froze     int
 	uncounted time.Duration
+	teller    teller
 	// lease is that of the token, to that of the token that it shall have; had
 	// and hadSure are what was promised when it was sent.
 	lease, to    *lease
@@ -88,6 +90,21 @@ func (op *Op) takes() bool {
 	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
 }
 
+// teller is a redlockd that tells, in one of its lives, with one list of masters.
+type teller struct {
+	node *node
+	life int
+	list *masterList
+}
+
+func (n *node) teller(db int) teller {
+	q, life := n.running()
+	if q == nil {
+		return teller{}
+	}
+	return teller{n, life, q.database(db).list()}
+}
+
 // begin notes that an operation is sent. What frees or shortens a lock ends what
 // was promised, whatever the answer (P1).
 func (j *witness) begin(n *node, op Op) *try {
@@ -95,6 +112,7 @@ func (j *witness) begin(n *node, op Op) *try {
 	defer j.mu.Unlock()
 	t := &try{witness: j, lock: keyName{op.DB, op.Key}, op: op, node: n, cfg: n.config(), sent: j.now()}
 	t.froze, t.uncounted = n.stillness()
+	t.teller = n.teller(op.DB)
 	if op.Token != "" && op.Kind != Read {
 		t.lease = j.leaseOf(t.lock, op.Token)
 		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure
@@ -137,15 +155,12 @@ func (t *try) disturb(l *lease) bool {
 	if !ok || l.until <= limit {
 		return false
 	}
-	l.until, l.sure = limit, min(l.sure, limit-readable(t.op.TTL))
+	l.until, l.sure = limit, min(l.sure, limit)
 	if l != t.lease {
 		l.touched = t.now()
 	}
 	return true
 }
-
-// readable is by how much less reads may tell than is left of a TTL (V3).
-func readable(ttl time.Duration) time.Duration { return ttl*2/100 + 50*time.Millisecond }
 
 // undisturbed is whether nobody else may have freed or shortened a lease since
 // the operation was sent. Needs mu.

@@ -129,7 +129,7 @@ func TestScriptsOnSeveralKeysThatNobodyCanTell(t *testing.T) {
 	}
 }
 
-// V3: what is used up and not yet free is absent for a look and not to be taken,
+// V3, V15: what is used up and not yet free is absent for a look and not to be taken,
 // and goes when its owner, or whoever may, would change it.
 func TestSeveralKeysUsedUp(t *testing.T) {
 	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()

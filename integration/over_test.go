@@ -66,11 +66,11 @@ const (
 end return n`
 )
 
-// V3: when the TTL of a lock is over, every command of its owner is answered as one
+// V15: when the TTL of a lock is over, every command of its owner is answered as one
 // Redis answers it, which has forgotten the key; and those that would have freed or
 // prolonged it let the next client have it at once, though the masters keep a lock
 // that is not asked for.
-func TestV3OverInEveryAnswer(t *testing.T) {
+func TestV15OverInEveryAnswer(t *testing.T) {
 	masters, redis := StartMasters(t, 3), StartRedis(t)
 	cfg := overFive(masters)
 	cfg.Timeout, cfg.RetryBudget = 2*time.Second, time.Second // what is not deleted stays for 5 s

@@ -28,7 +28,7 @@ local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then
   for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
 end
-local acquires = tonumber(ARGV[1])
+local acquires, now = tonumber(ARGV[1]), nil
 for i = 1, acquires do
   local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
   if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
@@ -39,9 +39,12 @@ for i = acquires + 1, #KEYS do
     gone[#gone + 1], out[i] = KEYS[i], 1
     local limit = ARGV[#KEYS + i + 1]
     if limit and limit ~= '0' then
-      local t, left = redis.pcall('TIME'), redis.pcall('PTTL', KEYS[i])
-      ended[i] = t.err == nil and type(left) == 'number' and left >= 0 and
-        t[1] * 1000 + math.floor(t[2] / 1000) + left < tonumber(limit)
+      if not now then
+        local t = redis.call('TIME')
+        now = t[1] * 1000 + math.floor(t[2] / 1000)
+      end
+      local left = redis.pcall('PTTL', KEYS[i])
+      ended[i] = type(left) == 'number' and left >= 0 and now + left < tonumber(limit)
     end
   else
     out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0

@@ -20,7 +20,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}
 	c.attempt(&op, func(a *attempt, v Verdict) {
 		if o.State.Lapsed && v == Absent && !c.cleared {
-			// What was left of the lock is deleted now (V3).
+			// What was left of the lock is deleted now (V15).
 			c.cleared = true
 			if op.Kind == Release {
 				o.Done = Read

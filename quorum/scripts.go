@@ -41,7 +41,7 @@ if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
 
 // unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is less
-// than ARGV[n]: what is left of a lock whose TTL is over (V3).
+// than ARGV[n]: what is left of a lock whose TTL is over (V15).
 func unlessOver(n string) string {
 	return `
 if ARGV[` + n + `] ~= '0' then` + expiry + `

@@ -98,11 +98,12 @@ type teller struct {
 }
 
 func (n *node) teller(db int) teller {
-	q, life := n.running()
-	if q == nil {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.q == nil || n.q.databases[db].Load() == nil {
 		return teller{}
 	}
-	return teller{n, life, q.database(db).list()}
+	return teller{n, n.lives, n.q.databases[db].Load().list()}
 }
 
 // begin notes that an operation is sent. What frees or shortens a lock ends what

@@ -54,7 +54,7 @@ func (t *try) won() {
 }
 
 // outlived is whether the redlockd that is asked has told the client itself of a
-// lock whose TTL is over since, and nothing may have prolonged it (V3). Needs mu.
+// lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
 	slack := 10 * time.Millisecond // clocks of redlockd that run differently
 	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0

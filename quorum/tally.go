@@ -53,7 +53,7 @@ type ballot struct {
 	// left is what remains of the hold (found).
 	left time.Duration
 	// expiry is when the master forgets it, in its own milliseconds, and over whether
-	// the TTL that was asked for is over (found, V3).
+	// the TTL that was asked for is over (found, V15).
 	expiry int64
 	over   bool
 }

@@ -7,7 +7,7 @@ import (
 
 // The masters keep a lock longer than its TTL (V3). What a client is told goes by
 // the TTL it asked for: after that its lock is over in every answer, and a
-// release or an extend deletes what is left. This redlockd knows to the moment
+// release or an extend deletes what is left (V15). This redlockd knows to the moment
 // when that is for what it has told itself; of other copies what they have left
 // tells it.
 

@@ -38,8 +38,8 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	op := quorum.Op{Kind: quorum.Decide, DB: c.db, Key: key}
 	op.Decide = func(s quorum.State) quorum.Op {
 		last = choose(s)
-		if s.Lapsed && last.op.Kind == quorum.Acquire {
-			last = choose(lapsing(s))
+		if s.Lapsed {
+			last = last.onLapsed(s, choose(lapsing(s)))
 		}
 		last.op.DB, last.op.Key = c.db, key
 		return last.op
@@ -57,6 +57,19 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 		return last.notices
 	}
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
+}
+
+// onLapsed is the decision on a lock that is used up and not yet free (V3), by what
+// would be decided if it were held: nobody takes it yet, and whoever would free or
+// prolong it is told that there is none, and deletes what is left of it.
+func (d decision) onLapsed(s quorum.State, held decision) decision {
+	switch {
+	case d.op.Kind == quorum.Acquire:
+		return held
+	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || held.op.Kind == quorum.Extend):
+		d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
+	}
+	return d
 }
 
 // carriedOut is whether the last decision is what has become of the lock.

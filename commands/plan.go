@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // plan is what follows from the state of one or more locks: changes that are
 // made all or none, and only while the states are still so, and what is
@@ -32,8 +36,12 @@ func (in *Interpreter) decideAll(db int, keys []string, unless []*quorum.Watch, 
 	op := quorum.Op{Kind: quorum.DecideAll, DB: db, Key: keys[0], Keys: keys, Unless: unless}
 	op.DecideAll = func(states []quorum.State) []quorum.Change {
 		last = choose(states)
-		if held, takes := takesLapsed(keys, states, last.changes); takes {
+		switch held, lapsed := whileHeld(keys, states); {
+		case len(lapsed) == 0:
+		case touches(last.changes, lapsed):
 			last = choose(held)
+		case len(last.changes) == 0:
+			last.changes = clearing(choose(held).changes, lapsed)
 		}
 		return last.changes
 	}
@@ -55,24 +63,35 @@ func (in *Interpreter) decideAll(db int, keys []string, unless []*quorum.Watch, 
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
 }
 
-// takesLapsed is whether changes would take a lock that is used up and not yet
-// free (V3), and the states in which those are held.
-func takesLapsed(keys []string, states []quorum.State, changes []quorum.Change) ([]quorum.State, bool) {
-	lapsed := make(map[string]bool)
-	held := make([]quorum.State, len(states))
+// whileHeld is the states in which locks that are used up and not yet free (V3) are
+// held, and which those are.
+func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapsed map[string]bool) {
 	for i, s := range states {
-		held[i] = s
-		if s.Lapsed {
-			lapsed[keys[i]] = true
-			held[i] = lapsing(s)
+		if !s.Lapsed {
+			continue
 		}
+		if lapsed == nil {
+			held, lapsed = slices.Clone(states), map[string]bool{}
+		}
+		lapsed[keys[i]], held[i] = true, lapsing(s)
 	}
+	return held, lapsed
+}
+
+// touches is whether changes would take a lock that is used up.
+func touches(changes []quorum.Change, lapsed map[string]bool) bool {
+	return slices.ContainsFunc(changes, func(c quorum.Change) bool { return lapsed[c.Key] })
+}
+
+// clearing deletes what is left of the locks that would be changed if they were
+// held.
+func clearing(changes []quorum.Change, lapsed map[string]bool) (out []quorum.Change) {
 	for _, c := range changes {
 		if lapsed[c.Key] {
-			return held, true
+			out = append(out, quorum.Change{Key: c.Key, Delete: true})
 		}
 	}
-	return nil, false
+	return out
 }
 
 func anyChanged(watches []*quorum.Watch) bool {

@@ -129,11 +129,12 @@ func TestScriptsOnSeveralKeysThatNobodyCanTell(t *testing.T) {
 	}
 }
 
-// V3: what is used up and not yet free is absent for a look and not to be
-// taken.
+// V3, V15: what is used up and not yet free is absent for a look and not to be taken,
+// and goes when its owner, or whoever may, would change it.
 func TestSeveralKeysUsedUp(t *testing.T) {
 	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
-	s.locks["a"] = quorum.State{Lapsed: true, Token: "x"}
+	lapsed := quorum.State{Lapsed: true, Token: "x"}
+	s.locks["a"] = lapsed
 	for _, tt := range []struct{ command, want string }{
 		{"2 a b t 500", ":0"},
 		{"1 a t 500", ":0"},
@@ -144,16 +145,26 @@ func TestSeveralKeysUsedUp(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		want  string
+		stays bool
 		words []string
 	}{
-		{":0", []string{"EVAL", freeMine, "2", "a", "b", "x"}},
-		{"$x", strings.Fields("SET a t GET NX PX 9")},
-		{"null", strings.Fields("SET a t GET XX PX 9")},
-		{"$x", strings.Fields("SET a t GET PX 9")}, // from the one who had it
-		{"$t", strings.Fields("GET a")},
+		{":0", false, []string{"EVAL", freeMine, "2", "a", "b", "x"}},
+		{":0", true, []string{"EVAL", freeMine, "2", "a", "b", "y"}},
+		{"$x", true, strings.Fields("SET a t GET NX PX 9")},
+		{"null", false, strings.Fields("SET a t GET XX PX 9")},
+		{"null", false, strings.Fields("SET a t GET PX 9")},
+		{"null", true, strings.Fields("GET a")},
+		{"null", false, strings.Fields("GETDEL a")},
+		{"null", false, strings.Fields("GETEX a PX 9")},
+		{":0", false, strings.Fields("DELEX a IFNE y")},
+		{":0", true, strings.Fields("DELEX a IFNE x")},
 	} {
+		s.locks["a"] = lapsed
 		if got := s.ask(t, in, tt.words...); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.words, got, tt.want)
+		}
+		if stays := s.locks["a"] == lapsed; stays != tt.stays {
+			t.Errorf("%s: it stays %v, want %v", tt.words, stays, tt.stays)
 		}
 	}
 }

@@ -29,8 +29,13 @@ func (s *store) do(op quorum.Op) *quorum.Outcome {
 		return s.decideAll(op)
 	}
 	l := s.locks[op.Key]
-	if op.Kind != quorum.Read {
-		l.Found = l.Found || l.Lapsed // until its hold ends
+	switch {
+	case !l.Lapsed:
+	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend && op.Token != l.Token:
+		l.Found = true // until its hold ends
+	case op.Kind != quorum.Read && (op.Token == "" || op.Token == l.Token):
+		delete(s.locks, op.Key)
+		l = quorum.State{}
 	}
 	ours := l.Found && l.Token == op.Token
 	if !acts(op, l.Found, ours) {

@@ -104,7 +104,9 @@ func ownWords(text string) string {
 func (t *task) read(msg rueidis.RedisMessage) ballot {
 	switch {
 	case t.kind == Read && !t.rollback:
-		return readBallot(msg)
+		b := readBallot(msg)
+		b.over = t.limits.over(&b)
+		return b
 	case t.kind == Remove:
 		if n, _ := msg.AsInt64(); n > 0 {
 			return ballot{vote: released}
@@ -133,10 +135,10 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 	}
 }
 
-// readBallot reads {token or nil, remaining milliseconds}.
+// readBallot reads {token or nil, remaining milliseconds, expiry}.
 func readBallot(msg rueidis.RedisMessage) ballot {
 	pair, err := msg.ToArray()
-	if err != nil || len(pair) != 2 {
+	if err != nil || len(pair) != 3 {
 		return ballot{vote: silent}
 	}
 	if pair[0].IsNil() {
@@ -144,13 +146,14 @@ func readBallot(msg rueidis.RedisMessage) ballot {
 	}
 	token, err := pair[0].ToString()
 	left, err2 := pair[1].AsInt64()
-	if err != nil || err2 != nil {
+	expiry, err3 := pair[2].AsInt64()
+	if err != nil || err2 != nil || err3 != nil {
 		return ballot{vote: silent}
 	}
 	if left < 0 {
-		return ballot{vote: found, token: token, left: noExpiry}
+		return ballot{vote: found, token: token, left: noExpiry, expiry: noExpiry}
 	}
-	return ballot{vote: found, token: token, left: time.Duration(left) * time.Millisecond}
+	return ballot{vote: found, token: token, left: time.Duration(left) * time.Millisecond, expiry: expiry}
 }
 
 // noExpiry stands for the remaining time of a key without one, which

@@ -52,6 +52,14 @@ func (c *Config) remaining(left, padding time.Duration) time.Duration {
 	return ttl.Truncate(time.Millisecond)
 }
 
+// unused is what a copy of a lock that got this padding has left at least while
+// its client may count on the lock, which was told within the stay (V2): what has
+// less is over.
+func (c *Config) unused(padding time.Duration) time.Duration {
+	left := min(padding, c.padding()) - c.stay()
+	return max(0, time.Duration(float64(left)*(1+c.ClockDrift))).Truncate(time.Millisecond)
+}
+
 // lookSlack is by how much the latest possible reading of a master's clock
 // may run ahead of it, a round trip apart.
 func (c *Config) lookSlack() time.Duration {

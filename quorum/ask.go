@@ -11,6 +11,9 @@ func (a *attempt) begin(now time.Duration) {
 		limit = a.call.q.cfg.Timeout
 	}
 	a.others = a.call.db.keys.open(a)
+	if a.op.ends() {
+		a.term = a.call.db.keys.termOf(a.op.Key)
+	}
 	a.mu.Lock()
 	a.pending = 1
 	a.began, a.until = now, now+limit
@@ -57,6 +60,7 @@ func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
 	if l.under != nil {
 		t.mark = l.under.id
 	}
+	t.limits = a.limits(i, l)
 	switch a.op.Kind {
 	case Read:
 		return true
@@ -142,6 +146,13 @@ func (l *lane) deadline(until time.Duration) int64 {
 func (a *attempt) goesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limits.any != 0 {
+		// It prolongs nothing any more, but what is left goes.
+		t.clears = true
+		a.sent |= 1 << i
+		a.pending++
+		return true
+	}
 	if a.lost || now > a.until || a.over && (a.op.Kind == Read || a.waits()) {
 		return false
 	}

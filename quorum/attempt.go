@@ -34,6 +34,8 @@ type attempt struct {
 	// for nothing. lost is whether what was asked for is not wanted any more.
 	over bool
 	lost bool
+	// gone is whether the verdict was that there is no such lock.
+	gone bool
 	// asking is while the masters are being asked: until all are the verdict
 	// waits, so that nothing that follows it overtakes.
 	asking bool
@@ -53,6 +55,8 @@ type attempt struct {
 	openOne openAttempt
 	// earlier are the names of the lock that may live with its token.
 	earlier liveNames
+	// term is what was told last of the key.
+	term term
 	// result is its outcome, promise the grant of that.
 	result  Outcome
 	promise grant
@@ -208,7 +212,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		v = Undecided // won, but too late (V2)
 		a.call.q.events.lateGrants.Add(1)
 	}
-	a.lost = v != Won
+	a.lost, a.gone = v != Won, v == Absent
 	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()

@@ -16,26 +16,36 @@ import (
 const minBundle = 4
 
 // bundleScript has the keys of the acquires before those of the releases, each
-// key once; its arguments are token and expiry of each acquire, then the
-// token of each release. It answers for each key what acquireScript or
-// releaseScript would. Every call from a script costs a master as much as the
+// key once; its arguments are how many acquires there are, token and expiry of
+// each, then the token of each release, and, where some have one, the limit of
+// each release. It answers for each key what acquireScript, releaseScript or
+// releaseOverScript would. Every call from a script costs a master as much as the
 // look-up that it does, so all keys are read by one and deleted by one. A key
 // that MGET leaves out may be no string, which SET and GET tell; where it has
 // no right to MGET each key is read by itself.
 var bundleScript = newScript(`
-local held, out, gone = redis.pcall('MGET', unpack(KEYS)), {}, {}
+local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then
   for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
 end
-local acquires = #ARGV - #KEYS
+local acquires, now = tonumber(ARGV[1]), nil
 for i = 1, acquires do
-  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i - 1], 'NX', 'PXAT', ARGV[2 * i])
+  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
   if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
   out[i] = v or 0
 end
 for i = acquires + 1, #KEYS do
-  if held[i] == ARGV[acquires + i] then
+  if held[i] == ARGV[acquires + i + 1] then
     gone[#gone + 1], out[i] = KEYS[i], 1
+    local limit = ARGV[#KEYS + i + 1]
+    if limit and limit ~= '0' then
+      if not now then
+        local t = redis.call('TIME')
+        now = t[1] * 1000 + math.floor(t[2] / 1000)
+      end
+      local left = redis.pcall('PTTL', KEYS[i])
+      ended[i] = type(left) == 'number' and left >= 0 and now + left < tonumber(limit)
+    end
   else
     out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
   end
@@ -43,7 +53,7 @@ end
 if #gone > 0 then
   local done = redis.pcall('DEL', unpack(gone))
   for i = acquires + 1, #KEYS do
-    if type(done) == 'table' and out[i] == 1 then out[i] = done end
+    if out[i] == 1 and type(done) == 'table' then out[i] = done elseif ended[i] then out[i] = 0 end
   end
 end
 return out`)
@@ -84,19 +94,29 @@ func (t *task) plain() bool {
 func (c *connection) bundle(tasks []*task) rueidis.Completed {
 	acquires := c.acquiresFirst(tasks)
 	w := &c.words
-	w.keys, w.args, w.digits, w.ends = w.keys[:0], w.args[:0], w.digits[:0], w.ends[:0]
-	for _, t := range tasks[:acquires] {
-		w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
+	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
+	limits := false
+	for i, t := range tasks {
+		if i < acquires {
+			w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
+		} else {
+			w.digits = strconv.AppendInt(w.digits, t.limits.any, 10)
+			limits = limits || t.limits.any != 0
+		}
 		w.ends = append(w.ends, len(w.digits))
 	}
-	expiries, from := string(w.digits), 0
+	digits, from := string(w.digits), 0
 	for i, t := range tasks {
 		t.via = nil
 		w.keys, w.args = append(w.keys, t.key), append(w.args, t.token)
 		if i < acquires {
-			w.args = append(w.args, expiries[from:w.ends[i]])
+			w.args = append(w.args, digits[from:w.ends[i]])
 			from = w.ends[i]
 		}
+	}
+	for i := acquires; limits && i < len(tasks); i++ {
+		w.args = append(w.args, digits[from:w.ends[i]])
+		from = w.ends[i]
 	}
 	defer w.clear()
 	return c.client.B().Arbitrary("EVAL", bundleScript.text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
@@ -124,7 +144,7 @@ type words struct {
 	seen       map[string]bool
 	releases   []*task
 	keys, args []string
-	// digits are the expiries in a row, ends where each ends.
+	// digits are the expiries and limits in a row, ends where each ends.
 	digits []byte
 	ends   []int
 }

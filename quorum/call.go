@@ -21,6 +21,8 @@ type call struct {
 	sharing []*call
 	// probing is whether the next attempt is one after a split (V5).
 	probing bool
+	// cleared is whether a Decide has deleted what was left of a lock that was over.
+	cleared bool
 	// lastToken refused us on lastMasters in the attempt before (V4).
 	lastToken   string
 	lastMasters uint32

@@ -19,6 +19,17 @@ func (c *call) decide(read *attempt, v Verdict) {
 		return
 	}
 	c.attempt(&op, func(a *attempt, v Verdict) {
+		if o.State.Lapsed && v == Absent && !c.cleared {
+			// What was left of the lock is deleted now (V15).
+			c.cleared = true
+			if op.Kind == Release {
+				o.Done = Read
+				c.finish(o)
+				return
+			}
+			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
+			return
+		}
 		// What was read is not so any more, or nobody can tell yet.
 		changed := v == Split || v == Held || v == Absent
 		if changed && c.mayRetry() {

@@ -11,7 +11,7 @@
 //     (decide.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its
 //     votes, its name (names.go, live_names.go), and what undoes it
-//     (rollback.go);
+//     (rollback.go), and what was told of it (terms.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);

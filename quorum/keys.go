@@ -24,6 +24,7 @@ type keyShard struct {
 	// were left when those that are over were forgotten last.
 	live     map[uint64]liveNames
 	liveLeft int
+	terms    terms
 	// unused are queues for other keys to come.
 	unused []*keyQueue
 }

@@ -207,7 +207,7 @@ func (o *Outcome) Undo() {
 // Whoever calls neither Told nor Undo leaves memory behind.
 func (o *Outcome) Told() {
 	if o.grant != nil {
-		o.grant.attempt.told()
+		o.grant.told()
 	}
 }
 

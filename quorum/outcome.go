@@ -13,6 +13,9 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
+		if !a.promises() {
+			a.noteTerms(a.ended) // nobody says when that is told
+		}
 	}
 	switch {
 	case v == Won && a.promises():
@@ -54,36 +57,45 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 		o.Verdict = Undecided
 		return
 	}
-	cfg := &a.call.q.cfg
-	ttl := min(left, cfg.MaxTTL)
-	// A grant's expiry is ahead by a timeout at most, see sawClock.
-	ttl = a.call.db.keys.tellable(a.op.Key, ttl, a.call.q.now(), 4*cfg.Timeout)
-	if ttl < time.Millisecond {
+	if left < time.Millisecond {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
+	cfg := &a.call.q.cfg
+	// A grant's expiry is ahead by a timeout at most, see sawClock.
+	ttl := a.call.db.keys.tellable(a.op.Key, min(left, cfg.MaxTTL), a.call.q.now(), 4*cfg.Timeout)
 	o.State = State{Found: true, Token: token, TTL: ttl}
 }
 
-// leftOf is the token that a read found and what remains of its TTL; false
-// where nobody can tell, or where the key is no string. What only the required
-// master knows is an old client's lock, and lives there as long as its TTL and
-// no longer (V11). Needs mu.
+// leftOf is the token that a read found and what remains of its TTL, less than a
+// millisecond only where that is over; false where nobody can tell, or where the
+// key is no string. What only the required master knows is an old client's lock,
+// and lives there as long as its TTL and no longer (V11). Needs mu.
 func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 	if t.itsWord() {
 		return t.its.token, t.its.left, !t.its.foreign
 	}
 	var left []time.Duration
+	living := 0
 	for _, b := range a.ballots {
 		if b.vote == found && b.token == t.most && !b.foreign {
 			left = append(left, b.left)
+			if !b.over {
+				living++
+			}
 		}
 	}
-	if len(left) < t.quorum || a.mayLive(t) {
+	switch {
+	case len(left) < t.quorum || a.mayLive(t):
 		return "", 0, false
+	case living < t.quorum:
+		return t.most, 0, true
+	}
+	if lasts, ok := a.lasts(t.most); ok {
+		return t.most, lasts, true
 	}
 	slices.Sort(left)
-	return t.most, a.call.q.remaining(left[len(left)-t.quorum]), true
+	return t.most, max(a.call.q.remaining(left[len(left)-t.quorum]), time.Millisecond), true
 }
 
 // grant is what an outcome promises, and how it is taken back.
@@ -114,12 +126,21 @@ func (g *grant) confirm() error {
 // undo rolls back; doing it twice does no harm, since the rollback names the
 // attempt.
 func (g *grant) undo() {
+	if g.attempt.op.Kind == Extend {
+		g.told() // the client cannot hear of it later
+	}
 	g.attempt.rollback(mayHaveCreated)
 	if before := g.attempt.before; before != nil {
 		before.rollback(mayHaveCreated)
 	}
 	g.attempt.told()
 	g.attempt.call.touch()
+}
+
+// told ends what is kept to be undone: the client counts from now at the latest.
+func (g *grant) told() {
+	g.attempt.noteTerms(g.attempt.call.q.now())
+	g.attempt.told()
 }
 
 // mayLive is whether what is used up on the q-th of the masters that have
@@ -133,7 +154,7 @@ func (a *attempt) mayLive(t *tally) bool {
 		case b.vote == found && b.doubtful && b.token != t.most:
 			doubtful++ // it does not tell what it held before
 		case b.vote != found || b.token != t.most || b.foreign:
-		case a.call.q.remaining(b.left) >= time.Millisecond:
+		case !b.over:
 			alive++
 		case b.doubtful:
 			doubtful++

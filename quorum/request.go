@@ -13,7 +13,7 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == dbSize:
 		return c.client.B().Dbsize().Build()
 	}
-	if t.kind == Release && t.deadline == 0 && !t.rollback && c.loaded[releaseScript] {
+	if t.kind == Release && t.deadline == 0 && !t.rollback && t.limits.any == 0 && c.loaded[releaseScript] {
 		// The usual release, without the memory that the others need.
 		t.via = releaseScript
 		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
@@ -68,10 +68,12 @@ func (t *task) stepArgs() []string {
 
 // call is the script that carries the task out, and its arguments.
 func (t *task) call() (*serverScript, []string) {
-	creates, prolongs, deadline := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline)
+	creates, prolongs, deadline, limit := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline), itoa(t.limits.any)
 	switch {
 	case t.rollback:
 		return rollbackScript, []string{t.token, creates}
+	case t.clears:
+		return clearScript, []string{t.token, limit}
 	case t.from != nil:
 		return changeScript, append([]string{deadline, t.token, prolongs}, t.from...)
 	case t.heals:
@@ -79,27 +81,29 @@ func (t *task) call() (*serverScript, []string) {
 	case t.kind == Acquire:
 		return acquireScript, []string{t.token, creates}
 	case t.kind == AcquireOrExtend && t.att.shortens:
-		return acquireOrShortenScript, []string{deadline, t.token, prolongs, creates}
+		return acquireOrShortenScript, []string{deadline, t.token, prolongs, creates, limit}
 	case t.kind == AcquireOrExtend:
-		return acquireOrExtendScript, []string{deadline, t.token, prolongs, creates}
+		return acquireOrExtendScript, []string{deadline, t.token, prolongs, creates, limit}
 	case t.kind == Extend && t.att.op.Replace:
-		return shortenScript, []string{deadline, t.token, prolongs, t.att.op.NewToken}
+		return shortenScript, []string{deadline, t.token, prolongs, limit, t.att.op.NewToken}
 	case t.kind == Extend && t.att.shortens:
-		return shortenScript, []string{deadline, t.token, prolongs}
+		return shortenScript, []string{deadline, t.token, prolongs, limit}
 	case t.kind == Extend:
-		return extendScript, []string{deadline, t.token, prolongs}
+		return extendScript, []string{deadline, t.token, prolongs, limit}
 	case t.kind == Expire:
-		return expireScript, []string{deadline, prolongs}
+		return expireScript, []string{deadline, prolongs, limit, t.limits.token, itoa(t.limits.told)}
 	case t.kind == Store && t.att.op.IfPresent:
-		return storeScript, []string{deadline, t.token, prolongs, "XX"}
+		return storeOverScript, []string{deadline, t.token, prolongs, limit, t.limits.token, itoa(t.limits.told)}
 	case t.kind == Store:
 		return storeScript, []string{deadline, t.token, prolongs}
 	case t.kind == transact:
 		return transactScript, t.stepArgs()
 	case t.kind == Remove:
-		return removeInTimeScript, []string{deadline}
+		return removeInTimeScript, []string{deadline, limit, t.limits.token, itoa(t.limits.told)}
 	case t.kind == Release && t.deadline != 0:
-		return releaseInTimeScript, []string{deadline, t.token}
+		return releaseInTimeScript, []string{deadline, t.token, limit}
+	case t.kind == Release && t.limits.any != 0:
+		return releaseOverScript, []string{t.token, limit}
 	case t.kind == Release:
 		return releaseScript, []string{t.token}
 	default:

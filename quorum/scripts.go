@@ -33,15 +33,51 @@ local t = redis.call('TIME')
 if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
-// ifOurs goes on where KEYS[1] holds ARGV[2], ifTaken also creates it.
+// expiry is e, that of KEYS[1], below 0 where it has none. It is never more than it
+// is, since TIME is read before PTTL.
+const expiry = `
+local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
+if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
+`
+
+// unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is less
+// than ARGV[n]: what is left of a lock whose TTL is over (V15).
+func unlessOver(n string) string {
+	return `
+if ARGV[` + n + `] ~= '0' then` + expiry + `
+  if e >= 0 and e < tonumber(ARGV[` + n + `]) then redis.call('DEL', KEYS[1]) return 0 end
+end
+`
+}
+
+// unlessEnded is the same for whatever KEYS[1] holds, and where its expiry is less
+// than ARGV[n+2], if it holds ARGV[n+1].
+func unlessEnded(n int) string {
+	any, token, told := strconv.Itoa(n), strconv.Itoa(n+1), strconv.Itoa(n+2)
+	return `
+if ARGV[` + any + `] ~= '0' or ARGV[` + told + `] ~= '0' then` + expiry + `
+  if e >= 0 and (e < tonumber(ARGV[` + any + `]) or
+      e < tonumber(ARGV[` + told + `]) and redis.pcall('GET', KEYS[1]) == ARGV[` + token + `]) then
+    redis.call('DEL', KEYS[1])
+    return 0
+  end
+end
+`
+}
+
 const (
+	// ifOurs goes on where KEYS[1] holds ARGV[2].
 	ifOurs = notAfter + `
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
 if v ~= ARGV[2] then return v end
 `
+	// ifTaken creates it besides, also where it is over.
 	ifTaken = notAfter + `
 local v = redis.call('GET', KEYS[1])
+if v == ARGV[2] and ARGV[5] ~= '0' then` + expiry + `
+  if e >= 0 and e < tonumber(ARGV[5]) then v = false end
+end
 if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
 if v ~= ARGV[2] then return v end
 `
@@ -94,7 +130,7 @@ if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)
 
 	// acquireOrExtendScript: deadline, token, expiry of what is prolonged and of
-	// what is created.
+	// what is created, and the least that is not over.
 	acquireOrExtendScript = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
 
 	// acquireOrShortenScript: likewise, and may shorten.
@@ -102,13 +138,13 @@ return redis.call('GET', KEYS[1]) or 0`)
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`)
 
-	// extendScript: deadline, token, expiry.
-	extendScript = newScript(ifOurs + raise).or(newScript(ifOurs + raiseOld))
+	// extendScript: deadline, token, expiry, the least that is not over.
+	extendScript = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
-	// shortenScript: deadline, token, expiry, which may be an earlier one, and a
-	// new token if there are four arguments.
-	shortenScript = newScript(ifOurs + `
-if ARGV[4] then redis.call('SET', KEYS[1], ARGV[4], 'PXAT', ARGV[3])
+	// shortenScript: likewise, but the expiry may be an earlier one; and a new token
+	// if there are five arguments.
+	shortenScript = newScript(ifOurs + unlessOver("4") + `
+if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
@@ -120,18 +156,19 @@ return 2`)
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
-	// expireScript: deadline, expiry.
-	expireScript = newScript(notAfter + `
+	// expireScript: deadline, expiry, and what is over (unlessEnded).
+	expireScript = newScript(notAfter + unlessEnded(3) + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
 return 2`)
 
-	// storeScript: deadline, token, expiry, and XX if there are four
-	// arguments.
+	// storeScript: deadline, token, expiry.
 	storeScript = newScript(notAfter + `
-local ok
-if ARGV[4] then ok = redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3])
-else ok = redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3]) end
-if not ok then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
+return 2`)
+
+	// storeOverScript is the same with XX, and behind it what is over (unlessEnded).
+	storeOverScript = newScript(notAfter + unlessEnded(4) + `
+if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
 return 2`)
 
 	// transactScript: deadline, and for each key: whether it must hold
@@ -160,16 +197,28 @@ if v ~= ARGV[1] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// releaseInTimeScript: deadline, token; for masters without a fence (M3).
-	releaseInTimeScript = newScript(notAfter + `
+	// releaseOverScript: token, the least expiry that is not over.
+	releaseOverScript = newScript(`
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
-if v ~= ARGV[2] then return v end
+if v ~= ARGV[1] then return v end
+` + unlessOver("2") + `
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// removeInTimeScript: deadline.
-	removeInTimeScript = newScript(notAfter + `return redis.call('DEL', KEYS[1])`)
+	// clearScript: token, the least expiry that is not over.
+	clearScript = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+` + unlessOver("2") + `return 0`)
+
+	// releaseInTimeScript: deadline, token, the least expiry that is not over; for
+	// masters without a fence (M3).
+	releaseInTimeScript = newScript(ifOurs + unlessOver("3") + `
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// removeInTimeScript: deadline, and what is over (unlessEnded).
+	removeInTimeScript = newScript(notAfter + unlessEnded(2) + `return redis.call('DEL', KEYS[1])`)
 
 	// rollbackScript: token, expiry of what was created.
 	rollbackScript = newScript(`
@@ -196,9 +245,9 @@ if after + left ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// readScript answers token and remaining milliseconds.
-	readScript = newScript(`
-return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}`)
+	// readScript answers token, remaining milliseconds and expiry.
+	readScript = newScript(expiry + `
+return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), e}`)
 
 	// markScript writes a mark where the present one is ARGV[1], or where
 	// there is none when that is empty.

@@ -38,8 +38,9 @@ type lease struct {
 	late bool
 	// from are the redlockd that were asked to take or prolong it.
 	from []*node
-	// taken is when a client was told last that it has it.
-	taken time.Duration
+	// taken is when a client was told last that it has it, and teller who said so.
+	taken  time.Duration
+	teller teller
 	// touched is when others freed, shortened or stored over it last.
 	touched time.Duration
 	// kept is whether something of it may be left until its hold is over,
@@ -59,6 +60,7 @@ type try struct {
 	// froze and uncounted are the redlockd's at the sending.
 	froze     int
 	uncounted time.Duration
+	teller    teller
 	// lease is that of the token, to that of the token that it shall have; had
 	// and hadSure are what was promised when it was sent.
 	lease, to    *lease
@@ -92,6 +94,22 @@ func (op *Op) takes() bool {
 	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
 }
 
+// teller is a redlockd that tells, in one of its lives, with one list of masters.
+type teller struct {
+	node *node
+	life int
+	list *masterList
+}
+
+func (n *node) teller(db int) teller {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.q == nil || n.q.databases[db].Load() == nil {
+		return teller{}
+	}
+	return teller{n, n.lives, n.q.databases[db].Load().list()}
+}
+
 // begin notes that an operation is sent. What frees or shortens a lock ends what
 // was promised, whatever the answer (P1).
 func (j *witness) begin(n *node, op Op) *try {
@@ -99,6 +117,7 @@ func (j *witness) begin(n *node, op Op) *try {
 	defer j.mu.Unlock()
 	t := &try{witness: j, lock: keyName{op.DB, op.Key}, op: op, node: n, cfg: n.config(), sent: j.now()}
 	t.froze, t.uncounted = n.stillness()
+	t.teller = n.teller(op.DB)
 	if op.Token != "" && op.Kind != Read {
 		t.lease = j.leaseOf(t.lock, op.Token)
 		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure
@@ -142,15 +161,12 @@ func (t *try) disturb(l *lease) bool {
 	if !ok || l.until <= limit {
 		return false
 	}
-	l.until, l.sure = limit, min(l.sure, limit-readable(t.op.TTL))
+	l.until, l.sure = limit, min(l.sure, limit)
 	if l != t.lease {
 		l.touched = t.now()
 	}
 	return true
 }
-
-// readable is by how much less reads may tell than is left of a TTL (V3).
-func readable(ttl time.Duration) time.Duration { return ttl*2/100 + 50*time.Millisecond }
 
 // undisturbed is whether nobody else may have freed or shortened a lease since
 // the operation was sent. Needs mu.

@@ -40,6 +40,8 @@ func (t *try) won() {
 		if t.to.until > t.now() {
 			t.alone(before)
 		}
+	case t.op.Kind == Release && t.outlived(t.lease):
+		t.fail("OVER: %v, %s is told by redlockd %d that it was freed, which has told it that it is over at %v", t.lock, t.op.Token, t.node.number, t.lease.ends)
 	case t.op.Kind == Release && t.lease.closed <= t.sent:
 		t.lease.freed, t.lease.late = now, t.mayArrive(t.lease)
 	case t.op.Kind == Remove:
@@ -49,6 +51,13 @@ func (t *try) won() {
 			}
 		}
 	}
+}
+
+// outlived is whether the redlockd that is asked has told the client itself of a
+// lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
+func (t *try) outlived(l *lease) bool {
+	slack := 10 * time.Millisecond // clocks of redlockd that run differently
+	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
 }
 
 // mayArrive is whether what another redlockd has sent to take it may reach
@@ -83,7 +92,7 @@ func (t *try) alone(before map[*lease]time.Duration) {
 func (t *try) holds() {
 	l, now := t.to, t.now()
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
-	l.sure = t.sent + t.op.TTL - readable(t.op.TTL)
+	l.sure, l.teller = t.sent+t.op.TTL, t.node.teller(t.op.DB)
 	if t.op.Kind == Store {
 		l.until = t.sent + t.op.TTL // which is neither an acquire nor an extend, and promises nothing more
 	}

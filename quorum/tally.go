@@ -52,6 +52,10 @@ type ballot struct {
 	token string
 	// left is what remains of the hold (found).
 	left time.Duration
+	// expiry is when the master forgets it, in its own milliseconds, and over whether
+	// the TTL that was asked for is over (found, V15).
+	expiry int64
+	over   bool
 }
 
 // same is whether two masters hold the same token.

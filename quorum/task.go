@@ -10,6 +10,8 @@ type task struct {
 	// heals gives a lock that was extended back to a master that has lost it
 	// (V9).
 	heals bool
+	// clears only deletes what is over.
+	clears bool
 	// from are the tokens that a change replaces which is owed (changed.go).
 	from []string
 	// index is the number of the ballot that att awaits.
@@ -27,6 +29,8 @@ type task struct {
 	// expiry is that of what the attempt creates, and so its name, in the
 	// master's own milliseconds; prolongs that of what it prolongs (V6).
 	expiry, prolongs int64
+	// limits are which copies are over.
+	limits limits
 	// mark is the id of the mark that it was made under: a rollback is for no
 	// other, where its expiry may be another redlockd's.
 	mark string

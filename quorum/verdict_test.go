@@ -258,7 +258,7 @@ func TestVerdicts(t *testing.T) {
 func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 	q := &Quorum{cfg: DefaultConfig()}
 	q.agreed = newAgreement(&q.cfg, monotonic())
-	spent := ballot{vote: found, token: "t", left: 10 * time.Millisecond}
+	spent := ballot{vote: found, token: "t", left: 10 * time.Millisecond, over: true}
 	alive := ballot{vote: found, token: "t", left: 10 * time.Second}
 	stray := ballot{vote: found, token: "u", left: 10 * time.Second, doubtful: true}
 	for _, c := range []struct {

@@ -74,7 +74,7 @@ func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 // used up, and the key still refuses until its hold ends.
 func TestV3TTLIsTheClients(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		c.tell(do(c.q, acquire("k", "t", time.Second)))
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		if o.State.TTL > time.Second || o.State.TTL < 900*time.Millisecond {
 			t.Errorf("%v are left of 1s", o.State.TTL)

@@ -1,0 +1,191 @@
+package quorum
+
+import (
+	"hash/maphash"
+	"time"
+)
+
+// The masters keep a lock longer than its TTL (V3). What a client is told goes by
+// the TTL it asked for: after that its lock is over in every answer, and a
+// release or an extend deletes what is left (V15). This redlockd knows to the moment
+// when that is for what it has told itself; of other copies what they have left
+// tells it.
+
+// term is what was told last of a key, and until when its client may count on it.
+type term struct {
+	token string
+	// ends is when the TTL is over that began when the client was told, gone when
+	// nothing of it can be left.
+	ends, gone time.Duration
+	// masters are those that few and more go by, which are the latest expiries
+	// that were written.
+	masters *masterList
+	few     [fewMasters]int64
+	more    []int64
+}
+
+// expiry is the latest that was written to a master; 0 if none is known.
+func (t *term) expiry(masters *masterList, i int) int64 {
+	switch {
+	case t.masters != masters || t.masters == nil:
+		return 0
+	case i < fewMasters:
+		return t.few[i]
+	default:
+		return t.more[i-fewMasters]
+	}
+}
+
+// terms are those of the keys of one shard, whose mutex they need.
+type terms struct {
+	of   map[uint64]term
+	left int // how many there were when those that are gone were forgotten last
+}
+
+func (t *terms) set(key uint64, next term, now time.Duration) {
+	if t.of == nil {
+		t.of = map[uint64]term{}
+	}
+	t.of[key] = next
+	if len(t.of) < 2*t.left+64 {
+		return
+	}
+	for key, old := range t.of {
+		if old.gone < now {
+			delete(t.of, key)
+		}
+	}
+	t.left = len(t.of)
+}
+
+// termOf is what was told last of a key, if that is known.
+func (t *keyTable) termOf(key string) term {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.terms.of[maphash.String(t.seed, key)]
+}
+
+// noteTerms notes, when the client has been told, until when it may count on what
+// a won attempt has given it.
+func (a *attempt) noteTerms(now time.Duration) {
+	if a.op.Kind != transact {
+		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, func(t *task) int64 { return max(t.expiry, t.prolongs) })
+		return
+	}
+	for k := range a.op.steps {
+		if s := &a.op.steps[k]; s.hold > 0 {
+			a.noteTerm(s.key, s.change.Token, s.change.TTL, s.hold, now, func(t *task) int64 {
+				if k >= len(t.expiries) {
+					return 0 // it was not sent
+				}
+				return t.expiries[k]
+			})
+		}
+	}
+}
+
+func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
+	next := term{token: token, ends: now + ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack, masters: a.masters}
+	for i := range a.tasks {
+		if e := expiry(&a.tasks[i]); i < fewMasters {
+			next.few[i] = e
+		} else {
+			next.more = append(next.more, e)
+		}
+	}
+	table := &a.call.db.keys
+	s := table.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hash := maphash.String(table.seed, key)
+	if a.op.Kind == Expire {
+		// Whose it is was not asked: still the one that was told, if any.
+		next.token = s.terms.of[hash].token
+	}
+	s.terms.set(hash, next, now)
+}
+
+// newToken is what a lock holds that the operation was carried out on.
+func (op *Op) newToken() string {
+	if op.Replace {
+		return op.NewToken
+	}
+	return op.Token
+}
+
+// limits are the least expiries of copies on one master that are not over, in its
+// own milliseconds: of any, and of those with the token that was told last. 0 is
+// no limit.
+type limits struct {
+	any, told int64
+	token     string
+}
+
+// limits are those of the attempt's operation on one master, counted from when
+// it came to this redlockd, since its client could not send it later. Needs the
+// lane's mu.
+func (a *attempt) limits(i int, l *lane) limits {
+	if !a.op.ends() {
+		return limits{}
+	}
+	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
+	told := a.term.masters == a.masters && (!named || a.term.token == a.op.Token)
+	lives := told && a.term.ends > a.call.arrived
+	if lives && a.op.Kind != Read {
+		return limits{} // the usual case: the client counts on it, and the master need not look
+	}
+	out := limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding()))}
+	switch last := a.term.expiry(a.masters, i) + 1; {
+	case lives || !told:
+	case named:
+		out.any = max(out.any, last)
+	default:
+		out.told, out.token = last, a.term.token
+	}
+	return out
+}
+
+// lasts is how long the client of a lock that a read found, and that lives, may
+// count on it, where this redlockd has told it and no other one has changed that.
+func (a *attempt) lasts(token string) (time.Duration, bool) {
+	if a.term.masters != a.masters || a.term.token != token || a.term.ends <= a.call.arrived {
+		return 0, false
+	}
+	same := 0
+	for i := range a.ballots {
+		b, last := &a.ballots[i], a.term.expiry(a.masters, i)
+		if b.vote == found && b.token == token && b.expiry <= last && b.expiry > last-residues {
+			same++
+		}
+	}
+	return max(a.term.ends-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
+}
+
+// ends is whether the operation's answer depends on whether a lock is over.
+func (op *Op) ends() bool {
+	switch op.Kind {
+	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
+		return true
+	case Store:
+		return op.IfPresent
+	default:
+		return false
+	}
+}
+
+// over is whether a copy is left of a lock whose TTL is over.
+func (l *limits) over(b *ballot) bool {
+	return b.expiry < l.any || b.expiry < l.told && b.token == l.token
+}
+
+// lapsedBy is the least expiry of a copy that had more than unused left at a
+// time that is over, or 0 where the master's clock is not known. Needs mu.
+func (l *lane) lapsedBy(at, unused time.Duration) int64 {
+	now := l.now()
+	if _, ok := l.looks.latest(now); !ok {
+		return 0
+	}
+	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))
+	return l.looks.earliest(now) - ago.Milliseconds() + unused.Milliseconds()
+}

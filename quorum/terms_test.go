@@ -1,0 +1,264 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// tell has the client of a won operation told, from when on it counts.
+func (c *cluster) tell(o *Outcome) {
+	c.t.Helper()
+	c.want(o, Won)
+	if err := o.Confirm(); err != nil {
+		c.t.Fatal(err)
+	}
+	o.Told()
+}
+
+// a second's lock, and what is asked of it around its end.
+const second = time.Second
+
+// V15: up to the millisecond before a TTL is over its lock is there for every
+// operation, and a millisecond later it is not: what is left is deleted, and the
+// next one gets the lock at once.
+func TestV15OverByTheTTL(t *testing.T) {
+	orExtend, replace, store := extend("k", "t", second), extend("k", "t", second), acquire("k", "u", second)
+	orExtend.Kind, store.Kind, store.IfPresent = AcquireOrExtend, Store, true
+	replace.Replace, replace.NewToken = true, "t'"
+	for name, ask := range map[string]Op{
+		"release": release("k", "t"), "extend": extend("k", "t", second), "change of token": replace,
+		"acquire-or-extend": orExtend, "remove": {Kind: Remove, Key: "k"}, "expire": {Kind: Expire, Key: "k", TTL: second},
+		"store if present": store, "read": {Kind: Read, Key: "k"},
+	} {
+		for trouble, meddle := range map[string]func(c *cluster){
+			"none":       func(*cluster) {},
+			"silent":     func(c *cluster) { c.masters[4].kill() },
+			"bare":       func(c *cluster) { c.masters[3].Del("k"); c.masters[4].Del("k") },
+			"other copy": func(c *cluster) { c.masters[4].Set("k", "x"); c.masters[4].SetTTL("k", 10*second) },
+		} {
+			t.Run(name+", "+trouble, func(t *testing.T) {
+				inBubble(t, 5, func(c *cluster) {
+					for _, late := range []time.Duration{-time.Millisecond, time.Millisecond} {
+						c.tell(do(c.q, acquire("k", "t", second)))
+						meddle(c)
+						time.Sleep(second + late)
+						checkOver(c, ask, late > 0)
+						do(c.q, Op{Kind: Remove, Key: "k"})
+						c.masters[4].mend()
+						time.Sleep(5 * second)
+					}
+				})
+			})
+		}
+	}
+}
+
+// checkOver wants an operation's answer about a lock that is over, or is not.
+func checkOver(c *cluster, ask Op, over bool) {
+	c.t.Helper()
+	o := do(c.q, ask)
+	had, gone := Won, Absent
+	if ask.Kind == Read {
+		had = Held
+	}
+	switch {
+	case ask.Kind == AcquireOrExtend:
+		if c.want(o, Won); o.Prolonged == over {
+			c.t.Errorf("prolonged %v, over %v", o.Prolonged, over)
+		}
+		return
+	case !over:
+		c.want(o, had)
+		return
+	}
+	c.want(o, gone)
+	if ask.Kind == Read {
+		c.want(do(c.q, acquire("k", "u", second)), Held) // only its owner ends it early
+		return
+	}
+	synctest.Wait()
+	for _, m := range c.masters {
+		if !m.isDown() && m.holds("k") == "t" {
+			c.t.Errorf("a copy is left on %s", m.name)
+		}
+	}
+	c.want(do(c.q, acquire("k", "u", second)), Won)
+}
+
+func (f *fakeMaster) isDown() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.down
+}
+
+// V15: the same for what goes out as one script.
+func TestV15OverInABundle(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for i := range 6 {
+			c.tell(do(c.q, acquire(fmt.Sprint("k", i), "t", second+time.Duration(i/3)*second)))
+		}
+		time.Sleep(second + 100*time.Millisecond)
+		var ops []Op
+		for i := range 6 {
+			ops = append(ops, release(fmt.Sprint("k", i), "t"))
+		}
+		for i, out := range c.startBundled(ops...) {
+			want := Absent
+			if i >= 3 {
+				want = Won
+			}
+			if o := <-out; o.Verdict != want {
+				t.Errorf("release %d: %v (%v), want %v", i, o.Verdict, o.Err, want)
+			}
+		}
+		synctest.Wait()
+		for i := range 6 {
+			if n := c.copies(fmt.Sprint("k", i), "t"); n > 0 {
+				t.Errorf("%d copies of %d are left", n, i)
+			}
+		}
+	})
+}
+
+// V15, P4: another redlockd than the one that told the client does not know when that
+// was. It calls a lock over when it is, whenever that was; so it does one of other
+// settings.
+func TestV15OverAtAnotherRedlockd(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"same settings":    func(*Config) {},
+		"a longer timeout": func(cfg *Config) { cfg.Timeout = 150 * time.Millisecond },
+		"a shorter one":    func(cfg *Config) { cfg.Timeout, cfg.RetryBudget = 20*time.Millisecond, 50*time.Millisecond },
+	} {
+		for _, ask := range []Op{release("k", "t"), extend("k", "t", second), {Kind: Remove, Key: "k"}, {Kind: Read, Key: "k"}} {
+			t.Run(fmt.Sprint(name, ", ", ask.Kind), func(t *testing.T) {
+				inBubble(t, 3, func(c *cluster) {
+					stay, had := c.cfg.stay(), Won
+					if ask.Kind == Read {
+						had = Held
+					}
+					change(&c.cfg)
+					other := c.redlockd()
+					time.Sleep(5 * second)
+					o := c.want(do(c.q, acquire("k", "t", second)), Won)
+					time.Sleep(stay)
+					c.tell(o)
+					time.Sleep(second - time.Millisecond)
+					c.want(do(other, ask), had)
+					time.Sleep(5 * second)
+
+					c.tell(do(c.q, acquire("k", "t", second)))
+					time.Sleep(c.cfg.hold(second, c.q.agreed.greatest().padding) + expirySpread)
+					c.want(do(other, ask), Absent)
+				})
+			})
+		}
+	}
+}
+
+// V15: among redlockd of one setting the other one is late by no more than a reply may
+// take to leave, and by what nobody can tell of an expiry.
+func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		c.tell(do(c.q, acquire("k", "t", second)))
+		time.Sleep(second + c.cfg.stay() + c.cfg.drift(second) + expirySpread + c.cfg.grace())
+		c.want(do(other, release("k", "t")), Absent)
+		synctest.Wait()
+		if n := c.copies("k", "t"); n > 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V15: what another redlockd has prolonged, or given under the same token, is not
+// over by what this one has told.
+func TestV15NotOverByAnEarlierTerm(t *testing.T) {
+	for name, again := range map[string]func(c *cluster, other *Quorum){
+		"prolonged": func(c *cluster, other *Quorum) { c.tell(do(other, extend("k", "t", 10*second))) },
+		"taken anew": func(c *cluster, other *Quorum) {
+			c.want(do(other, release("k", "t")), Won)
+			c.tell(do(other, acquire("k", "t", 10*second)))
+		},
+	} {
+		for _, ask := range []Op{release("k", "t"), extend("k", "t", second), {Kind: Remove, Key: "k"}} {
+			t.Run(fmt.Sprint(name, ", ", ask.Kind), func(t *testing.T) {
+				inBubble(t, 3, func(c *cluster) {
+					other := c.redlockd()
+					time.Sleep(3 * second)
+					c.tell(do(c.q, acquire("k", "t", second)))
+					again(c, other)
+					time.Sleep(2 * second)
+					c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+					c.want(do(c.q, ask), Won)
+				})
+			})
+		}
+	}
+}
+
+// V15: a late release through the redlockd that told its client spares the lock that
+// another one has given since.
+func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		c.tell(do(c.q, acquire("k", "t", second)))
+		time.Sleep(second + time.Millisecond)
+		c.want(do(c.q, release("k", "t")), Absent)
+		synctest.Wait() // what a quorum has not waited for arrives
+		c.tell(do(other, acquire("k", "u", second)))
+		c.want(do(c.q, release("k", "t")), Held)
+		c.want(do(c.q, extend("k", "t", second)), Held)
+		if n := c.copies("k", "u"); n != 3 {
+			t.Errorf("%d copies of the next lock, want 3", n)
+		}
+		time.Sleep(second - 10*time.Millisecond)
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+	})
+}
+
+// V15: a lock that an extend has reached on a minority is over when it is on a
+// quorum, and what the extend has left goes with it.
+func TestV15OverThoughAMinorityWasProlonged(t *testing.T) {
+	for _, ask := range []Op{release("k", "t"), extend("k", "t", second)} {
+		t.Run(fmt.Sprint(ask.Kind), func(t *testing.T) {
+			inBubble(t, 5, func(c *cluster) {
+				c.tell(do(c.q, acquire("k", "t", second)))
+				for _, m := range c.masters[2:] {
+					m.refuse("BUSY a script is running")
+				}
+				c.want(do(c.q, extend("k", "t", 10*second)), Undecided)
+				for _, m := range c.masters[2:] {
+					m.refuse("")
+				}
+				time.Sleep(second + time.Millisecond)
+				c.want(do(c.q, ask), Absent)
+				synctest.Wait()
+				if n := c.copies("k", "t"); ask.Kind == Release && n > 0 || n > 2 {
+					t.Errorf("%d copies are left", n)
+				}
+				c.want(do(c.q, acquire("k", "u", second)), Won)
+			})
+		})
+	}
+}
+
+// V15: what a read tells of a lock that this redlockd has given is to the
+// millisecond what is left of it.
+func TestV15ReadTellsTheTerm(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*second)))
+		time.Sleep(4 * second)
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL != 6*second {
+			t.Errorf("%v are left, want 6s", o.State.TTL)
+		}
+		c.tell(do(c.q, extend("k", "t", 8*second)))
+		time.Sleep(second)
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL != 7*second {
+			t.Errorf("%v are left after an extend, want 7s", o.State.TTL)
+		}
+	})
+}

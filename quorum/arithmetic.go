@@ -25,9 +25,10 @@ const nameSlack = maxNames*residues*time.Millisecond + expirySpread
 func majority(n int) int { return n/2 + 1 }
 
 // padding is what the hold of a lock has beyond its TTL, drift apart: one
-// timeout for the attempt, one for a clock step that nobody sees, and the
-// time that a reply may take (V2, V3).
-func (c *Config) padding() time.Duration { return 2*c.Timeout + c.RetryBudget }
+// timeout from the attempt's first byte to the reply's last, and one for a clock
+// step that nobody sees (V2, V3). What comes before the attempt that wins, such as
+// others that were split, needs none: each attempt has a hold of its own.
+func (c *Config) padding() time.Duration { return 2 * c.Timeout }
 
 // drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
 func (c *Config) drift(padded time.Duration) time.Duration {
@@ -63,7 +64,8 @@ func (c *Config) lookSlack() time.Duration {
 // time, so that no vote that comes in time is lost by that (V6).
 func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Millisecond }
 
-// stay bounds every operation's time in redlockd (V2).
+// stay bounds the time from an operation's arrival to the end of its last attempt
+// (V2, V5).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
 // watched is whether a clock that was last looked at so long ago was looked at

@@ -54,6 +54,21 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
 
+// expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which
+// do not tell it: PTTL and TIME are read until both were in one millisecond.
+const expiryOld = `
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local before, left, after
+for try = 1, 100 do
+  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
+  if before == after then break end
+end
+if before ~= after then return -1 end
+`
+
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
 // has a later one, so that no script shortens what another one was told (V6).
 // What keeps its expiry gets the remainder of what is prolonged, since the
@@ -104,6 +119,20 @@ return 2`)
 
 	// extendScript: deadline, token, expiry.
 	extendScript = newScript(ifOurs + raise).or(newScript(ifOurs + raiseOld))
+
+	// renewScript: deadline, token, expiry of what is prolonged, the name to be
+	// changed and the new one (renew.go).
+	renewScript = newScript(ifOurs + `
+if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raise).or(newScript(ifOurs + expiryOld + `
+if after + left == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raiseOld))
 
 	// shortenScript: deadline, token, expiry, which may be an earlier one, and a
 	// new token if there are four arguments.
@@ -178,20 +207,10 @@ if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`).or(rollbackOldScript)
 
-	// rollbackOldScript is the same for masters before 7.0, which do not tell
-	// the expiry: PTTL and TIME are read until both were in one millisecond.
+	// rollbackOldScript is the same for masters before 7.0.
 	rollbackOldScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-local function now()
-  local t = redis.call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
-end
-local before, left, after
-for try = 1, 100 do
-  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
-  if before == after then break end
-end
-if before ~= after then return -1 end
+` + expiryOld + `
 if after + left ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)

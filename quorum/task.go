@@ -27,6 +27,8 @@ type task struct {
 	// expiry is that of what the attempt creates, and so its name, in the
 	// master's own milliseconds; prolongs that of what it prolongs (V6).
 	expiry, prolongs int64
+	// was is the name that a renewal gives another one.
+	was int64
 	// mark is the id of the mark that it was made under: a rollback is for no
 	// other, where its expiry may be another redlockd's.
 	mark string

@@ -18,7 +18,7 @@ var mutants = []mutant{
 	{"V2", "an OK has the time of all attempts", []change{{"quorum/renew.go",
 		"+ g.attempt.call.q.cfg.Timeout", "+ g.attempt.call.q.cfg.stay()"}}, votes},
 	{"V2", "what is late is not renewed", []change{{"proxy/renew.go",
-		"if len(p.head.outcomes) == 0 ||", "if true ||"}}, []string{"./proxy"}},
+		"if len(p.head.outcomes) == 0 ||", "if true ||"}}, access},
 	{"V2", "a renewal that was denied is told", []change{{"quorum/renew.go",
 		"if last && !g.denied {", "if last {"}}, votes},
 	{"V6", "what a renewal renamed is not rolled back", []change{{"quorum/rollback.go",

@@ -78,7 +78,7 @@ quorum {
   max_ttl = "5m"
 
   # How long clients that split the votes between them are tried again before
-  # they hear NOQUORUM.
+  # they hear NOQUORUM. No lock is held longer for it.
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with

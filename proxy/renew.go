@@ -4,7 +4,7 @@ import "github.com/redlockd/redlockd/quorum"
 
 // A grant that has waited for too long to be told, behind the replies before it,
 // is renewed when its turn comes (V2): the slot waits for that as it waited for its
-// outcomes. All that are ready and late are renewed side by side, so that a
+// outcomes. All that could be written together are renewed side by side, so that a
 // pipeline behind a slow reply waits for one more round trip and not for one each.
 
 // renewal is one outcome of a slot that is to be renewed.
@@ -13,17 +13,15 @@ type renewal struct {
 	outcome *quorum.Outcome
 }
 
-// late are the outcomes of the ready slots that must be renewed, none where the
-// first one need not be; their slots wait from now on. Needs mu.
+// late are the outcomes that must be renewed of the slots that are ready before
+// one that is not, none where the first slot has none; their slots wait from now on.
+// Needs mu.
 func (p *pipeline) late() []renewal {
 	if len(p.head.outcomes) == 0 || p.s.gone.Load() || !p.head.isLate(p.s.srv.grants) {
 		return nil
 	}
 	var all []renewal
-	for sl := p.head; sl != nil; sl = sl.next {
-		if sl.waiting > 0 {
-			continue
-		}
+	for sl := p.head; sl != nil && sl.waiting == 0; sl = sl.next {
 		for _, o := range sl.outcomes {
 			if p.s.srv.grants.mustRenew(o) {
 				sl.waiting++

@@ -22,11 +22,17 @@ type grant struct {
 
 	mu sync.Mutex
 	// renewals are what has renewed it, renewed when the last of them began;
-	// denied is whether one was not won, over whether the grant was taken back.
+	// denied is whether one was not won, over whether the grant was taken back, and
+	// rounds how often it was renewed.
 	renewals     []*Outcome
 	renewed      time.Duration
 	denied, over bool
+	rounds       int
 }
+
+// maxRenewals bounds how often a grant is renewed: a redlockd that comes too late
+// every time must not go on for ever.
+const maxRenewals = 4
 
 // limit is when the reply must have been written, by our clock (V2).
 func (g *grant) limit() time.Duration {
@@ -86,7 +92,7 @@ func (o *Outcome) Late() bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.denied && !g.over
+	return !g.denied && !g.over && g.rounds < maxRenewals
 }
 
 // Renew renews what is granted, and calls done once, maybe before it returns. What
@@ -95,6 +101,9 @@ func (o *Outcome) Late() bool {
 func (o *Outcome) Renew(client Client, done func()) {
 	g := o.grant
 	ops := g.locks()
+	g.mu.Lock()
+	g.rounds++
+	g.mu.Unlock()
 	round := &renewal{grant: g, done: done}
 	round.left.Store(int32(len(ops)))
 	for _, op := range ops {

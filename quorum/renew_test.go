@@ -127,6 +127,28 @@ func TestV2LateIsRenewed(t *testing.T) {
 	}
 }
 
+// V2: a redlockd that comes too late every time ends at some time, and tells that.
+func TestV2RenewalsEnd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		o := c.won(0)
+		n := 0
+		for ; o.Late() && n < 10*maxRenewals; n++ {
+			renew(o)
+			time.Sleep(2 * c.cfg.Timeout)
+		}
+		if n != maxRenewals {
+			t.Errorf("renewed %d times, want %d", n, maxRenewals)
+		}
+		if err := o.Confirm(); err == nil {
+			t.Error("it is told")
+		}
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
 // P5, V6: what was renewed and cannot be told is rolled back as before: what was
 // created is gone, and what its client had before is not.
 func TestV6RenewedIsRolledBack(t *testing.T) {

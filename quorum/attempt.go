@@ -268,8 +268,10 @@ func (a *attempt) countVotes() {
 // promises is whether winning grants the client something for a time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
-	case Acquire, AcquireOrExtend, Extend, transact:
+	case Acquire, AcquireOrExtend, Extend:
 		return true
+	case transact:
+		return a.op.TTL > 0 // else it only frees
 	default:
 		return false
 	}

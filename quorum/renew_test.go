@@ -224,6 +224,20 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 	})
 }
 
+// V2: a transaction that only frees promises nothing, and is told at any time.
+func TestV2FreeingIsNeverLate(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
+		o := c.want(do(c.q, Op{Kind: DecideAll, Key: "k", Keys: []string{"k"}, DecideAll: func([]State) []Change {
+			return []Change{{Key: "k", Delete: true}}
+		}}), Won)
+		time.Sleep(4 * c.cfg.Timeout)
+		if err := o.Confirm(); err != nil || o.Late() {
+			t.Errorf("it is late: %v %v", o.Late(), err)
+		}
+	})
+}
+
 // V9: an extend whose heal comes to no end is answered later than a timeout after
 // it began, and is not lost by that.
 func TestV9SlowHealIsRenewed(t *testing.T) {

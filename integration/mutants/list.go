@@ -21,6 +21,8 @@ var mutants = []mutant{
 		"if len(p.head.outcomes) == 0 ||", "if true ||"}}, access},
 	{"V2", "a renewal that was denied is told", []change{{"quorum/renew.go",
 		"if last && !g.denied {", "if last {"}}, votes},
+	{"V2", "what only frees is to be told in time", []change{{"quorum/attempt.go",
+		"return a.op.TTL > 0 // else it only frees", "return true"}}, votes},
 	{"V2", "renewed for ever", []change{{"quorum/renew.go",
 		"&& g.rounds < maxRenewals", ""}}, votes},
 	{"V6", "what a renewal renamed is not rolled back", []change{{"quorum/rollback.go",

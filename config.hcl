@@ -79,7 +79,8 @@ quorum {
   max_ttl = "5m"
 
   # How long redlockd retries for clients that have split the votes between
-  # them, before it replies NOQUORUM.
+  # them, before it replies NOQUORUM. No lock is
+  # held longer for it.
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with

@@ -37,6 +37,8 @@ type fakeQuorum struct {
 	undone   chan string
 	asked    chan string
 	late     error
+	stale    map[string]bool // keys whose grants must be renewed
+	renewals map[string]func()
 	limit    time.Duration
 	status   quorum.Status
 	opened   []int
@@ -58,7 +60,8 @@ func newFakeQuorum() *fakeQuorum {
 		undone:  make(chan string, 4096),
 		asked:   make(chan string, 65536),
 		limit:   time.Minute,
-		log:     io.Discard,
+		stale:   make(map[string]bool), renewals: make(map[string]func()),
+		log: io.Discard,
 	}
 }
 
@@ -227,6 +230,38 @@ func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
 	defer q.mu.Unlock()
 	_, ok := q.granted[o]
 	return q.limit, ok
+}
+
+func (q *fakeQuorum) mustRenew(o *quorum.Outcome) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stale[q.granted[o]]
+}
+
+// renew ends when the test lets it (renewed).
+func (q *fakeQuorum) renew(o *quorum.Outcome, _ quorum.Client, done func()) {
+	q.mu.Lock()
+	key := q.granted[o]
+	q.renewals[key] = done
+	q.mu.Unlock()
+	q.asked <- "renew " + key
+}
+
+func (q *fakeQuorum) makeStale(keys ...string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, key := range keys {
+		q.stale[key] = true
+	}
+}
+
+func (q *fakeQuorum) renewed(key string) {
+	q.mu.Lock()
+	done := q.renewals[key]
+	delete(q.renewals, key)
+	delete(q.stale, key)
+	q.mu.Unlock()
+	done()
 }
 
 func (q *fakeQuorum) told(o *quorum.Outcome) {

@@ -11,6 +11,8 @@ import (
 type grants interface {
 	confirm(o *quorum.Outcome) error
 	writeBefore(o *quorum.Outcome) (time.Duration, bool)
+	mustRenew(o *quorum.Outcome) bool
+	renew(o *quorum.Outcome, client quorum.Client, done func())
 	undo(o *quorum.Outcome)
 	told(o *quorum.Outcome)
 }
@@ -19,5 +21,10 @@ type quorumGrants struct{}
 
 func (quorumGrants) confirm(o *quorum.Outcome) error                     { return o.Confirm() }
 func (quorumGrants) writeBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
+func (quorumGrants) mustRenew(o *quorum.Outcome) bool                    { return o.Late() }
 func (quorumGrants) undo(o *quorum.Outcome)                              { o.Undo() }
 func (quorumGrants) told(o *quorum.Outcome)                              { o.Told() }
+
+func (quorumGrants) renew(o *quorum.Outcome, client quorum.Client, done func()) {
+	o.Renew(client, done)
+}

@@ -248,13 +248,20 @@ func (p *pipeline) failed(w *batch, n int, err error) {
 	p.stopped()
 }
 
-// take moves the ready slots at the head into the batch. There are none only
-// after abort.
+// take moves the ready slots at the head into the batch, up to one that must be
+// renewed first. There may be none.
 func (p *pipeline) take(w *batch) {
+	p.renew(p.moveTo(w))
+}
+
+func (p *pipeline) moveTo(w *batch) []renewal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.clear()
 	for size := 0; p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch && size < maxBatchBytes; {
+		if late := p.late(); late != nil {
+			return late
+		}
 		sl := p.head
 		size += sl.size
 		p.head = sl.next
@@ -264,6 +271,7 @@ func (p *pipeline) take(w *batch) {
 		sl.next = nil
 		w.slots = append(w.slots, sl)
 	}
+	return nil
 }
 
 // wrote ends a batch that was written, and is whether more is ready; otherwise

@@ -25,9 +25,10 @@ const nameSlack = maxNames*residues*time.Millisecond + expirySpread
 func majority(n int) int { return n/2 + 1 }
 
 // padding is what the hold of a lock has beyond its TTL, drift apart: one
-// timeout for the attempt, one for a clock step that nobody sees, and the
-// time that a reply may take (V2, V3).
-func (c *Config) padding() time.Duration { return 2*c.Timeout + c.RetryBudget }
+// timeout from the attempt's first byte to the reply's last, and one for a clock
+// step that nobody sees (V2, V3). What comes before the attempt that wins, such as
+// others that were split, needs none: each attempt has a hold of its own.
+func (c *Config) padding() time.Duration { return 2 * c.Timeout }
 
 // drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
 func (c *Config) drift(padded time.Duration) time.Duration {
@@ -53,11 +54,10 @@ func (c *Config) remaining(left, padding time.Duration) time.Duration {
 }
 
 // unused is what a copy of a lock that got this padding has left at least while
-// its client may count on the lock, which was told within the stay (V2): what has
-// less is over.
-func (c *Config) unused(padding time.Duration) time.Duration {
-	left := min(padding, c.padding()) - c.stay()
-	return max(0, time.Duration(float64(left)*(1+c.ClockDrift))).Truncate(time.Millisecond)
+// its client may count on the lock, which was told within the greatest timeout in
+// use (V2): what has less is over.
+func (c *Config) unused(padding, timeout time.Duration) time.Duration {
+	return max(0, time.Duration(float64(padding-timeout)*(1+c.ClockDrift))).Truncate(time.Millisecond)
 }
 
 // lookSlack is by how much the latest possible reading of a master's clock
@@ -71,7 +71,8 @@ func (c *Config) lookSlack() time.Duration {
 // time, so that no vote that comes in time is lost by that (V6).
 func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Millisecond }
 
-// stay bounds every operation's time in redlockd (V2).
+// stay bounds the time from an operation's arrival to the end of its last attempt
+// (V2, V5).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
 // watched is whether a clock that was last looked at so long ago was looked at

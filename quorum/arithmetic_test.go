@@ -14,13 +14,13 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// V3: the hold covers the TTL, one timeout for the attempt, one for a clock
-// step, the time a reply may take, and drift over all of it.
+// V3: the hold covers the TTL, one timeout until the reply has left, one for a
+// clock step, and drift over all of it.
 func TestHold(t *testing.T) {
 	cfg := DefaultConfig()
 	for ttl, want := range map[time.Duration]time.Duration{
-		10 * time.Second: 10*time.Second + 300*time.Millisecond + 105*time.Millisecond,
-		time.Millisecond: time.Millisecond + 300*time.Millisecond + 6*time.Millisecond,
+		10 * time.Second: 10*time.Second + 100*time.Millisecond + 103*time.Millisecond,
+		time.Millisecond: time.Millisecond + 100*time.Millisecond + 4*time.Millisecond,
 	} {
 		if got := cfg.hold(ttl, cfg.padding()); got != want {
 			t.Errorf("hold(%v) = %v, want %v", ttl, got, want)
@@ -110,8 +110,8 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 			ago += time.Millisecond
 		}
 		hides := time.Duration(float64(ago)*cfg.ClockDrift+clockStep*float64(time.Millisecond)) + timeout/2
-		// The reply may leave as late as stay.
-		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.stay(); hides > spare {
+		// The reply may leave a timeout after the attempt began.
+		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.Timeout; hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
 		if !cfg.watched(lookEvery + timeout) {

@@ -77,7 +77,10 @@ func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
 		return a.nameSteps(t, l, latest, now)
 	}
 	t.prolongs = expiryOf(latest, a.hold, 0)
-	if a.op.Kind == Acquire || a.op.Kind == AcquireOrExtend {
+	if a.names && a.op.renews != nil {
+		t.was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, l)
+	}
+	if a.names {
 		t.expiry, ok = a.nameOf(l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return ok

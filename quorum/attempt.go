@@ -20,6 +20,8 @@ type attempt struct {
 	first int
 	// hold is what the masters are given, mark what their marks must bear.
 	hold, mark time.Duration
+	// names is whether it gives copies a name of its own (V6).
+	names bool
 	// shortens is whether it may make an expiry earlier, after before, which
 	// may not, has won and found a later one (V6).
 	shortens bool
@@ -78,6 +80,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	} else {
 		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
 	}
+	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
 		a.mark = roundHold(a.hold)
@@ -269,8 +272,10 @@ func (a *attempt) countVotes() {
 // promises is whether winning grants the client something for a time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
-	case Acquire, AcquireOrExtend, Extend, transact:
+	case Acquire, AcquireOrExtend, Extend:
 		return true
+	case transact:
+		return a.op.TTL > 0 // else it only frees
 	default:
 		return false
 	}

@@ -99,6 +99,7 @@ func (d *database) firstMarks(sights []sight) []*mark {
 	}
 	for _, m := range marks {
 		m.settings = d.agreed.greatest()
+		m.least = m.padding // there are no locks yet
 		m.seats = d.agreed.all(func(string) bool { return true })
 	}
 	return marks

@@ -188,7 +188,7 @@ func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
 // finishAt is finish for what has ended at the time now.
 func (c *call) finishAt(o *Outcome, now time.Duration) {
 	c.q.events.ended(c.op.Kind, o.Verdict)
-	if c.op.Kind != Read && (o.Verdict == Won || o.Verdict == Undecided) {
+	if c.op.Kind != Read && c.op.renews == nil && (o.Verdict == Won || o.Verdict == Undecided) {
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()

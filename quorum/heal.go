@@ -10,7 +10,7 @@ import (
 // asksForLess is whether what was won has found a later expiry than the client
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
-	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend
+	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil
 	return may && !a.waits() && slices.ContainsFunc(a.ballots, func(b ballot) bool { return b.vote == longer })
 }
 
@@ -32,7 +32,7 @@ func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
 	for i, b := range a.ballots {
-		if a.op.Kind == Extend && (b.vote == absent || b.lost) {
+		if a.op.Kind == Extend && a.op.renews == nil && (b.vote == absent || b.lost) {
 			healed |= 1 << i
 		}
 	}

@@ -165,7 +165,7 @@ func TestMarkText(t *testing.T) {
 	for _, m := range []mark{
 		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: generation{7, closed, "h,i!", "h,j"}, greatest: 500 * time.Millisecond,
 			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15},
-			seats: seats{"0f": {2, "ab", 12}, "1e": {1, vacant, 0}}, settings: settings{time.Minute, time.Second, 2 * time.Second}, doubt: time.Hour,
+			seats: seats{"0f": {2, "ab", 12}, "1e": {1, vacant, 0}}, settings: settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
 			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}},
 		{name: "-"}, {id: "x"},
 	} {

@@ -42,10 +42,10 @@ func (t *keyTable) hash(n lockName) uint64 {
 // keep notes the names that a won attempt has created its locks under. Needs the
 // attempt's mu.
 func (t *keyTable) keep(a *attempt) {
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
+	switch {
+	case a.names:
 		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(task *task) int64 { return task.expiry })
-	case transact:
+	case a.op.Kind == transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.creates() {
 				t.keepOne(a, lockName{s.key, s.change.Token}, s.hold, func(task *task) int64 {

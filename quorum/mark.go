@@ -74,10 +74,10 @@ const (
 	whyDoubt       = "its clock may have stepped together with others"
 )
 
-// markVersion is the first field. A mark of version 2 lacks the last six.
+// markVersion is the first field. A mark of version 2 lacks the last seven.
 const (
 	markVersion  = "3"
-	markFields   = 22
+	markFields   = 23
 	fieldsBefore = 16
 )
 
@@ -95,7 +95,7 @@ func (m *mark) String() string {
 		itoa(m.greatest.Milliseconds()), itoa(m.beat),
 		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.seats.String(), itoa(m.hold.Milliseconds()), itoa(m.timeout.Milliseconds()), itoa(m.doubt.Milliseconds()),
-		residuesString(m.residues), itoa(m.padding.Milliseconds())}
+		residuesString(m.residues), itoa(m.padding.Milliseconds()), itoa(m.least.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -105,14 +105,14 @@ var errNotAMark = errors.New("the key " + MarkKey + " holds a value that is not 
 func parseMark(s string) (*mark, error) {
 	f := strings.Split(s, " ")
 	if len(f) == fieldsBefore && f[0] == "2" {
-		f = append(f, "-", "0", "0", "0", "-", "0")
+		f = append(f, "-", "0", "0", "0", "-", "0", "0")
 		f[0] = markVersion
 	}
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, errNotAMark
 	}
-	var nums [11]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21} {
+	var nums [12]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, errNotAMark
@@ -124,7 +124,7 @@ func parseMark(s string) (*mark, error) {
 		greatest:   time.Duration(nums[3]) * time.Millisecond, beat: nums[4],
 		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14]),
 		settings: settings{hold: time.Duration(nums[7]) * time.Millisecond, timeout: time.Duration(nums[8]) * time.Millisecond,
-			padding: time.Duration(nums[10]) * time.Millisecond},
+			padding: time.Duration(nums[10]) * time.Millisecond, least: time.Duration(nums[11]) * time.Millisecond},
 		doubt: time.Duration(nums[9]) * time.Millisecond}
 	var err error
 	if m.seats, err = parseSeats(f[16]); err != nil {

@@ -20,12 +20,12 @@ type openAttempt struct {
 // open notes an attempt before its first byte goes out, and returns whether
 // others with one of its names are open.
 func (t *keyTable) open(a *attempt) (others bool) {
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
+	switch {
+	case a.names:
 		a.openOne = openAttempt{attempt: a, name: lockName{a.op.Key, a.op.Token}}
 		a.earlier = t.kept(a.openOne.name)
 		return t.note(&a.openOne)
-	case transact:
+	case a.op.Kind == transact:
 		for i := range a.op.steps {
 			if s := &a.op.steps[i]; s.creates() {
 				o := &openAttempt{attempt: a, name: lockName{s.key, s.change.Token}}
@@ -50,10 +50,10 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 
 // close forgets it.
 func (t *keyTable) close(a *attempt) {
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
+	switch {
+	case a.names:
 		t.forget(a, a.op.Key)
-	case transact:
+	case a.op.Kind == transact:
 		for i := range a.op.steps {
 			if s := &a.op.steps[i]; s.creates() {
 				t.forget(a, s.key)

@@ -84,6 +84,8 @@ type Op struct {
 
 	// steps are what transact does.
 	steps []step
+	// renews is whose lock an Extend renews (renew.go).
+	renews *attempt
 
 	// Arm, for Kind Read, is set up when the read goes out: from then on any
 	// change of the key through this redlockd marks it (S4, WATCH).
@@ -166,7 +168,8 @@ func (o *Outcome) OnUndo(w Withdrawal) { o.withdrawn = w }
 // Confirm looks at the clock, and must be called right before the reply is
 // written (V2). A nil error says that the outcome may be told. Otherwise it
 // came too late, was rolled back, and the error's text is the reply instead.
-// Outcomes that promise nothing are always confirmed.
+// Outcomes that promise nothing are always confirmed. What is Late may be renewed
+// before (Renew).
 func (o *Outcome) Confirm() error {
 	if o.grant == nil {
 		return nil

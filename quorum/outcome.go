@@ -98,51 +98,6 @@ func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 	return t.most, max(a.call.q.remaining(left[len(left)-t.quorum]), time.Millisecond), true
 }
 
-// grant is what an outcome promises, and how it is taken back.
-type grant struct {
-	attempt *attempt
-	// looked is when confirm has looked at the clock.
-	looked time.Duration
-}
-
-// limit is when the reply must have been written, by our clock (V2).
-func (g *grant) limit() time.Duration {
-	return g.attempt.began + g.attempt.call.q.cfg.stay()
-}
-
-func (g *grant) left() time.Duration {
-	return max(0, g.limit()-g.looked)
-}
-
-func (g *grant) confirm() error {
-	if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {
-		return nil
-	}
-	g.attempt.call.q.events.lateGrants.Add(1)
-	g.undo()
-	return g.attempt.tooLate()
-}
-
-// undo rolls back; doing it twice does no harm, since the rollback names the
-// attempt.
-func (g *grant) undo() {
-	if g.attempt.op.Kind == Extend {
-		g.told() // the client cannot hear of it later
-	}
-	g.attempt.rollback(mayHaveCreated)
-	if before := g.attempt.before; before != nil {
-		before.rollback(mayHaveCreated)
-	}
-	g.attempt.told()
-	g.attempt.call.touch()
-}
-
-// told ends what is kept to be undone: the client counts from now at the latest.
-func (g *grant) told() {
-	g.attempt.noteTerms(g.attempt.call.q.now())
-	g.attempt.told()
-}
-
 // mayLive is whether what is used up on the q-th of the masters that have
 // answered may not be with the others: after an extend they may have it for
 // longer, and a master in quarantine may have it for too short (V10). Needs

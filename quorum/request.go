@@ -84,6 +84,8 @@ func (t *task) call() (*serverScript, []string) {
 		return acquireOrShortenScript, []string{deadline, t.token, prolongs, creates, limit}
 	case t.kind == AcquireOrExtend:
 		return acquireOrExtendScript, []string{deadline, t.token, prolongs, creates, limit}
+	case t.kind == Extend && t.att.op.renews != nil:
+		return renewScript, []string{deadline, t.token, prolongs, itoa(t.was), creates}
 	case t.kind == Extend && t.att.op.Replace:
 		return shortenScript, []string{deadline, t.token, prolongs, limit, t.att.op.NewToken}
 	case t.kind == Extend && t.att.shortens:

@@ -11,7 +11,7 @@ func (a *attempt) late(i int, b ballot) {
 		a.ballots[i] = b
 		a.countLate(i)
 	}
-	spare := !mayHaveCreated(b.vote) && a.undone>>i&1 != 0
+	spare := !a.mayBear(b.vote) && a.undone>>i&1 != 0
 	again := waited && a.lost && a.undone>>i&1 == 0 && (b.vote == created || b.vote == silent) && a.wentOut(i)
 	if again {
 		a.undone |= 1 << i
@@ -55,7 +55,7 @@ func (a *attempt) rollback(which func(vote) bool) {
 	a.mu.Lock()
 	a.lost = true
 	for i := range a.ballots {
-		if a.wentOut(i) && which(a.ballots[i].vote) {
+		if v := a.ballots[i].vote; a.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
 			at |= 1 << i
 		}
 	}
@@ -75,14 +75,20 @@ func mayHaveCreated(v vote) bool {
 	return v != refused && v != absent && v != prolonged && v != longer
 }
 
+// mayBear is whether a vote leaves it open that a copy bears the attempt's name:
+// also one that a renewal has prolonged.
+func (a *attempt) mayBear(v vote) bool {
+	return mayHaveCreated(v) || v == prolonged && a.names && a.op.renews != nil
+}
+
 // rollbackAt sends the rollback to one master: behind the operation on the
 // same connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
 	t := &a.tasks[i]
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
+	switch {
+	case a.names:
 		a.undo(i, t.key, t.token, t.expiry, a.hold)
-	case transact:
+	case a.op.Kind == transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.creates() {
 				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)

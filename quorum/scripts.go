@@ -90,6 +90,21 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
 
+// expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which
+// do not tell it: PTTL and TIME are read until both were in one millisecond.
+const expiryOld = `
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local before, left, after
+for try = 1, 100 do
+  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
+  if before == after then break end
+end
+if before ~= after then return -1 end
+`
+
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
 // has a later one, so that no script shortens what another one was told (V6).
 // What keeps its expiry gets the remainder of what is prolonged, since the
@@ -140,6 +155,20 @@ return 2`)
 
 	// extendScript: deadline, token, expiry, the least that is not over.
 	extendScript = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
+
+	// renewScript: deadline, token, expiry of what is prolonged, the name to be
+	// changed and the new one (renew.go).
+	renewScript = newScript(ifOurs + `
+if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raise).or(newScript(ifOurs + expiryOld + `
+if after + left == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raiseOld))
 
 	// shortenScript: likewise, but the expiry may be an earlier one; and a new token
 	// if there are five arguments.
@@ -227,20 +256,10 @@ if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`).or(rollbackOldScript)
 
-	// rollbackOldScript is the same for masters before 7.0, which do not tell
-	// the expiry: PTTL and TIME are read until both were in one millisecond.
+	// rollbackOldScript is the same for masters before 7.0.
 	rollbackOldScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-local function now()
-  local t = redis.call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
-end
-local before, left, after
-for try = 1, 100 do
-  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
-  if before == after then break end
-end
-if before ~= after then return -1 end
+` + expiryOld + `
 if after + left ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
@@ -265,7 +284,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 22 then return '' end
+  if f[1] ~= '3' or #f ~= 23 then return '' end
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
@@ -286,7 +305,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 22 then return '' end
+  if f[1] ~= '3' or #f ~= 23 then return '' end
   local order, seats = {}, {}
   local function add(list)
     for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do

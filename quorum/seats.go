@@ -125,13 +125,16 @@ type agreement struct {
 	holders atomic.Pointer[map[string]string]
 	// settings are the greatest in use.
 	settings settings
-	// padding is what living locks have at least, raised what they all have from
-	// then on (readPadding); greatestHold is the greatest hold of any mark.
-	padding, raised, from, greatestHold time.Duration
+	// greatestHold is that of any mark; bearing is since when each master's mark
+	// was seen to bear the greatest padding, smallest the smallest that was seen
+	// (padding.go).
+	greatestHold, smallest time.Duration
+	bearing                map[string]time.Duration
 }
 
 func newAgreement(cfg *Config, now clock) *agreement {
-	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{}, settings: cfg.settings()}
+	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{}, settings: cfg.settings(),
+		smallest: cfg.settings().padding, bearing: map[string]time.Duration{}}
 	c.holders.Store(&map[string]string{})
 	return c
 }
@@ -140,14 +143,9 @@ func newAgreement(cfg *Config, now clock) *agreement {
 func (c *agreement) saw(m *mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.sawPadding(m)
 	c.settings = c.settings.greatest(m.settings)
 	c.greatestHold = max(c.greatestHold, m.greatest)
-	switch {
-	case m.padding > 0 && c.padding == 0:
-		c.padding, c.raised = m.padding, m.padding
-	case m.padding > c.raised:
-		c.raised, c.from = m.padding, c.now()+c.greatestHold
-	}
 	for name, s := range m.seats {
 		c.raise(name, s)
 	}
@@ -227,30 +225,15 @@ func (c *agreement) greatest() settings {
 	return c.settings
 }
 
-// readPadding is what a read takes off a lock: the padding that the marks bore
-// when it may have been taken. Where it was raised meanwhile, since a redlockd
-// with other settings has joined, the locks of before have less; taking off more
-// would tell a holder that it has none.
-func (c *agreement) readPadding() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.padding == 0:
-		return c.settings.padding
-	case c.raised > c.padding && c.now() >= c.from:
-		c.padding = c.raised
-	}
-	return c.padding
-}
-
 // settings are what several redlockd must agree on where their files differ, as
 // they do during a rolling restart: the marks bear the greatest of each, and
 // everybody waits by those.
 type settings struct {
 	// hold is what max_ttl asks for.
 	hold time.Duration
-	// timeout is that of one attempt, padding what each lock gets (V3).
-	timeout, padding time.Duration
+	// timeout is that of one attempt, padding what each lock gets (V3), least what
+	// every living lock has, 0 where nobody knows (padding.go).
+	timeout, padding, least time.Duration
 }
 
 func (c *Config) settings() settings {
@@ -259,5 +242,5 @@ func (c *Config) settings() settings {
 
 func (s settings) greatest(other settings) settings {
 	return settings{hold: max(s.hold, other.hold), timeout: max(s.timeout, other.timeout),
-		padding: max(s.padding, other.padding)}
+		padding: max(s.padding, other.padding), least: max(s.least, other.least)}
 }

@@ -103,6 +103,7 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
 	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
 	greatest, wait := l.db.greatestHold(l)
+	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
 	list, known := l.db.list().name, l.db.change.known()
 	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
 	foreign := l.db.change.foreign(list, known)

@@ -57,6 +57,10 @@ func (v *visit) serve(op Op) {
 		v.lost(false)
 		return
 	}
+	if o.Late() && v.rng.IntN(4) > 0 && !v.renewed(o, life) {
+		v.lost(false)
+		return
+	}
 	if v.caller.gone.Load() {
 		o.Undo()
 		v.lost(true)
@@ -77,6 +81,16 @@ func (v *visit) serve(op Op) {
 	}
 	v.tellAll(v.answerOf(o), o.Err)
 	o.Told()
+}
+
+// renewed renews what is late as a session does, and waits a moment again; it returns
+// false where the redlockd has ended meanwhile.
+func (v *visit) renewed(o *Outcome, life int) bool {
+	done := make(chan struct{})
+	o.Renew(&v.caller, func() { close(done) })
+	<-done
+	v.judge.noteRenewal(o.Late())
+	return v.node.pass(v.rng, 25, v.node.config().Timeout) == life
 }
 
 // pass is a moment, sometimes, and then the end of a freeze. It returns the

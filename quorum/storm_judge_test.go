@@ -75,6 +75,16 @@ func newWitness(s *storm) *witness {
 	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, counts: map[string]int{}}
 }
 
+func (j *witness) noteRenewal(late bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if late {
+		j.count("renewed, and late again")
+	} else {
+		j.count("renewed, or denied")
+	}
+}
+
 func (j *witness) count(what string) { j.counts[what]++ }
 
 // leaseOf is that of a token. Needs mu.

@@ -31,6 +31,8 @@ type task struct {
 	expiry, prolongs int64
 	// limits are which copies are over.
 	limits limits
+	// was is the name that a renewal gives another one.
+	was int64
 	// mark is the id of the mark that it was made under: a rollback is for no
 	// other, where its expiry may be another redlockd's.
 	mark string

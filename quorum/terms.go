@@ -135,7 +135,7 @@ func (a *attempt) limits(i int, l *lane) limits {
 	if lives && a.op.Kind != Read {
 		return limits{} // the usual case: the client counts on it, and the master need not look
 	}
-	out := limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding()))}
+	out := limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding(), a.call.q.agreed.greatest().timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told:
 	case named:

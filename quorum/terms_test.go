@@ -134,7 +134,7 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 		for _, ask := range []Op{release("k", "t"), extend("k", "t", second), {Kind: Remove, Key: "k"}, {Kind: Read, Key: "k"}} {
 			t.Run(fmt.Sprint(name, ", ", ask.Kind), func(t *testing.T) {
 				inBubble(t, 3, func(c *cluster) {
-					stay, had := c.cfg.stay(), Won
+					late, had := c.cfg.Timeout, Won
 					if ask.Kind == Read {
 						had = Held
 					}
@@ -142,7 +142,7 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 					other := c.redlockd()
 					time.Sleep(5 * second)
 					o := c.want(do(c.q, acquire("k", "t", second)), Won)
-					time.Sleep(stay)
+					time.Sleep(late)
 					c.tell(o)
 					time.Sleep(second - time.Millisecond)
 					c.want(do(other, ask), had)
@@ -164,7 +164,7 @@ func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", second)))
-		time.Sleep(second + c.cfg.stay() + c.cfg.drift(second) + expirySpread + c.cfg.grace())
+		time.Sleep(second + c.cfg.Timeout + c.cfg.drift(second) + expirySpread + c.cfg.grace())
 		c.want(do(other, release("k", "t")), Absent)
 		synctest.Wait()
 		if n := c.copies("k", "t"); n > 0 {

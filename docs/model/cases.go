@@ -21,13 +21,16 @@ type modelCase struct {
 const (
 	restart  = "OPS0=2 OPS1=1 LOSSES=1"
 	all      = "OPS0=2 OPS1=1 LOSSES=1 AOE EXTEND RELEASE"
-	long     = "OPS0=2 OPS1=1 LOSSES=1 TTL=2 BUDGET=1"
+	long     = "OPS0=2 OPS1=1 LOSSES=1 TTL=2"
 	flush    = "OPS0=1 OPS1=2 FLUSHES=1 AOE"
 	prolong  = "OPS0=2 OPS1=1 AOE"
 	extends  = "OPS0=3 OPS1=1 LOSSES=1 EXTEND ONCE"
 	extends4 = "OPS0=4 OPS1=1 LOSSES=1 EXTEND ONCE"
 	releases = "OPS0=3 OPS1=1 RELEASE CUTS=1"
-	healing  = "OPS0=3 OPS1=0 EXTEND RELEASE RELEASED"
+	// What could not be told in time is renewed, and told then (V2): who was not told
+	// extends.
+	renewed = "OPS0=3 OPS1=1 LOSSES=1 EXTEND STRANGER ONCE"
+	healing = "OPS0=3 OPS1=0 EXTEND RELEASE RELEASED"
 	// A loss without the end of connections, and extends.
 	lateAcquire = "OPS0=2 OPS1=1 FLUSHES=1 EXTEND ONCE"
 	equal       = "OPS0=2 OPS1=2 EQUAL"
@@ -39,6 +42,7 @@ var cases = []modelCase{
 	{"restart", restart, "", holds},
 	{"all operations", all, "", holds},
 	{"longer times", long, "", holds},
+	{"renewed before it is told", renewed, "", holds},
 	{"flush", flush, "", holds},
 	{"extends", extends4, "", holds},
 	{"releases", releases, "", holds},

@@ -27,7 +27,7 @@
  * never again), EQUAL (one token for all), LOSSES (restarts), FLUSHES (losses
  * that keep the connections), UNSEEN (losses that nobody sees), CUTS (of
  * connections), HEARD (nobody gives up before all have answered), STRANGER
- * (who was not told may extend), TTL, TIMEOUT, BUDGET. FULL asserts only that
+ * (who was not told may extend), TTL, TIMEOUT. FULL asserts only that
  * a lock on all masters is exclusive, RELEASED that what was released is not
  * healed. SORT makes the search smaller, see README.md.
  */
@@ -37,9 +37,6 @@
 #endif
 #ifndef TIMEOUT
 #define TIMEOUT 1
-#endif
-#ifndef BUDGET
-#define BUDGET 0
 #endif
 #ifndef OPS0
 #define OPS0 2
@@ -65,16 +62,15 @@
 #define CUTS 0
 #endif
 
-#define STAY (TIMEOUT + BUDGET) /* the latest reply, from the first byte (V2) */
 #ifdef NO_PADDING
 #define HOLD TTL
 #else
-#define HOLD (TTL + TIMEOUT + STAY)
+#define HOLD (TTL + 2 * TIMEOUT)
 #endif
 #ifdef SHORT_QUARANTINE
 #define WAIT TTL
 #else
-#define WAIT (TTL + TIMEOUT + STAY)
+#define WAIT (TTL + 2 * TIMEOUT)
 #endif
 
 mtype = { idle, asked, won };
@@ -111,7 +107,7 @@ typedef Node {
 	byte done;   /* operations begun */
 	mtype op;
 	mtype phase;
-	byte age;    /* since the first byte; more than STAY is late */
+	byte age;    /* since the first byte; more than TIMEOUT is late */
 	byte holds;  /* how long its client was told to have the lock */
 	bool told;   /* it may extend: it was told, and has not begun anew */
 	bool all;    /* all masters had the lock when it was told */
@@ -364,7 +360,7 @@ inline heals(n) { name = NAME(n); age = r[n].age; heal_at(0, n); heal_at(1, n); 
 #ifdef NO_LOOK
 #define IN_TIME(n) true
 #else
-#define IN_TIME(n) (r[n].age <= STAY || TIMELESS(n))
+#define IN_TIME(n) (r[n].age <= TIMEOUT || TIMELESS(n))
 #endif
 /* Between the verdict and the reply of an acquire nothing is done. */
 #define MAY_TELL(n) (IN_TIME(n) && (r[n].phase == won || r[n].phase == asked && r[n].op != extend && YES(n) >= 2))
@@ -619,7 +615,7 @@ inline tick_master(j) {
 
 inline tick_node(j, n) {
 	if
-	:: r[n].phase != idle && r[n].age <= STAY -> r[n].age++
+	:: r[n].phase != idle && r[n].age <= TIMEOUT -> r[n].age++
 	:: else
 	fi;
 	if

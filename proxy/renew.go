@@ -1,0 +1,53 @@
+package proxy
+
+import "github.com/redlockd/redlockd/quorum"
+
+// A grant that has waited for too long to be told, behind the replies before it,
+// is renewed when its turn comes (V2): the slot waits for that as it waited for its
+// outcomes. All that could be written together are renewed side by side, so that a
+// pipeline behind a slow reply waits for one more round trip and not for one each.
+
+// renewal is one outcome of a slot that is to be renewed.
+type renewal struct {
+	slot    *slot
+	outcome *quorum.Outcome
+}
+
+// late are the outcomes that must be renewed of the slots that are ready before
+// one that is not, none where the first slot has none; their slots wait from now on.
+// Needs mu.
+func (p *pipeline) late() []renewal {
+	if len(p.head.outcomes) == 0 || p.s.gone.Load() || !p.head.isLate(p.s.srv.grants) {
+		return nil
+	}
+	var all []renewal
+	for sl := p.head; sl != nil && sl.waiting == 0; sl = sl.next {
+		for _, o := range sl.outcomes {
+			if p.s.srv.grants.mustRenew(o) {
+				sl.waiting++
+				all = append(all, renewal{sl, o})
+			}
+		}
+	}
+	return all
+}
+
+func (sl *slot) isLate(g grants) bool {
+	for _, o := range sl.outcomes {
+		if g.mustRenew(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// renew begins the renewals.
+func (p *pipeline) renew(all []renewal) {
+	for _, r := range all {
+		p.s.srv.grants.renew(r.outcome, p.s, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.filled(r.slot)
+		})
+	}
+}

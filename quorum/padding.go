@@ -1,0 +1,60 @@
+package quorum
+
+import "time"
+
+// The marks bear two paddings: the greatest, which each new lock gets, and the
+// least that a living lock may have, which a read takes off again (V3). They
+// differ after a redlockd with a longer timeout has joined, until the locks of
+// before are over: to take off more than such a lock has would tell its holder that
+// it has none. Whoever starts meanwhile cannot know of those locks, so the least
+// stands in the marks as well. It is raised by any redlockd that has itself seen the
+// greatest on a quorum for long enough. Where it is raised late, or never, reads
+// tell the newer locks by the difference too long, which gives nobody a lock: who
+// has it is what the masters say.
+
+// sawPadding notes what a mark bears, before the greatest settings are taken over.
+// Needs mu.
+func (c *agreement) sawPadding(m *mark) {
+	if m.padding > c.settings.padding {
+		clear(c.bearing)
+	}
+	if m.padding > 0 {
+		c.smallest = min(c.smallest, m.padding)
+	}
+	_, bore := c.bearing[m.name]
+	switch {
+	case m.db != 0:
+	case m.padding < c.settings.padding:
+		delete(c.bearing, m.name)
+	case !bore:
+		c.bearing[m.name] = c.now()
+	}
+}
+
+// raiseLeast takes the greatest padding for the least, once all locks with less are
+// over: the marks of a quorum have borne it since before the greatest hold began.
+// Whoever grants has looked at a quorum within lookAge, and so has met one of them.
+func (c *agreement) raiseLeast(list *masterList, slack time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since, n := c.now()-lookAge-c.greatestHold-slack-c.settings.timeout, 0
+	for _, l := range list.lanes {
+		if at, bears := c.bearing[l.name]; bears && at <= since {
+			n++
+		}
+	}
+	if n >= list.quorum {
+		c.settings.least = c.settings.padding
+	}
+}
+
+// readPadding is what a read takes off a lock. Where no mark tells, none has been
+// there for long.
+func (c *agreement) readPadding() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.settings.least > 0 {
+		return c.settings.least
+	}
+	return c.smallest
+}

@@ -1,0 +1,118 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// V3, P4: a redlockd with a longer timeout joins, so that the marks bear a greater
+// padding, and is restarted: whoever starts then takes no more off a lock of before
+// than it has, and its holder reads it to the end. So too where all are restarted.
+func TestV3PaddingOfBefore(t *testing.T) {
+	for _, restarts := range []int{0, 1, 2} {
+		inBubble(t, 3, func(c *cluster) {
+			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+			took := time.Now()
+			brief := c.cfg
+			c.cfg.Timeout = 300 * time.Millisecond
+			others := []*Quorum{c.redlockd()}
+			for range restarts {
+				time.Sleep(2 * time.Second)
+				c.stop(others[0])
+				others = []*Quorum{c.redlockd()}
+			}
+			c.cfg = brief
+			others = append(others, c.redlockd(), c.q)
+			time.Sleep(2 * time.Second)
+			for time.Since(took) < 9800*time.Millisecond {
+				for i, q := range others {
+					o := do(q, Op{Kind: Read, Key: "k"})
+					if o.Verdict == Absent || o.Verdict != Held && time.Since(took) > 9*time.Second {
+						t.Errorf("%d restarts: redlockd %d tells %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
+					}
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			for _, q := range others[1:] {
+				c.stop(q)
+			}
+			c.q = others[0]
+		})
+	}
+}
+
+// V3: once all locks of before are over the marks say so, and no read tells more
+// than was asked for; not before, and not where a quorum does not bear it.
+func TestV3LeastPaddingIsRaised(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
+		time.Sleep(time.Second)
+		greatest := c.masters[0].markOf(t).greatest
+		if least := c.masters[0].markOf(t).least; least != c.cfg.padding() {
+			t.Fatalf("the marks bear %v, want %v", least, c.cfg.padding())
+		}
+		before := c.cfg.padding()
+		c.cfg.Timeout = 300 * time.Millisecond
+		other := c.redlockd()
+		began := time.Now()
+		for c.masters[0].markOf(t).least == before {
+			if time.Since(began) > 5*greatest {
+				t.Fatal("it is not raised")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if after := time.Since(began); after < greatest {
+			t.Errorf("raised after %v, and locks of %v may live", after, greatest)
+		}
+		time.Sleep(2 * time.Second)
+		for i, f := range c.masters {
+			if m := f.markOf(t); m.least != c.cfg.padding() || m.padding != c.cfg.padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.least, m.padding, c.cfg.padding())
+			}
+		}
+		for i := range 20 {
+			time.Sleep(70 * time.Millisecond)
+			key := fmt.Sprint("k", i)
+			c.want(do(other, acquire(key, "t", 3*time.Second)), Won)
+			took := time.Now()
+			time.Sleep(2 * time.Second)
+			if o := do(c.q, Op{Kind: Read, Key: key}); o.State.TTL > 3*time.Second-time.Since(took) {
+				t.Errorf("%v are left of 3s after %v", o.State.TTL, time.Since(took))
+			}
+		}
+	})
+}
+
+// V3: nobody takes the padding of two of five marks for that of all: locks that the
+// three others took still have less.
+func TestV3PaddingOfAMinority(t *testing.T) {
+	c := &agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
+	list := &masterList{needs: needs{quorum: 3}}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		list.lanes = append(list.lanes, &lane{name: name})
+	}
+	saw := func(name string, padding time.Duration) {
+		m := &mark{name: name}
+		m.padding = padding
+		c.sawPadding(m)
+		c.settings = c.settings.greatest(m.settings)
+	}
+	now := time.Hour
+	c.now = func() time.Duration { return now }
+	for _, step := range []struct {
+		name    string
+		padding time.Duration
+		least   time.Duration
+	}{
+		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // an hour later each
+		{"a", 400, 300}, {"b", 400, 300}, {"c", 400, 400},
+	} {
+		saw(step.name, step.padding)
+		now += time.Hour
+		c.raiseLeast(list, time.Second)
+		if c.settings.least != step.least {
+			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.settings.least, step.least)
+		}
+	}
+}

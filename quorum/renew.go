@@ -1,0 +1,188 @@
+package quorum
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A reply must leave within a timeout of the first byte of the attempt that has
+// won (V2). One that had to wait for longer, for the replies before it or for what
+// may still act on a master, is renewed before it leaves: the lock is extended for
+// its whole TTL, and told if that is won and told in time. So the padding need not
+// cover that wait. Copies that still bear the attempt's name get a new one in
+// that, so that they can be rolled back as before (P5, V6).
+
+// grant is what an outcome promises, and how it is taken back.
+type grant struct {
+	attempt *attempt
+	// looked is when confirm has looked at the clock.
+	looked time.Duration
+
+	mu sync.Mutex
+	// renewals are what has renewed it, renewed when the last of them began;
+	// denied is whether one was not won, over whether the grant was taken back, and
+	// rounds how often it was renewed.
+	renewals     []*Outcome
+	renewed      time.Duration
+	denied, over bool
+	rounds       int
+}
+
+// maxRenewals bounds how often a grant is renewed: a redlockd that comes too late
+// every time must not go on for ever.
+const maxRenewals = 4
+
+// limit is when the reply must have been written, by our clock (V2).
+func (g *grant) limit() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return max(g.attempt.began, g.renewed) + g.attempt.call.q.cfg.Timeout
+}
+
+func (g *grant) left() time.Duration {
+	return max(0, g.limit()-g.looked)
+}
+
+func (g *grant) confirm() error {
+	if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {
+		return nil
+	}
+	g.attempt.call.q.events.lateGrants.Add(1)
+	g.undo()
+	return g.attempt.tooLate()
+}
+
+// undo rolls back; doing it twice does no harm, since the rollback names the
+// attempt.
+func (g *grant) undo() {
+	if a := g.attempt; a.op.Kind == Extend && a.op.renews == nil {
+		a.noteTerms(a.call.q.now()) // the client cannot hear of it later
+	}
+	g.attempt.rollback(mayHaveCreated)
+	if before := g.attempt.before; before != nil {
+		before.rollback(mayHaveCreated)
+	}
+	g.attempt.told()
+	g.attempt.call.touch()
+	g.mu.Lock()
+	g.over = true
+	renewals := g.renewals
+	g.mu.Unlock()
+	for _, o := range renewals {
+		o.Undo()
+	}
+}
+
+// told ends what is kept to be undone: the client counts from now at the latest.
+func (g *grant) told() {
+	g.attempt.noteTerms(g.attempt.call.q.now())
+	g.attempt.told()
+	g.mu.Lock()
+	renewals := g.renewals
+	g.mu.Unlock()
+	for _, o := range renewals {
+		o.Told()
+	}
+}
+
+// Late reports whether the outcome grants something that may be told only once
+// it is renewed.
+func (o *Outcome) Late() bool {
+	g := o.grant
+	if g == nil || g.attempt.call.q.now() <= g.limit() {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.denied && !g.over && g.rounds < maxRenewals
+}
+
+// Renew renews what is granted, and calls done once, maybe before it returns. What
+// was not renewed Confirm does not let be told. The outcome may be undone
+// meanwhile.
+func (o *Outcome) Renew(client Client, done func()) {
+	g := o.grant
+	ops := g.locks()
+	g.mu.Lock()
+	g.rounds++
+	g.mu.Unlock()
+	round := &renewal{grant: g, done: done}
+	round.left.Store(int32(len(ops)))
+	for _, op := range ops {
+		g.attempt.call.q.Do(op, client, round.heard)
+	}
+}
+
+// locks are the extends that renew a grant, one for each lock.
+func (g *grant) locks() []*Op {
+	a := g.attempt
+	if a.op.Kind != transact {
+		token := a.op.Token
+		if a.op.Replace {
+			token = a.op.NewToken
+		}
+		return []*Op{g.renews(a.op.Key, token, a.op.TTL)}
+	}
+	var ops []*Op
+	for i := range a.op.steps {
+		if c := a.op.steps[i].change; c != nil && !c.Delete {
+			ops = append(ops, g.renews(c.Key, c.Token, c.TTL))
+		}
+	}
+	return ops
+}
+
+func (g *grant) renews(key, token string, ttl time.Duration) *Op {
+	last := g.attempt
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range g.renewals {
+		if a := o.grant.attempt; a.op.Key == key {
+			last = a
+		}
+	}
+	return &Op{Kind: Extend, DB: last.op.DB, Key: key, Token: token, TTL: ttl, renews: last}
+}
+
+// namesOf is whether copies of a lock may bear the attempt's name, since it created
+// them.
+func (a *attempt) namesOf(key string) bool {
+	return a.names || slices.ContainsFunc(a.op.steps, func(s step) bool { return s.key == key && s.creates() })
+}
+
+// renewal is one round of renewing all locks of a grant.
+type renewal struct {
+	grant *grant
+	done  func()
+	left  atomic.Int32
+	// began is when the first of them did. Needs the grant's mu.
+	began time.Duration
+}
+
+// heard takes the outcome for one lock.
+func (r *renewal) heard(o *Outcome) {
+	g := r.grant
+	g.mu.Lock()
+	if o.Verdict == Won {
+		g.renewals = append(g.renewals, o)
+		if began := o.grant.attempt.began; r.began == 0 || began < r.began {
+			r.began = began
+		}
+	} else {
+		g.denied = true
+	}
+	last := r.left.Add(-1) == 0
+	if last && !g.denied {
+		g.renewed = r.began
+	}
+	over := g.over
+	g.mu.Unlock()
+	if over {
+		o.Undo()
+	}
+	if last {
+		r.done()
+	}
+}

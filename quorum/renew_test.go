@@ -1,0 +1,294 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// renew renews an outcome and waits for it.
+func renew(o *Outcome) {
+	done := make(chan struct{})
+	o.Renew(nil, func() { close(done) })
+	<-done
+}
+
+// V2: an OK may leave up to a timeout after the attempt that won began, and not a
+// moment later.
+func TestV2OKLeavesWithinATimeout(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		for _, wait := range []time.Duration{0, c.cfg.Timeout - time.Millisecond, c.cfg.Timeout, c.cfg.Timeout + 1, c.cfg.stay()} {
+			key := fmt.Sprint("k", wait)
+			o := c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
+			time.Sleep(wait)
+			inTime := wait <= c.cfg.Timeout
+			if o.Late() == inTime {
+				t.Errorf("after %v it is late: %v", wait, o.Late())
+			}
+			if err := o.Confirm(); (err == nil) != inTime {
+				t.Errorf("after %v it is confirmed with %v", wait, err)
+			}
+			if left, _ := o.WriteBefore(); inTime && left != c.cfg.Timeout-wait {
+				t.Errorf("after %v the write may take %v", wait, left)
+			}
+			synctest.Wait()
+			if n := c.copies(key, "t"); inTime && n != 3 || !inTime && n != 0 {
+				t.Errorf("after %v there are %d copies", wait, n)
+			}
+		}
+	})
+}
+
+// V2: a split that is tried again takes nothing of the time of the attempt that
+// wins in the end.
+func TestV2CountsFromTheAttemptThatWon(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.masters[0].Set("k", "x")
+		c.masters[1].Set("k", "y")
+		out := start(c.q, acquire("k", "t", 10*time.Second))
+		time.Sleep(c.cfg.Timeout + 10*time.Millisecond)
+		c.masters[0].Del("k")
+		c.masters[1].Del("k")
+		o := c.want(<-out, Won)
+		if o.Took <= c.cfg.Timeout || o.Late() {
+			t.Errorf("it took %v, and is late: %v", o.Took, o.Late())
+		}
+	})
+}
+
+// grants are the operations that promise something for a time, and what is
+// prepared for each: whether its client had the lock before.
+var grants = []struct {
+	name string
+	op   Op
+	had  bool
+	all  []string // the tokens after it, by key
+}{
+	{"acquire", acquire("k", "t", 2*time.Second), false, []string{"t"}},
+	{"acquire-or-extend, created", Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 2 * time.Second}, false, []string{"t"}},
+	{"acquire-or-extend, prolonged", Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 2 * time.Second}, true, []string{"t"}},
+	{"extend", Op{Kind: Extend, Key: "k", Token: "t", TTL: 2 * time.Second}, true, []string{"t"}},
+	{"replace", Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: 2 * time.Second}, true, []string{"u"}},
+	{"decide", Op{Kind: Decide, Key: "k", Decide: func(State) Op { return acquire("k", "t", 2*time.Second) }}, false, []string{"t"}},
+	{"several", Op{Kind: DecideAll, Key: "k", Keys: []string{"k", "l"}, DecideAll: func([]State) []Change {
+		return []Change{{Key: "k", Token: "t", TTL: 2 * time.Second}, {Key: "l", Token: "v", TTL: 2 * time.Second}}
+	}}, true, []string{"t", "v"}},
+}
+
+// won makes one of them, that was won, and waits until it is late.
+func (c *cluster) won(i int) *Outcome {
+	if grants[i].had {
+		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		o.Told()
+	}
+	o := c.want(do(c.q, grants[i].op), Won)
+	time.Sleep(4 * c.cfg.Timeout)
+	if !o.Late() {
+		c.t.Errorf("%s: it is not late", grants[i].name)
+	}
+	return o
+}
+
+var keysOfGrants = []string{"k", "l"}
+
+// V2: what could not be told in time is renewed for its whole TTL, and then may be
+// told: nobody else has it until that TTL after the telling, on masters with fast
+// clocks, and once more if it is late again.
+func TestV2LateIsRenewed(t *testing.T) {
+	for i, g := range grants {
+		inBubble(t, 3, func(c *cluster) {
+			other := c.redlockd()
+			time.Sleep(3 * time.Second)
+			o := c.won(i)
+			renew(o)
+			time.Sleep(4 * c.cfg.Timeout)
+			renew(o)
+			time.Sleep(c.cfg.Timeout)
+			if err := o.Confirm(); err != nil {
+				t.Fatalf("%s: not told: %v", g.name, err)
+			}
+			o.Told()
+			told := time.Now()
+			for k, token := range g.all {
+				if n := c.copies(keysOfGrants[k], token); n != 3 {
+					t.Errorf("%s: %d copies", g.name, n)
+				}
+			}
+			for k := range g.all {
+				for do(other, acquire(keysOfGrants[k], "other", time.Second)).Verdict != Won {
+					time.Sleep(time.Millisecond)
+				}
+				if had := time.Since(told); had < 2*time.Second {
+					t.Errorf("%s: another has it %v after it was told", g.name, had)
+				}
+			}
+		})
+	}
+}
+
+// V2: a redlockd that comes too late every time ends at some time, and tells that.
+func TestV2RenewalsEnd(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		o := c.won(0)
+		n := 0
+		for ; o.Late() && n < 10*maxRenewals; n++ {
+			renew(o)
+			time.Sleep(2 * c.cfg.Timeout)
+		}
+		if n != maxRenewals {
+			t.Errorf("renewed %d times, want %d", n, maxRenewals)
+		}
+		if err := o.Confirm(); err == nil {
+			t.Error("it is told")
+		}
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// P5, V6: what was renewed and cannot be told is rolled back as before: what was
+// created is gone, and what its client had before is not.
+func TestV6RenewedIsRolledBack(t *testing.T) {
+	for i, g := range grants {
+		for _, during := range []bool{false, true} {
+			inBubble(t, 3, func(c *cluster) {
+				o := c.won(i)
+				if during {
+					o.Renew(nil, func() {})
+				} else {
+					renew(o)
+				}
+				o.Undo()
+				time.Sleep(c.cfg.Timeout)
+				want := 0
+				if g.had {
+					want = 3
+				}
+				if n := c.copies("k", g.all[0]); n != want {
+					t.Errorf("%s, undone while it is renewed %v: %d copies, want %d", g.name, during, n, want)
+				}
+				if n := c.copies("l", "v"); n != 0 {
+					t.Errorf("%s: %d copies of the one that was created", g.name, n)
+				}
+			})
+		}
+	}
+}
+
+// V2, V6: a lock that was released meanwhile, or is another's, is not renewed and
+// not brought back.
+func TestV2ReleasedIsNotRenewed(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		inBubble(t, 3, func(c *cluster) {
+			o := c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
+			time.Sleep(4 * c.cfg.Timeout)
+			c.want(do(c.q, release("k", "t")), Won)
+			if second {
+				c.want(do(c.q, acquire("k", "other", 2*time.Second)), Won)
+			}
+			renew(o)
+			if o.Late() {
+				t.Error("it would be renewed for ever")
+			}
+			if err := o.Confirm(); err == nil {
+				t.Error("it is told")
+			}
+			synctest.Wait()
+			if n := c.copies("k", "t"); n != 0 {
+				t.Errorf("%d copies are back", n)
+			}
+			if n := c.copies("k", "other"); second && n != 3 {
+				t.Errorf("%d copies of the other's", n)
+			}
+		})
+	}
+}
+
+// V2: where one of several locks is not renewed, none is told, and what was created
+// is rolled back.
+func TestV2SeveralAreRenewedOrNone(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		o := c.won(len(grants) - 1)
+		c.want(do(c.q, release("k", "t")), Won)
+		renew(o)
+		if err := o.Confirm(); err == nil {
+			t.Error("it is told")
+		}
+		synctest.Wait()
+		if n := c.copies("l", "v"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V2: a transaction that only frees promises nothing, and is told at any time.
+func TestV2FreeingIsNeverLate(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
+		o := c.want(do(c.q, Op{Kind: DecideAll, Key: "k", Keys: []string{"k"}, DecideAll: func([]State) []Change {
+			return []Change{{Key: "k", Delete: true}}
+		}}), Won)
+		time.Sleep(4 * c.cfg.Timeout)
+		if err := o.Confirm(); err != nil || o.Late() {
+			t.Errorf("it is late: %v %v", o.Late(), err)
+		}
+	})
+}
+
+// V9: an extend whose heal comes to no end is answered later than a timeout after
+// it began, and is not lost by that.
+func TestV9SlowHealIsRenewed(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		synctest.Wait()
+		f := c.masters[0]
+		f.Del("k")
+		c.slow(4*time.Millisecond, 1, 2)
+		out := start(c.q, extend("k", "t", 60*time.Second))
+		time.Sleep(time.Millisecond)
+		f.freeze()
+		o := c.want(<-out, Won)
+		if !o.Late() {
+			t.Fatal("it is not late")
+		}
+		renew(o)
+		if err := o.Confirm(); err != nil {
+			t.Errorf("not told: %v", err)
+		}
+	})
+}
+
+// V3: how long others are refused a lock after its TTL that nobody has released:
+// two timeouts and the drift, and what the name may add.
+func TestV3RefusedAfterItsTTL(t *testing.T) {
+	for _, ttl := range []time.Duration{100 * time.Millisecond, time.Second, 30 * time.Second} {
+		inBubble(t, 3, func(c *cluster) {
+			other := c.redlockd()
+			time.Sleep(3 * time.Second)
+			var least, most, sum time.Duration
+			const rounds = 40
+			for i := range time.Duration(rounds) {
+				time.Sleep(i * 37 * time.Millisecond)
+				key := fmt.Sprint("k", i)
+				c.want(do(c.q, acquire(key, "t", ttl)), Won)
+				took := time.Now()
+				time.Sleep(ttl)
+				for do(other, acquire(key, "u", time.Second)).Verdict != Won {
+					time.Sleep(time.Millisecond)
+				}
+				after := time.Since(took) - ttl
+				if sum += after; least == 0 || after < least {
+					least = after
+				}
+				most = max(most, after)
+			}
+			t.Logf("a lock of %v is refused for %v to %v after its TTL, on average %v", ttl, least, most, sum/rounds)
+			if limit := 2*c.cfg.Timeout + c.cfg.drift(ttl+2*c.cfg.Timeout) + expirySpread + c.cfg.lookSlack() + 5*time.Millisecond; most > limit || least < 2*c.cfg.Timeout {
+				t.Errorf("a lock of %v is refused for %v to %v, want %v to %v", ttl, least, most, 2*c.cfg.Timeout, limit)
+			}
+		})
+	}
+}

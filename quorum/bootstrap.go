@@ -99,6 +99,8 @@ func (d *database) firstMarks(sights []sight) []*mark {
 	}
 	for _, m := range marks {
 		m.settings = d.agreed.greatest()
+		// What a redlockd that still runs has granted, as it knows (memory.knowsBetter).
+		m.greatest = d.agreed.everGranted()
 		m.seats = d.agreed.all(func(string) bool { return true })
 	}
 	return marks

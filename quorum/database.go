@@ -76,6 +76,9 @@ func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
+	if hold > d.cfg.floor() && !d.first().mayTell(hold) {
+		return true // and refused (untold)
+	}
 	// All are told, also when one is waited for.
 	done := d.zero == nil || d.zero.raise(hold)
 	n, lanes := 0, d.list().lanes

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -61,10 +62,7 @@ func (d *database) holdSince(of *lane, since time.Duration) granted {
 // survivors is the greatest hold that those bear which can tell alone, if there are
 // any. Database 0's marks bear that of all databases.
 func (d *database) survivors(of *lane, since time.Duration) (greatest time.Duration, any bool) {
-	if d.zero != nil {
-		d = d.zero
-	}
-	for _, l := range d.list().lanes {
+	for _, l := range d.first().list().lanes {
 		l.mu.Lock()
 		if (of == nil || l.name != of.name) && l.remembers(since) && l.under.told > 0 {
 			greatest, any = max(greatest, l.under.greatest), true
@@ -80,6 +78,15 @@ func (d *database) survivors(of *lane, since time.Duration) (greatest time.Durat
 func (l *lane) remembers(since time.Duration) bool {
 	m := l.under
 	return m != nil && m.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(m)
+}
+
+// first is database 0.
+func (d *database) first() *database { return cmp.Or(d.zero, d) }
+
+// remembering reports whether any master bears a real mark, so that bootstrap would
+// refuse.
+func (d *database) remembering() bool {
+	return d.first().list().count(func(l *lane) bool { return l.under != nil && l.under.real && l.open }) > 0
 }
 
 // lets reports whether a mark lets its master hold a lock for so long. Needs mu.
@@ -152,19 +159,18 @@ func (r *rules) tell(c *mark) {
 	}
 }
 
-// untold is the refusal of a lock that is longer than all before while not all
-// masters can be told; nil where a quorum of the marks lets it be granted.
-func (d *database) untold(hold, ttl time.Duration) error {
-	if hold <= d.cfg.floor() || int64(hold) <= d.raised.Load() {
-		return nil
-	}
-	if d.zero != nil {
-		d = d.zero
-	}
-	list := d.list()
-	told := 0
-	var lacking []string
-	for _, l := range list.lanes {
+// mayTell reports whether a hold may be written to marks: where a quorum of them lets
+// it be granted, or it can be, since all others can be told now. Else it would
+// lengthen the quarantines of masters by what nobody has got.
+func (d *database) mayTell(hold time.Duration) bool {
+	told, lacking := d.toldOf(hold)
+	return told >= d.list().quorum || len(lacking) == 0 && !d.list().changing()
+}
+
+// toldOf is how many marks of database 0 let a hold be granted, and who else cannot
+// be told now.
+func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
+	for _, l := range d.list().lanes {
 		l.mu.Lock()
 		may := l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold)
 		can := l.canVote()
@@ -173,9 +179,21 @@ func (d *database) untold(hold, ttl time.Duration) error {
 		case may:
 			told++
 		case !can:
-			lacking = append(lacking, l.name+" is "+string(l.describe().State))
+			lacking = append(lacking, l.name+" is "+strings.Replace(string(l.describe().State), "quarantine", "in quarantine", 1))
 		}
 	}
+	return told, lacking
+}
+
+// untold is the refusal of a lock that is longer than all before while not all
+// masters can be told; nil where a quorum of the marks lets it be granted.
+func (d *database) untold(hold, ttl time.Duration) error {
+	if hold <= d.cfg.floor() || int64(hold) <= d.raised.Load() {
+		return nil
+	}
+	d = d.first()
+	list := d.list()
+	told, lacking := d.toldOf(hold)
 	if told >= list.quorum {
 		return nil
 	}

@@ -73,17 +73,20 @@ quorum {
   # By which part two clocks may differ in speed: 0.01 is one hundredth.
   clock_drift = 0.01
 
-  # The greatest TTL a client may ask for. A master that may have forgotten
-  # its locks does not vote for about this long, so no longer than needed.
-  max_ttl = "5m"
+  # The greatest TTL a client may ask for, 24h at most. A master that may have
+  # forgotten its locks does not vote for as long as the longest lock that was
+  # granted; for this long only where no master remembers what that was. The
+  # first lock above 5 minutes needs all masters, to tell them.
+  max_ttl = "24h"
 
   # How long clients that split the votes between them are tried again before
   # they hear NOQUORUM.
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with
-  # an error, "max_ttl" gives the lock the greatest TTL. A TTL that is asked for
-  # and above max_ttl is an error with both.
+  # an error, "max_ttl" gives the lock the greatest TTL, for which a crashed
+  # client then keeps it: set max_ttl to minutes. A TTL that is asked for and
+  # above max_ttl is an error with both.
   no_expiry = "reject"
 
   # Keep a master that restarted from voting until the locks of before are

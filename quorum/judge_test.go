@@ -25,6 +25,8 @@ func TestJudge(t *testing.T) {
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.exempt, wait.exempt = isExempt, exemptAsked
 	unborne.borne = false
+	unseen, seen := r, r
+	unseen.remembered, seen.remembered, seen.inView = false, false, true
 	other.own, other.borne, other.heard = seat{epoch: 2, server: "else"}, true, true
 	unknown := other
 	unknown.heard = false
@@ -117,6 +119,12 @@ func TestJudge(t *testing.T) {
 		{"M4 the wait is over",
 			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, r, Voting, true, "real", ""},
+		{"M9 nobody remembers, and too few are in view",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, unseen, Quarantine, true, "pending", whyOutOfView},
+		{"M9 nobody remembers, and so many are in view that nobody can",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, seen, Voting, true, "real", ""},
 		{"M4 a stepped clock adds a second at most",
 			sight{server: here, mark: pending, reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
 		{"M3 a database used for the first time", sight{server: here, zero: ours}, memory{}, three,

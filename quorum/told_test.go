@@ -185,9 +185,9 @@ func TestM3OldDiskLearns(t *testing.T) {
 // bootstrap does it.
 func TestM6AllForget(t *testing.T) {
 	inBubble(t, 5, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.loses(0, 1, 2, 3, 4)
-		time.Sleep(30 * time.Second)
+		time.Sleep(20 * time.Second)
 		o := c.want(do(c.q, acquire("k", "u", time.Second)), Undecided)
 		if text := o.Err.Error(); !strings.Contains(text, "waiting 24h") || !strings.Contains(text, "run redlockd -bootstrap if no lock can be held") {
 			t.Errorf("told %q", text)
@@ -195,7 +195,7 @@ func TestM6AllForget(t *testing.T) {
 		if why := c.state(0).Reason; !strings.Contains(why, whyNobodyKnows) {
 			t.Errorf("it waits, because %q", why)
 		}
-		c.noSecondHolder(time.Minute, acquire("k", "u", time.Second))
+		c.noSecondHolder(20*time.Second, acquire("k", "u", time.Second))
 		if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
@@ -217,6 +217,7 @@ func TestM6AllForgetAndWait(t *testing.T) {
 // bears what was granted before.
 func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *cluster) {
+		old := c.redlockd()
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.want(do(c.q, release("k", "t")), Won)
 		f := c.join("f")
@@ -224,6 +225,10 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		o := c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Undecided)
 		if !strings.Contains(o.Err.Error(), "granted before") {
+			t.Errorf("told %q", o.Err)
+		}
+		o = c.want(do(old, acquire("k", "t", 5*time.Minute)), Undecided)
+		if !strings.Contains(o.Err.Error(), "the list of masters is being changed") {
 			t.Errorf("told %q", o.Err)
 		}
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
@@ -235,4 +240,74 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		}
 		c.want(do(c.q, acquire("l", "t", 5*time.Minute)), Won)
 	})
+}
+
+// M3, M8: a master that comes back to the list with the mark it had has not been told
+// what was granted without it, so it takes that over before it tells anything.
+func TestM3BackOnTheList(t *testing.T) {
+	inBubbleWith(t, 5, func(cfg *Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *cluster) {
+		all := c.cfg.Masters
+		c.change(c.q, c.listed("e"))
+		c.reaches(c.q, 2, "final")
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
+		c.change(c.q, all)
+		time.Sleep(time.Minute)
+		c.reaches(c.q, 3, "final")
+		time.Sleep(4 * time.Second)
+		if m := c.masters[4].markOf(t); m.told > 0 && m.greatest < 100*time.Second {
+			t.Errorf("it bears %v, and may tell alone", m.greatest)
+		}
+	})
+}
+
+// M3: all marks bear a hold at one time only where each was seen again after the
+// last of them was seen to bear it; what one alone says that all were told counts
+// for nothing.
+func TestM3AllAtOneTime(t *testing.T) {
+	inBubbleWith(t, 3, low, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
+		time.Sleep(3 * time.Second)
+		d := c.q.database(0)
+		if got := d.allBore(); got != 100*time.Second {
+			t.Errorf("all bore %v", got)
+		}
+		l := d.list().lanes[0]
+		l.mu.Lock()
+		before := l.under
+		other := before.with(func(m *mark) { m.told = time.Hour })
+		l.learn(other, other.String(), l.now())
+		l.mu.Unlock()
+		if told, sure := d.telling(l); told != 100*time.Second || !sure {
+			t.Errorf("told of %v, sure %v", told, sure)
+		}
+		l.mu.Lock()
+		other = before.with(func(m *mark) { m.id = "another" })
+		l.learn(other, other.String(), l.now())
+		l.standing.server = "another"
+		l.mu.Unlock()
+		holders := map[string]string{}
+		for name, server := range *d.agreed.holders.Load() {
+			holders[name] = server
+		}
+		holders[l.hash] = "another"
+		d.agreed.holders.Store(&holders)
+		if got := d.allBore(); got != 0 {
+			t.Errorf("all bore %v, though one may have borne it after the others lost it", got)
+		}
+	})
+}
+
+// M5: the line of a day is kept in few offsets.
+func TestM5OffsetsOfADay(t *testing.T) {
+	o := offsets{drift: 0.01}
+	for at := time.Duration(0); at < 28*time.Hour; at += time.Second {
+		o.add(offset{low: 1, high: 2, sent: at, received: at}, 24*time.Hour)
+	}
+	if n := len(o.entries); n > 1200 || n < 1000 {
+		t.Errorf("%d offsets are kept", n)
+	}
+	if age := 28*time.Hour - o.entries[0].sent; age < 23*time.Hour || age > 24*time.Hour+time.Minute {
+		t.Errorf("the oldest is of %v ago", age)
+	}
 }

@@ -74,9 +74,11 @@ quorum {
   # By how much two clocks may differ in speed: 0.01 is one percent.
   clock_drift = 0.01
 
-  # The greatest TTL a client may ask for. A master that may have forgotten
-  # its locks does not vote for about this long, so no longer than needed.
-  max_ttl = "5m"
+  # The greatest TTL a client may ask for, 24h at most. A master that may have
+  # forgotten its locks does not vote for as long as the longest lock that was
+  # granted; for this long only where no master remembers what that was. The
+  # first lock above 5 minutes needs all masters, to tell them.
+  max_ttl = "24h"
 
   # How long redlockd retries for clients that have split the votes between
   # them, before it replies NOQUORUM. No lock is
@@ -84,8 +86,9 @@ quorum {
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with
-  # an error, "max_ttl" gives the lock the greatest TTL. A TTL that is asked for
-  # and above max_ttl is an error with both.
+  # an error, "max_ttl" gives the lock the greatest TTL, for which a crashed
+  # client then keeps it: set max_ttl to minutes. A TTL that is asked for and
+  # above max_ttl is an error with both.
   no_expiry = "reject"
 
   # Keep a master that restarted from voting until all earlier locks have

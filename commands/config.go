@@ -41,7 +41,7 @@ var deniable = []string{
 }
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() Config { return Config{MaxTTL: 5 * time.Minute, NoExpiry: Reject} }
+func DefaultConfig() Config { return Config{MaxTTL: 24 * time.Hour, NoExpiry: Reject} }
 
 // Validate returns every problem of the configuration, joined, or nil.
 func (c Config) Validate() error {

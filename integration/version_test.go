@@ -76,16 +76,16 @@ func TestC6VersionAndWhatItPromises(t *testing.T) {
 }
 
 // V13: what counts is the TTL that a command leaves behind. An extend that adds
-// goes up to max_ttl (5 min) and no further, and nothing takes a lock's TTL
+// goes up to max_ttl (24 h) and no further, and nothing takes a lock's TTL
 // away; what is refused changes nothing.
 func TestV13TTLThatResults(t *testing.T) {
 	t.Parallel()
 	w := readyDev(t)
-	add := []string{"EVAL", additive, "1", "k", "t", "150000", "0"}
+	add := []string{"EVAL", additive, "1", "k", "t", "43200000", "0"}
 	w.exchange(t, []exchange{
-		told("SET k t NX PX 120000", "+OK\r\n"),
+		told("SET k t NX PX 36000000", "+OK\r\n"),
 		{add, ":1\r\n"},
-		{add, "-ERR invalid expire time in 'eval' command: above max_ttl of 300000 ms\r\n"},
+		{add, "-ERR invalid expire time in 'eval' command: above max_ttl of 86400000 ms\r\n"},
 	})
 	for _, line := range []string{"PERSIST k", "SET k t", "SET k t IFEQ t", "SET k t XX", "GETSET k t"} {
 		const noTTL = "-ERR a lock needs a TTL: "
@@ -93,7 +93,7 @@ func TestV13TTLThatResults(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", line, got, noTTL)
 		}
 	}
-	if got := w.Ask("PTTL", "k"); len(got) != len(":269000\r\n") || got < ":2" || got > ":270000\r\n" {
-		t.Errorf("PTTL: got %q, want at most the 270 s that were granted", got)
+	if got := w.Ask("PTTL", "k"); len(got) != len(":79199000\r\n") || got < ":79" || got > ":79200000\r\n" {
+		t.Errorf("PTTL: got %q, want at most the 22 h that were granted", got)
 	}
 }

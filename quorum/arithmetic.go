@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // lookAge is how old a look at a master's clock may be (V6).
 const lookAge = 2 * time.Second
@@ -83,9 +86,21 @@ func (c *Config) watched(ago time.Duration) bool {
 	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
 }
 
-// roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds,
-// so that marks are seldom written (M3).
+// floorHold is the greatest hold that is granted when a quorum of the marks bears
+// it. A greater one must have been borne by all of them at one time first, so that
+// whichever is left tells of it (M3). It is that of a TTL of five minutes, with
+// room for padding and drift: such locks never wait for a master that is down.
+const floorHold = 6 * time.Minute
+
+// floor is floorHold, if it was not lowered.
+func (c *Config) floor() time.Duration { return cmp.Or(c.lowFloor, floorHold) }
+
+// roundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds, or to
+// floorHold, so that marks are seldom written (M3).
 func roundHold(h time.Duration) time.Duration {
+	if h > 200*time.Second && h <= floorHold {
+		return floorHold
+	}
 	for unit := time.Millisecond; ; unit *= 10 {
 		for _, f := range []time.Duration{1, 2, 5} {
 			if h <= f*unit {

@@ -49,7 +49,8 @@ func TestRemainingNeverMoreThanAsked(t *testing.T) {
 func TestRoundHold(t *testing.T) {
 	for h, want := range map[time.Duration]time.Duration{
 		1: time.Millisecond, 405 * time.Millisecond: 500 * time.Millisecond, 500 * time.Millisecond: 500 * time.Millisecond,
-		501 * time.Millisecond: time.Second, 10405 * time.Millisecond: 20 * time.Second, 303005 * time.Millisecond: 500 * time.Second,
+		501 * time.Millisecond: time.Second, 10405 * time.Millisecond: 20 * time.Second, 303005 * time.Millisecond: floorHold,
+		200 * time.Second: 200 * time.Second, floorHold: floorHold, floorHold + 1: 500 * time.Second,
 	} {
 		if got := roundHold(h); got != want {
 			t.Errorf("roundHold(%v) = %v, want %v", h, got, want)

@@ -86,7 +86,7 @@ func (d *database) firstMarks(sights []sight) []*mark {
 	for i, s := range sights {
 		l := list.lanes[i]
 		marks[i] = &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
-			generation: firstGeneration(list.name), seen: s.reading, settings: d.cfg.settings()}
+			generation: firstGeneration(list.name), seen: s.reading, settings: d.cfg.settings(), told: d.cfg.floor()}
 		if s.mark != nil {
 			marks[i].id = s.mark.id
 			d.agreed.saw(s.mark)
@@ -100,6 +100,8 @@ func (d *database) firstMarks(sights []sight) []*mark {
 	for _, m := range marks {
 		m.settings = d.agreed.greatest()
 		m.least = m.padding // there are no locks yet
+		// What a redlockd that still runs has granted, as it knows (memory.knowsBetter).
+		m.greatest = d.agreed.everGranted()
 		m.seats = d.agreed.all(func(string) bool { return true })
 	}
 	return marks

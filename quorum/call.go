@@ -150,13 +150,27 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) 
 		go c.raise(a)
 		return
 	}
+	c.begin(a, now)
+}
+
+// begin begins an attempt, if its hold may be granted (M3).
+func (c *call) begin(a *attempt, now time.Duration) {
+	if err := c.db.untold(a.mark, a.op.TTL); err != nil {
+		c.finishAt(&Outcome{Err: err}, now)
+		return
+	}
 	a.begin(now)
 }
 
-// raise waits until the marks bear the hold, a timeout at most. That happens
-// once for each greater hold, so a goroutine of its own is no cost.
+// raise waits until the marks bear the hold, a timeout at most; that of
+// retry_budget where all masters must be told, which takes several looks at each.
+// That happens once for each greater hold, so a goroutine of its own is no cost.
 func (c *call) raise(a *attempt) {
-	limit := time.NewTimer(min(c.left(), c.q.cfg.Timeout))
+	patience := c.q.cfg.Timeout
+	if a.mark > c.q.cfg.floor() {
+		patience = max(patience, c.q.cfg.RetryBudget)
+	}
+	limit := time.NewTimer(min(c.left(), patience))
 	defer limit.Stop()
 	for waiting := true; waiting; {
 		changed := c.q.events.next()
@@ -169,7 +183,7 @@ func (c *call) raise(a *attempt) {
 			waiting = false
 		}
 	}
-	a.begin(c.q.now())
+	c.begin(a, c.q.now())
 }
 
 // verdict follows the end of an attempt for the call's own operation.

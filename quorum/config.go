@@ -19,7 +19,7 @@ type Config struct {
 	// ClockDrift is by which part two clocks may differ in speed, 0 to 0.1.
 	// Default 0.01.
 	ClockDrift float64
-	// MaxTTL is the greatest TTL a client may ask for. Default 5m.
+	// MaxTTL is the greatest TTL a client may ask for. Default 24h.
 	MaxTTL time.Duration
 	// RetryBudget is how long splits are tried again (V5). Default 200ms.
 	RetryBudget time.Duration
@@ -32,6 +32,8 @@ type Config struct {
 	Handover time.Duration
 	// Masters are the independent servers, 1 to 15 of them; odd is better.
 	Masters []Master
+	// lowFloor replaces floorHold in tests.
+	lowFloor time.Duration
 }
 
 // Master is one independent Redis or Valkey server.
@@ -61,7 +63,7 @@ func DefaultConfig() Config {
 	return Config{
 		Timeout:           50 * time.Millisecond,
 		ClockDrift:        0.01,
-		MaxTTL:            5 * time.Minute,
+		MaxTTL:            24 * time.Hour,
 		RetryBudget:       200 * time.Millisecond,
 		RestartQuarantine: true,
 		Handover:          time.Minute,

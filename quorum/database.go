@@ -68,45 +68,6 @@ func (d *database) reachable() int {
 	return d.list().count(func(l *lane) bool { return l.open && !l.frozen() })
 }
 
-// greatestHold is what a new mark bears, and how long a master that may have
-// forgotten its locks must be watched (M4): the greatest hold in the marks of
-// a quorum of the others, looked at since it lost its own; at least that of
-// max_ttl when they are too few. What the expiry has beyond the hold (V6) is
-// part of it.
-func (d *database) greatestHold(of *lane) (greatest, wait time.Duration) {
-	since := time.Duration(0)
-	if of != nil {
-		of.mu.Lock()
-		if since = of.pending; since == 0 {
-			since = d.now()
-		}
-		of.mu.Unlock()
-	}
-	return d.holdSince(of, since)
-}
-
-// holdSince is greatestHold by the marks that were looked at since a time.
-func (d *database) holdSince(of *lane, since time.Duration) (greatest, wait time.Duration) {
-	known := 0
-	for _, l := range d.list().lanes {
-		l.mu.Lock()
-		if l.under != nil {
-			greatest = max(greatest, l.under.greatest)
-			// One that joins the list has not been told what the list before
-			// has granted (M8).
-			if l != of && l.under.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(l.under) {
-				known++
-			}
-		}
-		l.mu.Unlock()
-	}
-	wait = greatest
-	if known < d.list().quorum {
-		wait = max(wait, d.agreed.greatest().hold)
-	}
-	return greatest, wait + expirySpread + nameSlack + d.cfg.lookSlack() + d.agreed.greatest().timeout
-}
-
 // raise makes sure that the marks bear a hold before it is granted (M3): a
 // master whose mark does not is silent. It returns true when all do that can
 // be expected to, and otherwise has told the keepers, who say when they have
@@ -114,6 +75,9 @@ func (d *database) holdSince(of *lane, since time.Duration) (greatest, wait time
 func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
+	}
+	if hold > d.cfg.floor() && !d.first().mayTell(hold) {
+		return true // and refused (untold)
 	}
 	// All are told, also when one is waited for.
 	done := d.zero == nil || d.zero.raise(hold)
@@ -162,8 +126,7 @@ func (d *database) status() []MasterStatus {
 // wholeHold is how long locks that were given before a time may be held, as
 // far as the marks tell that were looked at since.
 func (d *database) wholeHold(since time.Duration) time.Duration {
-	_, wait := d.holdSince(nil, since)
-	return wait
+	return d.holdSince(nil, since).wait
 }
 
 // describe is the master's status now.

@@ -13,6 +13,9 @@ const (
 	exemptAsked
 	// isExempt: nobody knows of a later beat.
 	isExempt
+	// exemptAlone: the same, but too few of those that were asked have a memory of
+	// their own. It votes, and cannot tell alone what was granted (told.go).
+	exemptAlone
 )
 
 // consentWait is how long another redlockd takes at most to tell of a beat that
@@ -39,15 +42,24 @@ func (l *lane) exemption(c *connection, s sight) exemption {
 		return notExempt
 	case l.now() < until:
 		return exemptAsked
-	case fresh || l.db.change.heldByMarks(l.hash, func(other *lane) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
-		return other.standing.last >= until-lookEvery
-	}):
+	case fresh || l.othersAsked(until, true):
 		return isExempt
+	case l.othersAsked(until, false):
+		return exemptAlone
 	default:
 		return exemptAsked
 	}
+}
+
+// othersAsked reports whether so many of the other masters were looked at by then
+// that every majority meets one; those with a memory, or any.
+func (l *lane) othersAsked(until time.Duration, remembering bool) bool {
+	return l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		st := &other.standing
+		return st.last >= until-lookEvery && (st.remembers || !remembering)
+	})
 }
 
 // returned notes when the server came back, and returns until when others may

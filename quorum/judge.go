@@ -44,6 +44,12 @@ type rules struct {
 	// wait is how long locks of before may last (M4), greatest what a new
 	// mark bears.
 	wait, greatest time.Duration
+	// remembered is whether any master tells so; inView whether so many others are
+	// looked at now that no majority of them remembers unseen. floor, told and sure
+	// are for told.go.
+	remembered, inView bool
+	floor, told        time.Duration
+	sure               bool
 	// settling is how long others may take to tell of a step that we have not
 	// seen (M5).
 	settling time.Duration
@@ -173,6 +179,9 @@ func (r *rules) begin(s sight, why string) judgement {
 		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why,
 		seats: r.seats, settings: r.settings}
 	if r.db == 0 {
+		if fresh.real {
+			fresh.told = r.floor // a quarantine is not kept
+		}
 		fresh.claim(r.redlockd)
 	}
 	if !fresh.counts(r.list) {
@@ -211,6 +220,10 @@ func (r *rules) stateOf(j judgement) judgement {
 			j.reason += "; " + r.whyNotQuiet()
 		case r.db == 0 && !r.borne:
 			j.reason += "; " + whyNotBorne
+		case r.db == 0 && !r.remembered && r.inView:
+			j.reason += "; " + whyNobodyKnows
+		case r.db == 0 && !r.remembered && j.left <= 0:
+			j.reason += "; " + whyOutOfView
 		}
 	}
 	return j
@@ -244,6 +257,9 @@ func (r *rules) restarted(s sight, m memory) judgement {
 		return r.begin(s, whyRestarted)
 	}
 	switch r.exempt {
+	case exemptAlone:
+		mk = mk.with(func(c *mark) { c.told = 0 })
+		fallthrough
 	case isExempt:
 		return r.stateOf(judgement{write: r.refreshed(mk, m, s).with(func(c *mark) { c.runID = s.server.runID })})
 	case exemptAsked:
@@ -293,11 +309,13 @@ func (r *rules) pending(s sight, m memory) judgement {
 		c.doubt = max(0, c.doubt-s.mark.gained(s.reading))
 		c.seen = s.reading
 	})
-	over := watched.watched >= r.wait && !r.foreign && r.seated(watched) && r.borne
+	over := watched.watched >= r.wait && !r.foreign && r.seated(watched) && r.borne && (r.db != 0 || r.remembered || r.inView)
 	if over || !r.quarantine {
 		watched = watched.with(func(c *mark) {
 			c.real, c.why = true, ""
 			c.greatest = max(c.greatest, r.greatest)
+			c.told = r.floor
+			r.tell(c)
 		})
 	}
 	return r.stateOf(judgement{write: watched})
@@ -321,6 +339,7 @@ func (r *rules) refreshed(mk *mark, m memory, s sight) *mark {
 	return mk.with(func(c *mark) {
 		c.greatest = max(c.greatest, m.wanted)
 		c.settings = c.settings.greatest(r.settings)
+		r.tell(c)
 		switch {
 		case m.doubt > 0:
 			c.doubt, c.seen = max(c.doubt, m.doubt), s.reading

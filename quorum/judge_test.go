@@ -10,7 +10,7 @@ import (
 // M3, M4, M6: what follows from what was seen of a master.
 func TestJudge(t *testing.T) {
 	r := rules{name: "a", list: "hash", known: firstGeneration("hash"), wait: 10 * time.Second, greatest: 5 * time.Second, quarantine: true,
-		redlockd: "r", own: seat{epoch: 1, server: "id"}, borne: true}
+		redlockd: "r", own: seat{epoch: 1, server: "id"}, borne: true, remembered: true}
 	here := server{runID: "run"}
 	durable := server{runID: "run2", durable: true}
 	ours := &mark{real: true, id: "id", name: "a", runID: "run", generation: firstGeneration("hash"), beat: 7,
@@ -25,6 +25,8 @@ func TestJudge(t *testing.T) {
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.exempt, wait.exempt = isExempt, exemptAsked
 	unborne.borne = false
+	unseen, seen := r, r
+	unseen.remembered, seen.remembered, seen.inView = false, false, true
 	other.own, other.borne, other.heard = seat{epoch: 2, server: "else"}, true, true
 	unknown := other
 	unknown.heard = false
@@ -117,6 +119,12 @@ func TestJudge(t *testing.T) {
 		{"M4 the wait is over",
 			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, r, Voting, true, "real", ""},
+		{"M9 nobody remembers, and too few are in view",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, unseen, Quarantine, true, "pending", whyOutOfView},
+		{"M9 nobody remembers, and so many are in view that nobody can",
+			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			saw, seen, Voting, true, "real", ""},
 		{"M4 a stepped clock adds a second at most",
 			sight{server: here, mark: pending, reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
 		{"M3 a database used for the first time", sight{server: here, zero: ours}, memory{}, three,
@@ -166,12 +174,12 @@ func TestMarkText(t *testing.T) {
 		{real: true, id: "0a", name: "the first one", runID: "r", db: 3, generation: generation{7, closed, "h,i!", "h,j"}, greatest: 500 * time.Millisecond,
 			beat: 9, watched: time.Second, seen: 17, why: whyUnfit, dbs: []int{1, 15},
 			seats: seats{"0f": {2, "ab", 12}, "1e": {1, vacant, 0}}, settings: settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
-			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}},
+			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}, told: time.Hour},
 		{name: "-"}, {id: "x"},
 	} {
 		text := m.String()
 		back, err := parseMark(text)
-		if err != nil || back.String() != text || back.name != m.name || len(back.dbs) != len(m.dbs) {
+		if err != nil || back.String() != text || back.name != m.name || len(back.dbs) != len(m.dbs) || back.told != m.told {
 			t.Errorf("%q came back as %+v, %v", text, back, err)
 		}
 	}

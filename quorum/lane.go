@@ -90,6 +90,8 @@ type lane struct {
 	// when the mark is known to be pending; 0 when it is not (M4).
 	markSent time.Duration
 	pending  time.Duration
+	// boreSince is since when under is known to bear what it does.
+	boreSince time.Duration
 
 	queue []*task
 	bytes int
@@ -248,7 +250,7 @@ func (l *lane) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joi
 func (l *lane) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.under != nil && l.under.real && l.under.greatest >= hold && l.holdsSeat()
+	return l.under != nil && l.under.real && l.lets(l.under, hold) && l.holdsSeat()
 }
 
 // frozen is whether the oldest unanswered operation, or look, is as old as
@@ -265,7 +267,7 @@ func (l *lane) frozenAt(now time.Duration) bool {
 // master that may be asked to hold a lock for hold: one whose mark bears it.
 // Needs mu.
 func (l *lane) latest(hold, now time.Duration) (int64, bool) {
-	if l.under != nil && l.under.greatest < hold {
+	if l.under != nil && !l.lets(l.under, hold) {
 		if l.under.real {
 			l.want(hold)
 		}
@@ -285,7 +287,7 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 func (l *lane) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.embedded || l.under != nil && l.under.real && l.under.greatest >= hold {
+	if l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold) {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {

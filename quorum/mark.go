@@ -50,6 +50,10 @@ type mark struct {
 	// residues are, in database 0's mark, what each redlockd names its attempts
 	// by (V6).
 	residues []residue
+	// told is, in database 0's mark, up to which hold locks may be granted: all
+	// marks bore it at one time, or it is the floor. 0 is for one that alone cannot
+	// tell what was granted (told.go).
+	told time.Duration
 }
 
 // Why a mark is pending: shown to people.
@@ -72,12 +76,14 @@ const (
 	whyAsked       = "restarted with its data, checking it against the other masters"
 	whyTooMany     = "too many redlockd use it, 31 at most"
 	whyDoubt       = "its clock may have stepped together with others"
+	whyNobodyKnows = "no master remembers what was granted, so it waits for max_ttl: run redlockd -bootstrap if no lock can be held"
+	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
 )
 
-// markVersion is the first field. A mark of version 2 lacks the last seven.
+// markVersion is the first field. A mark of version 2 lacks the last eight.
 const (
 	markVersion  = "3"
-	markFields   = 23
+	markFields   = 24
 	fieldsBefore = 16
 )
 
@@ -95,7 +101,7 @@ func (m *mark) String() string {
 		itoa(m.greatest.Milliseconds()), itoa(m.beat),
 		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.seats.String(), itoa(m.hold.Milliseconds()), itoa(m.timeout.Milliseconds()), itoa(m.doubt.Milliseconds()),
-		residuesString(m.residues), itoa(m.padding.Milliseconds()), itoa(m.least.Milliseconds())}
+		residuesString(m.residues), itoa(m.padding.Milliseconds()), itoa(m.least.Milliseconds()), itoa(m.told.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -105,14 +111,14 @@ var errNotAMark = errors.New("the key " + MarkKey + " holds a value that is not 
 func parseMark(s string) (*mark, error) {
 	f := strings.Split(s, " ")
 	if len(f) == fieldsBefore && f[0] == "2" {
-		f = append(f, "-", "0", "0", "0", "-", "0", "0")
+		f = append(f, "-", "0", "0", "0", "-", "0", "0", "0")
 		f[0] = markVersion
 	}
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, errNotAMark
 	}
-	var nums [12]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22} {
+	var nums [13]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22, 23} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, errNotAMark
@@ -125,7 +131,7 @@ func parseMark(s string) (*mark, error) {
 		watched: time.Duration(nums[5]) * time.Millisecond, seen: nums[6], why: unescape(f[14]),
 		settings: settings{hold: time.Duration(nums[7]) * time.Millisecond, timeout: time.Duration(nums[8]) * time.Millisecond,
 			padding: time.Duration(nums[10]) * time.Millisecond, least: time.Duration(nums[11]) * time.Millisecond},
-		doubt: time.Duration(nums[9]) * time.Millisecond}
+		doubt: time.Duration(nums[9]) * time.Millisecond, told: time.Duration(nums[12]) * time.Millisecond}
 	var err error
 	if m.seats, err = parseSeats(f[16]); err != nil {
 		return nil, err

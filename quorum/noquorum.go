@@ -87,12 +87,14 @@ func (d *database) lacking(vote bool, q int) error {
 	states := map[MasterState]int{}
 	var wait time.Duration
 	var refusal string
+	hint := false
 	for _, m := range d.status() {
 		states[m.State]++
 		if m.State == Refused {
 			refusal = m.Name + " " + m.Reason
 		}
 		wait = max(wait, m.Wait)
+		hint = hint || strings.HasSuffix(m.Reason, whyNobodyKnows)
 	}
 	var parts []string
 	for _, s := range []MasterState{Fresh, Quarantine, Frozen, Down, Refused} {
@@ -110,7 +112,7 @@ func (d *database) lacking(vote bool, q int) error {
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
-	if states[Fresh] >= q {
+	if hint || states[Fresh] >= q && !d.remembering() {
 		text += " (run redlockd -bootstrap if no lock can be held)"
 	}
 	return errors.New(text)

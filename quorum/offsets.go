@@ -57,7 +57,15 @@ func (o *offsets) jumped(n offset) jump {
 // same is whether two clocks may have jumped by the same time.
 func (j jump) same(other jump) bool { return j.least <= other.most && other.least <= j.most }
 
-// add remembers an offset, one in a second, and forgets those older than keep.
+// dense is how long one in a second is kept; of those before, one in a
+// thinned part of the time that all are kept.
+const (
+	dense   = 10 * time.Minute
+	thinned = 500
+)
+
+// add remembers an offset, one in a second, and forgets those older than keep. Of
+// old ones it keeps few: what they allow for is wide, and nearly the same.
 func (o *offsets) add(n offset, keep time.Duration) {
 	if last := len(o.entries) - 1; last >= 0 && n.sent-o.entries[last].sent < time.Second {
 		return
@@ -66,8 +74,13 @@ func (o *offsets) add(n offset, keep time.Duration) {
 	for old < len(o.entries) && n.sent-o.entries[old].received > keep {
 		old++
 	}
-	o.entries = append(o.entries[:0], o.entries[old:]...)
-	o.entries = append(o.entries, n)
+	few := o.entries[:0]
+	for _, e := range o.entries[old:] {
+		if last := len(few) - 1; last < 0 || n.sent-e.sent <= dense || e.sent-few[last].sent >= keep/thinned {
+			few = append(few, e)
+		}
+	}
+	o.entries = append(few, n)
 	o.extremes()
 }
 

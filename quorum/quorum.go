@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -145,8 +146,11 @@ func (q *Quorum) hold(ttl time.Duration) time.Duration {
 	return q.cfg.hold(ttl, q.agreed.greatest().padding)
 }
 
-// longestHold is how long a lock of before may last at most.
-func (q *Quorum) longestHold() time.Duration { return roundHold(q.agreed.greatest().hold) }
+// longestHold is how long a lock of before may last at most: what the marks bear,
+// and that of max_ttl as long as none was seen.
+func (q *Quorum) longestHold() time.Duration {
+	return cmp.Or(q.agreed.everGranted(), roundHold(q.agreed.greatest().hold))
+}
 
 // remaining is what a client may still rely on of what is left of a hold.
 func (q *Quorum) remaining(left time.Duration) time.Duration {

@@ -284,7 +284,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 23 then return '' end
+  if f[1] ~= '3' or #f ~= 24 then return '' end
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
@@ -305,7 +305,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 23 then return '' end
+  if f[1] ~= '3' or #f ~= 24 then return '' end
   local order, seats = {}, {}
   local function add(list)
     for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do

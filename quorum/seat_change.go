@@ -84,6 +84,17 @@ func (l *lane) quiet(own seat, unheard time.Duration) bool {
 	})
 }
 
+// inView reports whether so many of the other masters are being looked at that
+// every majority with this one meets one of them.
+func (l *lane) inView() bool {
+	now := l.now()
+	return l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.standing.last != 0 && now-other.standing.last <= 2*lookEvery
+	})
+}
+
 // heardOther reports whether a beat that was noted at a time is of another server
 // than the one that the lane is connected to: that of one that was restarted may
 // be told of for a second or two. Needs mu.

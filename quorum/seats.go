@@ -218,6 +218,13 @@ func (c *agreement) lasting(all seats, while time.Duration) seats {
 	return out
 }
 
+// everGranted returns the greatest hold that any mark was seen to bear.
+func (c *agreement) everGranted() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.greatestHold
+}
+
 // greatest returns the greatest settings in use.
 func (c *agreement) greatest() settings {
 	c.mu.Lock()

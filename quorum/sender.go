@@ -197,6 +197,9 @@ func (l *lane) learn(m *mark, raw string, sent time.Duration) {
 		// Not all bear that any more: a mark was lost (M3).
 		l.db.raised.Store(0)
 	}
+	if l.under == nil || l.under.id != m.id || l.under.greatest != m.greatest {
+		l.boreSince = l.now()
+	}
 	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
 	l.db.list().saw(m.generation)
 	l.noteMark(m, sent)

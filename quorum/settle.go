@@ -102,8 +102,13 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 	own, unheard := l.db.agreed.of(l.hash)
 	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
 	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
-	greatest, wait := l.db.greatestHold(l)
 	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
+	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
+	if l.zero == nil {
+		floor = l.cfg.floor()
+		told, sure = l.db.telling(l)
+		g.greatest = max(g.greatest, l.db.agreed.everGranted())
+	}
 	list, known := l.db.list().name, l.db.change.known()
 	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
 	foreign := l.db.change.foreign(list, known)
@@ -116,8 +121,26 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 		m.granted = 0
 	}
 	return m, rules{seats: seats, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
-		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: greatest, wait: wait,
+		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
+		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+}
+
+// grantedBefore is what the marks of the others tell of the locks that the master
+// may have forgotten: those that were looked at since it has a pending mark. One
+// that is to get such a mark now ends no quarantine by that, and people are told how
+// long it will be: what was seen just before will do.
+func (l *lane) grantedBefore(s sight) granted {
+	l.mu.Lock()
+	since := l.pending
+	l.mu.Unlock()
+	switch {
+	case s.mark == nil || s.mark.real:
+		since = l.now() - 2*lookEvery
+	case since == 0:
+		since = l.now()
+	}
+	return l.db.holdSince(l, since)
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list

@@ -26,6 +26,8 @@ type standing struct {
 	// doubted is whether the mark that was seen last is in doubt, clears whether
 	// we can tell that its clock did not step.
 	doubted, clears bool
+	// remembers is whether its mark is real and has lost nothing, as far as it says.
+	remembers bool
 }
 
 // holdsSeat reports whether the server that the lane is connected to has the seat
@@ -58,7 +60,7 @@ func (l *lane) superseded() bool {
 // newStanding begins anew what is known by one connection only. Needs mu.
 func (l *lane) newStanding() {
 	s := &l.standing
-	s.first, s.last, s.server, s.returned = 0, 0, "", 0
+	s.first, s.last, s.server, s.returned, s.remembers = 0, 0, "", 0, false
 }
 
 // lostStanding notes how long before its loss the master was looked at. Needs
@@ -135,6 +137,7 @@ func (l *lane) stand(s sight, j judgement) {
 		mk = s.zero
 	}
 	st.server, st.doubt = "", false
+	st.remembers = s.mark != nil && s.mark.real && (j.open || j.reason == whyAsked)
 	if mk != nil && j.open {
 		st.server, st.doubt = mk.id, mk.doubt > 0
 	}

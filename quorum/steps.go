@@ -100,7 +100,7 @@ func (d *database) whoseStep(l *lane) whose {
 // serve on. A clock that jumped by another time has stepped besides, and its
 // keeper says so.
 func (d *database) stoodStill(first *lane) {
-	_, wait := d.greatestHold(nil)
+	wait := d.wholeHold(0)
 	first.mu.Lock()
 	by := first.jump
 	first.mu.Unlock()

@@ -32,6 +32,7 @@ func (s *storm) sources() []*source {
 		{name: "bursts", every: 4 * time.Second, kinds: []kind{{"cut", s.burst}, {"olddisk", s.staleWitness}}},
 		{name: "lists", every: 5 * time.Second, kinds: []kind{{"list", s.changeList}, {"address", s.changeAddress}, {"names", s.moveName}}},
 		{name: "meetings", every: 2 * time.Second, kinds: []kind{{"delay", s.late}, {"address", s.schism}}},
+		{name: "forget", every: 3 * time.Second, kinds: []kind{{"forget", s.forget}}},
 	}
 	dice := s.stream("sources")
 	var out []*source

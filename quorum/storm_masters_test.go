@@ -88,6 +88,29 @@ func (s *storm) oldDisk(rng *rand.Rand) {
 	})
 }
 
+// forget has a majority, or all but some, come back empty at about the same time;
+// often nobody is left who saw them before.
+func (s *storm) forget(rng *rand.Rand) {
+	list := s.present()
+	n := majority(len(list)) + rng.IntN(len(list)-majority(len(list))+1)
+	if rng.IntN(2) == 0 && has("crash") {
+		for range s.nodes {
+			s.restart(rng)
+		}
+	}
+	for _, at := range rng.Perm(len(list))[:n] {
+		f, after := list[at], some(rng, 0, time.Second)
+		s.Lock()
+		busy := s.spared(f) || f.down || f.frozen || f.replica || f.evicts
+		s.Unlock()
+		if busy {
+			continue
+		}
+		s.tell("one of a majority, master %s ends, and comes back empty after %v", f.name, after)
+		s.on(f, after, f.kill, func() { f.boot(true) })
+	}
+}
+
 func (s *storm) flush(rng *rand.Rand) {
 	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) {
 		s.tell("master %s is flushed", f.name)

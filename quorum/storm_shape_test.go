@@ -23,6 +23,7 @@ var classes = map[string]string{
 	"decide": "operations that depend on a read", "several": "operations on several keys", "pxat": "absolute expiries",
 	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change", "orextend": "acquire-or-extend",
 	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
+	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty",
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
 
@@ -63,6 +64,11 @@ func drawShape(rng *rand.Rand) shape {
 	for range 3 { // to draw one from
 		p.settings = append(p.settings, drawSettings(rng))
 	}
+	if floor := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second}[rng.IntN(4)]; has("floor") {
+		for i := range p.settings {
+			p.settings[i].lowFloor = floor // in all alike
+		}
+	}
 	return p
 }
 
@@ -87,7 +93,7 @@ func (p *shape) String() string {
 	text := fmt.Sprintf("%d masters %v, %d redlockd, required %v", p.masters, p.versions[:p.masters], p.nodes, p.required)
 	for i, cfg := range p.settings {
 		if i == 0 || p.differ || p.rolling {
-			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover)
+			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v, floor %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover, cfg.floor())
 		}
 	}
 	return text

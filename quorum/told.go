@@ -1,0 +1,209 @@
+package quorum
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A master that may have forgotten locks waits as long as any of them may last
+// (M4), and the marks of the others say how long that is. A quorum of them always
+// can: it meets the one that granted. Fewer can where what was granted had been
+// told to all. So a hold above the floor is granted only where the mark in database
+// 0 says that all marks bore it at one time (told); and whoever gets a new mark
+// takes over the greatest hold of the others before it counts.
+
+// granted is what the marks tell of the locks that may be held.
+type granted struct {
+	// greatest is the greatest hold, as a new mark bears it; wait is how long a
+	// master that may have forgotten locks must be watched: what the expiry has
+	// beyond the hold (V6) is part of it.
+	greatest, wait time.Duration
+	// remembered is whether any master could tell.
+	remembered bool
+}
+
+// holdSince is what may be held of locks that were given before a time, by the
+// marks of the others that were looked at since: the greatest hold that a quorum of
+// them bears; with fewer, that of the survivors, and at least the floor; without
+// any, at least that of max_ttl.
+func (d *database) holdSince(of *lane, since time.Duration) granted {
+	var g granted
+	known := 0
+	for _, l := range d.list().lanes {
+		l.mu.Lock()
+		if l.under != nil {
+			g.greatest = max(g.greatest, l.under.greatest)
+		}
+		if l != of && l.remembers(since) {
+			known++
+		}
+		l.mu.Unlock()
+	}
+	most := d.agreed.greatest()
+	g.remembered = known >= d.list().quorum
+	least := time.Duration(0)
+	if !g.remembered {
+		var told time.Duration
+		if told, g.remembered = d.survivors(of, since); g.remembered {
+			g.greatest, least = max(g.greatest, told), min(d.cfg.floor(), most.hold)
+		} else {
+			least = most.hold
+		}
+	}
+	g.wait = max(g.greatest, least) + expirySpread + nameSlack + d.cfg.lookSlack() + most.timeout
+	return g
+}
+
+// survivors is the greatest hold that those bear which can tell alone, if there are
+// any. Database 0's marks bear that of all databases.
+func (d *database) survivors(of *lane, since time.Duration) (greatest time.Duration, any bool) {
+	for _, l := range d.first().list().lanes {
+		l.mu.Lock()
+		if (of == nil || l.name != of.name) && l.remembers(since) && l.under.told > 0 {
+			greatest, any = max(greatest, l.under.greatest), true
+		}
+		l.mu.Unlock()
+	}
+	return greatest, any
+}
+
+// remembers reports whether the master was looked at since a time, and knows what
+// was granted before: one that joins the list has not been told what the list
+// before has granted (M8). Needs mu.
+func (l *lane) remembers(since time.Duration) bool {
+	m := l.under
+	return m != nil && m.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(m)
+}
+
+// first is database 0.
+func (d *database) first() *database { return cmp.Or(d.zero, d) }
+
+// remembering reports whether any master bears a real mark, so that bootstrap would
+// refuse.
+func (d *database) remembering() bool {
+	return d.first().list().count(func(l *lane) bool { return l.under != nil && l.under.real && l.open }) > 0
+}
+
+// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
+func (l *lane) lets(m *mark, hold time.Duration) bool {
+	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
+}
+
+// allBore is the hold that the marks of all masters bore at one time: each was seen
+// to bear it, and was seen again after the last of them was. While the list changes
+// there are masters that are not known here.
+func (d *database) allBore() time.Duration {
+	list := d.list()
+	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
+	for _, l := range list.lanes {
+		l.mu.Lock()
+		m := l.under
+		ok := m != nil && m.real && l.holdsSeat() && !l.joins(m) && m.phase == final && m.masters == list.name
+		if ok {
+			least, since, again = min(least, m.greatest), max(since, l.boreSince), min(again, l.markSent)
+		}
+		l.mu.Unlock()
+		if !ok {
+			return 0
+		}
+	}
+	if again <= since {
+		return 0
+	}
+	return least
+}
+
+// telling is what the marks of database 0 are to be told: told is the hold that all
+// bore at one time, as seen here or by what a quorum of them says; sure is whether
+// so many others were looked at just now that a master's mark may take over what
+// they bear, and can tell alone from then on.
+func (d *database) telling(of *lane) (told time.Duration, sure bool) {
+	since, known := d.now()-2*lookEvery, 0
+	list := d.list()
+	var said []time.Duration
+	for _, l := range list.lanes {
+		l.mu.Lock()
+		if l.remembers(since) {
+			said = append(said, l.under.told)
+			if l != of {
+				known++
+			}
+		}
+		l.mu.Unlock()
+	}
+	slices.Sort(said)
+	if len(said) >= list.quorum {
+		told = said[len(said)-list.quorum]
+	}
+	return max(told, d.allBore()), known >= min(list.quorum, len(list.lanes)-1)
+}
+
+// tell writes into a real mark of database 0 what it is told. One that joins the
+// list is not, since it may miss what the list before is told meanwhile.
+func (r *rules) tell(c *mark) {
+	switch {
+	case r.db != 0 || !c.real:
+	case c.joining(r.name):
+		c.told = 0
+	case c.told == 0 && !r.sure:
+	default:
+		if c.told == 0 {
+			c.greatest = max(c.greatest, r.greatest)
+		}
+		c.told = max(c.told, r.floor, r.told)
+	}
+}
+
+// mayTell reports whether a hold may be written to marks: where a quorum of them lets
+// it be granted, or it can be, since all others can be told now. Else it would
+// lengthen the quarantines of masters by what nobody has got.
+func (d *database) mayTell(hold time.Duration) bool {
+	told, lacking := d.toldOf(hold)
+	return told >= d.list().quorum || len(lacking) == 0 && !d.list().changing()
+}
+
+// toldOf is how many marks of database 0 let a hold be granted, and who else cannot
+// be told now.
+func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
+	for _, l := range d.list().lanes {
+		l.mu.Lock()
+		may := l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold)
+		can := l.canVote()
+		l.mu.Unlock()
+		switch {
+		case may:
+			told++
+		case !can:
+			lacking = append(lacking, l.name+" is "+strings.Replace(string(l.describe().State), "quarantine", "in quarantine", 1))
+		}
+	}
+	return told, lacking
+}
+
+// untold is the refusal of a lock that is longer than all before while not all
+// masters can be told; nil where a quorum of the marks lets it be granted.
+func (d *database) untold(hold, ttl time.Duration) error {
+	if hold <= d.cfg.floor() || int64(hold) <= d.raised.Load() {
+		return nil
+	}
+	d = d.first()
+	list := d.list()
+	told, lacking := d.toldOf(hold)
+	if told >= list.quorum {
+		return nil
+	}
+	text := fmt.Sprintf("NOQUORUM no lock of %v was granted before: every master's mark must bear it first, and ", ttl)
+	switch {
+	case len(lacking) > 0:
+		return errors.New(text + strings.Join(lacking, ", "))
+	case list.changing():
+		return errors.New(text + "the list of masters is being changed")
+	default:
+		return errors.New(text + "they are being told: try again")
+	}
+}

@@ -38,13 +38,6 @@ type call struct {
 	stay *time.Timer
 }
 
-// shares is whether neighbours of the same kind may be answered together:
-// plain acquires and reads (V7).
-func (c *call) shares() bool {
-	plain := len(c.op.Unless) == 0 && !c.probing
-	return plain && (c.op.Kind == Acquire || c.op.Kind == Read)
-}
-
 // await bounds the time that the call may wait for its turn.
 func (c *call) await() {
 	c.mu.Lock()
@@ -134,15 +127,6 @@ func (c *call) abandon() {
 	c.db.keys.leave(c)
 }
 
-// passOn lets those that share the call wait for a run of their own.
-func (c *call) passOn() {
-	sharing := c.sharing
-	c.sharing = nil
-	for i := len(sharing) - 1; i >= 0; i-- {
-		c.db.keys.enter(sharing[i], true, c.q.now())
-	}
-}
-
 // attempt makes one fan-out, once the marks bear the hold (M3).
 func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) {
 	a := newAttempt(c, op, then)
@@ -224,20 +208,6 @@ func (c *call) touch() {
 	for _, key := range c.op.Keys {
 		c.db.watch.touch(key)
 	}
-}
-
-// answerSharing answers those that shared the fan-out: beside a winner the
-// others are refused by its token.
-func (c *call) answerSharing(o *Outcome, now time.Duration) {
-	for _, s := range c.sharing {
-		shared := &Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
-		if c.op.Kind == Acquire && o.Verdict == Won {
-			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
-		}
-		c.q.events.ended(s.op.Kind, shared.Verdict)
-		s.tell(shared, now)
-	}
-	c.sharing = nil
 }
 
 // tell calls done at the time now, once; it returns false when that was done before.

@@ -282,34 +282,6 @@ func (k *keyQueue) ready() bool {
 	return true
 }
 
-// take removes the first waiting call, and hands it its neighbours of the
-// same kind that share its fan-out (V7): all of them arrived before its first
-// byte goes out.
-func (k *keyQueue) take() *call {
-	c := k.shift()
-	for len(k.asleep) == 0 && c.repeats(k) {
-		c = k.shift()
-	}
-	if !c.shares() {
-		return c
-	}
-	c.sharing = nil
-	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
-		c.sharing = append(c.sharing, k.shift())
-	}
-	return c
-}
-
-// repeats is whether the next one waiting does what the call would do, and
-// neither is awaited any more: of many releases that outstayed one is enough.
-func (c *call) repeats(k *keyQueue) bool {
-	if len(k.waiting) == 0 || c.op.Kind != Release && c.op.Kind != Remove {
-		return false
-	}
-	next := k.waiting[0]
-	return next.op.Kind == c.op.Kind && next.op.Token == c.op.Token && c.wasTold() && next.wasTold()
-}
-
 // shift removes the first that waits.
 func (k *keyQueue) shift() *call {
 	c := k.waiting[0]

@@ -32,6 +32,8 @@ const (
 	lateAcquire = "OPS0=2 OPS1=1 FLUSHES=1 EXTEND ONCE"
 	equal       = "OPS0=2 OPS1=2 EQUAL"
 	equalHear   = "OPS0=1 OPS1=2 EQUAL HEARD"
+	// One client at two redlockd, one after the other, and another client.
+	elsewhere = "OPS0=1 OPS1=1 OPS2=1 ELSEWHERE"
 )
 
 var cases = []modelCase{
@@ -44,6 +46,7 @@ var cases = []modelCase{
 	{"releases", releases, "", holds},
 	{"released stays released", healing, "", holds},
 	{"equal tokens", equal, "", holds},
+	{"same token elsewhere", elsewhere, "", holds},
 	{"flush and late acquire", lateAcquire, "", holds},
 
 	// One left out.
@@ -55,6 +58,9 @@ var cases = []modelCase{
 	{"V6 rollback where refused", equal, "NO_SPARE", holds},
 	{"V6 by token where refused", equalHear, "NO_NAME NO_SPARE", second},
 	{"V6 rollback of prolonged", prolong, "NO_ODD", second},
+	{"V6 one name twice", equal, "SAME_NAMES", second},
+	{"V6 one name elsewhere", elsewhere, "SAME_NAMES", second},
+	{"V6 by token elsewhere", elsewhere, "NO_NAME", second},
 	{"V9 healed copies vote", extends, "HEAL_VOTES COPIES_VOTE", second},
 	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE", second},
 	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},

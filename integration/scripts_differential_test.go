@@ -41,7 +41,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 	one := StartRedis(t)
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
-	cfg.NoExpiry = "max_ttl"
+	cfg.NoExpiry, cfg.MaxTTL = "max_ttl", longestTTL*time.Millisecond
 	r := StartRedlockd(t, cfg, masters)
 
 	d := &differential{seen: map[string]int{}}

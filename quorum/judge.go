@@ -354,8 +354,10 @@ func (r *rules) refreshed(mk *mark, m memory, s sight) *mark {
 			c.forgetSeats()
 		}
 		// A beat that nobody has told on, since who raises this mark's beat does
-		// not see it: as long as it is, its server is in use (M9).
+		// not see it: as long as it is, its server is in use (M9). Where each look
+		// comes right after a new one, none lasts, but they get ahead (M4).
 		c.seats = c.seats.beats(r.unsaid)
+		c.seats = c.seats.beats(c.seats.overdue(r.seats))
 		if r.db == 0 {
 			c.claim(r.redlockd)
 		} else if c.seats.behind(r.seats) {

@@ -68,6 +68,13 @@ func (t seats) beats(other seats) seats {
 	return out
 }
 
+// overdue returns those of other whose beat is ahead of t by two or more.
+func (t seats) overdue(other seats) seats {
+	out := maps.Clone(other)
+	maps.DeleteFunc(out, func(name string, s seat) bool { return s.beat-t[name].beat < 2 })
+	return out
+}
+
 // merged returns the later of both for each seat.
 func (t seats) merged(other seats) seats {
 	out := maps.Clone(t)

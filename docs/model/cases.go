@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // expectation is what the search of a case must come to.
 type expectation string
 
@@ -12,9 +14,17 @@ const (
 // modelCase is a world and what is left out of the rules in it.
 type modelCase struct {
 	name string
-	// world and without are switches of lock.pml.
+	// world and without are switches of the model.
 	world, without string
 	want           expectation
+}
+
+// from is the file that has the case's model: beat.pml where a disk has an age.
+func (c *modelCase) from() string {
+	if strings.HasPrefix(c.world, "AGE=") {
+		return "beat.pml"
+	}
+	return "lock.pml"
 }
 
 // Worlds: how many operations each redlockd has, and what happens meanwhile.
@@ -35,6 +45,19 @@ const (
 	lateAcquire = "OPS0=2 OPS1=1 FLUSHES=1 EXTEND ONCE"
 	equal       = "OPS0=2 OPS1=2 EQUAL"
 	equalHear   = "OPS0=1 OPS1=2 EQUAL HEARD"
+	// One client at two redlockd, one after the other, and another client.
+	elsewhere = "OPS0=1 OPS1=1 OPS2=1 ELSEWHERE"
+)
+
+// Worlds of beat.pml: how old the disk is, in half seconds, and whether R1,
+// which saw what it lacks, is there to say so.
+const (
+	witness = "AGE=4"
+	unlined = "AGE=4 CUT_AFTER"
+	gone    = "AGE=6 STILLS=1 FOR_GOOD"
+	goneCut = "AGE=6 STILLS=1 FOR_GOOD CUT"
+	dark    = "AGE=6 STILLS=1 FOR_GOOD DARK"
+	still   = "AGE=8 STILLS=1 LAST"
 )
 
 var cases = []modelCase{
@@ -48,7 +71,14 @@ var cases = []modelCase{
 	{"releases", releases, "", holds},
 	{"released stays released", healing, "", holds},
 	{"equal tokens", equal, "", holds},
+	{"same token elsewhere", elsewhere, "", holds},
 	{"flush and late acquire", lateAcquire, "", holds},
+	{"older disk", witness, "", holds},
+	{"older disk by marks only", unlined, "", holds},
+	{"older disk and nobody left", gone, "", holds},
+	{"older disk and a cut line", goneCut, "", holds},
+	{"older disk in the dark", dark, "", holds},
+	{"older disk and a pause", still, "", holds},
 
 	// One left out.
 	{"V2 no time on acquires", "OPS0=1", "NO_TIME_ACQUIRE", second},
@@ -59,6 +89,9 @@ var cases = []modelCase{
 	{"V6 rollback where refused", equal, "NO_SPARE", holds},
 	{"V6 by token where refused", equalHear, "NO_NAME NO_SPARE", second},
 	{"V6 rollback of prolonged", prolong, "NO_ODD", second},
+	{"V6 one name twice", equal, "SAME_NAMES", second},
+	{"V6 one name elsewhere", elsewhere, "SAME_NAMES", second},
+	{"V6 by token elsewhere", elsewhere, "NO_NAME", second},
 	{"V9 healed copies vote", extends, "HEAL_VOTES COPIES_VOTE", second},
 	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE", second},
 	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},
@@ -68,9 +101,22 @@ var cases = []modelCase{
 	{"M4 short quarantine", "OPS0=1 LOSSES=1", "SHORT_QUARANTINE", second},
 	{"M4 copies vote in an extend", lateAcquire, "COPIES_VOTE", second},
 	{"M4 acquires in quarantine", "OPS0=1 OPS1=2 LOSSES=1 AOE", "NO_SHUT COPIES_VOTE", second},
+	{"M4 exempt by own memory", witness, "OWN_MEMORY", second},
+	{"M4 no wait for others", witness, "NO_WAIT", second},
+	{"M4 no wait by marks only", unlined, "NO_WAIT", second},
+	{"M4 beat never raised", witness, "NO_BEAT", second},
+	{"M4 beat told to nobody", gone, "NO_TELL", second},
+	{"M4 beat told by marks only", unlined, "NO_TELL", second},
+	{"M4 new beats told late", goneCut, "NO_LAG", second},
+	{"M4 others not looked at", dark, "NO_OTHERS", second},
 
 	// The bound of the promise, and what is not promised.
 	{"unseen loss of one copy in 3", "OPS0=1 UNSEEN=1 FULL", "", holds},
 	{"unseen loss of one copy in 2", "OPS0=1 UNSEEN=1", "", second},
+	{"disk of 1.5 s", "AGE=3", "", second},
+	{"disk of 2.5 s and nobody left", "AGE=5 STILLS=1 FOR_GOOD", "", second},
+	{"disk of 3.5 s and a pause", "AGE=7 STILLS=1 LAST", "", second},
+	{"disk of 4 s and two pauses", "AGE=8 STILLS=2 LAST", "", second},
+	{"disk of 10 s and nobody ran", "AGE=20 STILLS=1", "", second},
 	{"equal tokens and releases", "OPS0=3 EQUAL RELEASE", "", second},
 }

@@ -12,6 +12,7 @@
  *   NO_NAME           V6  a rollback deletes by token alone
  *   NO_SPARE          V6  a rollback goes to masters that refused, too
  *   NO_ODD            V6  what was prolonged bears the attempt's name
+ *   SAME_NAMES        V6  two redlockd may give attempts one name
  *   HEAL_VOTES        V9  a healed copy counts as a vote
  *   HEAL_ALWAYS       V9  a copy is healed without a majority
  *   HEAL_LATE         V9  an "absent" that comes after the verdict is healed
@@ -24,7 +25,8 @@
  *
  * These make the world: OPS0, OPS1, OPS2 (operations of each redlockd), AOE,
  * EXTEND, RELEASE (what else than acquires), ONCE (a client acquires first and
- * never again), EQUAL (one token for all), LOSSES (restarts), FLUSHES (losses
+ * never again), EQUAL (one token for all), ELSEWHERE (R1's client, once it was
+ * not told, tries again at R2 with the same token; R3's is another), LOSSES (restarts), FLUSHES (losses
  * that keep the connections), UNSEEN (losses that nobody sees), CUTS (of
  * connections), HEARD (nobody gives up before all have answered), STRANGER
  * (who was not told may extend), TTL, TIMEOUT. FULL asserts only that
@@ -132,9 +134,19 @@ byte room;
 #ifdef EQUAL
 #define TOKEN(n) 1
 #else
+#ifdef ELSEWHERE
+#define TOKEN(n) (n == 2 -> 2 : 1)
+#else
 #define TOKEN(n) (n + 1)
 #endif
-#define NAME(n) (16 * n + r[n].done) /* no two attempts have one (V6) */
+#endif
+/* An attempt's expiry is its name: no two have one, as each redlockd makes
+   expiries with a residue of its own (V6). */
+#ifdef SAME_NAMES
+#define NAME(n) (r[n].done)
+#else
+#define NAME(n) (16 * n + r[n].done)
+#endif
 
 #define L m[j].line[n]
 #define MINE(j, n) (m[j].token == TOKEN(n))
@@ -302,7 +314,12 @@ inline send(j, n, what, old) {
 	fi
 }
 
-#define MAY_START(n, ops) (r[n].phase == idle && r[n].done < ops)
+#ifdef ELSEWHERE
+#define TURN(n) (n != 1 || r[0].done == OPS0 && r[0].phase == idle && !r[0].told)
+#else
+#define TURN(n) true
+#endif
+#define MAY_START(n, ops) (r[n].phase == idle && r[n].done < ops && TURN(n))
 #ifdef ONCE
 #define MAY_ACQUIRE(n) (r[n].done == 0)
 #else

@@ -1,4 +1,4 @@
-// Model checks lock.pml with spin, once for each case of cases.go, and expects
+// Model checks lock.pml and beat.pml with spin, once for each case of cases.go, and expects
 // what the case says: that nothing is found with the rules in, and a second
 // holder with one of them left out. See README.md.
 //

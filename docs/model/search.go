@@ -35,7 +35,7 @@ func (c modelCase) run(ctx context.Context) result {
 		return result{err: err}
 	}
 	defer os.RemoveAll(dir)
-	model, err := filepath.Abs("docs/model/lock.pml")
+	model, err := filepath.Abs("docs/model/" + c.from())
 	if err != nil {
 		return result{err: err}
 	}
@@ -104,7 +104,7 @@ func read(out []byte, err error) result {
 
 // keep lets spin tell the trail, and keeps what the model itself prints.
 func (c modelCase) keep(ctx context.Context, dir, model string, r *result) error {
-	trail, err := os.ReadFile(filepath.Join(dir, "lock.pml.trail"))
+	trail, err := os.ReadFile(filepath.Join(dir, c.from()+".trail"))
 	if err != nil {
 		return err
 	}
@@ -113,10 +113,10 @@ func (c modelCase) keep(ctx context.Context, dir, model string, r *result) error
 		return err
 	}
 	// It exits with the number of errors that it meets: one.
-	args := append(c.defines(), "-T", "-t", "-k", "lock.pml.trail", model)
+	args := append(c.defines(), "-T", "-t", "-k", c.from()+".trail", model)
 	out, _ := command(ctx, dir, nil, "spin", args...)
 	var told strings.Builder
-	fmt.Fprintf(&told, "spin %s -T -t -k %s.trail docs/model/lock.pml\n\n", strings.Join(c.defines(), " "), name)
+	fmt.Fprintf(&told, "spin %s -T -t -k %s.trail docs/model/%s\n\n", strings.Join(c.defines(), " "), name, c.from())
 	for line := range strings.Lines(string(out)) {
 		if strings.HasPrefix(line, "spin: ") {
 			break // the assertion; the last state follows

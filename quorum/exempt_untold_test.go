@@ -1,0 +1,54 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// M4: a beat is told to the other marks by who sees it, also where another
+// redlockd, which does not reach that master, raises theirs all the time, and
+// they are looked at right after it was raised.
+func TestM4BeatIsTold(t *testing.T) {
+	for _, later := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {
+		inBubble(t, 3, func(c *cluster) {
+			direct := c.cfg.Masters
+			to := c.throughLink(0)
+			late := c.redlockd()
+			c.cfg.Masters = direct
+			time.Sleep(3 * time.Second)
+			c.stop(c.q)
+			for i, f := range c.masters {
+				f.set(func() { f.aof = true })
+				if i > 0 { // the looks at them are a little behind those at a
+					f.set(func() { f.delay = later })
+				}
+			}
+			c.q = c.redlockd()
+			time.Sleep(2 * time.Second)
+			for _, f := range c.masters {
+				f.set(func() { f.delay = 0 })
+			}
+			time.Sleep(2 * time.Second)
+			to.cut(true)
+			time.Sleep(10 * time.Second)
+			a := c.masters[0]
+			old := a.disk()
+			time.Sleep(5 * time.Second)
+			c.masters[2].kill()
+			c.want(do(c.q, acquire("k", "t", time.Minute)), Won) // on a and b
+			a.kill()
+			c.stop(c.q)
+			old()
+			to.cut(false)
+			a.startWithMemory()
+			c.masters[2].mend()
+			for range 200 {
+				time.Sleep(100 * time.Millisecond)
+				if o := do(late, acquire("k", "u", time.Second)); o.Verdict == Won {
+					t.Errorf("%v: a disk of 5 s before, and a second holder", later)
+					return
+				}
+			}
+		})
+	}
+}

@@ -121,9 +121,9 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	t.lived()
 	holder := t.lease != nil && t.had > t.now()
-	if holder && t.byRead && t.hadSure <= t.now() {
+	if holder && (t.byRead || v == Absent) && t.hadSure <= t.now() {
 		holder = false
-		t.count("excuse: reads leave out the last part of a TTL, for clocks that drift")
+		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:

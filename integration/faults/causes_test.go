@@ -164,8 +164,8 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 			continue
 		}
 		kind, until := j.mayHold(t, c)
-		// Reads do not show the padding, nor does it matter to a release.
-		if kind == padding && c.kind == read && c.sent > t.got+t.ttl+readSlack {
+		// Reads do not show all of the padding, nor does it matter to a release.
+		if kind == padding && c.kind == read && c.sent > t.got+t.ttl+readLate {
 			kind = ""
 		}
 		if kind != "" {

@@ -33,6 +33,11 @@ type asked struct {
 // drift, rounding, the spread of expiries).
 const readSlack = 150 * time.Millisecond
 
+// readLate is by how much longer than its TTL a read may find a lock: a redlockd
+// that did not tell the client itself counts with the latest time at which that may
+// have been (V15).
+const readLate = timeout + readSlack
+
 // lockModel is one lock. Calls with unknown answers are not in the histories:
 // what they may have ended cuts certainty short (certainEnd), and what they
 // may have taken excuses refusals.

@@ -10,6 +10,9 @@ TMPDIR=$(mktemp -d) # short, for sockets in it
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 ip link set lo up
+# Names by which a suite calls its server; in this mount namespace only.
+printf '127.0.0.1 localhost %s\n' "$SUITE_HOSTS" >"$home/hosts"
+mount --bind "$home/hosts" /etc/hosts
 
 wait_for() {
 	for _ in $(seq 100); do
@@ -38,7 +41,7 @@ else
 	"$SUITE_REDLOCKD" -config "$home/config.hcl" >"$home/log" 2>&1 &
 	wait_for 6379
 	# A suite that starts a redis-server of its own gets one that hands on.
-	ln -s "$(dirname "$0")/server.py" "$home/path/redis-server"
+	ln -s "$(dirname "$0")/standins/server.py" "$home/path/redis-server"
 	export PATH="$home/path:$PATH"
 fi
 "$@"

@@ -164,4 +164,31 @@ class JUnit(Suite):
                 ], lambda _: results.junit(reports / "TEST-junit-jupiter.xml")
 
 
-KINDS = {"pytest": Pytest, "go": Go, "mocha": Mocha, "cargo": Cargo, "junit": JUnit}
+class Debian(Suite):
+    """A source package of Debian with tests for PHPUnit; "needs" are Debian's too."""
+
+    def get(self):
+        root = ["sudo"] if os.geteuid() else []
+        call(*root, "apt-get", "update", "-qq")
+        call(*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq", "--no-install-recommends", *self.needs)
+        targets = call("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages")
+        (self.home / "sources").write_text("".join(f"deb-src {line}\n" for line in sorted(set(targets.splitlines()))))
+        (self.home / "lists/partial").mkdir(parents=True)
+        own = ["-qq", "-o", f"Dir::Etc::sourcelist={self.home}/sources", "-o", "Dir::Etc::sourceparts=-",
+               "-o", f"Dir::State::lists={self.home}/lists"]
+        call("apt-get", *own, "update", cwd=self.home)
+        call("apt-get", *own, "source", "--download-only", f"{self.package}={self.version}", cwd=self.home)
+        self.source.mkdir()
+        call("tar", "xf", next(self.home.glob("*.orig.tar.*")), "--strip-components=1", "-C", self.source)
+
+    def command(self, target):
+        report = self.home / f"{target}.xml"
+        report.unlink(missing_ok=True)
+        tests = self.home / "phpunit.xml"
+        files = "".join(f"<file>{self.source / test}</file>" for test in self.tests)
+        tests.write_text(f'<phpunit><testsuites><testsuite name="locks">{files}</testsuite></testsuites></phpunit>')
+        return ["phpunit", "--configuration", tests, "--bootstrap", STANDINS / "laravel.php", "--log-junit", report
+                ], lambda _: results.junit(report)
+
+
+KINDS = {"pytest": Pytest, "go": Go, "mocha": Mocha, "cargo": Cargo, "junit": JUnit, "debian": Debian}

@@ -14,7 +14,7 @@ def junit(report):
         name = f"{case.get('classname').removeprefix('tests.')}::{case.get('name')}"
         bad = case.find("failure") if case.find("failure") is not None else case.find("error")
         state = FAILED if bad is not None else SKIPPED if case.find("skipped") is not None else PASSED
-        results[name] = (state, (bad.get("message") or bad.get("type") or "") if bad is not None else "")
+        results[name] = (state, (bad.get("message") or bad.text or "") if bad is not None else "")
     return results
 
 

@@ -78,7 +78,7 @@ def main():
         suite = kinds.KINDS[told["kind"]](told, options.work.resolve())
         try:
             redis, redlockd = (suite.run(target, options.redlockd.resolve()) for target in ("redis", "redlockd"))
-        except RuntimeError as problem:
+        except (RuntimeError, OSError) as problem:
             print(f"{suite.name} {suite.version}: COULD NOT BE RUN: {problem}", flush=True)
             unexplained += 1
             continue

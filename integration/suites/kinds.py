@@ -54,7 +54,7 @@ class Suite:
         command, read = self.command(target)
         env = dict(os.environ, PYTHONPATH=str(STANDINS), NODE_PATH=str(self.home / "node_modules"), SUITE_TARGET=target,
                    SUITE_REDLOCKD=str(binary), SUITE_HOME=str(self.home), SUITE_NO_EXPIRY=self.no_expiry,
-                   SUITE_HOSTS=" ".join(self.told.get("hosts", [])))
+                   SUITE_CLUSTERS=str(-(-self.told.get("servers", 1) // 16)), SUITE_HOSTS=" ".join(self.told.get("hosts", [])))
         # The namespaces end with their first process, and all that runs in them.
         inside = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child", HERE / "inside.sh"]
         try:

@@ -46,7 +46,9 @@ def report(file, rows):
              "one redis-server and against redlockd over five masters, both with their defaults; those marked * take",
              "locks without a TTL, and redlockd has `no_expiry = \"max_ttl\"` for them. Where tests empty",
              "the database between them (`FLUSHDB`, which redlockd refuses), the locks are forced out instead; where",
-             "a suite starts a redis-server of its own, it gets a database of redlockd's.", "",
+             "a suite starts servers or containers of its own, each gets a database of redlockd's; where its tests",
+             "need a class that its package lacks (ShedLock, Laravel, go-zero, pottery), there is one in",
+             "[standins](../integration/suites/standins).", "",
              "| suite | version | passed on Redis | passed on redlockd |", "|---|---|---|---|"]
     for suite, redis, redlockd, _ in rows:
         mark = "" if suite.no_expiry == "reject" else " *"
@@ -60,7 +62,7 @@ def report(file, rows):
             lines.append(f"- {suite.name}: {', '.join(f'`{n}`' for n in names)}: {reason}")
     if lines[-1] == "":
         lines.append("Nothing.")
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text("\n".join(lines) + "\n" + (HERE / "missing.md").read_text())
 
 
 def main():

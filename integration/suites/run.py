@@ -20,6 +20,7 @@ from results import FAILED, PASSED, SKIPPED
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+MOST = 6  # tests that the report names for one reason
 
 
 def compare(suite, redis, redlockd, reasons):
@@ -51,6 +52,9 @@ def report(file, rows):
              "[standins](../integration/suites/standins).", "",
              "| suite | version | passed on Redis | passed on redlockd |", "|---|---|---|---|"]
     for suite, redis, redlockd, _ in rows:
+        if not redis:
+            lines.append(f"| {suite.name} | {suite.version.removeprefix('v')} | could not be run | |")
+            continue
         mark = "" if suite.no_expiry == "reject" else " *"
         lines.append(f"| {suite.name}{mark} | {suite.version.removeprefix('v')} | {counted(redis)} | {counted(redlockd)} |")
     lines += ["", "## What differs", ""]
@@ -59,7 +63,8 @@ def report(file, rows):
         for name, now, reason, said in differences:
             by_reason.setdefault(reason or "not explained yet", []).append(name)
         for reason, names in by_reason.items():
-            lines.append(f"- {suite.name}: {', '.join(f'`{n}`' for n in names)}: {reason}")
+            more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+            lines.append(f"- {suite.name}: {', '.join(f'`{n}`' for n in names[:MOST])}{more}: {reason}")
     if lines[-1] == "":
         lines.append("Nothing.")
     file.write_text("\n".join(lines) + "\n" + (HERE / "missing.md").read_text())
@@ -83,6 +88,7 @@ def main():
         except (RuntimeError, OSError) as problem:
             print(f"{suite.name} {suite.version}: COULD NOT BE RUN: {problem}", flush=True)
             unexplained += 1
+            rows.append((suite, {}, {}, []))
             continue
         differences = compare(suite, redis, redlockd, reasons)
         print(f"{suite.name} {suite.version}: {counted(redis)} on Redis, {counted(redlockd)} on redlockd", flush=True)

@@ -87,7 +87,7 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 shows: deps ## contests, freezes, restarts and changes of masters of make test, in full; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
 
-suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, half an hour
+suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian
 	@. ./.deps/env && integration/suites/run.py -report docs/suites.md
 
 hostile: deps ## 10,000 connections for a minute, half of them hostile; needs ulimit -n 20000

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Stands in for redis-server where a suite starts one of its own and redlockd is
-to be tested: hands every connection on to redlockd at 127.0.0.1:6379, each such
+to be tested: hands every connection on to a redlockd at 127.0.0.1, each such
 server to a database of its own. Takes the options and the configuration file on
 standard input that suites give."""
 import os
@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 
-TARGET = ("127.0.0.1", 6379)
+CLUSTERS = int(os.environ["SUITE_CLUSTERS"])
 BUSY = os.environ["TMPDIR"] + "/databases"  # which are given, private to the run
 
 
@@ -27,20 +27,47 @@ def settings():
 
 
 def database():
-    """The first of the sixteen that no such server has."""
+    """The redlockd and the database that were longest ago given to such a server; empty."""
     os.makedirs(BUSY, exist_ok=True)
     for turn in range(16 * 64):
-        n = turn % 16
         try:
-            os.close(os.open(f"{BUSY}/{n}.{turn // 16}", os.O_CREAT | os.O_EXCL))
-            return n
+            os.close(os.open(f"{BUSY}/{turn}", os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             continue
-    return 0
+        cluster, db = divmod(turn % (16 * CLUSTERS), 16)
+        place = ("127.0.0.1", 6379 + cluster), db
+        if turn >= 16 * CLUSTERS:
+            empty(*place)
+        return place
+    sys.exit("too many servers")
 
 
-def hand_on(client, db):
-    server = socket.create_connection(TARGET)
+def empty(redlockd, db):
+    with socket.create_connection(redlockd) as server, server.makefile("rwb") as file:
+        ask(file, b"SELECT", b"%d" % db)
+        for key in ask(file, b"KEYS", b"*"):
+            ask(file, b"LOCKS", b"FORCE", key)
+
+
+def ask(file, *args):
+    file.write(b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%b\r\n" % (len(a), a) for a in args))
+    file.flush()
+    return reply(file)
+
+
+def reply(file):
+    line = file.readline()[:-2]
+    if line.startswith(b"*"):
+        return [reply(file) for _ in range(int(line[1:]))]
+    if line.startswith(b"$") and line != b"$-1":
+        return file.read(int(line[1:]) + 2)[:-2]
+    if line.startswith(b"-"):
+        sys.exit(line.decode())
+    return line
+
+
+def hand_on(client, redlockd, db):
+    server = socket.create_connection(redlockd)
     if db:
         server.sendall(f"SELECT {db}\r\n".encode())
         server.recv(64)
@@ -54,14 +81,14 @@ def hand_on(client, db):
             (server if ready is client else client).sendall(data)
 
 
-def serve(listener, db):
+def serve(listener, place):
     while True:
         client, _ = listener.accept()
-        threading.Thread(target=hand_on, args=(client, db), daemon=True).start()
+        threading.Thread(target=hand_on, args=(client, *place), daemon=True).start()
 
 
 def main():
-    found, db, listeners = settings(), database(), []
+    found, place, listeners = settings(), database(), []
     if found.get("unixsocket"):
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(found["unixsocket"])
@@ -71,7 +98,7 @@ def main():
         listeners.append(listener)
     for listener in listeners:
         listener.listen(128)
-        threading.Thread(target=serve, args=(listener, db), daemon=True).start()
+        threading.Thread(target=serve, args=(listener, place), daemon=True).start()
     print("Ready to accept connections", flush=True)
     print("The server is now ready to accept connections", flush=True)
     threading.Event().wait()

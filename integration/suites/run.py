@@ -67,7 +67,7 @@ def report(file, rows):
             lines.append(f"- {suite.name}: {', '.join(f'`{n}`' for n in names[:MOST])}{more}: {reason}")
     if lines[-1] == "":
         lines.append("Nothing.")
-    file.write_text("\n".join(lines) + "\n" + (HERE / "missing.md").read_text())
+    file.write_text("\n".join(lines) + "\n" + (HERE / "missing.md.part").read_text())
 
 
 def main():

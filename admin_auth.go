@@ -39,7 +39,7 @@ func newBasicAuth(password string, log hclog.Logger) *basicAuth {
 	return b
 }
 
-// admits is whether the request bears the password. The sums are compared,
+// admits reports whether the request bears the password. The sums are compared,
 // because they have one length, in a time that tells nothing.
 func (b *basicAuth) admits(r *http.Request) bool {
 	if b.sum == nil {

@@ -37,7 +37,7 @@ type config struct {
 // tlsBlocks are the keys of tls, in order.
 func (c config) tlsBlocks() []string { return slices.Sorted(maps.Keys(c.tls)) }
 
-// isMaster is whether the path is a master's, and not one that is listened on.
+// isMaster reports whether the path is a master's, and not one that is listened on.
 func (c config) isMaster(block string) bool { return block != "listen" && block != "admin" }
 
 // adminAddress is where operators look by default.

@@ -119,7 +119,7 @@ func (d *decoder) checkAdmin(cfg config) {
 	}
 }
 
-// onThisHost is whether only this host can connect there. Without a password
+// onThisHost reports whether only this host can connect there. Without a password
 // nothing else is served: Redis's protected mode.
 func onThisHost(address string) bool {
 	host, _, _ := net.SplitHostPort(address)

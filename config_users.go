@@ -95,5 +95,5 @@ func operations(to *commands.Operations) func(cty.Value) string {
 	}
 }
 
-// open is whether everybody may do everything: there is no password.
+// open reports whether everybody may do everything: there is no password.
 func open(p proxy.Config) bool { return len(p.Passwords) == 0 && len(p.Users) == 0 }

@@ -100,7 +100,7 @@ func importProblems(p pkg) []string {
 	return problems
 }
 
-// mayImport is whether a file of the room may name the package.
+// mayImport reports whether a file of the room may name the package.
 func mayImport(room, path string, test bool) bool {
 	if other, ok := roomOf(path); ok {
 		return other == room || slices.Contains(rooms[room], other)
@@ -132,7 +132,7 @@ func roomOf(path string) (string, bool) {
 	return room, found
 }
 
-// within is whether path is the folder or lies in it.
+// within reports whether path is the folder or lies in it.
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }

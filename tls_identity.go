@@ -54,7 +54,7 @@ func (i *tlsIdentity) load(files tlsFiles) error {
 	return nil
 }
 
-// changed is whether the files have other texts than those tried last, and
+// changed reports whether the files have other texts than those tried last, and
 // the same as at the last look: a certificate and its key are two files, and
 // between the two writes they do not fit.
 func (i *tlsIdentity) changed() bool {

@@ -137,7 +137,7 @@ func (in *Interpreter) understand(c call) Request {
 // arg is argument i as the key, or the token, of an operation.
 func (c call) arg(i int) string { return string(c.args[i]) }
 
-// denied is whether the configuration refuses this command, or one that does
+// denied reports whether the configuration refuses this command, or one that does
 // the same, where it asks for no token.
 func (c call) denied() bool {
 	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])

@@ -72,7 +72,7 @@ func (d decision) onLapsed(s quorum.State, held decision) decision {
 	return d
 }
 
-// carriedOut is whether the last decision is what has become of the lock.
+// carriedOut reports whether the last decision is what has become of the lock.
 func carriedOut(o *quorum.Outcome) bool {
 	return o.Err == nil && o.Verdict != quorum.Changed && (o.Done == quorum.Read || o.Verdict == quorum.Won)
 }

@@ -191,7 +191,7 @@ func (c call) scriptCall() (sc script.Command, refused string) {
 	return sc, ""
 }
 
-// unconditional is whether the command names no token and does not spare a
+// unconditional reports whether the command names no token and does not spare a
 // lock that is there (Config.Deny).
 func (c call) unconditional() bool {
 	switch c.spec.Name {

@@ -37,7 +37,7 @@ func conditional(op quorum.Op, seen quorum.State) guarded {
 	return g
 }
 
-// acts is whether an operation does something to a lock in this state.
+// acts reports whether an operation does something to a lock in this state.
 func acts(op quorum.Op, found, ours bool) bool {
 	switch op.Kind {
 	case quorum.Acquire:

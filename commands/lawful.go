@@ -88,7 +88,7 @@ func (l *lawful) refused(states []quorum.State, p plan) string {
 	return l.in.refusedNotices(p.notices)
 }
 
-// names is whether the client has sent this token.
+// names reports whether the client has sent this token.
 func (l *lawful) names(token string) bool {
 	for _, word := range l.words {
 		if bytes.Equal(word, []byte(token)) {

@@ -141,7 +141,7 @@ func holderState(m *script.Meaning, token string) int {
 	return script.Other
 }
 
-// tellsState is whether a reply holds something of the state found, which the
+// tellsState reports whether a reply holds something of the state found, which the
 // outcome of an operation other than a read does not tell.
 func tellsState(m *script.Meaning) bool {
 	for i := range m.Reply {

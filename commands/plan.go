@@ -78,7 +78,7 @@ func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapse
 	return held, lapsed
 }
 
-// touches is whether changes would take a lock that is used up.
+// touches reports whether changes would take a lock that is used up.
 func touches(changes []quorum.Change, lapsed map[string]bool) bool {
 	return slices.ContainsFunc(changes, func(c quorum.Change) bool { return lapsed[c.Key] })
 }

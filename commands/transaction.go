@@ -69,7 +69,7 @@ func (in *Interpreter) execOne(db int, watched []Watched, args [][]byte) (Reques
 	return Request{}, false
 }
 
-// fails is whether a request that asks no master is an error.
+// fails reports whether a request that asks no master is an error.
 func fails(req Request) bool { return req.Reply(nil).Kind == KindError }
 
 func onlyReads(ops []quorum.Op) bool {
@@ -130,7 +130,7 @@ func inArray(reply func([]*quorum.Outcome) Reply) func([]*quorum.Outcome) Reply 
 	}
 }
 
-// onlyKey is whether one key is all that is watched and all that is meant: by
+// onlyKey reports whether one key is all that is watched and all that is meant: by
 // one operation that needs no look, or by reads.
 func onlyKey(ops []quorum.Op, watched []Watched) bool {
 	key, db := watched[0].Key, watched[0].DB
@@ -147,7 +147,7 @@ func onlyKey(ops []quorum.Op, watched []Watched) bool {
 	return true
 }
 
-// same is whether a lock is the one that was seen; its TTL runs on.
+// same reports whether a lock is the one that was seen; its TTL runs on.
 func same(a, b quorum.State) bool { return a.Found == b.Found && a.Token == b.Token }
 
 func watches(watched []Watched) []*quorum.Watch {

@@ -355,7 +355,7 @@ type callOutcome struct {
 	copies    [][]keyState // on each master
 }
 
-// scriptRefused is whether redlockd says that it does not carry out this call:
+// scriptRefused reports whether redlockd says that it does not carry out this call:
 // it is no lock script, or asks for a TTL above max_ttl (V13).
 func scriptRefused(reply string) bool {
 	return strings.HasPrefix(reply, "-ERR This script is not a lock script: ") ||

@@ -32,7 +32,7 @@ const (
 	longestTTL = 300_000
 )
 
-// farApart is whether two numbers are two times that are not the same. Small
+// farApart reports whether two numbers are two times that are not the same. Small
 // numbers are no times.
 func farApart(a, b int64) bool {
 	switch small := min(a, b); {
@@ -55,7 +55,7 @@ func (s keyState) kept() keyState {
 	return s
 }
 
-// like is whether a master's copy is what redlockd was to keep.
+// like reports whether a master's copy is what redlockd was to keep.
 func (s keyState) like(copied keyState) bool {
 	if !s.found || !copied.found {
 		return s.found == copied.found

@@ -125,7 +125,7 @@ func (u *user) forbiddenNames(a access, args [][]byte) string {
 	return ""
 }
 
-// knownSub is whether a subcommand exists; one that does not is told so to
+// knownSub reports whether a subcommand exists; one that does not is told so to
 // everybody, as in Redis. It is true where that is not known.
 func knownSub(name, sub string) bool {
 	switch name {

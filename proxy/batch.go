@@ -38,7 +38,7 @@ func (w *batch) release() {
 	}
 }
 
-// acquires is whether a reply in the batch may grant a lock.
+// acquires reports whether a reply in the batch may grant a lock.
 func (w *batch) acquires() bool {
 	for _, sl := range w.slots {
 		if sl.acquires {

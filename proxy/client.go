@@ -147,7 +147,7 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 	return verbatim(b.String())
 }
 
-// subscriber is whether the session was subscribed when its last command
+// subscriber reports whether the session was subscribed when its last command
 // came. Safe for concurrent use.
 func (s *session) subscriber() bool {
 	s.shown.mu.Lock()

@@ -565,7 +565,7 @@ func (c *piped) read() {
 
 func (c *piped) send(text string) { c.out <- text }
 
-// ended is whether the server has closed the session, once nothing more will
+// ended reports whether the server has closed the session, once nothing more will
 // happen.
 func (c *piped) ended() bool {
 	synctest.Wait()

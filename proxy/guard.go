@@ -79,7 +79,7 @@ func (f *frames) next(lim frameLimits) ([][]byte, error) {
 	}
 }
 
-// partial is whether a command has begun to arrive and has not ended.
+// partial reports whether a command has begun to arrive and has not ended.
 func (f *frames) partial() bool { return f.start < f.end }
 
 // parse takes a complete frame apart. A blank line, *0 and *-1 hold no

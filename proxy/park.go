@@ -51,7 +51,7 @@ func (s *Server) parksAfter() time.Duration {
 	return s.parkAfter
 }
 
-// park is whether the session is parked now. Then it is not the caller's any
+// park reports whether the session is parked now. Then it is not the caller's any
 // more.
 func (s *session) park() bool {
 	now := time.Now()

@@ -94,7 +94,7 @@ type seldom struct {
 	skipped int
 }
 
-// due is whether to tell now, and how often it was not told before.
+// due reports whether to tell now, and how often it was not told before.
 func (w *seldom) due() (skipped int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

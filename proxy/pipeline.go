@@ -134,7 +134,7 @@ func (p *pipeline) kick() {
 	p.s.srv.writers.put(p)
 }
 
-// idle is whether nothing waits.
+// idle reports whether nothing waits.
 func (p *pipeline) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -90,7 +90,7 @@ func (s *session) newReading() *reading {
 	return &reading{frames: frames{r: s.conn, read: s.shown.in}, begun: -1}
 }
 
-// Gone is whether nobody waits for an outcome any more (quorum.Client).
+// Gone reports whether nobody waits for an outcome any more (quorum.Client).
 func (s *session) Gone() bool { return s.gone.Load() }
 
 // log is made where there is something to log: a logger for each session would
@@ -216,7 +216,7 @@ func (s *session) slot(r commands.Reply) *slot {
 	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: replySize(r)}
 }
 
-// silent is whether the reply of the command at hand is not to be sent.
+// silent reports whether the reply of the command at hand is not to be sent.
 func (s *session) silent() bool { return s.off || s.skip }
 
 func (s *session) protocol() int { return int(s.proto.Load()) }

@@ -117,7 +117,7 @@ func (sl *slot) Withdrawn() {
 	}
 }
 
-// decided is whether an error is the answer to what was carried out: that of a
+// decided reports whether an error is the answer to what was carried out: that of a
 // script which takes a lock and answers an error of its own.
 func (sl *slot) decided(reply commands.Reply) bool {
 	for _, o := range sl.outcomes {

@@ -90,7 +90,7 @@ func help(lines ...string) commands.Reply {
 	return commands.Array(items...)
 }
 
-// good is whether a name has only characters Redis allows in client names.
+// good reports whether a name has only characters Redis allows in client names.
 func good(name []byte) bool {
 	for _, c := range name {
 		if c < '!' || c > '~' {

@@ -60,7 +60,7 @@ func (u *user) Key(key string) bool { return u.all || matches(u.keys, key) }
 // Channel is part of commands.Rights.
 func (u *user) Channel(name string) bool { return u.all || matches(u.channels, name) }
 
-// pattern is whether the user may subscribe to a pattern: to one of its own,
+// pattern reports whether the user may subscribe to a pattern: to one of its own,
 // letter by letter, as in Redis, since what a pattern covers is not compared.
 func (u *user) pattern(p string) bool {
 	return u.all || slices.Contains(u.channels, p) || slices.Contains(u.channels, "*")
@@ -70,7 +70,7 @@ func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return p == "*" || glob(p, name) })
 }
 
-// mayAs is whether it has the rights of the other.
+// mayAs reports whether it has the rights of the other.
 func (u *user) mayAs(other *user) bool {
 	return u.all == other.all && u.operations == other.operations && slices.Equal(u.keys, other.keys) &&
 		slices.Equal(u.channels, other.channels)

@@ -56,7 +56,7 @@ func (s *session) arm(deadline time.Time) {
 	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
 }
 
-// outstayed is whether a read that ran into its deadline ends the session:
+// outstayed reports whether a read that ran into its deadline ends the session:
 // not while replies are owed, and not by Shutdown, which awaitMore tells.
 func (s *session) outstayed() bool {
 	s.stopMu.Lock()

@@ -131,7 +131,7 @@ func (c *change) lookedSince(since time.Duration) bool {
 	return all
 }
 
-// lookedAt is whether the lane is open, and when the newest look at its mark
+// lookedAt reports whether the lane is open, and when the newest look at its mark
 // went out.
 func (l *lane) lookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()

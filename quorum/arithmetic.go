@@ -78,7 +78,7 @@ func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Milliseco
 // (V2, V5).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
-// watched is whether a clock that was last looked at so long ago was looked at
+// watched reports whether a clock that was last looked at so long ago was looked at
 // all the time, as far as the padding of holds goes: its timeout for a step that
 // nobody sees is half for the drift that the line allows for, and half for the
 // round trips (M5). Who looks once a second has not been away.

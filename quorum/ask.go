@@ -123,7 +123,7 @@ func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Durat
 	return e, ok
 }
 
-// bearsFor is whether the master's mark bears a hold of so many milliseconds.
+// bearsFor reports whether the master's mark bears a hold of so many milliseconds.
 // Needs mu.
 func (l *lane) bearsFor(ms int64) bool {
 	return l.under == nil || ms <= l.under.greatest.Milliseconds()

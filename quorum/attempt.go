@@ -115,7 +115,7 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	a.decide(now)
 }
 
-// wentOut is whether the operation was sent to a master. Needs mu.
+// wentOut reports whether the operation was sent to a master. Needs mu.
 func (a *attempt) wentOut(i int) bool { return a.sent>>i&1 != 0 }
 
 // decide ends the attempt if the verdict is certain, by the votes of the time
@@ -145,7 +145,7 @@ func (a *attempt) decide(now time.Duration) {
 	a.end(v, now)
 }
 
-// waits is whether the operation does harm where it is carried out after its
+// waits reports whether the operation does harm where it is carried out after its
 // client was told: it may end, or shorten, what another one has given since.
 // Its verdict is told when nothing of it can act any more (V6).
 func (a *attempt) waits() bool {
@@ -157,7 +157,7 @@ func (a *attempt) waits() bool {
 	}
 }
 
-// mayAct is whether it still may be carried out somewhere and that is to be
+// mayAct reports whether it still may be carried out somewhere and that is to be
 // waited for. Needs mu.
 func (a *attempt) mayAct() bool {
 	if !a.waits() {
@@ -269,7 +269,7 @@ func (a *attempt) countVotes() {
 	}
 }
 
-// promises is whether winning grants the client something for a time.
+// promises reports whether winning grants the client something for a time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
 	case Acquire, AcquireOrExtend, Extend:

@@ -82,7 +82,7 @@ func (c *connection) bundled(tasks []*task) int {
 	return len(tasks)
 }
 
-// plain is whether the task is an acquire or a release that depends on nothing
+// plain reports whether the task is an acquire or a release that depends on nothing
 // but the key and its token.
 func (t *task) plain() bool {
 	return !t.rollback && !t.heals && (t.kind == Acquire || t.kind == Release && t.deadline == 0)

@@ -55,7 +55,7 @@ func (c *call) left() time.Duration {
 	return max(0, c.arrived+c.q.cfg.stay()-c.q.now())
 }
 
-// over is whether nobody waits for the outcome.
+// over reports whether nobody waits for the outcome.
 func (c *call) over() bool { return c.wasTold() || c.client != nil && c.client.Gone() }
 
 func (c *call) wasTold() bool {
@@ -94,7 +94,7 @@ func (c *call) start(now time.Duration) {
 	}
 }
 
-// superfluous is whether the call is not begun any more: what was answered
+// superfluous reports whether the call is not begun any more: what was answered
 // already, apart from what frees a lock (V7), and what takes or reads one for
 // a client that has gone.
 func (c *call) superfluous() bool {

@@ -12,7 +12,7 @@ import (
 // masters is announced (M8). Like MarkKey it is hidden from clients.
 const ChangeKey = "redlockd:change"
 
-// Reserved is whether a key is redlockd's own.
+// Reserved reports whether a key is redlockd's own.
 func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
 
 // change follows the state of the list of masters on the marks, and takes it
@@ -165,7 +165,7 @@ func (c *change) reach(g generation) {
 	}
 }
 
-// news is whether people were not told this last.
+// news reports whether people were not told this last.
 func (c *change) news(what ...any) bool {
 	said := fmt.Sprint(what...)
 	c.mu.Lock()
@@ -193,7 +193,7 @@ func (l *lane) generation() (generation, bool) {
 	return l.bears, l.bears.number > 0
 }
 
-// borne is whether a state counts: a majority of the old list's marks bears
+// borne reports whether a state counts: a majority of the old list's marks bears
 // it or a later one, or, when it is final, of the new list's.
 func (c *change) borne(g generation) bool {
 	return c.bearers(g, g.old()) || g.phase == final && c.bearers(g, g.masters)
@@ -210,7 +210,7 @@ func (c *change) bearers(g generation, list string) bool {
 	return n >= majority(len(hashes(list)))
 }
 
-// inUse is whether any master bears a real mark of a list.
+// inUse reports whether any master bears a real mark of a list.
 func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
 		l.mu.Lock()
@@ -219,7 +219,7 @@ func (c *change) inUse(list string) bool {
 	})
 }
 
-// foreign is whether any master bears a real mark of a list that is neither
+// foreign reports whether any master bears a real mark of a list that is neither
 // ours nor one that ours has replaced.
 func (c *change) foreign(list string, known generation) bool {
 	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
@@ -229,7 +229,7 @@ func (c *change) foreign(list string, known generation) bool {
 	})
 }
 
-// joined is whether the masters that join have a mark of this generation.
+// joined reports whether the masters that join have a mark of this generation.
 func (c *change) joined(state generation) bool {
 	for _, l := range c.lanes() {
 		has, ok := l.generation()

@@ -83,7 +83,7 @@ func (l *lane) sinceChanged(t *task, takes bool) {
 	}
 }
 
-// outdates is whether a task may begin another lock with one of the tokens that
+// outdates reports whether a task may begin another lock with one of the tokens that
 // a change would replace.
 func (t *task) outdates(before *task, key string) bool {
 	switch {

@@ -52,7 +52,7 @@ func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 // list is the list of masters in force.
 func (d *database) list() *masterList { return d.masters.Load() }
 
-// ready is whether locks can be taken.
+// ready reports whether locks can be taken.
 func (d *database) ready() bool { return d.silentFor(d.now()) == 0 && d.list().ready() }
 
 // voting is how many masters may be asked to create locks.

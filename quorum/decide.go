@@ -124,8 +124,8 @@ func steps(keys []string, states []State, changes []Change) []step {
 	return out
 }
 
-// there is whether the masters still hold something under the key.
+// there reports whether the masters still hold something under the key.
 func (s *step) there() bool { return s.state.Found || s.state.Lapsed }
 
-// creates is whether the step stores something where nothing was.
+// creates reports whether the step stores something where nothing was.
 func (s *step) creates() bool { return s.change != nil && !s.change.Delete && !s.there() }

@@ -45,17 +45,17 @@ func firstGeneration(list string) generation {
 	return generation{number: 1, phase: final, masters: list}
 }
 
-// less is whether other is a later state.
+// less reports whether other is a later state.
 func (g generation) less(other generation) bool {
 	return g.number < other.number || g.number == other.number && g.phase < other.phase
 }
 
-// counts is whether votes that were asked for under a list count.
+// counts reports whether votes that were asked for under a list count.
 func (g generation) counts(list string) bool {
 	return g.masters == list || g.phase == announced && g.before == list
 }
 
-// lags is whether a mark that bears g is to be raised to a later state: one
+// lags reports whether a mark that bears g is to be raised to a later state: one
 // of the same line of lists, or another change of the list before that has not
 // come to count.
 func (g generation) lags(to generation) bool {
@@ -63,7 +63,7 @@ func (g generation) lags(to generation) bool {
 	return g.less(to) && line
 }
 
-// joining is whether a master is on the new list only and so does not vote
+// joining reports whether a master is on the new list only and so does not vote
 // yet.
 func (g generation) joining(name string) bool {
 	return g.phase != final && g.before != "" && !onList(g.before, name)
@@ -99,7 +99,7 @@ func nameHash(name string) string {
 // hashes are the masters of a list, without their flags.
 func hashes(list string) []string { return strings.Split(strings.ReplaceAll(list, "!", ""), ",") }
 
-// onList is whether a master is on a list.
+// onList reports whether a master is on a list.
 func onList(list, name string) bool { return slices.Contains(hashes(list), nameHash(name)) }
 
 // shared is how many masters are on both lists.
@@ -113,7 +113,7 @@ func shared(a, b string) int {
 	return n
 }
 
-// oneStep is whether one change leads from one list to another: one master
+// oneStep reports whether one change leads from one list to another: one master
 // added, removed or replaced, or flags.
 func oneStep(from, to string) bool {
 	both := shared(from, to)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// asksForLess is whether what was won has found a later expiry than the client
+// asksForLess reports whether what was won has found a later expiry than the client
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil

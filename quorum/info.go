@@ -43,7 +43,7 @@ func readInfo(info string) server {
 	return s
 }
 
-// atLeast is whether a redis_version is this one or newer. What is no version
+// atLeast reports whether a redis_version is this one or newer. What is no version
 // is not.
 func atLeast(version string, major, minor int) bool {
 	var has, hasMinor int
@@ -53,7 +53,7 @@ func atLeast(version string, major, minor int) bool {
 	return has > major || has == major && hasMinor >= minor
 }
 
-// tooOld is whether it is a Redis before 6.2, which does not know SET with PXAT
+// tooOld reports whether it is a Redis before 6.2, which does not know SET with PXAT
 // (V6): it would take its mark and refuse every lock. A server that tells no
 // version may be good.
 func (s *server) tooOld() bool { return s.version != "" && !atLeast(s.version, 6, 2) }

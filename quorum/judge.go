@@ -164,7 +164,7 @@ func (r *rules) otherList(mk *mark) judgement {
 		reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
 }
 
-// firstUse is whether the database has never been used on this master: one
+// firstUse reports whether the database has never been used on this master: one
 // that is not listed in the real mark of database 0. It needs no quarantine;
 // a listed one without a mark has lost it.
 func (r *rules) firstUse(s sight) bool {

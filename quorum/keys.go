@@ -148,7 +148,7 @@ func (t *keyTable) enterAll(c *call, again bool) bool {
 // maxWaiting bounds the calls that wait on one key.
 const maxWaiting = 1 << 16
 
-// full is whether no more calls may wait on a key.
+// full reports whether no more calls may wait on a key.
 func (t *keyTable) full(key string) bool {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -256,7 +256,7 @@ func (k *keyQueue) wakes(c *call) {
 	}
 }
 
-// follows is whether a call's client has asked for something on the key before
+// follows reports whether a call's client has asked for something on the key before
 // that sleeps. One on several keys waits for nobody: another one may wait for it
 // on another key. Needs the mutex.
 func (k *keyQueue) follows(c *call) bool {
@@ -266,7 +266,7 @@ func (k *keyQueue) follows(c *call) bool {
 	return slices.ContainsFunc(k.asleep, func(other *call) bool { return other.client == c.client && other != c })
 }
 
-// ready is whether a call can be taken, and puts it first. Needs the mutex.
+// ready reports whether a call can be taken, and puts it first. Needs the mutex.
 func (k *keyQueue) ready() bool {
 	at := 0
 	if len(k.asleep) > 0 {

@@ -213,7 +213,7 @@ func (l *lane) append(t *task) {
 	l.bytes += t.size()
 }
 
-// takes is whether the task may be sent now.
+// takes reports whether the task may be sent now.
 func (l *lane) takes(t *task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozenAt(now):
@@ -225,15 +225,15 @@ func (l *lane) takes(t *task, now time.Duration) bool {
 	}
 }
 
-// crowded is whether as much waits as may, or so many times as much. Needs mu.
+// crowded reports whether as much waits as may, or so many times as much. Needs mu.
 func (l *lane) crowded(times int) bool {
 	return len(l.queue) >= times*maxQueued || l.bytes >= times*maxQueuedBytes
 }
 
-// canVote is whether it may be asked to create locks now. Needs mu.
+// canVote reports whether it may be asked to create locks now. Needs mu.
 func (l *lane) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
-// votes is whether the master may be asked to create locks (M4, M5, M9).
+// votes reports whether the master may be asked to create locks (M4, M5, M9).
 func (l *lane) votes() bool {
 	if l.embedded || !l.settled || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
 		return l.embedded
@@ -241,11 +241,11 @@ func (l *lane) votes() bool {
 	return l.zero == nil || l.zero.bearsReal(0)
 }
 
-// joins is whether the master, which bears this mark, is one that joins the
+// joins reports whether the master, which bears this mark, is one that joins the
 // list and does not vote yet (M8).
 func (l *lane) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
 
-// bearsReal is whether the mark is real and bears a hold. Database 0's bears
+// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
 // that of all, since a restart loses all of them.
 func (l *lane) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
@@ -253,7 +253,7 @@ func (l *lane) bearsReal(hold time.Duration) bool {
 	return l.under != nil && l.under.real && l.lets(l.under, hold) && l.holdsSeat()
 }
 
-// frozen is whether the oldest unanswered operation, or look, is as old as
+// frozen reports whether the oldest unanswered operation, or look, is as old as
 // timeout.
 func (l *lane) frozen() bool { return l.frozenAt(l.now()) }
 
@@ -282,7 +282,7 @@ func (l *lane) latest(hold, now time.Duration) (int64, bool) {
 	return l.looks.latest(now)
 }
 
-// bearsHold is whether the mark bears a hold; else the keeper is told to write
+// bearsHold reports whether the mark bears a hold; else the keeper is told to write
 // it, and waitFor is whether that can be expected at once.
 func (l *lane) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()

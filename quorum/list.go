@@ -51,7 +51,7 @@ func (m *masterList) least() int {
 	return m.quorum
 }
 
-// joining is whether a master does not vote yet, whatever its own mark says:
+// joining reports whether a master does not vote yet, whatever its own mark says:
 // that may be of an earlier change to the same list.
 func (m *masterList) joining(name string) bool {
 	g := m.newest.Load()
@@ -84,7 +84,7 @@ func (m *masterList) gone() int {
 	return max(0, len(hashes(g.before))-len(hashes(g.masters)))
 }
 
-// changing is whether the list changes, or locks of before it did may be held.
+// changing reports whether the list changes, or locks of before it did may be held.
 func (m *masterList) changing() bool {
 	if m.next.Load() != nil {
 		return true
@@ -111,12 +111,12 @@ func (m *masterList) count(which func(*lane) bool) int {
 	return n
 }
 
-// ready is whether locks can be taken with so many voting masters.
+// ready reports whether locks can be taken with so many voting masters.
 func (m *masterList) ready() bool {
 	return m.count((*lane).canVote) >= m.quorum && m.requiredVotes()
 }
 
-// requiredVotes is whether the required master may vote, if there is one
+// requiredVotes reports whether the required master may vote, if there is one
 // (V11).
 func (m *masterList) requiredVotes() bool {
 	if m.required < 0 {

@@ -149,7 +149,7 @@ func parseMark(s string) (*mark, error) {
 	return m, nil
 }
 
-// same is whether votes that were asked for under m count when the master
+// same reports whether votes that were asked for under m count when the master
 // bore other at the end of the batch, for a list that both count for.
 func (m *mark) same(other *mark) bool {
 	return m.id == other.id && m.name == other.name && m.db == other.db

@@ -83,7 +83,7 @@ func (f *fakeMaster) in(db int, do func()) {
 	do()
 }
 
-// bearsRealMark is whether a master has a real mark in a database.
+// bearsRealMark reports whether a master has a real mark in a database.
 func (f *fakeMaster) bearsRealMark(db int) (real bool) {
 	f.in(db, func() {
 		m, err := parseMark(f.holds(MarkKey))

@@ -79,7 +79,7 @@ func (t *keyTable) forget(a *attempt, key string) {
 	s.tidy(k)
 }
 
-// taken is whether an open attempt has an expiry on a master.
+// taken reports whether an open attempt has an expiry on a master.
 func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) bool {
 	s := t.shard(n.key)
 	s.mu.Lock()

@@ -62,7 +62,7 @@ func (n needs) wordOf(ballots []ballot) word {
 	}
 }
 
-// heldBy is whether the required master's refusal says that the lock is held
+// heldBy reports whether the required master's refusal says that the lock is held
 // (V11): no other token than that one and ours was met.
 func (n needs) heldBy(ballots []ballot, ours string) bool {
 	if n.wordOf(ballots) != denies {

@@ -32,7 +32,7 @@ func newOffset(micros int64, sent, received time.Duration) offset {
 	return offset{low: ms - millis(received), high: ms - millis(sent), sent: sent, received: received}
 }
 
-// within is whether an offset lies within what all remembered ones allow: no
+// within reports whether an offset lies within what all remembered ones allow: no
 // further from any than the time between the two x drift, and clockStep. With
 // sums that hold the time of each, only the extremes need to be compared.
 func (o *offsets) within(n offset) bool {
@@ -54,7 +54,7 @@ func (o *offsets) jumped(n offset) jump {
 	return jump{least: n.low - age - o.highest, most: n.high + age - o.lowest}
 }
 
-// same is whether two clocks may have jumped by the same time.
+// same reports whether two clocks may have jumped by the same time.
 func (j jump) same(other jump) bool { return j.least <= other.most && other.least <= j.most }
 
 // dense is how long one in a second is kept; of those before, one in a

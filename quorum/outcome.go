@@ -98,7 +98,7 @@ func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
 	return t.most, max(a.call.q.remaining(left[len(left)-t.quorum]), time.Millisecond), true
 }
 
-// mayLive is whether what is used up on the q-th of the masters that have
+// mayLive reports whether what is used up on the q-th of the masters that have
 // answered may not be with the others: after an extend they may have it for
 // longer, and a master in quarantine may have it for too short (V10). Needs
 // mu.

@@ -60,7 +60,7 @@ func (l *lane) pay(name owedKey) *task {
 	return t
 }
 
-// undoes is whether the rollback of an attempt is still to be carried out, or
+// undoes reports whether the rollback of an attempt is still to be carried out, or
 // may be so again. Needs mu.
 func (l *lane) undoes(n lockName, expiry int64) bool {
 	if len(l.owed) == 0 && len(l.undoing) == 0 {
@@ -82,7 +82,7 @@ func (l *lane) undone(t *task) {
 	}
 }
 
-// outdated is whether a rollback is for a mark that the master bears no more.
+// outdated reports whether a rollback is for a mark that the master bears no more.
 // Needs mu.
 func (l *lane) outdated(t *task) bool {
 	return t.rollback && l.under != nil && l.under.id != t.mark

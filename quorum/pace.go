@@ -61,7 +61,7 @@ func (p *pace) answered(n, queued int, took, now time.Duration) {
 	}
 }
 
-// waits is whether the sender has to wait for more than the tasks that are
+// waits reports whether the sender has to wait for more than the tasks that are
 // there, which takes patience at most. The clock is read only where it would.
 func (p *pace) waits(tasks int, now clock) bool {
 	if tasks < p.target && p.waiting {
@@ -80,7 +80,7 @@ func (p *pace) waits(tasks int, now clock) bool {
 	return true
 }
 
-// wakes is whether the sender wants to know that there are so many tasks.
+// wakes reports whether the sender wants to know that there are so many tasks.
 func (p *pace) wakes(tasks int) bool { return !p.waiting || tasks >= p.target }
 
 // stop ends the waiting for this batch.

@@ -40,13 +40,13 @@ func (p *pulse) beat(ctx context.Context, now clock) {
 	}
 }
 
-// missed is whether the pulse has failed to come.
+// missed reports whether the pulse has failed to come.
 func (p *pulse) missed(now time.Duration) bool {
 	last := time.Duration(p.last.Load())
 	return last != 0 && now-last > pulseEvery+pulseLate
 }
 
-// stoodStill is whether the process has just stood still.
+// stoodStill reports whether the process has just stood still.
 func (p *pulse) stoodStill(now time.Duration) bool {
 	return p.missed(now) || now < time.Duration(p.grace.Load())
 }

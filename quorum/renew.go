@@ -146,7 +146,7 @@ func (g *grant) renews(key, token string, ttl time.Duration) *Op {
 	return &Op{Kind: Extend, DB: last.op.DB, Key: key, Token: token, TTL: ttl, renews: last}
 }
 
-// namesOf is whether copies of a lock may bear the attempt's name, since it created
+// namesOf reports whether copies of a lock may bear the attempt's name, since it created
 // them.
 func (a *attempt) namesOf(key string) bool {
 	return a.names || slices.ContainsFunc(a.op.steps, func(s step) bool { return s.key == key && s.creates() })

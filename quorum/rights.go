@@ -58,7 +58,7 @@ func (l *lane) tellRights(c *connection) error {
 	return nil
 }
 
-// denied is whether the master refuses the command, and not only its key.
+// denied reports whether the master refuses the command, and not only its key.
 func denied(err error) bool {
 	if err == nil {
 		return false

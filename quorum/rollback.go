@@ -69,13 +69,13 @@ func (a *attempt) rollback(which func(vote) bool) {
 	}
 }
 
-// mayHaveCreated is whether a vote leaves it open that the key was created:
+// mayHaveCreated reports whether a vote leaves it open that the key was created:
 // also where the answer came too late, or never came.
 func mayHaveCreated(v vote) bool {
 	return v != refused && v != absent && v != prolonged && v != longer
 }
 
-// mayBear is whether a vote leaves it open that a copy bears the attempt's name:
+// mayBear reports whether a vote leaves it open that a copy bears the attempt's name:
 // also one that a renewal has prolonged.
 func (a *attempt) mayBear(v vote) bool {
 	return mayHaveCreated(v) || v == prolonged && a.names && a.op.renews != nil

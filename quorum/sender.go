@@ -156,7 +156,7 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 	return l.sawClock(micros, b.sent, received) && same && !l.superseded()
 }
 
-// sameMark is whether the mark still is the one that the batch went out
+// sameMark reports whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
 // anything else is the keeper's to judge. Needs mu.
 func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
@@ -179,7 +179,7 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	return false
 }
 
-// countsFor is whether the master's vote counts for a list that may not be in
+// countsFor reports whether the master's vote counts for a list that may not be in
 // force any more: that of an attempt that began before it was replaced (M8).
 // Needs mu.
 func (l *lane) countsFor(list *masterList) bool {
@@ -212,7 +212,7 @@ func (l *lane) learn(m *mark, raw string, sent time.Duration) {
 	}
 }
 
-// broken is whether an error is not the master's answer but the end of the
+// broken reports whether an error is not the master's answer but the end of the
 // connection.
 func broken(err error) bool {
 	var re *rueidis.RedisError

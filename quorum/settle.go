@@ -185,7 +185,7 @@ func (l *lane) list(c *connection, s sight, m *mark) (bool, error) {
 	return n == 1, err
 }
 
-// unlisted is whether database 0 has a mark that does not list this one.
+// unlisted reports whether database 0 has a mark that does not list this one.
 func (s *sight) unlisted(db int) bool {
 	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }

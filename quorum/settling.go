@@ -80,7 +80,7 @@ func (l *lane) meet(c *connection, s sight) error {
 // listed, which would keep it busy: one of so many counts as another redlockd.
 const manyClients = 1000
 
-// hasOthers is whether another redlockd is connected to the master, as far as
+// hasOthers reports whether another redlockd is connected to the master, as far as
 // can be told: without the right to list them, or to give them a name, any
 // connection may be one.
 func (l *lane) hasOthers(c *connection, s sight) (bool, error) {

@@ -23,7 +23,7 @@ func (k *keyQueue) take() *call {
 	return c
 }
 
-// repeats is whether the next one waiting does what the call would do, and
+// repeats reports whether the next one waiting does what the call would do, and
 // neither is awaited any more: of many releases that outstayed one is enough.
 func (c *call) repeats(k *keyQueue) bool {
 	if len(k.waiting) == 0 || c.op.Kind != Release && c.op.Kind != Remove {
@@ -33,7 +33,7 @@ func (c *call) repeats(k *keyQueue) bool {
 	return next.op.Kind == c.op.Kind && next.op.Token == c.op.Token && c.wasTold() && next.wasTold()
 }
 
-// shares is whether neighbours of the same kind may be answered together:
+// shares reports whether neighbours of the same kind may be answered together:
 // plain acquires and reads (V7).
 func (c *call) shares() bool {
 	plain := len(c.op.Unless) == 0 && !c.probing

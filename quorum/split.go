@@ -33,7 +33,7 @@ func (c *call) retry() {
 	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }
 
-// mayRetry is whether there is time for another try (V5), and somebody who
+// mayRetry reports whether there is time for another try (V5), and somebody who
 // waits for it.
 func (c *call) mayRetry() bool {
 	return c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over()
@@ -73,7 +73,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// mayProlong is whether a token is no holder in the operation's way, but what
+// mayProlong reports whether a token is no holder in the operation's way, but what
 // it would prolong.
 func (c *call) mayProlong(token string) bool {
 	return c.op.Kind == AcquireOrExtend && token == c.op.Token
@@ -96,7 +96,7 @@ func (a *attempt) holder(ours string) (string, bool) {
 	}
 }
 
-// requiredMute is whether the required master's word cannot be had. Needs mu.
+// requiredMute reports whether the required master's word cannot be had. Needs mu.
 func (a *attempt) requiredMute() bool { return a.needs.wordOf(a.ballots) == mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
@@ -112,7 +112,7 @@ func (a *attempt) askOthers(now time.Duration) {
 	a.ask(now, ^uint32(1<<a.first))
 }
 
-// refusedFirst is whether the master that was asked alone did not grant.
+// refusedFirst reports whether the master that was asked alone did not grant.
 func (a *attempt) refusedFirst() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,7 +141,7 @@ func (a *attempt) refusal() (string, uint32) {
 	return t.most, masters
 }
 
-// heldWithSilent is whether that token has a quorum if the silent masters
+// heldWithSilent reports whether that token has a quorum if the silent masters
 // hold it too, and ours has none if they hold that: its holder is not told
 // that another one has it. The required master must have it as well (V11).
 func (a *attempt) heldWithSilent(ours string) bool {

@@ -30,7 +30,7 @@ type hearing struct {
 
 func (a hearing) won() bool { return a.known && a.verdict == Won }
 
-// open is whether nobody can tell what became of the operation.
+// open reports whether nobody can tell what became of the operation.
 func (a hearing) open() bool { return !a.known || a.verdict == Undecided || a.verdict == Split }
 
 func (c *client) chance(percent int) bool { return c.rng.IntN(100) < percent }

@@ -19,7 +19,7 @@ func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
 	return false
 }
 
-// watches is whether a redlockd has looked at a server all of the last seconds,
+// watches reports whether a redlockd has looked at a server all of the last seconds,
 // and votes with it.
 func (n *node) watches(f *redisServer) bool {
 	n.mu.Lock()

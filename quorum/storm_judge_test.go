@@ -99,7 +99,7 @@ func (j *witness) leaseOf(lock keyName, token string) *lease {
 	return l
 }
 
-// takes is whether an operation may leave a lock with its token.
+// takes reports whether an operation may leave a lock with its token.
 func (op *Op) takes() bool {
 	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
 }
@@ -178,7 +178,7 @@ func (t *try) disturb(l *lease) bool {
 	return true
 }
 
-// undisturbed is whether nobody else may have freed or shortened a lease since
+// undisturbed reports whether nobody else may have freed or shortened a lease since
 // the operation was sent. Needs mu.
 func (t *try) undisturbed(l *lease) bool {
 	if l.touched >= t.sent {

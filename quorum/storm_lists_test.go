@@ -52,7 +52,7 @@ func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
 	}
 }
 
-// settledList is whether all redlockd have the list for good.
+// settledList reports whether all redlockd have the list for good.
 func (s *storm) settledList() bool {
 	for _, n := range s.nodes {
 		q, _ := n.running()

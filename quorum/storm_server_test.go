@@ -170,7 +170,7 @@ func (s *redisServer) note(db int, key, value string) {
 	s.trails[n] = trail
 }
 
-// had is whether a key had a value at some time since.
+// had reports whether a key had a value at some time since.
 func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
 	return slices.ContainsFunc(s.trails[n], func(p span) bool {
 		return p.value == value && (p.to == 0 || p.to >= since)

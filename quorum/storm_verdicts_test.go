@@ -53,14 +53,14 @@ func (t *try) won() {
 	}
 }
 
-// outlived is whether the redlockd that is asked has told the client itself of a
+// outlived reports whether the redlockd that is asked has told the client itself of a
 // lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
 	slack := 10 * time.Millisecond // clocks of redlockd that run differently
 	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
 }
 
-// mayArrive is whether what another redlockd has sent to take it may reach
+// mayArrive reports whether what another redlockd has sent to take it may reach
 // masters behind this operation: a SET does until its expiry (V6). Needs mu.
 func (t *try) mayArrive(l *lease) bool {
 	return l.may > t.sent && slices.ContainsFunc(l.from, func(n *node) bool { return n != t.node })
@@ -211,7 +211,7 @@ func (t *try) why(l *lease) string {
 	}
 }
 
-// prolonging is whether a command without a token may be prolonging it. Needs mu.
+// prolonging reports whether a command without a token may be prolonging it. Needs mu.
 func (t *try) prolonging(l *lease) bool {
 	for _, other := range t.tries[t.lock] {
 		if other.op.Kind == Expire && l.may >= other.sent {
@@ -221,7 +221,7 @@ func (t *try) prolonging(l *lease) bool {
 	return false
 }
 
-// outran is whether a majority of the clocks has stepped since, at once or one
+// outran reports whether a majority of the clocks has stepped since, at once or one
 // after the other. Nobody promises that a lock outlives that, only that nobody
 // is given it.
 func (s *storm) outran(since time.Duration) bool {

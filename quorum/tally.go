@@ -58,7 +58,7 @@ type ballot struct {
 	over   bool
 }
 
-// same is whether two masters hold the same token.
+// same reports whether two masters hold the same token.
 func (b *ballot) same(other *ballot) bool {
 	return b.token == other.token && b.foreign == other.foreign
 }
@@ -160,7 +160,7 @@ func (t *tally) meet(ballots []ballot, i int) {
 // met is how many masters hold some token.
 func (t *tally) met(n int) int { return n - t.awaited - t.yes - t.absent - t.silent }
 
-// itsWord is whether the required master knows a token that no quorum knows.
+// itsWord reports whether the required master knows a token that no quorum knows.
 // What a quorum knows against its word is a lost attempt, about to be undone
 // (V11).
 func (t *tally) itsWord() bool {
@@ -168,13 +168,13 @@ func (t *tally) itsWord() bool {
 	return knows && (t.mostCount < t.quorum || t.its.foreign || t.its.token != t.most)
 }
 
-// backed is whether the required master, if there is one, has the token that was
+// backed reports whether the required master, if there is one, has the token that was
 // met most often.
 func (t *tally) backed() bool {
 	return t.required == none || t.required == denies && t.its.vote != absent && (t.its.foreign || t.its.token == t.most)
 }
 
-// lacks is whether what a quorum still has is no lock any more, or not yet, since
+// lacks reports whether what a quorum still has is no lock any more, or not yet, since
 // the required master, whose word counts, has nothing (V11).
 func (t *tally) lacks() bool { return t.required == denies && t.its.vote == absent && !t.changing }
 
@@ -187,7 +187,7 @@ func (t *tally) holder() string {
 	return t.most
 }
 
-// agreed is whether those who must have agreed.
+// agreed reports whether those who must have agreed.
 func (t *tally) agreed() bool {
 	return t.yes >= t.quorum && (t.required == none || t.required == agrees)
 }

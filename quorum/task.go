@@ -52,11 +52,11 @@ type task struct {
 	until time.Duration
 }
 
-// mustArrive is whether the task is repeated over the next connection if it
+// mustArrive reports whether the task is repeated over the next connection if it
 // is not known to have been carried out (V6, V8).
 func (t *task) mustArrive() bool { return t.rollback || t.kind == Release || t.from != nil }
 
-// creates is whether the task may create a lock, which is not asked of a
+// creates reports whether the task may create a lock, which is not asked of a
 // master in quarantine (M4).
 func (t *task) creates() bool {
 	return !t.rollback && (t.kind == Acquire || t.kind == AcquireOrExtend || t.kind == Store || t.kind == transact)

@@ -162,7 +162,7 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 	return max(a.term.ends-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
 }
 
-// ends is whether the operation's answer depends on whether a lock is over.
+// ends reports whether the operation's answer depends on whether a lock is over.
 func (op *Op) ends() bool {
 	switch op.Kind {
 	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
@@ -174,7 +174,7 @@ func (op *Op) ends() bool {
 	}
 }
 
-// over is whether a copy is left of a lock whose TTL is over.
+// over reports whether a copy is left of a lock whose TTL is over.
 func (l *limits) over(b *ballot) bool {
 	return b.expiry < l.any || b.expiry < l.told && b.token == l.token
 }

@@ -16,7 +16,7 @@ type Watch struct {
 	closed bool
 }
 
-// Changed is whether the key was changed since. Safe for concurrent use.
+// Changed reports whether the key was changed since. Safe for concurrent use.
 func (w *Watch) Changed() bool { return w.changed.Load() }
 
 // Close ends the watching. Safe to call more than once, and when the watch

@@ -89,7 +89,7 @@ func delex(r *run, args []value) (value, string) {
 	return 1.0, ""
 }
 
-// meets is whether what the key holds, if anything, meets the condition.
+// meets reports whether what the key holds, if anything, meets the condition.
 func (r *run) meets(k *keyModel, c Condition, operand value) (bool, string) {
 	switch {
 	case c == NoCondition:

@@ -78,7 +78,7 @@ func (k *keyModel) held() value {
 	return k.now.value
 }
 
-// holds is whether the key holds v.
+// holds reports whether the key holds v.
 func (r *run) holds(k *keyModel, v value) bool {
 	if f, ok := v.(float64); ok {
 		v = formatNumber(f, 17)

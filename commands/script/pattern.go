@@ -108,7 +108,7 @@ func endOfSet(text string, i int) int {
 	return -1
 }
 
-// plain is whether a character in a set can be nothing but itself.
+// plain reports whether a character in a set can be nothing but itself.
 func plain(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

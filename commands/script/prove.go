@@ -20,7 +20,7 @@ func (l *learnt) size() (n int) {
 	return n
 }
 
-// tells is whether there is a notice in any state.
+// tells reports whether there is a notice in any state.
 func (l *learnt) tells() bool {
 	for state := range l.told {
 		if len(l.told[state]) > 0 {

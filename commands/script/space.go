@@ -95,7 +95,7 @@ func (s *space) key(found content) *keyModel {
 	return s.keys[0]
 }
 
-// wrote is whether a run has done anything that others see.
+// wrote reports whether a run has done anything that others see.
 func (s *space) wrote() bool {
 	for _, k := range s.keys {
 		if k.wrote() {

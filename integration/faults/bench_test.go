@@ -124,7 +124,7 @@ func (b *bench) manner(slot int) manner {
 
 func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }
 
-// ended is whether nothing more is to be done.
+// ended reports whether nothing more is to be done.
 func (b *bench) ended() bool { return b.over.Load() || b.tb.Failed() }
 
 // number is one of the environment.

@@ -70,7 +70,7 @@ func (j *keyJudge) causes(c *call) (found []cause, judged bool) {
 	return nil, false
 }
 
-// denies is whether an answer tells of no lock, or of another's, while somebody
+// denies reports whether an answer tells of no lock, or of another's, while somebody
 // had it for certain, all the time (P4). What c itself may have ended counts.
 func (j *keyJudge) denies(c *call) bool {
 	if c.kind == acquire || c.answer == yes && c.kind != read {
@@ -95,7 +95,7 @@ func (j *keyJudge) denies(c *call) bool {
 	return false
 }
 
-// isSpan is whether it was told for certain; an extend with a token that all
+// isSpan reports whether it was told for certain; an extend with a token that all
 // use is not always (continues).
 func (j *keyJudge) isSpan(c *call) bool {
 	return slices.ContainsFunc(j.spans, func(s span) bool { return s.by == c })
@@ -200,7 +200,7 @@ func (j *keyJudge) absent(c *call, token string) []cause {
 	return []cause{{holder, "nobody has it for certain"}}
 }
 
-// endedByAnswer is whether what cut t's certainty short was answered yes.
+// endedByAnswer reports whether what cut t's certainty short was answered yes.
 func (j *keyJudge) endedByAnswer(t *taking, c *call) bool {
 	for _, o := range j.calls {
 		if o != c && o.token == t.token && o.answer == yes && o.kind == release && o.sent >= t.sent && o.sent < c.got {

@@ -61,7 +61,7 @@ type call struct {
 	grant int
 }
 
-// gives is whether its yes is the having of a lock.
+// gives reports whether its yes is the having of a lock.
 func (c *call) gives() bool { return c.kind == acquire || c.kind == extend || c.kind == renew }
 
 func (c *call) String() string {
@@ -155,7 +155,7 @@ func (b *bench) watchItself() {
 	}
 }
 
-// stoodStill is whether the bench stood still in a time.
+// stoodStill reports whether the bench stood still in a time.
 func (h *history) stoodStill(from, to time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,7 +174,7 @@ func (h *history) bareMajority(from, to time.Duration) {
 	h.bares = append(h.bares, stretch{from, to})
 }
 
-// onBare is whether a span began on a bare majority and outlived the loss of
+// onBare reports whether a span began on a bare majority and outlived the loss of
 // one of it.
 func (h *history) onBare(s span) bool {
 	return slices.ContainsFunc(h.bares, func(b stretch) bool { return s.by.sent > b.from && s.by.got < b.to && s.end > b.to })

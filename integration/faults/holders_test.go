@@ -45,7 +45,7 @@ func spansOf(calls []*call, w *times, until func(*call) time.Duration) []span {
 	return out
 }
 
-// continues is whether an extend was answered while its grant was certain.
+// continues reports whether an extend was answered while its grant was certain.
 // With equal tokens a later one may have prolonged the next holder's lock, on
 // one Redis too.
 func continues(c *call, before []span) bool {

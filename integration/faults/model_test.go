@@ -128,7 +128,7 @@ func (j *keyJudge) linearizable() porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(lockModel(), ops, 20*time.Second)
 }
 
-// excused is whether an answer has a cause that porcupine does not know of.
+// excused reports whether an answer has a cause that porcupine does not know of.
 func (j *keyJudge) excused(c *call) bool {
 	found, _ := j.causes(c)
 	return slices.ContainsFunc(found, func(f cause) bool { return f.kind != holder && f.kind != padding })

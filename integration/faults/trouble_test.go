@@ -127,17 +127,17 @@ func (s *schedule) indices(ms []*master) (out []int) {
 	return out
 }
 
-// shows is whether it may be noticed at some time from one to another.
+// shows reports whether it may be noticed at some time from one to another.
 func (t *trouble) shows(from, to time.Duration) bool {
 	return t.from < to && (t.to == forever || from < t.to+t.after)
 }
 
-// keeps is whether a redlockd may get no answer because of it.
+// keeps reports whether a redlockd may get no answer because of it.
 func (t *trouble) keeps(redlockd int) bool {
 	return len(t.masters) > 0 && (t.redlockd == everyone || redlockd == everyRedlockd || t.redlockd == redlockd)
 }
 
-// stands is whether the redlockd itself stood still or was dead.
+// stands reports whether the redlockd itself stood still or was dead.
 func (t *trouble) stands(redlockd int) bool { return len(t.masters) == 0 && t.redlockd == redlockd }
 
 // times are the troubles around a time, so that a long run's judge does not

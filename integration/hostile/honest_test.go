@@ -80,7 +80,7 @@ func (c *crowd) work(h *honest, i int, first, every time.Duration) {
 	}
 }
 
-// noQuorum is whether nobody could tell in time, which a machine that has too
+// noQuorum reports whether nobody could tell in time, which a machine that has too
 // little for all of its processes brings about without hostile clients too.
 func noQuorum(err error) bool { return strings.Contains(err.Error(), "NOQUORUM") }
 

@@ -201,7 +201,7 @@ func (m *Master) FailOver(from *Master) {
 	}
 }
 
-// Holds is whether the master has the key, in database 0; the token counts if
+// Holds reports whether the master has the key, in database 0; the token counts if
 // it is not empty.
 func (m *Master) Holds(key, token string) bool {
 	m.tb.Helper()

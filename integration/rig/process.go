@@ -86,7 +86,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// Running is whether the process lives, if only frozen.
+// Running reports whether the process lives, if only frozen.
 func (p *process) Running() bool {
 	_, exited := p.now()
 	select {

@@ -115,7 +115,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// fires is whether the expression has a result now.
+// fires reports whether the expression has a result now.
 func fires(t *testing.T, expr string, data []sample) bool {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: 5 * time.Minute,

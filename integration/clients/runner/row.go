@@ -91,7 +91,7 @@ func (r row) differences(target int) []difference {
 	return out
 }
 
-// outOfTime is whether the first that differs is a NOQUORUM.
+// outOfTime reports whether the first that differs is a NOQUORUM.
 func (r row) outOfTime() bool {
 	if r.status() != differs {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// fixedSource is rooms that stand still.
+// fixedSource is masters and clients that do not change.
 type fixedSource struct {
 	status  quorum.Status
 	refused map[string]uint64

@@ -18,7 +18,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// config is what the file says: one part per room, each with the room's own
+// config is what the file says: one part per package, each with the package's own
 // defaults, and what belongs to the process itself.
 type config struct {
 	proxy    proxy.Config

@@ -75,7 +75,7 @@ func (d *decoder) quorum(block *hcl.Block, cfg *config) {
 		{"deny", texts(&c.Deny)},
 	}, nil, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
-	// Two rooms look at it: commands refuses a greater one, quorum waits for
+	// Two packages look at it: commands refuses a greater one, quorum waits for
 	// what was granted.
 	c.MaxTTL = q.MaxTTL
 }

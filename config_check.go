@@ -20,14 +20,14 @@ func (d *decoder) replaceAddress(cfg *config, listen string) {
 	delete(d.ranges, "listen.address")
 }
 
-// check looks at the values: each room at its own, and then the relations
-// that no room sees alone.
+// check looks at the values: each package at its own, and then the relations
+// that no package sees alone.
 func (d *decoder) check(cfg config) {
-	d.room("listen", cfg.proxy.Validate())
-	d.room("quorum", cfg.quorum.Validate())
-	// max_ttl is the same value in both rooms, and is complained of once.
+	d.part("listen", cfg.proxy.Validate())
+	d.part("quorum", cfg.quorum.Validate())
+	// max_ttl is the same value in both packages, and is complained of once.
 	cfg.commands.MaxTTL = commands.DefaultConfig().MaxTTL
-	d.room("quorum", cfg.commands.Validate())
+	d.part("quorum", cfg.commands.Validate())
 	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
 	} else if open(cfg.proxy) && !onThisHost(cfg.proxy.Address) {
@@ -52,9 +52,9 @@ func (d *decoder) wrong(setting, summary, detail string) {
 	d.add(d.at(setting, d.at(block, d.end)), summary, detail)
 }
 
-// room adds what a room says of its part, which is one error or several
+// part adds what a package says of its part, which is one error or several
 // joined. Their texts begin with the setting's name or quote the master's.
-func (d *decoder) room(block string, err error) {
+func (d *decoder) part(block string, err error) {
 	if err == nil {
 		return
 	}
@@ -68,10 +68,10 @@ func (d *decoder) room(block string, err error) {
 	}
 }
 
-// quoted finds names that a room's error speaks of.
+// quoted finds names that a package's error speaks of.
 var quoted = regexp.MustCompile(`"([^"]+)"`)
 
-// find is the place that a room's error speaks of.
+// find is the place that a package's error speaks of.
 func (d *decoder) find(block, said string) hcl.Range {
 	first, _, _ := strings.Cut(said, " ")
 	if at, ok := d.ranges[block+"."+strings.TrimSuffix(first, ":")]; ok {

@@ -120,7 +120,7 @@ func TestDocsExplainEveryReason(t *testing.T) {
 	}
 }
 
-// sources are the texts of all rooms, tests apart.
+// sources are the texts of all packages, tests apart.
 func sources(t *testing.T) []string {
 	t.Helper()
 	var texts []string
@@ -150,8 +150,8 @@ func TestDocsTellAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, room := range []string{"proxy", "commands", "commands/script", "quorum"} {
-		text, err := os.ReadFile(filepath.Join(filepath.FromSlash(room), "allocations_test.go"))
+	for _, folder := range []string{"proxy", "commands", "commands/script", "quorum"} {
+		text, err := os.ReadFile(filepath.Join(filepath.FromSlash(folder), "allocations_test.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 
 const module = "github.com/redlockd/redlockd"
 
-// rooms says which rooms a room may know: the way of a command is a straight
-// line, and no room calls back up. The name is the folder; "" is the program.
-var rooms = map[string][]string{
+// uses says which packages a package may import: the way of a command is a straight
+// line, and none calls back up. The name is the folder; "" is the program.
+var uses = map[string][]string{
 	"":                {"status", "proxy", "commands", "quorum"},
 	"status":          {"proxy", "quorum"},
 	"proxy":           {"commands", "quorum"},
@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"packaging": {},
 }
 
-// homes says where a library may be named, so that each has one room that
+// homes says where a library may be named, so that each has one package that
 // speaks it. "tests" is every test.
 var homes = map[string][]string{
 	"github.com/tidwall/redcon":         {"proxy"},
@@ -75,39 +75,39 @@ func TestImportRules(t *testing.T) {
 			t.Error(problem)
 		}
 	}
-	if seen < len(rooms)-1 {
-		t.Errorf("go list told of %d packages, want all rooms", seen)
+	if seen < len(uses)-1 {
+		t.Errorf("go list told of %d packages, want them all", seen)
 	}
 }
 
 // importProblems says which imports of a package break a rule.
 func importProblems(p pkg) []string {
-	room, ok := roomOf(p.ImportPath)
+	owner, ok := ownerOf(p.ImportPath)
 	if !ok {
-		return []string{p.ImportPath + " belongs to no room"}
+		return []string{p.ImportPath + " is in no package of the list"}
 	}
 	var problems []string
 	for _, path := range p.Imports {
-		if !mayImport(room, path, false) {
+		if !mayImport(owner, path, false) {
 			problems = append(problems, fmt.Sprintf("%s must not import %s", p.ImportPath, path))
 		}
 	}
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-		if !mayImport(room, path, true) {
+		if !mayImport(owner, path, true) {
 			problems = append(problems, fmt.Sprintf("a test of %s must not import %s", p.ImportPath, path))
 		}
 	}
 	return problems
 }
 
-// mayImport reports whether a file of the room may name the package.
-func mayImport(room, path string, test bool) bool {
-	if other, ok := roomOf(path); ok {
-		return other == room || slices.Contains(rooms[room], other)
+// mayImport reports whether a file of the package may name the package.
+func mayImport(owner, path string, test bool) bool {
+	if other, ok := ownerOf(path); ok {
+		return other == owner || slices.Contains(uses[owner], other)
 	}
 	for library, allowed := range homes {
 		if within(path, library) {
-			return slices.Contains(allowed, room) || test && slices.Contains(allowed, "tests")
+			return slices.Contains(allowed, owner) || test && slices.Contains(allowed, "tests")
 		}
 	}
 	// Of what has no home here only the standard library is free to all; its
@@ -116,20 +116,20 @@ func mayImport(room, path string, test bool) bool {
 	return test || !strings.Contains(first, ".")
 }
 
-// roomOf is the room that one of our packages belongs to: the folder itself
-// or the nearest one above that is a room.
-func roomOf(path string) (string, bool) {
+// ownerOf is the package of the list that a path belongs to: the folder itself
+// or the nearest one above.
+func ownerOf(path string) (string, bool) {
 	if !within(path, module) {
 		return "", false
 	}
 	folder := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
-	room, found := "", folder == ""
-	for name := range rooms {
-		if name != "" && within(folder, name) && len(name) > len(room) {
-			room, found = name, true
+	owner, found := "", folder == ""
+	for name := range uses {
+		if name != "" && within(folder, name) && len(name) > len(owner) {
+			owner, found = name, true
 		}
 	}
-	return room, found
+	return owner, found
 }
 
 // within reports whether path is the folder or lies in it.

@@ -18,7 +18,7 @@ func newRegistry(masters masterSource, sessions sessionSource, certs *certificat
 	return r
 }
 
-// metrics reads the rooms' own counters when it is scraped, so that counting
+// metrics reads the packages' own counters when it is scraped, so that counting
 // costs the locks nothing and there is one truth for INFO and for Prometheus.
 type metrics struct {
 	masters  masterSource

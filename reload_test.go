@@ -65,16 +65,16 @@ func rewrite(t *testing.T, r *reloader, text string) {
 
 func TestReloadChangesTheLevel(t *testing.T) {
 	r, out := reloading(t, masters)
-	room := r.log.Named("proxy").With("session", 1)
+	named := r.log.Named("proxy").With("session", 1)
 	rewrite(t, r, "log {\n level = \"debug\"\n}"+masters)
-	if !room.IsDebug() {
-		t.Error("a room's logger is not at debug")
+	if !named.IsDebug() {
+		t.Error("a package's logger is not at debug")
 	}
 	if got := out.String(); !strings.Contains(got, "configuration reloaded") || strings.Contains(got, "next start") {
 		t.Errorf("says %s", got)
 	}
 	rewrite(t, r, masters)
-	if room.IsDebug() || r.log.GetLevel() != hclog.Info {
+	if named.IsDebug() || r.log.GetLevel() != hclog.Info {
 		t.Error("a level that is taken out does not go back to info")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// newLogger is the one logger; the rooms get it Named.
+// newLogger is the one logger; the packages get it Named.
 func newLogger(cfg logConfig, w io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:       "redlockd",
@@ -51,7 +51,7 @@ type process struct {
 	admin  *admin // nil without a block admin
 }
 
-// serve puts the rooms together, serves until ctx is over, and stops. again
+// serve puts the packages together, serves until ctx is over, and stops. again
 // reads the configuration again on SIGHUP; nil where there is no file.
 func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
 	certs, err := openCertificates(cfg, log.Named("tls"))

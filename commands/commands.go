@@ -66,7 +66,7 @@ type Request struct {
 
 // Understand says what a command means. args[0] is its name in any case; the
 // slices are not kept. The second result is false where the command is none
-// of this room's; then nothing else is said about it.
+// of this package's; then nothing else is said about it.
 func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 	spec := lookup(args[0])
 	if spec == nil {
@@ -75,7 +75,7 @@ func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 	return in.understand(call{db: db, spec: spec, args: args}), true
 }
 
-// Check tells whether a command of this room may be queued by MULTI: an
+// Check tells whether a command of this package may be queued by MULTI: an
 // unknown option is found only at EXEC, an unknown name and a wrong number of
 // arguments at once, as in Redis. The reply is set when the first result is
 // false.

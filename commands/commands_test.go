@@ -85,7 +85,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// No command of this room may panic on fewer or stranger arguments.
+// No command of this package may panic on fewer or stranger arguments.
 func FuzzUnderstand(f *testing.F) {
 	for _, spec := range Table() {
 		f.Add(spec.Name + " k 1 1")
@@ -141,7 +141,7 @@ func BenchmarkSetNX(b *testing.B) {
 }
 
 // BenchmarkEvalshaRelease is the release of nearly every library, without
-// what the script's own room costs.
+// what the script's own package costs.
 func BenchmarkEvalshaRelease(b *testing.B) {
 	in, _ := fakeWith(rejecting(), releasing(), nil)
 	args, outs := line("EVALSHA sha 1 lock:orders 0123456789abcdef0123"), []*quorum.Outcome{won()}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Config is what the room needs to know. DefaultConfig gives the defaults.
+// Config is what the package needs to know. DefaultConfig gives the defaults.
 type Config struct {
 	// MaxTTL is the greatest TTL a client may ask for (C3), in whole
 	// milliseconds. Default 5m.

@@ -36,7 +36,7 @@ const (
 	whyPast = ": it is in the past"
 )
 
-// unknown is the reply to a command that is none of this room's (C4), in
+// unknown is the reply to a command that is none of this package's (C4), in
 // Redis's words.
 func unknown(args [][]byte) Reply {
 	var b strings.Builder

@@ -140,7 +140,7 @@ func (t *transaction) onOneKey() Request {
 	return req
 }
 
-// scriptCommands is the queue as the script room takes it, or why it cannot be
+// scriptCommands is the queue as the script package takes it, or why it cannot be
 // carried out.
 func (in *Interpreter) scriptCommands(db int, queue [][][]byte, guarded bool) ([]script.Command, string) {
 	list := make([]script.Command, 0, len(queue))

@@ -92,7 +92,7 @@ func understand(t *testing.T, in *Interpreter, command string) Request {
 	t.Helper()
 	req, known := in.Understand(3, line(command))
 	if !known {
-		t.Fatalf("%s: not a command of this room", command)
+		t.Fatalf("%s: not a command of this package", command)
 	}
 	return req
 }

@@ -25,7 +25,7 @@ func (ops Operations) Names() []string {
 	return names
 }
 
-// MayMean lists the commands of this room that may need one of the operations.
+// MayMean lists the commands of this package that may need one of the operations.
 func MayMean(ops Operations) []string {
 	var names []string
 	for i := range table {

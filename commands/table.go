@@ -27,7 +27,7 @@ type Spec struct {
 	token int
 }
 
-// Table lists the commands of this room. Callers must not change it.
+// Table lists the commands of this package. Callers must not change it.
 func Table() []Spec { return table }
 
 var (

@@ -119,7 +119,7 @@ func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guarded) func([]
 }
 
 // inArray is the reply of EXEC with one command. A null array says that the
-// transaction failed: no command of this room answers one by itself.
+// transaction failed: no command of this package answers one by itself.
 func inArray(reply func([]*quorum.Outcome) Reply) func([]*quorum.Outcome) Reply {
 	return func(outs []*quorum.Outcome) Reply {
 		r := reply(outs)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Config is what the room needs to know. DefaultConfig gives the defaults.
+// Config is what the package needs to know. DefaultConfig gives the defaults.
 type Config struct {
 	// Address is host:port to listen on. Default 127.0.0.1:6380.
 	Address string

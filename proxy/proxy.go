@@ -11,7 +11,7 @@ import (
 // each, SET IFEQ and DELEX, instead of with WATCH or scripts (C6).
 const RedisVersion = "8.4.0"
 
-// Quorum is what a session needs of the room below.
+// Quorum is what a session needs of the package below.
 type Quorum interface {
 	Do(op *quorum.Op, client quorum.Client, done func(*quorum.Outcome))
 	Open(db int, done func())

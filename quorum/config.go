@@ -12,7 +12,7 @@ import (
 // Redis has by default.
 const Databases = 16
 
-// Config is what the room needs to know. DefaultConfig gives the defaults.
+// Config is what the package needs to know. DefaultConfig gives the defaults.
 type Config struct {
 	// Timeout bounds one attempt at all masters (V2). Default 50ms.
 	Timeout time.Duration

@@ -15,8 +15,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// rooms are masters and clients that stand still, unless a test moves them.
-type rooms struct {
+// packages are masters and clients that stand still, unless a test moves them.
+type fixed struct {
 	mu        sync.Mutex
 	status    quorum.Status
 	held      []proxy.Held
@@ -24,19 +24,19 @@ type rooms struct {
 	sessions  []proxy.Session
 }
 
-func (r *rooms) Held(int) (int, []proxy.Held)        { return len(r.held), r.held }
-func (r *rooms) Contended(int) []proxy.Contended     { return r.contended }
-func (r *rooms) Sessions(int) (int, []proxy.Session) { return len(r.sessions), r.sessions }
-func (r *rooms) Blocked() int                        { return 0 }
+func (r *fixed) Held(int) (int, []proxy.Held)        { return len(r.held), r.held }
+func (r *fixed) Contended(int) []proxy.Contended     { return r.contended }
+func (r *fixed) Sessions(int) (int, []proxy.Session) { return len(r.sessions), r.sessions }
+func (r *fixed) Blocked() int                        { return 0 }
 
-func (r *rooms) Status() quorum.Status {
+func (r *fixed) Status() quorum.Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.status
 }
 
-func twoMasters() *rooms {
-	return &rooms{status: quorum.Status{Ready: true, Quorum: 2, Voting: 1, Masters: []quorum.MasterStatus{
+func twoMasters() *fixed {
+	return &fixed{status: quorum.Status{Ready: true, Quorum: 2, Voting: 1, Masters: []quorum.MasterStatus{
 		{Name: "a", State: quorum.Voting}, {Name: "b", State: quorum.Quarantine, Wait: 90 * time.Second},
 	}}}
 }

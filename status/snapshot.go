@@ -95,7 +95,7 @@ type SessionRow struct {
 	Blocked bool   `json:"blocked"`
 }
 
-// snapshot is the state s and what the rooms tell now.
+// snapshot is the state s and what the packages tell now.
 func (p *Page) snapshot(s quorum.Status) Snapshot {
 	now := time.Now()
 	newest, before := p.since(1)

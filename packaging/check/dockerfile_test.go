@@ -110,8 +110,8 @@ func TestDockerContext(t *testing.T) {
 			return err
 		}
 		path, _ := filepath.Rel(root, name)
-		room, _, _ := strings.Cut(filepath.ToSlash(path), "/")
-		if !slices.Contains([]string{"integration", "packaging", "bin", "dist", ".deps"}, room) && !sent(filepath.ToSlash(path)) {
+		folder, _, _ := strings.Cut(filepath.ToSlash(path), "/")
+		if !slices.Contains([]string{"integration", "packaging", "bin", "dist", ".deps"}, folder) && !sent(filepath.ToSlash(path)) {
 			t.Errorf("%s is not sent", path)
 		}
 		return nil

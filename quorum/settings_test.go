@@ -136,3 +136,30 @@ func TestV10DifferentTimeouts(t *testing.T) {
 		})
 	}
 }
+
+// M3: what a redlockd that knows nothing of before says of its max_ttl counts for one
+// with a shorter one, also when the first has gone and no master remembers.
+func TestM3ShorterMaxTTLAfterALongerOneThatKnewNothing(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		short := c.cfg
+		short.MaxTTL = 5 * time.Second
+		c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.kill()
+			f.startEmpty()
+		}
+		first := c.redlockd()
+		time.Sleep(10 * time.Second)
+		c.cfg = short
+		c.q = c.redlockd()
+		time.Sleep(5 * time.Second)
+		c.stop(first)
+		for range 50 {
+			time.Sleep(5 * time.Second)
+			if o := do(c.q, acquire("k", "u", time.Second)); o.Verdict == Won {
+				t.Fatal("a second holder")
+			}
+		}
+	})
+}

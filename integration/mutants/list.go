@@ -241,8 +241,9 @@ var mutants = []mutant{
 	{"M9", "a quarantine counts before all know whose it is", []change{
 		{"quorum/judge.go", "if r.seated(c) && r.borne {", "if true {"},
 		{"quorum/judge.go", "!r.foreign && r.seated(watched) && r.borne", "!r.foreign"}}, votes},
-	{"M9", "a beat is told by whoever raises the mark's only", []change{{"quorum/judge.go",
-		"c.seats = c.seats.beats(r.unsaid)", ""}}, votes},
+	{"M9", "a beat is told by whoever raises the mark's only (both places)", []change{
+		{"quorum/judge.go", "c.seats = c.seats.beats(r.unsaid)", ""},
+		{"quorum/judge.go", "\t\tc.seats = c.seats.beats(c.seats.overdue(r.seats))\n", ""}}, votes},
 	{"M9", "a restart is told as two servers", []change{{"quorum/seat_change.go",
 		"return l.standing.first != 0 && at > l.standing.first+2*lookEvery", "return true"}}, votes},
 	{"M9", "one other mark is enough", []change{{"quorum/seat_change.go",

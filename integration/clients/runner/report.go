@@ -65,7 +65,7 @@ func writeNotes(b *strings.Builder, rows []row) {
 	for _, r := range rows {
 		note := r.note
 		if r.max {
-			note = strings.TrimSpace("Run with `no_expiry = \"max_ttl\"`. " + note)
+			note = strings.TrimSpace("Run with `no_expiry = \"max_ttl\"` and `max_ttl = \"5m\"`. " + note)
 		}
 		if note != "" {
 			notes = append(notes, fmt.Sprintf("- %s: %s\n", r.name, note))

@@ -32,7 +32,7 @@ type rig struct {
 	plain      *server
 	scratch    *server    // for learning what scripts mean
 	redlockds  [2]*server // all well, two dead
-	lenient    [2]*server // the same masters, with no_expiry = "max_ttl"
+	lenient    [2]*server // the same masters, with no_expiry = "max_ttl", which shall be minutes
 	closed     [2]*server // the same masters, with a password
 	plainLogin *server    // as plain, with a password
 	everything []*server
@@ -107,7 +107,7 @@ func (r *rig) cluster(ctx context.Context, i int, binary string, masters []*serv
 		quorum string
 	}{
 		{&r.redlockds, "", ""},
-		{&r.lenient, "", "  no_expiry = \"max_ttl\"\n"},
+		{&r.lenient, "", "  no_expiry = \"max_ttl\"\n  max_ttl = \"5m\"\n"},
 		{&r.closed, "  password = \"" + password + "\"\n", ""},
 	} {
 		config, err := r.config(masters, kind.listen, kind.quorum, timeout)

@@ -27,10 +27,8 @@ var longer = map[string]string{
 	"proxy/server.go":             "the server's life: start, accept, stop",
 	"proxy/transaction.go":        "MULTI, WATCH and EXEC share the session's state",
 	"quorum/attempt.go":           "one attempt from its first byte to its verdict",
-	"quorum/judge.go":             "what a look means: a pure function and its cases",
 	"quorum/keys.go":              "the queue of a key: one lock",
 	"quorum/lane.go":              "what is known of one database of one master",
-	"quorum/scripts.go":           "the Lua texts for the masters, which share parts",
 	"quorum/seats.go":             "the seats in a mark and how they are merged",
 	"quorum/settle.go settle":     "what follows a look, in the order that M3 and M9 need",
 }

@@ -1,92 +1,6 @@
 package quorum
 
-import (
-	"fmt"
-	"time"
-)
-
-// sight is what was seen of a master in one look.
-type sight struct {
-	// raw is the mark as it stood there, mark what it says, or nil.
-	raw  string
-	mark *mark
-	// foreign is whether raw is no mark at all.
-	foreign bool
-	// zero is the mark of database 0, for another one that has none.
-	zeroRaw string
-	zero    *mark
-	// sent is when the look went out, by our clock; reading is the master's
-	// clock in milliseconds.
-	sent    time.Duration
-	reading int64
-	server  server
-}
-
-// rules are what a master is judged by.
-type rules struct {
-	name string
-	// list is the list of masters in force here, known the latest state of
-	// it that a quorum bears.
-	list  string
-	known generation
-	// bore is the state that its mark bore when it was seen last, if it was.
-	bore generation
-	// foreign is whether another master of ours bears the real mark of a list
-	// that ours has not come from: then ours may be a list that nobody has
-	// announced, and no quarantine ends under it.
-	foreign bool
-	// yields is whether the mark is of another list that is in use, and ours
-	// is not.
-	yields        bool
-	db            int
-	allowEviction bool
-	quarantine    bool
-	// wait is how long locks of before may last (M4), greatest what a new
-	// mark bears.
-	wait, greatest time.Duration
-	// remembered is whether any master tells so; inView whether so many others are
-	// looked at now that no majority of them remembers unseen. floor, told and sure
-	// are for told.go.
-	remembered, inView bool
-	floor, told        time.Duration
-	sure               bool
-	// settling is how long others may take to tell of a step that we have not
-	// seen (M5).
-	settling time.Duration
-	// seats are those of all masters, own the one of this, and settings the
-	// greatest in use. redlockd is what this one claims residues as.
-	seats seats
-	own   seat
-	// unsaid are the seats that others had the time to write, see refreshed.
-	unsaid   seats
-	settings settings
-	redlockd string
-	// quiet is whether the server that has the seat is not in use any more,
-	// borne whether so many of the other marks bear the seat as it is here that
-	// every majority meets one (M9).
-	quiet, borne bool
-	// heard is whether that server was, since this one has been connected to.
-	heard bool
-	// silent is whether this redlockd grants nothing by itself for a while (M5).
-	silent bool
-	// exempt is whether it lost nothing in a restart (M4).
-	exempt exemption
-}
-
-// judgement is what follows from a look.
-type judgement struct {
-	// write is the mark to be written first, if any; the rest holds if that
-	// succeeds.
-	write *mark
-	// open is whether operations may be sent.
-	open   bool
-	state  MasterState
-	reason string
-	left   time.Duration
-	unfit  bool
-	// said is whether the reason is the master's own word.
-	said bool
-}
+import "fmt"
 
 // judge says what a master may do (M3, M4). It is a pure function.
 func judge(s sight, m memory, r rules) judgement {
@@ -164,6 +78,21 @@ func (r *rules) otherList(mk *mark) judgement {
 		reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
 }
 
+// latest is the state of the list of masters that a new mark bears: no
+// earlier one than what is there already, or was before it was lost.
+func (r *rules) latest(s sight) generation {
+	g := r.known
+	if g.less(r.bore) {
+		g = r.bore
+	}
+	for _, mk := range []*mark{s.mark, s.zero} {
+		if mk != nil && g.less(mk.generation) && mk.counts(r.list) {
+			g = mk.generation
+		}
+	}
+	return g
+}
+
 // firstUse reports whether the database has never been used on this master: one
 // that is not listed in the real mark of database 0. It needs no quarantine;
 // a listed one without a mark has lost it.
@@ -190,61 +119,6 @@ func (r *rules) begin(s sight, why string) judgement {
 		return j
 	}
 	return r.stateOf(judgement{write: fresh})
-}
-
-// latest is the state of the list of masters that a new mark bears: no
-// earlier one than what is there already, or was before it was lost.
-func (r *rules) latest(s sight) generation {
-	g := r.known
-	if g.less(r.bore) {
-		g = r.bore
-	}
-	for _, mk := range []*mark{s.mark, s.zero} {
-		if mk != nil && g.less(mk.generation) && mk.counts(r.list) {
-			g = mk.generation
-		}
-	}
-	return g
-}
-
-// stateOf fills in what follows from the mark that is written.
-func (r *rules) stateOf(j judgement) judgement {
-	j.open = true
-	j = r.stateUnder(j, j.write)
-	if !j.write.real {
-		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
-		switch {
-		case j.write.why == whyNew:
-			j.state = Fresh
-		case r.db == 0 && r.own.server != j.write.id && !r.quiet:
-			j.reason += "; " + r.whyNotQuiet()
-		case r.db == 0 && !r.borne:
-			j.reason += "; " + whyNotBorne
-		case r.db == 0 && !r.remembered && r.inView:
-			j.reason += "; " + whyNobodyKnows
-		case r.db == 0 && !r.remembered && j.left <= 0:
-			j.reason += "; " + whyOutOfView
-		}
-	}
-	return j
-}
-
-// stateUnder fills in what a master is under a real mark: one that joins does
-// not vote yet (M8), nor does one whose clock is being watched (M5).
-func (r *rules) stateUnder(j judgement, mk *mark) judgement {
-	switch {
-	case mk.joining(r.name):
-		j.state, j.reason = Quarantine, "joins the list of masters"
-	case r.settling > 0:
-		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
-	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
-		j.state, j.reason = Quarantine, whyTooMany
-	case mk.doubt > 0 && !r.silent:
-		j.state, j.reason, j.left = Quarantine, whyDoubt, mk.doubt
-	default:
-		j.state = Voting
-	}
-	return j
 }
 
 // restarted judges a master whose mark bears another run_id: it came back

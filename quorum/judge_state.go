@@ -1,0 +1,41 @@
+package quorum
+
+// stateOf fills in what follows from the mark that is written.
+func (r *rules) stateOf(j judgement) judgement {
+	j.open = true
+	j = r.stateUnder(j, j.write)
+	if !j.write.real {
+		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
+		switch {
+		case j.write.why == whyNew:
+			j.state = Fresh
+		case r.db == 0 && r.own.server != j.write.id && !r.quiet:
+			j.reason += "; " + r.whyNotQuiet()
+		case r.db == 0 && !r.borne:
+			j.reason += "; " + whyNotBorne
+		case r.db == 0 && !r.remembered && r.inView:
+			j.reason += "; " + whyNobodyKnows
+		case r.db == 0 && !r.remembered && j.left <= 0:
+			j.reason += "; " + whyOutOfView
+		}
+	}
+	return j
+}
+
+// stateUnder fills in what a master is under a real mark: one that joins does
+// not vote yet (M8), nor does one whose clock is being watched (M5).
+func (r *rules) stateUnder(j judgement, mk *mark) judgement {
+	switch {
+	case mk.joining(r.name):
+		j.state, j.reason = Quarantine, "joins the list of masters"
+	case r.settling > 0:
+		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
+	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
+		j.state, j.reason = Quarantine, whyTooMany
+	case mk.doubt > 0 && !r.silent:
+		j.state, j.reason, j.left = Quarantine, whyDoubt, mk.doubt
+	default:
+		j.state = Voting
+	}
+	return j
+}

@@ -105,7 +105,7 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 	switch {
 	case t.kind == Read && !t.rollback:
 		b := readBallot(msg)
-		b.over = t.limits.over(&b)
+		b.over = t.limit().over(&b)
 		return b
 	case t.kind == Remove:
 		if n, _ := msg.AsInt64(); n > 0 {

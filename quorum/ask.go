@@ -105,16 +105,13 @@ func (a *attempt) nameSteps(t *task, l *lane, latest int64, now time.Duration) b
 }
 
 // nameOf is the expiry that names the attempt on a master: one of this redlockd's
-// that no open attempt has, and that no rollback names which is owed to the
-// master or under way; false where none is free. Needs the lane's mu.
+// that no open attempt has and no lock that may live, and that no rollback names
+// which is owed to the master or under way; false where none is free. Needs the lane's mu.
 func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
-	if a.op.Kind == transact {
-		a.earlier = a.call.db.keys.kept(n)
-	}
 	residue, ok := l.residue(now)
 	e := expiryOf(latest, hold, residue)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e) || a.earlier.has(e); tries++ {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
 		if tries >= maxNames && !l.bearsFor(e-latest) {
 			return 0, false
 		}
@@ -149,7 +146,7 @@ func (l *lane) deadline(until time.Duration) int64 {
 func (a *attempt) goesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limits.any != 0 {
+	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limit().any != 0 {
 		// It prolongs nothing any more, but what is left goes.
 		t.clears = true
 		a.sent |= 1 << i

@@ -51,14 +51,12 @@ type attempt struct {
 	// sent are the masters the operation went out to, undone those that were
 	// sent its rollback, as bits.
 	sent, undone uint32
-	// others is whether other open attempts have one of its names, openOne
-	// how it is noted among them (names.go).
+	// others is whether other open attempts, or locks that may live, have its key
+	// and token, openOne how it is noted among the open ones (names.go).
 	others  bool
 	openOne openAttempt
-	// earlier are the names of the lock that may live with its token.
-	earlier liveNames
-	// term is what was told last of the key.
-	term term
+	// term is what was told last of the key, nil if that is not known.
+	term *term
 	// result is its outcome, promise the grant of that.
 	result  Outcome
 	promise grant

@@ -28,16 +28,18 @@ local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then
   for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
 end
-local acquires, now = tonumber(ARGV[1]), nil
+local keys, acquires, releases, now = #KEYS, tonumber(ARGV[1]), 0, nil
+local limited = ARGV[keys + acquires + 2]
 for i = 1, acquires do
   local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
   if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
   out[i] = v or 0
 end
-for i = acquires + 1, #KEYS do
+for i = acquires + 1, keys do
   if held[i] == ARGV[acquires + i + 1] then
-    gone[#gone + 1], out[i] = KEYS[i], 1
-    local limit = ARGV[#KEYS + i + 1]
+    releases = releases + 1
+    gone[releases], out[i] = KEYS[i], 1
+    local limit = limited and ARGV[keys + i + 1]
     if limit and limit ~= '0' then
       if not now then
         local t = redis.call('TIME')
@@ -50,10 +52,11 @@ for i = acquires + 1, #KEYS do
     out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
   end
 end
-if #gone > 0 then
+if releases > 0 then
   local done = redis.pcall('DEL', unpack(gone))
-  for i = acquires + 1, #KEYS do
-    if out[i] == 1 and type(done) == 'table' then out[i] = done elseif ended[i] then out[i] = 0 end
+  local failed = type(done) == 'table'
+  for i = acquires + 1, (failed or limited) and keys or 0 do
+    if out[i] == 1 and failed then out[i] = done elseif ended[i] then out[i] = 0 end
   end
 end
 return out`)
@@ -100,8 +103,8 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 		if i < acquires {
 			w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
 		} else {
-			w.digits = strconv.AppendInt(w.digits, t.limits.any, 10)
-			limits = limits || t.limits.any != 0
+			w.digits = strconv.AppendInt(w.digits, t.limit().any, 10)
+			limits = limits || t.limit().any != 0
 		}
 		w.ends = append(w.ends, len(w.digits))
 	}

@@ -86,7 +86,14 @@ func (s *keyShard) tidy(k *keyQueue) {
 }
 
 func (t *keyTable) shard(key string) *keyShard {
-	return &t.shards[maphash.String(t.seed, key)%uint64(len(t.shards))]
+	s, _ := t.shardOf(key)
+	return s
+}
+
+// shardOf returns a key's shard and hash.
+func (t *keyTable) shardOf(key string) (*keyShard, uint64) {
+	hash := maphash.String(t.seed, key)
+	return &t.shards[hash%uint64(len(t.shards))], hash
 }
 
 // enter puts a call behind all others on its keys, in one step, and starts

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"hash/maphash"
-	"slices"
 	"time"
 )
 
@@ -11,27 +10,10 @@ import (
 // its rollback deletes whatever bears its name. So the names of such locks are
 // kept, and given to no other attempt, until they are over or released (V6).
 
-// liveNames are the expiries of one lock that was told, by master.
+// liveNames are the expiries of one lock that was told.
 type liveNames struct {
-	until time.Duration
-	few   [fewMasters]int64
-	more  []int64
-}
-
-// has reports whether any master gave the lock this expiry.
-func (n *liveNames) has(expiry int64) bool {
-	return n.until > 0 && (slices.Contains(n.few[:], expiry) || slices.Contains(n.more, expiry))
-}
-
-func (n *liveNames) set(i int, expiry int64) {
-	if i < fewMasters {
-		n.few[i] = expiry
-		return
-	}
-	for len(n.more) <= i-fewMasters {
-		n.more = append(n.more, 0)
-	}
-	n.more[i-fewMasters] = expiry
+	until    time.Duration
+	expiries expiries
 }
 
 // hash is what a name is kept under. Two that share it by chance keep the later.
@@ -48,22 +30,14 @@ func (t *keyTable) keep(a *attempt) {
 	case a.op.Kind == transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.creates() {
-				t.keepOne(a, lockName{s.key, s.change.Token}, s.hold, func(task *task) int64 {
-					if k >= len(task.expiries) {
-						return 0 // it was not sent
-					}
-					return task.expiries[k]
-				})
+				t.keepOne(a, lockName{s.key, s.change.Token}, s.hold, ofStep(k))
 			}
 		}
 	}
 }
 
 func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry func(*task) int64) {
-	names := liveNames{until: a.began + hold + 2*a.call.q.cfg.Timeout + nameSlack}
-	for i := range a.tasks {
-		names.set(i, expiry(&a.tasks[i]))
-	}
+	names := liveNames{until: a.began + hold + 2*a.call.q.cfg.Timeout + nameSlack, expiries: a.expiriesOf(expiry)}
 	s := t.shard(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,18 +53,12 @@ func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry fu
 	s.liveLeft = len(s.live)
 }
 
-// kept returns the names of a lock that was told and may live.
-func (t *keyTable) kept(n lockName) liveNames {
-	s := t.shard(n.key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.live[t.hash(n)]
-}
-
-// released forgets the names of a lock that is over.
+// released forgets a lock that is over: its names, and until when it may be
+// counted on.
 func (t *keyTable) released(n lockName) {
-	s := t.shard(n.key)
+	s, hash := t.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, t.hash(n))
+	s.terms.forget(hash, n.token)
 }

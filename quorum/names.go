@@ -17,13 +17,12 @@ type openAttempt struct {
 	next    *openAttempt
 }
 
-// open notes an attempt before its first byte goes out, and returns whether
-// others with one of its names are open.
+// open notes an attempt before its first byte goes out, and reports whether
+// others with its key and token are open, or locks may live that have them.
 func (t *keyTable) open(a *attempt) (others bool) {
 	switch {
 	case a.names:
 		a.openOne = openAttempt{attempt: a, name: lockName{a.op.Key, a.op.Token}}
-		a.earlier = t.kept(a.openOne.name)
 		return t.note(&a.openOne)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
@@ -41,6 +40,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.queue(o.name.key)
+	_, others = s.live[t.hash(o.name)]
 	for other := k.open; other != nil; other = other.next {
 		others = others || other.name == o.name
 	}
@@ -79,11 +79,15 @@ func (t *keyTable) forget(a *attempt, key string) {
 	s.tidy(k)
 }
 
-// taken reports whether an open attempt has an expiry on a master.
+// taken reports whether an open attempt, or a lock that may live, has an expiry on a
+// master.
 func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) bool {
 	s := t.shard(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if names, ok := s.live[t.hash(n)]; ok && names.expiries.contain(expiry) {
+		return true
+	}
 	k := s.queues[n.key]
 	if k == nil {
 		return false

@@ -15,7 +15,7 @@ import "time"
 // sawPadding notes what a mark bears, before the greatest settings are taken over.
 // Needs mu.
 func (c *agreement) sawPadding(m *mark) {
-	if m.padding > c.settings.padding {
+	if m.padding > c.greatest().padding {
 		clear(c.bearing)
 	}
 	if m.padding > 0 {
@@ -24,7 +24,7 @@ func (c *agreement) sawPadding(m *mark) {
 	_, bore := c.bearing[m.name]
 	switch {
 	case m.db != 0:
-	case m.padding < c.settings.padding:
+	case m.padding < c.greatest().padding:
 		delete(c.bearing, m.name)
 	case !bore:
 		c.bearing[m.name] = c.now()
@@ -37,24 +37,26 @@ func (c *agreement) sawPadding(m *mark) {
 func (c *agreement) raiseLeast(list *masterList, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since, n := c.now()-lookAge-c.greatestHold-slack-c.settings.timeout, 0
+	since, n := c.now()-lookAge-c.greatestHold-slack-c.greatest().timeout, 0
 	for _, l := range list.lanes {
 		if at, bears := c.bearing[l.name]; bears && at <= since {
 			n++
 		}
 	}
 	if n >= list.quorum {
-		c.settings.least = c.settings.padding
+		s := c.greatest()
+		s.least = s.padding
+		c.use(s)
 	}
 }
 
 // readPadding is what a read takes off a lock. Where no mark tells, none has been
 // there for long.
 func (c *agreement) readPadding() time.Duration {
+	if least := c.greatest().least; least > 0 {
+		return least
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.settings.least > 0 {
-		return c.settings.least
-	}
 	return c.smallest
 }

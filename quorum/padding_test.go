@@ -88,6 +88,7 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 // three others took still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
 	c := &agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
+	c.use(settings{})
 	list := &masterList{needs: needs{quorum: 3}}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		list.lanes = append(list.lanes, &lane{name: name})
@@ -96,7 +97,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		m := &mark{name: name}
 		m.padding = padding
 		c.sawPadding(m)
-		c.settings = c.settings.greatest(m.settings)
+		c.use(c.greatest().greatest(m.settings))
 	}
 	now := time.Hour
 	c.now = func() time.Duration { return now }
@@ -111,8 +112,8 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		saw(step.name, step.padding)
 		now += time.Hour
 		c.raiseLeast(list, time.Second)
-		if c.settings.least != step.least {
-			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.settings.least, step.least)
+		if c.greatest().least != step.least {
+			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.greatest().least, step.least)
 		}
 	}
 }

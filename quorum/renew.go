@@ -47,6 +47,9 @@ func (g *grant) left() time.Duration {
 
 func (g *grant) confirm() error {
 	if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {
+		// Before the client can know, so that what it asks for next finds it; on
+		// Redis its TTL began before that, too.
+		g.noteTerms()
 		return nil
 	}
 	g.attempt.call.q.events.lateGrants.Add(1)
@@ -75,9 +78,18 @@ func (g *grant) undo() {
 	}
 }
 
-// told ends what is kept to be undone: the client counts from now at the latest.
+// noteTerms notes until when the client may count on what it is told now.
+func (g *grant) noteTerms() {
+	g.attempt.noteTerms(g.looked)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range g.renewals {
+		o.grant.attempt.noteTerms(g.looked)
+	}
+}
+
+// told ends what is kept to be undone.
 func (g *grant) told() {
-	g.attempt.noteTerms(g.attempt.call.q.now())
 	g.attempt.told()
 	g.mu.Lock()
 	renewals := g.renewals
@@ -91,8 +103,12 @@ func (g *grant) told() {
 // it is renewed.
 func (o *Outcome) Late() bool {
 	g := o.grant
-	if g == nil || g.attempt.call.q.now() <= g.limit() {
+	if g == nil {
 		return false
+	}
+	now, timeout := g.attempt.call.q.now(), g.attempt.call.q.cfg.Timeout
+	if now <= g.attempt.began+timeout || now <= g.limit() {
+		return false // mostly it was not renewed, and there is nothing to lock
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,7 +13,7 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == dbSize:
 		return c.client.B().Dbsize().Build()
 	}
-	if t.kind == Release && t.deadline == 0 && !t.rollback && t.limits.any == 0 && c.loaded[releaseScript] {
+	if t.kind == Release && t.deadline == 0 && !t.rollback && t.limit().any == 0 && c.loaded[releaseScript] {
 		// The usual release, without the memory that the others need.
 		t.via = releaseScript
 		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
@@ -68,7 +68,7 @@ func (t *task) stepArgs() []string {
 
 // call is the script that carries the task out, and its arguments.
 func (t *task) call() (*serverScript, []string) {
-	creates, prolongs, deadline, limit := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline), itoa(t.limits.any)
+	creates, prolongs, deadline, limit := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline), itoa(t.limit().any)
 	switch {
 	case t.rollback:
 		return rollbackScript, []string{t.token, creates}
@@ -93,18 +93,18 @@ func (t *task) call() (*serverScript, []string) {
 	case t.kind == Extend:
 		return extendScript, []string{deadline, t.token, prolongs, limit}
 	case t.kind == Expire:
-		return expireScript, []string{deadline, prolongs, limit, t.limits.token, itoa(t.limits.told)}
+		return expireScript, []string{deadline, prolongs, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Store && t.att.op.IfPresent:
-		return storeOverScript, []string{deadline, t.token, prolongs, limit, t.limits.token, itoa(t.limits.told)}
+		return storeOverScript, []string{deadline, t.token, prolongs, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Store:
 		return storeScript, []string{deadline, t.token, prolongs}
 	case t.kind == transact:
 		return transactScript, t.stepArgs()
 	case t.kind == Remove:
-		return removeInTimeScript, []string{deadline, limit, t.limits.token, itoa(t.limits.told)}
+		return removeInTimeScript, []string{deadline, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Release && t.deadline != 0:
 		return releaseInTimeScript, []string{deadline, t.token, limit}
-	case t.kind == Release && t.limits.any != 0:
+	case t.kind == Release && t.limit().any != 0:
 		return releaseOverScript, []string{t.token, limit}
 	case t.kind == Release:
 		return releaseScript, []string{t.token}

@@ -130,8 +130,8 @@ type agreement struct {
 	moved map[string]time.Duration
 	// holders are the servers of all seats; a new map whenever one changes.
 	holders atomic.Pointer[map[string]string]
-	// settings are the greatest in use.
-	settings settings
+	// inUse are the greatest settings in use; a new value whenever one changes.
+	inUse atomic.Pointer[settings]
 	// greatestHold is that of any mark; bearing is since when each master's mark
 	// was seen to bear the greatest padding, smallest the smallest that was seen
 	// (padding.go).
@@ -140,9 +140,10 @@ type agreement struct {
 }
 
 func newAgreement(cfg *Config, now clock) *agreement {
-	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{}, settings: cfg.settings(),
+	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{},
 		smallest: cfg.settings().padding, bearing: map[string]time.Duration{}}
 	c.holders.Store(&map[string]string{})
+	c.use(cfg.settings())
 	return c
 }
 
@@ -151,7 +152,7 @@ func (c *agreement) saw(m *mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sawPadding(m)
-	c.settings = c.settings.greatest(m.settings)
+	c.use(c.greatest().greatest(m.settings))
 	c.greatestHold = max(c.greatestHold, m.greatest)
 	for name, s := range m.seats {
 		c.raise(name, s)
@@ -233,10 +234,13 @@ func (c *agreement) everGranted() time.Duration {
 }
 
 // greatest returns the greatest settings in use.
-func (c *agreement) greatest() settings {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settings
+func (c *agreement) greatest() settings { return *c.inUse.Load() }
+
+// use needs mu, so that none is lost.
+func (c *agreement) use(s settings) {
+	if last := c.inUse.Load(); last == nil || *last != s {
+		c.inUse.Store(&s)
+	}
 }
 
 // settings are what several redlockd must agree on where their files differ, as

@@ -48,14 +48,14 @@ type ballot struct {
 	doubtful bool
 	// void is whether a silent master has answered, and that does not count.
 	void bool
+	// over is whether the TTL that was asked for is over (found, V15).
+	over bool
 	// token is the token in the way (refused) or found.
 	token string
 	// left is what remains of the hold (found).
 	left time.Duration
-	// expiry is when the master forgets it, in its own milliseconds, and over whether
-	// the TTL that was asked for is over (found, V15).
+	// expiry is when the master forgets it, in its own milliseconds (found).
 	expiry int64
-	over   bool
 }
 
 // same reports whether two masters hold the same token.
@@ -94,7 +94,10 @@ func count(ballots []ballot, n needs) tally {
 	if t.required != none {
 		t.its = &ballots[n.required]
 	}
-	for i, b := range ballots {
+	met := false
+	for i := range ballots {
+		b := &ballots[i]
+		met = met || b.doubtful
 		switch b.vote {
 		case awaited, unasked:
 			t.awaited++
@@ -112,9 +115,13 @@ func count(ballots []ballot, n needs) tally {
 			t.silent++
 		case refused, found:
 			t.meet(ballots, i)
+			met = true
 		}
 	}
 	t.unheard = t.silent + n.gone
+	if !met {
+		return t
+	}
 	t.reach = reach(ballots, nil)
 	for i := range ballots {
 		if ballots[i].vote == refused || ballots[i].vote == found {

@@ -29,8 +29,8 @@ type task struct {
 	// expiry is that of what the attempt creates, and so its name, in the
 	// master's own milliseconds; prolongs that of what it prolongs (V6).
 	expiry, prolongs int64
-	// limits are which copies are over.
-	limits limits
+	// limits are which copies are over, nil if that is not asked (terms.go).
+	limits *limits
 	// was is the name that a renewal gives another one.
 	was int64
 	// mark is the id of the mark that it was made under: a rollback is for no

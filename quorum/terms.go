@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"hash/maphash"
 	"time"
 )
 
@@ -17,34 +16,32 @@ type term struct {
 	// ends is when the TTL is over that began when the client was told, gone when
 	// nothing of it can be left.
 	ends, gone time.Duration
-	// masters are those that few and more go by, which are the latest expiries
-	// that were written.
-	masters *masterList
-	few     [fewMasters]int64
-	more    []int64
+	// masters are those that the expiries go by, which are the latest that were
+	// written.
+	masters  *masterList
+	expiries expiries
 }
+
+// knows reports whether it was told on this list of masters.
+func (t *term) knows(masters *masterList) bool { return t != nil && t.masters == masters }
 
 // expiry is the latest that was written to a master; 0 if none is known.
 func (t *term) expiry(masters *masterList, i int) int64 {
-	switch {
-	case t.masters != masters || t.masters == nil:
+	if !t.knows(masters) {
 		return 0
-	case i < fewMasters:
-		return t.few[i]
-	default:
-		return t.more[i-fewMasters]
 	}
+	return t.expiries.at(i)
 }
 
 // terms are those of the keys of one shard, whose mutex they need.
 type terms struct {
-	of   map[uint64]term
+	of   map[uint64]*term
 	left int // how many there were when those that are gone were forgotten last
 }
 
-func (t *terms) set(key uint64, next term, now time.Duration) {
+func (t *terms) set(key uint64, next *term, now time.Duration) {
 	if t.of == nil {
-		t.of = map[uint64]term{}
+		t.of = map[uint64]*term{}
 	}
 	t.of[key] = next
 	if len(t.of) < 2*t.left+64 {
@@ -58,12 +55,20 @@ func (t *terms) set(key uint64, next term, now time.Duration) {
 	t.left = len(t.of)
 }
 
-// termOf is what was told last of a key, if that is known.
-func (t *keyTable) termOf(key string) term {
-	s := t.shard(key)
+// forget forgets a term whose lock was released, so that none outlasts its lock by
+// long where locks are released as they should be.
+func (t *terms) forget(key uint64, token string) {
+	if last := t.of[key]; last != nil && last.token == token {
+		delete(t.of, key)
+	}
+}
+
+// termOf is what was told last of a key, nil if that is not known.
+func (t *keyTable) termOf(key string) *term {
+	s, hash := t.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.terms.of[maphash.String(t.seed, key)]
+	return s.terms.of[hash]
 }
 
 // noteTerms notes, when the client has been told, until when it may count on what
@@ -75,33 +80,23 @@ func (a *attempt) noteTerms(now time.Duration) {
 	}
 	for k := range a.op.steps {
 		if s := &a.op.steps[k]; s.hold > 0 {
-			a.noteTerm(s.key, s.change.Token, s.change.TTL, s.hold, now, func(t *task) int64 {
-				if k >= len(t.expiries) {
-					return 0 // it was not sent
-				}
-				return t.expiries[k]
-			})
+			a.noteTerm(s.key, s.change.Token, s.change.TTL, s.hold, now, ofStep(k))
 		}
 	}
 }
 
 func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
-	next := term{token: token, ends: now + ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack, masters: a.masters}
-	for i := range a.tasks {
-		if e := expiry(&a.tasks[i]); i < fewMasters {
-			next.few[i] = e
-		} else {
-			next.more = append(next.more, e)
-		}
-	}
-	table := &a.call.db.keys
-	s := table.shard(key)
+	next := &term{token: token, ends: now + ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
+		masters: a.masters, expiries: a.expiriesOf(expiry)}
+	s, hash := a.call.db.keys.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	hash := maphash.String(table.seed, key)
 	if a.op.Kind == Expire {
 		// Whose it is was not asked: still the one that was told, if any.
-		next.token = s.terms.of[hash].token
+		next.token = ""
+		if last := s.terms.of[hash]; last != nil {
+			next.token = last.token
+		}
 	}
 	s.terms.set(hash, next, now)
 }
@@ -122,20 +117,31 @@ type limits struct {
 	token     string
 }
 
+// noLimits are those of a task that ends nothing.
+var noLimits limits
+
+// limit returns the task's limits.
+func (t *task) limit() *limits {
+	if t.limits == nil {
+		return &noLimits
+	}
+	return t.limits
+}
+
 // limits are those of the attempt's operation on one master, counted from when
-// it came to this redlockd, since its client could not send it later. Needs the
-// lane's mu.
-func (a *attempt) limits(i int, l *lane) limits {
+// it came to this redlockd, since its client could not send it later; nil in the
+// usual case, where the client counts on its lock. Needs the lane's mu.
+func (a *attempt) limits(i int, l *lane) *limits {
 	if !a.op.ends() {
-		return limits{}
+		return nil
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
-	told := a.term.masters == a.masters && (!named || a.term.token == a.op.Token)
+	told := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
 	lives := told && a.term.ends > a.call.arrived
 	if lives && a.op.Kind != Read {
-		return limits{} // the usual case: the client counts on it, and the master need not look
+		return nil
 	}
-	out := limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding(), a.call.q.agreed.greatest().timeout))}
+	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding(), a.call.q.agreed.greatest().timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told:
 	case named:
@@ -149,7 +155,7 @@ func (a *attempt) limits(i int, l *lane) limits {
 // lasts is how long the client of a lock that a read found, and that lives, may
 // count on it, where this redlockd has told it and no other one has changed that.
 func (a *attempt) lasts(token string) (time.Duration, bool) {
-	if a.term.masters != a.masters || a.term.token != token || a.term.ends <= a.call.arrived {
+	if !a.term.knows(a.masters) || a.term.token != token || a.term.ends <= a.call.arrived {
 		return 0, false
 	}
 	same := 0

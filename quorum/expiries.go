@@ -1,0 +1,44 @@
+package quorum
+
+import "slices"
+
+// expiries are those of one lock, in each master's own milliseconds and by the
+// order of one list of masters (M8); 0 where it was given none.
+type expiries struct {
+	few  [fewMasters]int64
+	more []int64
+}
+
+// expiriesOf collects what an attempt has given to each master.
+func (a *attempt) expiriesOf(each func(*task) int64) expiries {
+	var e expiries
+	for i := range a.tasks {
+		if i < fewMasters {
+			e.few[i] = each(&a.tasks[i])
+		} else {
+			e.more = append(e.more, each(&a.tasks[i]))
+		}
+	}
+	return e
+}
+
+func (e *expiries) at(i int) int64 {
+	if i < fewMasters {
+		return e.few[i]
+	}
+	return e.more[i-fewMasters]
+}
+
+func (e *expiries) contain(expiry int64) bool {
+	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
+}
+
+// ofStep returns the expiry of one step of a transact; 0 if it was not sent.
+func ofStep(k int) func(*task) int64 {
+	return func(t *task) int64 {
+		if k >= len(t.expiries) {
+			return 0
+		}
+		return t.expiries[k]
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // batch is what goes out in one write: the slots, and where the reply of each
@@ -15,6 +16,20 @@ type batch struct {
 	bytes []byte
 	ends  []int
 	calls socketCalls
+
+	// began is when the slots began to be taken, looked a moment behind that by the
+	// clock that grants are counted by, 0 until that is needed: all grants of a
+	// batch are confirmed by one look, and must be written in time from there (V2).
+	began  time.Time
+	looked time.Duration
+}
+
+// clock returns looked, for an outcome that may grant something.
+func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
+	if w.looked == 0 {
+		w.looked = g.clock(o)
+	}
+	return w.looked
 }
 
 // Batches are shared by all sessions, so that an idle one keeps none.
@@ -29,6 +44,7 @@ func takeBatch() *batch { return batches.Get().(*batch) }
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
+	w.began, w.looked = time.Now(), 0
 }
 
 func (w *batch) release() {
@@ -73,10 +89,9 @@ func (w *batch) undo(g grants, n int) {
 // written, and whether that is because of a grant (V2).
 func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := s.srv.cfg().WriteTimeout
-	began := time.Now()
 	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
-		reply, left := sl.settle(s.srv.grants, gone)
+		reply, left := sl.settle(s.srv.grants, w, gone)
 		if sl.shape != nil && reply.Kind == commands.KindError {
 			// All others were counted when they were made.
 			s.srv.stats.countError(reply.Text)
@@ -89,7 +104,7 @@ func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 		}
 		w.ends = append(w.ends, len(w.bytes))
 	}
-	return began.Add(limit), grants
+	return w.began.Add(limit), grants
 }
 
 // try writes what the socket takes of the batch without waiting, and returns

@@ -215,7 +215,9 @@ func (q *fakeQuorum) Status() quorum.Status {
 	return q.status
 }
 
-func (q *fakeQuorum) confirm(o *quorum.Outcome) error {
+func (q *fakeQuorum) clock(*quorum.Outcome) time.Duration { return 0 }
+
+func (q *fakeQuorum) confirm(o *quorum.Outcome, _ time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok && q.late != nil {
@@ -232,7 +234,7 @@ func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
 	return q.limit, ok
 }
 
-func (q *fakeQuorum) mustRenew(o *quorum.Outcome) bool {
+func (q *fakeQuorum) mustRenew(o *quorum.Outcome, _ time.Duration) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stale[q.granted[o]]

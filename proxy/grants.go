@@ -9,9 +9,10 @@ import (
 // grants are the promises that outcomes hold (quorum.Outcome). Tests, which
 // cannot make an outcome that grants, put their own in its place.
 type grants interface {
-	confirm(o *quorum.Outcome) error
+	clock(o *quorum.Outcome) time.Duration
+	confirm(o *quorum.Outcome, at time.Duration) error
 	writeBefore(o *quorum.Outcome) (time.Duration, bool)
-	mustRenew(o *quorum.Outcome) bool
+	mustRenew(o *quorum.Outcome, at time.Duration) bool
 	renew(o *quorum.Outcome, client quorum.Client, done func())
 	undo(o *quorum.Outcome)
 	told(o *quorum.Outcome)
@@ -19,9 +20,10 @@ type grants interface {
 
 type quorumGrants struct{}
 
-func (quorumGrants) confirm(o *quorum.Outcome) error                     { return o.Confirm() }
+func (quorumGrants) clock(o *quorum.Outcome) time.Duration               { return o.Clock() }
+func (quorumGrants) confirm(o *quorum.Outcome, at time.Duration) error   { return o.Confirm(at) }
 func (quorumGrants) writeBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
-func (quorumGrants) mustRenew(o *quorum.Outcome) bool                    { return o.Late() }
+func (quorumGrants) mustRenew(o *quorum.Outcome, at time.Duration) bool  { return o.Late(at) }
 func (quorumGrants) undo(o *quorum.Outcome)                              { o.Undo() }
 func (quorumGrants) told(o *quorum.Outcome)                              { o.Told() }
 

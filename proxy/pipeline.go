@@ -259,7 +259,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 	defer p.mu.Unlock()
 	w.clear()
 	for size := 0; p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch && size < maxBatchBytes; {
-		if late := p.late(); late != nil {
+		if late := p.late(w); late != nil {
 			return late
 		}
 		sl := p.head

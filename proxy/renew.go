@@ -16,14 +16,14 @@ type renewal struct {
 // late are the outcomes that must be renewed of the slots that are ready before
 // one that is not, none where the first slot has none; their slots wait from now on.
 // Needs mu.
-func (p *pipeline) late() []renewal {
-	if len(p.head.outcomes) == 0 || p.s.gone.Load() || !p.head.isLate(p.s.srv.grants) {
+func (p *pipeline) late(w *batch) []renewal {
+	if len(p.head.outcomes) == 0 || p.s.gone.Load() || !p.head.isLate(p.s.srv.grants, w) {
 		return nil
 	}
 	var all []renewal
 	for sl := p.head; sl != nil && sl.waiting == 0; sl = sl.next {
 		for _, o := range sl.outcomes {
-			if p.s.srv.grants.mustRenew(o) {
+			if p.s.srv.grants.mustRenew(o, w.clock(p.s.srv.grants, o)) {
 				sl.waiting++
 				all = append(all, renewal{sl, o})
 			}
@@ -32,9 +32,9 @@ func (p *pipeline) late() []renewal {
 	return all
 }
 
-func (sl *slot) isLate(g grants) bool {
+func (sl *slot) isLate(g grants, w *batch) bool {
 	for _, o := range sl.outcomes {
-		if g.mustRenew(o) {
+		if g.mustRenew(o, w.clock(g, o)) {
 			return true
 		}
 	}

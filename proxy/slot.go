@@ -61,7 +61,7 @@ var errClientGone = commands.Error("ERR the client closed its side of the connec
 // certainty. So after EOF all answers are still written, but no grant is. A
 // client that dies after its OK was written keeps the lock until its TTL, as
 // on one Redis.
-func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Duration) {
+func (sl *slot) settle(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
 	switch {
 	case sl.late != nil:
 		return sl.late(), 0
@@ -70,7 +70,7 @@ func (sl *slot) settle(g grants, gone bool) (reply commands.Reply, left time.Dur
 	}
 	var refusal *commands.Reply
 	for _, o := range sl.outcomes {
-		if err := g.confirm(o); err != nil {
+		if err := g.confirm(o, w.clock(g, o)); err != nil {
 			refusal = new(commands.Error(err.Error()))
 			continue
 		}

@@ -85,7 +85,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 	}
 	defer c.do(&Op{Kind: Release, Key: ChangeKey, Token: token})
 	defer o.Told()
-	if err := o.Confirm(); err != nil {
+	if err := o.Confirm(o.Clock()); err != nil {
 		return err
 	}
 	// What the marks bore before the lock was ours is no evidence.

@@ -12,7 +12,7 @@ func (a *attempt) begin(now time.Duration) {
 	}
 	a.others = a.call.db.keys.open(a)
 	if a.op.ends() {
-		a.term = a.call.db.keys.termOf(a.op.Key)
+		a.term = a.termOf(a.op.Key)
 	}
 	a.mu.Lock()
 	a.pending = 1

@@ -223,7 +223,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	switch v {
 	case Won:
 		if a.op.Kind == Release {
-			a.call.db.keys.released(lockName{a.op.Key, a.op.Token})
+			a.call.db.keys.released(a)
 		}
 		a.oweChanges()
 		a.heal(func() { a.goOn(v, less) })

@@ -17,6 +17,8 @@ type call struct {
 	done   func(*Outcome)
 	// arrived is when Do was called.
 	arrived time.Duration
+	// queue is that of its key, once it has entered it; nil for several keys.
+	queue *keyQueue
 	// sharing are neighbours that are answered from this call's outcome.
 	sharing []*call
 	// probing is whether the next attempt is one after a split (V5).
@@ -53,6 +55,14 @@ func (c *call) await() {
 // left is how much longer the call may stay in redlockd (V2).
 func (c *call) left() time.Duration {
 	return max(0, c.arrived+c.q.cfg.stay()-c.q.now())
+}
+
+// shardOf returns the shard and hash of a key, which mostly is the call's own.
+func (c *call) shardOf(key string) (*keyShard, uint64) {
+	if c.queue != nil && key == c.op.Key {
+		return c.queue.shard, c.queue.hash
+	}
+	return c.db.keys.shardOf(key)
 }
 
 // over reports whether nobody waits for the outcome.

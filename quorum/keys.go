@@ -35,6 +35,8 @@ type keyShard struct {
 // mutex.
 type keyQueue struct {
 	key     string
+	hash    uint64 // of the key
+	shard   *keyShard
 	waiting []*call
 	// running is the call under way, with those that share its outcome.
 	running *call
@@ -55,16 +57,16 @@ func (t *keyTable) init() {
 }
 
 // queue is that of a key, made if there is none. Needs the mutex.
-func (s *keyShard) queue(key string) *keyQueue {
+func (s *keyShard) queue(key string, hash uint64) *keyQueue {
 	k := s.queues[key]
 	if k != nil {
 		return k
 	}
 	if last := len(s.unused) - 1; last >= 0 {
 		k, s.unused = s.unused[last], s.unused[:last]
-		k.key = key
+		k.key, k.hash = key, hash
 	} else {
-		k = &keyQueue{key: key}
+		k = &keyQueue{key: key, hash: hash, shard: s}
 	}
 	s.queues[key] = k
 	return k
@@ -106,9 +108,10 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 		return t.enterAll(c, first)
 	}
 	c.turns.Store(1)
-	s := t.shard(c.op.Key)
+	s, hash := t.shardOf(c.op.Key)
 	s.mu.Lock()
-	k := s.queue(c.op.Key)
+	k := s.queue(c.op.Key, hash)
+	c.queue = k
 	k.wakes(c)
 	switch {
 	case len(k.waiting) >= maxWaiting && !first:
@@ -140,9 +143,9 @@ func (t *keyTable) enterAll(c *call, again bool) bool {
 	// same order on all keys they share.
 	t.several.Lock()
 	for _, key := range c.op.Keys {
-		s := t.shard(key)
+		s, hash := t.shardOf(key)
 		s.mu.Lock()
-		s.queue(key).add(c, false)
+		s.queue(key, hash).add(c, false)
 		s.mu.Unlock()
 	}
 	t.several.Unlock()
@@ -200,23 +203,34 @@ func (s *keyShard) wake(key string) {
 // leave ends the run of a call and starts the next ones.
 func (t *keyTable) leave(c *call) {
 	if c.op.Kind != DecideAll {
-		t.shard(c.op.Key).leave(c, c.op.Key)
+		c.queue.leave(c)
 		return
 	}
 	for _, key := range c.op.Keys {
-		t.shard(key).leave(c, key)
+		if k := t.queueOf(key); k != nil {
+			k.leave(c)
+		}
 	}
 }
 
-func (s *keyShard) leave(c *call, key string) {
+// queueOf is the queue of a key, nil if it has none.
+func (t *keyTable) queueOf(key string) *keyQueue {
+	s := t.shard(key)
 	s.mu.Lock()
-	k := s.queues[key]
-	if k == nil || k.running != c {
-		s.mu.Unlock()
+	defer s.mu.Unlock()
+	return s.queues[key]
+}
+
+// leave does nothing where it is not the call's turn, as in a queue that serves
+// another key by now.
+func (k *keyQueue) leave(c *call) {
+	k.shard.mu.Lock()
+	if k.running != c {
+		k.shard.mu.Unlock()
 		return
 	}
 	k.running = nil
-	s.advance(k)
+	k.shard.advance(k)
 }
 
 // advance starts waiting calls until one is under way, or has its turn here
@@ -247,11 +261,10 @@ func (s *keyShard) advance(k *keyQueue) {
 // which lets others go, and ends its run.
 func (t *keyTable) sleeps(c *call) {
 	if c.op.Kind != DecideAll && c.client != nil {
-		s := t.shard(c.op.Key)
-		s.mu.Lock()
-		k := s.queue(c.op.Key)
+		k := c.queue
+		k.shard.mu.Lock()
 		k.asleep = append(k.asleep, c)
-		s.mu.Unlock()
+		k.shard.mu.Unlock()
 	}
 	t.leave(c)
 }

@@ -16,9 +16,9 @@ type liveNames struct {
 	expiries expiries
 }
 
-// hash is what a name is kept under. Two that share it by chance keep the later.
-func (t *keyTable) hash(n lockName) uint64 {
-	return maphash.String(t.seed, n.key)*31 ^ maphash.String(t.seed, n.token)
+// hash is what a name is kept under, of its key's hash. Two that share it by chance keep the later.
+func (t *keyTable) hash(key uint64, token string) uint64 {
+	return key*31 ^ maphash.String(t.seed, token)
 }
 
 // keep notes the names that a won attempt has created its locks under. Needs the
@@ -38,10 +38,10 @@ func (t *keyTable) keep(a *attempt) {
 
 func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry func(*task) int64) {
 	names := liveNames{until: a.began + hold + 2*a.call.q.cfg.Timeout + nameSlack, expiries: a.expiriesOf(expiry)}
-	s := t.shard(n.key)
+	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live[t.hash(n)] = names
+	s.live[t.hash(hash, n.token)] = names
 	if len(s.live) < 2*s.liveLeft+64 {
 		return
 	}
@@ -55,10 +55,10 @@ func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry fu
 
 // released forgets a lock that is over: its names, and until when it may be
 // counted on.
-func (t *keyTable) released(n lockName) {
-	s, hash := t.shardOf(n.key)
+func (t *keyTable) released(a *attempt) {
+	s, hash := a.call.shardOf(a.op.Key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.live, t.hash(n))
-	s.terms.forget(hash, n.token)
+	delete(s.live, t.hash(hash, a.op.Token))
+	s.terms.forget(hash, a.op.Token)
 }

@@ -14,6 +14,7 @@ type lockName struct{ key, token string }
 type openAttempt struct {
 	attempt *attempt
 	name    lockName
+	queue   *keyQueue
 	next    *openAttempt
 }
 
@@ -36,11 +37,15 @@ func (t *keyTable) open(a *attempt) (others bool) {
 }
 
 func (t *keyTable) note(o *openAttempt) (others bool) {
-	s := t.shard(o.name.key)
+	s, hash := o.attempt.call.shardOf(o.name.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.queue(o.name.key)
-	_, others = s.live[t.hash(o.name)]
+	k := o.attempt.call.queue
+	if k == nil || k.key != o.name.key {
+		k = s.queue(o.name.key, hash)
+	}
+	o.queue = k
+	_, others = s.live[t.hash(hash, o.name.token)]
 	for other := k.open; other != nil; other = other.next {
 		others = others || other.name == o.name
 	}
@@ -52,40 +57,39 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 func (t *keyTable) close(a *attempt) {
 	switch {
 	case a.names:
-		t.forget(a, a.op.Key)
+		a.openOne.queue.forget(a)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
 			if s := &a.op.steps[i]; s.creates() {
-				t.forget(a, s.key)
+				if k := t.queueOf(s.key); k != nil {
+					k.forget(a)
+				}
 			}
 		}
 	}
 }
 
-func (t *keyTable) forget(a *attempt, key string) {
-	s := t.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.queues[key]
-	if k == nil {
-		return
-	}
+// forget does nothing where the attempt is open no more, as where a master that it
+// went out to late has answered; the queue may serve another key by then.
+func (k *keyQueue) forget(a *attempt) {
+	k.shard.mu.Lock()
+	defer k.shard.mu.Unlock()
 	for at := &k.open; *at != nil; at = &(*at).next {
 		if (*at).attempt == a {
 			*at = (*at).next
-			break
+			k.shard.tidy(k)
+			return
 		}
 	}
-	s.tidy(k)
 }
 
 // taken reports whether an open attempt, or a lock that may live, has an expiry on a
 // master.
 func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) bool {
-	s := t.shard(n.key)
+	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if names, ok := s.live[t.hash(n)]; ok && names.expiries.contain(expiry) {
+	if names, ok := s.live[t.hash(hash, n.token)]; ok && names.expiries.contain(expiry) {
 		return true
 	}
 	k := s.queues[n.key]

@@ -168,3 +168,19 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 		}
 	})
 }
+
+// V7: an attempt that is closed twice, as where a master answers that it went out to
+// late, leaves alone the queue that serves another key by then.
+func TestV7ClosedTwice(t *testing.T) {
+	d := &database{}
+	d.keys.init()
+	op := &Op{Kind: Acquire, Key: "k", Token: "t"}
+	a := &attempt{call: &call{db: d, op: op}, op: op, names: true}
+	d.keys.open(a)
+	d.keys.close(a)
+	d.keys.close(a)
+	s, hash := d.keys.shardOf("k")
+	if s.queue("k", hash) == s.queue("another", hash) {
+		t.Error("two keys have one queue")
+	}
+}

@@ -165,16 +165,25 @@ type Withdrawal interface{ Withdrawn() }
 // not be written, or not in time. It is for outcomes that grant something.
 func (o *Outcome) OnUndo(w Withdrawal) { o.withdrawn = w }
 
-// Confirm looks at the clock, and must be called right before the reply is
-// written (V2). A nil error says that the outcome may be told. Otherwise it
-// came too late, was rolled back, and the error's text is the reply instead.
-// Outcomes that promise nothing are always confirmed. What is Late may be renewed
-// before (Renew).
-func (o *Outcome) Confirm() error {
+// Clock returns the time by the clock that grants are counted by, for Late and
+// Confirm; 0 where nothing is granted.
+func (o *Outcome) Clock() time.Duration {
+	if o.grant == nil {
+		return 0
+	}
+	return o.grant.attempt.call.q.now()
+}
+
+// Confirm must be called right before the reply is written, with a time of Clock
+// from then or somewhat before (V2). A nil error says that the outcome may be told
+// for as long as WriteBefore says. Otherwise it came too late, was rolled back, and
+// the error's text is the reply instead. Outcomes that promise nothing are always
+// confirmed. What is Late may be renewed before (Renew).
+func (o *Outcome) Confirm(at time.Duration) error {
 	if o.grant == nil {
 		return nil
 	}
-	err := o.grant.confirm()
+	err := o.grant.confirm(at)
 	if err != nil {
 		o.withdraw()
 	}
@@ -187,8 +196,8 @@ func (o *Outcome) withdraw() {
 	}
 }
 
-// WriteBefore returns how long after Confirm the writing of the reply may have
-// ended at the latest, and whether there is such a limit.
+// WriteBefore returns how long after the time that Confirm was given the writing of
+// the reply may have ended at the latest, and whether there is such a limit.
 func (o *Outcome) WriteBefore() (time.Duration, bool) {
 	if o.grant == nil {
 		return 0, false

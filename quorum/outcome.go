@@ -39,12 +39,12 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 func (a *attempt) noteGrant() {
 	a.call.db.keys.keep(a)
 	if a.op.Kind != transact {
-		a.call.db.keys.granted(a.op.Key, a.op.TTL, a.began)
+		a.granted(a.op.Key, a.op.TTL)
 		return
 	}
 	for i := range a.op.steps {
 		if s := &a.op.steps[i]; s.hold > 0 {
-			a.call.db.keys.granted(s.key, s.change.TTL, a.began)
+			a.granted(s.key, s.change.TTL)
 		}
 	}
 }

@@ -36,11 +36,11 @@ func (r *recent) limit(key string, ttl, now, age time.Duration) time.Duration {
 }
 
 // granted notes a grant, for reads that come at once.
-func (t *keyTable) granted(key string, ttl, began time.Duration) {
-	s := t.shard(key)
+func (a *attempt) granted(key string, ttl time.Duration) {
+	s, _ := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.add(key, ttl, began)
+	s.recent.add(key, ttl, a.began)
 }
 
 // tellable is the most that a read of the key may tell.

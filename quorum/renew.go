@@ -17,8 +17,8 @@ import (
 // grant is what an outcome promises, and how it is taken back.
 type grant struct {
 	attempt *attempt
-	// looked is when confirm has looked at the clock.
-	looked time.Duration
+	// confirmed is the time that it was confirmed at.
+	confirmed time.Duration
 
 	mu sync.Mutex
 	// renewals are what has renewed it, renewed when the last of them began;
@@ -42,11 +42,11 @@ func (g *grant) limit() time.Duration {
 }
 
 func (g *grant) left() time.Duration {
-	return max(0, g.limit()-g.looked)
+	return max(0, g.limit()-g.confirmed)
 }
 
-func (g *grant) confirm() error {
-	if g.looked = g.attempt.call.q.now(); g.looked <= g.limit() {
+func (g *grant) confirm(at time.Duration) error {
+	if g.confirmed = at; at <= g.limit() {
 		// Before the client can know, so that what it asks for next finds it; on
 		// Redis its TTL began before that, too.
 		g.noteTerms()
@@ -80,11 +80,11 @@ func (g *grant) undo() {
 
 // noteTerms notes until when the client may count on what it is told now.
 func (g *grant) noteTerms() {
-	g.attempt.noteTerms(g.looked)
+	g.attempt.noteTerms(g.confirmed)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, o := range g.renewals {
-		o.grant.attempt.noteTerms(g.looked)
+		o.grant.attempt.noteTerms(g.confirmed)
 	}
 }
 
@@ -99,15 +99,14 @@ func (g *grant) told() {
 	}
 }
 
-// Late reports whether the outcome grants something that may be told only once
-// it is renewed.
-func (o *Outcome) Late() bool {
+// Late reports whether the outcome grants something that at a time of Clock may be
+// told only once it is renewed.
+func (o *Outcome) Late(at time.Duration) bool {
 	g := o.grant
 	if g == nil {
 		return false
 	}
-	now, timeout := g.attempt.call.q.now(), g.attempt.call.q.cfg.Timeout
-	if now <= g.attempt.began+timeout || now <= g.limit() {
+	if at <= g.attempt.began+g.attempt.call.q.cfg.Timeout || at <= g.limit() {
 		return false // mostly it was not renewed, and there is nothing to lock
 	}
 	g.mu.Lock()

@@ -23,10 +23,10 @@ func TestV2OKLeavesWithinATimeout(t *testing.T) {
 			o := c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
 			time.Sleep(wait)
 			inTime := wait <= c.cfg.Timeout
-			if o.Late() == inTime {
-				t.Errorf("after %v it is late: %v", wait, o.Late())
+			if o.Late(o.Clock()) == inTime {
+				t.Errorf("after %v it is late: %v", wait, o.Late(o.Clock()))
 			}
-			if err := o.Confirm(); (err == nil) != inTime {
+			if err := o.Confirm(o.Clock()); (err == nil) != inTime {
 				t.Errorf("after %v it is confirmed with %v", wait, err)
 			}
 			if left, _ := o.WriteBefore(); inTime && left != c.cfg.Timeout-wait {
@@ -51,8 +51,8 @@ func TestV2CountsFromTheAttemptThatWon(t *testing.T) {
 		c.masters[0].Del("k")
 		c.masters[1].Del("k")
 		o := c.want(<-out, Won)
-		if o.Took <= c.cfg.Timeout || o.Late() {
-			t.Errorf("it took %v, and is late: %v", o.Took, o.Late())
+		if o.Took <= c.cfg.Timeout || o.Late(o.Clock()) {
+			t.Errorf("it took %v, and is late: %v", o.Took, o.Late(o.Clock()))
 		}
 	})
 }
@@ -84,7 +84,7 @@ func (c *cluster) won(i int) *Outcome {
 	}
 	o := c.want(do(c.q, grants[i].op), Won)
 	time.Sleep(4 * c.cfg.Timeout)
-	if !o.Late() {
+	if !o.Late(o.Clock()) {
 		c.t.Errorf("%s: it is not late", grants[i].name)
 	}
 	return o
@@ -105,7 +105,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 			time.Sleep(4 * c.cfg.Timeout)
 			renew(o)
 			time.Sleep(c.cfg.Timeout)
-			if err := o.Confirm(); err != nil {
+			if err := o.Confirm(o.Clock()); err != nil {
 				t.Fatalf("%s: not told: %v", g.name, err)
 			}
 			o.Told()
@@ -132,14 +132,14 @@ func TestV2RenewalsEnd(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		o := c.won(0)
 		n := 0
-		for ; o.Late() && n < 10*maxRenewals; n++ {
+		for ; o.Late(o.Clock()) && n < 10*maxRenewals; n++ {
 			renew(o)
 			time.Sleep(2 * c.cfg.Timeout)
 		}
 		if n != maxRenewals {
 			t.Errorf("renewed %d times, want %d", n, maxRenewals)
 		}
-		if err := o.Confirm(); err == nil {
+		if err := o.Confirm(o.Clock()); err == nil {
 			t.Error("it is told")
 		}
 		synctest.Wait()
@@ -190,10 +190,10 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 				c.want(do(c.q, acquire("k", "other", 2*time.Second)), Won)
 			}
 			renew(o)
-			if o.Late() {
+			if o.Late(o.Clock()) {
 				t.Error("it would be renewed for ever")
 			}
-			if err := o.Confirm(); err == nil {
+			if err := o.Confirm(o.Clock()); err == nil {
 				t.Error("it is told")
 			}
 			synctest.Wait()
@@ -214,7 +214,7 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 		o := c.won(len(grants) - 1)
 		c.want(do(c.q, release("k", "t")), Won)
 		renew(o)
-		if err := o.Confirm(); err == nil {
+		if err := o.Confirm(o.Clock()); err == nil {
 			t.Error("it is told")
 		}
 		synctest.Wait()
@@ -232,8 +232,8 @@ func TestV2FreeingIsNeverLate(t *testing.T) {
 			return []Change{{Key: "k", Delete: true}}
 		}}), Won)
 		time.Sleep(4 * c.cfg.Timeout)
-		if err := o.Confirm(); err != nil || o.Late() {
-			t.Errorf("it is late: %v %v", o.Late(), err)
+		if err := o.Confirm(o.Clock()); err != nil || o.Late(o.Clock()) {
+			t.Errorf("it is late: %v %v", o.Late(o.Clock()), err)
 		}
 	})
 }
@@ -251,11 +251,11 @@ func TestV9SlowHealIsRenewed(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		f.freeze()
 		o := c.want(<-out, Won)
-		if !o.Late() {
+		if !o.Late(o.Clock()) {
 			t.Fatal("it is not late")
 		}
 		renew(o)
-		if err := o.Confirm(); err != nil {
+		if err := o.Confirm(o.Clock()); err != nil {
 			t.Errorf("not told: %v", err)
 		}
 	})

@@ -57,7 +57,7 @@ func (v *visit) serve(op Op) {
 		v.lost(false)
 		return
 	}
-	if o.Late() && v.rng.IntN(4) > 0 && !v.renewed(o, life) {
+	if o.Late(o.Clock()) && v.rng.IntN(4) > 0 && !v.renewed(o, life) {
 		v.lost(false)
 		return
 	}
@@ -66,7 +66,7 @@ func (v *visit) serve(op Op) {
 		v.lost(true)
 		return
 	}
-	if err := o.Confirm(); err != nil {
+	if err := o.Confirm(o.Clock()); err != nil {
 		v.tellAll(hearing{verdict: Undecided, known: true}, err)
 		return
 	}
@@ -89,7 +89,7 @@ func (v *visit) renewed(o *Outcome, life int) bool {
 	done := make(chan struct{})
 	o.Renew(&v.caller, func() { close(done) })
 	<-done
-	v.judge.noteRenewal(o.Late())
+	v.judge.noteRenewal(o.Late(o.Clock()))
 	return v.node.pass(v.rng, 25, v.node.config().Timeout) == life
 }
 

@@ -64,8 +64,8 @@ func (t *terms) forget(key uint64, token string) {
 }
 
 // termOf is what was told last of a key, nil if that is not known.
-func (t *keyTable) termOf(key string) *term {
-	s, hash := t.shardOf(key)
+func (a *attempt) termOf(key string) *term {
+	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.terms.of[hash]
@@ -88,7 +88,7 @@ func (a *attempt) noteTerms(now time.Duration) {
 func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
 	next := &term{token: token, ends: now + ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
 		masters: a.masters, expiries: a.expiriesOf(expiry)}
-	s, hash := a.call.db.keys.shardOf(key)
+	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a.op.Kind == Expire {

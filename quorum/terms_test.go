@@ -11,7 +11,7 @@ import (
 func (c *cluster) tell(o *Outcome) {
 	c.t.Helper()
 	c.want(o, Won)
-	if err := o.Confirm(); err != nil {
+	if err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}
 	o.Told()

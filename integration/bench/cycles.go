@@ -24,8 +24,6 @@ const (
 	through         = "redlockd, go-redis"
 	throughPipeline = "redlockd, rueidis"
 	atBest          = "one Redis, batches of 256"
-	throughBefore   = "redlockd before, go-redis"
-	pipelineBefore  = "redlockd before, rueidis"
 )
 
 var clientCounts = []int{1, 16, 128, 512}
@@ -47,14 +45,8 @@ func runCycles(b *bench) error {
 	if err != nil {
 		return err
 	}
-	var old *cluster
-	if b.rig.before != "" {
-		if old, err = b.rig.cluster(b.ctx, clusterOptions{binary: b.rig.before}); err != nil {
-			return err
-		}
-	}
 	for _, n := range clientCounts {
-		list, err := cycleContenders(one, c, old, n)
+		list, err := cycleContenders(one, c, n)
 		if err != nil {
 			return err
 		}
@@ -71,19 +63,19 @@ func runCycles(b *bench) error {
 		return err
 	}
 	b.cycleAims()
-	if old != nil {
-		for _, n := range clientCounts {
-			at := func(who string) *figure { return b.figure("a", clientsText(n), who, cpuRedlockd) }
-			b.note("%s: redlockd's processor time to that before: %.3f with go-redis, %.3f with rueidis.", clientsText(n),
-				ratio(at(through), at(throughBefore)), ratio(at(throughPipeline), at(pipelineBefore)))
-		}
+	if b.rig.before == "" {
+		return nil
 	}
-	return nil
+	old, err := b.rig.cluster(b.ctx, clusterOptions{binary: b.rig.before})
+	if err != nil {
+		return err
+	}
+	return b.versus(c, old)
 }
 
 // shareOfEach adds what one of five masters takes.
 func (b *bench) shareOfEach() {
-	five := []string{redsyncFive, through, throughPipeline, throughBefore, pipelineBefore}
+	five := []string{redsyncFive, through, throughPipeline}
 	for _, r := range b.table.Rows {
 		f := r.Figures[cpuMasters]
 		if r.Workload != "a" || f == nil || !slices.Contains(five, r.Contender) {
@@ -97,9 +89,8 @@ func (b *bench) shareOfEach() {
 	}
 }
 
-// cycleContenders are those of workload a; old is the cluster of the redlockd
-// to compare with, or nil.
-func cycleContenders(one *process, c, old *cluster, n int) ([]contender, error) {
+// cycleContenders are those of workload a.
+func cycleContenders(one *process, c *cluster, n int) ([]contender, error) {
 	a, err := pipelining(directPipelined, one.addr, n)
 	if err != nil {
 		return nil, err
@@ -110,23 +101,14 @@ func cycleContenders(one *process, c, old *cluster, n int) ([]contender, error) 
 	}
 	alone, five, all := parts{masters: []*process{one}}, parts{masters: c.masters}, parts{masters: c.masters, redlockd: c.redlockd}
 	text := clientsText(n)
-	list := []contender{
+	return []contender{
 		{goRedis(direct, one.addr, n), text, n, alone},
 		{a, text, n, alone},
 		{overRedislock(directLibrary, one.addr, n), text, n, alone},
 		{overRedsync(redsyncFive, c.addrs, n), text, n, five},
 		{goRedis(through, c.redlockd.addr, n), text, n, all},
 		{d, text, n, all},
-	}
-	if old == nil {
-		return list, nil
-	}
-	p, err := pipelining(pipelineBefore, old.redlockd.addr, n)
-	if err != nil {
-		return nil, err
-	}
-	its := parts{masters: old.masters, redlockd: old.redlockd}
-	return append(list, contender{goRedis(throughBefore, old.redlockd.addr, n), text, n, its}, contender{p, text, n, its}), nil
+	}, nil
 }
 
 func (b *bench) cycleAims() {

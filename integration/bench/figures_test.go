@@ -58,3 +58,13 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestRatiosText(t *testing.T) {
+	var r ratios
+	for i := range 30 {
+		r = append(r, 1+float64((i*7)%30)/100)
+	}
+	if got, want := r.text(), "1.145 (1.090 to 1.200)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -53,7 +53,7 @@ func parse(args []string) (o options, err error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&o.root, "root", "../..", "the `folder` of redlockd's main module")
 	fs.StringVar(&o.binary, "redlockd", "", "measure this `file`, instead of building redlockd anew")
-	fs.StringVar(&o.before, "before", "", "measure this redlockd too, in workload a: a `file` built before a change")
+	fs.StringVar(&o.before, "before", "", "compare with this redlockd too, by pairs of short turns, in workload a: a `file` built before a change")
 	fs.StringVar(&o.out, "out", "", "write results.md, results.json and the charts into this `folder`")
 	fs.StringVar(&o.only, "only", "a,b,c,d,e,f", "the `workloads` to run")
 	fs.IntVar(&o.rounds, "rounds", 5, "how often each contender has its turn")

@@ -20,8 +20,9 @@ type batch struct {
 	// began is when the slots began to be taken, looked a moment behind that by the
 	// clock that grants are counted by, 0 until that is needed: all grants of a
 	// batch are confirmed by one look, and must be written in time from there (V2).
-	began  time.Time
-	looked time.Duration
+	// wrote is such a look when they were.
+	began         time.Time
+	looked, wrote time.Duration
 }
 
 // clock returns looked, for an outcome that may grant something.
@@ -41,10 +42,18 @@ var batches = sync.Pool{New: func() any {
 
 func takeBatch() *batch { return batches.Get().(*batch) }
 
+// told tells an outcome that its reply was written.
+func (w *batch) told(g grants, o *quorum.Outcome) {
+	if w.wrote == 0 {
+		w.wrote = g.clock(o)
+	}
+	g.told(o, w.wrote)
+}
+
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
-	w.began, w.looked = time.Now(), 0
+	w.began, w.looked, w.wrote = time.Now(), 0, 0
 }
 
 func (w *batch) release() {
@@ -73,7 +82,7 @@ func (w *batch) undo(g grants, n int) {
 			if w.ends[i] > n && !sl.silent {
 				sl.undo(g)
 			} else {
-				sl.told(g)
+				sl.told(g, w)
 			}
 			continue
 		}

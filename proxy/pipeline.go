@@ -278,7 +278,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 // the writing is over.
 func (p *pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
-		sl.told(p.s.srv.grants)
+		sl.told(p.s.srv.grants, w)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

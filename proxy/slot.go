@@ -136,9 +136,9 @@ func (sl *slot) undo(g grants) {
 }
 
 // told ends what is kept to be undone: the reply was written.
-func (sl *slot) told(g grants) {
+func (sl *slot) told(g grants, w *batch) {
 	for _, o := range sl.granted {
-		g.told(o)
+		w.told(g, o)
 	}
 	sl.granted = nil
 }

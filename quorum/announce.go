@@ -84,7 +84,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 		return o.Err
 	}
 	defer c.do(&Op{Kind: Release, Key: ChangeKey, Token: token})
-	defer o.Told()
+	defer o.Told(o.Clock())
 	if err := o.Confirm(o.Clock()); err != nil {
 		return err
 	}

@@ -55,14 +55,17 @@ type attempt struct {
 	// and token, openOne how it is noted among the open ones (names.go).
 	others  bool
 	openOne openAttempt
-	// term is what was told last of the key, nil if that is not known.
-	term *term
+	// term is what was told last of the key, nil if that is not known; terms are
+	// what it gives itself.
+	term  *term
+	terms []*term
 	// result is its outcome, promise the grant of that.
 	result  Outcome
 	promise grant
 
 	// Room for the ballots and tasks of up to as many masters as most have,
 	// so that an attempt is one allocation.
+	oneTerm    [1]*term
 	fewBallots [fewMasters]ballot
 	fewTasks   [fewMasters]task
 }
@@ -73,6 +76,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
 	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
 	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
+	a.terms = a.oneTerm[:0]
 	if n := len(masters.lanes); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {

@@ -149,7 +149,7 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 		for round := range 40 {
 			key := fmt.Sprint("k", round)
 			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
-			o.Told()
+			o.Told(o.Clock())
 			time.Sleep(2 * time.Second)
 			// It ends when the first one does, by a few milliseconds.
 			for _, f := range c.masters {

@@ -53,6 +53,12 @@ func (t *try) won() {
 	}
 }
 
+// fast is by how much the redlockd's clock may run ahead since its client was told
+// last. Needs mu.
+func (t *try) fast() time.Duration {
+	return time.Duration(t.node.config().ClockDrift * float64(t.now()-t.lease.taken))
+}
+
 // outlived reports whether the redlockd that is asked has told the client itself of a
 // lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
@@ -124,6 +130,11 @@ func (t *try) refused(v Verdict, token string) {
 	if holder && (t.byRead || v == Absent) && t.hadSure <= t.now() {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
+	}
+	if holder && v == Absent && t.hadSure <= t.now()+t.fast() {
+		holder = false
+		t.lease.until = min(t.lease.until, t.now())
+		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:

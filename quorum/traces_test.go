@@ -538,7 +538,7 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		if n := c.copies("k", "t"); n != 3 {
 			t.Errorf("%d copies of the living lock, want 3", n)
 		}
-		living.Told()
+		living.Told(living.Clock())
 		synctest.Wait()
 		s := c.q.databases[0].Load().keys.shard("k")
 		s.mu.Lock()

@@ -42,7 +42,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 	defer s.mu.Unlock()
 	k := o.attempt.call.queue
 	if k == nil || k.key != o.name.key {
-		k = s.queue(o.name.key, hash)
+		k = s.queue(o.name.key)
 	}
 	o.queue = k
 	_, others = s.live[t.hash(hash, o.name.token)]

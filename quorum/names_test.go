@@ -179,8 +179,8 @@ func TestV7ClosedTwice(t *testing.T) {
 	d.keys.open(a)
 	d.keys.close(a)
 	d.keys.close(a)
-	s, hash := d.keys.shardOf("k")
-	if s.queue("k", hash) == s.queue("another", hash) {
+	s := d.keys.shard("k")
+	if s.queue("k") == s.queue("another") {
 		t.Error("two keys have one queue")
 	}
 }

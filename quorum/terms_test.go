@@ -289,3 +289,22 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 		})
 	}
 }
+
+// V15: what is confirmed when other keys are in use by then is noted of its own key.
+func TestV15NotedOfItsOwnKey(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*second)))
+		extended := c.want(do(c.q, extend("k", "t", 10*second)), Won)
+		const others = 300 // some of which share the shard
+		for i := range others {
+			c.tell(do(c.q, acquire(fmt.Sprint(i), "t", second)))
+		}
+		c.tell(extended)
+		time.Sleep(second + time.Millisecond)
+		for i := range others {
+			if o := do(c.q, release(fmt.Sprint(i), "t")); o.Verdict != Absent {
+				t.Errorf("key %d is over, and its release is %v", i, o.Verdict)
+			}
+		}
+	})
+}

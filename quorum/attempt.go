@@ -77,7 +77,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
 	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
 	a.terms = a.oneTerm[:0]
-	if n := len(masters.lanes); n <= fewMasters {
+	if n := len(masters.links); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {
 		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
@@ -93,7 +93,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 // vote counts one master's answer, which came at the time now.
 func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	a.mu.Lock()
-	if a.wentOut(i) && a.settled() {
+	if a.wentOut(i) && a.partDone() {
 		defer a.call.db.keys.close(a)
 	}
 	if a.over {
@@ -229,7 +229,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		if a.op.Kind == Release {
 			a.call.db.keys.released(a)
 		}
-		a.oweChanges()
+		a.retryChanges()
 		a.heal(func() { a.goOn(v, less) })
 		return
 	case Held:
@@ -260,7 +260,7 @@ func (a *attempt) goOn(v Verdict, less bool) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.ballots {
-		n := &a.masters.lanes[i].traffic().votes
+		n := &a.masters.links[i].traffic().votes
 		switch a.ballots[i].vote {
 		case awaited, unasked:
 		case silent:

@@ -168,7 +168,7 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 
 // justLooked waits until a redlockd has looked at all its masters a moment ago.
 func justLooked(q *Quorum) {
-	for _, l := range q.databases[0].Load().list().lanes {
+	for _, l := range q.databases[0].Load().list().links {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
 			l.mu.Lock()

@@ -147,8 +147,8 @@ func (t *task) limit() *limits {
 
 // limits are those of the attempt's operation on one master, counted from when
 // it came to this redlockd, since its client could not send it later; nil in the
-// usual case, where the client counts on its lock. Needs the lane's mu.
-func (a *attempt) limits(i int, l *lane) *limits {
+// usual case, where the client counts on its lock. Needs the link's mu.
+func (a *attempt) limits(i int, l *link) *limits {
 	if !a.op.ends() {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (l *limits) over(b *ballot) bool {
 
 // lapsedBy is the least expiry of a copy that had more than unused left at a
 // time that is over, or 0 where the master's clock is not known. Needs mu.
-func (l *lane) lapsedBy(at, unused time.Duration) int64 {
+func (l *link) lapsedBy(at, unused time.Duration) int64 {
 	now := l.now()
 	if _, ok := l.looks.latest(now); !ok {
 		return 0

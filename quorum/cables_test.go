@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// link is the network between the redlockd that are made from now on and one
+// cable is the network between the redlockd that are made from now on and one
 // master.
-type link struct {
+type cable struct {
 	dial func() (net.Conn, error)
 
 	mu    sync.Mutex
@@ -18,15 +18,15 @@ type link struct {
 	conns []net.Conn
 }
 
-// throughLink puts a link before a master.
-func (c *cluster) throughLink(master int) *link {
-	k := &link{dial: c.masters[master].dial}
+// throughCable puts a cable before a master.
+func (c *cluster) throughCable(master int) *cable {
+	k := &cable{dial: c.masters[master].dial}
 	c.cfg.Masters = slices.Clone(c.cfg.Masters)
 	c.cfg.Masters[master].dial = k.reach
 	return k
 }
 
-func (k *link) reach() (net.Conn, error) {
+func (k *cable) reach() (net.Conn, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.down {
@@ -40,7 +40,7 @@ func (k *link) reach() (net.Conn, error) {
 }
 
 // cut cuts it, or mends it.
-func (k *link) cut(down bool) {
+func (k *cable) cut(down bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.down = down; !down {

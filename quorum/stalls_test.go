@@ -8,14 +8,14 @@ import (
 // M1: a process that stood still takes nobody for frozen until it has had the
 // time to read what came meanwhile.
 func TestM1OwnPauseIsNobodysFreeze(t *testing.T) {
-	var p pulse
+	var p stallDetector
 	p.last.Store(int64(time.Second))
 	for _, c := range []struct {
 		at   time.Duration
 		want bool
 	}{
-		{time.Second + pulseEvery, false},
-		{time.Second + pulseEvery + pulseLate, false},
+		{time.Second + stallCheckEvery, false},
+		{time.Second + stallCheckEvery + stallCheckLate, false},
 		{time.Second + 300*time.Millisecond, true},
 	} {
 		if got := p.stoodStill(c.at); got != c.want {
@@ -27,7 +27,7 @@ func TestM1OwnPauseIsNobodysFreeze(t *testing.T) {
 	if !p.stoodStill(2*time.Second - 1) {
 		t.Error("no time to read")
 	}
-	if p.stoodStill(2*time.Second + pulseEvery) {
+	if p.stoodStill(2*time.Second + stallCheckEvery) {
 		t.Error("stood still for ever")
 	}
 }

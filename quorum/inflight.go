@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// gate counts what is inside, and can be closed for those outside. Every
+// inFlight counts what is inside, and can be closed for those outside. Every
 // operation passes it twice, so it has no lock.
-type gate struct {
-	// inside is the count, with the bit shut when the gate is closed.
+type inFlight struct {
+	// inside is the count, with the bit shut when it is closed.
 	inside atomic.Int64
 	once   sync.Once
 	empty  chan struct{}
@@ -17,10 +17,10 @@ type gate struct {
 
 const shut = 1 << 62
 
-func (g *gate) init() { g.empty = make(chan struct{}) }
+func (g *inFlight) init() { g.empty = make(chan struct{}) }
 
-// enter returns false when the gate is closed.
-func (g *gate) enter() bool {
+// enter returns false when it is closed.
+func (g *inFlight) enter() bool {
 	if g.inside.Add(1)&shut != 0 {
 		g.leave()
 		return false
@@ -28,16 +28,16 @@ func (g *gate) enter() bool {
 	return true
 }
 
-func (g *gate) leave() {
+func (g *inFlight) leave() {
 	if g.inside.Add(-1) == shut {
 		g.once.Do(func() { close(g.empty) })
 	}
 }
 
-func (g *gate) count() int { return int(g.inside.Load() &^ shut) }
+func (g *inFlight) count() int { return int(g.inside.Load() &^ shut) }
 
 // close lets nobody in any more, and waits until nobody is inside.
-func (g *gate) close(ctx context.Context) error {
+func (g *inFlight) close(ctx context.Context) error {
 	if g.inside.Or(shut)&^shut == 0 {
 		g.once.Do(func() { close(g.empty) })
 	}

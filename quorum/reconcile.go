@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// settle judges what was seen and carries the judgement out: it writes the
-// mark, opens or closes the lane, and says so. It is called by the keeper
+// reconcile judges what was seen and carries the judgement out: it writes the
+// mark, opens or closes the link, and says so. It is called by the monitor
 // only.
-func (l *lane) settle(c *connection, s sight) error {
+func (l *link) reconcile(c *connection, s observation) error {
 	if l.embedded {
 		l.enter(c, judgement{open: true, state: Voting})
 		return nil
@@ -18,32 +18,32 @@ func (l *lane) settle(c *connection, s sight) error {
 	if l.zero != nil && l.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	step := l.db.whoseStep(l)
+	step := l.db.causeOf(l)
 	switch step {
-	case unclear:
-		l.wakeKeeper()
+	case unclearStep:
+		l.wakeMonitor()
 		return nil // the next look tells, soon
-	case ourPause:
+	case ownPause:
 		l.db.stoodStill(l)
 		return nil
 	}
 	if err := l.meet(c, s); err != nil {
 		return err
 	}
-	settling := l.settling(s)
+	warmingUp := l.warmingUp(s)
 	s, err := l.raiseGeneration(c, s)
 	if err != nil {
 		return err
 	}
 	var j judgement
 	for try := 0; ; try++ {
-		l.see(s, step == nobodys)
+		l.see(s, step == noStep)
 		l.takeSeat(s)
 		if s, err = l.spread(c, s); err != nil {
 			return err
 		}
 		m, r := l.rules(c, s)
-		m.stepped, r.settling = step == masters, settling
+		m.stepped, r.warmingUp = step == masterStep, warmingUp
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
@@ -77,10 +77,10 @@ func (l *lane) settle(c *connection, s sight) error {
 		}
 	}
 	l.mu.Lock()
-	l.settled = l.met && settling == 0
+	l.warm = l.met && warmingUp == 0
 	l.memory.unfit = j.unfit
-	if step == masters && j.write != nil && s.mark == j.write {
-		l.drawAnew()
+	if step == masterStep && j.write != nil && s.mark == j.write {
+		l.newBaseline()
 	}
 	l.stand(s, j)
 	if s.mark != nil && s.mark.name == l.name {
@@ -97,7 +97,7 @@ func (l *lane) settle(c *connection, s sight) error {
 }
 
 // rules is what the master is judged by now.
-func (l *lane) rules(c *connection, s sight) (memory, rules) {
+func (l *link) rules(c *connection, s observation) (memory, rules) {
 	exempt := l.exemption(c, s)
 	own, unheard := l.db.agreed.of(l.hash)
 	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
@@ -130,7 +130,7 @@ func (l *lane) rules(c *connection, s sight) (memory, rules) {
 // may have forgotten: those that were looked at since it has a pending mark. One
 // that is to get such a mark now ends no quarantine by that, and people are told how
 // long it will be: what was seen just before will do.
-func (l *lane) grantedBefore(s sight) granted {
+func (l *link) grantedBefore(s observation) granted {
 	l.mu.Lock()
 	since := l.pending
 	l.mu.Unlock()
@@ -146,7 +146,7 @@ func (l *lane) grantedBefore(s sight) granted {
 // raiseGeneration raises the mark where it lags behind the state of the list
 // of masters that is being written (M8): in all databases of the master, since
 // not all of them need be open here.
-func (l *lane) raiseGeneration(c *connection, s sight) (sight, error) {
+func (l *link) raiseGeneration(c *connection, s observation) (observation, error) {
 	to := l.db.change.target()
 	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
 		return s, nil
@@ -165,7 +165,7 @@ func (l *lane) raiseGeneration(c *connection, s sight) (sight, error) {
 
 // write puts a mark where the one that was seen still is. The first mark of a
 // database other than 0 is written together with its listing in 0's mark.
-func (l *lane) write(c *connection, s sight, m *mark) (bool, error) {
+func (l *link) write(c *connection, s observation, m *mark) (bool, error) {
 	if s.mark == nil && l.db.number != 0 {
 		return l.list(c, s, m)
 	}
@@ -175,7 +175,7 @@ func (l *lane) write(c *connection, s sight, m *mark) (bool, error) {
 }
 
 // list lists a database in 0's mark, and gives it a mark if it has none.
-func (l *lane) list(c *connection, s sight, m *mark) (bool, error) {
+func (l *link) list(c *connection, s observation, m *mark) (bool, error) {
 	listed := s.zeroRaw
 	if s.unlisted(l.db.number) {
 		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
@@ -186,28 +186,28 @@ func (l *lane) list(c *connection, s sight, m *mark) (bool, error) {
 }
 
 // unlisted reports whether database 0 has a mark that does not list this one.
-func (s *sight) unlisted(db int) bool {
+func (s *observation) unlisted(db int) bool {
 	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }
 
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
-func (l *lane) syncsAlways(c *connection) bool {
+func (l *link) syncsAlways(c *connection) bool {
 	r := l.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()
 	return err == nil && values["appendfsync"] == "always"
 }
 
-// enter makes a judgement the lane's state, if c (or none) still is its
+// enter makes a judgement the link's state, if c (or none) still is its
 // connection, and tells people when it changed.
-func (l *lane) enter(c *connection, j judgement) {
+func (l *link) enter(c *connection, j judgement) {
 	l.mu.Lock()
 	if l.conn != c {
 		l.mu.Unlock()
 		return
 	}
 	l.open = j.open && c != nil
-	l.due = l.open && len(l.owed) > 0
+	l.due = l.open && len(l.retries) > 0
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
 	l.reason = j.reason
@@ -224,11 +224,11 @@ func (l *lane) enter(c *connection, j judgement) {
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
 // time; what it says itself is news, and so are two servers under one name.
-func (l *lane) tell(was MasterState, why string, j judgement) {
+func (l *link) tell(was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
 		l.log.Info("master may vote")
-	case j.reason == whySettling:
+	case j.reason == whyWarmingUp:
 		l.log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
 	case j.state == Down && was == Down && why != "" && !j.said:
 		l.log.Debug("master is down", "reason", j.reason)

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// The keeper's pace.
+// The monitor's pace.
 const (
 	lookEvery  = time.Second
 	lookPause  = 10 * time.Millisecond
@@ -22,8 +22,8 @@ const (
 )
 
 // keep dials, greets, fences, looks and judges, until ctx is over. It is the
-// only goroutine that opens and closes the lane.
-func (l *lane) keep() {
+// only goroutine that opens and closes the link.
+func (l *link) monitor() {
 	ctx := l.ctx
 	backoff := minBackoff
 	var earlier []*connection
@@ -63,7 +63,7 @@ func wait(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 
 // attend serves one connection until it is over. It returns the connections
 // that a later one must fence.
-func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
+func (l *link) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
 	s, err := l.greet(c)
 	if err != nil {
 		return earlier, err
@@ -83,7 +83,7 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 		go l.watchAddress(watching, c)
 	}
 	for told := l.embedded || l.db.number != 0; ; told = true {
-		if err := l.settle(c, s); err != nil {
+		if err := l.reconcile(c, s); err != nil {
 			return earlier, err
 		}
 		if !told {
@@ -104,18 +104,18 @@ func (l *lane) attend(ctx context.Context, c *connection, earlier []*connection)
 }
 
 // greet asks what must be known before the first operation (M3).
-func (l *lane) greet(c *connection) (sight, error) {
+func (l *link) greet(c *connection) (observation, error) {
 	if l.embedded {
 		return l.look(c)
 	}
 	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	c.id = id
 	s, err := l.look(c)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	c.runID = s.server.runID
 	c.is7 = atLeast(s.server.version, 7, 0)
@@ -125,7 +125,7 @@ func (l *lane) greet(c *connection) (sight, error) {
 // fence ends the earlier connections to the same server, so that nothing of
 // them is carried out behind this one (M3). It returns those that are not
 // known to have ended.
-func (l *lane) fence(c *connection, earlier []*connection) []*connection {
+func (l *link) fence(c *connection, earlier []*connection) []*connection {
 	if l.embedded {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (l *lane) fence(c *connection, earlier []*connection) []*connection {
 const maxEarlier = 16
 
 // kill ends a connection, or finds it ended.
-func (l *lane) kill(c *connection, id int64) error {
+func (l *link) kill(c *connection, id int64) error {
 	err := c.ask(c.client.B().ClientKill().Id(id).Build())[0].Error()
 	if err != nil && strings.Contains(err.Error(), "No such client") {
 		return nil
@@ -161,14 +161,14 @@ func (l *lane) kill(c *connection, id int64) error {
 }
 
 // look asks for the server, the mark and the clock.
-func (l *lane) look(c *connection) (sight, error) {
+func (l *link) look(c *connection) (observation, error) {
 	sent := l.now()
 	commands := make([]rueidis.Completed, 0, 3)
 	if !l.embedded {
 		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
 	}
 	results := l.asks(c, append(commands, c.client.B().Time().Build())...)
-	var s sight
+	var s observation
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return s, err
@@ -200,7 +200,7 @@ func (l *lane) look(c *connection) (sight, error) {
 }
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
-func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
+func (l *link) lookAtZero(c *connection, s observation) (observation, error) {
 	r := l.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
 		Arg(itoa(int64(l.db.number))).Build())[0]
 	raw, err := r.ToString()
@@ -213,23 +213,23 @@ func (l *lane) lookAtZero(c *connection, s sight) (sight, error) {
 	return s, nil
 }
 
-// asks asks on the keeper's behalf: a master that does not answer it is frozen
+// asks asks on the monitor's behalf: a master that does not answer it is frozen
 // as well.
-func (l *lane) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
+func (l *link) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
 	l.setAsking(true, l.now())
 	defer l.setAsking(false, 0)
 	return c.ask(commands...)
 }
 
-func (l *lane) setAsking(asking bool, since time.Duration) {
+func (l *link) setAsking(asking bool, since time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asking, l.asked = asking, since
-	l.due = l.due || !asking && l.open && len(l.owed) > 0
+	l.due = l.due || !asking && l.open && len(l.retries) > 0
 	l.ready.Broadcast()
 }
 
-func (l *lane) wakeKeeper() {
+func (l *link) wakeMonitor() {
 	select {
 	case l.poke <- struct{}{}:
 	default:

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// owedKey names a rollback by its attempt, and a release by its token.
-type owedKey struct {
+// retryKey names a rollback by its attempt, and a release by its token.
+type retryKey struct {
 	key, token string
 	expiry     int64
 }
 
-// name is under what the task is owed.
-func (t *task) name() owedKey {
-	n := owedKey{key: t.key, token: t.token}
+// name is under what the task is repeated.
+func (t *task) name() retryKey {
+	n := retryKey{key: t.key, token: t.token}
 	switch {
 	case t.rollback:
 		n.expiry = t.expiry
@@ -24,54 +24,54 @@ func (t *task) name() owedKey {
 	return n
 }
 
-// owe keeps a task for when the master can be reached again. Needs mu.
-func (l *lane) owe(t *task) {
+// addRetry keeps a task for when the master can be reached again. Needs mu.
+func (l *link) addRetry(t *task) {
 	name := t.name()
-	if l.owed[name] != nil || !l.mayOwe(t) {
+	if l.retries[name] != nil || !l.roomForRetry(t) {
 		return
 	}
 	again := *t
 	again.att = nil
-	l.owed[name] = &again
-	l.owedBytes += t.size()
+	l.retries[name] = &again
+	l.retryBytes += t.size()
 }
 
-// mayOwe makes room for what is owed, if it can. Needs mu.
-func (l *lane) mayOwe(t *task) bool {
-	room := func() bool { return len(l.owed) < maxOwed && l.owedBytes+t.size() <= maxOwedBytes }
+// roomForRetry makes room for one more, if it can. Needs mu.
+func (l *link) roomForRetry(t *task) bool {
+	room := func() bool { return len(l.retries) < maxRetries && l.retryBytes+t.size() <= maxRetryBytes }
 	if now := l.now(); !room() && now-l.purged >= time.Second {
 		l.purged = now
-		for name, t := range l.owed {
+		for name, t := range l.retries {
 			if now >= t.until {
-				l.pay(name)
+				l.takeRetry(name)
 			}
 		}
 	}
 	return room()
 }
 
-// pay removes what is owed under a name. Needs mu.
-func (l *lane) pay(name owedKey) *task {
-	t := l.owed[name]
+// takeRetry removes what is to be repeated under a name. Needs mu.
+func (l *link) takeRetry(name retryKey) *task {
+	t := l.retries[name]
 	if t != nil {
-		delete(l.owed, name)
-		l.owedBytes -= t.size()
+		delete(l.retries, name)
+		l.retryBytes -= t.size()
 	}
 	return t
 }
 
 // undoes reports whether the rollback of an attempt is still to be carried out, or
 // may be so again. Needs mu.
-func (l *lane) undoes(n lockName, expiry int64) bool {
-	if len(l.owed) == 0 && len(l.undoing) == 0 {
+func (l *link) undoes(n lockName, expiry int64) bool {
+	if len(l.retries) == 0 && len(l.undoing) == 0 {
 		return false
 	}
-	name := owedKey{key: n.key, token: n.token, expiry: expiry}
-	return l.owed[name] != nil || l.undoing[name] > 0
+	name := retryKey{key: n.key, token: n.token, expiry: expiry}
+	return l.retries[name] != nil || l.undoing[name] > 0
 }
 
 // undone notes that a rollback waits and is under way no more, once. Needs mu.
-func (l *lane) undone(t *task) {
+func (l *link) undone(t *task) {
 	if !t.rollback {
 		return
 	}
@@ -84,16 +84,16 @@ func (l *lane) undone(t *task) {
 
 // outdated reports whether a rollback is for a mark that the master bears no more.
 // Needs mu.
-func (l *lane) outdated(t *task) bool {
+func (l *link) outdated(t *task) bool {
 	return t.rollback && l.under != nil && l.under.id != t.mark
 }
 
 // spare drops the rollback of what turns out to have created nothing, if it has
 // not gone out.
-func (l *lane) spare(name owedKey) {
+func (l *link) spare(name retryKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pay(name)
+	l.takeRetry(name)
 	if l.undoing[name] == 0 {
 		return
 	}
@@ -107,18 +107,18 @@ func (l *lane) spare(name owedKey) {
 	})
 }
 
-// payBack puts what is owed behind what waits already: that may be the late
+// flushRetries puts what is to be repeated behind what waits already: that may be the late
 // part of what it undoes. Needs mu.
-func (l *lane) payBack() {
+func (l *link) flushRetries() {
 	l.due = false
 	now := l.now()
 	// A release goes behind the change that gave the lock its token.
 	for _, change := range []bool{true, false} {
-		for name, t := range l.owed {
+		for name, t := range l.retries {
 			if change != (t.from != nil) {
 				continue
 			}
-			if l.pay(name); now < t.until {
+			if l.takeRetry(name); now < t.until {
 				l.append(t)
 			}
 		}
@@ -133,8 +133,8 @@ const maxTries = 3
 // over the next connection. A release behind which the same batch took the
 // lock again is not repeated (V8); what was refused, or answered by an error,
 // took nothing. Needs mu.
-func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
-	taken, behind := map[owedKey]bool{}, sync.OnceValue(l.takers)
+func (l *link) repeat(b *batch, outcomes []outcome, over bool) {
+	taken, behind := map[retryKey]bool{}, sync.OnceValue(l.takers)
 	var again []*task
 	for i := len(b.tasks) - 1; i >= 0; i-- {
 		t := b.tasks[i]
@@ -143,9 +143,9 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 				taken[name] = true
 			}
 		}
-		name := owedKey{key: t.key, token: t.token}
+		name := retryKey{key: t.key, token: t.token}
 		switch {
-		case outcomes[i].done || !t.mustArrive() || !t.rollback && t.from == nil && taken[name]:
+		case outcomes[i].done || !t.mustDeliver() || !t.rollback && t.from == nil && taken[name]:
 		case !over && (t.tries < maxTries || !t.rollback && behind()[name]):
 			t.tries++
 			if t.rollback {
@@ -154,7 +154,7 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 			again = append(again, t)
 			l.bytes += t.size()
 		default:
-			l.owe(t)
+			l.addRetry(t)
 		}
 	}
 	slices.Reverse(again)
@@ -162,8 +162,8 @@ func (l *lane) repeat(b *batch, outcomes []outcome, over bool) {
 }
 
 // takers are the locks that what waits takes. Needs mu.
-func (l *lane) takers() map[owedKey]bool {
-	out := map[owedKey]bool{}
+func (l *link) takers() map[retryKey]bool {
+	out := map[retryKey]bool{}
 	for _, t := range l.queue {
 		for _, name := range t.locks() {
 			out[name] = true

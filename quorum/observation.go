@@ -2,8 +2,8 @@ package quorum
 
 import "time"
 
-// sight is what was seen of a master in one look.
-type sight struct {
+// observation is what was seen of a master in one look.
+type observation struct {
 	// raw is the mark as it stood there, mark what it says, or nil.
 	raw  string
 	mark *mark
@@ -47,9 +47,9 @@ type rules struct {
 	remembered, inView bool
 	floor, told        time.Duration
 	sure               bool
-	// settling is how long others may take to tell of a step that we have not
+	// warmingUp is how long others may take to tell of a step that we have not
 	// seen (M5).
-	settling time.Duration
+	warmingUp time.Duration
 	// seats are those of all masters, own the one of this, and settings the
 	// greatest in use. redlockd is what this one claims residues as.
 	seats seats

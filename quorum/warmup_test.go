@@ -85,10 +85,10 @@ func TestM5StepBeforeOthersAreBack(t *testing.T) {
 // what the clock may have drifted.
 func TestM5StepAfterALongAbsence(t *testing.T) {
 	inBubble(t, 5, func(c *cluster) {
-		link := c.throughLink(0)
+		cable := c.throughCable(0)
 		other := c.redlockd()
 		time.Sleep(5 * time.Second)
-		link.cut(true)
+		cable.cut(true)
 		time.Sleep(5 * time.Minute)
 		c.takeBarely(acquire("k", "t", 2*time.Second))
 		time.Sleep(1200 * time.Millisecond)
@@ -97,7 +97,7 @@ func TestM5StepAfterALongAbsence(t *testing.T) {
 		}
 		// The drift allows for 3 s in 5 min.
 		c.masters[0].set(func() { c.masters[0].offset = 2500 * time.Millisecond })
-		link.cut(false)
+		cable.cut(false)
 		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(2 * time.Millisecond) {
 			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder %v after the connection", time.Since(began))
@@ -141,9 +141,9 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 			f.set(func() { f.delay = 5 * time.Millisecond })
 		}
 		settle := func(settled bool) {
-			l := c.q.databases[0].Load().list().lanes[0]
+			l := c.q.databases[0].Load().list().links[0]
 			l.mu.Lock()
-			l.settled = settled
+			l.warm = settled
 			l.mu.Unlock()
 		}
 		settle(false)
@@ -191,14 +191,14 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 		s := &stoppable{} // of all, so that two minutes pass at once
 		c.stop(c.q)
 		c.q = c.redlockdBy(s.clock())
-		link := c.throughLink(0)
+		cable := c.throughCable(0)
 		var others []*Quorum
 		for range 8 { // each reaches the master by some of its databases first
 			others = append(others, c.redlockdBy(s.clock()))
 		}
 		time.Sleep(3 * time.Second)
 		open(c.q, 3)
-		link.cut(true)
+		cable.cut(true)
 		c.pass(2*time.Minute, s)
 		time.Sleep(3 * time.Second)
 		for _, q := range others {
@@ -209,7 +209,7 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 		c.takeBarely(k)
 		time.Sleep(1200 * time.Millisecond)
 		c.masters[0].set(func() { c.masters[0].offset += 1100 * time.Millisecond })
-		link.cut(false)
+		cable.cut(false)
 		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 			for _, q := range others {
 				u := acquire("k", "u", 2*time.Second)

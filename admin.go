@@ -43,6 +43,9 @@ type sessionSource interface {
 	Defences() proxy.Defences
 }
 
+// certificateSource tells when certificates end, by the blocks they are for.
+type certificateSource interface{ Expiries() map[string]time.Time }
+
 // admin is the HTTP server for operators: metrics, health, readiness and the
 // status page. It only looks; nothing can be changed through it.
 type admin struct {
@@ -53,7 +56,7 @@ type admin struct {
 	open     atomic.Int64 // connections
 }
 
-func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, certs *certificates, facts []status.Fact,
+func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, certs certificateSource, facts []status.Fact,
 	log hclog.Logger) *admin {
 	a := &admin{masters: masters}
 	lock := newBasicAuth(cfg.password, log)

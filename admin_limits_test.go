@@ -58,7 +58,7 @@ func (s *slowSource) Refused() map[string]uint64 {
 // come again.
 func TestScrapesAreFew(t *testing.T) {
 	source := &slowSource{threeMasters(), make(chan struct{}, adminScrapes), make(chan struct{})}
-	a := newAdmin(adminConfig{}, source, source, &certificates{}, nil, hclog.NewNullLogger())
+	a := newAdmin(adminConfig{}, source, source, source, nil, hclog.NewNullLogger())
 	defer a.page.Stop()
 	scrape := func() int {
 		w := httptest.NewRecorder()

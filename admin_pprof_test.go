@@ -21,7 +21,7 @@ func TestProfiles(t *testing.T) {
 		{true, "p", http.StatusOK},
 	} {
 		source := threeMasters()
-		a := newAdmin(adminConfig{password: "p", pprof: tt.on}, source, source, &certificates{}, nil, hclog.NewNullLogger())
+		a := newAdmin(adminConfig{password: "p", pprof: tt.on}, source, source, source, nil, hclog.NewNullLogger())
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap"} {
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			if tt.password != "" {

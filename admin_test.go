@@ -27,8 +27,11 @@ type fixedSource struct {
 }
 
 func (f *fixedSource) Status() quorum.Status { return f.status }
-func (f *fixedSource) Clients() int          { return 7 }
-func (f *fixedSource) Blocked() int          { return 4 }
+func (f *fixedSource) Expiries() map[string]time.Time {
+	return nil
+}
+func (f *fixedSource) Clients() int { return 7 }
+func (f *fixedSource) Blocked() int { return 4 }
 func (f *fixedSource) Held(int) (int, []proxy.Held) {
 	return 5, f.held
 }
@@ -62,7 +65,7 @@ func startAdmin(t *testing.T, password string, source *fixedSource) (*admin, str
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	a := newAdmin(adminConfig{password: password}, source, source, &certificates{}, nil, log)
+	a := newAdmin(adminConfig{password: password}, source, source, source, nil, log)
 	served := make(chan struct{})
 	go func() { defer close(served); a.serve(ln, log) }()
 	t.Cleanup(func() { a.stop(); <-served })

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/redlockd/redlockd/internal/certificates"
 )
 
 // printCheck says what -check found right. Passwords are never shown.
@@ -21,7 +23,7 @@ func printCheck(w io.Writer, name string, cfg config, warned []string) error {
 	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", cfg.proxy.Address, tlsText(cfg, "listen"), password, cfg.proxy.MaxClients)
 	fmt.Fprintf(&out, "  uses %d masters, of which %d must agree within %v\n", len(q.Masters), majority(len(q.Masters)), q.Timeout)
 	for _, m := range q.Masters {
-		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, tlsText(cfg, masterBlock(m.Name)))
+		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, tlsText(cfg, certificates.MasterBlock(m.Name)))
 	}
 	fmt.Fprintf(&out, "  grants locks of at most %v; a lock without a TTL: %s\n", q.MaxTTL, cfg.commands.NoExpiry)
 	if len(cfg.commands.Deny) > 0 {
@@ -43,7 +45,7 @@ func tlsText(cfg config, block string) string {
 	switch {
 	case !ok:
 		return ""
-	case files.cert != "" && (files.ca != "" || cfg.isMaster(block)):
+	case files.Cert != "" && (files.CA != "" || certificates.IsMaster(block)):
 		return " over TLS with certificates on both sides"
 	default:
 		return " over TLS"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -29,16 +29,8 @@ type config struct {
 	log   logConfig
 	// admin is nil without a block admin: then there is no such address.
 	admin *adminConfig
-	// tls are the blocks tls, by the path of the block around: listen, admin,
-	// master.a.
-	tls map[string]tlsFiles
+	tls   certificates.Blocks
 }
-
-// tlsBlocks are the keys of tls, in order.
-func (c config) tlsBlocks() []string { return slices.Sorted(maps.Keys(c.tls)) }
-
-// isMaster reports whether the path is a master's, and not one that is listened on.
-func (c config) isMaster(block string) bool { return block != "listen" && block != "admin" }
 
 // adminAddress is where operators look by default.
 const adminAddress = "127.0.0.1:9736"
@@ -73,7 +65,7 @@ func defaultConfig() config {
 		quorum:   quorum.DefaultConfig(),
 		drain:    10 * time.Second,
 		log:      logConfig{level: "info"},
-		tls:      map[string]tlsFiles{},
+		tls:      certificates.Blocks{},
 	}
 }
 

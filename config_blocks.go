@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -88,10 +89,10 @@ func (d *decoder) master(block *hcl.Block, cfg *config) quorum.Master {
 		{"password", text(&m.Password)},
 		{"required", boolean(&m.Required)},
 		{"allow_eviction", boolean(&m.AllowEviction)},
-	}, nil, d.masterTLS(masterBlock(m.Name), cfg))
+	}, nil, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
 	// Checked here and not with the rest: two masters may have one name, and
 	// each problem belongs to its own line.
-	at, given := d.ranges[masterBlock(m.Name)+".address"]
+	at, given := d.ranges[certificates.MasterBlock(m.Name)+".address"]
 	problem := addressProblem(m.Address, 1)
 	switch {
 	case !given:
@@ -126,11 +127,11 @@ func (d *decoder) admin(block *hcl.Block, cfg *config) {
 // listenerTLS takes the block tls of a block that is listened on.
 func (d *decoder) listenerTLS(path string, cfg *config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
-		var f tlsFiles
+		var f certificates.Files
 		d.attributesAt(path+".tls", block, []setting{
-			{"cert", text(&f.cert)},
-			{"key", text(&f.key)},
-			{"client_ca", text(&f.ca)},
+			{"cert", text(&f.Cert)},
+			{"key", text(&f.Key)},
+			{"client_ca", text(&f.CA)},
 		}, nil, nil)
 		cfg.tls[path] = f
 		d.tlsFiles(block, f, true)
@@ -140,12 +141,12 @@ func (d *decoder) listenerTLS(path string, cfg *config) map[string]inner {
 // masterTLS takes the block tls of a master.
 func (d *decoder) masterTLS(path string, cfg *config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
-		var f tlsFiles
+		var f certificates.Files
 		d.attributesAt(path+".tls", block, []setting{
-			{"ca", text(&f.ca)},
-			{"cert", text(&f.cert)},
-			{"key", text(&f.key)},
-			{"server_name", text(&f.serverName)},
+			{"ca", text(&f.CA)},
+			{"cert", text(&f.Cert)},
+			{"key", text(&f.Key)},
+			{"server_name", text(&f.ServerName)},
 		}, nil, nil)
 		cfg.tls[path] = f
 		d.tlsFiles(block, f, false)
@@ -154,11 +155,11 @@ func (d *decoder) masterTLS(path string, cfg *config) map[string]inner {
 
 // tlsFiles reads the files of a block, unless the block itself is wrong: a
 // start and -check must not find out later.
-func (d *decoder) tlsFiles(block *hcl.Block, f tlsFiles, listener bool) {
+func (d *decoder) tlsFiles(block *hcl.Block, f certificates.Files, listener bool) {
 	if d.diags.HasErrors() {
 		return
 	}
-	if err := f.problem(listener); err != nil {
+	if err := f.Validate(listener); err != nil {
 		d.add(block.DefRange, "Wrong certificates", "tls: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
 )
 
 // replaceAddress lets -listen win over the file. From then on a problem of
@@ -80,7 +81,7 @@ func (d *decoder) find(block, said string) hcl.Range {
 	// The last one named: of two that collide it is the one to change.
 	names := quoted.FindAllStringSubmatch(said, -1)
 	for i := len(names) - 1; i >= 0; i-- {
-		for _, path := range []string{masterBlock(names[i][1]), userBlock(names[i][1])} {
+		for _, path := range []string{certificates.MasterBlock(names[i][1]), userBlock(names[i][1])} {
 			if at, ok := d.ranges[path]; ok {
 				return at
 			}
@@ -114,7 +115,7 @@ func (d *decoder) checkAdmin(cfg config) {
 	}
 	if problem := addressProblem(a.address, 0); problem != "" {
 		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
-	} else if a.password == "" && cfg.tls["admin"].ca == "" && !onThisHost(a.address) {
+	} else if a.password == "" && cfg.tls["admin"].CA == "" && !onThisHost(a.address) {
 		d.wrong("admin.address", "Password required", protectedMode("admin", a.address))
 	}
 }
@@ -148,9 +149,9 @@ func warnings(cfg config) []string {
 	if !cfg.quorum.RestartQuarantine {
 		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
 	}
-	for _, block := range cfg.tlsBlocks() {
-		if ends := cfg.tls[block].expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
-			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, expiryText(ends)))
+	for _, block := range cfg.tls.Names() {
+		if ends := cfg.tls[block].Expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
+			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, ends.UTC().Format(time.RFC3339)))
 		}
 	}
 	return said

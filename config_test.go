@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
+	"github.com/redlockd/redlockd/internal/certtest"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -147,13 +149,13 @@ log {
 `
 
 // setEverything sets the variables of everything.
-func setEverything(t *testing.T) tlsFiles {
+func setEverything(t *testing.T) certtest.Files {
 	t.Helper()
-	files := newAuthority(t, "everything").files(t, "locks.example")
+	files := certtest.NewAuthority(t, "everything").Files(t, "locks.example")
 	t.Setenv("REDLOCKD_TEST_PASSWORD", "secret")
-	t.Setenv("REDLOCKD_TEST_CERT", files.cert)
-	t.Setenv("REDLOCKD_TEST_KEY", files.key)
-	t.Setenv("REDLOCKD_TEST_CA", files.ca)
+	t.Setenv("REDLOCKD_TEST_CERT", files.Cert)
+	t.Setenv("REDLOCKD_TEST_KEY", files.Key)
+	t.Setenv("REDLOCKD_TEST_CA", files.CA)
 	return files
 }
 
@@ -184,9 +186,9 @@ func TestEverySettingArrives(t *testing.T) {
 	}
 	want.log = logConfig{level: "debug", json: true}
 	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q", pprof: true}
-	want.tls["listen"], want.tls["admin"] = files, tlsFiles{cert: files.cert, key: files.key}
-	files.serverName = "locks.example"
-	want.tls["master.x"] = files
+	want.tls["listen"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA}
+	want.tls["admin"] = certificates.Files{Cert: files.Cert, Key: files.Key}
+	want.tls["master.x"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA, ServerName: "locks.example"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}

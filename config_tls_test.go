@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/redlockd/redlockd/internal/certtest"
 )
 
 // TestWrongTLSAndAdmin: what is wrong with certificates is said before a
 // start needs them.
 func TestWrongTLSAndAdmin(t *testing.T) {
-	files, others := newAuthority(t, "ca").files(t, "locks"), newAuthority(t, "ca").files(t, "locks")
+	files, others := certtest.NewAuthority(t, "ca").Files(t, "locks"), certtest.NewAuthority(t, "ca").Files(t, "locks")
 	clientsTLS := func(cert, key, ca string) string {
 		return fmt.Sprintf("listen {\n tls {\n  cert = %q\n  key = %q\n  client_ca = %q\n }\n}%s", cert, key, ca, masters)
 	}
@@ -24,16 +26,16 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 		{"no key", "listen {\n tls {\n cert = \"x\"\n}\n}" + masters, []string{"line 2", "expected cert"}},
 		{"two tls", "listen {\n tls {}\n tls {}\n}" + masters, []string{"line 3", "Duplicate block tls"}},
 		{"unknown in tls", "listen {\n tls {\n ca = \"x\"\n }\n}" + masters, []string{"line 3", `"ca"`}},
-		{"no such file", clientsTLS("no.pem", files.key, ""), []string{"line 2", "no.pem"}},
+		{"no such file", clientsTLS("no.pem", files.Key, ""), []string{"line 2", "no.pem"}},
 		{"two missing files", clientsTLS("no.pem", "none.pem", ""), []string{"line 2", "no.pem", "none.pem"}},
-		{"key of another", clientsTLS(files.cert, others.key, ""), []string{"line 2", "private key does not match public key"}},
-		{"client_ca is a key", clientsTLS(files.cert, files.key, files.key), []string{"line 2", "no certificate"}},
-		{"master with half a pair", masterTLS(fmt.Sprintf("cert = %q", files.cert)), []string{"line 3", "cert and key, or neither"}},
+		{"key of another", clientsTLS(files.Cert, others.Key, ""), []string{"line 2", "private key does not match public key"}},
+		{"client_ca is a key", clientsTLS(files.Cert, files.Key, files.Key), []string{"line 2", "no certificate"}},
+		{"master with half a pair", masterTLS(fmt.Sprintf("cert = %q", files.Cert)), []string{"line 3", "cert and key, or neither"}},
 		{"master without its ca", masterTLS(`ca = "no.pem"`), []string{"line 3", "no.pem"}},
 		{"two admin", "admin {}\nadmin {}" + masters, []string{"line 2", "Duplicate block admin"}},
 		{"admin for all", "admin {\n address = \":9736\"\n}" + masters, []string{"line 2", "admin.address is :9736", "admin.password"}},
 		{"admin without port", "admin {\n address = \"127.0.0.1\"\n}" + masters, []string{"line 2", "is not host:port"}},
-		{"admin with tls for all", fmt.Sprintf("admin {\n address = \":9736\"\n tls {\n cert = %q\n key = %q\n}\n}%s", files.cert, files.key, masters),
+		{"admin with tls for all", fmt.Sprintf("admin {\n address = \":9736\"\n tls {\n cert = %q\n key = %q\n}\n}%s", files.Cert, files.Key, masters),
 			[]string{"line 2", "admin.password"}},
 	}
 	for _, test := range tests {
@@ -53,11 +55,11 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 }
 
 func TestAdminThatMayBeReached(t *testing.T) {
-	f := newAuthority(t, "ca").files(t, "locks")
+	f := certtest.NewAuthority(t, "ca").Files(t, "locks")
 	for name, file := range map[string]string{
 		"this host":          "admin {}",
 		"password":           "admin {\n address = \":0\"\n password = \"p\"\n}",
-		"client certificate": fmt.Sprintf("admin {\n address = \":0\"\n tls {\n cert = %q\n key = %q\n client_ca = %q\n}\n}", f.cert, f.key, f.ca),
+		"client certificate": fmt.Sprintf("admin {\n address = \":0\"\n tls {\n cert = %q\n key = %q\n client_ca = %q\n}\n}", f.Cert, f.Key, f.CA),
 	} {
 		cfg, _, err := loadConfig(write(t, file+masters), "")
 		if err != nil {
@@ -72,10 +74,10 @@ func TestAdminThatMayBeReached(t *testing.T) {
 }
 
 func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
-	ca := newAuthority(t, "ca")
-	ca.life = certificateNotice - 1
-	f := ca.files(t, "locks")
-	file := fmt.Sprintf("listen {\n tls {\n cert = %q\n key = %q\n}\n}%s", f.cert, f.key, masters)
+	ca := certtest.NewAuthority(t, "ca")
+	ca.Life = certificateNotice - 1
+	f := ca.Files(t, "locks")
+	file := fmt.Sprintf("listen {\n tls {\n cert = %q\n key = %q\n}\n}%s", f.Cert, f.Key, masters)
 	_, warned, err := loadConfig(write(t, file), "")
 	if err != nil {
 		t.Fatal(said(t, err))

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -83,11 +84,11 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 // bootstrap makes the marks of a new cluster real (M6).
 func bootstrap(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	log := newLogger(cfg.log, stderr)
-	certs, err := openCertificates(cfg, log.Named("tls"))
+	certs, err := certificates.Open(cfg.tls, cfg.quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
 	}
-	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
+	cfg.quorum.Masters = certs.Masters(cfg.quorum.Masters)
 	if err := quorum.Bootstrap(ctx, cfg.quorum, log.Named("quorum")); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // newRegistry has everything that /metrics tells, and nothing global.
-func newRegistry(masters masterSource, sessions sessionSource, certs *certificates) *prometheus.Registry {
+func newRegistry(masters masterSource, sessions sessionSource, certs certificateSource) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(&metrics{masters, sessions, certs}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -23,7 +23,7 @@ func newRegistry(masters masterSource, sessions sessionSource, certs *certificat
 type metrics struct {
 	masters  masterSource
 	sessions sessionSource
-	certs    *certificates
+	certs    certificateSource
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -114,7 +114,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	gauge(votingDesc, float64(s.Voting))
 	gauge(quorumDesc, float64(s.Quorum))
 	gauge(sessionsDesc, float64(m.sessions.Clients()))
-	for block, ends := range m.certs.expiries() {
+	for block, ends := range m.certs.Expiries() {
 		gauge(expiryDesc, float64(ends.Unix()), block)
 	}
 	gauge(buildDesc, 1, shortVersion(), runtime.Version())

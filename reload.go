@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -47,7 +48,7 @@ func newReloader(opt options, cfg config, log hclog.Logger) *reloader {
 func (r *reloader) stop() { signal.Stop(r.signals) }
 
 // watch reads again at every signal until ctx is over.
-func (r *reloader) watch(ctx context.Context, certs *certificates) {
+func (r *reloader) watch(ctx context.Context, certs *certificates.Store) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,7 +60,7 @@ func (r *reloader) watch(ctx context.Context, certs *certificates) {
 }
 
 // reload reads once. A wrong file changes nothing.
-func (r *reloader) reload(certs *certificates) {
+func (r *reloader) reload(certs *certificates.Store) {
 	cfg, warned, err := loadConfig(r.file, r.listen)
 	if err != nil {
 		r.refuse(err)
@@ -68,8 +69,8 @@ func (r *reloader) reload(certs *certificates) {
 	for _, warning := range warned {
 		r.log.Warn(warning)
 	}
-	certs.reload(cfg)
-	r.changeMasters(certs.masters(cfg.quorum.Masters))
+	certs.Reload(cfg.tls, cfg.quorum.Masters)
+	r.changeMasters(certs.Masters(cfg.quorum.Masters))
 	if r.access != nil {
 		r.access(cfg.proxy)
 	}
@@ -142,10 +143,10 @@ func settings(cfg config) map[string]any {
 	if a := cfg.admin; a != nil {
 		all["admin.address"], all["admin.password"], all["admin.pprof"] = a.address, a.password, a.pprof
 	}
-	for _, block := range cfg.tlsBlocks() {
-		// The files change at once; the rest see tlsIdentity.fixed.
-		if !cfg.isMaster(block) {
-			all[block+".tls"], all[block+".tls.client_ca"] = true, cfg.tls[block].ca != ""
+	for _, block := range cfg.tls.Names() {
+		// The files change at once; the rest see certificates.Store.Reload.
+		if !certificates.IsMaster(block) {
+			all[block+".tls"], all[block+".tls.client_ca"] = true, cfg.tls[block].CA != ""
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -55,12 +56,22 @@ func TestReloadChangesTheMasters(t *testing.T) {
 	}
 }
 
+// noCertificates are those of a file without blocks tls.
+func noCertificates(t *testing.T, log hclog.Logger) *certificates.Store {
+	t.Helper()
+	certs, err := certificates.Open(nil, nil, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certs
+}
+
 func rewrite(t *testing.T, r *reloader, text string) {
 	t.Helper()
 	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.reload(&certificates{log: r.log})
+	r.reload(noCertificates(t, r.log))
 }
 
 func TestReloadChangesTheLevel(t *testing.T) {
@@ -109,7 +120,7 @@ func TestReloadRefusesAWrongFile(t *testing.T) {
 	if err := os.Remove(r.file); err != nil {
 		t.Fatal(err)
 	}
-	r.reload(&certificates{log: r.log})
+	r.reload(noCertificates(t, r.log))
 	if got := out.String(); !strings.Contains(got, "no such file") {
 		t.Errorf("does not say that the file is gone:\n%s", got)
 	}

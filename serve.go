@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -45,7 +46,7 @@ func serveDev(ctx context.Context, cfg config, stderr io.Writer) error {
 type process struct {
 	cfg    config
 	log    hclog.Logger
-	certs  *certificates
+	certs  *certificates.Store
 	q      *quorum.Quorum
 	server *proxy.Server
 	admin  *admin // nil without a block admin
@@ -54,7 +55,7 @@ type process struct {
 // serve puts the packages together, serves until ctx is over, and stops. again
 // reads the configuration again on SIGHUP; nil where there is no file.
 func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
-	certs, err := openCertificates(cfg, log.Named("tls"))
+	certs, err := certificates.Open(cfg.tls, cfg.quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
 	}
@@ -64,7 +65,7 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
-	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
+	cfg.quorum.Masters = certs.Masters(cfg.quorum.Masters)
 	q, err := quorum.New(cfg.quorum, log.Named("quorum"))
 	if err != nil {
 		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
@@ -94,7 +95,7 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 }
 
 // listen opens the addresses; that of admin is nil without the block.
-func listen(cfg config, certs *certificates) (ln, adminLn net.Listener, err error) {
+func listen(cfg config, certs *certificates.Store) (ln, adminLn net.Listener, err error) {
 	ln, err = net.Listen("tcp", cfg.proxy.Address)
 	if err != nil {
 		return nil, nil, err
@@ -107,9 +108,9 @@ func listen(cfg config, certs *certificates) (ln, adminLn net.Listener, err erro
 		if err != nil {
 			return nil, nil, errors.Join(err, closeAll(ln))
 		}
-		adminLn = certs.listener("admin", adminLn)
+		adminLn = certs.Listener("admin", adminLn)
 	}
-	return certs.listener("listen", ln), adminLn, nil
+	return certs.Listener("listen", ln), adminLn, nil
 }
 
 func closeAll(listeners ...net.Listener) error {
@@ -128,7 +129,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	watching, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	tasks.Go(func() { announce(watching, p.q, p.log) })
-	tasks.Go(func() { p.certs.watch(watching) })
+	tasks.Go(func() { p.certs.Watch(watching) })
 	if again != nil {
 		again.masters = p.q
 		again.access = p.server.Reload

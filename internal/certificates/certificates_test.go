@@ -1,4 +1,4 @@
-package main
+package certificates
 
 import (
 	"bytes"
@@ -14,15 +14,19 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/internal/certtest"
 	"github.com/redlockd/redlockd/quorum"
 )
 
+// named are the files as a block names them.
+func named(f certtest.Files) Files { return Files{Cert: f.Cert, Key: f.Key, CA: f.CA} }
+
 // opened are the certificates of one listener, and what they log.
-func opened(t *testing.T, files tlsFiles) (*certificates, *bytes.Buffer) {
+func opened(t *testing.T, files certtest.Files) (*Store, *bytes.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Output: &out})
-	certs, err := openCertificates(config{tls: map[string]tlsFiles{"listen": files}}, log)
+	certs, err := Open(Blocks{"listen": named(files)}, nil, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,7 @@ func shake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error
 }
 
 // serverName is who the listener says it is.
-func serverName(t *testing.T, certs *certificates) string {
+func serverName(t *testing.T, certs *Store) string {
 	t.Helper()
 	state, err := shake(t, certs.of("listen").server(), &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
@@ -69,16 +73,16 @@ func serverName(t *testing.T, certs *certificates) string {
 }
 
 func TestChangedFilesAreTaken(t *testing.T) {
-	ca := newAuthority(t, "ca")
-	files := ca.files(t, "one")
-	files.ca = ""
+	ca := certtest.NewAuthority(t, "ca")
+	files := ca.Files(t, "one")
+	files.CA = ""
 	certs, out := opened(t, files)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go certs.watch(ctx)
-		ca.write(t, files, "two")
-		time.Sleep(2*certificatePeriod + time.Millisecond)
+		go certs.Watch(ctx)
+		ca.Write(t, files, "two")
+		time.Sleep(2*period + time.Millisecond)
 		synctest.Wait()
 	})
 	if got := serverName(t, certs); got != "two" {
@@ -90,11 +94,11 @@ func TestChangedFilesAreTaken(t *testing.T) {
 }
 
 func TestWrongNewFilesKeepTheOld(t *testing.T) {
-	ca := newAuthority(t, "ca")
-	files := ca.files(t, "one")
-	files.ca = ""
+	ca := certtest.NewAuthority(t, "ca")
+	files := ca.Files(t, "one")
+	files.CA = ""
 	certs, out := opened(t, files)
-	if err := os.WriteFile(files.key, []byte("half a key"), 0o600); err != nil {
+	if err := os.WriteFile(files.Key, []byte("half a key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	certs.look()
@@ -110,7 +114,7 @@ func TestWrongNewFilesKeepTheOld(t *testing.T) {
 	if got := serverName(t, certs); got != "one" {
 		t.Errorf("the listener is %q, want one", got)
 	}
-	ca.write(t, files, "two")
+	ca.Write(t, files, "two")
 	certs.look()
 	certs.look()
 	if got := serverName(t, certs); got != "two" {
@@ -119,19 +123,19 @@ func TestWrongNewFilesKeepTheOld(t *testing.T) {
 }
 
 func TestClientCertificates(t *testing.T) {
-	ours, others := newAuthority(t, "ours"), newAuthority(t, "others")
-	certs, _ := opened(t, ours.files(t, "locks"))
+	ours, others := certtest.NewAuthority(t, "ours"), certtest.NewAuthority(t, "others")
+	certs, _ := opened(t, ours.Files(t, "locks"))
 	server := certs.of("listen").server()
 	none := &tls.Config{InsecureSkipVerify: true}
 	if _, err := shake(t, server, none); err == nil {
 		t.Error("a client without a certificate is let in")
 	}
 	for name, test := range map[string]struct {
-		by  *authority
+		by  *certtest.Authority
 		let bool
 	}{"ours": {ours, true}, "others": {others, false}} {
-		f := test.by.files(t, "client")
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		f := test.by.Files(t, "client")
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,10 +148,10 @@ func TestClientCertificates(t *testing.T) {
 
 // TestMastersAreVerified: what replaces Go's own verification is as strict.
 func TestMastersAreVerified(t *testing.T) {
-	ours, others := newAuthority(t, "ours"), newAuthority(t, "others")
+	ours, others := certtest.NewAuthority(t, "ours"), certtest.NewAuthority(t, "others")
 	tests := []struct {
 		name, address, serverName string
-		by                        *authority
+		by                        *certtest.Authority
 		want                      string // of the error; empty for none
 	}{
 		{"by address", "127.0.0.1:1", "", ours, ""},
@@ -160,18 +164,18 @@ func TestMastersAreVerified(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := test.by.files(t, "master.example")
-			pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+			f := test.by.Files(t, "master.example")
+			pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg := config{tls: map[string]tlsFiles{"master.a": {ca: ours.files(t, "x").ca, serverName: test.serverName}}}
-			cfg.quorum.Masters = []quorum.Master{{Name: "a", Address: test.address}}
-			certs, err := openCertificates(cfg, hclog.NewNullLogger())
+			blocks := Blocks{"master.a": {CA: ours.Files(t, "x").CA, ServerName: test.serverName}}
+			masters := []quorum.Master{{Name: "a", Address: test.address}}
+			certs, err := Open(blocks, masters, hclog.NewNullLogger())
 			if err != nil {
 				t.Fatal(err)
 			}
-			client := certs.masters(cfg.quorum.Masters)[0].TLS
+			client := certs.Masters(masters)[0].TLS
 			_, err = shake(t, &tls.Config{Certificates: []tls.Certificate{pair}}, client)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error is %v, want %q", err, test.want)
@@ -183,10 +187,10 @@ func TestMastersAreVerified(t *testing.T) {
 // TestReloadKeepsAskingForCertificates: the address that client_ca opened
 // stays open until the next start, so client_ca stays too.
 func TestReloadKeepsAskingForCertificates(t *testing.T) {
-	files := newAuthority(t, "ca").files(t, "locks")
+	files := certtest.NewAuthority(t, "ca").Files(t, "locks")
 	certs, _ := opened(t, files)
-	files.ca = ""
-	certs.reload(config{tls: map[string]tlsFiles{"listen": files}})
+	files.CA = ""
+	certs.Reload(Blocks{"listen": named(files)}, nil)
 	if _, err := shake(t, certs.of("listen").server(), &tls.Config{InsecureSkipVerify: true}); err == nil {
 		t.Error("a client without a certificate is let in")
 	}

@@ -1,4 +1,6 @@
-package main
+// Package certtest makes certificates for tests: an [Authority] signs them and
+// writes them to files.
+package certtest
 
 import (
 	"crypto/ecdsa"
@@ -15,16 +17,24 @@ import (
 	"time"
 )
 
-// authority signs certificates for tests.
-type authority struct {
+// Authority signs certificates.
+type Authority struct {
+	// Life is how long what it signs is valid from now. Default 4 weeks, so that
+	// nobody warns that it ends.
+	Life time.Duration
+
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	life time.Duration // of what it signs
 }
 
-func newAuthority(t *testing.T, name string) *authority {
+// Files are the names of PEM files: a certificate, its key, and the certificate
+// of the authority that signed it. An empty name is no file.
+type Files struct{ Cert, Key, CA string }
+
+// NewAuthority returns an authority that nobody knows yet.
+func NewAuthority(t *testing.T, name string) *Authority {
 	t.Helper()
-	a := &authority{key: newKey(t), life: 2 * certificateNotice}
+	a := &Authority{key: newKey(t), Life: 4 * 7 * 24 * time.Hour}
 	a.cert = a.sign(t, name, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true}, a.key)
 	return a
 }
@@ -39,14 +49,14 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 }
 
 // sign completes what; an authority that has no certificate yet signs itself.
-func (a *authority) sign(t *testing.T, name string, what *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
+func (a *Authority) sign(t *testing.T, name string, what *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
 	t.Helper()
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<60))
 	if err != nil {
 		t.Fatal(err)
 	}
 	what.SerialNumber, what.Subject = serial, pkix.Name{CommonName: name}
-	what.NotBefore, what.NotAfter = time.Unix(0, 0), time.Now().Add(a.life)
+	what.NotBefore, what.NotAfter = time.Unix(0, 0), time.Now().Add(a.Life)
 	parent := a.cert
 	if parent == nil {
 		parent = what
@@ -62,18 +72,18 @@ func (a *authority) sign(t *testing.T, name string, what *x509.Certificate, key 
 	return cert
 }
 
-// files are a new certificate for the name (and 127.0.0.1), and the authority's
-// own, in a folder of their own.
-func (a *authority) files(t *testing.T, name string) tlsFiles {
+// Files returns a new certificate for the name (and 127.0.0.1), and the
+// authority's own, in a folder of their own.
+func (a *Authority) Files(t *testing.T, name string) Files {
 	t.Helper()
 	dir := t.TempDir()
-	f := tlsFiles{cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem"), ca: filepath.Join(dir, "ca.pem")}
-	a.write(t, f, name)
+	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), CA: filepath.Join(dir, "ca.pem")}
+	a.Write(t, f, name)
 	return f
 }
 
-// write replaces the files by new ones.
-func (a *authority) write(t *testing.T, f tlsFiles, name string) {
+// Write replaces the files by new ones.
+func (a *Authority) Write(t *testing.T, f Files, name string) {
 	t.Helper()
 	key := newKey(t)
 	cert := a.sign(t, name, &x509.Certificate{DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -83,9 +93,9 @@ func (a *authority) write(t *testing.T, f tlsFiles, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writePEM(t, f.cert, "CERTIFICATE", cert.Raw)
-	writePEM(t, f.key, "PRIVATE KEY", der)
-	writePEM(t, f.ca, "CERTIFICATE", a.cert.Raw)
+	writePEM(t, f.Cert, "CERTIFICATE", cert.Raw)
+	writePEM(t, f.Key, "PRIVATE KEY", der)
+	writePEM(t, f.CA, "CERTIFICATE", a.cert.Raw)
 }
 
 func writePEM(t *testing.T, name, kind string, der []byte) {

@@ -1,4 +1,4 @@
-package main
+package certificates
 
 import (
 	"crypto/sha256"
@@ -6,58 +6,72 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
-// tlsIdentity is one block tls at work: what its files said when they were
+// identity is one block tls at work: what its files said when they were
 // last right. Connections ask it anew for each handshake, so a new
 // certificate needs no restart and drops no session.
-type tlsIdentity struct {
+type identity struct {
 	// block is the path of the block around it: listen, admin or master.a.
 	block string
 	// host is the host of the master's address; empty for a listener.
 	host string
 
-	now atomic.Pointer[tlsState] // never nil after load
+	now atomic.Pointer[state] // never nil after load
 
-	// The rest belongs to the certificates that hold it.
-	files tlsFiles
+	// The rest belongs to the Store, under its lock.
+	files Files
 	seen  [sha256.Size]byte // of the last look, for changes that settle
 	tried [sha256.Size]byte // of the texts that were taken or refused last
 }
 
-// tlsState is what is in force.
-type tlsState struct {
-	tlsParts
+// state is what is in force.
+type state struct {
+	credentials
 	serverName string
 }
 
+// newIdentity is a block without what its files say.
+func newIdentity(block string, masters []quorum.Master) *identity {
+	i := &identity{block: block}
+	for _, m := range masters {
+		if block == MasterBlock(m.Name) {
+			i.host, _, _ = net.SplitHostPort(m.Address)
+		}
+	}
+	return i
+}
+
 // load takes what the files say now. On an error what was in force stays.
-func (i *tlsIdentity) load(files tlsFiles) error {
+func (i *identity) load(files Files) error {
 	texts, err := files.read()
 	sum := texts.sum()
 	i.seen, i.tried = sum, sum
 	if err != nil {
 		return err
 	}
-	parts, err := files.parse(texts)
+	parsed, err := files.parse(texts)
 	if err != nil {
 		return err
 	}
-	state := &tlsState{tlsParts: parts, serverName: files.serverName}
-	if state.serverName == "" {
-		state.serverName = i.host
+	next := &state{credentials: parsed, serverName: files.ServerName}
+	if next.serverName == "" {
+		next.serverName = i.host
 	}
 	i.files = files
-	i.now.Store(state)
+	i.now.Store(next)
 	return nil
 }
 
 // changed reports whether the files have other texts than those tried last, and
 // the same as at the last look: a certificate and its key are two files, and
 // between the two writes they do not fit.
-func (i *tlsIdentity) changed() bool {
+func (i *identity) changed() bool {
 	texts, _ := i.files.read() // what is missing is a change as well
 	sum := texts.sum()
 	settled := sum == i.seen
@@ -68,16 +82,16 @@ func (i *tlsIdentity) changed() bool {
 // fixed is new files with what only a start may change. The name is also
 // asked for at a connection's beginning. And whether certificates are asked of
 // clients is what may have opened the address, which stays open too.
-func (i *tlsIdentity) fixed(files tlsFiles) tlsFiles {
-	files.serverName = i.files.serverName
-	if (files.ca == "") != (i.files.ca == "") {
-		files.ca = i.files.ca
+func (i *identity) fixed(files Files) Files {
+	files.ServerName = i.files.ServerName
+	if (files.CA == "") != (i.files.CA == "") {
+		files.CA = i.files.CA
 	}
 	return files
 }
 
 // expiry is when the own certificate ends; zero without one.
-func (i *tlsIdentity) expiry() time.Time {
+func (i *identity) expiry() time.Time {
 	if cert := i.now.Load().cert; cert != nil {
 		return cert.Leaf.NotAfter
 	}
@@ -85,7 +99,7 @@ func (i *tlsIdentity) expiry() time.Time {
 }
 
 // server is the configuration of a listener. It changes with the files.
-func (i *tlsIdentity) server() *tls.Config {
+func (i *identity) server() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -94,7 +108,7 @@ func (i *tlsIdentity) server() *tls.Config {
 	}
 }
 
-func (s *tlsState) server() *tls.Config {
+func (s *state) server() *tls.Config {
 	c := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{*s.cert},
@@ -110,7 +124,7 @@ func (s *tlsState) server() *tls.Config {
 
 // client is the configuration for connections to a master. It changes with
 // the files.
-func (i *tlsIdentity) client() *tls.Config {
+func (i *identity) client() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ServerName: i.now.Load().serverName,
@@ -128,7 +142,7 @@ func (i *tlsIdentity) client() *tls.Config {
 }
 
 // verify is what Go does without InsecureSkipVerify.
-func (s *tlsState) verify(cs tls.ConnectionState) error {
+func (s *state) verify(cs tls.ConnectionState) error {
 	if len(cs.PeerCertificates) == 0 {
 		return errors.New("the master shows no certificate")
 	}

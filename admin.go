@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/status"
@@ -56,17 +57,17 @@ type admin struct {
 	open     atomic.Int64 // connections
 }
 
-func newAdmin(cfg adminConfig, masters masterSource, sessions sessionSource, certs certificateSource, facts []status.Fact,
+func newAdmin(cfg config.Admin, masters masterSource, sessions sessionSource, certs certificateSource, facts []status.Fact,
 	log hclog.Logger) *admin {
 	a := &admin{masters: masters}
-	lock := newBasicAuth(cfg.password, log)
+	lock := newBasicAuth(cfg.Password, log)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", lock.require(promhttp.HandlerFor(newRegistry(masters, sessions, certs),
 		promhttp.HandlerOpts{MaxRequestsInFlight: adminScrapes, Timeout: adminReadTime, ErrorLog: errorLog(log)})))
 	// Without a password these say yes or no, because probes seldom have one.
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { a.readyz(w, lock.admits(r)) })
-	if cfg.pprof {
+	if cfg.Pprof {
 		profiles(mux, lock)
 	}
 	a.page = status.New(masters, sessions, facts)

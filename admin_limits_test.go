@@ -5,12 +5,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/internal/config"
 )
 
 // TestAdminRequestsAreSmall: neither the head nor the body of a request takes
@@ -58,7 +58,7 @@ func (s *slowSource) Refused() map[string]uint64 {
 // come again.
 func TestScrapesAreFew(t *testing.T) {
 	source := &slowSource{threeMasters(), make(chan struct{}, adminScrapes), make(chan struct{})}
-	a := newAdmin(adminConfig{}, source, source, source, nil, hclog.NewNullLogger())
+	a := newAdmin(config.Admin{}, source, source, source, nil, hclog.NewNullLogger())
 	defer a.page.Stop()
 	scrape := func() int {
 		w := httptest.NewRecorder()
@@ -81,27 +81,5 @@ func TestScrapesAreFew(t *testing.T) {
 	}
 	if code := scrape(); code != http.StatusOK {
 		t.Errorf("afterwards: %d", code)
-	}
-}
-
-// TestFilesAreSmall: a file that is none of redlockd's, or never ends, is not
-// read to its end.
-func TestFilesAreSmall(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "big")
-	big := func(size int) string {
-		if err := os.WriteFile(name, []byte(strings.Repeat("#\n", size/2+1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	if _, _, err := loadConfig(big(maxConfigFile), ""); err == nil || !strings.Contains(err.Error(), "is longer than 1048576 bytes") {
-		t.Errorf("a long configuration: %v", err)
-	}
-	_, _, err := loadConfig(write(t, listening(`password_file = "`+big(maxPasswordFile)+`"`)), "")
-	if err == nil || !strings.Contains(said(t, err), "is longer than 65536 bytes") {
-		t.Errorf("a long password_file: %v", err)
-	}
-	if _, _, err := loadConfig("/dev/zero", ""); err == nil || !strings.Contains(err.Error(), "is longer than") {
-		t.Errorf("/dev/zero: %v", err)
 	}
 }

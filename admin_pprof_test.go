@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/internal/config"
 )
 
 // Profiles are off unless asked for, and need the password.
@@ -21,7 +23,7 @@ func TestProfiles(t *testing.T) {
 		{true, "p", http.StatusOK},
 	} {
 		source := threeMasters()
-		a := newAdmin(adminConfig{password: "p", pprof: tt.on}, source, source, source, nil, hclog.NewNullLogger())
+		a := newAdmin(config.Admin{Password: "p", Pprof: tt.on}, source, source, source, nil, hclog.NewNullLogger())
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap"} {
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			if tt.password != "" {

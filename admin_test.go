@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -65,7 +66,7 @@ func startAdmin(t *testing.T, password string, source *fixedSource) (*admin, str
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	a := newAdmin(adminConfig{password: password}, source, source, source, nil, log)
+	a := newAdmin(config.Admin{Password: password}, source, source, source, nil, log)
 	served := make(chan struct{})
 	go func() { defer close(served); a.serve(ln, log) }()
 	t.Cleanup(func() { a.stop(); <-served })

@@ -5,36 +5,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/status"
 )
 
 // facts is what the status page tells of the build and the configuration. No
 // secret is among it, and no file's name.
-func facts(cfg config) []status.Fact {
+func facts(cfg config.Config) []status.Fact {
 	users, secured := "no password", "plain"
-	if n := len(cfg.proxy.Users); n > 0 || len(cfg.proxy.Passwords) > 0 {
+	if n := len(cfg.Proxy.Users); n > 0 || len(cfg.Proxy.Passwords) > 0 {
 		users = "passwords, " + strconv.Itoa(n) + " users beside default"
 	}
-	if _, ok := cfg.tls["listen"]; ok {
+	if _, ok := cfg.TLS["listen"]; ok {
 		secured = "TLS"
 	}
 	deny := "nothing"
-	if len(cfg.commands.Deny) > 0 {
-		deny = strings.Join(cfg.commands.Deny, ", ")
+	if len(cfg.Commands.Deny) > 0 {
+		deny = strings.Join(cfg.Commands.Deny, ", ")
 	}
-	q := cfg.quorum
+	q := cfg.Quorum
 	return []status.Fact{
 		{Name: "version", Value: versionText()},
 		{Name: "runs on", Value: runtime.GOOS + " " + runtime.GOARCH + ", " + strconv.Itoa(runtime.GOMAXPROCS(0)) + " processors"},
-		{Name: "listens on", Value: cfg.proxy.Address + ", " + secured + ", " + users},
-		{Name: "masters", Value: strconv.Itoa(len(q.Masters)) + ", " + strconv.Itoa(majority(len(q.Masters))) + " must agree"},
+		{Name: "listens on", Value: cfg.Proxy.Address + ", " + secured + ", " + users},
+		{Name: "masters", Value: strconv.Itoa(len(q.Masters)) + ", " + strconv.Itoa(cfg.Majority()) + " must agree"},
 		{Name: "timeout", Value: q.Timeout.String()},
 		{Name: "retry_budget", Value: q.RetryBudget.String()},
 		{Name: "clock_drift", Value: strconv.FormatFloat(q.ClockDrift, 'g', -1, 64)},
 		{Name: "max_ttl", Value: q.MaxTTL.String()},
-		{Name: "no_expiry", Value: string(cfg.commands.NoExpiry)},
+		{Name: "no_expiry", Value: string(cfg.Commands.NoExpiry)},
 		{Name: "restart_quarantine", Value: strconv.FormatBool(q.RestartQuarantine)},
 		{Name: "denied commands", Value: deny},
-		{Name: "max_clients", Value: strconv.Itoa(cfg.proxy.MaxClients)},
+		{Name: "max_clients", Value: strconv.Itoa(cfg.Proxy.MaxClients)},
 	}
 }

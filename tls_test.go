@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/internal/certtest"
+	"github.com/redlockd/redlockd/internal/config"
 )
 
 // rig is a redlockd between clients and one real master, with TLS and
@@ -191,7 +192,7 @@ func TestHalfOpenTLSDoesNotHoldTheStop(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > defaultConfig().drain/2 {
+	if took := time.Since(began); took > config.Default().Drain/2 {
 		t.Errorf("the stop took %v", took)
 	}
 	if strings.Contains(r.out.String(), "cut off") {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -15,35 +15,35 @@ import (
 const maxPasswordFile = 64 << 10
 
 // user takes a block user of listen.
-func (d *decoder) user(cfg *config) inner {
+func (d *decoder) user(cfg *Config) inner {
 	return func(block *hcl.Block) {
 		u := proxy.User{Name: block.Labels[0]}
 		d.attributesAt(userBlock(u.Name), block, []setting{
-			{"password", passwords(&u.Passwords)},
-			{"password_file", passwordFile(&u.Passwords)},
-			{"keys", texts(&u.Keys)},
-			{"channels", texts(&u.Channels)},
-			{"operations", operations(&u.Operations)},
+			{"password", passwordsTo(&u.Passwords)},
+			{"password_file", passwordFileTo(&u.Passwords)},
+			{"keys", stringsTo(&u.Keys)},
+			{"channels", stringsTo(&u.Channels)},
+			{"operations", operationsTo(&u.Operations)},
 		}, nil, nil)
-		cfg.proxy.Users = append(cfg.proxy.Users, u)
+		cfg.Proxy.Users = append(cfg.Proxy.Users, u)
 	}
 }
 
 func userBlock(name string) string { return "listen.user." + name }
 
-// passwords is one password or several, any of which will do: so one can be
+// passwordsTo takes one password or several, any of which will do: so one can be
 // changed while clients still send the old one. An empty one is none.
-func passwords(to *[]string) func(cty.Value) string {
+func passwordsTo(to *[]string) func(cty.Value) string {
 	return func(v cty.Value) string {
 		var one string
-		if text(&one)(v) == "" {
+		if stringTo(&one)(v) == "" {
 			if one != "" {
 				*to = append(*to, one)
 			}
 			return ""
 		}
 		var list []string
-		if texts(&list)(v) != "" {
+		if stringsTo(&list)(v) != "" {
 			return "a string in quotes, or a list of them"
 		}
 		*to = append(*to, list...)
@@ -51,11 +51,11 @@ func passwords(to *[]string) func(cty.Value) string {
 	}
 }
 
-// passwordFile is the name of a file that has a password in each line.
-func passwordFile(to *[]string) func(cty.Value) string {
+// passwordFileTo takes the name of a file that has a password in each line.
+func passwordFileTo(to *[]string) func(cty.Value) string {
 	return func(v cty.Value) string {
 		var name string
-		if text(&name)(v) != "" {
+		if stringTo(&name)(v) != "" {
 			return "the name of a file in quotes"
 		}
 		source, err := readBounded(name, maxPasswordFile)
@@ -63,9 +63,9 @@ func passwordFile(to *[]string) func(cty.Value) string {
 			return "a file that can be read: " + err.Error()
 		}
 		found := false
-		for line := range strings.Lines(string(source)) {
-			if line = strings.TrimRight(line, "\r\n"); line != "" {
-				*to, found = append(*to, line), true
+		for password := range strings.Lines(string(source)) {
+			if password = strings.TrimRight(password, "\r\n"); password != "" {
+				*to, found = append(*to, password), true
 			}
 		}
 		if !found {
@@ -76,12 +76,12 @@ func passwordFile(to *[]string) func(cty.Value) string {
 	}
 }
 
-// operations is a list of names of operations.
-func operations(to *commands.Operations) func(cty.Value) string {
+// operationsTo takes a list of names of operations.
+func operationsTo(to *commands.Operations) func(cty.Value) string {
 	return func(v cty.Value) string {
 		var names []string
 		expected := `a list of some of "` + strings.Join(commands.OperationNames(), `", "`) + `"`
-		if texts(&names)(v) != "" {
+		if stringsTo(&names)(v) != "" {
 			return expected
 		}
 		for _, name := range names {

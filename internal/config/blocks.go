@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 // file decodes the whole file into cfg, which holds the defaults.
-func (d *decoder) file(body hcl.Body, cfg *config) {
+func (d *decoder) file(body hcl.Body, cfg *Config) {
 	content := d.content(body, &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "listen"},
 		{Type: "quorum"},
@@ -31,7 +31,7 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 		case "quorum":
 			d.quorum(block, cfg)
 		case "master":
-			cfg.quorum.Masters = append(cfg.quorum.Masters, d.master(block, cfg))
+			cfg.Quorum.Masters = append(cfg.Quorum.Masters, d.master(block, cfg))
 		case "log":
 			d.log(block, cfg)
 		case "admin":
@@ -40,40 +40,40 @@ func (d *decoder) file(body hcl.Body, cfg *config) {
 	}
 }
 
-func (d *decoder) listen(block *hcl.Block, cfg *config) {
-	p := &cfg.proxy
+func (d *decoder) listen(block *hcl.Block, cfg *Config) {
+	p := &cfg.Proxy
 	d.attributes(block, []setting{
-		{"address", text(&p.Address)},
-		{"password", passwords(&p.Passwords)},
-		{"password_file", passwordFile(&p.Passwords)},
-		{"max_clients", integer(&p.MaxClients)},
-		{"max_pending", integer(&p.MaxPending)},
-		{"max_memory", integer(&p.MaxMemory)},
-		{"max_command_bytes", integer(&p.MaxCommandBytes)},
-		{"max_arguments", integer(&p.MaxArguments)},
-		{"max_key_bytes", integer(&p.MaxKeyBytes)},
-		{"max_token_bytes", integer(&p.MaxTokenBytes)},
-		{"max_pipeline", integer(&p.MaxPipeline)},
-		{"idle_timeout", duration(&p.IdleTimeout)},
-		{"login_timeout", duration(&p.LoginTimeout)},
-		{"write_timeout", duration(&p.WriteTimeout)},
-		{"slowlog_slower_than", duration(&p.SlowerThan)},
-		{"drain", duration(&cfg.drain)},
+		{"address", stringTo(&p.Address)},
+		{"password", passwordsTo(&p.Passwords)},
+		{"password_file", passwordFileTo(&p.Passwords)},
+		{"max_clients", intTo(&p.MaxClients)},
+		{"max_pending", intTo(&p.MaxPending)},
+		{"max_memory", intTo(&p.MaxMemory)},
+		{"max_command_bytes", intTo(&p.MaxCommandBytes)},
+		{"max_arguments", intTo(&p.MaxArguments)},
+		{"max_key_bytes", intTo(&p.MaxKeyBytes)},
+		{"max_token_bytes", intTo(&p.MaxTokenBytes)},
+		{"max_pipeline", intTo(&p.MaxPipeline)},
+		{"idle_timeout", durationTo(&p.IdleTimeout)},
+		{"login_timeout", durationTo(&p.LoginTimeout)},
+		{"write_timeout", durationTo(&p.WriteTimeout)},
+		{"slowlog_slower_than", durationTo(&p.SlowerThan)},
+		{"drain", durationTo(&cfg.Drain)},
 	}, nil, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
 }
 
-func (d *decoder) quorum(block *hcl.Block, cfg *config) {
-	q, c := &cfg.quorum, &cfg.commands
+func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
+	q, c := &cfg.Quorum, &cfg.Commands
 	noExpiry := string(c.NoExpiry)
 	d.attributes(block, []setting{
-		{"timeout", duration(&q.Timeout)},
-		{"clock_drift", number(&q.ClockDrift)},
-		{"max_ttl", duration(&q.MaxTTL)},
-		{"retry_budget", duration(&q.RetryBudget)},
-		{"no_expiry", oneOf(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
-		{"restart_quarantine", boolean(&q.RestartQuarantine)},
-		{"handover", duration(&q.Handover)},
-		{"deny", texts(&c.Deny)},
+		{"timeout", durationTo(&q.Timeout)},
+		{"clock_drift", floatTo(&q.ClockDrift)},
+		{"max_ttl", durationTo(&q.MaxTTL)},
+		{"retry_budget", durationTo(&q.RetryBudget)},
+		{"no_expiry", oneOfTo(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
+		{"restart_quarantine", boolTo(&q.RestartQuarantine)},
+		{"handover", durationTo(&q.Handover)},
+		{"deny", stringsTo(&c.Deny)},
 	}, nil, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
 	// Two packages look at it: commands refuses a greater one, quorum waits for
@@ -81,14 +81,14 @@ func (d *decoder) quorum(block *hcl.Block, cfg *config) {
 	c.MaxTTL = q.MaxTTL
 }
 
-func (d *decoder) master(block *hcl.Block, cfg *config) quorum.Master {
+func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 	m := quorum.Master{Name: block.Labels[0]}
 	d.attributes(block, []setting{
-		{"address", text(&m.Address)},
-		{"username", text(&m.Username)},
-		{"password", text(&m.Password)},
-		{"required", boolean(&m.Required)},
-		{"allow_eviction", boolean(&m.AllowEviction)},
+		{"address", stringTo(&m.Address)},
+		{"username", stringTo(&m.Username)},
+		{"password", stringTo(&m.Password)},
+		{"required", boolTo(&m.Required)},
+		{"allow_eviction", boolTo(&m.AllowEviction)},
 	}, nil, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
 	// Checked here and not with the rest: two masters may have one name, and
 	// each problem belongs to its own line.
@@ -107,48 +107,48 @@ func (d *decoder) master(block *hcl.Block, cfg *config) quorum.Master {
 	return m
 }
 
-func (d *decoder) log(block *hcl.Block, cfg *config) {
+func (d *decoder) log(block *hcl.Block, cfg *Config) {
 	d.attributes(block, []setting{
-		{"level", oneOf(&cfg.log.level, "trace", "debug", "info", "warn", "error")},
-		{"json", boolean(&cfg.log.json)},
+		{"level", oneOfTo(&cfg.Log.Level, "trace", "debug", "info", "warn", "error")},
+		{"json", boolTo(&cfg.Log.JSON)},
 	}, nil, nil)
 }
 
-func (d *decoder) admin(block *hcl.Block, cfg *config) {
-	a := &adminConfig{address: adminAddress}
-	cfg.admin = a
+func (d *decoder) admin(block *hcl.Block, cfg *Config) {
+	a := &Admin{Address: defaultAdminAddress}
+	cfg.Admin = a
 	d.attributes(block, []setting{
-		{"address", text(&a.address)},
-		{"password", text(&a.password)},
-		{"pprof", boolean(&a.pprof)},
+		{"address", stringTo(&a.Address)},
+		{"password", stringTo(&a.Password)},
+		{"pprof", boolTo(&a.Pprof)},
 	}, nil, d.listenerTLS("admin", cfg))
 }
 
 // listenerTLS takes the block tls of a block that is listened on.
-func (d *decoder) listenerTLS(path string, cfg *config) map[string]inner {
+func (d *decoder) listenerTLS(path string, cfg *Config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
 		var f certificates.Files
 		d.attributesAt(path+".tls", block, []setting{
-			{"cert", text(&f.Cert)},
-			{"key", text(&f.Key)},
-			{"client_ca", text(&f.CA)},
+			{"cert", stringTo(&f.Cert)},
+			{"key", stringTo(&f.Key)},
+			{"client_ca", stringTo(&f.CA)},
 		}, nil, nil)
-		cfg.tls[path] = f
+		cfg.TLS[path] = f
 		d.tlsFiles(block, f, true)
 	}}
 }
 
 // masterTLS takes the block tls of a master.
-func (d *decoder) masterTLS(path string, cfg *config) map[string]inner {
+func (d *decoder) masterTLS(path string, cfg *Config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
 		var f certificates.Files
 		d.attributesAt(path+".tls", block, []setting{
-			{"ca", text(&f.CA)},
-			{"cert", text(&f.Cert)},
-			{"key", text(&f.Key)},
-			{"server_name", text(&f.ServerName)},
+			{"ca", stringTo(&f.CA)},
+			{"cert", stringTo(&f.Cert)},
+			{"key", stringTo(&f.Key)},
+			{"server_name", stringTo(&f.ServerName)},
 		}, nil, nil)
-		cfg.tls[path] = f
+		cfg.TLS[path] = f
 		d.tlsFiles(block, f, false)
 	}}
 }

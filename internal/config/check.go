@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -16,41 +16,41 @@ import (
 
 // replaceAddress lets -listen win over the file. From then on a problem of
 // the address has no line.
-func (d *decoder) replaceAddress(cfg *config, listen string) {
-	cfg.proxy.Address = listen
+func (d *decoder) replaceAddress(cfg *Config, listen string) {
+	cfg.Proxy.Address = listen
 	delete(d.ranges, "listen.address")
 }
 
 // check looks at the values: each package at its own, and then the relations
 // that no package sees alone.
-func (d *decoder) check(cfg config) {
-	d.part("listen", cfg.proxy.Validate())
-	d.part("quorum", cfg.quorum.Validate())
+func (d *decoder) check(cfg Config) {
+	d.part("listen", cfg.Proxy.Validate())
+	d.part("quorum", cfg.Quorum.Validate())
 	// max_ttl is the same value in both packages, and is complained of once.
-	cfg.commands.MaxTTL = commands.DefaultConfig().MaxTTL
-	d.part("quorum", cfg.commands.Validate())
-	if problem := addressProblem(cfg.proxy.Address, 0); problem != "" {
+	cfg.Commands.MaxTTL = commands.DefaultConfig().MaxTTL
+	d.part("quorum", cfg.Commands.Validate())
+	if problem := addressProblem(cfg.Proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
-	} else if open(cfg.proxy) && !onThisHost(cfg.proxy.Address) {
-		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.proxy.Address))
+	} else if open(cfg.Proxy) && !onThisHost(cfg.Proxy.Address) {
+		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.Proxy.Address))
 	}
 	d.checkAdmin(cfg)
-	q := cfg.quorum
+	q := cfg.Quorum
 	if 2*q.Timeout > q.MaxTTL {
 		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
 			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: a lock could expire while it is being acquired.", q.Timeout, q.MaxTTL))
 	}
-	if longest := q.Timeout + q.RetryBudget; cfg.drain < longest {
+	if longest := q.Timeout + q.RetryBudget; cfg.Drain < longest {
 		d.wrong("listen.drain", "Relation between settings", fmt.Sprintf(
-			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.drain, longest))
+			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.Drain, longest))
 	}
 }
 
 // wrong adds a problem of the setting, at its line if it has one, else at its
 // block's, else at the file's end.
-func (d *decoder) wrong(setting, summary, detail string) {
-	block, _, _ := strings.Cut(setting, ".")
-	d.add(d.at(setting, d.at(block, d.end)), summary, detail)
+func (d *decoder) wrong(name, summary, detail string) {
+	block, _, _ := strings.Cut(name, ".")
+	d.add(d.at(name, d.at(block, d.end)), summary, detail)
 }
 
 // part adds what a package says of its part, which is one error or several
@@ -108,15 +108,15 @@ func addressProblem(address string, leastPort int) string {
 
 // checkAdmin looks at the admin address. It tells less than a client may do,
 // so a client certificate will do as well as a password.
-func (d *decoder) checkAdmin(cfg config) {
-	a := cfg.admin
+func (d *decoder) checkAdmin(cfg Config) {
+	a := cfg.Admin
 	if a == nil {
 		return
 	}
-	if problem := addressProblem(a.address, 0); problem != "" {
+	if problem := addressProblem(a.Address, 0); problem != "" {
 		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
-	} else if a.password == "" && cfg.tls["admin"].CA == "" && !onThisHost(a.address) {
-		d.wrong("admin.address", "Password required", protectedMode("admin", a.address))
+	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
+		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address))
 	}
 }
 
@@ -138,19 +138,19 @@ func protectedMode(block, address string) string {
 }
 
 // warnings says what works but is seldom meant.
-func warnings(cfg config) []string {
+func warnings(cfg Config) []string {
 	var said []string
-	if n := len(cfg.quorum.Masters); n%2 == 0 {
+	if n := len(cfg.Quorum.Masters); n%2 == 0 {
 		said = append(said, fmt.Sprintf("%d masters can lose %d, as %d can: an odd number is better", n, (n-1)/2, n-1))
 	}
-	if n := len(cfg.quorum.Masters); n <= 2 {
+	if n := len(cfg.Quorum.Masters); n <= 2 {
 		said = append(said, fmt.Sprintf("with %d masters no lock can be taken while their list is changed", n))
 	}
-	if !cfg.quorum.RestartQuarantine {
+	if !cfg.Quorum.RestartQuarantine {
 		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
 	}
-	for _, block := range cfg.tls.Names() {
-		if ends := cfg.tls[block].Expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
+	for _, block := range cfg.TLS.Names() {
+		if ends := cfg.TLS[block].Expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
 			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, ends.UTC().Format(time.RFC3339)))
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -30,7 +30,7 @@ func TestWrongUsers(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := loadConfig(write(t, listening(test.listen)), "")
+			_, _, err := Load(write(t, listening(test.listen)), "")
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -49,19 +49,19 @@ func TestPasswordFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("one two \r\n\nthree"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := loadConfig(write(t, listening(`password_file = "`+name+`"`)), "0.0.0.0:0")
+	cfg, _, err := Load(write(t, listening(`password_file = "`+name+`"`)), "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	if want := []string{"one two ", "three"}; !slices.Equal(cfg.proxy.Passwords, want) {
-		t.Errorf("got %q, want %q", cfg.proxy.Passwords, want)
+	if want := []string{"one two ", "three"}; !slices.Equal(cfg.Proxy.Passwords, want) {
+		t.Errorf("got %q, want %q", cfg.Proxy.Passwords, want)
 	}
 }
 
 // Users are passwords too: with them any address will do.
 func TestUsersOpenTheAddress(t *testing.T) {
 	file := listening("user \"u\" {\n password = \"p\"\n keys = [\"k\"]\n operations = [\"read\"]\n}")
-	if _, _, err := loadConfig(write(t, file), "0.0.0.0:0"); err != nil {
+	if _, _, err := Load(write(t, file), "0.0.0.0:0"); err != nil {
 		t.Error(said(t, err))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -23,19 +23,19 @@ func FuzzConfig(f *testing.F) {
 		}
 		watchdog := time.AfterFunc(10*time.Second, func() { panic("does not end: " + source) })
 		defer watchdog.Stop()
-		cfg, _, err := decodeConfig("fuzz.hcl", []byte(source), "")
+		cfg, _, err := decode("fuzz.hcl", []byte(source), "")
 		var out bytes.Buffer
-		var wrong *configError
+		var wrong *Error
 		switch {
 		case err == nil:
-			if names := differences(cfg, cfg); len(names) > 0 {
+			if names := NeedsRestart(cfg, cfg); len(names) > 0 {
 				t.Errorf("differs from itself in %q", names)
 			}
-			if err := printCheck(&out, "fuzz.hcl", cfg, nil); err != nil {
+			if err := cfg.WriteSummary(&out, "fuzz.hcl", nil); err != nil {
 				t.Error(err)
 			}
 		case errors.As(err, &wrong):
-			wrong.print(&out)
+			wrong.Print(&out)
 		default:
 			t.Errorf("neither right nor wrong: %v", err)
 		}

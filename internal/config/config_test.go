@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -37,30 +37,30 @@ func write(t *testing.T, text string) string {
 // spaces since the printer wraps lines.
 func said(t *testing.T, err error) string {
 	t.Helper()
-	var file *configError
+	var file *Error
 	if !errors.As(err, &file) {
-		t.Fatalf("error is %v, want a configError", err)
+		t.Fatalf("error is %v, want an *Error", err)
 	}
 	var out bytes.Buffer
-	file.print(&out)
+	file.Print(&out)
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
 func TestSampleIsTheDefaults(t *testing.T) {
-	got, warned, err := loadConfig("config.hcl", "")
+	got, warned, err := Load("../../config.hcl", "")
 	if err != nil {
 		t.Fatalf("config.hcl: %s", said(t, err))
 	}
 	if len(warned) > 0 {
 		t.Errorf("config.hcl is warned about: %q", warned)
 	}
-	if n := len(got.quorum.Masters); n != 5 {
+	if n := len(got.Quorum.Masters); n != 5 {
 		t.Errorf("config.hcl has %d masters, want 5", n)
 	}
-	want := defaultConfig()
-	want.quorum.Masters = got.quorum.Masters
-	if len(got.commands.Deny) == 0 {
-		got.commands.Deny = want.commands.Deny
+	want := Default()
+	want.Quorum.Masters = got.Quorum.Masters
+	if len(got.Commands.Deny) == 0 {
+		got.Commands.Deny = want.Commands.Deny
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("config.hcl differs from the defaults:\n got %+v\nwant %+v", got, want)
@@ -69,7 +69,7 @@ func TestSampleIsTheDefaults(t *testing.T) {
 
 // TestSampleShowsEverySetting takes the settings of a file that sets all.
 func TestSampleShowsEverySetting(t *testing.T) {
-	sample, err := os.ReadFile("config.hcl")
+	sample, err := os.ReadFile("../../config.hcl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,34 +161,34 @@ func setEverything(t *testing.T) certtest.Files {
 
 func TestEverySettingArrives(t *testing.T) {
 	files := setEverything(t)
-	got, warned, err := loadConfig(write(t, everything), "")
+	got, warned, err := Load(write(t, everything), "")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	want := defaultConfig()
-	want.proxy.Address, want.proxy.Passwords = "0.0.0.0:7777", []string{"secret"}
-	want.proxy.MaxClients, want.proxy.MaxCommandBytes = 1, 2048
-	want.proxy.MaxArguments, want.proxy.MaxPipeline = 33, 4
-	want.proxy.MaxPending, want.proxy.MaxMemory = 5, 1048577
-	want.proxy.MaxKeyBytes, want.proxy.MaxTokenBytes = 6, 7
-	want.proxy.Users = []proxy.User{{Name: "orders", Passwords: []string{"a", "secret"}, Keys: []string{"locks:orders:*"},
+	want := Default()
+	want.Proxy.Address, want.Proxy.Passwords = "0.0.0.0:7777", []string{"secret"}
+	want.Proxy.MaxClients, want.Proxy.MaxCommandBytes = 1, 2048
+	want.Proxy.MaxArguments, want.Proxy.MaxPipeline = 33, 4
+	want.Proxy.MaxPending, want.Proxy.MaxMemory = 5, 1048577
+	want.Proxy.MaxKeyBytes, want.Proxy.MaxTokenBytes = 6, 7
+	want.Proxy.Users = []proxy.User{{Name: "orders", Passwords: []string{"a", "secret"}, Keys: []string{"locks:orders:*"},
 		Channels: []string{"c*"}, Operations: commands.MayAcquire | commands.MayRead}}
-	want.proxy.IdleTimeout, want.proxy.LoginTimeout = 5*time.Second, 6*time.Second
-	want.proxy.WriteTimeout, want.drain = 7*time.Second, 8*time.Second
-	want.proxy.SlowerThan = 9 * time.Second
-	want.quorum.Timeout, want.quorum.ClockDrift = 9*time.Millisecond, 0.05
-	want.quorum.MaxTTL, want.commands.MaxTTL = 11*time.Second, 11*time.Second
-	want.quorum.RetryBudget, want.quorum.RestartQuarantine = 12*time.Millisecond, false
-	want.quorum.Handover = 13 * time.Second
-	want.commands.NoExpiry, want.commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
-	want.quorum.Masters = []quorum.Master{
+	want.Proxy.IdleTimeout, want.Proxy.LoginTimeout = 5*time.Second, 6*time.Second
+	want.Proxy.WriteTimeout, want.Drain = 7*time.Second, 8*time.Second
+	want.Proxy.SlowerThan = 9 * time.Second
+	want.Quorum.Timeout, want.Quorum.ClockDrift = 9*time.Millisecond, 0.05
+	want.Quorum.MaxTTL, want.Commands.MaxTTL = 11*time.Second, 11*time.Second
+	want.Quorum.RetryBudget, want.Quorum.RestartQuarantine = 12*time.Millisecond, false
+	want.Quorum.Handover = 13 * time.Second
+	want.Commands.NoExpiry, want.Commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
+	want.Quorum.Masters = []quorum.Master{
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
 	}
-	want.log = logConfig{level: "debug", json: true}
-	want.admin = &adminConfig{address: "0.0.0.0:7778", password: "q", pprof: true}
-	want.tls["listen"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA}
-	want.tls["admin"] = certificates.Files{Cert: files.Cert, Key: files.Key}
-	want.tls["master.x"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA, ServerName: "locks.example"}
+	want.Log = Log{Level: "debug", JSON: true}
+	want.Admin = &Admin{Address: "0.0.0.0:7778", Password: "q", Pprof: true}
+	want.TLS["listen"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA}
+	want.TLS["admin"] = certificates.Files{Cert: files.Cert, Key: files.Key}
+	want.TLS["master.x"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA, ServerName: "locks.example"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
@@ -245,7 +245,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := loadConfig(write(t, test.file), "")
+			_, _, err := Load(write(t, test.file), "")
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -269,7 +269,7 @@ func TestOneProblemIsSaidOnce(t *testing.T) {
 		"quorum {\n max_ttl = \"25h\"\n}" + masters,
 		"listen {\n address = \"x\"\n}" + masters,
 	} {
-		_, _, err := loadConfig(write(t, file), "")
+		_, _, err := Load(write(t, file), "")
 		if got := said(t, err); strings.Count(got, "Error:") != 1 {
 			t.Errorf("%q gives not one problem:\n%s", file, got)
 		}
@@ -278,15 +278,15 @@ func TestOneProblemIsSaidOnce(t *testing.T) {
 
 func TestListenFlagWins(t *testing.T) {
 	name := write(t, "listen {\n address = \"0.0.0.0:6380\"\n}"+masters)
-	cfg, _, err := loadConfig(name, "127.0.0.1:7000")
+	cfg, _, err := Load(name, "127.0.0.1:7000")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	if cfg.proxy.Address != "127.0.0.1:7000" {
-		t.Errorf("address is %s, want the flag's", cfg.proxy.Address)
+	if cfg.Proxy.Address != "127.0.0.1:7000" {
+		t.Errorf("address is %s, want the flag's", cfg.Proxy.Address)
 	}
 	name = write(t, "listen {\n address = \"127.0.0.1:6380\"\n}"+masters)
-	if _, _, err = loadConfig(name, "0.0.0.0:7000"); err == nil {
+	if _, _, err = Load(name, "0.0.0.0:7000"); err == nil {
 		t.Fatal("a flag may leave loopback without a password")
 	}
 	if got := said(t, err); !strings.Contains(got, "0.0.0.0:7000") {
@@ -295,7 +295,7 @@ func TestListenFlagWins(t *testing.T) {
 }
 
 func TestEvenNumberIsWarnedAbout(t *testing.T) { // V12
-	_, warned, err := loadConfig(write(t, masters+`master "d" { address = "10.0.0.4:6379" }`), "")
+	_, warned, err := Load(write(t, masters+`master "d" { address = "10.0.0.4:6379" }`), "")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
@@ -306,7 +306,29 @@ func TestEvenNumberIsWarnedAbout(t *testing.T) { // V12
 
 func TestPasswordOpensTheAddress(t *testing.T) {
 	name := write(t, "listen {\n address = \":0\"\n password = \"p\"\n}"+masters)
-	if _, _, err := loadConfig(name, ""); err != nil {
+	if _, _, err := Load(name, ""); err != nil {
 		t.Errorf("refused: %s", said(t, err))
+	}
+}
+
+// TestFilesAreSmall: a file that is none of redlockd's, or never ends, is not
+// read to its end.
+func TestFilesAreSmall(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "big")
+	big := func(size int) string {
+		if err := os.WriteFile(name, []byte(strings.Repeat("#\n", size/2+1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	if _, _, err := Load(big(maxFile), ""); err == nil || !strings.Contains(err.Error(), "is longer than 1048576 bytes") {
+		t.Errorf("a long configuration: %v", err)
+	}
+	_, _, err := Load(write(t, listening(`password_file = "`+big(maxPasswordFile)+`"`)), "")
+	if err == nil || !strings.Contains(said(t, err), "is longer than 65536 bytes") {
+		t.Errorf("a long password_file: %v", err)
+	}
+	if _, _, err := Load("/dev/zero", ""); err == nil || !strings.Contains(err.Error(), "is longer than") {
+		t.Errorf("/dev/zero: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := loadConfig(write(t, test.file), "")
+			_, _, err := Load(write(t, test.file), "")
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -61,15 +61,15 @@ func TestAdminThatMayBeReached(t *testing.T) {
 		"password":           "admin {\n address = \":0\"\n password = \"p\"\n}",
 		"client certificate": fmt.Sprintf("admin {\n address = \":0\"\n tls {\n cert = %q\n key = %q\n client_ca = %q\n}\n}", f.Cert, f.Key, f.CA),
 	} {
-		cfg, _, err := loadConfig(write(t, file+masters), "")
+		cfg, _, err := Load(write(t, file+masters), "")
 		if err != nil {
 			t.Errorf("%s: %s", name, said(t, err))
-		} else if cfg.admin == nil {
+		} else if cfg.Admin == nil {
 			t.Errorf("%s: there is no admin address", name)
 		}
 	}
-	if cfg, _, err := loadConfig(write(t, masters), ""); err != nil || cfg.admin != nil {
-		t.Errorf("without the block: error %v, admin %v, want neither", err, cfg.admin)
+	if cfg, _, err := Load(write(t, masters), ""); err != nil || cfg.Admin != nil {
+		t.Errorf("without the block: error %v, admin %v, want neither", err, cfg.Admin)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
 	ca.Life = certificateNotice - 1
 	f := ca.Files(t, "locks")
 	file := fmt.Sprintf("listen {\n tls {\n cert = %q\n key = %q\n}\n}%s", f.Cert, f.Key, masters)
-	_, warned, err := loadConfig(write(t, file), "")
+	_, warned, err := Load(write(t, file), "")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}

@@ -16,7 +16,8 @@ const module = "github.com/redlockd/redlockd"
 // uses says which packages a package may import: the way of a command is a straight
 // line, and none calls back up. The name is the folder; "" is the program.
 var uses = map[string][]string{
-	"":                      {"internal/certificates", "internal/certtest", "internal/config", "status", "proxy", "commands", "quorum"},
+	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
+	"internal/admin":        {"internal/config", "status", "proxy", "quorum"},
 	"internal/config":       {"internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
@@ -44,10 +45,10 @@ var homes = map[string][]string{
 	"github.com/yuin/gopher-lua":        {"commands/script", "tests"},
 	"github.com/zeebo/xxh3":             {"commands/script"},
 	"github.com/hashicorp/hcl":          {"internal/config"},
-	"github.com/prometheus":             {""},
+	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy"},
-	"github.com/hashicorp/go-hclog":     {"", "internal/certificates", "proxy", "quorum", "tests"},
+	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
@@ -163,8 +164,12 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/quorum", "github.com/alicebob/miniredis/v2"},
 		{"", "github.com/redis/go-redis/v9"},
 		{"", "github.com/hashicorp/hcl/v2"},
+		{"", "github.com/prometheus/client_golang/prometheus"},
 		{"/proxy", "github.com/Shopify/toxiproxy/v2"},
+		{"/internal/admin", module},
+		{"/internal/admin", module + "/internal/certificates"},
 		{"/internal/config", module},
+		{"/internal/config", module + "/internal/admin"},
 		{"/internal/config", module + "/internal/certtest"},
 		{"/internal/certificates", module + "/internal/config"},
 		{"/proxy", module + "/internal/certificates"},

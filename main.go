@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/quorum"
@@ -55,7 +56,11 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintln(stdout, "redlockd", versionText())
 		return err
 	case opt.health != "":
-		return askHealth(ctx, opt.health, stdout)
+		address, err := healthURL(opt.health)
+		if err != nil {
+			return err
+		}
+		return admin.AskHealth(ctx, address, stdout)
 	case opt.dev:
 		cfg, err := config.Dev(opt.listen)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
@@ -50,7 +51,7 @@ type process struct {
 	certs  *certificates.Store
 	q      *quorum.Quorum
 	server *proxy.Server
-	admin  *admin // nil without a block admin
+	admin  *admin.Server // nil without a block admin
 }
 
 // serve puts the packages together, serves until ctx is over, and stops. again
@@ -86,8 +87,9 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *relo
 	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.Quorum.Masters),
 		"quorum", cfg.Majority(), "version", shortVersion())
 	if adminLn != nil {
-		p.admin = newAdmin(*cfg.Admin, q, p.server, certs, facts(cfg), log.Named("admin"))
-		go p.admin.serve(adminLn, log)
+		build := admin.Build{Version: shortVersion(), Details: versionText()}
+		p.admin = admin.New(cfg, build, q, p.server, certs, log.Named("admin"))
+		go p.admin.Serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
 	}
 	err = p.watch(ctx, served, again)
@@ -161,7 +163,7 @@ func (p *process) stop() {
 	// Before anything ends, so that whoever asks /readyz sends no more
 	// clients here.
 	if p.admin != nil {
-		p.admin.stopping.Store(true)
+		p.admin.Stopping()
 	}
 	// The signal's context is over; the stop has times of its own.
 	draining, cancel := context.WithTimeout(context.Background(), p.cfg.Drain)
@@ -182,7 +184,7 @@ func (p *process) stop() {
 	// The admin address last, because until here it tells how the stop goes,
 	// and a scrape may still fetch the last numbers.
 	if p.admin != nil {
-		p.admin.stop()
+		p.admin.Stop()
 	}
 	p.log.Info("stopped")
 }

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/status"
 )
 
 // fixedSource is masters and clients that do not change.
@@ -29,7 +30,7 @@ type fixedSource struct {
 
 func (f *fixedSource) Status() quorum.Status { return f.status }
 func (f *fixedSource) Expiries() map[string]time.Time {
-	return nil
+	return map[string]time.Time{"listen": time.Unix(1<<31, 0)}
 }
 func (f *fixedSource) Clients() int { return 7 }
 func (f *fixedSource) Blocked() int { return 4 }
@@ -58,18 +59,27 @@ func threeMasters() *fixedSource {
 	}
 }
 
+// newServer has this block admin and tells of the source.
+func newServer(cfg config.Admin, source interface {
+	status.Masters
+	Sessions
+	Certificates
+}) *Server {
+	return New(config.Config{Admin: &cfg}, Build{}, source, source, source, hclog.NewNullLogger())
+}
+
 // startAdmin serves on a free port until the test ends, and returns the URL.
-func startAdmin(t *testing.T, password string, source *fixedSource) (*admin, string) {
+func startAdmin(t *testing.T, password string, source *fixedSource) (*Server, string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := hclog.NewNullLogger()
-	a := newAdmin(config.Admin{Password: password}, source, source, source, nil, log)
+	a := newServer(config.Admin{Password: password}, source)
 	served := make(chan struct{})
-	go func() { defer close(served); a.serve(ln, log) }()
-	t.Cleanup(func() { a.stop(); <-served })
+	go func() { defer close(served); a.Serve(ln, log) }()
+	t.Cleanup(func() { a.Stop(); <-served })
 	return a, "http://" + ln.Addr().String()
 }
 
@@ -119,6 +129,7 @@ func TestMetrics(t *testing.T) {
 		`redlockd_master_votes_total{master="a",vote="counted"} 31`, `redlockd_master_votes_total{master="a",vote="spare"} 32`,
 		`redlockd_master_votes_total{master="a",vote="silent"} 33`,
 		`redlockd_operations_under_way 3`, `redlockd_operations_waiting 2`, `redlockd_blocked_sessions 4`, `redlockd_held_locks 5`,
+		`redlockd_certificate_expiry_timestamp_seconds{block="listen"} 2.147483648e+09`,
 		`redlockd_build_info{goversion="go1.`, `go_goroutines `,
 	} {
 		if !strings.Contains(body, "\n"+want) {
@@ -152,7 +163,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	expect("/readyz", "secret", 503, "not ready: 0 of 1 masters vote, 2 needed: the clocks of a majority jumped together, or this redlockd stood still")
 	source.status.Voting, source.status.Ready = 2, true
 	expect("/readyz", "", 200, "ready")
-	a.stopping.Store(true)
+	a.Stopping()
 	expect("/readyz", "", 503, "stopping")
 	expect("/healthz", "", 200, "alive")
 }
@@ -192,7 +203,7 @@ func TestAdminConnectionsAreFew(t *testing.T) {
 		return err
 	}
 	var open []net.Conn
-	for range adminConnections {
+	for range maxConnections {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

@@ -1,19 +1,33 @@
-package main
+package admin
 
 import (
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/status"
 )
 
+// Sessions tells of the clients; it is the proxy's server.
+type Sessions interface {
+	status.Clients
+	Clients() int
+	Refused() map[string]uint64
+	Defences() proxy.Defences
+}
+
+// Certificates tells when certificates end, by the blocks they are for.
+type Certificates interface{ Expiries() map[string]time.Time }
+
 // newRegistry has everything that /metrics tells, and nothing global.
-func newRegistry(masters masterSource, sessions sessionSource, certs certificateSource) *prometheus.Registry {
+func newRegistry(version string, masters status.Masters, sessions Sessions, certs Certificates) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(&metrics{masters, sessions, certs}, collectors.NewGoCollector(),
+	r.MustRegister(&metrics{version, masters, sessions, certs}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -21,9 +35,10 @@ func newRegistry(masters masterSource, sessions sessionSource, certs certificate
 // metrics reads the packages' own counters when it is scraped, so that counting
 // costs the locks nothing and there is one truth for INFO and for Prometheus.
 type metrics struct {
-	masters  masterSource
-	sessions sessionSource
-	certs    certificateSource
+	version  string
+	masters  status.Masters
+	sessions Sessions
+	certs    Certificates
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -117,7 +132,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for block, ends := range m.certs.Expiries() {
 		gauge(expiryDesc, float64(ends.Unix()), block)
 	}
-	gauge(buildDesc, 1, shortVersion(), runtime.Version())
+	gauge(buildDesc, 1, m.version, runtime.Version())
 }
 
 func collectMaster(gauge func(*prometheus.Desc, float64, ...string), m quorum.MasterStatus) {

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"runtime"
@@ -9,9 +9,17 @@ import (
 	"github.com/redlockd/redlockd/status"
 )
 
+// Build is what this redlockd was built from.
+type Build struct {
+	// Version is short, for a metric's label.
+	Version string
+	// Details has the version and all else that is known, for people.
+	Details string
+}
+
 // facts is what the status page tells of the build and the configuration. No
 // secret is among it, and no file's name.
-func facts(cfg config.Config) []status.Fact {
+func facts(cfg config.Config, build Build) []status.Fact {
 	users, secured := "no password", "plain"
 	if n := len(cfg.Proxy.Users); n > 0 || len(cfg.Proxy.Passwords) > 0 {
 		users = "passwords, " + strconv.Itoa(n) + " users beside default"
@@ -25,7 +33,7 @@ func facts(cfg config.Config) []status.Fact {
 	}
 	q := cfg.Quorum
 	return []status.Fact{
-		{Name: "version", Value: versionText()},
+		{Name: "version", Value: build.Details},
 		{Name: "runs on", Value: runtime.GOOS + " " + runtime.GOARCH + ", " + strconv.Itoa(runtime.GOMAXPROCS(0)) + " processors"},
 		{Name: "listens on", Value: cfg.Proxy.Address + ", " + secured + ", " + users},
 		{Name: "masters", Value: strconv.Itoa(len(q.Masters)) + ", " + strconv.Itoa(cfg.Majority()) + " must agree"},

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"context"
@@ -13,19 +13,15 @@ import (
 // healthTime is how long -health waits for an answer.
 const healthTime = 5 * time.Second
 
-// askHealth is -health: it asks an address like
-// http://127.0.0.1:9736/healthz and is an error unless the answer is 200, so
-// that a container without a shell can look at itself. What was answered goes
-// to stdout.
-func askHealth(ctx context.Context, address string, stdout io.Writer) error {
-	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return &usageError{fmt.Errorf("-health expects a URL, for example http://127.0.0.1:9736/healthz, and got %q", address)}
-	}
+// AskHealth is -health: it asks an address like http://127.0.0.1:9736/healthz
+// and is an error unless the answer is 200, so that a container without a shell
+// can look at itself. What was answered goes to stdout.
+func AskHealth(ctx context.Context, address *url.URL, stdout io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
-		return &usageError{err}
+		return fmt.Errorf("health: %w", err)
 	}
 	// No proxy of the environment: the question is about this very address.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -34,7 +30,7 @@ func askHealth(ctx context.Context, address string, stdout io.Writer) error {
 		return fmt.Errorf("health: %w", err)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, adminHeaderBytes))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxHeaderBytes))
 	if err != nil {
 		return fmt.Errorf("health: %w", err)
 	}

@@ -1,11 +1,9 @@
-package main
+package admin
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/internal/config"
 )
@@ -23,7 +21,7 @@ func TestProfiles(t *testing.T) {
 		{true, "p", http.StatusOK},
 	} {
 		source := threeMasters()
-		a := newAdmin(config.Admin{Password: "p", Pprof: tt.on}, source, source, source, nil, hclog.NewNullLogger())
+		a := newServer(config.Admin{Password: "p", Pprof: tt.on}, source)
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap"} {
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			if tt.password != "" {

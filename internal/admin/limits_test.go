@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"io"
@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/internal/config"
 )
@@ -21,8 +19,8 @@ func TestAdminRequestsAreSmall(t *testing.T) {
 	line := "X: " + strings.Repeat("x", 1000) + "\r\n"
 	for rest, want := range map[string]string{
 		line: "200",
-		strings.Repeat(line, 3+adminHeaderBytes/1000+4):     "431",
-		"X: " + strings.Repeat("x", adminHeaderBytes+8<<10): "431",
+		strings.Repeat(line, 3+maxHeaderBytes/1000+4):     "431",
+		"X: " + strings.Repeat("x", maxHeaderBytes+8<<10): "431",
 	} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -57,16 +55,16 @@ func (s *slowSource) Refused() map[string]uint64 {
 // TestScrapesAreFew: so many are worked on at a time, and one more is told to
 // come again.
 func TestScrapesAreFew(t *testing.T) {
-	source := &slowSource{threeMasters(), make(chan struct{}, adminScrapes), make(chan struct{})}
-	a := newAdmin(config.Admin{}, source, source, source, nil, hclog.NewNullLogger())
+	source := &slowSource{threeMasters(), make(chan struct{}, maxScrapes), make(chan struct{})}
+	a := newServer(config.Admin{}, source)
 	defer a.page.Stop()
 	scrape := func() int {
 		w := httptest.NewRecorder()
 		a.server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return w.Code
 	}
-	codes := make(chan int, adminScrapes)
-	for range adminScrapes {
+	codes := make(chan int, maxScrapes)
+	for range maxScrapes {
 		go func() { codes <- scrape() }()
 		<-source.asked
 	}
@@ -74,7 +72,7 @@ func TestScrapesAreFew(t *testing.T) {
 		t.Errorf("one too many: %d, want 503", code)
 	}
 	close(source.gate)
-	for range adminScrapes {
+	for range maxScrapes {
 		if code := <-codes; code != http.StatusOK {
 			t.Errorf("one of the first: %d", code)
 		}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -30,33 +30,11 @@ func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
 	if err != nil && ctx.Err() == nil {
 		status := q.Status()
 		log.Warn("no majority of the masters may vote yet: until then every answer is NOQUORUM",
-			"voting", status.Voting, "needed", status.Quorum, "masters", reasons(status))
+			"voting", status.Voting, "needed", status.Quorum, "masters", admin.Reasons(status))
 		err = q.WaitReady(ctx)
 	}
 	if err == nil {
 		status := q.Status()
 		log.Info("ready", "voting", status.Voting, "masters", len(status.Masters))
 	}
-}
-
-// reasons is why each master that may not vote may not, and for how long.
-func reasons(status quorum.Status) string {
-	var said []string
-	for _, m := range status.Masters {
-		if m.State == quorum.Voting {
-			continue
-		}
-		text := m.Name + " " + string(m.State)
-		if m.Required {
-			text = m.Name + " (required) " + string(m.State)
-		}
-		if m.Reason != string(m.State) && m.Reason != "" {
-			text += ": " + m.Reason
-		}
-		if m.Wait > 0 {
-			text += ", waiting " + m.Wait.Round(time.Second).String()
-		}
-		said = append(said, text)
-	}
-	return strings.Join(said, "; ")
 }

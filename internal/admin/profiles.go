@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 )
 
 // profiles serves Go's profiles behind the same lock as the metrics. A profile
-// of some seconds must end within adminWriteTime: ?seconds=20.
+// of some seconds must end within writeTime: ?seconds=20.
 func profiles(mux *http.ServeMux, lock *basicAuth) {
 	for path, serve := range map[string]http.HandlerFunc{
 		"/debug/pprof/":        pprof.Index,

@@ -59,7 +59,7 @@ func (d *decoder) listen(block *hcl.Block, cfg *Config) {
 		{"write_timeout", durationTo(&p.WriteTimeout)},
 		{"slowlog_slower_than", durationTo(&p.SlowerThan)},
 		{"drain", durationTo(&cfg.Drain)},
-	}, nil, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
+	}, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
 }
 
 func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
@@ -74,7 +74,7 @@ func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
 		{"restart_quarantine", boolTo(&q.RestartQuarantine)},
 		{"handover", durationTo(&q.Handover)},
 		{"deny", stringsTo(&c.Deny)},
-	}, nil, nil)
+	}, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
 	// Two packages look at it: commands refuses a greater one, quorum waits for
 	// what was granted.
@@ -89,7 +89,7 @@ func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 		{"password", stringTo(&m.Password)},
 		{"required", boolTo(&m.Required)},
 		{"allow_eviction", boolTo(&m.AllowEviction)},
-	}, nil, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
+	}, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
 	// Checked here and not with the rest: two masters may have one name, and
 	// each problem belongs to its own line.
 	at, given := d.ranges[certificates.MasterBlock(m.Name)+".address"]
@@ -111,7 +111,7 @@ func (d *decoder) log(block *hcl.Block, cfg *Config) {
 	d.attributes(block, []setting{
 		{"level", oneOfTo(&cfg.Log.Level, "trace", "debug", "info", "warn", "error")},
 		{"json", boolTo(&cfg.Log.JSON)},
-	}, nil, nil)
+	}, nil)
 }
 
 func (d *decoder) admin(block *hcl.Block, cfg *Config) {
@@ -121,7 +121,7 @@ func (d *decoder) admin(block *hcl.Block, cfg *Config) {
 		{"address", stringTo(&a.Address)},
 		{"password", stringTo(&a.Password)},
 		{"pprof", boolTo(&a.Pprof)},
-	}, nil, d.listenerTLS("admin", cfg))
+	}, d.listenerTLS("admin", cfg))
 }
 
 // listenerTLS takes the block tls of a block that is listened on.
@@ -132,7 +132,7 @@ func (d *decoder) listenerTLS(path string, cfg *Config) map[string]inner {
 			{"cert", stringTo(&f.Cert)},
 			{"key", stringTo(&f.Key)},
 			{"client_ca", stringTo(&f.CA)},
-		}, nil, nil)
+		}, nil)
 		cfg.TLS[path] = f
 		d.tlsFiles(block, f, true)
 	}}
@@ -147,7 +147,7 @@ func (d *decoder) masterTLS(path string, cfg *Config) map[string]inner {
 			{"cert", stringTo(&f.Cert)},
 			{"key", stringTo(&f.Key)},
 			{"server_name", stringTo(&f.ServerName)},
-		}, nil, nil)
+		}, nil)
 		cfg.TLS[path] = f
 		d.tlsFiles(block, f, false)
 	}}

@@ -37,11 +37,6 @@ func (d *decoder) add(at hcl.Range, summary, detail string) {
 	})
 }
 
-// notYet refuses what is planned: accepted in silence it would seem to work.
-func (d *decoder) notYet(at hcl.Range, what string) {
-	d.add(at, "Not supported", "This version of redlockd does not know the "+what+"; remove it.")
-}
-
 // at is where the setting stands, else the other range.
 func (d *decoder) at(name string, other hcl.Range) hcl.Range {
 	if r, ok := d.ranges[name]; ok {
@@ -68,32 +63,24 @@ func and(blocks map[string]inner, name string, take inner) map[string]inner {
 }
 
 // attributes is attributesAt for a block of the file itself.
-func (d *decoder) attributes(block *hcl.Block, settings []setting, later []string, blocks map[string]inner) {
+func (d *decoder) attributes(block *hcl.Block, settings []setting, blocks map[string]inner) {
 	path := strings.Join(append([]string{block.Type}, block.Labels...), ".")
-	d.attributesAt(path, block, settings, later, blocks)
+	d.attributesAt(path, block, settings, blocks)
 }
 
-// attributesAt sets what the block has of the settings, refuses the
-// attributes that are planned, and hands on the blocks within.
-func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting, later []string, blocks map[string]inner) {
+// attributesAt sets what the block has of the settings, and hands on the blocks
+// within.
+func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting, blocks map[string]inner) {
 	d.ranges[path] = block.DefRange
 	schema := &hcl.BodySchema{}
 	for _, s := range settings {
 		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: s.name})
-	}
-	for _, name := range later {
-		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
 	}
 	for name := range blocks {
 		words := strings.Fields(name)
 		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: words[0], LabelNames: words[1:]})
 	}
 	content := d.content(block.Body, schema)
-	for _, name := range later {
-		if a, ok := content.Attributes[name]; ok {
-			d.notYet(a.NameRange, "setting "+name)
-		}
-	}
 	for _, s := range settings {
 		delete(d.ranges, path+"."+s.name) // of another block with this path
 		if a, ok := content.Attributes[s.name]; ok {

@@ -24,7 +24,7 @@ func (d *decoder) user(cfg *Config) inner {
 			{"keys", stringsTo(&u.Keys)},
 			{"channels", stringsTo(&u.Channels)},
 			{"operations", operationsTo(&u.Operations)},
-		}, nil, nil)
+		}, nil)
 		cfg.Proxy.Users = append(cfg.Proxy.Users, u)
 	}
 }

@@ -7,5 +7,5 @@
 // (certificates.go), which gives listeners and masters their TLS and loads new
 // files, when they change or at a SIGHUP, without ending a connection. What is
 // in force for one block is an identity (identity.go), which connections ask
-// anew for each handshake. What a certificate is checked for is there, too.
+// anew for each handshake. How a master is verified stands there, too.
 package certificates

@@ -20,7 +20,6 @@ const (
 // longer are the files and functions beyond the limits, each with its reason.
 // A function is named by its file and name.
 var longer = map[string]string{
-	"config_decode.go":              "the decoder of the file: the blocks share its problems and places",
 	"integration/mutants/list.go":   "a table: one line or two for each mutant",
 	"proxy/pipeline.go":             "the session's queue of replies and who may write it: one lock",
 	"proxy/pubsub.go":               "channels, patterns and their messages: one lock",

@@ -33,6 +33,14 @@ func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
 	return w.looked
 }
 
+// told tells an outcome that its reply was written.
+func (w *batch) told(g grants, o *quorum.Outcome) {
+	if w.wrote == 0 {
+		w.wrote = g.clock(o)
+	}
+	g.told(o, w.wrote)
+}
+
 // Batches are shared by all sessions, so that an idle one keeps none.
 var batches = sync.Pool{New: func() any {
 	w := &batch{bytes: make([]byte, 0, 512)}
@@ -42,18 +50,10 @@ var batches = sync.Pool{New: func() any {
 
 func takeBatch() *batch { return batches.Get().(*batch) }
 
-// told tells an outcome that its reply was written.
-func (w *batch) told(g grants, o *quorum.Outcome) {
-	if w.wrote == 0 {
-		w.wrote = g.clock(o)
-	}
-	g.told(o, w.wrote)
-}
-
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
-	w.began, w.looked, w.wrote = time.Now(), 0, 0
+	w.looked, w.wrote = 0, 0
 }
 
 func (w *batch) release() {

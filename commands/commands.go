@@ -60,9 +60,15 @@ type Request struct {
 	// is the refusal for where they cannot.
 	Sweep *Sweep
 
-	// needs is what the request needs besides what its Ops tell.
-	needs Operations
+	// needs is what the request needs besides what its Ops tell; forbidden is
+	// why the client may not carry it out, or "".
+	needs     Operations
+	forbidden string
 }
+
+// Known reports whether a command of this name, in any case, is one of this
+// package's.
+func Known(name []byte) bool { return lookup(name) != nil }
 
 // Understand says what a command means. args[0] is its name in any case; the
 // slices are not kept. The second result is false where the command is none
@@ -156,3 +162,10 @@ func answer(r Reply) Request {
 
 // refuse is a request that is answered by an error.
 func refuse(text string) Request { return answer(Error(text)) }
+
+// forbid is a request that the client has no right to; text says to what of it.
+func forbid(text string) Request {
+	req := refuse(text)
+	req.forbidden = text
+	return req
+}

@@ -31,7 +31,6 @@ const (
 	errExecKeys  = "ERR redlockd runs EXEC on 32 keys at most, nothing was done"
 	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
 	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
-	errMoved     = "NOQUORUM the lock changed while the command was reading it, try again"
 
 	whyPast = ": it is in the past"
 )

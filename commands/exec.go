@@ -67,7 +67,7 @@ func (t *transaction) request() Request {
 		}
 	}
 	if refused := t.lay(); refused != "" {
-		return refuse(refused)
+		return forbid(refused)
 	}
 	if len(t.keys) > 1 {
 		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.law.plan)

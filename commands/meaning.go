@@ -18,7 +18,7 @@ func (c call) meaning(m *script.Meaning) Request {
 		return answer(fill(m.Reply[script.Absent], quorum.State{}))
 	}
 	if refused := c.refusedMeaning(m); refused != "" {
-		return refuse(refused)
+		return forbid(refused)
 	}
 	switch m.Kind {
 	case script.Reads:

@@ -13,7 +13,7 @@ func (c call) perCall(m *script.Meaning) Request {
 	l := lawful{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
 	switch refused := l.forbidden(); {
 	case refused != "":
-		return refuse(refused)
+		return forbid(refused)
 	case len(m.Keys) > 1:
 		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}

@@ -146,10 +146,8 @@ func (c call) forbids(req Request) string {
 			return NoPermKey
 		}
 	}
-	if len(req.Ops) == 0 {
-		if reply := req.Reply(nil); strings.HasPrefix(reply.Text, "NOPERM ") {
-			return reply.Text
-		}
+	if req.forbidden != "" {
+		return req.forbidden
 	}
 	for _, key := range c.namedKeys() {
 		if !r.Key(string(key)) {

@@ -32,7 +32,7 @@ func (s *session) llen(args [][]byte) {
 	reply := func(outs []*quorum.Outcome) commands.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
-			return commands.Error(o.Err.Error())
+			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Held:
 			return commands.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}

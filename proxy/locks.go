@@ -58,7 +58,7 @@ func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
 			return glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
-			return commands.Error(err.Error())
+			return commands.Failed(err)
 		}
 		for _, l := range page.Locks {
 			if more = len(items) == count; more {
@@ -181,7 +181,7 @@ func (s *session) locksForce(key string) {
 	reply := func(outs []*quorum.Outcome) commands.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
-			return commands.Error(o.Err.Error())
+			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Won:
 			return commands.Int(1)
 		}

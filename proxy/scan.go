@@ -50,12 +50,12 @@ func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, c
 		return glob(pattern, key) && s.user.Key(key)
 	}, count)
 	if err != nil {
-		return commands.Error(err.Error())
+		return commands.Failed(err)
 	}
 	keys := make([]commands.Reply, len(page.Locks))
 	for i, l := range page.Locks {
 		if l.Err != nil {
-			return commands.Error(l.Err.Error())
+			return commands.Failed(l.Err)
 		}
 		keys[i] = commands.Bulk(l.Key)
 	}
@@ -66,7 +66,7 @@ func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, c
 func (s *session) dbsize(ctx context.Context, _ [][]byte) commands.Reply {
 	n, err := s.srv.q.Size(ctx, s.db)
 	if err != nil {
-		return commands.Error(err.Error())
+		return commands.Failed(err)
 	}
 	return commands.Int(n)
 }

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
@@ -71,7 +70,7 @@ func (sl *slot) settle(g grants, w *batch, gone bool) (reply commands.Reply, lef
 	var refusal *commands.Reply
 	for _, o := range sl.outcomes {
 		if err := g.confirm(o, w.clock(g, o)); err != nil {
-			refusal = new(commands.Error(err.Error()))
+			refusal = new(commands.Failed(err))
 			continue
 		}
 		limit, grants := g.writeBefore(o)
@@ -125,7 +124,7 @@ func (sl *slot) decided(reply commands.Reply) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(reply.Text, "NOQUORUM ")
+	return !reply.Undecided
 }
 
 func (sl *slot) undo(g grants) {

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/quorum"
@@ -106,7 +105,7 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 	if ok {
 		return nil
 	}
-	if strings.HasPrefix(refusal.Text, "ERR unknown command ") {
+	if !commands.Known(args[0]) {
 		var buf [32]byte
 		refusal = s.srv.unknown(lower(buf[:], args[0]), args)
 	}
@@ -179,7 +178,7 @@ func (s *session) execLocal(t *transaction) {
 func changed(watched []commands.Watched) *commands.Reply {
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
-			return new(commands.Error(w.Outcome.Err.Error()))
+			return new(commands.Failed(w.Outcome.Err))
 		}
 	}
 	for _, w := range watched {

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"time"
+
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -54,6 +56,10 @@ type Request struct {
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
+
+	// List, if not nil, is what the reply becomes for each of the Ops whose key is
+	// also that of a signal list with some time left, which no master has.
+	List func(r *Reply, left time.Duration)
 
 	// Sweep, if not nil, says that the command asks for all keys of a pattern:
 	// where they can be listed, what it means is told by Sweep.Understand. Reply
@@ -123,6 +129,7 @@ func (in *Interpreter) understand(c call) Request {
 		return refuse(refused)
 	}
 	req := spec.run(c)
+	req.List = spec.list
 	if refused := c.forbids(req); refused != "" {
 		return refuse(refused)
 	}

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -92,6 +91,9 @@ func delex(c call) Request {
 	}
 	return c.delexByState(cond, c.arg(3))
 }
+
+// delexConditional is for Spec.conditional.
+func delexConditional(c call) bool { return len(c.args) > 2 && script.ConditionOf(c.arg(2)).Names() }
 
 // delexByState is DELEX with a condition that needs a look at the lock.
 func (c call) delexByState(cond script.Condition, operand string) Request {

@@ -10,8 +10,8 @@
 //	reply := request.Reply(outcomes)
 //
 // Check and Exec do the same for MULTI and EXEC (S4). Request.Notices are what
-// those who wait for a lock are told once it was released (notice.go). Table
-// lists the commands for COMMAND.
+// those who wait for a lock are told once it was released (notice.go). A
+// command is one row in table.go, from which all that is said of it is made.
 //
 // What a command means is said beside its kin: SET in set.go, DELEX and SET
 // IFEQ in conditional.go, EVAL in script.go and meaning.go, EXEC in

@@ -159,11 +159,8 @@ func (in *Interpreter) scriptCommands(db int, queue [][][]byte, guarded bool) ([
 }
 
 func (c call) scriptCommand() (sc script.Command, refused string) {
-	switch c.spec.Name {
-	case "script", "eval_ro", "evalsha_ro":
-		return sc, notInExec(c.spec.Name)
-	case "eval", "evalsha":
-		return c.scriptCall()
+	if c.spec.inExec != nil {
+		return c.spec.inExec(c)
 	}
 	if c.unconditional() && c.denied() {
 		return sc, deniedText(c.spec.Name)
@@ -174,40 +171,12 @@ func (c call) scriptCommand() (sc script.Command, refused string) {
 	return sc, ""
 }
 
-// scriptCall is EVAL and EVALSHA.
-func (c call) scriptCall() (sc script.Command, refused string) {
-	sc.Keys, sc.Args, refused = c.scriptArgs()
-	if refused != "" {
-		return sc, refused
-	}
-	sc.SHA = c.arg(1)
-	if c.spec.Name == "eval" {
-		sha, err := c.in.scripts.Load(c.arg(1))
-		if err != nil {
-			return sc, oneLine(err.Error())
-		}
-		sc.SHA = sha
-	}
-	return sc, ""
-}
+// notBeside is what cannot be a part of a transaction of several commands.
+func notBeside(c call) (script.Command, string) { return script.Command{}, notInExec(c.spec.Name) }
 
-// unconditional reports whether the command names no token and does not spare a
-// lock that is there (Config.Deny).
-func (c call) unconditional() bool {
-	switch c.spec.Name {
-	case "set":
-		o, ok := parseSet(c.args[3:])
-		return ok && !o.byToken()
-	case "delex":
-		return len(c.args) == 2 || !script.ConditionOf(c.arg(2)).Names()
-	case "getex":
-		return len(c.args) > 2
-	case "msetex":
-		o, ok := c.msetexOptions()
-		return ok && !o.nx
-	}
-	return true
-}
+// unconditional reports whether the call names no token and does not spare a lock
+// that is there (Config.Deny).
+func (c call) unconditional() bool { return c.spec.conditional == nil || !c.spec.conditional(c) }
 
 func transactionError(err error) string {
 	var refused *script.RefusedError

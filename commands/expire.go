@@ -125,6 +125,9 @@ func getex(c call) Request {
 	}).with(MayRead | MayRemove)
 }
 
+// getexConditional is for Spec.conditional: without an expiry it is a GET.
+func getexConditional(c call) bool { return len(c.args) == 2 }
+
 // getexChange is what GETEX does to a lock, or why it cannot.
 func (c call) getexChange() (quorum.Op, string) {
 	op, refused := quorum.Op{Kind: quorum.Extend}, ""

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"time"
+
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -56,4 +58,27 @@ func (c call) readAll(reply func([]*quorum.Outcome) Reply) Request {
 		ops[i] = quorum.Op{Kind: quorum.Read, DB: c.db, Key: c.arg(i + 1)}
 	}
 	return Request{Ops: ops, Reply: reply}
+}
+
+// What the replies become where there is a signal list of that name
+// (Spec.list).
+
+func countList(r *Reply, _ time.Duration) { r.Int++ }
+
+func secondsOfList(r *Reply, left time.Duration) {
+	if r.Int == -2 {
+		r.Int = seconds(left.Milliseconds())
+	}
+}
+
+func millisOfList(r *Reply, left time.Duration) {
+	if r.Int == -2 {
+		r.Int = left.Milliseconds()
+	}
+}
+
+func typeOfList(r *Reply, _ time.Duration) {
+	if r.Text == "none" {
+		r.Text = "list"
+	}
 }

@@ -33,6 +33,26 @@ func evalsha(c call) Request {
 	return c.runScript(c.arg(1), keys, args)
 }
 
+// evalInExec and evalshaInExec are EVAL and EVALSHA in a transaction of several
+// commands.
+func evalInExec(c call) (sc script.Command, refused string) {
+	if sc, refused = evalshaInExec(c); refused != "" {
+		return sc, refused
+	}
+	sha, err := c.in.scripts.Load(c.arg(1))
+	if err != nil {
+		return sc, oneLine(err.Error())
+	}
+	sc.SHA = sha
+	return sc, ""
+}
+
+func evalshaInExec(c call) (sc script.Command, refused string) {
+	sc.SHA = c.arg(1)
+	sc.Keys, sc.Args, refused = c.scriptArgs()
+	return sc, refused
+}
+
 // runScript answers what a loaded script means.
 func (c call) runScript(sha string, keys, args []string) Request {
 	m, err := c.understandScript(sha, keys, args)

@@ -51,6 +51,12 @@ func set(c call) Request {
 	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.xx}, okOrNull)
 }
 
+// setConditional is for Spec.conditional.
+func setConditional(c call) bool {
+	o, ok := parseSet(c.args[3:])
+	return !ok || o.byToken()
+}
+
 // byToken reports whether a lock that is there is spared, or named by its
 // token.
 func (o *setOptions) byToken() bool { return o.nx || o.cond.Names() }

@@ -33,6 +33,12 @@ func msetex(c call) Request {
 	return c.allOrNone().with(MayRemove)
 }
 
+// msetexConditional is for Spec.conditional.
+func msetexConditional(c call) bool {
+	o, ok := c.msetexOptions()
+	return !ok || o.nx
+}
+
 // msetexOptions is what follows the pairs; false where they are not as they
 // must be.
 func (c call) msetexOptions() (setOptions, bool) {

@@ -7,34 +7,27 @@ import (
 	"github.com/redlockd/redlockd/commands"
 )
 
-// clientCommand is one subcommand of CLIENT. arity counts both names.
-type clientCommand struct {
-	arity int
-	run   func(s *session, args [][]byte) commands.Reply
-}
-
-var clientCommands map[string]clientCommand
-
-func init() {
-	clientCommands = map[string]clientCommand{
-		"id":           {2, func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }},
-		"getname":      {2, (*session).clientGetName},
-		"setname":      {3, (*session).clientSetName},
-		"setinfo":      {4, (*session).clientSetInfo},
-		"info":         {2, func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }},
-		"list":         {-2, (*session).clientList},
-		"reply":        {3, (*session).clientReply},
-		"no-evict":     {3, onOff},
-		"no-touch":     {3, onOff},
-		"capa":         {-3, always(commands.OK)}, // Valkey's: what the client could follow, if told to
-		"tracking":     {-3, (*session).clientTracking},
-		"caching":      {3, (*session).clientCaching},
-		"trackinginfo": {2, (*session).clientTrackingInfo},
-		"getredir":     {2, (*session).clientGetRedir},
-		"kill":         {-3, always(commands.Error("ERR redlockd does not let clients kill one another"))},
-		"pause":        {-3, always(commands.Error("ERR redlockd does not let clients pause one another"))},
-		"unpause":      {2, always(commands.OK)},
-		"help":         {2, always(clientHelp)},
+// clientCommands are the subcommands of CLIENT.
+func clientCommands() subcommands {
+	return subcommands{
+		"id":           {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }, access: everybody},
+		"getname":      {arity: 2, run: (*session).clientGetName, access: everybody},
+		"setname":      {arity: 3, run: (*session).clientSetName, access: everybody},
+		"setinfo":      {arity: 4, run: (*session).clientSetInfo, access: everybody},
+		"info":         {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }, access: everybody},
+		"list":         {arity: -2, run: (*session).clientList, access: admin},
+		"reply":        {arity: 3, run: (*session).clientReply, access: everybody, notInMulti: true},
+		"no-evict":     {arity: 3, run: onOff, access: everybody},
+		"no-touch":     {arity: 3, run: onOff, access: everybody},
+		"capa":         {arity: -3, run: always(commands.OK), access: admin}, // Valkey's: what the client could follow, if told to
+		"tracking":     {arity: -3, run: (*session).clientTracking, access: everybody},
+		"caching":      {arity: 3, run: (*session).clientCaching, access: everybody},
+		"trackinginfo": {arity: 2, run: (*session).clientTrackingInfo, access: everybody},
+		"getredir":     {arity: 2, run: (*session).clientGetRedir, access: everybody},
+		"kill":         {arity: -3, run: always(commands.Error("ERR redlockd does not let clients kill one another")), access: admin},
+		"pause":        {arity: -3, run: always(commands.Error("ERR redlockd does not let clients pause one another")), access: admin},
+		"unpause":      {arity: 2, run: always(commands.OK), access: everybody},
+		"help":         {arity: 2, run: always(clientHelp), access: everybody},
 	}
 }
 
@@ -53,25 +46,15 @@ var clientHelp = help(
 	"HELP", "    Prints this help.",
 )
 
-func (s *session) client(args [][]byte) commands.Reply {
-	c, refusal := clientSubcommand(args)
-	if refusal != nil {
-		return *refusal
-	}
-	return c.run(s, args)
-}
+func (s *session) client(args [][]byte) commands.Reply { return s.runSubcommand("client", args) }
 
-// clientSubcommand finds the subcommand, or says why it cannot be called so.
-func clientSubcommand(args [][]byte) (clientCommand, *commands.Reply) {
-	name := strings.ToLower(clean(args[1], 32))
-	c, ok := clientCommands[name]
-	switch {
-	case !ok:
-		return c, new(unknownSubcommand("client", args[1]))
-	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
-		return c, new(wrongArity("client|" + name))
+// clientQueues is why MULTI may not queue a CLIENT, or nil.
+func clientQueues(args [][]byte) *commands.Reply {
+	c, refusal := subcommandOf("client", args)
+	if refusal == nil && c.notInMulti {
+		return &errNotInMulti
 	}
-	return c, nil
+	return refusal
 }
 
 func (s *session) clientGetName([][]byte) commands.Reply {

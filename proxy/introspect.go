@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/redlockd/redlockd/commands"
@@ -67,17 +66,8 @@ func (s *session) commandNow(args [][]byte) {
 // specs are all commands, those of locks and those of the connection.
 func specs() []commands.Spec {
 	list := slices.Clone(commands.Table())
-	for _, c := range localCommands() {
-		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
-		switch c.name {
-		case "llen":
-			spec.First, spec.Last, spec.Step = 1, 1, 1
-		case "watch":
-			spec.First, spec.Last, spec.Step = 1, -1, 1
-		case "blpop", "brpop":
-			spec.First, spec.Last, spec.Step = 1, -2, 1
-		}
-		list = append(list, spec)
+	for i := range localCommands {
+		list = append(list, localCommands[i].spec())
 	}
 	return list
 }
@@ -138,41 +128,19 @@ func getKeys(args [][]byte) commands.Reply {
 		return commands.Error("ERR Invalid command specified")
 	}
 	c := specs()[i]
-	if len(args) != c.Arity && (c.Arity > 0 || len(args) < -c.Arity) {
+	if !commands.Takes(c.Arity, len(args)) {
 		return commands.Error("ERR Invalid number of arguments specified for command")
 	}
-	first, last, step := c.First, c.Last, c.Step
-	if last < 0 {
-		last += len(args)
-	}
-	if number := numkeys(c.Name); number > 0 {
-		first, step = number+1, 1
-		if c.Name == "msetex" {
-			step = 2
-		}
-		n, ok := parseInt(args[number])
-		if !ok || n < 0 || n > int64(len(args)-first)/int64(step) {
-			return commands.Error("ERR Invalid arguments specified for command")
-		}
-		last = first + step*int(n) - 1
-	}
-	var keys []commands.Reply
-	for k := first; step > 0 && k <= last; k += step {
-		keys = append(keys, commands.Bulk(string(args[k])))
-	}
-	if len(keys) == 0 {
+	keys, ok := c.KeysOf(args)
+	switch {
+	case !ok:
+		return commands.Error("ERR Invalid arguments specified for command")
+	case len(keys) == 0:
 		return commands.Error("ERR The command has no key arguments")
 	}
-	return commands.Array(keys...)
-}
-
-// numkeys is the argument that says how many keys follow; 0 is none.
-func numkeys(name string) int {
-	switch {
-	case strings.HasPrefix(name, "eval"):
-		return 2
-	case name == "msetex":
-		return 1
+	items := make([]commands.Reply, len(keys))
+	for i, key := range keys {
+		items[i] = commands.Bulk(string(key))
 	}
-	return 0
+	return commands.Array(items...)
 }

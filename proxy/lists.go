@@ -42,12 +42,11 @@ func (s *session) llen(args [][]byte) {
 	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
 }
 
-// withLists lets EXISTS, TTL, PTTL and TYPE see the signal lists, which no
-// master has: when the reply is made, since what the session has sent before
-// may fill one.
-func (s *Server) withLists(name []byte, req *commands.Request) {
-	tell, ok := ofLists[string(name)]
-	if !ok || len(req.Ops) == 0 {
+// withLists lets a reply see the signal lists, which no master has: when it is
+// made, since what the session has sent before may fill one.
+func (s *Server) withLists(req *commands.Request) {
+	tell := req.List
+	if tell == nil || len(req.Ops) == 0 {
 		return
 	}
 	ofLocks, ops := req.Reply, req.Ops
@@ -63,25 +62,4 @@ func (s *Server) withLists(name []byte, req *commands.Request) {
 		}
 		return r
 	}
-}
-
-// ofLists are what the commands tell of a list with some time left, where r is
-// what they tell of the lock of that name.
-var ofLists = map[string]func(r *commands.Reply, left time.Duration){
-	"exists": func(r *commands.Reply, _ time.Duration) { r.Int++ },
-	"ttl": func(r *commands.Reply, left time.Duration) {
-		if r.Int == -2 {
-			r.Int = (left.Milliseconds() + 500) / 1000
-		}
-	},
-	"pttl": func(r *commands.Reply, left time.Duration) {
-		if r.Int == -2 {
-			r.Int = left.Milliseconds()
-		}
-	},
-	"type": func(r *commands.Reply, _ time.Duration) {
-		if r.Text == "none" {
-			r.Text = "list"
-		}
-	},
 }

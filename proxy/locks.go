@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
@@ -13,19 +12,24 @@ import (
 // and HELP. What it says of holders is what this redlockd remembers; all else
 // is asked of the masters. No reply holds a token.
 func (s *session) locks(args [][]byte) {
-	switch {
-	case is(args[1], "list"):
-		s.answerLocal(localCommand{run: asking((*session).locksList)}, args)
-	case is(args[1], "who") && len(args) == 3:
-		s.answerLocal(localCommand{run: asking((*session).locksWho)}, args)
-	case is(args[1], "force") && len(args) == 3:
-		s.locksForce(string(args[2]))
-	case is(args[1], "help") && len(args) == 2:
-		s.answer(locksHelp)
-	case is(args[1], "who") || is(args[1], "force") || is(args[1], "help"):
-		s.refuse(wrongArity("locks|" + strings.ToLower(string(args[1]))))
+	switch c, refusal := subcommandOf("locks", args); {
+	case refusal != nil:
+		s.refuse(*refusal)
+	case c.special != nil:
+		c.special(s, args)
 	default:
-		s.refuse(unknownSubcommand("locks", args[1]))
+		s.answerLocal(localCommand{run: c.run}, args)
+	}
+}
+
+func locksCommands() subcommands {
+	return subcommands{
+		// What is listed is of the user's own keys.
+		"list": {arity: -2, run: asking((*session).locksList), access: reader},
+		// Who holds a lock is for MayAdmin, see describeHolder.
+		"who":   {arity: 3, run: asking((*session).locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
+		"force": {arity: 3, special: (*session).locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
+		"help":  {arity: 2, run: always(locksHelp), access: everybody},
 	}
 }
 
@@ -172,7 +176,8 @@ func describeCopies(copies []quorum.Copy) commands.Reply {
 }
 
 // locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
-func (s *session) locksForce(key string) {
+func (s *session) locksForce(args [][]byte) {
+	key := string(args[2])
 	if quorum.Reserved(key) {
 		s.refuse(errReserved)
 		return

@@ -71,23 +71,19 @@ func (s *session) block(blocked bool) {
 	s.shown.blocked = blocked
 }
 
-// commandNames holds every name once, so that a session need not keep copies.
-var commandNames = make(map[string]string)
+// commandNames holds every name once, so that a session need not keep copies;
+// clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
+var commandNames, clientNames = make(map[string]string), make(map[string]string)
 
-func init() {
-	for _, c := range localCommands() {
+// nameCommands fills them.
+func nameCommands() {
+	for _, c := range localCommands {
 		commandNames[c.name] = c.name
 	}
 	for _, c := range commands.Table() {
 		commandNames[c.Name] = c.Name
 	}
-}
-
-// clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
-var clientNames = map[string]string{}
-
-func init() {
-	for name := range clientCommands {
+	for name := range locals["client"].subs {
 		clientNames[name] = "client|" + name
 	}
 }

@@ -85,16 +85,8 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 		return &errTooManyQueued
 	case local.notInMulti:
 		return &errNotInMulti
-	case local.name == "client":
-		if _, refusal := clientSubcommand(args); refusal != nil {
-			return refusal
-		}
-		if is(args[1], "reply") {
-			return &errNotInMulti
-		}
-		return nil
-	case local.name == "config":
-		return configArity(args)
+	case local.queues != nil:
+		return local.queues(args)
 	case isLocal:
 		return nil
 	}

@@ -356,7 +356,7 @@ var mutants = []mutant{
 	{"S6", "who may read is told who holds a lock", []change{{"proxy/locks.go",
 		"	if s.user.May(commands.MayAdmin) {", "	if true {"}}, access},
 	{"S6", "a command of the connection that is not listed is open", []change{{"proxy/access.go",
-		"		a.needs = commands.MayAdmin\n", "		a.needs = 0\n"}}, access},
+		"		return commands.MayAdmin\n", "		return 0\n"}}, access},
 	{"S6", "a need that ACL CAT does not tell", []change{{"commands/table.go",
 		"May: MayRead | MayRemove, run: getdel", "May: MayRemove, run: getdel"}}, access},
 	{"C7", "meaning by SHA1 alone", []change{

@@ -18,12 +18,14 @@ const module = "github.com/redlockd/redlockd"
 var uses = map[string][]string{
 	"":                {"status", "proxy", "commands", "quorum"},
 	"status":          {"proxy", "quorum"},
-	"proxy":           {"commands", "quorum"},
-	"commands":        {"commands/script", "quorum"},
-	"commands/script": {},
-	"quorum":          {},
-	"integration":     {},
-	"docs/model":      {},
+	"proxy":           {"commands", "commands/grammar", "quorum"},
+	"commands":        {"commands/script", "commands/grammar", "quorum"},
+	"commands/script": {"commands/grammar"},
+	// What commands and scripts read alike.
+	"commands/grammar": {},
+	"quorum":           {},
+	"integration":      {},
+	"docs/model":       {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }
@@ -36,7 +38,7 @@ var homes = map[string][]string{
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script", "tests"},
-	"github.com/zeebo/xxh3":             {"commands/script"},
+	"github.com/zeebo/xxh3":             {"commands/grammar"},
 	"github.com/hashicorp/hcl":          {""},
 	"github.com/prometheus":             {""},
 	"github.com/zclconf/go-cty":         {""},

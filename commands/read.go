@@ -3,7 +3,7 @@ package commands
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -12,7 +12,7 @@ var (
 	tokensOrNull = foundOr(Bulk, Null).each()
 	countFound   = foundOr(func(string) Reply { return Int(1) }, Int(0)).sum()
 	lengthFound  = foundOr(func(token string) Reply { return Int(int64(len(token))) }, Int(0)).one()
-	digestFound  = foundOr(func(token string) Reply { return Bulk(script.Digest(token)) }, Null).one()
+	digestFound  = foundOr(func(token string) Reply { return Bulk(grammar.Digest(token)) }, Null).one()
 	typeFound    = foundOr(func(string) Reply { return status("string") }, status("none")).one()
 	millisLeft   = left(func(ms int64) int64 { return ms })
 	secondsLeft  = left(seconds)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
 )
 
@@ -73,7 +74,7 @@ func (c call) notUnderstood(err error) Request {
 
 // scriptArgs reads numkeys, the keys and the arguments.
 func (c call) scriptArgs() (keys, args []string, refused string) {
-	n, ok := parseInt(c.args[2])
+	n, ok := grammar.ParseInt(c.args[2])
 	rest := c.args[3:]
 	switch {
 	case !ok:
@@ -134,7 +135,7 @@ func scriptExists(c call) Request {
 }
 
 func scriptFlush(c call) Request {
-	if len(c.args) > 3 || (len(c.args) == 3 && !is(c.args[2], "sync") && !is(c.args[2], "async")) {
+	if len(c.args) > 3 || (len(c.args) == 3 && !grammar.Is(c.args[2], "sync") && !grammar.Is(c.args[2], "async")) {
 		return refuse(errFlushMode)
 	}
 	c.in.scripts.Flush()

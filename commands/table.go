@@ -3,6 +3,7 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
 )
 
@@ -152,7 +153,7 @@ func lookup(name []byte) *Spec {
 		return nil
 	}
 	for i, c := range name {
-		lower[i] = toLower(c)
+		lower[i] = grammar.Lower(c)
 	}
 	return byName[string(lower[:len(name)])]
 }
@@ -168,7 +169,7 @@ func (s *Spec) resolve(args [][]byte) (*Spec, string) {
 	}
 	for i := range s.Subcommands {
 		sub := &s.Subcommands[i]
-		if !is(args[1], sub.Name[len(s.Name)+1:]) {
+		if !grammar.Is(args[1], sub.Name[len(s.Name)+1:]) {
 			continue
 		}
 		if !sub.takes(len(args)) {
@@ -192,7 +193,7 @@ func (s *Spec) KeysOf(args [][]byte) (keys [][]byte, ok bool) {
 	switch {
 	case s.keyCount > 0:
 		first, step = s.keyCount+1, s.keyStep
-		n, ok := parseInt(args[s.keyCount])
+		n, ok := grammar.ParseInt(args[s.keyCount])
 		if !ok || n < 0 || n > int64(len(args)-first)/int64(step) {
 			return nil, false
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // clientCommands are the subcommands of CLIENT.
@@ -80,8 +81,8 @@ func (s *session) clientSetInfo(args [][]byte) commands.Reply {
 	defer sh.mu.Unlock()
 	field, name := &sh.libName, "lib-name"
 	switch {
-	case is(args[2], "lib-name"):
-	case is(args[2], "lib-ver"):
+	case grammar.Is(args[2], "lib-name"):
+	case grammar.Is(args[2], "lib-ver"):
 		field, name = &sh.libVer, "lib-ver"
 	default:
 		return commands.Error("ERR Unrecognized option '" + clean(args[2], 128) + "'")
@@ -99,7 +100,7 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 	list := s.srv.clients()
 	switch {
 	case len(args) == 2:
-	case is(args[2], "type") && len(args) == 4:
+	case grammar.Is(args[2], "type") && len(args) == 4:
 		switch kind := strings.ToLower(string(args[3])); kind {
 		case "normal", "pubsub":
 			list = slices.DeleteFunc(list, func(o *session) bool { return o.subscriber() != (kind == "pubsub") })
@@ -108,10 +109,10 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 		default:
 			return commands.Error("ERR Unknown client type '" + clean(args[3], 128) + "'")
 		}
-	case is(args[2], "id") && len(args) > 3:
+	case grammar.Is(args[2], "id") && len(args) > 3:
 		ids = make(map[int64]bool)
 		for _, a := range args[3:] {
-			id, ok := parseInt(a)
+			id, ok := grammar.ParseInt(a)
 			if !ok {
 				return commands.Error("ERR Invalid client ID")
 			}
@@ -142,11 +143,11 @@ func (s *session) subscriber() bool {
 // SKIP; those of commands that were read before keep what was in force then.
 func (s *session) clientReply(args [][]byte) commands.Reply {
 	switch {
-	case is(args[2], "on"):
+	case grammar.Is(args[2], "on"):
 		s.off, s.skip = false, false
-	case is(args[2], "off"):
+	case grammar.Is(args[2], "off"):
 		s.off = true
-	case is(args[2], "skip"):
+	case grammar.Is(args[2], "skip"):
 		s.skip, s.skipNext = true, !s.off
 	default:
 		return errSyntax
@@ -155,7 +156,7 @@ func (s *session) clientReply(args [][]byte) commands.Reply {
 }
 
 func onOff(_ *session, args [][]byte) commands.Reply {
-	if is(args[2], "on") || is(args[2], "off") {
+	if grammar.Is(args[2], "on") || grammar.Is(args[2], "off") {
 		return commands.OK
 	}
 	return errSyntax
@@ -165,20 +166,20 @@ func onOff(_ *session, args [][]byte) commands.Reply {
 // asks, because rueidis sends it with every connection. In the other modes
 // the client would keep what it reads until an invalidation that never comes.
 func (s *session) clientTracking(args [][]byte) commands.Reply {
-	if is(args[2], "off") && len(args) == 3 {
+	if grammar.Is(args[2], "off") && len(args) == 3 {
 		s.optIn = false
 		return commands.OK
 	}
-	if !is(args[2], "on") {
+	if !grammar.Is(args[2], "on") {
 		return errSyntax
 	}
 	optIn := false
 	for _, a := range args[3:] {
 		switch {
-		case is(a, "optin"):
+		case grammar.Is(a, "optin"):
 			optIn = true
-		case is(a, "noloop"):
-		case is(a, "optout"), is(a, "bcast"), is(a, "redirect"), is(a, "prefix"):
+		case grammar.Is(a, "noloop"):
+		case grammar.Is(a, "optout"), grammar.Is(a, "bcast"), grammar.Is(a, "redirect"), grammar.Is(a, "prefix"):
 			return errTracking
 		default:
 			return errSyntax
@@ -195,11 +196,11 @@ var errTracking = commands.Error("ERR redlockd sends no invalidations, so it tak
 
 func (s *session) clientCaching(args [][]byte) commands.Reply {
 	switch {
-	case !is(args[2], "yes") && !is(args[2], "no"):
+	case !grammar.Is(args[2], "yes") && !grammar.Is(args[2], "no"):
 		return errSyntax
 	case !s.optIn:
 		return commands.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case is(args[2], "no"):
+	case grammar.Is(args[2], "no"):
 		return commands.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 	}
 	return commands.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // command is COMMAND and its subcommands: enough for redis-cli to start and
@@ -14,14 +15,14 @@ func (s *session) command(args [][]byte) commands.Reply {
 		return describeAll()
 	}
 	switch {
-	case is(args[1], "count"):
+	case grammar.Is(args[1], "count"):
 		if len(args) != 2 {
 			return wrongArity("command|count")
 		}
 		return commands.Int(int64(len(specs())))
-	case is(args[1], "docs"):
+	case grammar.Is(args[1], "docs"):
 		return commands.Reply{Kind: commands.KindMap}
-	case is(args[1], "info"):
+	case grammar.Is(args[1], "info"):
 		if len(args) == 2 {
 			return describeAll()
 		}
@@ -30,18 +31,18 @@ func (s *session) command(args [][]byte) commands.Reply {
 			items[i] = describeNamed(name)
 		}
 		return commands.Array(items...)
-	case is(args[1], "list") && len(args) == 2:
+	case grammar.Is(args[1], "list") && len(args) == 2:
 		var names []string
 		for _, c := range specs() {
 			names = append(names, c.Name)
 		}
 		return commands.Array(bulks(names...)...)
-	case is(args[1], "getkeys"):
+	case grammar.Is(args[1], "getkeys"):
 		if len(args) < 4 {
 			return wrongArity("command|getkeys")
 		}
 		return getKeys(args[2:])
-	case is(args[1], "help"):
+	case grammar.Is(args[1], "help"):
 		return help("COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"(no subcommand)", "    Return details about all commands of redlockd.",
 			"COUNT", "    Return the total number of commands of redlockd.",
@@ -102,7 +103,7 @@ func init() {
 
 func describeNamed(name []byte) commands.Reply {
 	for _, c := range specs() {
-		if is(name, c.Name) {
+		if grammar.Is(name, c.Name) {
 			return describeSpec(c)
 		}
 	}
@@ -123,7 +124,7 @@ func describeSpec(c commands.Spec) commands.Reply {
 
 // getKeys is COMMAND GETKEYS.
 func getKeys(args [][]byte) commands.Reply {
-	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return is(args[0], c.Name) })
+	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return grammar.Is(args[0], c.Name) })
 	if i < 0 {
 		return commands.Error("ERR Invalid command specified")
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -182,7 +183,7 @@ func (s *session) selectDB(args [][]byte) commands.Reply {
 }
 
 func (s *session) database(args [][]byte) (int, *commands.Reply) {
-	n, ok := parseInt(args[1])
+	n, ok := grammar.ParseInt(args[1])
 	if !ok {
 		return 0, &errInteger
 	}
@@ -205,10 +206,10 @@ func (s *session) lastSave([][]byte) commands.Reply {
 
 // wait answers WAIT as a master without replicas does.
 func (s *session) wait(args [][]byte) commands.Reply {
-	if _, ok := parseInt(args[1]); !ok {
+	if _, ok := grammar.ParseInt(args[1]); !ok {
 		return errInteger
 	}
-	switch n, ok := parseInt(args[2]); {
+	switch n, ok := grammar.ParseInt(args[2]); {
 	case !ok:
 		return commands.Error("ERR timeout is not an integer or out of range")
 	case n < 0:
@@ -220,9 +221,9 @@ func (s *session) wait(args [][]byte) commands.Reply {
 // latency answers as a server that has measured no event.
 func (s *session) latency(args [][]byte) commands.Reply {
 	switch {
-	case is(args[1], "latest") && len(args) == 2, is(args[1], "history") && len(args) == 3:
+	case grammar.Is(args[1], "latest") && len(args) == 2, grammar.Is(args[1], "history") && len(args) == 3:
 		return commands.Array()
-	case is(args[1], "reset"):
+	case grammar.Is(args[1], "reset"):
 		return commands.Int(0)
 	}
 	return unknownSubcommand("latency", args[1])

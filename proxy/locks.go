@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -87,10 +88,10 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *commands.
 	if len(args) == 0 {
 		return pattern, count, nil
 	}
-	if len(args) != 2 || !is(args[0], "count") {
+	if len(args) != 2 || !grammar.Is(args[0], "count") {
 		return "", 0, &errSyntax
 	}
-	n, ok := parseInt(args[1])
+	n, ok := grammar.ParseInt(args[1])
 	switch {
 	case !ok:
 		return "", 0, &errInteger

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // The three kinds of subscription.
@@ -211,7 +212,7 @@ func subscriptionKind(name []byte) (kind int, command string) {
 // publish sends when its turn to be answered comes: a message that wakes a
 // waiter ("the lock is free") must not overtake the release before it.
 func (s *session) publish(args [][]byte) {
-	sharded, channel, text := is(args[0], "spublish"), string(args[1]), string(args[2])
+	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(commands.Int(0))
 	sl.size += len(channel) + len(text)
 	sl.late = func() commands.Reply { return commands.Int(s.srv.hub.publish(sharded, channel, text)) }
@@ -220,7 +221,7 @@ func (s *session) publish(args [][]byte) {
 
 // publishNow is PUBLISH inside MULTI.
 func (s *session) publishNow(args [][]byte) commands.Reply {
-	return commands.Int(s.srv.hub.publish(is(args[0], "spublish"), string(args[1]), string(args[2])))
+	return commands.Int(s.srv.hub.publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
 // pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
@@ -229,20 +230,20 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case is(args[1], "channels") && len(args) <= 3:
+	case grammar.Is(args[1], "channels") && len(args) <= 3:
 		return h.names(channels, args[2:])
-	case is(args[1], "shardchannels") && len(args) <= 3:
+	case grammar.Is(args[1], "shardchannels") && len(args) <= 3:
 		return h.names(shards, args[2:])
-	case is(args[1], "numsub"):
+	case grammar.Is(args[1], "numsub"):
 		return h.numbers(channels, args[2:])
-	case is(args[1], "shardnumsub"):
+	case grammar.Is(args[1], "shardnumsub"):
 		return h.numbers(shards, args[2:])
-	case is(args[1], "numpat"):
+	case grammar.Is(args[1], "numpat"):
 		if len(args) != 2 {
 			return wrongArity("pubsub|numpat")
 		}
 		return commands.Int(int64(len(h.subs[patterns])))
-	case is(args[1], "help") && len(args) == 2:
+	case grammar.Is(args[1], "help") && len(args) == 2:
 		return pubsubHelp
 	}
 	return unknownSubcommand("pubsub", args[1])

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // scan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that
@@ -22,12 +23,12 @@ func (s *session) scan(ctx context.Context, args [][]byte) commands.Reply {
 		}
 		value, ok := args[i+1], true
 		switch {
-		case is(args[i], "match"):
+		case grammar.Is(args[i], "match"):
 			pattern = string(value)
-		case is(args[i], "type"):
+		case grammar.Is(args[i], "type"):
 			kind = string(value)
-		case is(args[i], "count"):
-			count, ok = parseInt(value)
+		case grammar.Is(args[i], "count"):
+			count, ok = grammar.ParseInt(value)
 		default:
 			return errSyntax
 		}
@@ -38,7 +39,7 @@ func (s *session) scan(ctx context.Context, args [][]byte) commands.Reply {
 			return errSyntax
 		}
 	}
-	if !is([]byte(kind), "string") {
+	if !grammar.Is([]byte(kind), "string") {
 		// A lock is a string.
 		return commands.Array(commands.Bulk("0"), commands.Array())
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -112,14 +113,14 @@ func (l *slowLog) reset() {
 func (s *session) slowlog(args [][]byte) commands.Reply {
 	log := &s.srv.slow
 	switch {
-	case is(args[1], "get") && len(args) <= 3:
+	case grammar.Is(args[1], "get") && len(args) <= 3:
 		return log.get(args[2:])
-	case is(args[1], "len") && len(args) == 2:
+	case grammar.Is(args[1], "len") && len(args) == 2:
 		return commands.Int(int64(log.len()))
-	case is(args[1], "reset") && len(args) == 2:
+	case grammar.Is(args[1], "reset") && len(args) == 2:
 		log.reset()
 		return commands.OK
-	case is(args[1], "help") && len(args) == 2:
+	case grammar.Is(args[1], "help") && len(args) == 2:
 		return slowlogHelp
 	}
 	return unknownSubcommand("slowlog", args[1])
@@ -144,7 +145,7 @@ func (l *slowLog) get(count [][]byte) commands.Reply {
 	n := int64(10)
 	if len(count) > 0 {
 		var ok bool
-		if n, ok = parseInt(count[0]); !ok || n < -1 {
+		if n, ok = grammar.ParseInt(count[0]); !ok || n < -1 {
 			return commands.Error("ERR count should be greater than or equal to -1")
 		}
 	}

@@ -345,7 +345,7 @@ var mutants = []mutant{
 		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
 	{"C3", "a command's TTL above max_ttl is cut to it", []change{{"commands/ttl.go",
 		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n", "		return in.cfg.MaxTTL, \"\"\n"}}, asked},
-	{"C1", "a digest without its leading zeros", []change{{"commands/script/conditions.go", "%016x", "%x"}}, scripts},
+	{"C1", "a digest without its leading zeros", []change{{"commands/grammar/conditions.go", "%016x", "%x"}}, scripts},
 	{"C1", "GETEX is not denied with PEXPIRE", []change{{"commands/commands.go", " || c.in.denied[c.spec.like]", ""}}, asked},
 	{"C1", "IFNE names the lock's token", []change{{"commands/script/conditions.go",
 		"return c == IfEqual || c == IfDigest", "return c != NoCondition"}}, asked},

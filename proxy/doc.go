@@ -3,7 +3,7 @@
 // means is told by package commands, who holds a lock by package quorum.
 //
 // A [Server] owns the sessions. A session's reading goroutine takes one frame
-// after the other (guard.go), and gives every command a slot in a bounded
+// after the other (frames.go), and gives every command a slot in a bounded
 // queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
 // are answered at once from a table (local.go); lock commands go to [Quorum],
 // side by side, and fill their slot when the outcome arrives. While the first

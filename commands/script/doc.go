@@ -12,7 +12,7 @@
 // expiry, and nothing else. What was learnt so holds for every call of the
 // same form (form.go). A script that looks into a sealed input has it
 // revealed: from then on its bytes are a part of the form, and the runs start
-// again (prove.go); what was learnt is kept in memory.go.
+// again (prove.go); what was learnt is kept in recall.go.
 //
 // Where no proof is found, the meaning is PerCall: the same interpreter runs
 // the script on real values, once for what was found (percall.go). Such a call
@@ -21,7 +21,7 @@
 // (keycommands.go, transact.go).
 //
 // Besides, a script may publish, and fill a list that wakes somebody: that is
-// a notice (notice.go), for whoever waits through this process, and no master
+// a notice (publish.go), for whoever waits through this process, and no master
 // sees it.
 //
 // The package does no I/O and asks no clock. A script can do no harm: it

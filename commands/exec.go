@@ -33,7 +33,7 @@ func (in *Interpreter) execSeveral(db int, watched []Watched, queue [][][]byte) 
 		if ok, refusal := in.Permits(db, args, len(watched) > 0); !ok {
 			return refuse(refusal.Text)
 		}
-		t.law.words = append(t.law.words, args[1:]...)
+		t.authorized.words = append(t.authorized.words, args[1:]...)
 	}
 	return t.request()
 }
@@ -48,9 +48,9 @@ type transaction struct {
 	name string
 	// keys are those of the meaning, then the others that are watched; at is
 	// where the watched are among them.
-	keys []string
-	at   []int
-	law  lawful
+	keys       []string
+	at         []int
+	authorized authorizedPlan
 }
 
 func (t *transaction) request() Request {
@@ -66,11 +66,11 @@ func (t *transaction) request() Request {
 			return refuse(refused)
 		}
 	}
-	if refused := t.lay(); refused != "" {
+	if refused := t.authorize(); refused != "" {
 		return forbid(refused)
 	}
 	if len(t.keys) > 1 {
-		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.law.plan)
+		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.authorized.plan)
 	}
 	return t.onOneKey()
 }
@@ -94,16 +94,16 @@ func (t *transaction) findKeys() {
 	}
 }
 
-// lay puts the plan under the rights of who asks for it, and is why it may not
+// authorize puts the plan under the rights of who asks for it, and is why it may not
 // be made, or "". What is watched counts as named: WATCH needs MayRead, and the
 // plan is nothing where the lock is another one by now.
-func (t *transaction) lay() string {
-	t.law.in, t.law.name, t.law.keys, t.law.choose = t.in, t.name, t.keys, t.plan
-	t.law.watched = make(map[int]quorum.State, len(t.at))
+func (t *transaction) authorize() string {
+	t.authorized.in, t.authorized.name, t.authorized.keys, t.authorized.choose = t.in, t.name, t.keys, t.plan
+	t.authorized.watched = make(map[int]quorum.State, len(t.at))
 	for i, at := range t.at {
-		t.law.watched[at] = t.watched[i].state()
+		t.authorized.watched[at] = t.watched[i].state()
 	}
-	return t.law.forbidden()
+	return t.authorized.forbidden()
 }
 
 // plan is what the commands do in these states, which are those of keys; it
@@ -124,7 +124,7 @@ func (t *transaction) plan(states []quorum.State) plan {
 // onOneKey is a transaction on one key, which may be watched.
 func (t *transaction) onOneKey() Request {
 	c := call{in: t.in, db: t.db}
-	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.law.plan([]quorum.State{s}).decision(s) })
+	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.authorized.plan([]quorum.State{s}).decision(s) })
 	if len(t.watched) == 0 {
 		return req
 	}

@@ -65,7 +65,7 @@ func (c call) allOrNone() Request {
 	for _, word := range c.args[1:] {
 		// They are asked for when the masters have answered, and what was read
 		// from the client is overwritten meanwhile.
-		t.law.words = append(t.law.words, bytes.Clone(word))
+		t.authorized.words = append(t.authorized.words, bytes.Clone(word))
 	}
 	req := t.request()
 	array := req.Reply

@@ -10,7 +10,7 @@ import (
 // compare-and-set (C7), of all its keys or of none.
 func (c call) perCall(m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
-	l := lawful{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
+	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
 	switch refused := l.forbidden(); {
 	case refused != "":
 		return forbid(refused)

@@ -33,9 +33,9 @@ func (s *session) blpop(args [][]byte) {
 		b.popped, b.ok = s.await(w, timeout, b.ended)
 		s.wake(b)
 	}()
-	s.block(true)
+	s.setBlocked(true)
 	stays := s.readOn(b)
-	s.block(false)
+	s.setBlocked(false)
 	close(b.ended)
 	<-b.done
 	s.begun = -1

@@ -59,12 +59,12 @@ func clientQueues(args [][]byte) *commands.Reply {
 }
 
 func (s *session) clientGetName([][]byte) commands.Reply {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	if s.shown.name == "" {
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	if s.clientInfo.name == "" {
 		return commands.Null
 	}
-	return commands.Bulk(s.shown.name)
+	return commands.Bulk(s.clientInfo.name)
 }
 
 func (s *session) clientSetName(args [][]byte) commands.Reply {
@@ -76,7 +76,7 @@ func (s *session) clientSetName(args [][]byte) commands.Reply {
 }
 
 func (s *session) clientSetInfo(args [][]byte) commands.Reply {
-	sh := s.shown
+	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	field, name := &sh.libName, "lib-name"
@@ -134,9 +134,9 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 // subscriber reports whether the session was subscribed when its last command
 // came. Safe for concurrent use.
 func (s *session) subscriber() bool {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	return s.shown.subs != [kinds]int{}
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	return s.clientInfo.subs != [kinds]int{}
 }
 
 // clientReply switches replies off and on. Only ON has a reply, also behind

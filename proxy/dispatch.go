@@ -20,7 +20,7 @@ func (s *session) dispatch(args [][]byte) {
 	var buf [32]byte
 	name := lower(buf[:], args[0])
 	local, isLocal := locals[string(name)]
-	s.show(name, args)
+	s.noteCommand(name, args)
 	switch {
 	case string(name) == "post" || string(name) == "host:":
 		s.crossProtocol()

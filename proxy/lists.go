@@ -7,9 +7,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// look is how many items a list holds and for how long, as far as it passes
+// peek is how many items a list holds and for how long, as far as it passes
 // through this redlockd.
-func (g *signals) look(at signal, now time.Time) (items int, left time.Duration) {
+func (g *signals) peek(at signal, now time.Time) (items int, left time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	list, ok := g.lists[at]
@@ -36,7 +36,7 @@ func (s *session) llen(args [][]byte) {
 		case o.Verdict == quorum.Held:
 			return commands.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}
-		items, _ := s.srv.signals.look(signal{db, key}, time.Now())
+		items, _ := s.srv.signals.peek(signal{db, key}, time.Now())
 		return commands.Int(int64(items))
 	}
 	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
@@ -56,7 +56,7 @@ func (s *Server) withLists(req *commands.Request) {
 			return r
 		}
 		for i := range ops {
-			if items, left := s.signals.look(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
+			if items, left := s.signals.peek(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
 				tell(&r, left)
 			}
 		}

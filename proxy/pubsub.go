@@ -29,8 +29,8 @@ func (sub *subscriptions) count() int {
 	return len(sub.names[channels]) + len(sub.names[patterns]) + len(sub.names[shards])
 }
 
-// told is the number that a reply to a subscription of this kind bears.
-func (sub *subscriptions) told(kind int) int64 {
+// totalAfter is the number that a reply to a subscription of this kind bears.
+func (sub *subscriptions) totalAfter(kind int) int64 {
 	if kind == shards {
 		return int64(len(sub.names[shards]))
 	}
@@ -156,7 +156,7 @@ func (s *session) subscribe(args [][]byte) {
 	replies := make([]commands.Reply, 0, len(args)-1)
 	for _, a := range args[1:] {
 		s.subs.add(kind, string(a))
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 	for _, a := range args[1:] {
@@ -178,10 +178,10 @@ func (s *session) unsubscribe(args [][]byte) {
 	for _, name := range names {
 		s.srv.hub.part(s, kind, name)
 		s.subs.drop(kind, name)
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.totalAfter(kind))))
 	}
 	if len(replies) == 0 {
-		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 }

@@ -16,7 +16,7 @@ type slot struct {
 	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
 	waiting  int
 	outcomes []*quorum.Outcome
-	// command, ops and who are for those who look (held.go, slowlog.go).
+	// command, ops and who are for people who look (held.go, slowlog.go).
 	command string
 	ops     []quorum.Op
 	who     *holder
@@ -51,7 +51,7 @@ type slot struct {
 var errClientGone = commands.Error("ERR the client closed its side of the connection before the lock was granted, " +
 	"so the lock was not kept")
 
-// settle makes the reply right before it is written: the clock is looked at
+// confirm makes the reply right before it is written: the clock is looked at
 // (V2), and what a gone client can no longer be told is undone (P5). left is
 // how long the write may take at most; 0 is without such a limit.
 //
@@ -60,7 +60,7 @@ var errClientGone = commands.Error("ERR the client closed its side of the connec
 // certainty. So after EOF all answers are still written, but no grant is. A
 // client that dies after its OK was written keeps the lock until its TTL, as
 // on one Redis.
-func (sl *slot) settle(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
+func (sl *slot) confirm(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
 	switch {
 	case sl.late != nil:
 		return sl.late(), 0
@@ -134,10 +134,10 @@ func (sl *slot) undo(g grants) {
 	sl.granted = nil
 }
 
-// told ends what is kept to be undone: the reply was written.
-func (sl *slot) told(g grants) {
+// delivered ends what is kept to be undone: the reply was written.
+func (sl *slot) delivered(g grants) {
 	for _, o := range sl.granted {
-		g.told(o)
+		g.delivered(o)
 	}
 	sl.granted = nil
 }

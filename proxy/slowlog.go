@@ -30,9 +30,9 @@ type slowEntry struct {
 	who  *holder
 }
 
-// look enters the command of a slot, all of whose outcomes are there, if one
+// record enters the command of a slot, all of whose outcomes are there, if one
 // of them took as long or longer.
-func (l *slowLog) look(sl *slot, slowerThan time.Duration) {
+func (l *slowLog) record(sl *slot, slowerThan time.Duration) {
 	var took time.Duration
 	for _, o := range sl.outcomes {
 		took = max(took, o.Took)

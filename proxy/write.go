@@ -73,7 +73,7 @@ func (w *batch) undo(g grants, n int) {
 			if w.ends[i] > n && !sl.silent {
 				sl.undo(g)
 			} else {
-				sl.told(g)
+				sl.delivered(g)
 			}
 			continue
 		}
@@ -85,13 +85,13 @@ func (w *batch) undo(g grants, n int) {
 	}
 }
 
-// encode settles the batch's replies, and tells by when they must have been
+// encode confirms the batch's replies, and tells by when they must have been
 // written, and whether that is because of a grant (V2).
 func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := s.srv.cfg().WriteTimeout
 	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
-		reply, left := sl.settle(s.srv.grants, w, gone)
+		reply, left := sl.confirm(s.srv.grants, w, gone)
 		if sl.shape != nil && reply.Kind == commands.KindError {
 			// All others were counted when they were made.
 			s.srv.stats.countError(reply.Text)

@@ -9,10 +9,10 @@
 // tree) against a model of one lock (key.go), once for every state that
 // matters. In those runs KEYS, ARGV and the stored value are sealed: symbols
 // (symbol.go) that can be compared with each other, stored, and used as an
-// expiry, and nothing else. What was learnt so holds for every call of the
+// expiry, and nothing else. What was learned so holds for every call of the
 // same form (form.go). A script that looks into a sealed input has it
 // revealed: from then on its bytes are a part of the form, and the runs start
-// again (prove.go); what was learnt is kept in recall.go.
+// again (prove.go); what was learned is kept in recall.go.
 //
 // Where no proof is found, the meaning is PerCall: the same interpreter runs
 // the script on real values, once for what was found (percall.go). Such a call

@@ -316,7 +316,7 @@ var mutants = []mutant{
 		"return t.its.token, t.its.left, !t.its.foreign", "return t.its.token, a.call.q.cfg.remaining(t.its.left), !t.its.foreign"}}, votes},
 	{"M3", "a hold that the marks lost is remembered", []change{{"quorum/sender.go",
 		"if int64(m.greatest) < l.db.raised.Load() {", "if false {"}}, votes},
-	{"P5", "replies before a failed one are never told", []change{{"proxy/write.go", "				sl.told(g)\n", ""}}, "./proxy"},
+	{"P5", "replies before a failed one are never told", []change{{"proxy/write.go", "				sl.delivered(g)\n", ""}}, "./proxy"},
 	{"V7", "a release overtakes its session's acquire", []change{{"quorum/keys.go",
 		"return other.client == c.client && other != c", "return false"}}, votes},
 	{"M8", "a smaller majority's lock is absent", []change{{"quorum/list.go",

@@ -24,6 +24,21 @@
 // a notice (publish.go), for whoever waits through this process, and no master
 // sees it.
 //
+// The files:
+//
+//   - script.go: what a Meaning is; library.go: the scripts and Understand;
+//     recall.go, form.go and lru.go: what is remembered of them; meaning.go: from
+//     what is remembered to a Meaning;
+//   - prove.go: the proof; execute.go: one run and how it ends; symbol.go: sealed
+//     values; percall.go, transact.go and sweep.go: runs on real values;
+//   - space.go and key.go: the model of the keys; redislib.go: redis.call;
+//     keycommands.go: the table of commands, with setcommands.go, expire.go,
+//     conditions.go and publish.go; reply.go: from a Lua value to a reply;
+//   - parse.go: from text to a syntax tree; run.go: calls and variables;
+//     statements.go, loops.go, expressions.go and operators.go: the language;
+//     table.go and numbers.go: its values; globals.go and base.go: what a script
+//     finds; strings.go, pattern.go, patternlib.go and tables.go: the libraries.
+//
 // The package does no I/O and asks no clock. A script can do no harm: it
 // reaches nothing but the model, and its steps, its memory and its depth are
 // bounded (budget.go).

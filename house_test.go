@@ -100,3 +100,23 @@ func TestDocsNameRealFiles(t *testing.T) {
 		t.Errorf("found only %d names of files", found)
 	}
 }
+
+// TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
+func TestPackageDocsNameEveryFile(t *testing.T) {
+	files := tree(t)
+	for _, folder := range []string{"proxy", "commands", "commands/script", "commands/grammar"} {
+		comment := string(files[folder+"/doc.go"])
+		if comment == "" {
+			t.Errorf("%s has no doc.go", folder)
+		}
+		for name := range files {
+			base := path.Base(name)
+			if path.Dir(name) != folder || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || base == "doc.go" {
+				continue
+			}
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(base)).MatchString(comment) {
+				t.Errorf("%s/doc.go does not say what %s holds", folder, base)
+			}
+		}
+	}
+}

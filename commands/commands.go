@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"time"
+
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -55,14 +57,24 @@ type Request struct {
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
 
+	// List, if not nil, is what the reply becomes for each of the Ops whose key is
+	// also that of a signal list with some time left, which no master has.
+	List func(r *Reply, left time.Duration)
+
 	// Sweep, if not nil, says that the command asks for all keys of a pattern:
 	// where they can be listed, what it means is told by Sweep.Understand. Reply
 	// is the refusal for where they cannot.
 	Sweep *Sweep
 
-	// needs is what the request needs besides what its Ops tell.
-	needs Operations
+	// needs is what the request needs besides what its Ops tell; forbidden is
+	// why the client may not carry it out, or "".
+	needs     Operations
+	forbidden string
 }
+
+// Known reports whether a command of this name, in any case, is one of this
+// package's.
+func Known(name []byte) bool { return lookup(name) != nil }
 
 // Understand says what a command means. args[0] is its name in any case; the
 // slices are not kept. The second result is false where the command is none
@@ -117,6 +129,7 @@ func (in *Interpreter) understand(c call) Request {
 		return refuse(refused)
 	}
 	req := spec.run(c)
+	req.List = spec.list
 	if refused := c.forbids(req); refused != "" {
 		return refuse(refused)
 	}
@@ -156,3 +169,10 @@ func answer(r Reply) Request {
 
 // refuse is a request that is answered by an error.
 func refuse(text string) Request { return answer(Error(text)) }
+
+// forbid is a request that the client has no right to; text says to what of it.
+func forbid(text string) Request {
+	req := refuse(text)
+	req.forbidden = text
+	return req
+}

@@ -2,10 +2,9 @@ package commands
 
 import (
 	"bytes"
-
 	"time"
 
-	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -23,24 +22,24 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 // whole milliseconds.
 func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	token := c.arg(2)
-	o.compare = bytes.Clone(o.compare) // what was read from the client is overwritten meanwhile
+	o.Compare = bytes.Clone(o.Compare) // what was read from the client is overwritten meanwhile
 	needs := MayRemove
-	if o.byToken() {
+	if o.ByToken() {
 		needs = MayExtend
 	}
-	if o.get {
+	if o.Get {
 		needs |= MayRead
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		done, not := OK, Null
-		if o.get {
+		if o.Get {
 			done = Null
 			if s.Found {
 				done = Bulk(s.Token)
 			}
 			not = done
 		}
-		met, refused := o.met(s)
+		met, refused := meets(&o, s)
 		switch {
 		case refused != "":
 			return leave(Error(refused))
@@ -61,40 +60,43 @@ func (c call) setByState(o setOptions, ttl time.Duration) Request {
 	}).with(needs)
 }
 
-// met reports whether the state meets XX and the condition.
-func (o *setOptions) met(s quorum.State) (bool, string) {
+// meets reports whether the state meets XX and the condition.
+func meets(o *setOptions, s quorum.State) (bool, string) {
 	if !s.Found {
-		return !o.xx && o.cond.Absent(), ""
+		return !o.XX && o.Condition.Absent(), ""
 	}
-	return o.cond.Meets(s.Token, string(o.compare))
+	return o.Condition.Meets(s.Token, string(o.Compare))
 }
 
 // delex is DELEX of Redis 8.4: a release with IFEQ and IFDEQ, alone and with
 // IFNE and IFDNE a DEL.
 func delex(c call) Request {
-	cond := script.NoCondition
+	cond := grammar.NoCondition
 	switch {
 	case len(c.args) == 2:
 	case len(c.args) != 4:
 		return refuse(wrongArity(c.spec.Name))
 	default:
-		if cond = script.ConditionOf(c.arg(2)); cond == script.NoCondition {
-			return refuse(script.InvalidCondition)
+		if cond = grammar.ConditionOf(c.arg(2)); cond == grammar.NoCondition {
+			return refuse(grammar.InvalidCondition)
 		}
 	}
 	switch {
 	case !cond.Names() && c.denied():
 		return denied(c.spec.Name)
-	case cond == script.NoCondition:
+	case cond == grammar.NoCondition:
 		return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
-	case cond == script.IfEqual:
+	case cond == grammar.IfEqual:
 		return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneOrZero)
 	}
 	return c.delexByState(cond, c.arg(3))
 }
 
+// delexConditional is for Spec.conditional.
+func delexConditional(c call) bool { return len(c.args) > 2 && grammar.ConditionOf(c.arg(2)).Names() }
+
 // delexByState is DELEX with a condition that needs a look at the lock.
-func (c call) delexByState(cond script.Condition, operand string) Request {
+func (c call) delexByState(cond grammar.Condition, operand string) Request {
 	needs := MayRemove
 	if cond.Names() {
 		needs = MayRelease

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // Digests of the tokens t and u, and one of neither.
 var (
-	digestT = script.Digest("t")
-	digestU = script.Digest("u")
+	digestT = grammar.Digest("t")
+	digestU = grammar.Digest("u")
 	noOne   = "0123456789abcdef"
 )
 

@@ -15,12 +15,10 @@ type Config struct {
 	MaxTTL time.Duration
 	// NoExpiry is what a lock without a TTL gets (C2). Default Reject.
 	NoExpiry NoExpiry
-	// Deny names the unconditional commands to refuse, in lower case: del,
-	// unlink, expire, pexpire, expireat, pexpireat, persist, set, setex,
-	// psetex, getset, getdel, delex, getex, msetex. Who denies set denies
-	// msetex, and who denies pexpire getex. What names a token, or stands in a
-	// transaction under WATCH, is not unconditional; scripts are not looked
-	// into. Default none.
+	// Deny names the unconditional commands to refuse, in lower case, out of
+	// those that table.go lets it name. Who denies set denies msetex, and who
+	// denies pexpire getex. What names a token, or stands in a transaction under
+	// WATCH, is not unconditional; scripts are not looked into. Default none.
 	Deny []string
 }
 
@@ -35,9 +33,13 @@ const (
 )
 
 // deniable are the commands that Deny may name.
-var deniable = []string{
-	"del", "unlink", "expire", "pexpire", "expireat", "pexpireat", "persist",
-	"set", "setex", "psetex", "getset", "getdel", "delex", "getex", "msetex",
+func deniable() (names []string) {
+	for _, spec := range table {
+		if spec.deny {
+			names = append(names, spec.Name)
+		}
+	}
+	return names
 }
 
 // DefaultConfig returns the defaults.
@@ -53,8 +55,8 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("no_expiry is %q, expected %q or %q", c.NoExpiry, Reject, MaxTTLInstead))
 	}
 	for _, name := range c.Deny {
-		if !slices.Contains(deniable, name) {
-			errs = append(errs, fmt.Errorf("deny names %q, expected some of: %s", name, strings.Join(deniable, ", ")))
+		if !slices.Contains(deniable(), name) {
+			errs = append(errs, fmt.Errorf("deny names %q, expected some of: %s", name, strings.Join(deniable(), ", ")))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,18 +9,32 @@
 //	request, known := interpreter.Understand(db, args)
 //	reply := request.Reply(outcomes)
 //
-// Check and Exec do the same for MULTI and EXEC (S4). Request.Notices are what
-// those who wait for a lock are told once it was released (notice.go). Table
-// lists the commands for COMMAND.
+// Check and Exec do the same for MULTI and EXEC (S4). The files, from the
+// question to the answer:
 //
-// What a command means is said beside its kin: SET in set.go, DELEX and SET
-// IFEQ in conditional.go, EVAL in script.go and meaning.go, EXEC in
-// transaction.go where it holds one operation on one key, in exec.go where it
-// holds more; what a run on several keys asks for is in plan.go. Every text of an error that a client may see is in
-// errors.go. A reply has Redis's own type and words (C1); where a lock server
-// must differ from Redis (TTLs, C2, C3 and V13), the error names the setting.
+//   - table.go: a command is one row, from which all that is said of it is made;
+//     commands.go: the Interpreter, from the row to the Request; config.go and
+//     lengths.go: what the configuration forbids;
+//   - rights.go: what a user may do; categories.go: the names of that;
+//     authorize.go: the same for what is known only when the locks were read;
+//   - set.go, several.go (MSETNX, MSETEX), expire.go (and GETEX, PERSIST), read.go,
+//     remove.go, conditional.go (DELEX and SET with conditions): what each command
+//     means; ttl.go and numbers.go: their times;
+//   - readfirst.go: what depends on what one lock is, and plan.go what depends on
+//     several;
+//   - script.go: EVAL and its kin; meaning.go: a script whose meaning was proved,
+//     unproved.go: one that runs on what was found; sweep.go: one that asks for all
+//     keys of a pattern;
+//   - transaction.go: EXEC where it is one operation on one key, exec.go where it
+//     is more; watched.go: an operation under the condition of WATCH;
+//   - shapes.go: replies by their outcomes; reply.go: what a reply is; errors.go:
+//     the texts of errors; notice.go: what those who wait for a lock are told when
+//     it was released.
+//
+// A reply has Redis's own type and words (C1); where a lock server must differ
+// from Redis (TTLs, C2, C3 and V13), the error names the setting.
 //
 // It does not know connections, protocols (RESP2 or RESP3), databases' limits
 // or who is logged in: that is package proxy. It does not know who agreed:
-// that is package quorum.
+// that is package quorum. How integers and options are read is package grammar.
 package commands

@@ -5,18 +5,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // Redis's own texts. Clients match them (Spring Integration falls back to Lua
 // on errSyntax; everybody sends EVAL after script.ErrNoScript).
 const (
-	errSyntax       = "ERR syntax error"
-	errNotInteger   = "ERR value is not an integer or out of range"
+	errSyntax       = grammar.ErrSyntax
+	errNotInteger   = grammar.ErrNotInteger
 	errManyKeys     = "ERR Number of keys can't be greater than number of args"
 	errNegativeKeys = "ERR Number of keys can't be negative"
-	errNXWith       = "ERR NX and XX, GT or LT options at the same time are not compatible"
-	errGTWithLT     = "ERR GT and LT options at the same time are not compatible"
 	errFlushMode    = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
 	errNotBusy      = "NOTBUSY No scripts in execution right now."
 	errReadOnly     = "ERR Write commands are not allowed from read-only scripts."
@@ -31,7 +30,6 @@ const (
 	errExecKeys  = "ERR redlockd runs EXEC on 32 keys at most, nothing was done"
 	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
 	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
-	errMoved     = "NOQUORUM the lock changed while the command was reading it, try again"
 
 	whyPast = ": it is in the past"
 )
@@ -69,7 +67,7 @@ func unsupportedOption(option []byte) string {
 	return oneLine("ERR Unsupported option " + string(cut(option, 128)))
 }
 
-func invalidExpire(name string) string { return "ERR invalid expire time in '" + name + "' command" }
+func invalidExpire(name string) string { return grammar.InvalidExpire(name) }
 
 func aboveMaxTTL(name string, max time.Duration) string {
 	return invalidExpire(name) + ": above max_ttl of " + strconv.FormatInt(max.Milliseconds(), 10) + " ms"

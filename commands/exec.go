@@ -33,7 +33,7 @@ func (in *Interpreter) execSeveral(db int, watched []Watched, queue [][][]byte) 
 		if ok, refusal := in.Permits(db, args, len(watched) > 0); !ok {
 			return refuse(refusal.Text)
 		}
-		t.law.words = append(t.law.words, args[1:]...)
+		t.authorized.words = append(t.authorized.words, args[1:]...)
 	}
 	return t.request()
 }
@@ -48,9 +48,9 @@ type transaction struct {
 	name string
 	// keys are those of the meaning, then the others that are watched; at is
 	// where the watched are among them.
-	keys []string
-	at   []int
-	law  lawful
+	keys       []string
+	at         []int
+	authorized authorizedPlan
 }
 
 func (t *transaction) request() Request {
@@ -66,11 +66,11 @@ func (t *transaction) request() Request {
 			return refuse(refused)
 		}
 	}
-	if refused := t.lay(); refused != "" {
-		return refuse(refused)
+	if refused := t.authorize(); refused != "" {
+		return forbid(refused)
 	}
 	if len(t.keys) > 1 {
-		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.law.plan)
+		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.authorized.plan)
 	}
 	return t.onOneKey()
 }
@@ -94,16 +94,16 @@ func (t *transaction) findKeys() {
 	}
 }
 
-// lay puts the plan under the rights of who asks for it, and is why it may not
+// authorize puts the plan under the rights of who asks for it, and is why it may not
 // be made, or "". What is watched counts as named: WATCH needs MayRead, and the
 // plan is nothing where the lock is another one by now.
-func (t *transaction) lay() string {
-	t.law.in, t.law.name, t.law.keys, t.law.choose = t.in, t.name, t.keys, t.plan
-	t.law.watched = make(map[int]quorum.State, len(t.at))
+func (t *transaction) authorize() string {
+	t.authorized.in, t.authorized.name, t.authorized.keys, t.authorized.choose = t.in, t.name, t.keys, t.plan
+	t.authorized.watched = make(map[int]quorum.State, len(t.at))
 	for i, at := range t.at {
-		t.law.watched[at] = t.watched[i].state()
+		t.authorized.watched[at] = t.watched[i].state()
 	}
-	return t.law.forbidden()
+	return t.authorized.forbidden()
 }
 
 // plan is what the commands do in these states, which are those of keys; it
@@ -124,7 +124,7 @@ func (t *transaction) plan(states []quorum.State) plan {
 // onOneKey is a transaction on one key, which may be watched.
 func (t *transaction) onOneKey() Request {
 	c := call{in: t.in, db: t.db}
-	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.law.plan([]quorum.State{s}).decision(s) })
+	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.authorized.plan([]quorum.State{s}).decision(s) })
 	if len(t.watched) == 0 {
 		return req
 	}
@@ -159,11 +159,8 @@ func (in *Interpreter) scriptCommands(db int, queue [][][]byte, guarded bool) ([
 }
 
 func (c call) scriptCommand() (sc script.Command, refused string) {
-	switch c.spec.Name {
-	case "script", "eval_ro", "evalsha_ro":
-		return sc, notInExec(c.spec.Name)
-	case "eval", "evalsha":
-		return c.scriptCall()
+	if c.spec.inExec != nil {
+		return c.spec.inExec(c)
 	}
 	if c.unconditional() && c.denied() {
 		return sc, deniedText(c.spec.Name)
@@ -174,40 +171,12 @@ func (c call) scriptCommand() (sc script.Command, refused string) {
 	return sc, ""
 }
 
-// scriptCall is EVAL and EVALSHA.
-func (c call) scriptCall() (sc script.Command, refused string) {
-	sc.Keys, sc.Args, refused = c.scriptArgs()
-	if refused != "" {
-		return sc, refused
-	}
-	sc.SHA = c.arg(1)
-	if c.spec.Name == "eval" {
-		sha, err := c.in.scripts.Load(c.arg(1))
-		if err != nil {
-			return sc, oneLine(err.Error())
-		}
-		sc.SHA = sha
-	}
-	return sc, ""
-}
+// notBeside is what cannot be a part of a transaction of several commands.
+func notBeside(c call) (script.Command, string) { return script.Command{}, notInExec(c.spec.Name) }
 
-// unconditional reports whether the command names no token and does not spare a
-// lock that is there (Config.Deny).
-func (c call) unconditional() bool {
-	switch c.spec.Name {
-	case "set":
-		o, ok := parseSet(c.args[3:])
-		return ok && !o.byToken()
-	case "delex":
-		return len(c.args) == 2 || !script.ConditionOf(c.arg(2)).Names()
-	case "getex":
-		return len(c.args) > 2
-	case "msetex":
-		o, ok := c.msetexOptions()
-		return ok && !o.nx
-	}
-	return true
-}
+// unconditional reports whether the call names no token and does not spare a lock
+// that is there (Config.Deny).
+func (c call) unconditional() bool { return c.spec.conditional == nil || !c.spec.conditional(c) }
 
 func transactionError(err error) string {
 	var refused *script.RefusedError

@@ -3,26 +3,23 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-func expire(c call) Request    { return c.expire(inEX) }
-func pexpire(c call) Request   { return c.expire(inPX) }
-func expireat(c call) Request  { return c.expire(inEXAT) }
-func pexpireat(c call) Request { return c.expire(inPXAT) }
-
-// expireFlags is what follows the number. XX always holds for a lock and NX
-// never does, since every lock has a TTL.
-type expireFlags struct{ nx, xx, gt, lt bool }
+func expire(c call) Request    { return c.expire(grammar.EX) }
+func pexpire(c call) Request   { return c.expire(grammar.PX) }
+func expireat(c call) Request  { return c.expire(grammar.EXAT) }
+func pexpireat(c call) Request { return c.expire(grammar.PXAT) }
 
 // expire is EXPIRE and its kin, whoever holds the lock. A time that is over
 // deletes it, as in Redis.
-func (c call) expire(u unit) Request {
+func (c call) expire(u grammar.Unit) Request {
 	flags, refused := parseExpireFlags(c.args[3:])
 	if refused != "" {
 		return refuse(refused)
 	}
-	n, ok := parseInt(c.args[2])
+	n, ok := grammar.ParseInt(c.args[2])
 	if !ok {
 		return refuse(errNotInteger)
 	}
@@ -40,54 +37,40 @@ func (c call) expire(u unit) Request {
 	switch {
 	case refused != "":
 		return refuse(refused)
-	case flags.nx:
+	case flags.NX:
 		return answer(Int(0))
-	case flags.gt || flags.lt:
+	case flags.GT || flags.LT:
 		return c.expireIf(flags, ttl)
 	}
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
 
 // expireNow is EXPIRE with a time that is over: less than any lock has left.
-func (c call) expireNow(flags expireFlags) Request {
-	if flags.nx || flags.gt {
+func (c call) expireNow(flags grammar.ExpireFlags) Request {
+	if flags.NX || flags.GT {
 		return answer(Int(0))
 	}
 	return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
 }
 
 // expireIf is EXPIRE with GT or LT.
-func (c call) expireIf(flags expireFlags, ttl time.Duration) Request {
+func (c call) expireIf(flags grammar.ExpireFlags, ttl time.Duration) Request {
 	return c.decide(c.arg(1), func(s quorum.State) decision {
-		if !s.Found || (flags.gt && ttl <= s.TTL) || (flags.lt && ttl >= s.TTL) {
+		if !s.Found || (flags.GT && ttl <= s.TTL) || (flags.LT && ttl >= s.TTL) {
 			return leave(Int(0))
 		}
 		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: Int(1)}
 	}).with(MayRemove)
 }
 
-func parseExpireFlags(args [][]byte) (f expireFlags, refused string) {
-	for _, word := range args {
-		switch {
-		case is(word, "nx"):
-			f.nx = true
-		case is(word, "xx"):
-			f.xx = true
-		case is(word, "gt"):
-			f.gt = true
-		case is(word, "lt"):
-			f.lt = true
-		default:
-			return f, unsupportedOption(word)
-		}
+// parseExpireFlags reads what follows the time. XX always holds for a lock and NX
+// never does, since every lock has a TTL.
+func parseExpireFlags(args [][]byte) (grammar.ExpireFlags, string) {
+	flags, unsupported, refused := grammar.ParseExpireFlags(args, asItIs)
+	if unsupported >= 0 {
+		refused = unsupportedOption(args[unsupported])
 	}
-	switch {
-	case f.nx && (f.xx || f.gt || f.lt):
-		return f, errNXWith
-	case f.gt && f.lt:
-		return f, errGTWithLT
-	}
-	return f, ""
+	return flags, refused
 }
 
 // persist is PERSIST: a lock without a TTL, which V13 forbids.
@@ -125,18 +108,21 @@ func getex(c call) Request {
 	}).with(MayRead | MayRemove)
 }
 
+// getexConditional is for Spec.conditional: without an expiry it is a GET.
+func getexConditional(c call) bool { return len(c.args) == 2 }
+
 // getexChange is what GETEX does to a lock, or why it cannot.
 func (c call) getexChange() (quorum.Op, string) {
 	op, refused := quorum.Op{Kind: quorum.Extend}, ""
-	u := expiryUnit(c.args[2])
+	u := grammar.UnitOf(c.args[2])
 	switch {
-	case len(c.args) == 3 && is(c.args[2], "persist"):
+	case len(c.args) == 3 && grammar.Is(c.args[2], "persist"):
 		op.TTL, refused = c.in.noExpiry()
 		return op, refused
-	case len(c.args) != 4 || u == noUnit:
+	case len(c.args) != 4 || u == grammar.NoUnit:
 		return op, errSyntax
 	}
-	n, ok := parseInt(c.args[3])
+	n, ok := grammar.ParseInt(c.args[3])
 	if !ok {
 		return op, errNotInteger
 	}

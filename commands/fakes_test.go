@@ -63,6 +63,9 @@ func (f *fakeScripts) Transact(db int, list []script.Command) (*script.Meaning, 
 func fakeSHA(name string) string { return (name + strings.Repeat("_", 40))[:40] }
 
 // fakeWith is an Interpreter that knows one script by the name "s".
+// errMoved is the answer where a lock is not as it was read.
+var errMoved = quorum.ErrLockChanged.Error()
+
 func fakeWith(cfg Config, m *script.Meaning, err error) (*Interpreter, *fakeScripts) {
 	f := &fakeScripts{
 		meanings: map[string]*script.Meaning{"s": m},

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -10,7 +9,7 @@ import (
 
 // meaning is the request that a script's meaning stands for (C7).
 func (c call) meaning(m *script.Meaning) Request {
-	if c.readOnly() && m.Kind != script.Nothing && m.Kind != script.Reads && m.Kind != script.PerCall {
+	if c.spec.readOnly && m.Kind != script.Nothing && m.Kind != script.Reads && m.Kind != script.PerCall {
 		return refuse(errReadOnly)
 	}
 	switch m.Kind {
@@ -18,7 +17,7 @@ func (c call) meaning(m *script.Meaning) Request {
 		return answer(fill(m.Reply[script.Absent], quorum.State{}))
 	}
 	if refused := c.refusedMeaning(m); refused != "" {
-		return refuse(refused)
+		return forbid(refused)
 	}
 	switch m.Kind {
 	case script.Reads:
@@ -53,8 +52,6 @@ func (c call) meaning(m *script.Meaning) Request {
 	}
 	return c.scriptOp(m, op, comparedState)
 }
-
-func (c call) readOnly() bool { return strings.HasSuffix(c.spec.Name, "_ro") }
 
 // refusedMeaning is why a script may not tell those who wait what it tells
 // them in one of the states, or "".

@@ -52,7 +52,7 @@ func (in *Interpreter) decideAll(db int, keys []string, unless []*quorum.Watch, 
 		case anyChanged(unless):
 			return NullArray
 		}
-		return Error(errMoved)
+		return Failed(quorum.ErrLockChanged)
 	})
 	notices := func(outs []*quorum.Outcome) []Notice {
 		if outs[0].Err != nil || outs[0].Verdict != quorum.Won {

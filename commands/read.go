@@ -1,7 +1,9 @@
 package commands
 
 import (
-	"github.com/redlockd/redlockd/commands/script"
+	"time"
+
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -10,7 +12,7 @@ var (
 	tokensOrNull = foundOr(Bulk, Null).each()
 	countFound   = foundOr(func(string) Reply { return Int(1) }, Int(0)).sum()
 	lengthFound  = foundOr(func(token string) Reply { return Int(int64(len(token))) }, Int(0)).one()
-	digestFound  = foundOr(func(token string) Reply { return Bulk(script.Digest(token)) }, Null).one()
+	digestFound  = foundOr(func(token string) Reply { return Bulk(grammar.Digest(token)) }, Null).one()
 	typeFound    = foundOr(func(string) Reply { return status("string") }, status("none")).one()
 	millisLeft   = left(func(ms int64) int64 { return ms })
 	secondsLeft  = left(seconds)
@@ -56,4 +58,27 @@ func (c call) readAll(reply func([]*quorum.Outcome) Reply) Request {
 		ops[i] = quorum.Op{Kind: quorum.Read, DB: c.db, Key: c.arg(i + 1)}
 	}
 	return Request{Ops: ops, Reply: reply}
+}
+
+// What the replies become where there is a signal list of that name
+// (Spec.list).
+
+func countList(r *Reply, _ time.Duration) { r.Int++ }
+
+func secondsOfList(r *Reply, left time.Duration) {
+	if r.Int == -2 {
+		r.Int = seconds(left.Milliseconds())
+	}
+}
+
+func millisOfList(r *Reply, left time.Duration) {
+	if r.Int == -2 {
+		r.Int = left.Milliseconds()
+	}
+}
+
+func typeOfList(r *Reply, _ time.Duration) {
+	if r.Text == "none" {
+		r.Text = "list"
+	}
 }

@@ -1,5 +1,11 @@
 package commands
 
+import (
+	"errors"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
 // ReplyKind is the RESP type of a reply. Types that RESP2 does not have are
 // written by the session as Redis writes them to a RESP2 client.
 type ReplyKind uint8
@@ -32,7 +38,11 @@ const (
 
 // Reply is one reply, without its encoding. The zero value is the null.
 type Reply struct {
-	Kind  ReplyKind
+	Kind ReplyKind
+	// Undecided says of an error that nobody can tell what has become of the
+	// command (quorum.UndecidedError).
+	Undecided bool
+
 	Int   int64
 	Text  string
 	Items []Reply
@@ -59,3 +69,9 @@ func Array(items ...Reply) Reply { return Reply{Kind: KindArray, Items: items} }
 // Error returns an error reply; text begins with its code, as in "ERR syntax
 // error", and holds no line breaks.
 func Error(text string) Reply { return Reply{Kind: KindError, Text: text} }
+
+// Failed returns the error reply to what package quorum could not do.
+func Failed(err error) Reply {
+	var undecided *quorum.UndecidedError
+	return Reply{Kind: KindError, Undecided: errors.As(err, &undecided), Text: oneLine(err.Error())}
+}

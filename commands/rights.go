@@ -1,10 +1,6 @@
 package commands
 
-import (
-	"strings"
-
-	"github.com/redlockd/redlockd/quorum"
-)
+import "github.com/redlockd/redlockd/quorum"
 
 // Operations is a set of what a user may do to locks.
 type Operations uint8
@@ -79,8 +75,8 @@ func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, re
 	if refused := c.forbidden(); refused != "" {
 		return false, Error(refused)
 	}
-	if strings.HasPrefix(spec.Name, "script|") {
-		return true, Reply{} // it acts as it is understood
+	if spec.atOnce {
+		return true, Reply{}
 	}
 	refused = c.forbids(spec.run(c))
 	return refused == "", Error(refused)
@@ -92,39 +88,6 @@ func (c call) forbidden() string {
 		return NoPermCommand(c.spec.Name)
 	}
 	return ""
-}
-
-// namedKeys are the keys by their places, as Redis finds them.
-func (c call) namedKeys() [][]byte {
-	if c.spec.First > 0 {
-		last := c.spec.Last
-		if last < 0 {
-			last += len(c.args)
-		}
-		if c.spec.Step == 1 {
-			return c.args[c.spec.First : last+1]
-		}
-		return every(c.spec.Step, c.args[c.spec.First:last+1])
-	}
-	if c.spec.Name == "msetex" {
-		if n, ok := parseInt(c.args[1]); ok && n > 0 && n <= int64(len(c.args)-2)/2 {
-			return every(2, c.args[2:2+2*n])
-		}
-	}
-	if strings.HasPrefix(c.spec.Name, "eval") {
-		if n, ok := parseInt(c.args[2]); ok && n > 0 && n <= int64(len(c.args)-3) {
-			return c.args[3 : 3+n]
-		}
-	}
-	return nil
-}
-
-// every is the first of each so many words.
-func every(step int, words [][]byte) (list [][]byte) {
-	for i := 0; i < len(words); i += step {
-		list = append(list, words[i])
-	}
-	return list
 }
 
 // forbids is why what was understood may not be carried out, or "". In Redis's
@@ -146,12 +109,11 @@ func (c call) forbids(req Request) string {
 			return NoPermKey
 		}
 	}
-	if len(req.Ops) == 0 {
-		if reply := req.Reply(nil); strings.HasPrefix(reply.Text, "NOPERM ") {
-			return reply.Text
-		}
+	if req.forbidden != "" {
+		return req.forbidden
 	}
-	for _, key := range c.namedKeys() {
+	keys, _ := c.spec.KeysOf(c.args)
+	for _, key := range keys {
 		if !r.Key(string(key)) {
 			return NoPermKey
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
 )
 
@@ -33,6 +34,26 @@ func evalsha(c call) Request {
 	return c.runScript(c.arg(1), keys, args)
 }
 
+// evalInExec and evalshaInExec are EVAL and EVALSHA in a transaction of several
+// commands.
+func evalInExec(c call) (sc script.Command, refused string) {
+	if sc, refused = evalshaInExec(c); refused != "" {
+		return sc, refused
+	}
+	sha, err := c.in.scripts.Load(c.arg(1))
+	if err != nil {
+		return sc, oneLine(err.Error())
+	}
+	sc.SHA = sha
+	return sc, ""
+}
+
+func evalshaInExec(c call) (sc script.Command, refused string) {
+	sc.SHA = c.arg(1)
+	sc.Keys, sc.Args, refused = c.scriptArgs()
+	return sc, refused
+}
+
 // runScript answers what a loaded script means.
 func (c call) runScript(sha string, keys, args []string) Request {
 	m, err := c.understandScript(sha, keys, args)
@@ -53,7 +74,7 @@ func (c call) notUnderstood(err error) Request {
 
 // scriptArgs reads numkeys, the keys and the arguments.
 func (c call) scriptArgs() (keys, args []string, refused string) {
-	n, ok := parseInt(c.args[2])
+	n, ok := grammar.ParseInt(c.args[2])
 	rest := c.args[3:]
 	switch {
 	case !ok:
@@ -114,7 +135,7 @@ func scriptExists(c call) Request {
 }
 
 func scriptFlush(c call) Request {
-	if len(c.args) > 3 || (len(c.args) == 3 && !is(c.args[2], "sync") && !is(c.args[2], "async")) {
+	if len(c.args) > 3 || (len(c.args) == 3 && !grammar.Is(c.args[2], "sync") && !grammar.Is(c.args[2], "async")) {
 		return refuse(errFlushMode)
 	}
 	c.in.scripts.Flush()

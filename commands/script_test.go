@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -31,7 +32,7 @@ func releasing() *script.Meaning {
 func understandScript(t *testing.T, in *Interpreter, command string) Request {
 	t.Helper()
 	args := line(command)
-	if is(args[1], "sha") {
+	if grammar.Is(args[1], "sha") {
 		args[1] = []byte(fakeSHA("s"))
 	}
 	req, known := in.Understand(3, args)

@@ -3,21 +3,18 @@ package commands
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // setOptions is what follows key and value of a SET.
-type setOptions struct {
-	nx, xx, get bool
-	// cond is IFEQ (of Valkey 8.1 as well) and its kin of Redis 8.4, compare its
-	// operand.
-	cond    script.Condition
-	compare []byte
-	// expiry is how the TTL was given, number its operand.
-	expiry unit
-	number []byte
-}
+type setOptions = grammar.SetOptions[[]byte]
+
+// parseSet reads the options; false is a syntax error.
+func parseSet(args [][]byte) (setOptions, bool) { return grammar.ParseSet(args, asItIs) }
+
+// asItIs reads a word that a client has sent.
+func asItIs(word []byte) []byte { return word }
 
 // set is SET with all its options. NX is an acquire, IFEQ and IFDEQ are an
 // extend, anything else is an unconditional store: IFNE and IFDNE overwrite
@@ -27,10 +24,10 @@ func set(c call) Request {
 	if !ok {
 		return refuse(errSyntax)
 	}
-	if !o.byToken() && c.denied() {
+	if !o.ByToken() && c.denied() {
 		return denied(c.spec.Name)
 	}
-	if o.expiry == keepTTL && !o.nx {
+	if o.Expiry == grammar.KeepTTL && !o.NX {
 		return c.setByState(o, 0)
 	}
 	ttl, refused := c.setTTL(o)
@@ -39,21 +36,23 @@ func set(c call) Request {
 	}
 	token := c.arg(2)
 	switch {
-	case o.nx && o.get:
+	case o.NX && o.Get:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder).with(MayRead)
-	case o.nx:
+	case o.NX:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
-	case !o.get && o.cond == script.IfEqual:
-		return c.setIfEqual(string(o.compare), token, ttl)
-	case o.get || o.cond != script.NoCondition:
+	case !o.Get && o.Condition == grammar.IfEqual:
+		return c.setIfEqual(string(o.Compare), token, ttl)
+	case o.Get || o.Condition != grammar.NoCondition:
 		return c.setByState(o, ttl)
 	}
-	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.xx}, okOrNull)
+	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.XX}, okOrNull)
 }
 
-// byToken reports whether a lock that is there is spared, or named by its
-// token.
-func (o *setOptions) byToken() bool { return o.nx || o.cond.Names() }
+// setConditional is for Spec.conditional.
+func setConditional(c call) bool {
+	o, ok := parseSet(c.args[3:])
+	return !ok || o.ByToken()
+}
 
 // nullOrHolder is the reply of SET NX GET: what was there before.
 var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
@@ -64,60 +63,10 @@ var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
 }).one()
 
 func (c call) setTTL(o setOptions) (time.Duration, string) {
-	if o.expiry == noUnit || o.expiry == keepTTL {
+	if o.Expiry == grammar.NoUnit || o.Expiry == grammar.KeepTTL {
 		return c.in.noExpiry()
 	}
-	return c.ttl(o.expiry, o.number)
-}
-
-// parseSet reads the options in any order; false is a syntax error. As in
-// Redis the same option may be said twice, and then the last one counts.
-func parseSet(args [][]byte) (o setOptions, ok bool) {
-	for i := 0; i < len(args); i++ {
-		last := i+1 == len(args)
-		switch word := args[i]; {
-		case is(word, "nx") && !o.xx && o.cond == script.NoCondition:
-			o.nx = true
-		case is(word, "xx") && !o.nx && (o.cond == script.NoCondition || o.cond == script.IfEqual):
-			o.xx = true
-		case is(word, "get"):
-			o.get = true
-		case is(word, "keepttl") && (o.expiry == noUnit || o.expiry == keepTTL):
-			o.expiry = keepTTL
-		case isCondition(word) && !o.nx && o.cond == script.NoCondition && !last:
-			i++
-			o.cond, o.compare = script.ConditionOf(string(word)), args[i]
-			if o.xx && o.cond != script.IfEqual {
-				return o, false
-			}
-		default:
-			u := expiryUnit(word)
-			if u == noUnit || last || (o.expiry != noUnit && o.expiry != u) {
-				return o, false
-			}
-			i++
-			o.expiry, o.number = u, args[i]
-		}
-	}
-	return o, true
-}
-
-func isCondition(word []byte) bool {
-	return is(word, "ifeq") || is(word, "ifne") || is(word, "ifdeq") || is(word, "ifdne")
-}
-
-func expiryUnit(word []byte) unit {
-	switch {
-	case is(word, "px"):
-		return inPX
-	case is(word, "ex"):
-		return inEX
-	case is(word, "pxat"):
-		return inPXAT
-	case is(word, "exat"):
-		return inEXAT
-	}
-	return noUnit
+	return c.ttl(o.Expiry, o.Number)
 }
 
 // setnx is SETNX: an acquire without a TTL (C2).
@@ -129,11 +78,11 @@ func setnx(c call) Request {
 	return c.one(quorum.Op{Kind: quorum.Acquire, Token: c.arg(2), TTL: ttl}, oneOrZero)
 }
 
-func setex(c call) Request  { return c.store(inEX) }
-func psetex(c call) Request { return c.store(inPX) }
+func setex(c call) Request  { return c.store(grammar.EX) }
+func psetex(c call) Request { return c.store(grammar.PX) }
 
 // store is SETEX and PSETEX.
-func (c call) store(u unit) Request {
+func (c call) store(u grammar.Unit) Request {
 	if c.denied() {
 		return denied(c.spec.Name)
 	}
@@ -153,5 +102,5 @@ func getset(c call) Request {
 	if refused != "" {
 		return refuse(refused)
 	}
-	return c.setByState(setOptions{get: true}, ttl)
+	return c.setByState(setOptions{Get: true}, ttl)
 }

@@ -128,7 +128,7 @@ func TestC2SetWithMaxTTLInstead(t *testing.T) {
 
 func TestDeny(t *testing.T) {
 	no := func(name string) string { return "-ERR '" + name + "' is denied by redlockd's configuration (deny)" }
-	checkMeans(t, rejecting(deniable...), []meansCase{
+	checkMeans(t, rejecting(deniable()...), []meansCase{
 		{"SET k t PX 1", no("set")},
 		{"SET k t XX PX 1", no("set")},
 		{"SET k t PX 1 GET", no("set")},

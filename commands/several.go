@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -25,7 +26,7 @@ func msetnx(c call) Request {
 func msetex(c call) Request {
 	o, ok := c.msetexOptions()
 	switch {
-	case o.nx:
+	case o.NX:
 		return c.allOrNone().with(MayAcquire)
 	case ok && c.denied():
 		return denied(c.spec.Name)
@@ -33,10 +34,16 @@ func msetex(c call) Request {
 	return c.allOrNone().with(MayRemove)
 }
 
+// msetexConditional is for Spec.conditional.
+func msetexConditional(c call) bool {
+	o, ok := c.msetexOptions()
+	return !ok || o.NX
+}
+
 // msetexOptions is what follows the pairs; false where they are not as they
 // must be.
 func (c call) msetexOptions() (setOptions, bool) {
-	n, ok := parseInt(c.args[1])
+	n, ok := grammar.ParseInt(c.args[1])
 	if !ok || n < 1 || n > int64(len(c.args)-2)/2 {
 		return setOptions{}, false
 	}
@@ -58,7 +65,7 @@ func (c call) allOrNone() Request {
 	for _, word := range c.args[1:] {
 		// They are asked for when the masters have answered, and what was read
 		// from the client is overwritten meanwhile.
-		t.law.words = append(t.law.words, bytes.Clone(word))
+		t.authorized.words = append(t.authorized.words, bytes.Clone(word))
 	}
 	req := t.request()
 	array := req.Reply

@@ -25,7 +25,7 @@ type Sweep struct {
 func (c call) sweeps(asks *script.NeedsKeysError) Request {
 	switch r := c.in.rights; {
 	case r != nil && !r.May(MayRead):
-		return refuse(NoPermCommand(c.spec.Name))
+		return forbid(NoPermCommand(c.spec.Name))
 	case len(c.listed) == maxPatterns:
 		return refuse(notALockScript("asks KEYS for many patterns"))
 	}

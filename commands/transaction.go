@@ -31,7 +31,7 @@ func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request
 	// was made with nothing.
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
-			return refuse(oneLine(w.Outcome.Err.Error()))
+			return answer(Failed(w.Outcome.Err))
 		}
 	}
 	for _, w := range watched {

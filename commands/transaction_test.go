@@ -73,7 +73,7 @@ func TestExecOnTheWatchedKey(t *testing.T) {
 	} {
 		t.Run(tt.command, func(t *testing.T) {
 			// What is guarded is not unconditional, so deny does not forbid it.
-			in, _ := fakeWith(rejecting(deniable...), nil, nil)
+			in, _ := fakeWith(rejecting(deniable()...), nil, nil)
 			w := watch("k", tt.read)
 			req := in.Exec(3, []Watched{w}, queue(tt.command))
 			if got := showOps(req.Ops); got != tt.op {

@@ -3,25 +3,15 @@ package commands
 import (
 	"math"
 	"time"
-)
 
-// unit is how a client gives an expiry.
-type unit uint8
-
-const (
-	noUnit  unit = iota
-	inEX         // seconds from now
-	inPX         // milliseconds from now
-	inEXAT       // seconds since 1970
-	inPXAT       // milliseconds since 1970
-	keepTTL      // what is left
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // ttl reads an expiry that must lie in the future (C3), and returns it or the
 // refusal. An EXAT or PXAT that is over is refused, where Redis answers OK and
 // keeps nothing: that OK would tell of a lock that nobody has.
-func (c call) ttl(u unit, number []byte) (time.Duration, string) {
-	n, ok := parseInt(number)
+func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
+	n, ok := grammar.ParseInt(number)
 	if !ok {
 		return 0, errNotInteger
 	}
@@ -39,14 +29,12 @@ func (c call) ttl(u unit, number []byte) (time.Duration, string) {
 }
 
 // fromNow converts an expiry to milliseconds from now; false if it overflows.
-func (c call) fromNow(u unit, n int64) (int64, bool) {
-	if u == inEX || u == inEXAT {
-		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
-			return 0, false
-		}
-		n *= 1000
+func (c call) fromNow(u grammar.Unit, n int64) (int64, bool) {
+	n, ok := u.Millis(n)
+	if !ok {
+		return 0, false
 	}
-	if u == inEXAT || u == inPXAT {
+	if u.Absolute() {
 		// So far in the past that it overflows is still only the past.
 		n = max(n, math.MinInt64/2) - c.in.now()
 	}

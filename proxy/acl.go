@@ -8,23 +8,15 @@ import (
 	"github.com/redlockd/redlockd/commands"
 )
 
-// aclCommand is one subcommand of ACL. arity counts both names. Without run it
-// would change something, which only the file does.
-type aclCommand struct {
-	arity int
-	run   func(s *session, args [][]byte) commands.Reply
-}
-
-var aclCommands map[string]aclCommand
-
-func init() {
-	aclCommands = map[string]aclCommand{
-		"whoami":  {2, func(s *session, _ [][]byte) commands.Reply { return commands.Bulk(s.user.name) }},
-		"cat":     {-2, (*session).aclCat},
-		"list":    {2, (*session).aclList},
-		"users":   {2, func(s *session, _ [][]byte) commands.Reply { return commands.Array(bulks(s.users.names()...)...) }},
-		"getuser": {3, (*session).aclGetUser},
-		"help": {2, always(help("ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+// aclCommands are the subcommands of ACL.
+func aclCommands() subcommands {
+	return subcommands{
+		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Bulk(s.user.name) }, access: everybody},
+		"cat":     {arity: -2, run: (*session).aclCat, access: admin},
+		"list":    {arity: 2, run: (*session).aclList, access: admin},
+		"users":   {arity: 2, run: (*session).aclUsers, access: admin},
+		"getuser": {arity: 3, run: (*session).aclGetUser, access: admin},
+		"help": {arity: 2, access: everybody, run: always(help("ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"CAT [<category>]", "    List all operations that users may have, or the commands that may mean one.",
 			"GETUSER <username>", "    Get the user's details.",
 			"LIST", "    Show users details in config file format.",
@@ -37,18 +29,10 @@ func init() {
 }
 
 // acl only looks: users are in the configuration.
-func (s *session) acl(args [][]byte) commands.Reply {
-	name := strings.ToLower(clean(args[1], 32))
-	c, ok := aclCommands[name]
-	switch {
-	case !ok:
-		return unknownSubcommand("acl", args[1])
-	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
-		return wrongArity("acl|" + name)
-	case c.run == nil:
-		return commands.Error(commands.NoPermCommand("acl|" + name))
-	}
-	return c.run(s, args)
+func (s *session) acl(args [][]byte) commands.Reply { return s.runSubcommand("acl", args) }
+
+func (s *session) aclUsers([][]byte) commands.Reply {
+	return commands.Array(bulks(s.users.names()...)...)
 }
 
 func (all users) names() []string { return slices.Sorted(maps.Keys(all)) }

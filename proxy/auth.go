@@ -34,7 +34,7 @@ func (s *session) auth(args [][]byte) commands.Reply {
 // before it waits first, whatever the password, so that guessing is slow
 // however many connections it has.
 func (s *session) login(name, password []byte) bool {
-	if pause := s.srv.guesses.pause(s.remote()); pause > 0 && !s.rest(pause) {
+	if pause := s.srv.loginLimiter.pause(s.remote()); pause > 0 && !s.rest(pause) {
 		return false
 	}
 	u, known := (*s.users)[string(name)]
@@ -43,7 +43,7 @@ func (s *session) login(name, password []byte) bool {
 	}
 	if !u.admits(password) {
 		s.srv.stats.loginFailures.Add(1)
-		s.srv.guesses.failed(s, u.name)
+		s.srv.loginLimiter.failed(s, u.name)
 		return false
 	}
 	s.become(u)
@@ -73,15 +73,15 @@ const superuser = "(superuser)"
 
 // become makes the session that of a user; nil is nobody yet.
 func (s *session) become(u *user) {
-	s.user, s.known = u, nil
+	s.user, s.holder = u, nil
 	name := superuser
 	if u != nil {
 		name = u.name
-		s.srv.settled(s)
+		s.srv.loggedIn(s)
 	}
-	s.shown.mu.Lock()
-	s.shown.user = name
-	s.shown.mu.Unlock()
+	s.clientInfo.mu.Lock()
+	s.clientInfo.user = name
+	s.clientInfo.mu.Unlock()
 }
 
 // current follows a reload: the session's user may have other rights, which

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -32,9 +33,9 @@ func (s *session) blpop(args [][]byte) {
 		b.popped, b.ok = s.await(w, timeout, b.ended)
 		s.wake(b)
 	}()
-	s.block(true)
+	s.setBlocked(true)
 	stays := s.readOn(b)
-	s.block(false)
+	s.setBlocked(false)
 	close(b.ended)
 	<-b.done
 	s.begun = -1
@@ -171,7 +172,7 @@ func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refus
 	if seconds > 0 {
 		timeout = max(timeout, time.Millisecond)
 	}
-	w = &waiter{right: is(args[0], "brpop"), popped: make(chan popped, 1)}
+	w = &waiter{right: grammar.Is(args[0], "brpop"), popped: make(chan popped, 1)}
 	for _, key := range args[1:last] {
 		w.wants = append(w.wants, signal{s.db, string(key)})
 	}

@@ -5,36 +5,30 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
-// clientCommand is one subcommand of CLIENT. arity counts both names.
-type clientCommand struct {
-	arity int
-	run   func(s *session, args [][]byte) commands.Reply
-}
-
-var clientCommands map[string]clientCommand
-
-func init() {
-	clientCommands = map[string]clientCommand{
-		"id":           {2, func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }},
-		"getname":      {2, (*session).clientGetName},
-		"setname":      {3, (*session).clientSetName},
-		"setinfo":      {4, (*session).clientSetInfo},
-		"info":         {2, func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }},
-		"list":         {-2, (*session).clientList},
-		"reply":        {3, (*session).clientReply},
-		"no-evict":     {3, onOff},
-		"no-touch":     {3, onOff},
-		"capa":         {-3, always(commands.OK)}, // Valkey's: what the client could follow, if told to
-		"tracking":     {-3, (*session).clientTracking},
-		"caching":      {3, (*session).clientCaching},
-		"trackinginfo": {2, (*session).clientTrackingInfo},
-		"getredir":     {2, (*session).clientGetRedir},
-		"kill":         {-3, always(commands.Error("ERR redlockd does not let clients kill one another"))},
-		"pause":        {-3, always(commands.Error("ERR redlockd does not let clients pause one another"))},
-		"unpause":      {2, always(commands.OK)},
-		"help":         {2, always(clientHelp)},
+// clientCommands are the subcommands of CLIENT.
+func clientCommands() subcommands {
+	return subcommands{
+		"id":           {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }, access: everybody},
+		"getname":      {arity: 2, run: (*session).clientGetName, access: everybody},
+		"setname":      {arity: 3, run: (*session).clientSetName, access: everybody},
+		"setinfo":      {arity: 4, run: (*session).clientSetInfo, access: everybody},
+		"info":         {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }, access: everybody},
+		"list":         {arity: -2, run: (*session).clientList, access: admin},
+		"reply":        {arity: 3, run: (*session).clientReply, access: everybody, notInMulti: true},
+		"no-evict":     {arity: 3, run: onOff, access: everybody},
+		"no-touch":     {arity: 3, run: onOff, access: everybody},
+		"capa":         {arity: -3, run: always(commands.OK), access: admin}, // Valkey's: what the client could follow, if told to
+		"tracking":     {arity: -3, run: (*session).clientTracking, access: everybody},
+		"caching":      {arity: 3, run: (*session).clientCaching, access: everybody},
+		"trackinginfo": {arity: 2, run: (*session).clientTrackingInfo, access: everybody},
+		"getredir":     {arity: 2, run: (*session).clientGetRedir, access: everybody},
+		"kill":         {arity: -3, run: always(commands.Error("ERR redlockd does not let clients kill one another")), access: admin},
+		"pause":        {arity: -3, run: always(commands.Error("ERR redlockd does not let clients pause one another")), access: admin},
+		"unpause":      {arity: 2, run: always(commands.OK), access: everybody},
+		"help":         {arity: 2, run: always(clientHelp), access: everybody},
 	}
 }
 
@@ -53,34 +47,24 @@ var clientHelp = help(
 	"HELP", "    Prints this help.",
 )
 
-func (s *session) client(args [][]byte) commands.Reply {
-	c, refusal := clientSubcommand(args)
-	if refusal != nil {
-		return *refusal
-	}
-	return c.run(s, args)
-}
+func (s *session) client(args [][]byte) commands.Reply { return s.runSubcommand("client", args) }
 
-// clientSubcommand finds the subcommand, or says why it cannot be called so.
-func clientSubcommand(args [][]byte) (clientCommand, *commands.Reply) {
-	name := strings.ToLower(clean(args[1], 32))
-	c, ok := clientCommands[name]
-	switch {
-	case !ok:
-		return c, new(unknownSubcommand("client", args[1]))
-	case len(args) != c.arity && (c.arity > 0 || len(args) < -c.arity):
-		return c, new(wrongArity("client|" + name))
+// clientQueues is why MULTI may not queue a CLIENT, or nil.
+func clientQueues(args [][]byte) *commands.Reply {
+	c, refusal := subcommandOf("client", args)
+	if refusal == nil && c.notInMulti {
+		return &errNotInMulti
 	}
-	return c, nil
+	return refusal
 }
 
 func (s *session) clientGetName([][]byte) commands.Reply {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	if s.shown.name == "" {
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	if s.clientInfo.name == "" {
 		return commands.Null
 	}
-	return commands.Bulk(s.shown.name)
+	return commands.Bulk(s.clientInfo.name)
 }
 
 func (s *session) clientSetName(args [][]byte) commands.Reply {
@@ -92,13 +76,13 @@ func (s *session) clientSetName(args [][]byte) commands.Reply {
 }
 
 func (s *session) clientSetInfo(args [][]byte) commands.Reply {
-	sh := s.shown
+	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	field, name := &sh.libName, "lib-name"
 	switch {
-	case is(args[2], "lib-name"):
-	case is(args[2], "lib-ver"):
+	case grammar.Is(args[2], "lib-name"):
+	case grammar.Is(args[2], "lib-ver"):
 		field, name = &sh.libVer, "lib-ver"
 	default:
 		return commands.Error("ERR Unrecognized option '" + clean(args[2], 128) + "'")
@@ -116,7 +100,7 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 	list := s.srv.clients()
 	switch {
 	case len(args) == 2:
-	case is(args[2], "type") && len(args) == 4:
+	case grammar.Is(args[2], "type") && len(args) == 4:
 		switch kind := strings.ToLower(string(args[3])); kind {
 		case "normal", "pubsub":
 			list = slices.DeleteFunc(list, func(o *session) bool { return o.subscriber() != (kind == "pubsub") })
@@ -125,10 +109,10 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 		default:
 			return commands.Error("ERR Unknown client type '" + clean(args[3], 128) + "'")
 		}
-	case is(args[2], "id") && len(args) > 3:
+	case grammar.Is(args[2], "id") && len(args) > 3:
 		ids = make(map[int64]bool)
 		for _, a := range args[3:] {
-			id, ok := parseInt(a)
+			id, ok := grammar.ParseInt(a)
 			if !ok {
 				return commands.Error("ERR Invalid client ID")
 			}
@@ -150,20 +134,20 @@ func (s *session) clientList(args [][]byte) commands.Reply {
 // subscriber reports whether the session was subscribed when its last command
 // came. Safe for concurrent use.
 func (s *session) subscriber() bool {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	return s.shown.subs != [kinds]int{}
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	return s.clientInfo.subs != [kinds]int{}
 }
 
 // clientReply switches replies off and on. Only ON has a reply, also behind
 // SKIP; those of commands that were read before keep what was in force then.
 func (s *session) clientReply(args [][]byte) commands.Reply {
 	switch {
-	case is(args[2], "on"):
+	case grammar.Is(args[2], "on"):
 		s.off, s.skip = false, false
-	case is(args[2], "off"):
+	case grammar.Is(args[2], "off"):
 		s.off = true
-	case is(args[2], "skip"):
+	case grammar.Is(args[2], "skip"):
 		s.skip, s.skipNext = true, !s.off
 	default:
 		return errSyntax
@@ -172,7 +156,7 @@ func (s *session) clientReply(args [][]byte) commands.Reply {
 }
 
 func onOff(_ *session, args [][]byte) commands.Reply {
-	if is(args[2], "on") || is(args[2], "off") {
+	if grammar.Is(args[2], "on") || grammar.Is(args[2], "off") {
 		return commands.OK
 	}
 	return errSyntax
@@ -182,20 +166,20 @@ func onOff(_ *session, args [][]byte) commands.Reply {
 // asks, because rueidis sends it with every connection. In the other modes
 // the client would keep what it reads until an invalidation that never comes.
 func (s *session) clientTracking(args [][]byte) commands.Reply {
-	if is(args[2], "off") && len(args) == 3 {
+	if grammar.Is(args[2], "off") && len(args) == 3 {
 		s.optIn = false
 		return commands.OK
 	}
-	if !is(args[2], "on") {
+	if !grammar.Is(args[2], "on") {
 		return errSyntax
 	}
 	optIn := false
 	for _, a := range args[3:] {
 		switch {
-		case is(a, "optin"):
+		case grammar.Is(a, "optin"):
 			optIn = true
-		case is(a, "noloop"):
-		case is(a, "optout"), is(a, "bcast"), is(a, "redirect"), is(a, "prefix"):
+		case grammar.Is(a, "noloop"):
+		case grammar.Is(a, "optout"), grammar.Is(a, "bcast"), grammar.Is(a, "redirect"), grammar.Is(a, "prefix"):
 			return errTracking
 		default:
 			return errSyntax
@@ -212,11 +196,11 @@ var errTracking = commands.Error("ERR redlockd sends no invalidations, so it tak
 
 func (s *session) clientCaching(args [][]byte) commands.Reply {
 	switch {
-	case !is(args[2], "yes") && !is(args[2], "no"):
+	case !grammar.Is(args[2], "yes") && !grammar.Is(args[2], "no"):
 		return errSyntax
 	case !s.optIn:
 		return commands.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case is(args[2], "no"):
+	case grammar.Is(args[2], "no"):
 		return commands.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 	}
 	return commands.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -16,15 +17,15 @@ func (s *session) config(args [][]byte) commands.Reply {
 		return *refusal
 	}
 	switch {
-	case is(args[1], "get"):
+	case grammar.Is(args[1], "get"):
 		return s.srv.configGet(args[2:])
-	case is(args[1], "resetstat"):
+	case grammar.Is(args[1], "resetstat"):
 		return commands.OK
-	case is(args[1], "set"):
+	case grammar.Is(args[1], "set"):
 		return commands.Error("ERR redlockd is configured by its file; CONFIG SET is not supported")
-	case is(args[1], "rewrite"):
+	case grammar.Is(args[1], "rewrite"):
 		return commands.Error("ERR redlockd is configured by its file; CONFIG REWRITE is not supported")
-	case is(args[1], "help"):
+	case grammar.Is(args[1], "help"):
 		return help("CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
 			"RESETSTAT", "    Accepted without effect.",
@@ -37,9 +38,9 @@ func (s *session) config(args [][]byte) commands.Reply {
 // out or queued.
 func configArity(args [][]byte) *commands.Reply {
 	switch {
-	case is(args[1], "get") && len(args) < 3:
+	case grammar.Is(args[1], "get") && len(args) < 3:
 		return new(wrongArity("config|get"))
-	case is(args[1], "resetstat") && len(args) != 2:
+	case grammar.Is(args[1], "resetstat") && len(args) != 2:
 		return new(wrongArity("config|resetstat"))
 	}
 	return nil
@@ -53,7 +54,7 @@ func (s *Server) configGet(patterns [][]byte) commands.Reply {
 		i := slices.IndexFunc(patterns, func(p []byte) bool { return glob(strings.ToLower(string(p)), kv[0]) })
 		switch {
 		case i < 0:
-		case is(patterns[i], kv[0]): // a name is told as it was asked for
+		case grammar.Is(patterns[i], kv[0]): // a name is told as it was asked for
 			items = append(items, bulks(string(patterns[i]), kv[1])...)
 		default:
 			items = append(items, bulks(kv[0], kv[1])...)

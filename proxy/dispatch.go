@@ -20,16 +20,16 @@ func (s *session) dispatch(args [][]byte) {
 	var buf [32]byte
 	name := lower(buf[:], args[0])
 	local, isLocal := locals[string(name)]
-	s.show(name, args)
+	s.noteCommand(name, args)
 	switch {
 	case string(name) == "post" || string(name) == "host:":
 		s.crossProtocol()
 	case s.user == nil && !local.beforeLogin:
 		s.abortMulti()
 		s.refuse(commands.Error("NOAUTH Authentication required."))
-	case isLocal && !local.takes(len(args)):
+	case isLocal && !commands.Takes(local.arity, len(args)):
 		s.abortMulti()
-		s.refuse(local.wrongArity())
+		s.refuse(wrongArity(local.name))
 	case isLocal && s.user != nil && s.forbidden(string(name), args):
 	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
@@ -101,7 +101,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 	if req, ok = s.swept(req); !ok {
 		return
 	}
-	s.srv.withLists(name, &req)
+	s.srv.withLists(&req)
 	size := 256
 	for _, a := range args {
 		size += len(a)

@@ -3,7 +3,7 @@
 // means is told by package commands, who holds a lock by package quorum.
 //
 // A [Server] owns the sessions. A session's reading goroutine takes one frame
-// after the other (guard.go), and gives every command a slot in a bounded
+// after the other (frames.go), and gives every command a slot in a bounded
 // queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
 // are answered at once from a table (local.go); lock commands go to [Quorum],
 // side by side, and fill their slot when the outcome arrives. While the first
@@ -26,4 +26,27 @@
 // scan.go), or remembered of what went through here and bounded: who holds
 // which lock (held.go), what is wanted most (contention.go), what took long
 // (slowlog.go). None of it decides anything.
+//
+// The files:
+//
+//   - the server: proxy.go, server.go (start, accept, stop), config.go, limits.go,
+//     memory.go (what sessions are charged for), pending.go (connections that have
+//     not logged in), reload.go;
+//   - a session: session.go (reading), dispatch.go (what a command is), waiting.go
+//     (how long it may be silent), ending.go, park.go with epoll_linux.go and
+//     epoll_other.go;
+//   - frames: frames.go, inline.go, buffers.go, text.go;
+//   - replies: slot.go (the place of one), pipeline.go (their order), writers.go and
+//     write.go (who writes, and one write), renew.go and grants.go (what a late
+//     reply needs), reply.go (RESP), socket_unix.go and socket_other.go;
+//   - who may do what: auth.go, login_limiter.go, user.go, access.go, acl.go;
+//   - commands of the connection: local.go (the table), subcommands.go, hello.go,
+//     client.go and client_info.go (CLIENT), config_get.go, introspect.go (COMMAND),
+//     info.go with cpu_unix.go and cpu_other.go, unknown.go (what is refused);
+//   - transactions: transaction.go, mixed.go (commands of the connection beside
+//     lock commands);
+//   - messages and lists: pubsub.go, signals.go, blocking.go, lists.go;
+//   - listings: scan.go, locks.go, sweep.go, glob.go;
+//   - what is remembered: held.go, contention.go, slowlog.go, stats.go, look.go (all
+//     of it for the admin address).
 package proxy

@@ -1,6 +1,9 @@
 package proxy
 
-import "github.com/redlockd/redlockd/commands"
+import (
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
+)
 
 var (
 	errHelloVersion = commands.Error("ERR Protocol version is not an integer or out of range")
@@ -16,7 +19,7 @@ var (
 func (s *session) hello(args [][]byte) commands.Reply {
 	proto := s.protocol()
 	if len(args) > 1 {
-		n, ok := parseInt(args[1])
+		n, ok := grammar.ParseInt(args[1])
 		switch {
 		case !ok:
 			return errHelloVersion
@@ -28,10 +31,10 @@ func (s *session) hello(args [][]byte) commands.Reply {
 	var user, password, name []byte
 	for i := 2; i < len(args); i++ {
 		switch more := len(args) - i - 1; {
-		case is(args[i], "auth") && more >= 2:
+		case grammar.Is(args[i], "auth") && more >= 2:
 			user, password = args[i+1], args[i+2]
 			i += 2
-		case is(args[i], "setname") && more >= 1:
+		case grammar.Is(args[i], "setname") && more >= 1:
 			name = args[i+1]
 			if !good(name) || len(name) > maxName {
 				return errClientName

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -51,7 +52,7 @@ func (s *session) info(args [][]byte) commands.Reply {
 	if len(args) > 1 {
 		want = func(name string) bool {
 			return slices.ContainsFunc(args[1:], func(a []byte) bool {
-				return is(a, name) || is(a, "all") || is(a, "everything") || is(a, "default")
+				return grammar.Is(a, name) || grammar.Is(a, "all") || grammar.Is(a, "everything") || grammar.Is(a, "default")
 			})
 		}
 	}

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // command is COMMAND and its subcommands: enough for redis-cli to start and
@@ -15,14 +15,14 @@ func (s *session) command(args [][]byte) commands.Reply {
 		return describeAll()
 	}
 	switch {
-	case is(args[1], "count"):
+	case grammar.Is(args[1], "count"):
 		if len(args) != 2 {
 			return wrongArity("command|count")
 		}
 		return commands.Int(int64(len(specs())))
-	case is(args[1], "docs"):
+	case grammar.Is(args[1], "docs"):
 		return commands.Reply{Kind: commands.KindMap}
-	case is(args[1], "info"):
+	case grammar.Is(args[1], "info"):
 		if len(args) == 2 {
 			return describeAll()
 		}
@@ -31,18 +31,18 @@ func (s *session) command(args [][]byte) commands.Reply {
 			items[i] = describeNamed(name)
 		}
 		return commands.Array(items...)
-	case is(args[1], "list") && len(args) == 2:
+	case grammar.Is(args[1], "list") && len(args) == 2:
 		var names []string
 		for _, c := range specs() {
 			names = append(names, c.Name)
 		}
 		return commands.Array(bulks(names...)...)
-	case is(args[1], "getkeys"):
+	case grammar.Is(args[1], "getkeys"):
 		if len(args) < 4 {
 			return wrongArity("command|getkeys")
 		}
 		return getKeys(args[2:])
-	case is(args[1], "help"):
+	case grammar.Is(args[1], "help"):
 		return help("COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"(no subcommand)", "    Return details about all commands of redlockd.",
 			"COUNT", "    Return the total number of commands of redlockd.",
@@ -67,17 +67,8 @@ func (s *session) commandNow(args [][]byte) {
 // specs are all commands, those of locks and those of the connection.
 func specs() []commands.Spec {
 	list := slices.Clone(commands.Table())
-	for _, c := range localCommands() {
-		spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
-		switch c.name {
-		case "llen":
-			spec.First, spec.Last, spec.Step = 1, 1, 1
-		case "watch":
-			spec.First, spec.Last, spec.Step = 1, -1, 1
-		case "blpop", "brpop":
-			spec.First, spec.Last, spec.Step = 1, -2, 1
-		}
-		list = append(list, spec)
+	for i := range localCommands {
+		list = append(list, localCommands[i].spec())
 	}
 	return list
 }
@@ -112,7 +103,7 @@ func init() {
 
 func describeNamed(name []byte) commands.Reply {
 	for _, c := range specs() {
-		if is(name, c.Name) {
+		if grammar.Is(name, c.Name) {
 			return describeSpec(c)
 		}
 	}
@@ -133,46 +124,24 @@ func describeSpec(c commands.Spec) commands.Reply {
 
 // getKeys is COMMAND GETKEYS.
 func getKeys(args [][]byte) commands.Reply {
-	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return is(args[0], c.Name) })
+	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return grammar.Is(args[0], c.Name) })
 	if i < 0 {
 		return commands.Error("ERR Invalid command specified")
 	}
 	c := specs()[i]
-	if len(args) != c.Arity && (c.Arity > 0 || len(args) < -c.Arity) {
+	if !commands.Takes(c.Arity, len(args)) {
 		return commands.Error("ERR Invalid number of arguments specified for command")
 	}
-	first, last, step := c.First, c.Last, c.Step
-	if last < 0 {
-		last += len(args)
-	}
-	if number := numkeys(c.Name); number > 0 {
-		first, step = number+1, 1
-		if c.Name == "msetex" {
-			step = 2
-		}
-		n, ok := parseInt(args[number])
-		if !ok || n < 0 || n > int64(len(args)-first)/int64(step) {
-			return commands.Error("ERR Invalid arguments specified for command")
-		}
-		last = first + step*int(n) - 1
-	}
-	var keys []commands.Reply
-	for k := first; step > 0 && k <= last; k += step {
-		keys = append(keys, commands.Bulk(string(args[k])))
-	}
-	if len(keys) == 0 {
+	keys, ok := c.KeysOf(args)
+	switch {
+	case !ok:
+		return commands.Error("ERR Invalid arguments specified for command")
+	case len(keys) == 0:
 		return commands.Error("ERR The command has no key arguments")
 	}
-	return commands.Array(keys...)
-}
-
-// numkeys is the argument that says how many keys follow; 0 is none.
-func numkeys(name string) int {
-	switch {
-	case strings.HasPrefix(name, "eval"):
-		return 2
-	case name == "msetex":
-		return 1
+	items := make([]commands.Reply, len(keys))
+	for i, key := range keys {
+		items[i] = commands.Bulk(string(key))
 	}
-	return 0
+	return commands.Array(items...)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// look is how many items a list holds and for how long, as far as it passes
+// peek is how many items a list holds and for how long, as far as it passes
 // through this redlockd.
-func (g *signals) look(at signal, now time.Time) (items int, left time.Duration) {
+func (g *signals) peek(at signal, now time.Time) (items int, left time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	list, ok := g.lists[at]
@@ -32,22 +32,21 @@ func (s *session) llen(args [][]byte) {
 	reply := func(outs []*quorum.Outcome) commands.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
-			return commands.Error(o.Err.Error())
+			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Held:
 			return commands.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}
-		items, _ := s.srv.signals.look(signal{db, key}, time.Now())
+		items, _ := s.srv.signals.peek(signal{db, key}, time.Now())
 		return commands.Int(int64(items))
 	}
 	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
 }
 
-// withLists lets EXISTS, TTL, PTTL and TYPE see the signal lists, which no
-// master has: when the reply is made, since what the session has sent before
-// may fill one.
-func (s *Server) withLists(name []byte, req *commands.Request) {
-	tell, ok := ofLists[string(name)]
-	if !ok || len(req.Ops) == 0 {
+// withLists lets a reply see the signal lists, which no master has: when it is
+// made, since what the session has sent before may fill one.
+func (s *Server) withLists(req *commands.Request) {
+	tell := req.List
+	if tell == nil || len(req.Ops) == 0 {
 		return
 	}
 	ofLocks, ops := req.Reply, req.Ops
@@ -57,31 +56,10 @@ func (s *Server) withLists(name []byte, req *commands.Request) {
 			return r
 		}
 		for i := range ops {
-			if items, left := s.signals.look(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
+			if items, left := s.signals.peek(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
 				tell(&r, left)
 			}
 		}
 		return r
 	}
-}
-
-// ofLists are what the commands tell of a list with some time left, where r is
-// what they tell of the lock of that name.
-var ofLists = map[string]func(r *commands.Reply, left time.Duration){
-	"exists": func(r *commands.Reply, _ time.Duration) { r.Int++ },
-	"ttl": func(r *commands.Reply, left time.Duration) {
-		if r.Int == -2 {
-			r.Int = (left.Milliseconds() + 500) / 1000
-		}
-	},
-	"pttl": func(r *commands.Reply, left time.Duration) {
-		if r.Int == -2 {
-			r.Int = left.Milliseconds()
-		}
-	},
-	"type": func(r *commands.Reply, _ time.Duration) {
-		if r.Text == "none" {
-			r.Text = "list"
-		}
-	},
 }

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// localCommand is a command that is answered without asking the masters.
+// localCommand is a command that is answered without asking the masters: all
+// that there is to say of it, in one row.
 type localCommand struct {
 	name string
 	// arity counts the name; a negative one is the least number, as in Redis.
@@ -17,79 +19,104 @@ type localCommand struct {
 	// with several replies, a late one, or none.
 	run     func(s *session, args [][]byte) commands.Reply
 	special func(s *session, args [][]byte)
+	access
+	// subs are the subcommands that differ in something; it is not nil where
+	// NOPERM names the subcommand.
+	subs subcommands
 
 	beforeLogin     bool // allowed before login
 	whileSubscribed bool // allowed in the subscriber mode of RESP2
 	ofMulti         bool // carried out inside MULTI instead of queued
 	notInMulti      bool
+	// beside says that it may stand beside lock commands in MULTI: what it does
+	// does not matter to what others do. (EXEC has looked at the watched keys
+	// before UNWATCH comes.)
+	beside bool
+	// queues, if not nil, is why MULTI may not queue it, or nil.
+	queues func(args [][]byte) *commands.Reply
 }
 
-func (c *localCommand) takes(n int) bool {
-	if c.arity < 0 {
-		return n >= -c.arity
+// spec is the command as COMMAND tells it.
+func (c *localCommand) spec() commands.Spec {
+	spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
+	if c.keys.from > 0 {
+		spec.First, spec.Last, spec.Step = c.keys.from, -1-c.keys.over, 1
+		if c.arity > 0 {
+			spec.Last += c.arity
+		}
 	}
-	return n == c.arity
+	return spec
 }
 
-func (c *localCommand) wrongArity() commands.Reply { return wrongArity(c.name) }
-
-// locals are the local commands by name. It is filled by init because COMMAND
-// reads it.
-var locals map[string]localCommand
+// localCommands are all of them, and locals the same by name. They are filled by
+// init because COMMAND reads them.
+var (
+	localCommands []localCommand
+	locals        map[string]localCommand
+)
 
 func init() {
+	localCommands = localTable()
 	locals = make(map[string]localCommand)
-	for _, c := range localCommands() {
+	for _, c := range localCommands {
 		locals[c.name] = c
 	}
+	nameCommands()
 }
 
-func localCommands() []localCommand {
+// The rights of most commands.
+var (
+	everybody = access{open: true}
+	reader    = access{needs: commands.MayRead}
+	admin     = access{needs: commands.MayAdmin}
+)
+
+func localTable() []localCommand {
 	noCluster := always(commands.Error("ERR This instance has cluster support disabled"))
 	return []localCommand{
-		{name: "ping", arity: -1, run: (*session).ping, whileSubscribed: true},
-		{name: "echo", arity: 2, run: (*session).echo},
-		{name: "quit", arity: -1, special: (*session).quitCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true},
-		{name: "reset", arity: 1, special: (*session).reset, beforeLogin: true, whileSubscribed: true, ofMulti: true},
-		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true},
-		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true},
-		{name: "select", arity: 2, run: (*session).selectDB},
-		{name: "client", arity: -2, run: (*session).client},
-		{name: "info", arity: -1, run: (*session).info},
-		{name: "config", arity: -2, run: (*session).config},
-		{name: "command", arity: -1, run: (*session).command, special: (*session).commandNow},
-		{name: "role", arity: 1, run: always(commands.Array(commands.Bulk("master"), commands.Int(0), commands.Array()))},
-		{name: "time", arity: 1, run: (*session).time},
-		{name: "dbsize", arity: 1, run: asking((*session).dbsize)},
-		{name: "scan", arity: -2, run: asking((*session).scan)},
-		{name: "keys", arity: 2, run: asking((*session).keys), notInMulti: true},
-		{name: "llen", arity: 2, special: (*session).llen, notInMulti: true},
-		{name: "locks", arity: -2, special: (*session).locks, notInMulti: true},
-		{name: "lastsave", arity: 1, run: (*session).lastSave},
-		{name: "wait", arity: 3, run: (*session).wait},
-		{name: "readonly", arity: 1, run: noCluster},
-		{name: "readwrite", arity: 1, run: noCluster},
-		{name: "asking", arity: 1, run: noCluster},
-		{name: "cluster", arity: -2, run: noCluster},
-		{name: "latency", arity: -2, run: (*session).latency},
-		{name: "slowlog", arity: -2, run: (*session).slowlog},
-		{name: "acl", arity: -2, run: (*session).acl},
-		{name: "publish", arity: 3, run: (*session).publishNow, special: (*session).publish},
-		{name: "spublish", arity: 3, run: (*session).publishNow, special: (*session).publish},
-		{name: "blpop", arity: -3, run: (*session).popNow, special: (*session).blpop},
-		{name: "brpop", arity: -3, run: (*session).popNow, special: (*session).blpop},
-		{name: "pubsub", arity: -2, run: (*session).pubsub},
-		{name: "subscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true},
-		{name: "psubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true},
-		{name: "ssubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true},
-		{name: "unsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true},
-		{name: "punsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true},
-		{name: "sunsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true},
-		{name: "multi", arity: 1, special: (*session).begins, ofMulti: true},
-		{name: "exec", arity: -1, special: (*session).exec, ofMulti: true},
-		{name: "discard", arity: 1, special: (*session).discard, ofMulti: true},
-		{name: "watch", arity: -2, special: (*session).watch, ofMulti: true},
-		{name: "unwatch", arity: 1, run: (*session).unwatchCommand},
+		{name: "ping", arity: -1, run: (*session).ping, whileSubscribed: true, access: everybody, beside: true},
+		{name: "echo", arity: 2, run: (*session).echo, access: everybody, beside: true},
+		{name: "quit", arity: -1, special: (*session).quitCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
+		{name: "reset", arity: 1, special: (*session).reset, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
+		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true, access: everybody},
+		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true, access: everybody},
+		{name: "select", arity: 2, run: (*session).selectDB, access: everybody},
+		{name: "client", arity: -2, run: (*session).client, access: everybody, subs: clientCommands(), queues: clientQueues},
+		{name: "info", arity: -1, run: (*session).info, access: everybody},
+		{name: "config", arity: -2, run: (*session).config, access: everybody, queues: configArity},
+		{name: "command", arity: -1, run: (*session).command, special: (*session).commandNow, access: everybody},
+		{name: "role", arity: 1, run: always(commands.Array(commands.Bulk("master"), commands.Int(0), commands.Array())), access: everybody},
+		{name: "time", arity: 1, run: (*session).time, access: everybody},
+		{name: "dbsize", arity: 1, run: asking((*session).dbsize), access: everybody},
+		{name: "scan", arity: -2, run: asking((*session).scan), access: reader},
+		{name: "keys", arity: 2, run: asking((*session).keys), notInMulti: true, access: reader},
+		{name: "llen", arity: 2, special: (*session).llen, notInMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
+		{name: "locks", arity: -2, special: (*session).locks, notInMulti: true, access: admin, subs: locksCommands()},
+		{name: "lastsave", arity: 1, run: (*session).lastSave, access: everybody},
+		{name: "wait", arity: 3, run: (*session).wait, access: everybody},
+		{name: "readonly", arity: 1, run: noCluster, access: everybody},
+		{name: "readwrite", arity: 1, run: noCluster, access: everybody},
+		{name: "asking", arity: 1, run: noCluster, access: everybody},
+		{name: "cluster", arity: -2, run: noCluster, access: everybody},
+		{name: "latency", arity: -2, run: (*session).latency, access: admin, subs: subcommands{}},
+		{name: "slowlog", arity: -2, run: (*session).slowlog, access: admin, subs: subcommands{}},
+		{name: "acl", arity: -2, run: (*session).acl, access: everybody, subs: aclCommands()},
+		{name: "publish", arity: 3, run: (*session).publishNow, special: (*session).publish, access: access{open: true, channels: places{1, 1}}, beside: true},
+		{name: "spublish", arity: 3, run: (*session).publishNow, special: (*session).publish, access: access{open: true, channels: places{1, 1}}, beside: true},
+		{name: "blpop", arity: -3, run: (*session).popNow, special: (*session).blpop, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
+		{name: "brpop", arity: -3, run: (*session).popNow, special: (*session).blpop, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
+		{name: "pubsub", arity: -2, run: (*session).pubsub, access: admin, subs: subcommands{}},
+		{name: "subscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
+		{name: "psubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}, patterns: true}},
+		{name: "ssubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
+		{name: "unsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "punsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "sunsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "multi", arity: 1, special: (*session).begins, ofMulti: true, access: everybody},
+		{name: "exec", arity: -1, special: (*session).exec, ofMulti: true, access: everybody},
+		{name: "discard", arity: 1, special: (*session).discard, ofMulti: true, access: everybody},
+		{name: "watch", arity: -2, special: (*session).watch, ofMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
+		{name: "unwatch", arity: 1, run: (*session).unwatchCommand, access: everybody, beside: true},
 	}
 }
 
@@ -156,7 +183,7 @@ func (s *session) selectDB(args [][]byte) commands.Reply {
 }
 
 func (s *session) database(args [][]byte) (int, *commands.Reply) {
-	n, ok := parseInt(args[1])
+	n, ok := grammar.ParseInt(args[1])
 	if !ok {
 		return 0, &errInteger
 	}
@@ -179,10 +206,10 @@ func (s *session) lastSave([][]byte) commands.Reply {
 
 // wait answers WAIT as a master without replicas does.
 func (s *session) wait(args [][]byte) commands.Reply {
-	if _, ok := parseInt(args[1]); !ok {
+	if _, ok := grammar.ParseInt(args[1]); !ok {
 		return errInteger
 	}
-	switch n, ok := parseInt(args[2]); {
+	switch n, ok := grammar.ParseInt(args[2]); {
 	case !ok:
 		return commands.Error("ERR timeout is not an integer or out of range")
 	case n < 0:
@@ -194,9 +221,9 @@ func (s *session) wait(args [][]byte) commands.Reply {
 // latency answers as a server that has measured no event.
 func (s *session) latency(args [][]byte) commands.Reply {
 	switch {
-	case is(args[1], "latest") && len(args) == 2, is(args[1], "history") && len(args) == 3:
+	case grammar.Is(args[1], "latest") && len(args) == 2, grammar.Is(args[1], "history") && len(args) == 3:
 		return commands.Array()
-	case is(args[1], "reset"):
+	case grammar.Is(args[1], "reset"):
 		return commands.Int(0)
 	}
 	return unknownSubcommand("latency", args[1])

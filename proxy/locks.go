@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -13,19 +13,24 @@ import (
 // and HELP. What it says of holders is what this redlockd remembers; all else
 // is asked of the masters. No reply holds a token.
 func (s *session) locks(args [][]byte) {
-	switch {
-	case is(args[1], "list"):
-		s.answerLocal(localCommand{run: asking((*session).locksList)}, args)
-	case is(args[1], "who") && len(args) == 3:
-		s.answerLocal(localCommand{run: asking((*session).locksWho)}, args)
-	case is(args[1], "force") && len(args) == 3:
-		s.locksForce(string(args[2]))
-	case is(args[1], "help") && len(args) == 2:
-		s.answer(locksHelp)
-	case is(args[1], "who") || is(args[1], "force") || is(args[1], "help"):
-		s.refuse(wrongArity("locks|" + strings.ToLower(string(args[1]))))
+	switch c, refusal := subcommandOf("locks", args); {
+	case refusal != nil:
+		s.refuse(*refusal)
+	case c.special != nil:
+		c.special(s, args)
 	default:
-		s.refuse(unknownSubcommand("locks", args[1]))
+		s.answerLocal(localCommand{run: c.run}, args)
+	}
+}
+
+func locksCommands() subcommands {
+	return subcommands{
+		// What is listed is of the user's own keys.
+		"list": {arity: -2, run: asking((*session).locksList), access: reader},
+		// Who holds a lock is for MayAdmin, see describeHolder.
+		"who":   {arity: 3, run: asking((*session).locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
+		"force": {arity: 3, special: (*session).locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
+		"help":  {arity: 2, run: always(locksHelp), access: everybody},
 	}
 }
 
@@ -58,7 +63,7 @@ func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
 			return glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
-			return commands.Error(err.Error())
+			return commands.Failed(err)
 		}
 		for _, l := range page.Locks {
 			if more = len(items) == count; more {
@@ -83,10 +88,10 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *commands.
 	if len(args) == 0 {
 		return pattern, count, nil
 	}
-	if len(args) != 2 || !is(args[0], "count") {
+	if len(args) != 2 || !grammar.Is(args[0], "count") {
 		return "", 0, &errSyntax
 	}
-	n, ok := parseInt(args[1])
+	n, ok := grammar.ParseInt(args[1])
 	switch {
 	case !ok:
 		return "", 0, &errInteger
@@ -172,7 +177,8 @@ func describeCopies(copies []quorum.Copy) commands.Reply {
 }
 
 // locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
-func (s *session) locksForce(key string) {
+func (s *session) locksForce(args [][]byte) {
+	key := string(args[2])
 	if quorum.Reserved(key) {
 		s.refuse(errReserved)
 		return
@@ -181,7 +187,7 @@ func (s *session) locksForce(key string) {
 	reply := func(outs []*quorum.Outcome) commands.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
-			return commands.Error(o.Err.Error())
+			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Won:
 			return commands.Int(1)
 		}

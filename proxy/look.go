@@ -70,7 +70,7 @@ func (s *Server) Sessions(most int) (total int, latest []Session) {
 	list := s.clients()
 	now := time.Now()
 	for _, ses := range list {
-		latest = append(latest, ses.look(now))
+		latest = append(latest, ses.snapshot(now))
 		if len(latest) >= 4*most+64 {
 			latest = busiest(latest, most)
 		}
@@ -83,9 +83,9 @@ func busiest(list []Session, most int) []Session {
 	return list[:min(len(list), most)]
 }
 
-func (s *session) look(now time.Time) Session {
+func (s *session) snapshot(now time.Time) Session {
 	waiting, _ := s.pipe.size()
-	sh := s.shown
+	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	library := sh.libName

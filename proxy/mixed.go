@@ -5,16 +5,13 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// mixable are the commands of the connection that may stand beside lock
-// commands: what they do does not matter to what others do. (EXEC has looked at the watched
-// keys before UNWATCH comes.)
-var mixable = map[string]bool{"ping": true, "echo": true, "publish": true, "spublish": true, "unwatch": true}
-
+// mixes reports whether the commands of the connection in a queue may all stand
+// beside its lock commands.
 func mixes(queue [][][]byte) bool {
 	for _, args := range queue {
 		var buf [32]byte
 		name := lower(buf[:], args[0])
-		if _, isLocal := locals[string(name)]; isLocal && !mixable[string(name)] {
+		if local, isLocal := locals[string(name)]; isLocal && !local.beside {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ func (s *session) parks() time.Time {
 	if !canPark || s.socket == nil {
 		return time.Time{}
 	}
-	at := s.heard.Add(s.srv.parksAfter())
+	at := s.lastCommand.Add(s.srv.parksAfter())
 	if at.Before(s.goesOn) {
 		return s.goesOn
 	}

@@ -229,9 +229,9 @@ func TestParkingRaces(t *testing.T) {
 	wakers.Go(func() { // what eviction and reloads do
 		for ; !over.Load(); time.Sleep(20 * time.Millisecond) {
 			for _, ses := range srv.clients() {
-				ses.shown.mu.Lock()
-				victim := ses.shown.name == "victim"
-				ses.shown.mu.Unlock()
+				ses.clientInfo.mu.Lock()
+				victim := ses.clientInfo.name == "victim"
+				ses.clientInfo.mu.Unlock()
 				if victim && rand.IntN(3) == 0 {
 					ses.kill()
 				}

@@ -29,7 +29,7 @@ func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
 	}
-	from := guesser(s.remote())
+	from := addressOf(s.remote())
 	if p.by == nil {
 		p.by = make(map[netip.Prefix]*list.List)
 	}
@@ -57,7 +57,7 @@ func (p *pending) leave(s *session) {
 	if s.unsettled == nil {
 		return
 	}
-	from := guesser(s.remote())
+	from := addressOf(s.remote())
 	p.by[from].Remove(s.unsettled)
 	s.unsettled = nil
 	p.n--
@@ -66,8 +66,8 @@ func (p *pending) leave(s *session) {
 	}
 }
 
-// settled takes a session off the pending ones.
-func (s *Server) settled(ses *session) {
+// loggedIn takes a session off the pending ones.
+func (s *Server) loggedIn(ses *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pending.leave(ses)

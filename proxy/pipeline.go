@@ -99,7 +99,7 @@ func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	if !last {
 		return
 	}
-	p.s.srv.slow.look(sl, p.s.srv.cfg().SlowerThan)
+	p.s.srv.slow.record(sl, p.s.srv.cfg().SlowerThan)
 	if sl.after != nil {
 		sl.after(sl.outcomes)
 	}
@@ -279,7 +279,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 // the writing is over.
 func (p *pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
-		sl.told(p.s.srv.grants, w)
+		sl.delivered(p.s.srv.grants, w)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

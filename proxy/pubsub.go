@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // The three kinds of subscription.
@@ -28,8 +29,8 @@ func (sub *subscriptions) count() int {
 	return len(sub.names[channels]) + len(sub.names[patterns]) + len(sub.names[shards])
 }
 
-// told is the number that a reply to a subscription of this kind bears.
-func (sub *subscriptions) told(kind int) int64 {
+// totalAfter is the number that a reply to a subscription of this kind bears.
+func (sub *subscriptions) totalAfter(kind int) int64 {
 	if kind == shards {
 		return int64(len(sub.names[shards]))
 	}
@@ -155,7 +156,7 @@ func (s *session) subscribe(args [][]byte) {
 	replies := make([]commands.Reply, 0, len(args)-1)
 	for _, a := range args[1:] {
 		s.subs.add(kind, string(a))
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 	for _, a := range args[1:] {
@@ -177,10 +178,10 @@ func (s *session) unsubscribe(args [][]byte) {
 	for _, name := range names {
 		s.srv.hub.part(s, kind, name)
 		s.subs.drop(kind, name)
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.totalAfter(kind))))
 	}
 	if len(replies) == 0 {
-		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.told(kind))))
+		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 }
@@ -211,7 +212,7 @@ func subscriptionKind(name []byte) (kind int, command string) {
 // publish sends when its turn to be answered comes: a message that wakes a
 // waiter ("the lock is free") must not overtake the release before it.
 func (s *session) publish(args [][]byte) {
-	sharded, channel, text := is(args[0], "spublish"), string(args[1]), string(args[2])
+	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(commands.Int(0))
 	sl.size += len(channel) + len(text)
 	sl.late = func() commands.Reply { return commands.Int(s.srv.hub.publish(sharded, channel, text)) }
@@ -220,7 +221,7 @@ func (s *session) publish(args [][]byte) {
 
 // publishNow is PUBLISH inside MULTI.
 func (s *session) publishNow(args [][]byte) commands.Reply {
-	return commands.Int(s.srv.hub.publish(is(args[0], "spublish"), string(args[1]), string(args[2])))
+	return commands.Int(s.srv.hub.publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
 // pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
@@ -229,20 +230,20 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case is(args[1], "channels") && len(args) <= 3:
+	case grammar.Is(args[1], "channels") && len(args) <= 3:
 		return h.names(channels, args[2:])
-	case is(args[1], "shardchannels") && len(args) <= 3:
+	case grammar.Is(args[1], "shardchannels") && len(args) <= 3:
 		return h.names(shards, args[2:])
-	case is(args[1], "numsub"):
+	case grammar.Is(args[1], "numsub"):
 		return h.numbers(channels, args[2:])
-	case is(args[1], "shardnumsub"):
+	case grammar.Is(args[1], "shardnumsub"):
 		return h.numbers(shards, args[2:])
-	case is(args[1], "numpat"):
+	case grammar.Is(args[1], "numpat"):
 		if len(args) != 2 {
 			return wrongArity("pubsub|numpat")
 		}
 		return commands.Int(int64(len(h.subs[patterns])))
-	case is(args[1], "help") && len(args) == 2:
+	case grammar.Is(args[1], "help") && len(args) == 2:
 		return pubsubHelp
 	}
 	return unknownSubcommand("pubsub", args[1])

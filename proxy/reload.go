@@ -29,12 +29,12 @@ func (s *Server) Reload(cfg Config) {
 // userName is the name of the session's user, empty for none. Safe for
 // concurrent use.
 func (s *session) userName() string {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	if s.shown.user == superuser {
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	if s.clientInfo.user == superuser {
 		return ""
 	}
-	return s.shown.user
+	return s.clientInfo.user
 }
 
 // forbidden are the sessions that listen to what their users may not hear.

@@ -182,20 +182,17 @@ func allNames() (names []string) {
 			names = append(names, sub.Name)
 		}
 	}
-	for _, c := range localCommands() {
-		if c.name != "client" && c.name != "acl" && c.name != "locks" {
+	for _, c := range localCommands {
+		if len(c.subs) == 0 {
 			names = append(names, c.name)
 		}
-	}
-	for name := range clientCommands {
-		names = append(names, "client|"+name)
-	}
-	for name, c := range aclCommands {
-		if c.run != nil {
-			names = append(names, "acl|"+name)
+		for name, sub := range c.subs {
+			if !sub.refused() {
+				names = append(names, c.name+"|"+name)
+			}
 		}
 	}
-	return append(names, "locks|list", "locks|who", "locks|force", "locks|help")
+	return names
 }
 
 // Who holds a lock is for who may admin: who may only read sees the lock, and

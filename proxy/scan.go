@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // scan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that
@@ -22,12 +23,12 @@ func (s *session) scan(ctx context.Context, args [][]byte) commands.Reply {
 		}
 		value, ok := args[i+1], true
 		switch {
-		case is(args[i], "match"):
+		case grammar.Is(args[i], "match"):
 			pattern = string(value)
-		case is(args[i], "type"):
+		case grammar.Is(args[i], "type"):
 			kind = string(value)
-		case is(args[i], "count"):
-			count, ok = parseInt(value)
+		case grammar.Is(args[i], "count"):
+			count, ok = grammar.ParseInt(value)
 		default:
 			return errSyntax
 		}
@@ -38,7 +39,7 @@ func (s *session) scan(ctx context.Context, args [][]byte) commands.Reply {
 			return errSyntax
 		}
 	}
-	if !is([]byte(kind), "string") {
+	if !grammar.Is([]byte(kind), "string") {
 		// A lock is a string.
 		return commands.Array(commands.Bulk("0"), commands.Array())
 	}
@@ -50,12 +51,12 @@ func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, c
 		return glob(pattern, key) && s.user.Key(key)
 	}, count)
 	if err != nil {
-		return commands.Error(err.Error())
+		return commands.Failed(err)
 	}
 	keys := make([]commands.Reply, len(page.Locks))
 	for i, l := range page.Locks {
 		if l.Err != nil {
-			return commands.Error(l.Err.Error())
+			return commands.Failed(l.Err)
 		}
 		keys[i] = commands.Bulk(l.Key)
 	}
@@ -66,7 +67,7 @@ func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, c
 func (s *session) dbsize(ctx context.Context, _ [][]byte) commands.Reply {
 	n, err := s.srv.q.Size(ctx, s.db)
 	if err != nil {
-		return commands.Error(err.Error())
+		return commands.Failed(err)
 	}
 	return commands.Int(n)
 }

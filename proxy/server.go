@@ -31,11 +31,11 @@ type Server struct {
 	held    lockTable
 	slow    slowLog
 	// looking has a place for each session that lists.
-	looking chan struct{}
-	writers writers
-	stats   stats
-	guesses guesses
-	port    atomic.Int64
+	looking      chan struct{}
+	writers      writers
+	stats        stats
+	loginLimiter loginLimiter
+	port         atomic.Int64
 
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
@@ -172,15 +172,15 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	s.lastID++
 	now := time.Now()
 	ses = &session{
-		srv: s, conn: conn, id: s.lastID, born: now, heard: now,
-		users: s.users.Load(),
-		shown: newShown(now),
+		srv: s, conn: conn, id: s.lastID, born: now, lastCommand: now,
+		users:      s.users.Load(),
+		clientInfo: newClientInfo(now),
 	}
 	ses.socket, ses.reading = socketOf(conn), ses.newReading()
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
 	if u := (*ses.users).open(); u != nil {
-		ses.user, ses.shown.user = u, u.name
+		ses.user, ses.clientInfo.user = u, u.name
 	}
 	oldest = s.pending.enter(ses, conn, s.cfg().MaxPending)
 	s.sessions[ses.id] = ses

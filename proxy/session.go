@@ -38,16 +38,16 @@ type session struct {
 
 	written atomic.Uint64 // bytes
 
-	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
-	stopping bool
-	killed   bool
-	dead     chan struct{} // nil until somebody asks; see died
-	lastCall *time.Time    // when nothing more is read, if stopping
-	armed    time.Time     // the read deadline that awaitMore has set; needs stopMu
-	heard    time.Time     // when the last command came
-	parked   bool          // nobody reads: who sets it back starts who does; needs stopMu
-	enrolled bool          // the epoll knows the socket; needs stopMu
-	alarm    *time.Timer
+	stopMu      sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
+	stopping    bool
+	killed      bool
+	dead        chan struct{} // nil until somebody asks; see died
+	lastCall    *time.Time    // when nothing more is read, if stopping
+	armed       time.Time     // the read deadline that awaitMore has set; needs stopMu
+	lastCommand time.Time     // when the last command came
+	parked      bool          // nobody reads: who sets it back starts who does; needs stopMu
+	enrolled    bool          // the epoll knows the socket; needs stopMu
+	alarm       *time.Timer
 
 	users *users // as the last command found them
 	user  *user  // nil before login
@@ -65,7 +65,7 @@ type session struct {
 
 	unsettled *list.Element // among the pending; guarded by the server's mutex
 
-	shown *shown
+	clientInfo *clientInfo
 }
 
 // reading is what a session needs only while somebody reads from it. A session
@@ -77,17 +77,17 @@ type reading struct {
 	// goesOn is the earliest that a session that could not be parked, or has
 	// just been woken, is parked again.
 	goesOn time.Time
-	// called is the name of the command at hand. known the session as it is
+	// called is the name of the command at hand. holder the session as it is
 	// remembered where it takes locks; nil when that has changed.
 	called string
-	known  *holder
+	holder *holder
 }
 
 // newReading goes on where the last one ended, which was behind a command.
 func (s *session) newReading() *reading {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	return &reading{frames: frames{r: s.conn, read: s.shown.in}, begun: -1}
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	return &reading{frames: frames{r: s.conn, read: s.clientInfo.in}, begun: -1}
 }
 
 // Gone reports whether nobody waits for an outcome any more (quorum.Client).
@@ -105,7 +105,7 @@ func (s *session) run() {
 			return nil
 		}
 		if s.user != nil {
-			s.srv.settled(s)
+			s.srv.loggedIn(s)
 		}
 		return s.talk()
 	})

@@ -59,7 +59,7 @@ func (g *signals) fill(n commands.Notice, now time.Time) {
 	defer g.mu.Unlock()
 	at := signal{n.DB, n.Signal}
 	if len(g.locks) >= maxSignals {
-		clear(g.locks) // they are learnt again
+		clear(g.locks) // they are learned again
 	}
 	if n.Lock != "" {
 		g.locks[at] = n.Lock

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
@@ -17,7 +16,7 @@ type slot struct {
 	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
 	waiting  int
 	outcomes []*quorum.Outcome
-	// command, ops and who are for those who look (held.go, slowlog.go).
+	// command, ops and who are for people who look (held.go, slowlog.go).
 	command string
 	ops     []quorum.Op
 	who     *holder
@@ -52,7 +51,7 @@ type slot struct {
 var errClientGone = commands.Error("ERR the client closed its side of the connection before the lock was granted, " +
 	"so the lock was not kept")
 
-// settle makes the reply right before it is written: the clock is looked at
+// confirm makes the reply right before it is written: the clock is looked at
 // (V2), and what a gone client can no longer be told is undone (P5). left is
 // how long the write may take at most; 0 is without such a limit.
 //
@@ -61,7 +60,7 @@ var errClientGone = commands.Error("ERR the client closed its side of the connec
 // certainty. So after EOF all answers are still written, but no grant is. A
 // client that dies after its OK was written keeps the lock until its TTL, as
 // on one Redis.
-func (sl *slot) settle(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
+func (sl *slot) confirm(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
 	switch {
 	case sl.late != nil:
 		return sl.late(), 0
@@ -71,7 +70,7 @@ func (sl *slot) settle(g grants, w *batch, gone bool) (reply commands.Reply, lef
 	var refusal *commands.Reply
 	for _, o := range sl.outcomes {
 		if err := g.confirm(o, w.clock(g, o)); err != nil {
-			refusal = new(commands.Error(err.Error()))
+			refusal = new(commands.Failed(err))
 			continue
 		}
 		limit, grants := g.writeBefore(o)
@@ -125,7 +124,7 @@ func (sl *slot) decided(reply commands.Reply) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(reply.Text, "NOQUORUM ")
+	return !reply.Undecided
 }
 
 func (sl *slot) undo(g grants) {
@@ -135,10 +134,10 @@ func (sl *slot) undo(g grants) {
 	sl.granted = nil
 }
 
-// told ends what is kept to be undone: the reply was written.
-func (sl *slot) told(g grants, w *batch) {
+// delivered ends what is kept to be undone: the reply was written.
+func (sl *slot) delivered(g grants, w *batch) {
 	for _, o := range sl.granted {
-		w.told(g, o)
+		w.delivered(g, o)
 	}
 	sl.granted = nil
 }

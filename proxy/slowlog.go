@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -29,9 +30,9 @@ type slowEntry struct {
 	who  *holder
 }
 
-// look enters the command of a slot, all of whose outcomes are there, if one
+// record enters the command of a slot, all of whose outcomes are there, if one
 // of them took as long or longer.
-func (l *slowLog) look(sl *slot, slowerThan time.Duration) {
+func (l *slowLog) record(sl *slot, slowerThan time.Duration) {
 	var took time.Duration
 	for _, o := range sl.outcomes {
 		took = max(took, o.Took)
@@ -112,14 +113,14 @@ func (l *slowLog) reset() {
 func (s *session) slowlog(args [][]byte) commands.Reply {
 	log := &s.srv.slow
 	switch {
-	case is(args[1], "get") && len(args) <= 3:
+	case grammar.Is(args[1], "get") && len(args) <= 3:
 		return log.get(args[2:])
-	case is(args[1], "len") && len(args) == 2:
+	case grammar.Is(args[1], "len") && len(args) == 2:
 		return commands.Int(int64(log.len()))
-	case is(args[1], "reset") && len(args) == 2:
+	case grammar.Is(args[1], "reset") && len(args) == 2:
 		log.reset()
 		return commands.OK
-	case is(args[1], "help") && len(args) == 2:
+	case grammar.Is(args[1], "help") && len(args) == 2:
 		return slowlogHelp
 	}
 	return unknownSubcommand("slowlog", args[1])
@@ -144,7 +145,7 @@ func (l *slowLog) get(count [][]byte) commands.Reply {
 	n := int64(10)
 	if len(count) > 0 {
 		var ok bool
-		if n, ok = parseInt(count[0]); !ok || n < -1 {
+		if n, ok = grammar.ParseInt(count[0]); !ok || n < -1 {
 			return commands.Error("ERR count should be greater than or equal to -1")
 		}
 	}

@@ -26,12 +26,12 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 			return glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
-			return nil, new(commands.Error(err.Error()))
+			return nil, new(commands.Failed(err))
 		}
 		for _, l := range page.Locks {
 			switch {
 			case l.Err != nil:
-				return nil, new(commands.Error(l.Err.Error()))
+				return nil, new(commands.Failed(l.Err))
 			case len(names) == most:
 				return nil, new(commands.Error("ERR more than " + strconv.Itoa(most) + " locks match, SCAN and LOCKS LIST list them in parts"))
 			}

@@ -1,28 +1,11 @@
 package proxy
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
-
-// parseInt reads a number as Redis does: no plus sign, no leading zero, no
-// spaces.
-func parseInt(b []byte) (int64, bool) {
-	digits := b
-	if len(digits) > 0 && digits[0] == '-' {
-		digits = digits[1:]
-	}
-	if len(digits) == 0 || len(digits) > 19 || digits[0] < '0' || digits[0] > '9' {
-		return 0, false
-	}
-	if digits[0] == '0' && len(b) > 1 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	return n, err == nil
-}
 
 // clean returns at most most bytes of b, fit for an error line: control
 // characters become spaces.
@@ -45,16 +28,10 @@ func clean(b []byte, most int) string {
 func lower(buf []byte, b []byte) []byte {
 	n := min(len(b), len(buf))
 	for i, c := range b[:n] {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		buf[i] = c
+		buf[i] = grammar.Lower(c)
 	}
 	return buf[:n]
 }
-
-// is compares an option's name without regard to case.
-func is(b []byte, name string) bool { return len(b) == len(name) && strings.EqualFold(string(b), name) }
 
 func wrongArity(name string) commands.Reply {
 	return commands.Error("ERR wrong number of arguments for '" + name + "' command")
@@ -65,8 +42,8 @@ func unknownSubcommand(command string, sub []byte) commands.Reply {
 }
 
 var (
-	errSyntax  = commands.Error("ERR syntax error")
-	errInteger = commands.Error("ERR value is not an integer or out of range")
+	errSyntax  = commands.Error(grammar.ErrSyntax)
+	errInteger = commands.Error(grammar.ErrNotInteger)
 )
 
 // status is a simple string reply.

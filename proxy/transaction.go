@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/quorum"
@@ -86,16 +85,8 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 		return &errTooManyQueued
 	case local.notInMulti:
 		return &errNotInMulti
-	case local.name == "client":
-		if _, refusal := clientSubcommand(args); refusal != nil {
-			return refusal
-		}
-		if is(args[1], "reply") {
-			return &errNotInMulti
-		}
-		return nil
-	case local.name == "config":
-		return configArity(args)
+	case local.queues != nil:
+		return local.queues(args)
 	case isLocal:
 		return nil
 	}
@@ -106,7 +97,7 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 	if ok {
 		return nil
 	}
-	if strings.HasPrefix(refusal.Text, "ERR unknown command ") {
+	if !commands.Known(args[0]) {
 		var buf [32]byte
 		refusal = s.srv.unknown(lower(buf[:], args[0]), args)
 	}
@@ -179,7 +170,7 @@ func (s *session) execLocal(t *transaction) {
 func changed(watched []commands.Watched) *commands.Reply {
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
-			return new(commands.Error(w.Outcome.Err.Error()))
+			return new(commands.Failed(w.Outcome.Err))
 		}
 	}
 	for _, w := range watched {

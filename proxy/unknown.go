@@ -53,7 +53,7 @@ brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall f
 flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
 georadiusbymember_ro geosearch geosearchstore getbit getrange hdel hexists hget hgetall
 hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
-incrbyfloat latency lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
+incrbyfloat lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
 lrem lset ltrim memory migrate module monitor move mset object pfadd pfcount pfdebug pfmerge
 pfselftest psync randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
 rpush rpushx sadd save scard sdiff sdiffstore setbit setrange shutdown sinter sintercard

@@ -206,7 +206,7 @@ func (a addressed) String() string       { return a.address }
 // Guessing is slow, and only for who guesses.
 func TestGuesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g guesses
+		var g loginLimiter
 		s := &session{srv: &Server{log: hclog.NewNullLogger()}}
 		fail := func(from string) {
 			s.conn = addressed{nil, from}

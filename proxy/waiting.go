@@ -45,7 +45,7 @@ func (s *session) ends() time.Time {
 	case s.user == nil:
 		return s.born.Add(s.srv.cfg().LoginTimeout)
 	case idle > 0 && s.subs.count() == 0:
-		return s.heard.Add(idle)
+		return s.lastCommand.Add(idle)
 	}
 	return time.Time{}
 }
@@ -70,10 +70,10 @@ func (s *session) outstayed() bool {
 	case s.user == nil && time.Now().Before(s.ends()):
 		return false // it was to be parked
 	case s.user == nil || s.frames.partial():
-	case s.subs.count() > 0 || idle == 0 || time.Since(s.heard) < idle:
+	case s.subs.count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
 		return false // it was armed early, or by other rules
 	case !s.pipe.idle():
-		s.heard = time.Now()
+		s.lastCommand = time.Now()
 		return false
 	}
 	s.log().Debug("session timed out", "logged_in", s.user != nil)

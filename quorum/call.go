@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -129,9 +128,6 @@ func (c *call) arm() {
 		c.db.watch.arm(c.op.Arm, c.op.Key)
 	}
 }
-
-// errGone is what nobody reads, as a rule: the client has gone.
-var errGone = errors.New("NOQUORUM not carried out: the client has gone")
 
 // abandon ends a run that was not begun; the first of those that would have
 // shared its outcome goes out instead.

@@ -39,6 +39,9 @@
 // before it writes the reply whether that still is in time, and undoes it if
 // the client has gone.
 //
+// What nobody can tell is an [UndecidedError]; its texts are in undecided.go, and
+// noquorum.go fills them in.
+//
 // The package does not know what a client sent or how a reply looks. Locks live
 // on the masters only: what is kept of those that were told is their names, so
 // that no other attempt gets one (V6).

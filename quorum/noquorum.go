@@ -35,8 +35,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if t.required == mute {
 		return a.withoutRequired()
 	}
-	text := fmt.Sprintf("NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused", answered, n, q,
-		t.yes, t.met(n))
+	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.yes, t.met(n))
 	if doubtful > 0 {
 		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
 	}
@@ -49,26 +48,26 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if v == Split {
 		text += "; split: no token has a majority"
 	}
-	return errors.New(text)
+	return &UndecidedError{text}
 }
 
 // withoutRequired is the refusal while the required master cannot be asked
 // (V11).
 func (a *attempt) withoutRequired() error {
 	at := a.masters.required
-	text := "NOQUORUM the required master did not agree: " + a.why([]int{at})
+	text := a.why([]int{at})
 	if wait := a.masters.links[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
-	return errors.New(text)
+	return undecided(noQuorumRequired, text)
 }
 
 // tooLate is the answer where the reply could not be written in time (V2).
 func (a *attempt) tooLate() error {
 	if a.op.Kind == Extend {
-		return errors.New("NOQUORUM the majority agreed too late: the lock may have been extended")
+		return errLateExtend
 	}
-	return errors.New("NOQUORUM the majority agreed too late: the lock is rolled back")
+	return errLate
 }
 
 // lacking is the refusal while too few masters may vote, or for what needs no
@@ -108,14 +107,14 @@ func (d *database) lacking(vote bool, q int) error {
 	if len(parts) == 0 {
 		parts = append(parts, "the others are being looked at")
 	}
-	text := fmt.Sprintf("NOQUORUM %d of %d masters %s: %s", n, len(d.list().links), can, strings.Join(parts, ", "))
+	text := fmt.Sprintf(noQuorumFew, n, len(d.list().links), can, strings.Join(parts, ", "))
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
 	if hint || states[Fresh] >= q && !d.remembering() {
 		text += " (run redlockd -bootstrap if no lock can be held)"
 	}
-	return errors.New(text)
+	return &UndecidedError{text}
 }
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
@@ -162,7 +161,7 @@ func (l *link) unheard(b *ballot, since time.Duration) string {
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
 func (q *Quorum) waitedTooLong() error {
-	return fmt.Errorf("NOQUORUM not decided within %v: others on this key came first, or masters are slow", q.cfg.stay())
+	return undecided(noQuorumTurn, q.cfg.stay())
 }
 
 // reasonOf shortens an error for people: the last part says it.

@@ -146,8 +146,8 @@ type Outcome struct {
 	// be changed, and both hold tokens.
 	Did     *Op
 	Changes []Change
-	// Err is set for Undecided and Split, and its text is for the client:
-	// "NOQUORUM ...". It is nil otherwise.
+	// Err is set for Undecided and Split, and its text is for the client: an
+	// *UndecidedError, or Redis's own. It is nil otherwise.
 	Err error
 	// Took is the time from Do to this outcome.
 	Took time.Duration

@@ -3,7 +3,6 @@ package quorum
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,14 +87,14 @@ func (q *Quorum) database(number int) *database {
 // changed afterwards. Do itself never blocks.
 func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	if !q.underWay.enter() {
-		done(&Outcome{Err: errors.New("NOQUORUM redlockd is stopping")})
+		done(&Outcome{Err: errStopping})
 		return
 	}
 	c := &call{q: q, db: q.database(op.DB), op: op, client: client, done: done, arrived: q.now()}
 	switch {
 	case !c.db.keys.enter(c, false, c.arrived):
 		q.underWay.leave()
-		done(&Outcome{Err: errors.New("NOQUORUM too many operations wait for this key")})
+		done(&Outcome{Err: errCrowdedKey})
 	case !c.begun.Load():
 		c.await()
 	}

@@ -143,9 +143,6 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 	return best
 }
 
-var errNotListed = errors.New("NOQUORUM not listed: too few masters list their keys, " +
-	"or redlockd lacks the right to ask (+scan, +dbsize)")
-
 // cannotList says why nothing can be listed, where the masters' states tell.
 func (d *database) cannotList(err error) error {
 	if lacking := d.lacking(true, d.list().quorum); lacking != nil {

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -146,6 +145,5 @@ func (d *database) silentFor(now time.Duration) time.Duration {
 }
 
 func errStoodStill(left time.Duration) error {
-	return fmt.Errorf("NOQUORUM the clocks of a majority jumped together, or redlockd stood still: "+
-		"it grants nothing for %v, others do", wholeSeconds(left))
+	return undecided(noQuorumStill, wholeSeconds(left))
 }

@@ -2,8 +2,6 @@ package quorum
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -197,13 +195,12 @@ func (d *database) untold(hold, ttl time.Duration) error {
 	if told >= list.quorum {
 		return nil
 	}
-	text := fmt.Sprintf("NOQUORUM no lock of %v was granted before: every master's mark must bear it first, and ", ttl)
 	switch {
 	case len(lacking) > 0:
-		return errors.New(text + strings.Join(lacking, ", "))
+		return undecided(noQuorumLonger, ttl, strings.Join(lacking, ", "))
 	case list.changing():
-		return errors.New(text + "the list of masters is being changed")
+		return undecided(noQuorumLonger, ttl, "the list of masters is being changed")
 	default:
-		return errors.New(text + "they are being told: try again")
+		return undecided(noQuorumLonger, ttl, "they are being told: try again")
 	}
 }

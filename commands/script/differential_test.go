@@ -127,7 +127,7 @@ func compare(t *testing.T, c call, m *Meaning) {
 		return // a proof needs fewer runs than this
 	}
 	if err != nil || (m.Kind != Nothing && (real.Kind != PerCall || len(real.Keys) != 1 || real.Key != m.Key)) {
-		t.Errorf("%s\nargs %q: proved %s, but for each call it is %+v, %v", c.body, c.args, told(m), real, err)
+		t.Errorf("%s\nargs %q: proved %s, but for each call it is %+v, %v", c.body, c.args, describeMeaning(m), real, err)
 		return
 	}
 	for _, s := range all {
@@ -139,7 +139,7 @@ func compare(t *testing.T, c call, m *Meaning) {
 			got = Result{Effects: []Effect{{}}, Reply: real.Reply[Absent]}
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\nargs %q, state %+v\nproved %s\nthat is %+v\na run  %+v, %v", c.body, c.args, s, told(m), want, got, err)
+			t.Errorf("%s\nargs %q, state %+v\nproved %s\nthat is %+v\na run  %+v, %v", c.body, c.args, s, describeMeaning(m), want, got, err)
 			return
 		}
 	}

@@ -9,10 +9,10 @@
 // tree) against a model of one lock (key.go), once for every state that
 // matters. In those runs KEYS, ARGV and the stored value are sealed: symbols
 // (symbol.go) that can be compared with each other, stored, and used as an
-// expiry, and nothing else. What was learnt so holds for every call of the
+// expiry, and nothing else. What was learned so holds for every call of the
 // same form (form.go). A script that looks into a sealed input has it
 // revealed: from then on its bytes are a part of the form, and the runs start
-// again (prove.go); what was learnt is kept in memory.go.
+// again (prove.go); what was learned is kept in recall.go.
 //
 // Where no proof is found, the meaning is PerCall: the same interpreter runs
 // the script on real values, once for what was found (percall.go). Such a call
@@ -21,8 +21,23 @@
 // (keycommands.go, transact.go).
 //
 // Besides, a script may publish, and fill a list that wakes somebody: that is
-// a notice (notice.go), for whoever waits through this process, and no master
+// a notice (publish.go), for whoever waits through this process, and no master
 // sees it.
+//
+// The files:
+//
+//   - script.go: what a Meaning is; library.go: the scripts and Understand;
+//     recall.go, form.go and lru.go: what is remembered of them; meaning.go: from
+//     what is remembered to a Meaning;
+//   - prove.go: the proof; execute.go: one run and how it ends; symbol.go: sealed
+//     values; percall.go, transact.go and sweep.go: runs on real values;
+//   - space.go and key.go: the model of the keys; redislib.go: redis.call;
+//     keycommands.go: the table of commands, with setcommands.go, expire.go,
+//     conditions.go and publish.go; reply.go: from a Lua value to a reply;
+//   - parse.go: from text to a syntax tree; run.go: calls and variables;
+//     statements.go, loops.go, expressions.go and operators.go: the language;
+//     table.go and numbers.go: its values; globals.go and base.go: what a script
+//     finds; strings.go, pattern.go, patternlib.go and tables.go: the libraries.
 //
 // The package does no I/O and asks no clock. A script can do no harm: it
 // reaches nothing but the model, and its steps, its memory and its depth are

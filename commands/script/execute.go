@@ -2,9 +2,9 @@ package script
 
 // result is one finished run of a proof.
 type result struct {
-	reply template
-	key   *keyModel
-	told  []sealedNotice
+	reply   template
+	key     *keyModel
+	notices []sealedNotice
 }
 
 // ending is why a run did not finish: leak, wanted, unproved, signalling or
@@ -24,7 +24,7 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 		}
 	}()
 	reply = body()
-	r.signalled()
+	r.noticesOfSignals()
 	return reply, nil
 }
 

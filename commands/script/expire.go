@@ -2,18 +2,9 @@ package script
 
 import (
 	"math"
-	"strconv"
-	"strings"
-)
 
-const (
-	notInteger = "ERR value is not an integer or out of range"
-	syntax     = "ERR syntax error"
+	"github.com/redlockd/redlockd/commands/grammar"
 )
-
-func invalidExpire(command string) string {
-	return "ERR invalid expire time in '" + command + "' command"
-}
 
 // integerArg reads a number as Redis does: no sign but a minus, no leading
 // zeros, no spaces.
@@ -22,21 +13,17 @@ func (r *run) integerArg(v value) (linear, string) {
 	case linear:
 		return v, ""
 	default:
-		s := r.word(v)
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != s {
-			return linear{}, notInteger
+		n, ok := grammar.ParseInt(r.word(v))
+		if !ok {
+			return linear{}, grammar.ErrNotInteger
 		}
 		return constant(n), ""
 	}
 }
 
-// timeUnit is how a command counts its time.
-type timeUnit struct{ seconds, absolute bool }
-
 // expireArg reads a time as milliseconds from now. Below 1 is for the caller
 // to judge; relative times out of Redis's range are its error.
-func (r *run) expireArg(v value, unit timeUnit, command string) (after linear, failure string) {
+func (r *run) expireArg(v value, unit grammar.Unit, command string) (after linear, failure string) {
 	n, failure := r.integerArg(v)
 	if failure != "" {
 		return n, failure
@@ -44,37 +31,33 @@ func (r *run) expireArg(v value, unit timeUnit, command string) (after linear, f
 	if n.class >= 0 {
 		return r.sealedTime(n, unit)
 	}
-	if unit.seconds {
-		if n.add > math.MaxInt64/1000 || n.add < math.MinInt64/1000 {
-			return n, invalidExpire(command)
-		}
-		n.add *= 1000
+	ms, fits := unit.Millis(n.add)
+	if !fits {
+		return n, grammar.InvalidExpire(command)
 	}
-	if unit.absolute {
-		return n, ""
-	}
-	if n.add > math.MaxInt64-1<<42 { // plus the server's time it would overflow
-		return n, invalidExpire(command)
+	n.add = ms
+	if !unit.Absolute() && ms > math.MaxInt64-1<<42 { // plus the server's time it would overflow
+		return n, grammar.InvalidExpire(command)
 	}
 	return n, ""
 }
 
 // futureArg is expireArg for what must be more than 0.
-func (r *run) futureArg(v value, unit timeUnit, command string) (linear, string) {
+func (r *run) futureArg(v value, unit grammar.Unit, command string) (linear, string) {
 	after, failure := r.expireArg(v, unit, command)
 	if failure == "" && after.class < 0 && after.add <= 0 {
-		failure = invalidExpire(command)
+		failure = grammar.InvalidExpire(command)
 	}
 	return after, failure
 }
 
 // sealedTime is a time that depends on an input. All values of it must be
 // times to come; else the input is revealed.
-func (r *run) sealedTime(n linear, unit timeUnit) (linear, string) {
-	if unit.absolute {
+func (r *run) sealedTime(n linear, unit grammar.Unit) (linear, string) {
+	if unit.Absolute() {
 		panic(unproved{})
 	}
-	if unit.seconds {
+	if unit.InSeconds() {
 		whole, ok := newLinear(n.class, float64(n.mul)*1000, float64(n.add)*1000)
 		if !ok {
 			panic(leak{n.class})
@@ -88,8 +71,8 @@ func (r *run) sealedTime(n linear, unit timeUnit) (linear, string) {
 }
 
 // lapse turns an absolute time into one from now.
-func (r *run) lapse(after linear, unit timeUnit) linear {
-	if unit.absolute {
+func (r *run) lapse(after linear, unit grammar.Unit) linear {
+	if unit.Absolute() {
 		after.add -= r.masterTime()
 	}
 	return after
@@ -105,7 +88,7 @@ func (r *run) expireAfter(k *keyModel, after linear) {
 }
 
 // setExpiry is EXPIRE and its kin.
-func setExpiry(unit timeUnit, command string) commandFunc {
+func setExpiry(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touchAny(args[1])
 		if k.signal && (!k.now.exists || len(args) > 3) {
@@ -132,37 +115,23 @@ func setExpiry(unit timeUnit, command string) commandFunc {
 }
 
 // expireFlags reads NX, XX, GT and LT.
-func (r *run) expireFlags(args []value) (map[string]bool, string) {
-	if len(args) == 0 {
-		return nil, ""
+func (r *run) expireFlags(args []value) (grammar.ExpireFlags, string) {
+	flags, unsupported, failure := grammar.ParseExpireFlags(args, func(v value) string { return r.word(v) })
+	if unsupported >= 0 {
+		failure = oneLine("ERR Unsupported option " + r.word(args[unsupported]))
 	}
-	flags := map[string]bool{}
-	for _, a := range args {
-		switch word := strings.ToUpper(r.word(a)); word {
-		case "NX", "XX", "GT", "LT":
-			flags[word] = true
-		default:
-			return nil, oneLine("ERR Unsupported option " + r.word(a))
-		}
-	}
-	switch {
-	case flags["NX"] && len(flags) > 1:
-		return nil, "ERR NX and XX, GT or LT options at the same time are not compatible"
-	case flags["GT"] && flags["LT"]:
-		return nil, "ERR GT and LT options at the same time are not compatible"
-	}
-	return flags, ""
+	return flags, failure
 }
 
 // flagsAllow compares with the present expiry; none counts as infinite.
-func (r *run) flagsAllow(k *keyModel, flags map[string]bool, after linear) bool {
+func (r *run) flagsAllow(k *keyModel, flags grammar.ExpireFlags, after linear) bool {
 	has := k.now.expiry.kind != never
 	switch {
-	case flags["NX"] && has, flags["XX"] && !has, flags["GT"] && !has:
+	case flags.NX && has, flags.XX && !has, flags.GT && !has:
 		return false
-	case flags["GT"]:
+	case flags.GT:
 		return r.less(r.left(k, false), after.number())
-	case flags["LT"] && has:
+	case flags.LT && has:
 		return r.less(after.number(), r.left(k, false))
 	}
 	return true

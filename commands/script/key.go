@@ -8,7 +8,7 @@ type keyModel struct {
 	// foundMillis is what is left of the found expiry, for real runs.
 	foundMillis int64
 	// signal is whether the key is a list that wakes those who wait
-	// (notice.go); no master has it.
+	// (publish.go); no master has it.
 	signal bool
 }
 

@@ -1,6 +1,6 @@
 package script
 
-import "strconv"
+import "github.com/redlockd/redlockd/commands/grammar"
 
 // commandFunc carries out one command; args[0] is its name. failure is the
 // text of Redis's error reply.
@@ -13,13 +13,7 @@ type keyCommand struct {
 	run         commandFunc
 }
 
-var (
-	inSeconds   = timeUnit{seconds: true}
-	inMillis    = timeUnit{}
-	atSecond    = timeUnit{seconds: true, absolute: true}
-	atMilli     = timeUnit{absolute: true}
-	keyCommands map[string]keyCommand
-)
+var keyCommands map[string]keyCommand
 
 func init() {
 	keyCommands = map[string]keyCommand{
@@ -29,15 +23,15 @@ func init() {
 		"GETDEL":      {2, 2, getdel},
 		"SET":         {3, 0, set},
 		"SETNX":       {3, 3, setnx},
-		"SETEX":       {4, 4, setex(inSeconds, "setex")},
-		"PSETEX":      {4, 4, setex(inMillis, "psetex")},
+		"SETEX":       {4, 4, setex(grammar.EX, "setex")},
+		"PSETEX":      {4, 4, setex(grammar.PX, "psetex")},
 		"DEL":         {2, 0, del},
 		"UNLINK":      {2, 0, del},
 		"EXISTS":      {2, 0, exists},
-		"EXPIRE":      {3, 0, setExpiry(inSeconds, "expire")},
-		"PEXPIRE":     {3, 0, setExpiry(inMillis, "pexpire")},
-		"EXPIREAT":    {3, 0, setExpiry(atSecond, "expireat")},
-		"PEXPIREAT":   {3, 0, setExpiry(atMilli, "pexpireat")},
+		"EXPIRE":      {3, 0, setExpiry(grammar.EX, "expire")},
+		"PEXPIRE":     {3, 0, setExpiry(grammar.PX, "pexpire")},
+		"EXPIREAT":    {3, 0, setExpiry(grammar.EXAT, "expireat")},
+		"PEXPIREAT":   {3, 0, setExpiry(grammar.PXAT, "pexpireat")},
 		"TTL":         {2, 2, ttl(true)},
 		"PTTL":        {2, 2, ttl(false)},
 		"PEXPIRETIME": {2, 2, expireTime(1)},
@@ -84,11 +78,11 @@ func getdel(r *run, args []value) (value, string) {
 // selectDB lets a script select the database that it is in, which some do
 // first of all.
 func selectDB(r *run, args []value) (value, string) {
-	n, err := strconv.Atoi(r.word(args[1]))
+	n, ok := grammar.ParseInt(r.word(args[1]))
 	switch {
-	case err != nil:
-		return nil, notInteger
-	case n != r.space.db:
+	case !ok:
+		return nil, grammar.ErrNotInteger
+	case n != int64(r.space.db):
 		refuse("selects another database")
 	}
 	return field(r.budget, "ok", "OK"), ""

@@ -23,7 +23,7 @@ const (
 )
 
 // Library keeps the scripts of all sessions under their SHA1, and what was
-// learnt about them. It is bounded and safe for concurrent use.
+// learned about them. It is bounded and safe for concurrent use.
 type Library struct {
 	mu      sync.Mutex
 	scripts *lru[*loaded]
@@ -121,7 +121,7 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 }
 
 // prove learns what a form means and remembers it.
-func (l *Library) prove(c *chunk, db int, inputs []string, keys int, revealed uint32) *learnt {
+func (l *Library) prove(c *chunk, db int, inputs []string, keys int, revealed uint32) *summary {
 	f := form{inputs: inputs, keys: keys, db: db, revealed: revealed}
 	f.compare()
 	known := prove(c, &f)

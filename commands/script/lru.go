@@ -3,7 +3,9 @@ package script
 import "container/list"
 
 // lru is a map that forgets what was not used for longest. It is not safe for
-// concurrent use.
+// concurrent use. A library's takes its keys as they are: every EVAL looks two up
+// that it has put together in a []byte, and each would be copied. A Library also
+// bounds bytes, by evict.
 type lru[V any] struct {
 	max     int
 	order   *list.List // of *lruEntry[V], the latest in front

@@ -6,7 +6,7 @@ import (
 )
 
 // meaning is what l says of a call with these inputs.
-func (l *learnt) meaning(inputs []string) *Meaning {
+func (l *summary) meaning(inputs []string) *Meaning {
 	m := &Meaning{Kind: l.kind, TTL: millis(l.ttl.of(inputs))}
 	switch key := l.key.(type) {
 	case sealed:
@@ -20,17 +20,17 @@ func (l *learnt) meaning(inputs []string) *Meaning {
 	if m.Reply = l.fixed; m.Reply == nil {
 		m.Reply = l.replies(inputs)
 	}
-	if l.tells() {
+	if l.hasNotices() {
 		m.Extra = &Extra{}
-		for state := range l.told {
-			m.Notices[state] = noticesOf(l.told[state], inputs)
+		for state := range l.notices {
+			m.Notices[state] = noticesOf(l.notices[state], inputs)
 		}
 	}
 	return m
 }
 
 // replies is the reply table of a call with these inputs.
-func (l *learnt) replies(inputs []string) *[states]Value {
+func (l *summary) replies(inputs []string) *[states]Value {
 	var table [states]Value
 	for state := range l.reply {
 		table[state] = l.reply[state].fill(inputs)

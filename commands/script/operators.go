@@ -19,7 +19,7 @@ func (r *run) reveal(v value) value {
 			panic(unproved{})
 		}
 		refuse("uses the length of a list, redlockd keeps locks only")
-	case heard:
+	case subscriberCount:
 		refuse("uses the number of receivers of its PUBLISH")
 	}
 	return v

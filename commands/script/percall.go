@@ -87,7 +87,7 @@ func (p *program) touched(b *budget, signals map[string]bool) (locks []string, l
 		for _, name := range locks {
 			s.keys = append(s.keys, model(name, state))
 		}
-		s.learned = learned
+		s.signalKeys = learned
 		known := len(s.keys)
 		if last, err = p.run(b, s); err != nil {
 			break
@@ -152,7 +152,7 @@ func (p *program) run(b *budget, s *space) (res Result, err error) {
 	case *NeedsKeysError:
 		return res, end
 	}
-	return Result{Reply: reply.value, Notices: noticesOf(s.told, nil)}, nil
+	return Result{Reply: reply.value, Notices: noticesOf(s.notices, nil)}, nil
 }
 
 // space is the database of a run on real values. look finds what a lock

@@ -1,7 +1,7 @@
 package script
 
-// learnt is what is remembered for a form.
-type learnt struct {
+// summary is what is remembered for a form: what was learned of its calls.
+type summary struct {
 	refused *RefusedError // if not nil, nothing else counts
 	kind    Kind
 	key     value // sealed, string, or nil
@@ -9,21 +9,21 @@ type learnt struct {
 	ttl     linear
 	reply   [states]template
 	fixed   *[states]Value // the replies, where they are the same for all calls
-	told    [states][]sealedNotice
+	notices [states][]sealedNotice
 }
 
 // size is about how many bytes the replies keep.
-func (l *learnt) size() (n int) {
+func (l *summary) size() (n int) {
 	for state := range l.reply {
-		n += l.reply[state].size() + 500*len(l.told[state])
+		n += l.reply[state].size() + 500*len(l.notices[state])
 	}
 	return n
 }
 
-// tells reports whether there is a notice in any state.
-func (l *learnt) tells() bool {
-	for state := range l.told {
-		if len(l.told[state]) > 0 {
+// hasNotices reports whether there is a notice in any state.
+func (l *summary) hasNotices() bool {
+	for state := range l.notices {
+		if len(l.notices[state]) > 0 {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (l *learnt) tells() bool {
 // prove runs the script with sealed inputs, in every state, until the runs
 // come to an end: each leak reveals one input more, so they do. It changes
 // f.revealed.
-func prove(c *chunk, f *form) *learnt {
+func prove(c *chunk, f *form) *summary {
 	b, token := newBudget(), -1
 	for {
 		results, end := proveStates(c, f, b, token)
@@ -41,17 +41,17 @@ func prove(c *chunk, f *form) *learnt {
 		case nil:
 			return classify(results, token)
 		case *RefusedError:
-			return &learnt{refused: end}
+			return &summary{refused: end}
 		case wanted:
 			token = end.class
 		case leak:
 			if end.class == token {
-				return &learnt{kind: PerCall}
+				return &summary{kind: PerCall}
 			}
 			f.revealed |= 1 << end.class
 			token = -1
 		default:
-			return &learnt{kind: PerCall}
+			return &summary{kind: PerCall}
 		}
 	}
 }
@@ -85,23 +85,23 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 			k.name = name
 		}
 		name = k.name
-		results[state] = result{reply, k, s.told}
+		results[state] = result{reply, k, s.notices}
 	}
 	return results, nil
 }
 
 // classify gives the runs their kind. What fits no kind is PerCall.
-func classify(results [states]result, token int) *learnt {
-	l := &learnt{kind: PerCall, token: token, key: results[Other].key.name, ttl: constant(0)}
+func classify(results [states]result, token int) *summary {
+	l := &summary{kind: PerCall, token: token, key: results[Other].key.name, ttl: constant(0)}
 	for state := range results {
-		l.reply[state], l.told[state] = results[state].reply, results[state].told
+		l.reply[state], l.notices[state] = results[state].reply, results[state].notices
 	}
 	absent, ours := results[Absent].key, results[Ours].key
 	creates, after, plain := acquired(absent, token)
 	prolongs, longer := prolonged(ours)
 	switch {
 	case results[Other].key.wrote() || !plain: // it overwrites, or stores no token
-	case l.key == nil && l.tells():
+	case l.key == nil && l.hasNotices():
 	case l.key == nil:
 		l.kind = Nothing
 	case !creates && !ours.wrote():
@@ -116,7 +116,7 @@ func classify(results [states]result, token int) *learnt {
 		l.kind, l.ttl = Extends, longer
 	}
 	if l.kind == PerCall {
-		return &learnt{kind: PerCall}
+		return &summary{kind: PerCall}
 	}
 	if l.reply[Absent].open == closed && l.reply[Ours].open == closed && l.reply[Other].open == closed {
 		l.fixed = l.replies(nil)

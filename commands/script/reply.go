@@ -90,7 +90,7 @@ func (r *run) reply(v value, depth int) template {
 			return template{value: Value{Kind: StoredTTL}}
 		}
 		return template{value: Value{Kind: StoredPTTL}}
-	case heard, unseen:
+	case subscriberCount, unseen:
 		r.reveal(v)
 	case *table:
 		return r.replyTable(v, depth)

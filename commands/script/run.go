@@ -161,7 +161,7 @@ func typeName(v value) string {
 		return "nil"
 	case bool:
 		return "boolean"
-	case float64, linear, remaining, heard, unseen:
+	case float64, linear, remaining, subscriberCount, unseen:
 		return "number"
 	case string, sealed, stored:
 		return "string"

@@ -1,6 +1,6 @@
 package script
 
-import "strings"
+import "github.com/redlockd/redlockd/commands/grammar"
 
 func getset(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
@@ -18,7 +18,7 @@ func setnx(r *run, args []value) (value, string) {
 	return 1.0, ""
 }
 
-func setex(unit timeUnit, command string) commandFunc {
+func setex(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touch(args[1])
 		after, failure := r.futureArg(args[2], unit, command)
@@ -31,42 +31,18 @@ func setex(unit timeUnit, command string) commandFunc {
 }
 
 // setOptions are the words behind SET's key and value.
-type setOptions struct {
-	nx, xx, get, keep bool
-	time              value // nil: none
-	word              string
-	cond              Condition
-	operand           value
-}
+type setOptions = grammar.SetOptions[value]
 
-var setUnits = map[string]timeUnit{"EX": inSeconds, "PX": inMillis, "EXAT": atSecond, "PXAT": atMilli}
-
-func (r *run) setOptions(args []value) (o setOptions, failure string) {
-	for i := 0; i < len(args); i++ {
-		word := strings.ToUpper(r.word(args[i]))
-		_, isTime := setUnits[word]
-		cond := ConditionOf(word)
-		switch {
-		case word == "NX" && !o.xx && o.cond == NoCondition:
-			o.nx = true
-		case word == "XX" && !o.nx && (o.cond == NoCondition || o.cond == IfEqual):
-			o.xx = true
-		case word == "GET":
-			o.get = true
-		case word == "KEEPTTL" && o.time == nil:
-			o.keep = true
-		case cond != NoCondition && !o.nx && o.cond == NoCondition && (!o.xx || cond == IfEqual) && i+1 < len(args):
-			i++
-			o.cond, o.operand = cond, args[i]
-		case isTime && !o.keep && (o.time == nil || o.word == word) && i+1 < len(args):
-			i++
-			o.time, o.word = args[i], word
-		default:
-			return o, syntax
-		}
+func (r *run) setOptions(args []value) (setOptions, string) {
+	o, ok := grammar.ParseSet(args, func(v value) string { return r.word(v) })
+	if !ok {
+		return o, grammar.ErrSyntax
 	}
 	return o, ""
 }
+
+// hasTime reports whether SET was given a time.
+func hasTime(o *setOptions) bool { return o.Expiry != grammar.NoUnit && o.Expiry != grammar.KeepTTL }
 
 func set(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
@@ -74,9 +50,9 @@ func set(r *run, args []value) (value, string) {
 	if failure != "" {
 		return nil, failure
 	}
-	e, unit := expiry{}, setUnits[o.word]
-	if o.time != nil {
-		after, failure := r.futureArg(o.time, unit, "set")
+	e := expiry{}
+	if hasTime(&o) {
+		after, failure := r.futureArg(o.Number, o.Expiry, "set")
 		if failure != "" {
 			return nil, failure
 		}
@@ -84,21 +60,21 @@ func set(r *run, args []value) (value, string) {
 	}
 	old := k.held()
 	done, refused := value(field(r.budget, "ok", "OK")), value(false)
-	if o.get {
+	if o.Get {
 		done, refused = old, old
 	}
-	if (o.nx && k.now.exists) || (o.xx && !k.now.exists) {
+	if (o.NX && k.now.exists) || (o.XX && !k.now.exists) {
 		return refused, ""
 	}
-	if met, failure := r.meets(k, o.cond, o.operand); !met {
+	if met, failure := r.meets(k, o.Condition, o.Compare); !met {
 		return refused, failure
 	}
-	if o.keep {
+	if o.Expiry == grammar.KeepTTL {
 		e = k.now.expiry
 	}
 	r.store(k, args[2], e)
-	if o.time != nil && unit.absolute {
-		r.expireAfter(k, r.lapse(e.after, unit))
+	if o.Expiry.Absolute() {
+		r.expireAfter(k, r.lapse(e.after, o.Expiry))
 	}
 	return done, ""
 }
@@ -140,32 +116,32 @@ func msetex(r *run, args []value) (value, string) {
 	}
 	pairs := args[2 : 2+2*n]
 	o, failure := r.setOptions(args[2+2*n:])
-	if failure == "" && (o.get || o.cond != NoCondition) {
-		failure = syntax
+	if failure == "" && (o.Get || o.Condition != grammar.NoCondition) {
+		failure = grammar.ErrSyntax
 	}
 	if failure != "" {
 		return nil, failure
 	}
-	e, unit := expiry{}, setUnits[o.word]
-	if o.time != nil {
-		if e.after, failure = r.futureArg(o.time, unit, "msetex"); failure != "" {
+	e := expiry{}
+	if hasTime(&o) {
+		if e.after, failure = r.futureArg(o.Number, o.Expiry, "msetex"); failure != "" {
 			return nil, failure
 		}
 		e.kind = given
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		if there := r.touch(pairs[i]).now.exists; (o.nx && there) || (o.xx && !there) {
+		if there := r.touch(pairs[i]).now.exists; (o.NX && there) || (o.XX && !there) {
 			return 0.0, ""
 		}
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		k, mine := r.touch(pairs[i]), e
-		if o.keep {
+		if o.Expiry == grammar.KeepTTL {
 			mine = k.now.expiry
 		}
 		r.store(k, pairs[i+1], mine)
-		if o.time != nil && unit.absolute {
-			r.expireAfter(k, r.lapse(e.after, unit))
+		if o.Expiry.Absolute() {
+			r.expireAfter(k, r.lapse(e.after, o.Expiry))
 		}
 	}
 	return 1.0, ""
@@ -173,21 +149,21 @@ func msetex(r *run, args []value) (value, string) {
 
 // getex is GETEX.
 func getex(r *run, args []value) (value, string) {
-	word, unit, isTime := "", timeUnit{}, false
+	word := ""
 	if len(args) > 2 {
-		word = strings.ToUpper(r.word(args[2]))
-		unit, isTime = setUnits[word]
+		word = r.word(args[2])
 	}
-	if ok := len(args) == 2 || len(args) == 3 && word == "PERSIST" || len(args) == 4 && isTime; !ok {
-		return nil, syntax
+	unit, persists := grammar.UnitOf(word), grammar.Is(word, "persist")
+	if ok := len(args) == 2 || len(args) == 3 && persists || len(args) == 4 && unit != grammar.NoUnit; !ok {
+		return nil, grammar.ErrSyntax
 	}
 	k := r.touch(args[1])
 	old := k.held()
 	switch {
 	case !k.now.exists:
-	case word == "PERSIST":
+	case persists:
 		k.now.expiry = expiry{}
-	case isTime:
+	case unit != grammar.NoUnit:
 		after, failure := r.futureArg(args[3], unit, "getex")
 		if failure != "" {
 			return nil, failure

@@ -44,7 +44,7 @@ func TestC7KeysOfACall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := told(m); got != tt.want {
+			if got := describeMeaning(m); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -144,7 +144,7 @@ func TestC7ProvedNotices(t *testing.T) {
 					}
 					return
 				}
-				if got := told(m); got != tt.want {
+				if got := describeMeaning(m); got != tt.want {
 					t.Errorf("got %s, want %s", got, tt.want)
 				}
 				if m.Kind != PerCall && (!reflect.DeepEqual(m.Notices[Ours], tt.ours) || m.Notices[Absent] != nil || m.Notices[Other] != nil) {
@@ -175,7 +175,7 @@ func TestSelectInAScript(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = told(m)
+			got = describeMeaning(m)
 		}
 		if got != tt.want {
 			t.Errorf("SELECT %s in database %d: got %s, want %s", tt.arg, tt.db, got, tt.want)

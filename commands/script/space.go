@@ -4,15 +4,15 @@ package script
 const maxKeys = 32
 
 // space is the database as one run sees it: the keys it has named, where it
-// finds more, and what it has told others.
+// finds more, and the notices it has given.
 type space struct {
 	keys []*keyModel
 	// open makes the model of a key that is named for the first time, or ends
 	// the run.
-	open func(name value) *keyModel
-	told []sealedNotice
-	// learned are, in a dry run, the keys that turned out to be signals.
-	learned map[string]bool
+	open    func(name value) *keyModel
+	notices []sealedNotice
+	// signalKeys are, in a dry run, the keys that turned out to be signals.
+	signalKeys map[string]bool
 	// listed are what KEYS finds, by its pattern.
 	listed map[string][]string
 	db     int
@@ -35,7 +35,7 @@ func (r *run) unknown(k *keyModel) {
 	if r.proving {
 		panic(unproved{})
 	}
-	refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.shown(k))
+	refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.keyName(k))
 }
 
 // touchAny is touch for what may be done to signals too.
@@ -102,7 +102,7 @@ func (s *space) wrote() bool {
 			return true
 		}
 	}
-	return len(s.told) > 0
+	return len(s.notices) > 0
 }
 
 // masterTime is for absolute expiries, which are not proved.

@@ -7,13 +7,13 @@ import (
 )
 
 // step is one call in a row of calls of one script, and what it must mean
-// whatever was learnt before.
+// whatever was learned before.
 type step struct {
 	keys, args []string
 	want       string
 }
 
-// traps for C7: what is learnt from one call must not be told of another that
+// traps for C7: what is learned from one call must not be told of another that
 // means something else.
 var traps = []struct {
 	name, body string
@@ -111,7 +111,7 @@ func TestC7Traps(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%q: %v", s.args, err)
 					}
-					if got := told(m); got != s.want {
+					if got := describeMeaning(m); got != s.want {
 						t.Errorf("%q\ngot  %s\nwant %s", s.args, got, s.want)
 					}
 				}
@@ -121,7 +121,7 @@ func TestC7Traps(t *testing.T) {
 }
 
 // TestManyUnproved: a script whose token was revealed does not push out what
-// others have learnt, and stays per call.
+// others have learned, and stays per call.
 func TestManyUnproved(t *testing.T) {
 	l := NewLibrary()
 	body := `if ARGV[1] == 'admin' or redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`

@@ -52,9 +52,9 @@ func (k Kind) String() string {
 	return []string{"nothing", "reads", "acquires", "acquires or extends", "releases", "extends", "per call"}[k]
 }
 
-// told is a meaning on one line: kind, TTL, and the replies where the key is
+// describeMeaning is a meaning on one line: kind, TTL, and the replies where the key is
 // absent, ours, and another's.
-func told(m *Meaning) string {
+func describeMeaning(m *Meaning) string {
 	if m.Kind == PerCall {
 		return fmt.Sprintf("%v of %s", m.Kind, strings.Join(m.Keys, " "))
 	}
@@ -194,7 +194,7 @@ func TestC7Behaviours(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 				sha, _ := l.Load(b.body)
-				got := strings.ReplaceAll(told(m), sha, "SHA")
+				got := strings.ReplaceAll(describeMeaning(m), sha, "SHA")
 				if want := b.want; got != want {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}

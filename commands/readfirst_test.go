@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,7 +22,7 @@ func tellingPTTL(kind script.Kind) *script.Meaning {
 // Where the lock is no longer what was looked at, the answer is one that is
 // true for what is there, or that nobody can tell (P4).
 func TestLockThatMovedUnderTheLook(t *testing.T) {
-	const movedReply = "-" + errMoved
+	movedReply := "-" + errMoved
 	none, there := quorum.State{}, found("t", 10*time.Second)
 	for _, tt := range []struct {
 		name    string
@@ -57,5 +59,24 @@ func TestLockThatMovedUnderTheLook(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// P4: an error that leaves the client in doubt says so by its type and not by its
+// text: a script may answer any text.
+func TestUndecidedReplies(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		reply Reply
+		want  bool
+	}{
+		{"the lock changed", Failed(quorum.ErrLockChanged), true},
+		{"wrapped", Failed(fmt.Errorf("%w", quorum.ErrLockChanged)), true},
+		{"another error", Failed(errors.New("WRONGTYPE Operation against a key")), false},
+		{"a script's own", fill(script.Value{Kind: script.Error, Text: "NOQUORUM of mine"}, quorum.State{}), false},
+	} {
+		if tt.reply.Undecided != tt.want {
+			t.Errorf("%s: undecided is %v", tt.name, tt.reply.Undecided)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func (s shape) sum() func([]*quorum.Outcome) Reply {
 func failure(outs []*quorum.Outcome) (Reply, bool) {
 	for _, o := range outs {
 		if o.Err != nil {
-			return Error(oneLine(o.Err.Error())), true
+			return Failed(o.Err), true
 		}
 	}
 	return Reply{}, false

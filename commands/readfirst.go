@@ -92,17 +92,17 @@ func (in *Interpreter) moved(o *quorum.Outcome, choose func(quorum.State) decisi
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {
-			return Error(errMoved) // it is not known which
+			return Failed(quorum.ErrLockChanged) // it is not known which
 		}
 		met = quorum.State{Found: true, Token: o.State.Token, TTL: in.cfg.MaxTTL}
 	}
 	if met.Found && choose(met).op.Kind != quorum.Read {
-		return Error(errMoved)
+		return Failed(quorum.ErrLockChanged)
 	}
 	met.TTL = min(met.TTL, time.Millisecond)
 	d := choose(met)
 	if d.op.Kind != quorum.Read {
-		return Error(errMoved)
+		return Failed(quorum.ErrLockChanged)
 	}
 	return d.reply
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/redlockd/redlockd/commands"
 )
 
-// shown is what a session shows of itself to others (CLIENT LIST), copied
+// clientInfo is what a session shows of itself to others (CLIENT LIST), copied
 // from the reading goroutine's fields once for every command.
-type shown struct {
+type clientInfo struct {
 	mu      sync.Mutex
 	name    string
 	user    string
@@ -28,15 +28,15 @@ type shown struct {
 	in, commands uint64
 }
 
-func newShown(now time.Time) *shown {
-	return &shown{command: "NULL", user: superuser, queued: -1, at: now}
+func newClientInfo(now time.Time) *clientInfo {
+	return &clientInfo{command: "NULL", user: superuser, queued: -1, at: now}
 }
 
 // remote is the client's address. Safe for concurrent use.
 func (s *session) remote() string { return s.conn.RemoteAddr().String() }
 
-// show publishes the session's state as the command of this name finds it.
-func (s *session) show(name []byte, args [][]byte) {
+// noteCommand publishes the session's state as the command of this name finds it.
+func (s *session) noteCommand(name []byte, args [][]byte) {
 	command, known := commandNames[string(name)]
 	if !known {
 		command = "unknown"
@@ -51,69 +51,65 @@ func (s *session) show(name []byte, args [][]byte) {
 	if s.multi != nil {
 		queued = len(s.multi.queue)
 	}
-	sh := s.shown
+	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.command, sh.db, sh.queued, sh.watched = command, s.db, queued, len(s.watched)
 	for k := range s.subs.names {
 		sh.subs[k] = len(s.subs.names[k])
 	}
-	s.heard = time.Now()
-	sh.at = s.heard
+	s.lastCommand = time.Now()
+	sh.at = s.lastCommand
 	sh.in = s.frames.read
 	sh.commands++
 }
 
-// block shows whether the session waits in BLPOP.
-func (s *session) block(blocked bool) {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	s.shown.blocked = blocked
+// setBlocked shows whether the session waits in BLPOP.
+func (s *session) setBlocked(blocked bool) {
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	s.clientInfo.blocked = blocked
 }
 
-// commandNames holds every name once, so that a session need not keep copies.
-var commandNames = make(map[string]string)
+// commandNames holds every name once, so that a session need not keep copies;
+// clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
+var commandNames, clientNames = make(map[string]string), make(map[string]string)
 
-func init() {
-	for _, c := range localCommands() {
+// nameCommands fills them.
+func nameCommands() {
+	for _, c := range localCommands {
 		commandNames[c.name] = c.name
 	}
 	for _, c := range commands.Table() {
 		commandNames[c.Name] = c.Name
 	}
-}
-
-// clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
-var clientNames = map[string]string{}
-
-func init() {
-	for name := range clientCommands {
+	for name := range locals["client"].subs {
 		clientNames[name] = "client|" + name
 	}
 }
 
 func (s *session) rename(name string) {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	s.shown.name = name
-	s.known = nil
+	s.clientInfo.mu.Lock()
+	defer s.clientInfo.mu.Unlock()
+	s.clientInfo.name = name
+	s.holder = nil
 }
 
 // identity is the session for those who ask later who it was.
 func (s *session) identity() *holder {
-	if s.known == nil {
-		s.shown.mu.Lock()
-		defer s.shown.mu.Unlock()
-		s.known = &holder{session: s.id, name: s.shown.name, address: s.remote(), user: s.shown.user}
+	if s.holder == nil {
+		s.clientInfo.mu.Lock()
+		defer s.clientInfo.mu.Unlock()
+		s.holder = &holder{session: s.id, name: s.clientInfo.name, address: s.remote(), user: s.clientInfo.user}
 	}
-	return s.known
+	return s.holder
 }
 
 // describe is the session's line in CLIENT LIST. What redlockd has no such
 // thing of is 0.
 func (s *session) describe() string {
 	waiting, bytes := s.pipe.size()
-	sh := s.shown
+	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	now := time.Now()

@@ -17,9 +17,9 @@ const (
 	maxGuessers = 2048
 )
 
-// guesses slows those who try passwords, by their address, and keeps the
+// loginLimiter slows those who try passwords, by their address, and keeps the
 // warnings to one a second. Safe for concurrent use.
-type guesses struct {
+type loginLimiter struct {
 	mu sync.Mutex
 	// failures are counted in two halves: when the newer one is full or old it
 	// becomes the older one, which is forgotten. So memory is bounded whoever
@@ -31,8 +31,8 @@ type guesses struct {
 	suppressed int
 }
 
-// guesser is an address as far as one owner is likely to have it.
-func guesser(remote string) netip.Prefix {
+// addressOf is an address as far as one owner is likely to have it.
+func addressOf(remote string) netip.Prefix {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Prefix{} // all that have no address, as in tests, are one
@@ -46,8 +46,8 @@ func guesser(remote string) netip.Prefix {
 }
 
 // pause is how long the next login from there waits.
-func (g *guesses) pause(remote string) time.Duration {
-	at := guesser(remote)
+func (g *loginLimiter) pause(remote string) time.Duration {
+	at := addressOf(remote)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turn(time.Now())
@@ -58,14 +58,14 @@ func (g *guesses) pause(remote string) time.Duration {
 	return min(firstPause<<min(n-1, 16), longestPause)
 }
 
-// failed counts a login that failed, and tells of it. What was sent as the
-// password is not told, nor a name that is nobody's, which may be one.
-func (g *guesses) failed(s *session, name string) {
+// failed counts a login that failed, and logs it. What was sent as the password
+// is not logged, nor a name that is nobody's, which may be one.
+func (g *loginLimiter) failed(s *session, name string) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turn(now)
-	g.newer[guesser(s.remote())]++
+	g.newer[addressOf(s.remote())]++
 	if now.Sub(g.last) < time.Second {
 		g.suppressed++
 		return
@@ -75,7 +75,7 @@ func (g *guesses) failed(s *session, name string) {
 }
 
 // turn needs mu.
-func (g *guesses) turn(now time.Time) {
+func (g *loginLimiter) turn(now time.Time) {
 	if g.newer == nil || len(g.newer) >= maxGuessers || now.Sub(g.turned) >= guessMemory {
 		g.older, g.newer, g.turned = g.newer, make(map[netip.Prefix]int), now
 	}

@@ -41,7 +41,8 @@ func (c call) tooLong() string {
 	if i := c.spec.token; i > 0 && c.in.limits.token.over(len(c.args[i])) {
 		return errLongToken
 	}
-	for _, key := range c.namedKeys() {
+	keys, _ := c.spec.KeysOf(c.args)
+	for _, key := range keys {
 		if c.in.limits.key.over(len(key)) {
 			return errLongKey
 		}

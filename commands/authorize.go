@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// lawful is a plan that is made only as far as the rights allow.
-type lawful struct {
+// authorizedPlan is a plan that is made only as far as the rights allow.
+type authorizedPlan struct {
 	in   *Interpreter
 	name string
 	keys []string
@@ -26,7 +26,7 @@ const maxProbes = 4
 // forbidden is why the plan may not be made in one of the states that a
 // script is known to tell apart, or "". What it does in others is found by
 // plan.
-func (l *lawful) forbidden() string {
+func (l *authorizedPlan) forbidden() string {
 	if l.in.rights == nil {
 		return ""
 	}
@@ -48,7 +48,7 @@ func (l *lawful) forbidden() string {
 }
 
 // inState is why the plan may not be made where all keys are in this state.
-func (l *lawful) inState(s quorum.State) string {
+func (l *authorizedPlan) inState(s quorum.State) string {
 	states := make([]quorum.State, len(l.keys))
 	for i := range states {
 		states[i] = s
@@ -63,7 +63,7 @@ func (l *lawful) inState(s quorum.State) string {
 const strangeToken = "\x00a token that nobody has named\x00"
 
 // plan is choose with nothing to do where it may not be done.
-func (l *lawful) plan(states []quorum.State) plan {
+func (l *authorizedPlan) plan(states []quorum.State) plan {
 	p := l.choose(states)
 	if l.in.rights == nil {
 		return p
@@ -74,7 +74,7 @@ func (l *lawful) plan(states []quorum.State) plan {
 	return p
 }
 
-func (l *lawful) refused(states []quorum.State, p plan) string {
+func (l *authorizedPlan) refused(states []quorum.State, p plan) string {
 	needs := Operations(0)
 	for _, change := range p.changes {
 		i := slices.Index(l.keys, change.Key)
@@ -89,7 +89,7 @@ func (l *lawful) refused(states []quorum.State, p plan) string {
 }
 
 // names reports whether the client has sent this token.
-func (l *lawful) names(token string) bool {
+func (l *authorizedPlan) names(token string) bool {
 	for _, word := range l.words {
 		if bytes.Equal(word, []byte(token)) {
 			return true

@@ -34,9 +34,9 @@ type signalList struct {
 // about it.
 type signalling struct{ name string }
 
-// heard stands for the number of those who hear a message, which is known
+// subscriberCount stands for the number of those who hear a message, which is known
 // only when it is too late to act upon.
-type heard struct{}
+type subscriberCount struct{}
 
 // unseen stands for a number that depends on a list which no run is shown: how
 // long it is, whether it was there.
@@ -94,10 +94,10 @@ func (r *run) passed(v value) value {
 func publish(sharded bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		r.grow(256)
-		r.space.told = append(r.space.told, sealedNotice{
+		r.space.notices = append(r.space.notices, sealedNotice{
 			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: constant(0),
 		})
-		return heard{}, ""
+		return subscriberCount{}, ""
 	}
 }
 
@@ -108,8 +108,8 @@ func pushTo(left bool) commandFunc {
 		switch {
 		case !k.signal && r.proving:
 			panic(unproved{})
-		case !k.signal && r.space.learned != nil:
-			r.space.learned[k.name.(string)] = true
+		case !k.signal && r.space.signalKeys != nil:
+			r.space.signalKeys[k.name.(string)] = true
 			k.signal, k.found, k.now = true, content{}, content{}
 		case !k.signal:
 			panic(signalling{k.name.(string)})
@@ -129,7 +129,7 @@ func pushTo(left bool) commandFunc {
 				list.items = append(list.items, item)
 			}
 			if len(list.items) > maxSignalItems || list.bytes > maxSignalBytes {
-				refuse("keeps data in the list %.40q, redlockd keeps locks only", r.shown(k))
+				refuse("keeps data in the list %.40q, redlockd keeps locks only", r.keyName(k))
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
@@ -137,8 +137,8 @@ func pushTo(left bool) commandFunc {
 	}
 }
 
-// shown is a key's name for a refusal.
-func (r *run) shown(k *keyModel) string {
+// keyName is a key's name for a refusal.
+func (r *run) keyName(k *keyModel) string {
 	if s, ok := k.name.(sealed); ok {
 		return r.form.inputs[s.class]
 	}
@@ -146,10 +146,10 @@ func (r *run) shown(k *keyModel) string {
 	return name
 }
 
-// signalled turns what a run has left in signals into notices. A list that
+// noticesOfSignals turns what a run has left in signals into notices. A list that
 // stays is data: a signal has an end. In a proof what is no signal in the end
 // is another lock.
-func (r *run) signalled() {
+func (r *run) noticesOfSignals() {
 	for _, k := range r.space.keys {
 		list, ok := k.now.value.(*signalList)
 		switch {
@@ -158,8 +158,8 @@ func (r *run) signalled() {
 		case r.proving && (!ok || k.now.expiry.kind != given):
 			panic(unproved{})
 		case k.now.expiry.kind != given:
-			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.shown(k))
+			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.keyName(k))
 		}
-		r.space.told = append(r.space.told, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
+		r.space.notices = append(r.space.notices, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
 	}
 }

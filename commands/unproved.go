@@ -9,11 +9,11 @@ import (
 // runs on what a quorum agrees on, and what it did there becomes one
 // compare-and-set (C7), of all its keys or of none.
 func (c call) perCall(m *script.Meaning) Request {
-	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.readOnly()}
-	l := lawful{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
+	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
+	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
 	switch refused := l.forbidden(); {
 	case refused != "":
-		return refuse(refused)
+		return forbid(refused)
 	case len(m.Keys) > 1:
 		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}

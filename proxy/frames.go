@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/redlockd/redlockd/commands/grammar"
 )
 
 // protocolError is a frame that cannot be followed. Its text is Redis's, and
@@ -203,7 +205,7 @@ func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, 
 	case i < 2 || line[i-1] != '\r':
 		return 0, false, bad
 	}
-	n, ok := parseInt(line[1 : i-1])
+	n, ok := grammar.ParseInt(line[1 : i-1])
 	if !ok {
 		return 0, false, bad
 	}

@@ -5,15 +5,15 @@ package script
 type memory struct {
 	revealed uint32
 	unproved int
-	meanings *lru[*learnt]
+	meanings *lru[*summary]
 }
 
 // unprovable is what a shape of many PerCall meanings is taken for.
-var unprovable = &learnt{kind: PerCall}
+var unprovable = &summary{kind: PerCall}
 
 // recall finds the script and what is known of the form; it sets f.revealed
 // to what is revealed in all forms of this shape.
-func (l *Library) recall(sha string, f *form) (*chunk, *learnt, error) {
+func (l *Library) recall(sha string, f *form) (*chunk, *summary, error) {
 	c, err := l.find(sha)
 	if err != nil {
 		return nil, nil, err
@@ -33,22 +33,22 @@ func (l *Library) recall(sha string, f *form) (*chunk, *learnt, error) {
 	return c, known, nil
 }
 
-// remember keeps what was learnt of the form. A shape only ever reveals more;
+// remember keeps what was learned of the form. A shape only ever reveals more;
 // meanings under fewer revealed inputs are forgotten.
-func (l *Library) remember(sha string, f *form, known *learnt) {
+func (l *Library) remember(sha string, f *form, known *summary) {
 	shape := f.appendShape(nil, sha)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m, ok := l.shapes.get(shape)
 	if !ok {
-		m = &memory{meanings: newLRU[*learnt](maxMeanings)}
+		m = &memory{meanings: newLRU[*summary](maxMeanings)}
 		l.shapes.put(string(shape), m)
 	}
 	if known.refused == nil && known.kind == PerCall {
 		m.unproved++
 	}
 	if all := m.revealed | f.revealed; all != m.revealed {
-		m.revealed, m.meanings = all, newLRU[*learnt](maxMeanings)
+		m.revealed, m.meanings = all, newLRU[*summary](maxMeanings)
 	}
 	// Another session may have revealed more meanwhile: a longer key covers
 	// fewer calls, so it is no less true.

@@ -33,12 +33,12 @@ func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
 	return w.looked
 }
 
-// told tells an outcome that its reply was written.
-func (w *batch) told(g grants, o *quorum.Outcome) {
+// delivered tells an outcome that its reply was written.
+func (w *batch) delivered(g grants, o *quorum.Outcome) {
 	if w.wrote == 0 {
 		w.wrote = g.clock(o)
 	}
-	g.told(o, w.wrote)
+	g.delivered(o, w.wrote)
 }
 
 // Batches are shared by all sessions, so that an idle one keeps none.
@@ -82,7 +82,7 @@ func (w *batch) undo(g grants, n int) {
 			if w.ends[i] > n && !sl.silent {
 				sl.undo(g)
 			} else {
-				sl.told(g, w)
+				sl.delivered(g, w)
 			}
 			continue
 		}
@@ -94,13 +94,13 @@ func (w *batch) undo(g grants, n int) {
 	}
 }
 
-// encode settles the batch's replies, and tells by when they must have been
+// encode confirms the batch's replies, and tells by when they must have been
 // written, and whether that is because of a grant (V2).
 func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := s.srv.cfg().WriteTimeout
 	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
-		reply, left := sl.settle(s.srv.grants, w, gone)
+		reply, left := sl.confirm(s.srv.grants, w, gone)
 		if sl.shape != nil && reply.Kind == commands.KindError {
 			// All others were counted when they were made.
 			s.srv.stats.countError(reply.Text)

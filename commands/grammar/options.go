@@ -1,0 +1,134 @@
+package grammar
+
+import "math"
+
+// Redis's own texts for options that contradict one another.
+const (
+	errNXWith   = "ERR NX and XX, GT or LT options at the same time are not compatible"
+	errGTWithLT = "ERR GT and LT options at the same time are not compatible"
+)
+
+// InvalidExpire is Redis's error for an expiry out of range; command is in lower
+// case.
+func InvalidExpire(command string) string {
+	return "ERR invalid expire time in '" + command + "' command"
+}
+
+// Unit is how a command gives an expiry.
+type Unit uint8
+
+// The units, as SET names them.
+const (
+	NoUnit  Unit = iota
+	EX           // seconds from now
+	PX           // milliseconds from now
+	EXAT         // seconds since 1970
+	PXAT         // milliseconds since 1970
+	KeepTTL      // what is left
+)
+
+// UnitOf is the unit of this name in any case, or NoUnit.
+func UnitOf[W Word](w W) Unit {
+	switch {
+	case Is(w, "px"):
+		return PX
+	case Is(w, "ex"):
+		return EX
+	case Is(w, "pxat"):
+		return PXAT
+	case Is(w, "exat"):
+		return EXAT
+	}
+	return NoUnit
+}
+
+// InSeconds reports whether the unit counts seconds, and Absolute whether from
+// 1970 on.
+func (u Unit) InSeconds() bool { return u == EX || u == EXAT }
+func (u Unit) Absolute() bool  { return u == EXAT || u == PXAT }
+
+// Millis is n of the unit in milliseconds; false if that overflows.
+func (u Unit) Millis(n int64) (int64, bool) {
+	if !u.InSeconds() {
+		return n, true
+	}
+	if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
+		return 0, false
+	}
+	return n * 1000, true
+}
+
+// SetOptions is what follows key and value of a SET. Its operands are as the
+// command has them, and need not be read.
+type SetOptions[O any] struct {
+	NX, XX, Get bool
+	// Condition is IFEQ (of Valkey 8.1 as well) and its kin of Redis 8.4, Compare
+	// its operand.
+	Condition Condition
+	Compare   O
+	// Expiry is how the TTL was given, Number its operand.
+	Expiry Unit
+	Number O
+}
+
+// ByToken reports whether a lock that is there is spared, or named by its token.
+func (o *SetOptions[O]) ByToken() bool { return o.NX || o.Condition.Names() }
+
+// ParseSet reads the options in any order; false is a syntax error. word reads
+// what is not an operand. As in Redis the same option may be said twice, and then
+// the last one counts.
+func ParseSet[O any, W Word](args []O, word func(O) W) (o SetOptions[O], ok bool) {
+	for i := 0; i < len(args); i++ {
+		last := i+1 == len(args)
+		w := word(args[i])
+		cond, unit := ConditionOf(w), UnitOf(w)
+		switch {
+		case Is(w, "nx") && !o.XX && o.Condition == NoCondition:
+			o.NX = true
+		case Is(w, "xx") && !o.NX && (o.Condition == NoCondition || o.Condition == IfEqual):
+			o.XX = true
+		case Is(w, "get"):
+			o.Get = true
+		case Is(w, "keepttl") && (o.Expiry == NoUnit || o.Expiry == KeepTTL):
+			o.Expiry = KeepTTL
+		case cond != NoCondition && !o.NX && o.Condition == NoCondition && (!o.XX || cond == IfEqual) && !last:
+			i++
+			o.Condition, o.Compare = cond, args[i]
+		case unit != NoUnit && (o.Expiry == NoUnit || o.Expiry == unit) && !last:
+			i++
+			o.Expiry, o.Number = unit, args[i]
+		default:
+			return o, false
+		}
+	}
+	return o, true
+}
+
+// ExpireFlags is what follows the time of EXPIRE and its kin.
+type ExpireFlags struct{ NX, XX, GT, LT bool }
+
+// ParseExpireFlags reads them. If unsupported is not negative, that one is none;
+// refused is Redis's error for flags that contradict one another.
+func ParseExpireFlags[O any, W Word](args []O, word func(O) W) (f ExpireFlags, unsupported int, refused string) {
+	for i := range args {
+		switch w := word(args[i]); {
+		case Is(w, "nx"):
+			f.NX = true
+		case Is(w, "xx"):
+			f.XX = true
+		case Is(w, "gt"):
+			f.GT = true
+		case Is(w, "lt"):
+			f.LT = true
+		default:
+			return f, i, ""
+		}
+	}
+	switch {
+	case f.NX && (f.XX || f.GT || f.LT):
+		return f, -1, errNXWith
+	case f.GT && f.LT:
+		return f, -1, errGTWithLT
+	}
+	return f, -1, ""
+}

@@ -1,0 +1,40 @@
+package quorum
+
+import "fmt"
+
+// UndecidedError says why nobody can tell what has become of an operation
+// (P4), or why it was not begun. Its text is for the client and begins with
+// "NOQUORUM ".
+type UndecidedError struct{ text string }
+
+func (e *UndecidedError) Error() string { return e.text }
+
+// undecided returns an UndecidedError of one of the texts below.
+func undecided(format string, args ...any) error {
+	return &UndecidedError{fmt.Sprintf(format, args...)}
+}
+
+// What a client reads; docs/operations.md explains each.
+const (
+	noQuorumAnswered = "NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused"
+	noQuorumFew      = "NOQUORUM %d of %d masters %s: %s"
+	noQuorumRequired = "NOQUORUM the required master did not agree: %s"
+	noQuorumLonger   = "NOQUORUM no lock of %v was granted before: every master's mark must bear it first, and %s"
+	noQuorumTurn     = "NOQUORUM not decided within %v: others on this key came first, or masters are slow"
+	noQuorumStill    = "NOQUORUM the clocks of a majority jumped together, or redlockd stood still: it grants nothing for %v, others do"
+)
+
+// Those that are always the same.
+var (
+	errLateExtend = undecided("NOQUORUM the majority agreed too late: the lock may have been extended")
+	errLate       = undecided("NOQUORUM the majority agreed too late: the lock is rolled back")
+	errNotListed  = undecided("NOQUORUM not listed: too few masters list their keys, " +
+		"or redlockd lacks the right to ask (+scan, +dbsize)")
+	errStopping   = undecided("NOQUORUM redlockd is stopping")
+	errCrowdedKey = undecided("NOQUORUM too many operations wait for this key")
+	errGone       = undecided("NOQUORUM not carried out: the client has gone") // nobody reads it, as a rule
+
+	// ErrLockChanged is for callers that met another lock than the one that
+	// they had decided on.
+	ErrLockChanged = undecided("NOQUORUM the lock changed while the command was reading it, try again")
+)

@@ -1,0 +1,33 @@
+package quorum
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// P4: what nobody can tell has one type, and all its texts stand in one file.
+func TestUndecidedTextsStandInOneFile(t *testing.T) {
+	names, err := filepath.Glob("../*/*.go")
+	if err != nil || len(names) < 100 {
+		t.Fatal(len(names), err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || name == filepath.Join("..", "quorum", "undecided.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), `"NOQUORUM `) {
+			t.Errorf("%s has a text of its own: they belong to undecided.go", name)
+		}
+	}
+	for _, err := range []error{errLate, errLateExtend, errNotListed, errStopping, errCrowdedKey, errGone, ErrLockChanged} {
+		if !strings.HasPrefix(err.Error(), "NOQUORUM ") {
+			t.Errorf("%q does not begin with NOQUORUM", err)
+		}
+	}
+}

@@ -18,16 +18,17 @@ const module = "github.com/redlockd/redlockd"
 var uses = map[string][]string{
 	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
 	"internal/admin":        {"internal/config", "status", "proxy", "quorum"},
-	"internal/config":       {"internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
+	"internal/config":       {"internal/certificates", "internal/invalid", "internal/certtest", "proxy", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
+	"internal/invalid":      {},
 	"status":                {"proxy", "quorum"},
-	"proxy":                 {"commands", "commands/grammar", "quorum"},
-	"commands":              {"commands/script", "commands/grammar", "quorum"},
+	"proxy":                 {"internal/invalid", "commands", "commands/grammar", "quorum"},
+	"commands":              {"internal/invalid", "commands/script", "commands/grammar", "quorum"},
 	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {},
+	"quorum":           {"internal/invalid"},
 	"integration":      {},
 	"docs/model":       {},
 	// What makes and checks the packages knows redlockd by its files only.

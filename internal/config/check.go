@@ -1,9 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
-	"github.com/redlockd/redlockd/internal/certificates"
+	"github.com/redlockd/redlockd/internal/invalid"
 )
 
 // replaceAddress lets -listen win over the file. From then on a problem of
@@ -54,7 +54,7 @@ func (d *decoder) wrong(name, summary, detail string) {
 }
 
 // part adds what a package says of its part, which is one error or several
-// joined. Their texts begin with the setting's name or quote the master's.
+// joined.
 func (d *decoder) part(block string, err error) {
 	if err == nil {
 		return
@@ -64,33 +64,21 @@ func (d *decoder) part(block string, err error) {
 		problems = joined.Unwrap()
 	}
 	for _, problem := range problems {
-		said := problem.Error()
-		d.add(d.find(block, said), "Wrong value", said+".")
+		d.add(d.find(block, problem), "Wrong value", problem.Error()+".")
 	}
 }
 
-// quoted finds names that a package's error speaks of.
-var quoted = regexp.MustCompile(`"([^"]+)"`)
-
-// find is the place that a package's error speaks of.
-func (d *decoder) find(block, said string) hcl.Range {
-	first, _, _ := strings.Cut(said, " ")
-	if at, ok := d.ranges[block+"."+strings.TrimSuffix(first, ":")]; ok {
-		return at
+// find is the place of a package's error. How many masters there are is a
+// matter of the whole file.
+func (d *decoder) find(block string, problem error) hcl.Range {
+	var wrong *invalid.Error
+	if !errors.As(problem, &wrong) {
+		return d.at(block, d.end)
 	}
-	// The last one named: of two that collide it is the one to change.
-	names := quoted.FindAllStringSubmatch(said, -1)
-	for i := len(names) - 1; i >= 0; i-- {
-		for _, path := range []string{certificates.MasterBlock(names[i][1]), userBlock(names[i][1])} {
-			if at, ok := d.ranges[path]; ok {
-				return at
-			}
-		}
-	}
-	if strings.Contains(said, "masters") {
+	if wrong.Path == "masters" {
 		return d.end
 	}
-	return d.at(block, d.end)
+	return d.at(block+"."+wrong.Path, d.at(wrong.Path, d.at(block, d.end)))
 }
 
 // addressProblem says what is wrong with host:port, or "". leastPort is 0

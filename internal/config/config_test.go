@@ -236,6 +236,7 @@ func TestWrongFiles(t *testing.T) {
 		{"no port", "master \"a\" { address = \"10.0.0.1\" }", []string{"line 1", `"10.0.0.1" is not host:port`}},
 		{"port too great", "master \"a\" { address = \"h:70000\" }", []string{"line 1", "from 1 to 65535"}},
 		{"one name", "master \"a\" { address = \"h:1\" }\nmaster \"a\" { address = \"h:2\" }", []string{"line 2", `two masters are named "a"`}},
+		{"one name with a quote", "master \"a\\\"b\" { address = \"h:1\" }\nmaster \"a\\\"b\" { address = \"h:2\" }\nlog {}\n", []string{"line 2", `two masters are named "a\"b"`}},
 		{"one address", "master \"a\" { address = \"h:1\" }\nmaster \"b\" { address = \"h:1\" }", []string{"line 2", `"a" and "b" have the same address`}},
 		{"no password", "listen {\n address = \"0.0.0.0:6380\"\n}" + masters, []string{"line 2", "listen.address is 0.0.0.0:6380", "listen.password", "127.0.0.1"}},
 		{"no password, any host", "listen {\n address = \":6380\"\n}" + masters, []string{"line 2", "listen.password"}},

@@ -18,7 +18,7 @@ const maxPasswordFile = 64 << 10
 func (d *decoder) user(cfg *Config) inner {
 	return func(block *hcl.Block) {
 		u := proxy.User{Name: block.Labels[0]}
-		d.attributesAt(userBlock(u.Name), block, []setting{
+		d.attributesAt("listen.user."+u.Name, block, []setting{
 			{"password", passwordsTo(&u.Passwords)},
 			{"password_file", passwordFileTo(&u.Passwords)},
 			{"keys", stringsTo(&u.Keys)},
@@ -28,8 +28,6 @@ func (d *decoder) user(cfg *Config) inner {
 		cfg.Proxy.Users = append(cfg.Proxy.Users, u)
 	}
 }
-
-func userBlock(name string) string { return "listen.user." + name }
 
 // passwordsTo takes one password or several, any of which will do: so one can be
 // changed while clients still send the old one. An empty one is none.

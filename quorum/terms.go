@@ -101,14 +101,23 @@ func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expi
 	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a.op.Kind == Expire {
+	last := s.terms.of[hash]
+	switch {
+	case a.op.Kind == Expire:
 		// Whose it is was not asked: still the one that was told, if any.
 		next.token = ""
-		if last := s.terms.of[hash]; last != nil {
+		if last != nil {
 			next.token = last.token
 		}
+	case a.op.prolongs() && !a.shortens && last.knows(a.masters) && last.token == token:
+		next.expiries.keep(&last.expiries, len(a.tasks))
 	}
 	s.terms.set(hash, next, now)
+}
+
+// prolongs reports whether a copy with a later expiry keeps that (script_parts.go).
+func (op *Op) prolongs() bool {
+	return op.Kind == AcquireOrExtend || op.Kind == Extend && !op.Replace
 }
 
 // toldTerms ends the terms that were noted by when the client was told.

@@ -308,3 +308,30 @@ func TestV15NotedOfItsOwnKey(t *testing.T) {
 		}
 	})
 }
+
+// V15: an extend that asks for a little less than there is leaves the copies as they
+// are, and their lock is over in time all the same.
+func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		inBubble(t, 6, func(c *cluster) {
+			kept := 0
+			for i := range 60 {
+				k, again := acquire(fmt.Sprint(i), "t", second), extend(fmt.Sprint(i), "t", second)
+				again.Kind = kind
+				c.tell(do(c.q, k))
+				before := c.masters[0].TTL(k.Key)
+				c.tell(do(c.q, again))
+				if left := c.masters[0].TTL(k.Key); left <= before+residues*time.Millisecond {
+					kept++
+				}
+				time.Sleep(second + time.Millisecond)
+				if o := do(c.q, release(k.Key, "t")); o.Verdict != Absent {
+					t.Errorf("kind %v, %d: it is over, and its release is %v", kind, i, o.Verdict)
+				}
+			}
+			if kept == 0 {
+				t.Error("no copy has kept its expiry")
+			}
+		})
+	}
+}

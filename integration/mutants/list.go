@@ -44,6 +44,8 @@ var mutants = []mutant{
 		"limit := g.limit()\n", "limit := g.confirmed\n"}}, votes},
 	{"V15", "a TTL counts from when its reply may be written at the latest", []change{{"quorum/terms.go",
 		"t.ends.Store(int64(at + t.ttl))", "_ = t"}}, votes},
+	{"V15", "what an extend has kept is not over", []change{{"quorum/terms.go",
+		"next.expiries.keep(&last.expiries, len(a.tasks))", "_ = last"}}, votes},
 	{"V15", "an extend leaves what is over", []change{{"quorum/ask.go",
 		"t.clears = true\n", "return false\n"}}, votes},
 	{"V15", "whoever looks first leaves what is over", []change{{"commands/readfirst.go",

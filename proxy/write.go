@@ -25,7 +25,7 @@ type batch struct {
 }
 
 // clock returns looked, for an outcome that may grant something.
-func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
+func (w *batch) clock(g promises, o *quorum.Outcome) time.Duration {
 	if w.looked == 0 {
 		w.looked = g.clock(o)
 	}
@@ -67,7 +67,7 @@ func (w *batch) acquires() bool {
 // undo undoes what was granted by replies that are not among the first n
 // bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
 // on one Redis.
-func (w *batch) undo(g grants, n int) {
+func (w *batch) undo(g promises, n int) {
 	for i, sl := range w.slots {
 		if i < len(w.ends) {
 			if w.ends[i] > n && !sl.silent {

@@ -1,12 +1,13 @@
 // Command redlockd serves the Redis protocol and keeps locks on a majority of
 // independent Redis or Valkey masters (the Redlock algorithm).
 //
-// This package holds what belongs to the process: flags (flags.go), the
-// configuration file (config*.go) and its change while redlockd runs
-// (reload.go), certificates (certificates.go, tls_*.go), the embedded masters
-// of -dev (embedded.go), the address for operators (admin*.go, metrics.go), and
-// the start and stop of the packages (serve.go). The packages are proxy
-// (connections), commands (what was asked) and quorum (who agreed); this
-// package only puts them together. HCL and Prometheus are spoken here and
-// nowhere else.
+// This package only puts the others together. It has the flags (flags.go), the
+// start and stop (main.go, serve.go, announce.go), the change of the
+// configuration while redlockd runs (reload.go), the embedded masters of -dev
+// (embedded.go), and how often garbage is collected (collector.go).
+//
+// The others are internal/config (what the file says), internal/certificates
+// (blocks tls), internal/admin (the address for operators) with its page in
+// status, proxy (connections), commands (what was asked) and quorum (who
+// agreed).
 package main

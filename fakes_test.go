@@ -2,9 +2,29 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 )
+
+// masters is the least configuration.
+const masters = `
+master "a" { address = "10.0.0.1:6379" }
+master "b" { address = "10.0.0.2:6379" }
+master "c" { address = "10.0.0.3:6379" }
+`
+
+// write puts a configuration into a file of its own and returns its name.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "test.hcl")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
 
 // syncBuffer collects output of several goroutines, and calls found when
 // wanted has come.

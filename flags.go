@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type options struct {
 	dev, check, bootstrap, version, help bool
 }
 
-const usage = `redlockd keeps Redlock locks for clients that speak the Redis protocol.
+const usageText = `redlockd keeps Redlock locks for clients that speak the Redis protocol.
 
   redlockd -dev                       try it out: five masters in memory, nothing is stored
   redlockd -config FILE               serve
@@ -47,7 +48,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 	flags.BoolVar(&opt.version, "version", false, "")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		_, err := io.WriteString(stdout, usage)
+		_, err := io.WriteString(stdout, usageText)
 		return options{help: true}, err
 	}
 	if err == nil && flags.NArg() > 0 {
@@ -57,7 +58,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 		err = opt.problem()
 	}
 	if err != nil {
-		return options{}, &usageError{fmt.Errorf("%w\n\n%s", err, strings.TrimRight(usage, "\n"))}
+		return options{}, &usageError{fmt.Errorf("%w\n\n%s", err, strings.TrimRight(usageText, "\n"))}
 	}
 	return opt, nil
 }
@@ -88,4 +89,13 @@ func (o options) problem() error {
 		both(o.check, "-check", o.bootstrap, "-bootstrap"),
 		both(o.listen != "", "-listen", o.bootstrap, "-bootstrap"),
 	)
+}
+
+// healthURL is what -health names; its errors are usageErrors.
+func healthURL(text string) (*url.URL, error) {
+	address, err := url.Parse(text)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return nil, &usageError{fmt.Errorf("-health expects a URL, for example http://127.0.0.1:9736/healthz, and got %q", text)}
+	}
+	return address, nil
 }

@@ -2,14 +2,19 @@ package main
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
 
-// TestHealth asks a redlockd of which one master votes and two are needed:
-// alive, and not ready.
+// TestHealth: the exit code tells whether it is well, and whether the question
+// was one.
 func TestHealth(t *testing.T) {
-	_, url := startAdmin(t, "secret", threeMasters())
+	well := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive\n")) }))
+	defer well.Close()
+	ill := httptest.NewServer(http.NotFoundHandler())
+	defer ill.Close()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -21,9 +26,8 @@ func TestHealth(t *testing.T) {
 		code         int
 		said, stdout string
 	}{
-		{"alive", url + "/healthz", 0, "", "alive\n"},
-		{"not ready", url + "/readyz", 1, "503 Service Unavailable: not ready", ""},
-		{"a password is needed", url + "/metrics", 1, "401", ""},
+		{"alive", well.URL + "/healthz", 0, "", "alive\n"},
+		{"not well", ill.URL + "/healthz", 1, "health: 404", ""},
 		{"nobody there", "http://" + nobody + "/healthz", 1, "refused", ""},
 		{"no URL", "127.0.0.1:9736", 2, "expects a URL", ""},
 		{"no HTTP", "ftp://127.0.0.1/healthz", 2, "expects a URL", ""},

@@ -16,19 +16,27 @@ const module = "github.com/redlockd/redlockd"
 // uses says which packages a package may import: the way of a command is a straight
 // line, and none calls back up. The name is the folder; "" is the program.
 var uses = map[string][]string{
-	"":                {"status", "proxy", "commands", "quorum"},
-	"status":          {"proxy", "quorum"},
-	"proxy":           {"commands", "commands/grammar", "quorum"},
-	"commands":        {"commands/script", "commands/grammar", "quorum"},
-	"commands/script": {"commands/grammar"},
+	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
+	"internal/admin":        {"internal/config", "status", "proxy", "quorum"},
+	"internal/config":       {"internal/certificates", "internal/invalid", "internal/certtest", "proxy", "commands", "quorum"},
+	"internal/certificates": {"internal/certtest", "quorum"},
+	"internal/certtest":     {},
+	"internal/invalid":      {},
+	"status":                {"proxy", "quorum"},
+	"proxy":                 {"internal/invalid", "commands", "commands/grammar", "quorum"},
+	"commands":              {"internal/invalid", "commands/script", "commands/grammar", "quorum"},
+	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {},
+	"quorum":           {"internal/invalid"},
 	"integration":      {},
 	"docs/model":       {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }
+
+// forTests are packages that only tests may import.
+var forTests = []string{"internal/certtest"}
 
 // homes says where a library may be named, so that each has one package that
 // speaks it. "tests" is every test.
@@ -39,11 +47,11 @@ var homes = map[string][]string{
 	"github.com/redis/rueidis":          {"quorum"},
 	"github.com/yuin/gopher-lua":        {"commands/script", "tests"},
 	"github.com/zeebo/xxh3":             {"commands/grammar"},
-	"github.com/hashicorp/hcl":          {""},
-	"github.com/prometheus":             {""},
-	"github.com/zclconf/go-cty":         {""},
+	"github.com/hashicorp/hcl":          {"internal/config"},
+	"github.com/prometheus":             {"internal/admin"},
+	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy"},
-	"github.com/hashicorp/go-hclog":     {"", "proxy", "quorum", "tests"},
+	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
@@ -105,7 +113,8 @@ func importProblems(p pkg) []string {
 // mayImport reports whether a file of the package may name the package.
 func mayImport(owner, path string, test bool) bool {
 	if other, ok := ownerOf(path); ok {
-		return other == owner || slices.Contains(uses[owner], other)
+		helps := slices.Contains(forTests, other)
+		return other == owner || slices.Contains(uses[owner], other) && (test || !helps)
 	}
 	for library, allowed := range homes {
 		if within(path, library) {
@@ -157,7 +166,16 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/commands", "github.com/hashicorp/go-hclog"},
 		{"/quorum", "github.com/alicebob/miniredis/v2"},
 		{"", "github.com/redis/go-redis/v9"},
+		{"", "github.com/hashicorp/hcl/v2"},
+		{"", "github.com/prometheus/client_golang/prometheus"},
 		{"/proxy", "github.com/Shopify/toxiproxy/v2"},
+		{"/internal/admin", module},
+		{"/internal/admin", module + "/internal/certificates"},
+		{"/internal/config", module},
+		{"/internal/config", module + "/internal/admin"},
+		{"/internal/config", module + "/internal/certtest"},
+		{"/internal/certificates", module + "/internal/config"},
+		{"/proxy", module + "/internal/certificates"},
 		{"/integration/rig", module + "/proxy"},
 		{"/proxy", "example.com/new"},
 		{"/helpers", "fmt"},

@@ -9,6 +9,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/redlockd/redlockd/internal/admin"
+	"github.com/redlockd/redlockd/internal/certificates"
+	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -53,25 +56,29 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintln(stdout, "redlockd", versionText())
 		return err
 	case opt.health != "":
-		return askHealth(ctx, opt.health, stdout)
+		address, err := healthURL(opt.health)
+		if err != nil {
+			return err
+		}
+		return admin.AskHealth(ctx, address, stdout)
 	case opt.dev:
-		cfg, err := devConfig(opt.listen)
+		cfg, err := config.Dev(opt.listen)
 		if err != nil {
 			return &usageError{err}
 		}
 		return serveDev(ctx, cfg, stderr)
 	}
-	cfg, warned, err := loadConfig(opt.config, opt.listen)
+	cfg, warned, err := config.Load(opt.config, opt.listen)
 	if err != nil {
 		return &usageError{err}
 	}
 	switch {
 	case opt.check:
-		return printCheck(stdout, opt.config, cfg, warned)
+		return cfg.WriteSummary(stdout, opt.config, warned)
 	case opt.bootstrap:
 		return bootstrap(ctx, cfg, stdout, stderr)
 	}
-	log := newLogger(cfg.log, stderr)
+	log := newLogger(cfg.Log, stderr)
 	for _, warning := range warned {
 		log.Warn(warning)
 	}
@@ -81,28 +88,28 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 }
 
 // bootstrap makes the marks of a new cluster real (M6).
-func bootstrap(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
-	log := newLogger(cfg.log, stderr)
-	certs, err := openCertificates(cfg, log.Named("tls"))
+func bootstrap(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
+	log := newLogger(cfg.Log, stderr)
+	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
 	}
-	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
-	if err := quorum.Bootstrap(ctx, cfg.quorum, log.Named("quorum")); err != nil {
+	cfg.Quorum.Masters = certs.Masters(cfg.Quorum.Masters)
+	if err := quorum.Bootstrap(ctx, cfg.Quorum, log.Named("quorum")); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
-	_, err = fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.quorum.Masters))
+	_, err = fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.Quorum.Masters))
 	return err
 }
 
 // tell prints an error for a person, once: with the lines of the file where
 // it is about a file.
 func tell(stderr io.Writer, err error) {
-	var file *configError
+	var file *config.Error
 	switch {
 	case err == nil:
 	case errors.As(err, &file):
-		file.print(stderr)
+		file.Print(stderr)
 	default:
 		fmt.Fprintln(stderr, "redlockd:", err)
 	}

@@ -12,23 +12,26 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/admin"
+	"github.com/redlockd/redlockd/internal/certificates"
+	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // newLogger is the one logger; the packages get it Named.
-func newLogger(cfg logConfig, w io.Writer) hclog.Logger {
+func newLogger(cfg config.Log, w io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:       "redlockd",
-		Level:      hclog.LevelFromString(cfg.level),
-		JSONFormat: cfg.json,
+		Level:      hclog.LevelFromString(cfg.Level),
+		JSONFormat: cfg.JSON,
 		Output:     w,
 	})
 }
 
 // serveDev serves over masters in this process (-dev).
-func serveDev(ctx context.Context, cfg config, stderr io.Writer) error {
-	log := newLogger(cfg.log, stderr)
+func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
+	log := newLogger(cfg.Log, stderr)
 	log.Warn("-dev is for trying out: the masters live in this process and keep nothing", "masters", embeddedMasters)
 	masters, err := startEmbedded(embeddedMasters)
 	if err != nil {
@@ -37,24 +40,24 @@ func serveDev(ctx context.Context, cfg config, stderr io.Writer) error {
 	// Deferred, so after everything else: until the sessions and the quorum
 	// are closed the masters are asked.
 	defer masters.stop()
-	cfg.quorum.Masters = masters.list()
+	cfg.Quorum.Masters = masters.list()
 	return serve(ctx, cfg, log, nil)
 }
 
 // process is all that runs while redlockd serves.
 type process struct {
-	cfg    config
+	cfg    config.Config
 	log    hclog.Logger
-	certs  *certificates
+	certs  *certificates.Store
 	q      *quorum.Quorum
 	server *proxy.Server
-	admin  *admin // nil without a block admin
+	admin  *admin.Server // nil without a block admin
 }
 
 // serve puts the packages together, serves until ctx is over, and stops. again
 // reads the configuration again on SIGHUP; nil where there is no file.
-func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) error {
-	certs, err := openCertificates(cfg, log.Named("tls"))
+func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *reloader) error {
+	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
 	}
@@ -64,13 +67,13 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
-	cfg.quorum.Masters = certs.masters(cfg.quorum.Masters)
-	q, err := quorum.New(cfg.quorum, log.Named("quorum"))
+	cfg.Quorum.Masters = certs.Masters(cfg.Quorum.Masters)
+	q, err := quorum.New(cfg.Quorum, log.Named("quorum"))
 	if err != nil {
 		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
 	}
 	p := &process{cfg: cfg, log: log, certs: certs, q: q}
-	p.server = proxy.New(cfg.proxy, commands.New(cfg.commands, q.Now), q, shortVersion(), log.Named("proxy"))
+	p.server = proxy.New(cfg.Proxy, commands.New(cfg.Commands, q.Now), q, shortVersion(), log.Named("proxy"))
 	serving, stopped := context.WithCancel(context.Background())
 	defer stopped()
 	go keepBallast(serving, p.server.Clients)
@@ -81,11 +84,12 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 		}
 		served <- p.server.Serve(ln)
 	}()
-	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.quorum.Masters),
-		"quorum", majority(len(cfg.quorum.Masters)), "version", shortVersion())
+	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.Quorum.Masters),
+		"quorum", cfg.Majority(), "version", shortVersion())
 	if adminLn != nil {
-		p.admin = newAdmin(*cfg.admin, q, p.server, certs, facts(cfg), log.Named("admin"))
-		go p.admin.serve(adminLn, log)
+		build := admin.Build{Version: shortVersion(), Details: versionText()}
+		p.admin = admin.New(cfg, build, q, p.server, certs, log.Named("admin"))
+		go p.admin.Serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
 	}
 	err = p.watch(ctx, served, again)
@@ -94,22 +98,22 @@ func serve(ctx context.Context, cfg config, log hclog.Logger, again *reloader) e
 }
 
 // listen opens the addresses; that of admin is nil without the block.
-func listen(cfg config, certs *certificates) (ln, adminLn net.Listener, err error) {
-	ln, err = net.Listen("tcp", cfg.proxy.Address)
+func listen(cfg config.Config, certs *certificates.Store) (ln, adminLn net.Listener, err error) {
+	ln, err = net.Listen("tcp", cfg.Proxy.Address)
 	if err != nil {
 		return nil, nil, err
 	}
-	if cfg.admin != nil {
-		adminLn, err = net.Listen("tcp", cfg.admin.address)
-		if err != nil && cfg.admin.elsewhere {
+	if cfg.Admin != nil {
+		adminLn, err = net.Listen("tcp", cfg.Admin.Address)
+		if err != nil && cfg.Admin.Elsewhere {
 			adminLn, err = net.Listen("tcp", "127.0.0.1:0")
 		}
 		if err != nil {
 			return nil, nil, errors.Join(err, closeAll(ln))
 		}
-		adminLn = certs.listener("admin", adminLn)
+		adminLn = certs.Listener("admin", adminLn)
 	}
-	return certs.listener("listen", ln), adminLn, nil
+	return certs.Listener("listen", ln), adminLn, nil
 }
 
 func closeAll(listeners ...net.Listener) error {
@@ -128,7 +132,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	watching, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	tasks.Go(func() { announce(watching, p.q, p.log) })
-	tasks.Go(func() { p.certs.watch(watching) })
+	tasks.Go(func() { p.certs.Watch(watching) })
 	if again != nil {
 		again.masters = p.q
 		again.access = p.server.Reload
@@ -154,25 +158,25 @@ func (p *process) tellSystemd(state string) {
 
 // stop ends the sessions, then the quorum, then the admin address (S6).
 func (p *process) stop() {
-	p.log.Info("stopping", "drain", p.cfg.drain)
+	p.log.Info("stopping", "drain", p.cfg.Drain)
 	p.tellSystemd(daemon.SdNotifyStopping)
 	// Before anything ends, so that whoever asks /readyz sends no more
 	// clients here.
 	if p.admin != nil {
-		p.admin.stopping.Store(true)
+		p.admin.Stopping()
 	}
 	// The signal's context is over; the stop has times of its own.
-	draining, cancel := context.WithTimeout(context.Background(), p.cfg.drain)
+	draining, cancel := context.WithTimeout(context.Background(), p.cfg.Drain)
 	defer cancel()
 	// The sessions first, because their commands need the masters for their
 	// answers.
 	if err := p.server.Shutdown(draining); err != nil {
-		p.log.Warn("some sessions were cut off", "drain", p.cfg.drain)
+		p.log.Warn("some sessions were cut off", "drain", p.cfg.Drain)
 	}
 	// The quorum after, because a session that was cut off leaves rollbacks
 	// (P5), and no longer than one operation may stay (V2), because what
 	// cannot be sent by then ends with its TTL.
-	closing, cancel := context.WithTimeout(context.Background(), p.cfg.quorum.Timeout+p.cfg.quorum.RetryBudget)
+	closing, cancel := context.WithTimeout(context.Background(), p.cfg.Quorum.Timeout+p.cfg.Quorum.RetryBudget)
 	defer cancel()
 	if err := p.q.Close(closing); err != nil {
 		p.log.Warn("some releases and rollbacks were not sent, these locks end with their TTL")
@@ -180,7 +184,7 @@ func (p *process) stop() {
 	// The admin address last, because until here it tells how the stop goes,
 	// and a scrape may still fetch the last numbers.
 	if p.admin != nil {
-		p.admin.stop()
+		p.admin.Stop()
 	}
 	p.log.Info("stopped")
 }

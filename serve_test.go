@@ -8,9 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redlockd/redlockd/quorum"
 )
 
 // TestDevServesAndStops is the straight line: five embedded masters, and a
@@ -63,16 +60,5 @@ func TestDevHasAStatusPage(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Errorf("two of them are at %v", seen)
-	}
-}
-
-func TestReasons(t *testing.T) {
-	got := reasons(quorum.Status{Masters: []quorum.MasterStatus{
-		{Name: "a", State: quorum.Voting},
-		{Name: "b", State: quorum.Fresh, Reason: "new", Wait: 29_100 * time.Millisecond},
-		{Name: "c", State: quorum.Down, Reason: "connection refused"},
-	}})
-	if want := "b new, waiting 29s; c down: connection refused"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -11,27 +11,30 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/internal/certtest"
+	"github.com/redlockd/redlockd/internal/config"
 )
 
 // rig is a redlockd between clients and one real master, with TLS and
 // certificates on both sides and at the admin address.
 type rig struct {
 	*running
-	ca     *authority
-	server tlsFiles // what redlockd shows to clients
-	client tlsFiles // what clients and redlockd itself show
+	ca     *certtest.Authority
+	server certtest.Files // what redlockd shows to clients
+	client certtest.Files // what clients and redlockd itself show
 	file   string
 }
 
 func startRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{ca: newAuthority(t, "ca")}
-	r.server, r.client = r.ca.files(t, "redlockd-one"), r.ca.files(t, "client")
-	m := r.ca.files(t, "master")
-	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.cert, "--tls-key-file", m.key,
-		"--tls-ca-cert-file", m.ca, "--tls-auth-clients", "yes")
-	block := func(f tlsFiles, ca string) string {
-		return fmt.Sprintf("tls {\n cert = %q\n key = %q\n %s = %q\n}\n", f.cert, f.key, ca, f.ca)
+	r := &rig{ca: certtest.NewAuthority(t, "ca")}
+	r.server, r.client = r.ca.Files(t, "redlockd-one"), r.ca.Files(t, "client")
+	m := r.ca.Files(t, "master")
+	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.Cert, "--tls-key-file", m.Key,
+		"--tls-ca-cert-file", m.CA, "--tls-auth-clients", "yes")
+	block := func(f certtest.Files, ca string) string {
+		return fmt.Sprintf("tls {\n cert = %q\n key = %q\n %s = %q\n}\n", f.Cert, f.Key, ca, f.CA)
 	}
 	r.file = write(t, "listen {\n address = \"127.0.0.1:0\"\n"+block(r.server, "client_ca")+"}\n"+
 		"quorum {\n restart_quarantine = false\n}\n"+
@@ -46,7 +49,7 @@ func (r *rig) config(t *testing.T, certificate bool) *tls.Config {
 	t.Helper()
 	c := &tls.Config{InsecureSkipVerify: true}
 	if certificate {
-		pair, err := tls.LoadX509KeyPair(r.client.cert, r.client.key)
+		pair, err := tls.LoadX509KeyPair(r.client.Cert, r.client.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +83,7 @@ func TestLocksOverTLS(t *testing.T) {
 	if got, err := ask(r.dial(t, false), "PING"); err == nil {
 		t.Errorf("a client without a certificate hears %q", got)
 	}
-	r.ca.write(t, r.server, "redlockd-two")
+	r.ca.Write(t, r.server, "redlockd-two")
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +99,8 @@ func TestLocksOverTLS(t *testing.T) {
 func TestRedisCLIOverTLS(t *testing.T) {
 	r := startRig(t)
 	port := strings.TrimPrefix(r.address(t, "serving"), "127.0.0.1:")
-	args := []string{"-p", port, "--tls", "--cacert", r.server.ca, "SET", "cli", "token", "NX", "PX", "60000"}
-	out, err := exec.Command("redis-cli", append([]string{"--cert", r.client.cert, "--key", r.client.key}, args...)...).CombinedOutput()
+	args := []string{"-p", port, "--tls", "--cacert", r.server.CA, "SET", "cli", "token", "NX", "PX", "60000"}
+	out, err := exec.Command("redis-cli", append([]string{"--cert", r.client.Cert, "--key", r.client.Key}, args...)...).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "OK" {
 		t.Errorf("redis-cli --tls: %q, %v; want OK", out, err)
 	}
@@ -114,16 +117,16 @@ func TestOpenSSLWithoutCertificate(t *testing.T) {
 	}
 	r := startRig(t)
 	talk := func(args ...string) string {
-		cmd := exec.Command("openssl", append([]string{"s_client", "-quiet", "-connect", r.address(t, "serving"), "-CAfile", r.server.ca}, args...)...)
+		cmd := exec.Command("openssl", append([]string{"s_client", "-quiet", "-connect", r.address(t, "serving"), "-CAfile", r.server.CA}, args...)...)
 		cmd.Stdin = strings.NewReader("PING\r\nSET openssl token NX PX 60000\r\nQUIT\r\n")
 		out, _ := cmd.CombinedOutput() // its exit code tells little
 		return string(out)
 	}
-	if out := talk("-cert", r.client.cert, "-key", r.client.key); !strings.Contains(out, "+PONG\r\n+OK\r\n") {
+	if out := talk("-cert", r.client.Cert, "-key", r.client.Key); !strings.Contains(out, "+PONG\r\n+OK\r\n") {
 		t.Errorf("with a certificate: %q", out)
 	}
-	others := newAuthority(t, "others").files(t, "client")
-	for name, args := range map[string][]string{"without one": nil, "with another's": {"-cert", others.cert, "-key", others.key}} {
+	others := certtest.NewAuthority(t, "others").Files(t, "client")
+	for name, args := range map[string][]string{"without one": nil, "with another's": {"-cert", others.Cert, "-key", others.Key}} {
 		if out := talk(args...); strings.Contains(out, "+PONG") || !strings.Contains(out, "alert") {
 			t.Errorf("%s: %q", name, out)
 		}
@@ -155,16 +158,16 @@ func TestAdminOverTLS(t *testing.T) {
 }
 
 func TestBootstrapOverTLS(t *testing.T) {
-	ca := newAuthority(t, "ca")
-	m := ca.files(t, "master")
-	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.cert, "--tls-key-file", m.key,
-		"--tls-ca-cert-file", m.ca, "--tls-auth-clients", "no")
-	file := write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, m.ca))
+	ca := certtest.NewAuthority(t, "ca")
+	m := ca.Files(t, "master")
+	address := startMaster(t, "--tls-port", "--port", "0", "--tls-cert-file", m.Cert, "--tls-key-file", m.Key,
+		"--tls-ca-cert-file", m.CA, "--tls-auth-clients", "no")
+	file := write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, m.CA))
 	if got := runWith(t, "-bootstrap", "-config", file); got.code != 0 || !strings.Contains(got.stdout, "1 masters are marked") {
 		t.Errorf("%+v", got)
 	}
-	others := newAuthority(t, "others").files(t, "x")
-	file = write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, others.ca))
+	others := certtest.NewAuthority(t, "others").Files(t, "x")
+	file = write(t, fmt.Sprintf("master \"a\" {\n address = %q\n tls {\n ca = %q\n }\n}", address, others.CA))
 	if got := runWith(t, "-bootstrap", "-config", file); got.code != 1 || !strings.Contains(got.stderr, "unknown authority") {
 		t.Errorf("a master signed by another authority: %+v", got)
 	}
@@ -189,7 +192,7 @@ func TestHalfOpenTLSDoesNotHoldTheStop(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > defaultConfig().drain/2 {
+	if took := time.Since(began); took > config.Default().Drain/2 {
 		t.Errorf("the stop took %v", took)
 	}
 	if strings.Contains(r.out.String(), "cut off") {

@@ -2,10 +2,11 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/internal/invalid"
 )
 
 // Config is what the package needs to know. DefaultConfig gives the defaults.
@@ -49,14 +50,14 @@ func DefaultConfig() Config { return Config{MaxTTL: 24 * time.Hour, NoExpiry: Re
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxTTL < time.Millisecond || c.MaxTTL > 24*time.Hour || c.MaxTTL%time.Millisecond != 0 {
-		errs = append(errs, fmt.Errorf("max_ttl is %v, expected 1ms to 24h in whole milliseconds", c.MaxTTL))
+		errs = append(errs, invalid.Errorf("max_ttl", "max_ttl is %v, expected 1ms to 24h in whole milliseconds", c.MaxTTL))
 	}
 	if c.NoExpiry != Reject && c.NoExpiry != MaxTTLInstead {
-		errs = append(errs, fmt.Errorf("no_expiry is %q, expected %q or %q", c.NoExpiry, Reject, MaxTTLInstead))
+		errs = append(errs, invalid.Errorf("no_expiry", "no_expiry is %q, expected %q or %q", c.NoExpiry, Reject, MaxTTLInstead))
 	}
 	for _, name := range c.Deny {
 		if !slices.Contains(deniable(), name) {
-			errs = append(errs, fmt.Errorf("deny names %q, expected some of: %s", name, strings.Join(deniable(), ", ")))
+			errs = append(errs, invalid.Errorf("deny", "deny names %q, expected some of: %s", name, strings.Join(deniable(), ", ")))
 		}
 	}
 	return errors.Join(errs...)

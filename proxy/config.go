@@ -2,8 +2,9 @@ package proxy
 
 import (
 	"errors"
-	"fmt"
 	"time"
+
+	"github.com/redlockd/redlockd/internal/invalid"
 )
 
 // Config is what the package needs to know. DefaultConfig gives the defaults.
@@ -74,12 +75,12 @@ func (c Config) Validate() error {
 	var errs []error
 	atLeast := func(name string, n, least int) {
 		if n < least {
-			errs = append(errs, fmt.Errorf("%s is %d, expected at least %d", name, n, least))
+			errs = append(errs, invalid.Errorf(name, "%s is %d, expected at least %d", name, n, least))
 		}
 	}
 	positive := func(name string, d time.Duration) {
 		if d <= 0 {
-			errs = append(errs, fmt.Errorf("%s is %v, expected more than 0s", name, d))
+			errs = append(errs, invalid.Errorf(name, "%s is %v, expected more than 0s", name, d))
 		}
 	}
 	atLeast("max_clients", c.MaxClients, 1)
@@ -94,7 +95,7 @@ func (c Config) Validate() error {
 	positive("write_timeout", c.WriteTimeout)
 	notNegative := func(name string, d time.Duration) {
 		if d < 0 {
-			errs = append(errs, fmt.Errorf("%s is %v, expected 0s or more", name, d))
+			errs = append(errs, invalid.Errorf(name, "%s is %v, expected 0s or more", name, d))
 		}
 	}
 	notNegative("idle_timeout", c.IdleTimeout)

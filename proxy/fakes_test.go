@@ -266,7 +266,7 @@ func (q *fakeQuorum) renewed(key string) {
 	done()
 }
 
-func (q *fakeQuorum) delivered(o *quorum.Outcome) {
+func (q *fakeQuorum) delivered(o *quorum.Outcome, _ time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok {

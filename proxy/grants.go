@@ -15,7 +15,7 @@ type promises interface {
 	mustRenew(o *quorum.Outcome, at time.Duration) bool
 	renew(o *quorum.Outcome, client quorum.Client, done func())
 	undo(o *quorum.Outcome)
-	delivered(o *quorum.Outcome)
+	delivered(o *quorum.Outcome, at time.Duration)
 }
 
 type quorumGrants struct{}
@@ -25,7 +25,7 @@ func (quorumGrants) confirm(o *quorum.Outcome, at time.Duration) error   { retur
 func (quorumGrants) writeBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
 func (quorumGrants) mustRenew(o *quorum.Outcome, at time.Duration) bool  { return o.Late(at) }
 func (quorumGrants) undo(o *quorum.Outcome)                              { o.Undo() }
-func (quorumGrants) delivered(o *quorum.Outcome)                         { o.Told() }
+func (quorumGrants) delivered(o *quorum.Outcome, at time.Duration)       { o.Told(at) }
 
 func (quorumGrants) renew(o *quorum.Outcome, client quorum.Client, done func()) {
 	o.Renew(client, done)

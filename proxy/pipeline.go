@@ -258,6 +258,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.clear()
+	w.began = time.Now()
 	for size := 0; p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch && size < maxBatchBytes; {
 		if late := p.late(w); late != nil {
 			return late
@@ -278,7 +279,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 // the writing is over.
 func (p *pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
-		sl.delivered(p.s.srv.grants)
+		sl.delivered(p.s.srv.grants, w)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -135,9 +135,9 @@ func (sl *slot) undo(g promises) {
 }
 
 // delivered ends what is kept to be undone: the reply was written.
-func (sl *slot) delivered(g promises) {
+func (sl *slot) delivered(g promises, w *batch) {
 	for _, o := range sl.granted {
-		g.delivered(o)
+		w.delivered(g, o)
 	}
 	sl.granted = nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/invalid"
 )
 
 // User is one who may log in with AUTH, and what it may do then.
@@ -129,36 +130,36 @@ func (all users) open() *user {
 
 // usersProblems are what is wrong with the users and passwords.
 func (c Config) usersProblems() (errs []error) {
-	check := func(who string, passwords []string) {
+	check := func(path, who string, passwords []string) {
 		for _, text := range passwords {
 			if _, err := Password(text); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", who, err))
+				errs = append(errs, invalid.Errorf(path, "%s: %v", who, err))
 			}
 			if text == "" {
-				errs = append(errs, fmt.Errorf("%s: a password is empty", who))
+				errs = append(errs, invalid.Errorf(path, "%s: a password is empty", who))
 			}
 		}
 	}
-	check("password", c.Passwords)
+	check("password", "password", c.Passwords)
 	seen := map[string]bool{}
 	for _, u := range c.Users {
-		who := fmt.Sprintf("user %q", u.Name)
+		path, who := "user."+u.Name, fmt.Sprintf("user %q", u.Name)
 		switch {
 		case u.Name == "" || !good([]byte(u.Name)) || len(u.Name) > maxName:
-			errs = append(errs, fmt.Errorf("%s: expected a name of 1 to %d letters without spaces", who, maxName))
+			errs = append(errs, invalid.Errorf(path, "%s: expected a name of 1 to %d letters without spaces", who, maxName))
 		case seen[u.Name]:
-			errs = append(errs, fmt.Errorf("%s is defined twice", who))
+			errs = append(errs, invalid.Errorf(path, "%s is defined twice", who))
 		case u.Name == defaultName && len(c.Passwords) > 0:
-			errs = append(errs, fmt.Errorf("%s has a block, and a password is set beside it: expected one of them", who))
+			errs = append(errs, invalid.Errorf(path, "%s has a block, and a password is set beside it: expected one of them", who))
 		case len(u.Passwords) == 0:
-			errs = append(errs, fmt.Errorf("%s has no password", who))
+			errs = append(errs, invalid.Errorf(path, "%s has no password", who))
 		case len(u.Keys) == 0:
-			errs = append(errs, fmt.Errorf(`%s may name no key, expected keys, as ["locks:orders:*"]`, who))
+			errs = append(errs, invalid.Errorf(path, `%s may name no key, expected keys, as ["locks:orders:*"]`, who))
 		case u.Operations == 0:
-			errs = append(errs, fmt.Errorf(`%s may do nothing, expected operations, as ["acquire", "release"]`, who))
+			errs = append(errs, invalid.Errorf(path, `%s may do nothing, expected operations, as ["acquire", "release"]`, who))
 		}
 		seen[u.Name] = true
-		check(who, u.Passwords)
+		check(path, who, u.Passwords)
 	}
 	return errs
 }

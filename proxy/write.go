@@ -20,8 +20,9 @@ type batch struct {
 	// began is when the slots began to be taken, looked a moment behind that by the
 	// clock that grants are counted by, 0 until that is needed: all grants of a
 	// batch are confirmed by one look, and must be written in time from there (V2).
-	began  time.Time
-	looked time.Duration
+	// wrote is such a look when they were.
+	began         time.Time
+	looked, wrote time.Duration
 }
 
 // clock returns looked, for an outcome that may grant something.
@@ -30,6 +31,14 @@ func (w *batch) clock(g promises, o *quorum.Outcome) time.Duration {
 		w.looked = g.clock(o)
 	}
 	return w.looked
+}
+
+// delivered tells an outcome that its reply was written.
+func (w *batch) delivered(g promises, o *quorum.Outcome) {
+	if w.wrote == 0 {
+		w.wrote = g.clock(o)
+	}
+	g.delivered(o, w.wrote)
 }
 
 // Batches are shared by all sessions, so that an idle one keeps none.
@@ -44,7 +53,7 @@ func takeBatch() *batch { return batches.Get().(*batch) }
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
-	w.began, w.looked = time.Now(), 0
+	w.looked, w.wrote = 0, 0
 }
 
 func (w *batch) release() {
@@ -73,7 +82,7 @@ func (w *batch) undo(g promises, n int) {
 			if w.ends[i] > n && !sl.silent {
 				sl.undo(g)
 			} else {
-				sl.delivered(g)
+				sl.delivered(g, w)
 			}
 			continue
 		}

@@ -13,7 +13,7 @@ const addressEvery = 15 * lookEvery
 // to the server of before goes on. That one keeps the seat as long as anybody
 // uses it (M9), so the move would never end. What cannot be reached tells
 // nothing.
-func (l *lane) watchAddress(ctx context.Context, c *connection) {
+func (l *link) watchAddress(ctx context.Context, c *connection) {
 	for {
 		wait(ctx, nil, addressEvery)
 		if ctx.Err() != nil {
@@ -29,7 +29,7 @@ func (l *lane) watchAddress(ctx context.Context, c *connection) {
 
 // runIDAt is the run_id of the server that the address leads to, if it can be
 // told.
-func (l *lane) runIDAt(ctx context.Context) string {
+func (l *link) runIDAt(ctx context.Context) string {
 	l.mu.Lock()
 	c := newConnection(l.master)
 	l.mu.Unlock()
@@ -48,9 +48,9 @@ func (l *lane) runIDAt(ctx context.Context) string {
 
 var errElsewhere = errors.New("its address leads to a different server than for database 0")
 
-// isElsewhere reports whether the lane is connected to another server than c,
+// isElsewhere reports whether the link is connected to another server than c,
 // which is a connection for another database of its master.
-func (l *lane) isElsewhere(c *connection) bool {
+func (l *link) isElsewhere(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open && l.conn != nil && l.conn.runID != c.runID

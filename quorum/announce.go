@@ -84,7 +84,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 		return o.Err
 	}
 	defer c.do(&Op{Kind: Release, Key: ChangeKey, Token: token})
-	defer o.Told()
+	defer o.Told(o.Clock())
 	if err := o.Confirm(o.Clock()); err != nil {
 		return err
 	}
@@ -122,18 +122,18 @@ func (c *change) until(ctx context.Context, end time.Duration, done func() bool)
 // been since.
 func (c *change) lookedSince(since time.Duration) bool {
 	all := true
-	for _, l := range c.lanes() {
+	for _, l := range c.links() {
 		if open, looked := l.lookedAt(); open && looked <= since {
 			all = false
-			l.wakeKeeper()
+			l.wakeMonitor()
 		}
 	}
 	return all
 }
 
-// lookedAt reports whether the lane is open, and when the newest look at its mark
+// lookedAt reports whether the link is open, and when the newest look at its mark
 // went out.
-func (l *lane) lookedAt() (open bool, sent time.Duration) {
+func (l *link) lookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open, l.markSent
@@ -154,7 +154,7 @@ func (c *change) next(name string, since time.Duration) (generation, error) {
 	to := generation{state.number + 1, announced, name, state.masters}
 	rivals := map[string]int{}
 	unknown := 0
-	for _, l := range c.lanes() {
+	for _, l := range c.links() {
 		g, ok := l.generation()
 		open, looked := l.lookedAt()
 		switch {

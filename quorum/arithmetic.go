@@ -80,7 +80,7 @@ func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
 
 // watched reports whether a clock that was last looked at so long ago was looked at
 // all the time, as far as the padding of holds goes: its timeout for a step that
-// nobody sees is half for the drift that the line allows for, and half for the
+// nobody sees is half for the drift that the baseline allows for, and half for the
 // round trips (M5). Who looks once a second has not been away.
 func (c *Config) watched(ago time.Duration) bool {
 	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)

@@ -36,7 +36,7 @@ func (a *attempt) begin(now time.Duration) {
 // are silent at once for silent. asking is set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
 	var mute uint32
-	for i, l := range a.masters.lanes {
+	for i, l := range a.masters.links {
 		if which>>i&1 != 0 && !l.ask(a, i, now) {
 			mute |= 1 << i
 		}
@@ -53,8 +53,8 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 
 // prepare makes the task for one master, and returns false where the time on
 // its clock is not known well enough, or no name for it is free. Needs the
-// lane's mu.
-func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
+// link's mu.
+func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
 	if l.under != nil {
@@ -86,8 +86,8 @@ func (a *attempt) prepare(i int, l *lane, now time.Duration) bool {
 	return ok
 }
 
-// nameSteps gives the steps of a transact their expiries. Needs the lane's mu.
-func (a *attempt) nameSteps(t *task, l *lane, latest int64, now time.Duration) bool {
+// nameSteps gives the steps of a transact their expiries. Needs the link's mu.
+func (a *attempt) nameSteps(t *task, l *link, latest int64, now time.Duration) bool {
 	for k := range a.op.steps {
 		e, ok := int64(0), true
 		switch s := &a.op.steps[k]; {
@@ -106,8 +106,9 @@ func (a *attempt) nameSteps(t *task, l *lane, latest int64, now time.Duration) b
 
 // nameOf is the expiry that names the attempt on a master: one of this redlockd's
 // that no open attempt has and no lock that may live, and that no rollback names
-// which is owed to the master or under way; false where none is free. Needs the lane's mu.
-func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
+// which waits to be repeated or is under way; false where none is free. Needs the
+// link's mu.
+func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
 	residue, ok := l.residue(now)
 	e := expiryOf(latest, hold, residue)
 	// No more are opened meanwhile: those on one key begin one after the other.
@@ -122,7 +123,7 @@ func (a *attempt) nameOf(l *lane, n lockName, latest int64, hold, now time.Durat
 
 // bearsFor reports whether the master's mark bears a hold of so many milliseconds.
 // Needs mu.
-func (l *lane) bearsFor(ms int64) bool {
+func (l *link) bearsFor(ms int64) bool {
 	return l.under == nil || ms <= l.under.greatest.Milliseconds()
 }
 
@@ -130,7 +131,7 @@ func (l *lane) bearsFor(ms int64) bool {
 // whose attempt's time is over then, by our clock. It is counted from the
 // earliest possible reading, so that none acts after that and the grace (V6).
 // Needs mu.
-func (l *lane) deadline(until time.Duration) int64 {
+func (l *link) deadline(until time.Duration) int64 {
 	d := l.looks.earliest(until+l.cfg.grace()) - 1
 	if l.embedded {
 		// Its clock is driven by this process, and jumps when that stands still.

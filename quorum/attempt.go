@@ -55,14 +55,17 @@ type attempt struct {
 	// and token, openOne how it is noted among the open ones (names.go).
 	others  bool
 	openOne openAttempt
-	// term is what was told last of the key, nil if that is not known.
-	term *term
+	// term is what was told last of the key, nil if that is not known; terms are
+	// what it gives itself.
+	term  *term
+	terms []*term
 	// result is its outcome, promise the grant of that.
 	result  Outcome
 	promise grant
 
 	// Room for the ballots and tasks of up to as many masters as most have,
 	// so that an attempt is one allocation.
+	oneTerm    [1]*term
 	fewBallots [fewMasters]ballot
 	fewTasks   [fewMasters]task
 }
@@ -73,7 +76,8 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
 	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
 	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
-	if n := len(masters.lanes); n <= fewMasters {
+	a.terms = a.oneTerm[:0]
+	if n := len(masters.links); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {
 		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
@@ -89,7 +93,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 // vote counts one master's answer, which came at the time now.
 func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	a.mu.Lock()
-	if a.wentOut(i) && a.settled() {
+	if a.wentOut(i) && a.partDone() {
 		defer a.call.db.keys.close(a)
 	}
 	if a.over {
@@ -225,7 +229,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		if a.op.Kind == Release {
 			a.call.db.keys.released(a)
 		}
-		a.oweChanges()
+		a.retryChanges()
 		a.heal(func() { a.goOn(v, less) })
 		return
 	case Held:
@@ -256,7 +260,7 @@ func (a *attempt) goOn(v Verdict, less bool) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.ballots {
-		n := &a.masters.lanes[i].traffic().votes
+		n := &a.masters.links[i].traffic().votes
 		switch a.ballots[i].vote {
 		case awaited, unasked:
 		case silent:

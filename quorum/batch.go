@@ -16,11 +16,11 @@ type batch struct {
 	// under is the mark that the votes are asked for under; nil for embedded
 	// masters, which have none.
 	under *mark
-	// settled is whether the clock had been watched for long enough.
-	settled bool
-	sent    time.Duration
+	// warm is whether the clock had been watched for long enough.
+	warm bool
+	sent time.Duration
 
-	// commands, answers and outcomes are memory for them: a lane's batches
+	// commands, answers and outcomes are memory for them: a link's batches
 	// follow one another and use the same. carry is how many tasks each command
 	// carries out; it is 1 but for bundles.
 	commands []rueidis.Completed
@@ -40,7 +40,7 @@ const (
 // gather waits for work, where many are at work for half of them (pace.go), and
 // then lets everybody run who can, as long as that brings more: what comes at the
 // same time goes out in one batch. Needs mu, and leaves it meanwhile.
-func (l *lane) gather(c *connection) {
+func (l *link) gather(c *connection) {
 	var began time.Duration
 	for yields, n := 0, 0; l.conn == c; {
 		waiting := len(l.queue)
@@ -64,7 +64,7 @@ func (l *lane) gather(c *connection) {
 }
 
 // enough ends the wait for a larger batch.
-func (l *lane) enough() {
+func (l *link) enough() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pace.stop()

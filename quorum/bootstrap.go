@@ -19,13 +19,13 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, now: systemClock(), pulse: &pulse{}}
+	d := &database{cfg: &cfg, now: systemClock(), stalls: &stallDetector{}}
 	d.agreed = newAgreement(&cfg, d.now)
 	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
-	sights := make([]sight, len(cfg.Masters))
+	sights := make([]observation, len(cfg.Masters))
 	for i, m := range cfg.Masters {
 		l := newLane(ctx, &cfg, m, d, d.now, log, newEvents())
 		c := newConnection(m)
@@ -40,13 +40,13 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 			errs = append(errs, fmt.Errorf("master %q at %s: %w", m.Name, m.Address, err))
 		}
 		connections[i], sights[i] = c, s
-		list.lanes = append(list.lanes, l)
+		list.links = append(list.links, l)
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
 	marks := d.firstMarks(sights)
-	for i, l := range list.lanes {
+	for i, l := range list.links {
 		if err := l.markReal(connections[i], sights[i], marks[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
@@ -56,14 +56,14 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 }
 
 // visit dials and looks.
-func (l *lane) visit(c *connection) (sight, error) {
+func (l *link) visit(c *connection) (observation, error) {
 	if err := c.dial(0); err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	return l.greet(c)
 }
 
-func mayBootstrap(s sight) error {
+func mayBootstrap(s observation) error {
 	switch {
 	case s.server.tooOld():
 		return errors.New(s.server.whyTooOld())
@@ -80,11 +80,11 @@ func mayBootstrap(s sight) error {
 
 // firstMarks are the marks of a new cluster. Each master keeps the id of a mark
 // that is pending there, and all bear all seats (M9).
-func (d *database) firstMarks(sights []sight) []*mark {
+func (d *database) firstMarks(sights []observation) []*mark {
 	list := d.list()
 	marks := make([]*mark, len(sights))
 	for i, s := range sights {
-		l := list.lanes[i]
+		l := list.links[i]
 		marks[i] = &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
 			generation: firstGeneration(list.name), seen: s.reading, settings: d.cfg.settings(), told: d.cfg.floor()}
 		if s.mark != nil {
@@ -92,7 +92,7 @@ func (d *database) firstMarks(sights []sight) []*mark {
 			d.agreed.saw(s.mark)
 		}
 	}
-	for i, l := range list.lanes {
+	for i, l := range list.links {
 		if own, _ := d.agreed.of(l.hash); own.server != marks[i].id {
 			d.agreed.take(l.hash, own, marks[i].id)
 		}
@@ -110,7 +110,7 @@ func (d *database) firstMarks(sights []sight) []*mark {
 // markReal writes a mark where the one that was seen still is. A redlockd that
 // runs already raises the beat of a pending mark about once a second (M4): where
 // that came between, it looks once more and writes over the same mark.
-func (l *lane) markReal(c *connection, s sight, m *mark) error {
+func (l *link) markReal(c *connection, s observation, m *mark) error {
 	for range bootstrapTries {
 		if done, err := l.write(c, s, m); err != nil || done {
 			return err

@@ -276,7 +276,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 		{"long rounds", maxGather, 1000, 3},
 	} {
 		cfg := DefaultConfig()
-		reads, l := 0, (*lane)(nil)
+		reads, l := 0, (*link)(nil)
 		// The clock is read once in each round, with the mutex held.
 		now := func() time.Duration {
 			if reads++; reads <= tt.more {
@@ -284,7 +284,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 			}
 			return time.Duration(reads) * tt.each
 		}
-		l = newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, pulse: &pulse{}}, now, hclog.NewNullLogger(), newEvents())
+		l = newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 		l.conn, l.open, l.queue = &connection{}, true, []*task{{}}
 		l.mu.Lock()
 		l.gather(l.conn)

@@ -16,8 +16,12 @@ type call struct {
 	done   func(*Outcome)
 	// arrived is when Do was called.
 	arrived time.Duration
-	// queue is that of its key, once it has entered it; nil for several keys.
+	// queue is that of its key while it waits there, is under way or has attempts
+	// that are open; another key may have it afterwards. shard and hash are the
+	// key's. All are nil for a call on several keys.
 	queue *keyQueue
+	shard *keyShard
+	hash  uint64
 	// sharing are neighbours that are answered from this call's outcome.
 	sharing []*call
 	// probing is whether the next attempt is one after a split (V5).
@@ -58,8 +62,8 @@ func (c *call) left() time.Duration {
 
 // shardOf returns the shard and hash of a key, which mostly is the call's own.
 func (c *call) shardOf(key string) (*keyShard, uint64) {
-	if c.queue != nil && key == c.op.Key {
-		return c.queue.shard, c.queue.hash
+	if c.shard != nil && key == c.op.Key {
+		return c.shard, c.hash
 	}
 	return c.db.keys.shardOf(key)
 }

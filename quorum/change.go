@@ -16,8 +16,8 @@ const ChangeKey = "redlockd:change"
 func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
 
 // change follows the state of the list of masters on the marks, and takes it
-// from phase to phase (M8). What it decides is written by the keepers, which
-// raise every mark that lags (settle.go). Any number of redlockd do so side by
+// from phase to phase (M8). What it decides is written by the monitors, which
+// raise every mark that lags (reconcile.go). Any number of redlockd do so side by
 // side: marks are only ever raised.
 type change struct {
 	q *Quorum
@@ -33,8 +33,8 @@ type change struct {
 	wanted []Master
 	// announcing is while a change is, which cannot be called off any more.
 	announcing bool
-	// leaving are the lanes to a master that is on the list before only.
-	leaving []*lane
+	// leaving are the links to a master that is on the list before only.
+	leaving []*link
 	// said is what people were told last.
 	said string
 }
@@ -72,7 +72,7 @@ func (c *change) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := c.q.events.next()
 		c.step(ctx)
-		// The keepers' looks are events too: not at each of them.
+		// The monitors' looks are events too: not at each of them.
 		wait(ctx, nil, lookPause)
 		wait(ctx, changed, followEvery)
 	}
@@ -109,23 +109,23 @@ func (c *change) write(to generation) {
 	c.to = to
 	c.mu.Unlock()
 	if before != to {
-		for _, l := range c.lanes() {
-			l.wakeKeeper()
+		for _, l := range c.links() {
+			l.wakeMonitor()
 		}
 	}
 }
 
-// lanes are those of database 0 that are on the list or leave it.
-func (c *change) lanes() []*lane {
-	lanes := append([]*lane(nil), c.q.databases[0].Load().list().lanes...)
+// links are those of database 0 that are on the list or leave it.
+func (c *change) links() []*link {
+	links := append([]*link(nil), c.q.databases[0].Load().list().links...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.leaving {
 		if l.zero == nil {
-			lanes = append(lanes, l)
+			links = append(links, l)
 		}
 	}
-	return lanes
+	return links
 }
 
 // look takes over the latest state of our list that counts, and warns where
@@ -178,7 +178,7 @@ func (c *change) news(what ...any) bool {
 // seen are the states that the marks bear.
 func (c *change) seen() []generation {
 	var out []generation
-	for _, l := range c.lanes() {
+	for _, l := range c.links() {
 		if g, ok := l.generation(); ok {
 			out = append(out, g)
 		}
@@ -187,7 +187,7 @@ func (c *change) seen() []generation {
 }
 
 // generation is what the master's mark bears, as far as it is known.
-func (l *lane) generation() (generation, bool) {
+func (l *link) generation() (generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bears, l.bears.number > 0
@@ -201,7 +201,7 @@ func (c *change) borne(g generation) bool {
 
 func (c *change) bearers(g generation, list string) bool {
 	n := 0
-	for _, l := range c.lanes() {
+	for _, l := range c.links() {
 		has, ok := l.generation()
 		if ok && onList(list, l.name) && has.number == g.number && has.masters == g.masters && !has.less(g) {
 			n++
@@ -212,7 +212,7 @@ func (c *change) bearers(g generation, list string) bool {
 
 // inUse reports whether any master bears a real mark of a list.
 func (c *change) inUse(list string) bool {
-	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
+	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.bearsForReal && l.bears.masters == list
@@ -222,7 +222,7 @@ func (c *change) inUse(list string) bool {
 // foreign reports whether any master bears a real mark of a list that is neither
 // ours nor one that ours has replaced.
 func (c *change) foreign(list string, known generation) bool {
-	return slices.ContainsFunc(c.lanes(), func(l *lane) bool {
+	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.bearsForReal && !l.bears.counts(list) && !l.bears.less(known)
@@ -231,7 +231,7 @@ func (c *change) foreign(list string, known generation) bool {
 
 // joined reports whether the masters that join have a mark of this generation.
 func (c *change) joined(state generation) bool {
-	for _, l := range c.lanes() {
+	for _, l := range c.links() {
 		has, ok := l.generation()
 		if state.joining(l.name) && (!ok || has.number != state.number) {
 			return false

@@ -270,7 +270,7 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 		c.reaches(mover, 2, "closed")
 		time.Sleep(2 * time.Second)
 		c.masters[2].kill()
-		cut := mover.databases[0].Load().list().lane("c")
+		cut := mover.databases[0].Load().list().link("c")
 		cut.mu.Lock()
 		cut.master.dial = noRoute
 		cut.mu.Unlock()
@@ -315,7 +315,7 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
 		a.ballots[0], a.ballots[2] = ballot{vote: silent}, ballot{vote: silent}
-		d.masters.Store(&masterList{lanes: long.lanes[:2], needs: long.needs, name: long.name})
+		d.masters.Store(&masterList{links: long.links[:2], needs: long.needs, name: long.name})
 		defer d.masters.Store(long)
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
 			t.Error(err)

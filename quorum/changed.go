@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// A change of a lock's token that was won is owed to the masters that were
+// A change of a lock's token that was won is repeated to the masters that were
 // silent, as a release is: else the lock could neither be extended nor released
 // by its new token while these and not others are up. It is no vote, and only
 // ever follows one that a majority has made.
 
-// changed stands for the expiry in the name of a change that is owed: there is
+// changed stands for the expiry in the name of a change that is repeated: there is
 // one for each key.
 const changed = -1
 
-// oweChanges owes what was won to the masters that were silent: the new tokens,
+// retryChanges repeats what was won to the masters that were silent: the new tokens,
 // and the releases of what a transact has deleted (V8).
-func (a *attempt) oweChanges() {
+func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact {
 		return
 	}
@@ -26,12 +26,12 @@ func (a *attempt) oweChanges() {
 		missed[i] = b.vote == silent && !b.lost
 	}
 	a.mu.Unlock()
-	for i, l := range a.masters.lanes {
+	for i, l := range a.masters.links {
 		if !missed[i] {
 			continue
 		}
 		if a.op.Replace {
-			l.oweChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
+			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
 		}
 		for k := range a.op.steps {
 			s := &a.op.steps[k]
@@ -41,44 +41,44 @@ func (a *attempt) oweChanges() {
 				l.send(&task{kind: Release, key: s.key, token: s.state.Token,
 					until: a.began + a.call.q.longestHold()}, a.call.q.now())
 			case s.change.Token != s.state.Token:
-				l.oweChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
+				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
 			}
 		}
 	}
 }
 
-// oweChange owes a master the new token of a lock that it may have under an old
+// retryChange repeats to a master the new token of a lock that it may have under an old
 // one, until the hold that began then is over.
-func (l *lane) oweChange(key, from, to string, hold, began time.Duration) {
+func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
-	if before := l.pay(t.name()); before != nil && before.token == from {
+	if before := l.takeRetry(t.name()); before != nil && before.token == from {
 		// It may have missed both.
 		t.from = append(before.from, from)
 	}
-	l.owe(t)
+	l.addRetry(t)
 	l.due = l.due || l.open && !l.frozen()
 	if l.due {
 		l.ready.Signal()
 	}
 }
 
-// sinceChanged looks after the change that is owed on a key, when the master is
+// sinceChanged looks after the change that is to be repeated on a key, when the master is
 // asked for something else there: a release of the lock goes behind it, and what
 // begins another lock outdates it. Needs mu.
-func (l *lane) sinceChanged(t *task, takes bool) {
+func (l *link) sinceChanged(t *task, takes bool) {
 	for _, key := range t.keys() {
-		name := owedKey{key: key, expiry: changed}
-		before := l.owed[name]
+		name := retryKey{key: key, expiry: changed}
+		before := l.retries[name]
 		switch {
 		case before == nil || t == before:
 		case t.kind == Release && !t.rollback:
 			if takes {
-				l.append(l.pay(name))
+				l.append(l.takeRetry(name))
 			}
 		case t.outdates(before, key):
-			l.pay(name)
+			l.takeRetry(name)
 		}
 	}
 }
@@ -92,20 +92,20 @@ func (t *task) outdates(before *task, key string) bool {
 	case t.kind == Store || t.kind == Remove:
 		return true
 	}
-	return slices.ContainsFunc(t.locks(), func(n owedKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
+	return slices.ContainsFunc(t.locks(), func(n retryKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
 }
 
-// setsOut gives a change that was owed its expiry and its deadline, when it goes
-// out. Where that cannot be it is owed still, as long as the hold is not over.
+// setsOut gives a change that is repeated its expiry and its deadline, when it goes
+// out. Where that cannot be it stays, as long as the hold is not over.
 // Needs mu.
-func (l *lane) setsOut(t *task, now time.Duration) bool {
+func (l *link) setsOut(t *task, now time.Duration) bool {
 	left := t.until - now
 	if left <= 0 {
 		return false
 	}
 	latest, ok := l.latest(roundHold(left), now)
 	if !ok {
-		l.owe(t)
+		l.addRetry(t)
 		return false
 	}
 	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)

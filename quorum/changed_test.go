@@ -106,7 +106,7 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 // owed; what may not leaves it.
 func TestV8ChangeIsOutdated(t *testing.T) {
 	inBubble(t, 1, func(c *cluster) {
-		l := c.q.databases[0].Load().list().lanes[0]
+		l := c.q.databases[0].Load().list().links[0]
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, next := range []struct {
@@ -121,9 +121,9 @@ func TestV8ChangeIsOutdated(t *testing.T) {
 			{task{kind: Read, key: "k"}, true},
 		} {
 			change := &task{kind: Extend, key: "k", token: "B", from: []string{"A"}, until: l.now() + time.Minute}
-			l.owe(change)
+			l.addRetry(change)
 			l.sinceChanged(&next.op, false)
-			if got := l.pay(change.name()) != nil; got != next.owed {
+			if got := l.takeRetry(change.name()) != nil; got != next.owed {
 				t.Errorf("still owed after %+v: %v, want %v", next.op, got, next.owed)
 			}
 		}

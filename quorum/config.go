@@ -3,9 +3,10 @@ package quorum
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"time"
+
+	"github.com/redlockd/redlockd/internal/invalid"
 )
 
 // Databases is how many databases a client may SELECT (C5), as many as a
@@ -73,48 +74,48 @@ func DefaultConfig() Config {
 // Validate returns every problem of the configuration, joined, or nil.
 func (c Config) Validate() error {
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	bad := func(path, format string, args ...any) { errs = append(errs, invalid.Errorf(path, format, args...)) }
 	if c.Timeout < time.Millisecond || c.Timeout > 10*time.Second {
-		bad("timeout is %v, expected 1ms to 10s", c.Timeout)
+		bad("timeout", "timeout is %v, expected 1ms to 10s", c.Timeout)
 	}
 	if c.RetryBudget < 0 || c.RetryBudget > time.Minute {
-		bad("retry_budget is %v, expected 0s to 1m", c.RetryBudget)
+		bad("retry_budget", "retry_budget is %v, expected 0s to 1m", c.RetryBudget)
 	}
 	if c.ClockDrift < 0 || c.ClockDrift > 0.1 {
-		bad("clock_drift is %v, expected 0 to 0.1", c.ClockDrift)
+		bad("clock_drift", "clock_drift is %v, expected 0 to 0.1", c.ClockDrift)
 	}
 	if c.MaxTTL < time.Millisecond || c.MaxTTL > 24*time.Hour {
-		bad("max_ttl is %v, expected 1ms to 24h", c.MaxTTL)
+		bad("max_ttl", "max_ttl is %v, expected 1ms to 24h", c.MaxTTL)
 	}
 	if c.MaxTTL%time.Millisecond != 0 {
-		bad("max_ttl is %v, expected whole milliseconds", c.MaxTTL)
+		bad("max_ttl", "max_ttl is %v, expected whole milliseconds", c.MaxTTL)
 	}
 	if least := c.stay(); c.Handover < least || c.Handover > 24*time.Hour {
-		bad("handover is %v, expected timeout + retry_budget = %v to 24h", c.Handover, least)
+		bad("handover", "handover is %v, expected timeout + retry_budget = %v to 24h", c.Handover, least)
 	}
 	if n := len(c.Masters); n < 1 || n > maxMasters {
-		bad("there are %d masters, expected 1 to %d", n, maxMasters)
+		bad("masters", "there are %d masters, expected 1 to %d", n, maxMasters)
 	}
 	var required []string
 	names, addresses := map[string]bool{}, map[string]string{}
 	for _, m := range c.Masters {
 		switch {
 		case m.Name == "" || len(m.Name) > 64:
-			bad("a master's name is %q, expected 1 to 64 characters", m.Name)
+			bad("master."+m.Name, "a master's name is %q, expected 1 to 64 characters", m.Name)
 		case names[m.Name]:
-			bad("two masters are named %q", m.Name)
+			bad("master."+m.Name, "two masters are named %q", m.Name)
 		}
 		names[m.Name] = true
 		if m.Required {
 			required = append(required, m.Name)
 		}
 		if other, ok := addresses[m.Address]; ok {
-			bad("masters %q and %q have the same address %s", other, m.Name, m.Address)
+			bad("master."+m.Name, "masters %q and %q have the same address %s", other, m.Name, m.Address)
 		}
 		addresses[m.Address] = m.Name
 	}
 	if len(required) > 1 {
-		bad("masters %q are required, expected one at most", required)
+		bad("master."+required[len(required)-1], "masters %q are required, expected one at most", required)
 	}
 	return errors.Join(errs...)
 }

@@ -67,7 +67,7 @@ func newConnection(m Master) *connection {
 func (c *connection) dial(db int) error {
 	m := c.master
 	// Without KeepAlive rueidis sends no PING of its own, which would be a
-	// second call at a time; the keeper looks once a second.
+	// second call at a time; the monitor looks once a second.
 	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: -1}
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress:       []string{m.Address},
@@ -152,7 +152,7 @@ func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
 	return c.client.DoMulti(context.Background(), commands...)
 }
 
-// ask is do for the keeper, which asks at least once a second: a connection
+// ask is do for the monitor, which asks at least once a second: a connection
 // that does not answer it for stuckAfter is over, since behind a cut network
 // a new one is quicker than TCP's own patience.
 func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {

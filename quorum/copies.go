@@ -26,11 +26,11 @@ type Copy struct {
 // for the slowest master for an operation's stay at most.
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	d := q.database(db)
-	lanes := d.list().lanes
-	ballots := make([]ballot, len(lanes))
-	out := make([]Copy, len(lanes))
+	links := d.list().links
+	ballots := make([]ballot, len(links))
+	out := make([]Copy, len(links))
 	var asked sync.WaitGroup
-	for i, l := range lanes {
+	for i, l := range links {
 		asked.Go(func() {
 			ballots[i], out[i].Answered = l.hear(ctx, &task{kind: Read, key: key})
 		})
@@ -38,7 +38,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	asked.Wait()
 	var tokens []string
 	for i, b := range ballots {
-		status := lanes[i].describe()
+		status := links[i].describe()
 		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
 		out[i].Answered = out[i].Answered || b.lost
@@ -62,9 +62,9 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	d := q.database(db)
 	list := d.list()
-	sizes := make([]int64, len(list.lanes))
+	sizes := make([]int64, len(list.links))
 	var asked sync.WaitGroup
-	for i, l := range list.lanes {
+	for i, l := range list.links {
 		asked.Go(func() {
 			t := &task{kind: dbSize, page: &page{}}
 			sizes[i] = -1

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// database is one database over all masters: a lane to each.
+// database is one database over all masters: a link to each.
 type database struct {
 	number int
 	cfg    *Config
@@ -25,14 +25,14 @@ type database struct {
 	// silentFor.
 	silentUntil atomic.Int64
 	now         clock
-	pulse       *pulse
+	stalls      *stallDetector
 	keys        keyTable
 	watch       watchTable
 }
 
-// newDatabase makes a database whose keepers do not run yet.
+// newDatabase makes a database whose monitors do not run yet.
 func newDatabase(ctx context.Context, q *Quorum, number int) *database {
-	d := &database{number: number, cfg: &q.cfg, change: &q.change, agreed: q.agreed, name: q.name, now: q.now, pulse: &q.pulse}
+	d := &database{number: number, cfg: &q.cfg, change: &q.change, agreed: q.agreed, name: q.name, now: q.now, stalls: &q.stalls}
 	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
 	if number != 0 {
@@ -41,9 +41,9 @@ func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 	for i := range q.masters {
 		l := newLane(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
-			l.zero = d.zero.list().lane(l.name)
+			l.zero = d.zero.list().link(l.name)
 		}
-		list.lanes = append(list.lanes, l)
+		list.links = append(list.links, l)
 	}
 	d.masters.Store(list)
 	return d
@@ -60,17 +60,17 @@ func (d *database) voting() int {
 	if d.silentFor(d.now()) > 0 {
 		return 0
 	}
-	return d.list().count((*lane).canVote)
+	return d.list().count((*link).canVote)
 }
 
 // reachable is how many masters may be asked anything.
 func (d *database) reachable() int {
-	return d.list().count(func(l *lane) bool { return l.open && !l.frozen() })
+	return d.list().count(func(l *link) bool { return l.open && !l.frozen() })
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a
 // master whose mark does not is silent. It returns true when all do that can
-// be expected to, and otherwise has told the keepers, who say when they have
+// be expected to, and otherwise has told the monitors, who say when they have
 // written it (events).
 func (d *database) raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
@@ -81,15 +81,15 @@ func (d *database) raise(hold time.Duration) bool {
 	}
 	// All are told, also when one is waited for.
 	done := d.zero == nil || d.zero.raise(hold)
-	n, lanes := 0, d.list().lanes
-	for _, l := range lanes {
+	n, links := 0, d.list().links
+	for _, l := range links {
 		bears, waitFor := l.bearsHold(hold)
 		done = done && !waitFor
 		if bears {
 			n++
 		}
 	}
-	if n < len(lanes) || !done {
+	if n < len(links) || !done {
 		return done
 	}
 	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
@@ -101,7 +101,7 @@ func (d *database) raise(hold time.Duration) bool {
 // clocks are the masters' clocks now, as far as they are known.
 func (d *database) clocks() []int64 {
 	var out []int64
-	for _, l := range d.list().lanes {
+	for _, l := range d.list().links {
 		l.mu.Lock()
 		if t, ok := l.looks.newest(l.now()); ok {
 			out = append(out, t)
@@ -115,8 +115,8 @@ func (d *database) clocks() []int64 {
 // status describes the masters.
 func (d *database) status() []MasterStatus {
 	list := d.list()
-	out := make([]MasterStatus, len(list.lanes))
-	for i, l := range list.lanes {
+	out := make([]MasterStatus, len(list.links))
+	for i, l := range list.links {
 		out[i] = l.describe()
 		out[i].Required = i == list.required
 	}
@@ -130,7 +130,7 @@ func (d *database) wholeHold(since time.Duration) time.Duration {
 }
 
 // describe is the master's status now.
-func (l *lane) describe() MasterStatus {
+func (l *link) describe() MasterStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.status

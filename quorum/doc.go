@@ -15,24 +15,24 @@
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
-//   - the lane (lane.go): one master's database: its batches (sender.go,
+//   - the link (link.go): one master's database: its batches (sender.go,
 //     batch.go), what a master is asked in them, one by one (request.go) or
-//     many at once (bundle.go), and what it answers (answer.go), what is owed
-//     to it (owed.go), its connection (connection.go), its mark (mark.go) and
-//     its clock (looks.go, offsets.go, steps.go, settling.go), and the keeper
-//     that dials, fences, looks and judges (keeper.go, judge.go, settle.go).
+//     many at once (bundle.go), and what it answers (answer.go), what is repeated
+//     to it (retries.go), its connection (connection.go), its mark (mark.go) and
+//     its clock (looks.go, offsets.go, steps.go, warmup.go), and the monitor
+//     that dials, fences, looks and judges (monitor.go, judge.go, reconcile.go).
 //
 // What several redlockd must agree on stands in the marks: which server has each
 // master's seat (seats.go; standing.go, seat_change.go and address.go are a
-// lane's part), that a restart has lost nothing (exemption.go), who names its
+// link's part), that a restart has lost nothing (exemption.go), who names its
 // attempts by what (residue.go), and the greatest settings in use.
 //
-// The lanes stand in the list of masters (list.go), which an attempt keeps. What
+// The links stand in the list of masters (list.go), which an attempt keeps. What
 // the marks say of the list is its generation (generation.go); change.go takes
 // a change of it from phase to phase, announce.go begins one, and replace.go
 // puts the new list in force.
 //
-// A lane is silent at once when its master cannot answer: nothing on the way
+// A link is silent at once when its master cannot answer: nothing on the way
 // of an operation dials, waits for a dial or starts a goroutine.
 //
 // A won operation carries a grant (outcome.go): the session asks it right

@@ -58,7 +58,7 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 }
 
 // M5: what was under way when the clocks of a majority jumped counts for nothing,
-// though the line that is drawn next fits to it: else B has A's lock at once.
+// though the next baseline fits to it: else B has A's lock at once.
 func TestM5UnderWayInACommonStep(t *testing.T) {
 	for after := time.Duration(0); after < 40*time.Millisecond; after += 2 * time.Millisecond {
 		inBubble(t, 3, func(c *cluster) {

@@ -112,9 +112,9 @@ func TestM4DiskOfBefore(t *testing.T) {
 // has seen them all and is cut off from them until mend is called.
 func (c *cluster) cutOff() (late *Quorum, mend func()) {
 	direct := slices.Clone(c.cfg.Masters)
-	var links []*link
+	var cables []*cable
 	for i := range c.masters {
-		links = append(links, c.throughLink(i))
+		cables = append(cables, c.throughCable(i))
 	}
 	late = c.redlockd()
 	c.cfg.Masters = direct
@@ -125,7 +125,7 @@ func (c *cluster) cutOff() (late *Quorum, mend func()) {
 	c.want(do(c.q, acquire("long", "t", time.Minute)), Won)
 	time.Sleep(1300 * time.Millisecond)
 	each := func(down bool) {
-		for _, k := range links {
+		for _, k := range cables {
 			k.cut(down)
 		}
 	}

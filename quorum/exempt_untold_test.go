@@ -12,7 +12,7 @@ func TestM4BeatIsTold(t *testing.T) {
 	for _, later := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {
 		inBubble(t, 3, func(c *cluster) {
 			direct := c.cfg.Masters
-			to := c.throughLink(0)
+			to := c.throughCable(0)
 			late := c.redlockd()
 			c.cfg.Masters = direct
 			time.Sleep(3 * time.Second)

@@ -20,7 +20,7 @@ const (
 
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
-func (l *lane) consentWait() time.Duration {
+func (l *link) consentWait() time.Duration {
 	return 2*lookEvery + 4*l.db.agreed.greatest().timeout + 10*lookPause
 }
 
@@ -28,7 +28,7 @@ func (l *lane) consentWait() time.Duration {
 // none (M4): by the beats that the other masters bear, which must have been
 // looked at long enough after it came back, or by one of our own from right
 // before it was lost. Whoever knows of a later beat has it begin a quarantine.
-func (l *lane) exemption(c *connection, s sight) exemption {
+func (l *link) exemption(c *connection, s observation) exemption {
 	if s.mark == nil || s.mark.runID == s.server.runID || !s.server.durable {
 		return notExempt
 	}
@@ -53,8 +53,8 @@ func (l *lane) exemption(c *connection, s sight) exemption {
 
 // othersAsked reports whether so many of the other masters were looked at by then
 // that every majority meets one; those with a memory, or any.
-func (l *lane) othersAsked(until time.Duration, remembering bool) bool {
-	return l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+func (l *link) othersAsked(until time.Duration, remembering bool) bool {
+	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		st := &other.standing
@@ -65,7 +65,7 @@ func (l *lane) othersAsked(until time.Duration, remembering bool) bool {
 // returned notes when the server came back, and returns until when others may
 // still tell of what it lost, and whether it had been looked at right before it
 // was lost.
-func (l *lane) returned(s sight) (until time.Duration, fresh bool) {
+func (l *link) returned(s observation) (until time.Duration, fresh bool) {
 	wait := l.consentWait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *lane) returned(s sight) (until time.Duration, fresh bool) {
 }
 
 // exemptByZero follows the mark of database 0, which is on the same disk.
-func (s *sight) exemptByZero() exemption {
+func (s *observation) exemptByZero() exemption {
 	switch {
 	case s.zero == nil || !s.zero.real:
 		return notExempt

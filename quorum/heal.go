@@ -60,7 +60,7 @@ func (a *attempt) heal(then func()) {
 	if a.op.Replace {
 		token = a.op.NewToken
 	}
-	for i, l := range a.masters.lanes {
+	for i, l := range a.masters.links {
 		if healed>>i&1 == 0 {
 			continue
 		}

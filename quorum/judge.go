@@ -3,7 +3,7 @@ package quorum
 import "fmt"
 
 // judge says what a master may do (M3, M4). It is a pure function.
-func judge(s sight, m memory, r rules) judgement {
+func judge(s observation, m memory, r rules) judgement {
 	switch mk := s.mark; {
 	case s.server.tooOld():
 		return judgement{state: Refused, reason: s.server.whyTooOld()}
@@ -50,7 +50,7 @@ func (r *rules) seated(mk *mark) bool { return r.db != 0 || r.own.server == mk.i
 // unseated judges a master whose mark is real while another server has its
 // seat, or none. Where that other one is not in use any more it may take the
 // seat, after a quarantine like one that is empty.
-func (r *rules) unseated(s sight) judgement {
+func (r *rules) unseated(s observation) judgement {
 	switch {
 	case r.own.epoch == 0:
 		return judgement{state: Quarantine, reason: whyNotBorne}
@@ -80,7 +80,7 @@ func (r *rules) otherList(mk *mark) judgement {
 
 // latest is the state of the list of masters that a new mark bears: no
 // earlier one than what is there already, or was before it was lost.
-func (r *rules) latest(s sight) generation {
+func (r *rules) latest(s observation) generation {
 	g := r.known
 	if g.less(r.bore) {
 		g = r.bore
@@ -96,14 +96,14 @@ func (r *rules) latest(s sight) generation {
 // firstUse reports whether the database has never been used on this master: one
 // that is not listed in the real mark of database 0. It needs no quarantine;
 // a listed one without a mark has lost it.
-func (r *rules) firstUse(s sight) bool {
+func (r *rules) firstUse(s observation) bool {
 	return s.zero != nil && s.zero.real && s.zero.runID == s.server.runID &&
 		s.zero.name == r.name && s.unlisted(r.db)
 }
 
 // begin makes a master's mark pending, with the whole quarantine before it;
 // without a reason why the mark is real.
-func (r *rules) begin(s sight, why string) judgement {
+func (r *rules) begin(s observation, why string) judgement {
 	fresh := &mark{real: !r.quarantine || why == "", id: newMarkID(), name: r.name, runID: s.server.runID, db: r.db,
 		generation: r.latest(s), greatest: r.greatest, seen: s.reading, why: why,
 		seats: r.seats, settings: r.settings}
@@ -124,7 +124,7 @@ func (r *rules) begin(s sight, why string) judgement {
 // restarted judges a master whose mark bears another run_id: it came back
 // with its memory, or with the memory of some earlier time. What a clock that
 // stepped meanwhile has ended is not in that memory any more.
-func (r *rules) restarted(s sight, m memory) judgement {
+func (r *rules) restarted(s observation, m memory) judgement {
 	mk := s.mark
 	fit := !m.unfit && (s.server.evicts == "" || r.allowEviction)
 	if !fit || m.stepped || !mk.real || !s.server.durable {
@@ -144,7 +144,7 @@ func (r *rules) restarted(s sight, m memory) judgement {
 }
 
 // marked judges a master that bears our mark.
-func (r *rules) marked(s sight, m memory) judgement {
+func (r *rules) marked(s observation, m memory) judgement {
 	mk := s.mark
 	if s.server.evicts != "" && !r.allowEviction {
 		return r.evicting(s)
@@ -163,7 +163,7 @@ func (r *rules) marked(s sight, m memory) judgement {
 
 // evicting keeps a master that may evict locks in quarantine, from its
 // beginning.
-func (r *rules) evicting(s sight) judgement {
+func (r *rules) evicting(s observation) judgement {
 	j := r.begin(s, whyUnfit)
 	if !s.mark.real {
 		j.write = s.mark.with(func(c *mark) { c.watched, c.seen = 0, s.reading })
@@ -175,7 +175,7 @@ func (r *rules) evicting(s sight) judgement {
 
 // pending counts the time of a quarantine, and ends it. It counts only while
 // the server has the seat: as long as it has not, another one may be in use.
-func (r *rules) pending(s sight, m memory) judgement {
+func (r *rules) pending(s observation, m memory) judgement {
 	watched := r.refreshed(s.mark, m, s).with(func(c *mark) {
 		if r.seated(c) && r.borne {
 			c.watched += s.mark.gained(s.reading)
@@ -196,7 +196,7 @@ func (r *rules) pending(s sight, m memory) judgement {
 }
 
 // voting raises what is to be raised.
-func (r *rules) voting(s sight, m memory) judgement {
+func (r *rules) voting(s observation, m memory) judgement {
 	fresh := r.refreshed(s.mark, m, s)
 	j := r.stateUnder(judgement{open: true}, fresh)
 	if m.beatDue || fresh.String() != s.raw {
@@ -209,7 +209,7 @@ func (r *rules) voting(s sight, m memory) judgement {
 // time waits for the next beat, so that marks are written once a second. A later
 // holder of a seat is written to database 0's mark together with all others
 // (spread), so it is left out there.
-func (r *rules) refreshed(mk *mark, m memory, s sight) *mark {
+func (r *rules) refreshed(mk *mark, m memory, s observation) *mark {
 	return mk.with(func(c *mark) {
 		c.greatest = max(c.greatest, m.wanted)
 		c.settings = c.settings.greatest(r.settings)

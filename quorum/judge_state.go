@@ -28,8 +28,8 @@ func (r *rules) stateUnder(j judgement, mk *mark) judgement {
 	switch {
 	case mk.joining(r.name):
 		j.state, j.reason = Quarantine, "joins the list of masters"
-	case r.settling > 0:
-		j.state, j.reason, j.left = Quarantine, whySettling, r.settling
+	case r.warmingUp > 0:
+		j.state, j.reason, j.left = Quarantine, whyWarmingUp, r.warmingUp
 	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
 		j.state, j.reason = Quarantine, whyTooMany
 	case mk.doubt > 0 && !r.silent:

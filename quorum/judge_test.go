@@ -35,111 +35,111 @@ func TestJudge(t *testing.T) {
 	none.own = seat{epoch: 2, server: vacant}
 
 	for _, c := range []struct {
-		name  string
-		sight sight
-		mem   memory
-		rules rules
-		state MasterState
-		open  bool
+		name        string
+		observation observation
+		mem         memory
+		rules       rules
+		state       MasterState
+		open        bool
 		// writes is whether the mark that is written is real, or pending.
 		writes string
 		reason string
 	}{
-		{"M6 no mark, never seen", sight{server: here}, memory{}, r, Fresh, true, "pending", "new"},
-		{"M4 no mark, but there was one", sight{server: here}, saw, r, Quarantine, true, "pending", "flushed"},
-		{"no quarantine, for tests", sight{server: here}, memory{}, noQuarantine, Voting, true, "real", ""},
-		{"our mark", sight{server: here, mark: ours}, saw, r, Voting, true, "", ""},
-		{"M4 the beat", sight{server: here, mark: ours}, memory{beatDue: true}, r, Voting, true, "real", ""},
-		{"M3 a greater hold", sight{server: here, mark: ours}, memory{wanted: time.Hour}, r, Voting, true, "real", ""},
-		{"M3 another master's mark", sight{server: here, mark: change(ours, func(m *mark) { m.name = "b" })}, saw, r,
+		{"M6 no mark, never seen", observation{server: here}, memory{}, r, Fresh, true, "pending", "new"},
+		{"M4 no mark, but there was one", observation{server: here}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"no quarantine, for tests", observation{server: here}, memory{}, noQuarantine, Voting, true, "real", ""},
+		{"our mark", observation{server: here, mark: ours}, saw, r, Voting, true, "", ""},
+		{"M4 the beat", observation{server: here, mark: ours}, memory{beatDue: true}, r, Voting, true, "real", ""},
+		{"M3 a greater hold", observation{server: here, mark: ours}, memory{wanted: time.Hour}, r, Voting, true, "real", ""},
+		{"M3 another master's mark", observation{server: here, mark: change(ours, func(m *mark) { m.name = "b" })}, saw, r,
 			Refused, false, "", `master "b"`},
 		{"M3 a copy of another master's keys",
-			sight{server: here, mark: change(ours, func(m *mark) { m.name, m.runID = "b", "else" })}, saw, r,
+			observation{server: here, mark: change(ours, func(m *mark) { m.name, m.runID = "b", "else" })}, saw, r,
 			Quarantine, true, "pending", "restarted"},
-		{"M3 another list of masters", sight{server: here, mark: change(ours, func(m *mark) { m.masters = "x" })}, saw, r,
+		{"M3 another list of masters", observation{server: here, mark: change(ours, func(m *mark) { m.masters = "x" })}, saw, r,
 			Refused, false, "", "another list"},
-		{"no mark at all", sight{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "not a mark"},
-		{"M7 a Redis that knows no PXAT", sight{server: server{runID: "run", version: "6.0.16"}, mark: ours}, saw, r,
+		{"no mark at all", observation{server: here, foreign: true, raw: "hello"}, saw, r, Refused, false, "", "not a mark"},
+		{"M7 a Redis that knows no PXAT", observation{server: server{runID: "run", version: "6.0.16"}, mark: ours}, saw, r,
 			Refused, false, "", "is Redis 6.0.16, 6.2 or newer is needed"},
-		{"M7 the oldest Redis that is served", sight{server: server{runID: "run", version: "6.2.0"}, mark: ours}, saw, r,
+		{"M7 the oldest Redis that is served", observation{server: server{runID: "run", version: "6.2.0"}, mark: ours}, saw, r,
 			Voting, true, "", ""},
-		{"M4 restarted with some memory", sight{server: server{runID: "run2"}, mark: ours}, saw, r,
+		{"M4 restarted with some memory", observation{server: server{runID: "run2"}, mark: ours}, saw, r,
 			Quarantine, true, "pending", "restarted"},
-		{"M4 restarted, durable, and nobody knows of a later beat", sight{server: durable, mark: ours}, saw, exempt,
+		{"M4 restarted, durable, and nobody knows of a later beat", observation{server: durable, mark: ours}, saw, exempt,
 			Voting, true, "real", ""},
-		{"M4 restarted, durable, and others are asked", sight{server: durable, mark: ours}, saw, wait,
+		{"M4 restarted, durable, and others are asked", observation{server: durable, mark: ours}, saw, wait,
 			Quarantine, false, "", "checking it against the other masters"},
-		{"M4 restarted, durable, but with an older beat", sight{server: durable, mark: ours}, saw, r,
+		{"M4 restarted, durable, but with an older beat", observation{server: durable, mark: ours}, saw, r,
 			Quarantine, true, "pending", "restarted"},
-		{"M4 says that it is durable, and was not", sight{server: server{runID: "run2"}, mark: ours}, saw, exempt,
+		{"M4 says that it is durable, and was not", observation{server: server{runID: "run2"}, mark: ours}, saw, exempt,
 			Quarantine, true, "pending", "restarted"},
-		{"M4 its beat went back", sight{server: here, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
+		{"M4 its beat went back", observation{server: here, mark: change(ours, func(m *mark) { m.beat = 6 })}, saw, r,
 			Quarantine, true, "pending", "flushed"},
-		{"M4 another mark, of less than was granted", sight{server: here, mark: ours}, memory{sawReal: true, id: "else", granted: time.Hour}, r,
+		{"M4 another mark, of less than was granted", observation{server: here, mark: ours}, memory{sawReal: true, id: "else", granted: time.Hour}, r,
 			Quarantine, true, "pending", "flushed"},
-		{"M9 its seat is its own since its mark is real", sight{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
-		{"M9 another server is in use", sight{server: here, mark: ours}, saw, other,
+		{"M9 its seat is its own since its mark is real", observation{server: here, mark: ours}, saw, unborne, Voting, true, "", ""},
+		{"M9 another server is in use", observation{server: here, mark: ours}, saw, other,
 			Refused, false, "", "another redlockd reaches another server"},
-		{"M9 another server may be in use", sight{server: here, mark: ours}, saw, unknown,
+		{"M9 another server may be in use", observation{server: here, mark: ours}, saw, unknown,
 			Refused, false, "", "not known yet"},
-		{"M9 another server was in use", sight{server: here, mark: ours}, saw, left,
+		{"M9 another server was in use", observation{server: here, mark: ours}, saw, left,
 			Quarantine, true, "pending", "another server voted in its place"},
-		{"M9 its seat was taken from it", sight{server: here, mark: ours}, saw, none,
+		{"M9 its seat was taken from it", observation{server: here, mark: ours}, saw, none,
 			Quarantine, true, "pending", "could not be recorded"},
 		{"M9 the wait does not count while another server is in use",
-			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			observation{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, other, Quarantine, true, "pending", "another redlockd"},
 		{"M9 nor while too few others bear its seat",
-			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			observation{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, unborne, Quarantine, true, "pending", "too few"},
-		{"V6 as many redlockd as there are residues", sight{server: here, mark: change(ours, func(m *mark) {
+		{"V6 as many redlockd as there are residues", observation{server: here, mark: change(ours, func(m *mark) {
 			m.residues = nil
 			for n := 1; n < residues; n++ {
 				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
 			}
 		})}, saw, r, Quarantine, true, "", "too many redlockd"},
-		{"V6 one of them has gone", sight{server: here, mark: change(ours, func(m *mark) {
+		{"V6 one of them has gone", observation{server: here, mark: change(ours, func(m *mark) {
 			m.residues, m.beat = nil, claimBeats+8
 			for n := 1; n < residues; n++ {
 				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), int64(7 + n/5)})
 			}
 		})}, memory{id: "id", beat: 7}, r, Voting, true, "real", ""},
-		{"M5 its clock is in doubt", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })}, saw, r,
+		{"M5 its clock is in doubt", observation{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })}, saw, r,
 			Quarantine, true, "", "together with others"},
-		{"M5 who can tell takes the doubt back", sight{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })},
+		{"M5 who can tell takes the doubt back", observation{server: here, mark: change(ours, func(m *mark) { m.doubt = time.Minute })},
 			memory{id: "id", beat: 7, clears: true}, r, Voting, true, "real", ""},
-		{"M4 a replica", sight{server: server{runID: "run", replica: true}, mark: ours}, saw, r,
+		{"M4 a replica", observation{server: server{runID: "run", replica: true}, mark: ours}, saw, r,
 			Quarantine, false, "", "replica"},
-		{"M4 promoted again", sight{server: here, mark: ours}, memory{unfit: true}, r,
+		{"M4 promoted again", observation{server: here, mark: ours}, memory{unfit: true}, r,
 			Quarantine, true, "pending", "was a replica"},
-		{"M4 may evict", sight{server: server{runID: "run", evicts: "allkeys-lru"}, mark: ours}, saw, r,
+		{"M4 may evict", observation{server: server{runID: "run", evicts: "allkeys-lru"}, mark: ours}, saw, r,
 			Quarantine, true, "pending", "may evict locks (maxmemory-policy allkeys-lru)"},
-		{"M4 the wait is not over", sight{server: here, mark: pending, reading: 1500}, saw, r,
+		{"M4 the wait is not over", observation{server: here, mark: pending, reading: 1500}, saw, r,
 			Quarantine, true, "pending", "flushed"},
 		{"M4 the wait is over",
-			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			observation{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, r, Voting, true, "real", ""},
 		{"M9 nobody remembers, and too few are in view",
-			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			observation{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, unseen, Quarantine, true, "pending", whyOutOfView},
 		{"M9 nobody remembers, and so many are in view that nobody can",
-			sight{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
+			observation{server: here, mark: change(pending, func(m *mark) { m.watched = 9500 * time.Millisecond }), reading: 1500},
 			saw, seen, Voting, true, "real", ""},
 		{"M4 a stepped clock adds a second at most",
-			sight{server: here, mark: pending, reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
-		{"M3 a database used for the first time", sight{server: here, zero: ours}, memory{}, three,
+			observation{server: here, mark: pending, reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"M3 a database used for the first time", observation{server: here, zero: ours}, memory{}, three,
 			Voting, true, "real", ""},
 		{"M3 a listed database without its mark",
-			sight{server: here, zero: change(ours, func(m *mark) { m.dbs = []int{3} })}, memory{}, three,
+			observation{server: here, zero: change(ours, func(m *mark) { m.dbs = []int{3} })}, memory{}, three,
 			Fresh, true, "pending", ""},
-		{"M3 a new database of a master in quarantine", sight{server: here, zero: pending}, memory{}, three,
+		{"M3 a new database of a master in quarantine", observation{server: here, zero: pending}, memory{}, three,
 			Fresh, true, "pending", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.sight.mark != nil {
-				c.sight.raw = c.sight.mark.String()
+			if c.observation.mark != nil {
+				c.observation.raw = c.observation.mark.String()
 			}
-			j := judge(c.sight, c.mem, c.rules)
+			j := judge(c.observation, c.mem, c.rules)
 			writes := ""
 			if j.write != nil {
 				writes = "pending"

@@ -35,7 +35,6 @@ type keyShard struct {
 // mutex.
 type keyQueue struct {
 	key     string
-	hash    uint64 // of the key
 	shard   *keyShard
 	waiting []*call
 	// running is the call under way, with those that share its outcome.
@@ -57,16 +56,16 @@ func (t *keyTable) init() {
 }
 
 // queue is that of a key, made if there is none. Needs the mutex.
-func (s *keyShard) queue(key string, hash uint64) *keyQueue {
+func (s *keyShard) queue(key string) *keyQueue {
 	k := s.queues[key]
 	if k != nil {
 		return k
 	}
 	if last := len(s.unused) - 1; last >= 0 {
 		k, s.unused = s.unused[last], s.unused[:last]
-		k.key, k.hash = key, hash
+		k.key = key
 	} else {
-		k = &keyQueue{key: key, hash: hash, shard: s}
+		k = &keyQueue{key: key, shard: s}
 	}
 	s.queues[key] = k
 	return k
@@ -110,8 +109,8 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 	c.turns.Store(1)
 	s, hash := t.shardOf(c.op.Key)
 	s.mu.Lock()
-	k := s.queue(c.op.Key, hash)
-	c.queue = k
+	k := s.queue(c.op.Key)
+	c.queue, c.shard, c.hash = k, s, hash
 	k.wakes(c)
 	switch {
 	case len(k.waiting) >= maxWaiting && !first:
@@ -143,9 +142,9 @@ func (t *keyTable) enterAll(c *call, again bool) bool {
 	// same order on all keys they share.
 	t.several.Lock()
 	for _, key := range c.op.Keys {
-		s, hash := t.shardOf(key)
+		s := t.shard(key)
 		s.mu.Lock()
-		s.queue(key, hash).add(c, false)
+		s.queue(key).add(c, false)
 		s.mu.Unlock()
 	}
 	t.several.Unlock()

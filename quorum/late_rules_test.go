@@ -75,7 +75,7 @@ func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 // V3: a look that took longer than timeout tells too little of a master's
 // clock to give an expiry by it: a read would tell more than was asked for.
 func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
-	for range 4 { // the keepers need not look at the same time
+	for range 4 { // the monitors need not look at the same time
 		inBubble(t, 3, func(c *cluster) { c.acquireBySlowLooks() })
 	}
 }

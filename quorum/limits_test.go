@@ -56,7 +56,7 @@ type flood struct {
 	n    int
 }
 
-func (f *flood) lane() *lane { return f.q.databases[0].Load().list().lanes[0] }
+func (f *flood) link() *link { return f.q.databases[0].Load().list().links[0] }
 
 // until starts operations until 100 were refused at once, which must be when
 // so many times the bounds are reached, and returns those that were not.
@@ -74,7 +74,7 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 			outs = append(outs, out)
 			fit++
 		}
-		l := f.lane()
+		l := f.link()
 		l.mu.Lock()
 		n, bytes := len(l.queue), l.bytes
 		l.mu.Unlock()
@@ -92,14 +92,14 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 // not carried out.
 func (f *flood) wantNothingLeft() {
 	f.t.Helper()
-	l := f.lane()
+	l := f.link()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) != 0 || cap(l.queue) > 2*maxBatch || l.bytes != 0 {
 		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.queue), l.bytes, cap(l.queue))
 	}
-	if len(l.owed) != 0 || l.owedBytes != 0 {
-		f.t.Errorf("%d releases of %d bytes are owed", len(l.owed), l.owedBytes)
+	if len(l.retries) != 0 || l.retryBytes != 0 {
+		f.t.Errorf("%d releases of %d bytes are owed", len(l.retries), l.retryBytes)
 	}
 	// Also the release that was refused, and what undoes the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
@@ -112,19 +112,19 @@ func (f *flood) wantNothingLeft() {
 func TestM1OwedIsBoundedInBytes(t *testing.T) {
 	cfg := DefaultConfig()
 	now := func() time.Duration { return 10 * time.Second }
-	l := newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, pulse: &pulse{}}, now, hclog.NewNullLogger(), newEvents())
+	l := newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 	token := strings.Repeat("t", 1<<20)
 	for i := range 100 {
 		l.send(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour}, now()) // there is no connection
 	}
-	if n := len(l.owed); n < 30 || n > 32 || l.owedBytes > maxOwedBytes {
-		t.Errorf("%d releases of %d bytes are kept", n, l.owedBytes)
+	if n := len(l.retries); n < 30 || n > 32 || l.retryBytes > maxRetryBytes {
+		t.Errorf("%d releases of %d bytes are kept", n, l.retryBytes)
 	}
-	for name := range l.owed {
-		l.pay(name)
+	for name := range l.retries {
+		l.takeRetry(name)
 	}
-	if l.owedBytes != 0 {
-		t.Errorf("%d bytes of nothing", l.owedBytes)
+	if l.retryBytes != 0 {
+		t.Errorf("%d bytes of nothing", l.retryBytes)
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 )
 
 // masterList are the masters that operations on one database go to, as their
-// lanes, and what an attempt needs of them. It is replaced as a whole when the
+// links, and what an attempt needs of them. It is replaced as a whole when the
 // list of masters changes (M8); an attempt ends with the list it began with.
 type masterList struct {
-	lanes []*lane
+	links []*link
 	needs
 	// name is what the marks call it, see listName.
 	name string
@@ -66,7 +66,7 @@ func (a *attempt) withoutJoining() {
 	if g == nil || g.phase == final {
 		return
 	}
-	for i, l := range a.masters.lanes {
+	for i, l := range a.masters.links {
 		if b := &a.ballots[i]; b.vote != awaited && b.vote != unasked && g.joining(l.name) {
 			*b = ballot{vote: silent, lost: b.lost || b.vote == absent}
 		}
@@ -93,15 +93,15 @@ func (m *masterList) changing() bool {
 	return g != nil && g.phase != final
 }
 
-// lane is that of a master.
-func (m *masterList) lane(name string) *lane {
-	return m.lanes[slices.IndexFunc(m.lanes, func(l *lane) bool { return l.name == name })]
+// link is that of a master.
+func (m *masterList) link(name string) *link {
+	return m.links[slices.IndexFunc(m.links, func(l *link) bool { return l.name == name })]
 }
 
-// count is how many lanes are so.
-func (m *masterList) count(which func(*lane) bool) int {
+// count is how many links are so.
+func (m *masterList) count(which func(*link) bool) int {
 	n := 0
-	for _, l := range m.lanes {
+	for _, l := range m.links {
 		l.mu.Lock()
 		if which(l) {
 			n++
@@ -113,7 +113,7 @@ func (m *masterList) count(which func(*lane) bool) int {
 
 // ready reports whether locks can be taken with so many voting masters.
 func (m *masterList) ready() bool {
-	return m.count((*lane).canVote) >= m.quorum && m.requiredVotes()
+	return m.count((*link).canVote) >= m.quorum && m.requiredVotes()
 }
 
 // requiredVotes reports whether the required master may vote, if there is one
@@ -122,7 +122,7 @@ func (m *masterList) requiredVotes() bool {
 	if m.required < 0 {
 		return true
 	}
-	l := m.lanes[m.required]
+	l := m.links[m.required]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.canVote()
@@ -135,7 +135,7 @@ func (m *masterList) firstToAsk() int {
 		return m.required
 	}
 	best, at := "", -1
-	for i, l := range m.lanes {
+	for i, l := range m.links {
 		l.mu.Lock()
 		id := cmp.Or(l.status.RunID, l.name)
 		if l.canVote() && (at < 0 || id < best) {

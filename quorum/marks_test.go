@@ -8,7 +8,7 @@ import (
 )
 
 // looksAt waits until a master has been asked for all that a look asks for, so
-// that what a keeper writes for it is on its way. last begins the last line.
+// that what a monitor writes for it is on its way. last begins the last line.
 func (f *fakeMaster) looksAt(last string) {
 	for n := len(f.commands(0)); ; time.Sleep(time.Millisecond) {
 		lines := f.commands(n)
@@ -129,7 +129,7 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 // list it.
 func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		link := c.throughLink(0)
+		cable := c.throughCable(0)
 		q := c.redlockd()
 		time.Sleep(3 * time.Second)
 		open(q, 3)
@@ -137,12 +137,12 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 		k.DB = 3
 		c.want(do(q, k), Won)
 		time.Sleep(3 * time.Second)
-		link.cut(true)
+		cable.cut(true)
 		time.Sleep(time.Second)
 		c.masters[0].FlushAll()
 		time.Sleep(3 * time.Second)
 		c.votesAgain(0) // of database 0, by the other one
-		link.cut(false)
+		cable.cut(false)
 		time.Sleep(4 * time.Second)
 		if s := q.databases[3].Load().status()[0]; s.State == Voting {
 			t.Errorf("it votes in a database that was lost: %+v", s)

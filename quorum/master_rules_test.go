@@ -119,7 +119,7 @@ func TestM3Fence(t *testing.T) {
 		f := c.masters[0]
 		f.freeze()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
-		time.Sleep(8 * time.Second) // the keeper gives the connection up
+		time.Sleep(8 * time.Second) // the monitor gives the connection up
 		before := len(f.commands(0))
 		f.thaw()
 		time.Sleep(3 * time.Second)
@@ -483,7 +483,7 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		d := c.q.databases[0].Load()
-		l := d.list().lanes[0]
+		l := d.list().links[0]
 		synctest.Wait()
 		if d.raised.Load() == 0 {
 			t.Error("the marks were not seen to bear the hold")

@@ -42,7 +42,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 	defer s.mu.Unlock()
 	k := o.attempt.call.queue
 	if k == nil || k.key != o.name.key {
-		k = s.queue(o.name.key, hash)
+		k = s.queue(o.name.key)
 	}
 	o.queue = k
 	_, others = s.live[t.hash(hash, o.name.token)]
@@ -85,7 +85,7 @@ func (k *keyQueue) forget(a *attempt) {
 
 // taken reports whether an open attempt, or a lock that may live, has an expiry on a
 // master.
-func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) bool {
+func (t *keyTable) taken(a *attempt, n lockName, master *link, expiry int64) bool {
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ func (t *keyTable) taken(a *attempt, n lockName, master *lane, expiry int64) boo
 // expiryOf is the expiry of one lock on a master. The attempts on one key are
 // made one after the other, so it is not written any more when it is asked for
 // by the next.
-func (a *attempt) expiryOf(n lockName, master *lane) int64 {
-	i := slices.Index(a.masters.lanes, master)
+func (a *attempt) expiryOf(n lockName, master *link) int64 {
+	i := slices.Index(a.masters.links, master)
 	if i < 0 {
 		return 0 // on an earlier list (M8)
 	}
@@ -124,9 +124,9 @@ func (a *attempt) expiryOf(n lockName, master *lane) int64 {
 	return 0
 }
 
-// settled notes that a part of what keeps the attempt open is over: the
+// partDone notes that a part of what keeps the attempt open is over: the
 // client, or a master. Needs mu, and returns whether it was the last.
-func (a *attempt) settled() bool {
+func (a *attempt) partDone() bool {
 	a.pending--
 	return a.pending == 0
 }
@@ -134,7 +134,7 @@ func (a *attempt) settled() bool {
 // told is called when the client knows, or never will, and once only.
 func (a *attempt) told() {
 	a.mu.Lock()
-	last := !a.wasTold && a.settled()
+	last := !a.wasTold && a.partDone()
 	a.wasTold = true
 	a.mu.Unlock()
 	if last {

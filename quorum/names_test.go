@@ -106,7 +106,7 @@ func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 // V6: a rollback is for the mark that it was made under.
 func TestV6RollbackForAnotherMark(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		l := c.q.databases[0].Load().list().lanes[0]
+		l := c.q.databases[0].Load().list().links[0]
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for mark, want := range map[string]int{l.under.id: 1, "another": 0} {
@@ -123,13 +123,13 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 // V6: the rollback of what turns out refused is dropped.
 func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	inBubble(t, 1, func(c *cluster) {
-		l := c.q.databases[0].Load().list().lanes[0]
+		l := c.q.databases[0].Load().list().links[0]
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 33})
 		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 65})
 		l.mu.Unlock()
-		l.spare(owedKey{"k", "t", 33})
+		l.spare(retryKey{"k", "t", 33})
 		l.mu.Lock()
 		n := lockName{"k", "t"}
 		if len(l.queue) != 1 || l.undoes(n, 33) || !l.undoes(n, 65) {
@@ -149,7 +149,7 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 		for round := range 40 {
 			key := fmt.Sprint("k", round)
 			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
-			o.Told()
+			o.Told(o.Clock())
 			time.Sleep(2 * time.Second)
 			// It ends when the first one does, by a few milliseconds.
 			for _, f := range c.masters {
@@ -179,8 +179,8 @@ func TestV7ClosedTwice(t *testing.T) {
 	d.keys.open(a)
 	d.keys.close(a)
 	d.keys.close(a)
-	s, hash := d.keys.shardOf("k")
-	if s.queue("k", hash) == s.queue("another", hash) {
+	s := d.keys.shard("k")
+	if s.queue("k") == s.queue("another") {
 		t.Error("two keys have one queue")
 	}
 }

@@ -56,7 +56,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 func (a *attempt) withoutRequired() error {
 	at := a.masters.required
 	text := a.why([]int{at})
-	if wait := a.masters.lanes[at].describe().Wait; wait > 0 {
+	if wait := a.masters.links[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return undecided(noQuorumRequired, text)
@@ -107,7 +107,7 @@ func (d *database) lacking(vote bool, q int) error {
 	if len(parts) == 0 {
 		parts = append(parts, "the others are being looked at")
 	}
-	text := fmt.Sprintf(noQuorumFew, n, len(d.list().lanes), can, strings.Join(parts, ", "))
+	text := fmt.Sprintf(noQuorumFew, n, len(d.list().links), can, strings.Join(parts, ", "))
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
@@ -123,7 +123,7 @@ func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).
 func (a *attempt) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		l := a.masters.lanes[i]
+		l := a.masters.links[i]
 		said := string(l.describe().State)
 		if said == string(Voting) {
 			a.mu.Lock()
@@ -140,7 +140,7 @@ func (a *attempt) why(masters []int) string {
 // that began then: the others were enough to tell that there is no quorum, it
 // refused what it was told (V14), too much waits for it (M1), its mark or its
 // clock did not fit (M3, M5), or it is slow.
-func (l *lane) unheard(b *ballot, since time.Duration) string {
+func (l *link) unheard(b *ballot, since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

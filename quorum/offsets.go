@@ -94,8 +94,8 @@ func (o *offsets) extremes() {
 	}
 }
 
-// redraw forgets all but one offset: the line is drawn anew.
-func (o *offsets) redraw(n offset) {
+// rebase forgets all but one offset: a new baseline begins.
+func (o *offsets) rebase(n offset) {
 	o.entries = append(o.entries[:0], n)
 	o.extremes()
 }

@@ -215,11 +215,11 @@ func (o *Outcome) Undo() {
 	o.withdraw()
 }
 
-// Told ends what an outcome keeps to be undone: the reply has been written.
-// Whoever calls neither Told nor Undo leaves memory behind.
-func (o *Outcome) Told() {
+// Told ends what an outcome keeps to be undone: the reply has been written, at a time
+// of Clock. Whoever calls neither Told nor Undo leaves memory behind.
+func (o *Outcome) Told(at time.Duration) {
 	if o.grant != nil {
-		o.grant.told()
+		o.grant.told(at)
 	}
 }
 

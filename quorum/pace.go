@@ -2,13 +2,13 @@ package quorum
 
 import "time"
 
-// pace is when a lane's next batch goes out. As a rule that is as soon as the
+// pace is when a link's next batch goes out. As a rule that is as soon as the
 // one before is answered. But where many are at work and batches take much
 // longer than they could, processor time is what is short, here or on the
 // master: then nothing is won by sending early, and a larger batch costs both
 // less. So it waits, a little, until half of those have come who were at work.
 // By that a cycle costs all together a tenth less (docs/performance.md). Its
-// fields need the lane's mutex.
+// fields need the link's mutex.
 type pace struct {
 	// target is how many tasks the next batch waits for; 0 is for none.
 	target int

@@ -38,7 +38,7 @@ func (c *agreement) raiseLeast(list *masterList, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, n := c.now()-lookAge-c.greatestHold-slack-c.greatest().timeout, 0
-	for _, l := range list.lanes {
+	for _, l := range list.links {
 		if at, bears := c.bearing[l.name]; bears && at <= since {
 			n++
 		}

@@ -91,7 +91,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 	c.use(settings{})
 	list := &masterList{needs: needs{quorum: 3}}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		list.lanes = append(list.lanes, &lane{name: name})
+		list.links = append(list.links, &link{name: name})
 	}
 	saw := func(name string, padding time.Duration) {
 		m := &mark{name: name}

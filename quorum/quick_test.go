@@ -152,7 +152,7 @@ func quickQuorum(tb testing.TB, masters int) *Quorum {
 	for { // the marks learn of the hold, and the masters' clocks get known
 		o := do(q, acquire("warm", "t", 10*time.Second))
 		if o.Verdict == Won {
-			o.Told()
+			o.Told(o.Clock())
 			return q
 		}
 		if ctx.Err() != nil {
@@ -187,7 +187,7 @@ func (c *cycler) cycle(tb testing.TB) {
 		if err := o.Confirm(o.Clock()); err != nil {
 			tb.Error(err)
 		}
-		o.Told()
+		o.Told(o.Clock())
 	}
 }
 

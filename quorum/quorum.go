@@ -17,12 +17,12 @@ type Quorum struct {
 	now    clock
 	events *events
 
-	ctx     context.Context
-	stop    context.CancelFunc
-	keepers sync.WaitGroup
-	pulse   pulse
+	ctx      context.Context
+	stop     context.CancelFunc
+	monitors sync.WaitGroup
+	stalls   stallDetector
 	// underWay are the calls that were not told their outcome yet.
-	underWay  gate
+	underWay  inFlight
 	deadlines deadlines
 	// agreed is what the marks of all masters say together (M9); name is what
 	// this redlockd calls itself in them.
@@ -54,10 +54,10 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
 	q.deadlines.now = now
-	q.keepers.Go(func() { q.pulse.beat(q.ctx, q.now) })
+	q.monitors.Go(func() { q.stalls.beat(q.ctx, q.now) })
 	q.database(0)
 	if !cfg.Masters[0].Embedded {
-		q.keepers.Go(func() { q.change.follow(q.ctx) })
+		q.monitors.Go(func() { q.change.follow(q.ctx) })
 	}
 	return q, nil
 }
@@ -74,9 +74,9 @@ func (q *Quorum) database(number int) *database {
 	}
 	d := newDatabase(q.ctx, q, number)
 	q.databases[number].Store(d)
-	// Only now: a keeper looks at all lanes of database 0.
-	for _, l := range d.list().lanes {
-		q.keepers.Go(l.keep)
+	// Only now: a monitor looks at all links of database 0.
+	for _, l := range d.list().links {
+		q.monitors.Go(l.monitor)
 	}
 	return d
 }
@@ -193,7 +193,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 	q.mu.Lock()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
-			for _, l := range d.list().lanes {
+			for _, l := range d.list().links {
 				l.end()
 			}
 		}
@@ -201,7 +201,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 	q.change.retire()
 	q.stop()
 	q.mu.Unlock()
-	q.keepers.Wait()
+	q.monitors.Wait()
 	return err
 }
 
@@ -212,7 +212,7 @@ func (q *Quorum) flush(ctx context.Context) error {
 		if d == nil {
 			continue
 		}
-		for _, l := range d.list().lanes {
+		for _, l := range d.list().links {
 			select {
 			case <-l.barrier():
 			case <-ctx.Done():

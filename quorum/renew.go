@@ -47,8 +47,6 @@ func (g *grant) left() time.Duration {
 
 func (g *grant) confirm(at time.Duration) error {
 	if g.confirmed = at; at <= g.limit() {
-		// Before the client can know, so that what it asks for next finds it; on
-		// Redis its TTL began before that, too.
 		g.noteTerms()
 		return nil
 	}
@@ -78,24 +76,27 @@ func (g *grant) undo() {
 	}
 }
 
-// noteTerms notes until when the client may count on what it is told now.
+// noteTerms notes until when the client may count on what it is going to be told, at
+// the latest: before it can know, so that what it asks for next finds it.
 func (g *grant) noteTerms() {
-	g.attempt.noteTerms(g.confirmed)
+	limit := g.limit()
+	g.attempt.noteTerms(limit)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, o := range g.renewals {
-		o.grant.attempt.noteTerms(g.confirmed)
+		o.grant.attempt.noteTerms(limit)
 	}
 }
 
 // told ends what is kept to be undone.
-func (g *grant) told() {
+func (g *grant) told(at time.Duration) {
+	g.attempt.toldTerms(at)
 	g.attempt.told()
 	g.mu.Lock()
 	renewals := g.renewals
 	g.mu.Unlock()
 	for _, o := range renewals {
-		o.Told()
+		o.Told(at)
 	}
 }
 

@@ -60,7 +60,7 @@ func (q *Quorum) redial(masters []Master) {
 		if d == nil {
 			continue
 		}
-		for _, l := range d.list().lanes {
+		for _, l := range d.list().links {
 			at := slices.IndexFunc(masters, func(m Master) bool { return m.Name == l.name })
 			if at >= 0 {
 				l.reconfigure(masters[at])
@@ -71,7 +71,7 @@ func (q *Quorum) redial(masters []Master) {
 
 // reconfigure makes the next connection go to where m says, and ends the
 // present one if that is somewhere else.
-func (l *lane) reconfigure(m Master) {
+func (l *link) reconfigure(m Master) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
@@ -83,7 +83,7 @@ func (l *lane) reconfigure(m Master) {
 }
 
 // hangUp closes the connections. Needs mu.
-func (l *lane) hangUp() {
+func (l *link) hangUp() {
 	for _, c := range []*connection{l.greeting, l.conn} {
 		if c != nil {
 			c.close()
@@ -99,7 +99,7 @@ func (q *Quorum) replace(masters []Master, g generation) {
 	if q.ctx.Err() != nil {
 		return
 	}
-	var leaving []*lane
+	var leaving []*link
 	zero := q.databases[0].Load()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
@@ -112,25 +112,25 @@ func (q *Quorum) replace(masters []Master, g generation) {
 }
 
 // replace makes a list of masters the one in force, in a state that counts for
-// it, and returns the lanes that are not on it.
-func (d *database) replace(q *Quorum, masters []Master, zero *database, g generation) (leaving []*lane) {
+// it, and returns the links that are not on it.
+func (d *database) replace(q *Quorum, masters []Master, zero *database, g generation) (leaving []*link) {
 	before := d.list()
 	list := &masterList{needs: needsOf(masters), name: listName(masters)}
-	var joining []*lane
+	var joining []*link
 	for i := range masters {
-		at := slices.IndexFunc(before.lanes, func(l *lane) bool { return l.name == masters[i].Name })
+		at := slices.IndexFunc(before.links, func(l *link) bool { return l.name == masters[i].Name })
 		if at >= 0 {
-			list.lanes = append(list.lanes, before.lanes[at])
+			list.links = append(list.links, before.links[at])
 			continue
 		}
 		l := newLane(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
 		if d != zero {
-			l.zero = zero.list().lane(l.name)
+			l.zero = zero.list().link(l.name)
 		}
-		list.lanes, joining = append(list.lanes, l), append(joining, l)
+		list.links, joining = append(list.links, l), append(joining, l)
 	}
-	for _, l := range before.lanes {
-		if !slices.Contains(list.lanes, l) {
+	for _, l := range before.links {
+		if !slices.Contains(list.links, l) {
 			leaving = append(leaving, l)
 		}
 	}
@@ -138,13 +138,13 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {
-		q.keepers.Go(l.keep)
+		q.monitors.Go(l.monitor)
 	}
 	return leaving
 }
 
 // replaced notes that the list asked for is in force.
-func (c *change) replaced(masters []Master, g generation, leaving []*lane) {
+func (c *change) replaced(masters []Master, g generation, leaving []*link) {
 	c.mu.Lock()
 	if listName(c.wanted) == listName(masters) {
 		c.wanted = nil
@@ -154,7 +154,7 @@ func (c *change) replaced(masters []Master, g generation, leaving []*lane) {
 	c.reach(g)
 }
 
-// retire ends the lanes to masters that are on no list any more.
+// retire ends the links to masters that are on no list any more.
 func (c *change) retire() {
 	c.mu.Lock()
 	leaving := c.leaving

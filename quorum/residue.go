@@ -96,8 +96,8 @@ func (m *mark) claim(redlockd string) {
 }
 
 // residue returns by what this redlockd names its attempts on the master at a
-// time; false while it has no claim that it can trust. Needs the lane's mu.
-func (l *lane) residue(now time.Duration) (int64, bool) {
+// time; false while it has no claim that it can trust. Needs the link's mu.
+func (l *link) residue(now time.Duration) (int64, bool) {
 	if l.embedded {
 		return 1, true
 	}

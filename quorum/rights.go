@@ -37,9 +37,9 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 
 // tellRights warns of what the master does not let redlockd do, once for each
 // set of rights: much of it would show nowhere but in what no lock gets any
-// more. docs/acl.md has what each is for. Called by the keeper only, at a new
+// more. docs/acl.md has what each is for. Called by the monitor only, at a new
 // connection.
-func (l *lane) tellRights(c *connection) error {
+func (l *link) tellRights(c *connection) error {
 	names, commands := probes(c)
 	var lacking []string
 	for i, r := range l.asks(c, commands...) {

@@ -27,14 +27,14 @@ func (a *attempt) late(i int, b ballot) {
 
 // spareAt drops the rollback of what a master turns out to have refused.
 func (a *attempt) spareAt(i int) {
-	t, l := &a.tasks[i], a.masters.lanes[i]
+	t, l := &a.tasks[i], a.masters.links[i]
 	if a.op.Kind != transact {
-		l.spare(owedKey{t.key, t.token, t.expiry})
+		l.spare(retryKey{t.key, t.token, t.expiry})
 		return
 	}
 	for k := range a.op.steps {
 		if s := &a.op.steps[k]; s.creates() {
-			l.spare(owedKey{s.key, s.change.Token, t.expiries[k]})
+			l.spare(retryKey{s.key, s.change.Token, t.expiries[k]})
 		}
 	}
 }
@@ -42,10 +42,10 @@ func (a *attempt) spareAt(i int) {
 // countLate notes a vote that the verdict did not need. Needs mu.
 func (a *attempt) countLate(i int) {
 	if a.ballots[i].vote == silent {
-		a.masters.lanes[i].traffic().votes.silent.Add(1)
+		a.masters.links[i].traffic().votes.silent.Add(1)
 		return
 	}
-	a.masters.lanes[i].traffic().votes.spare.Add(1)
+	a.masters.links[i].traffic().votes.spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the
@@ -62,7 +62,7 @@ func (a *attempt) rollback(which func(vote) bool) {
 	at &^= a.undone
 	a.undone |= at
 	a.mu.Unlock()
-	for i := range a.masters.lanes {
+	for i := range a.masters.links {
 		if at>>i&1 != 0 {
 			a.rollbackAt(i)
 		}
@@ -100,7 +100,7 @@ func (a *attempt) rollbackAt(i int) {
 func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
 	cfg := &a.call.q.cfg
 	a.call.q.events.rollbacks.Add(1)
-	a.masters.lanes[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
+	a.masters.links[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
 		mark:  a.tasks[i].mark,
 		until: a.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
 }

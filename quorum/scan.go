@@ -42,7 +42,7 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	d := q.database(db)
 	masters := d.list() // one list for the whole step, which M8 may change
 	at := place(cursor)
-	if !at.valid(len(masters.lanes)) {
+	if !at.valid(len(masters.links)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
 	if err := d.lacking(false, masters.quorum); err != nil {
@@ -104,7 +104,7 @@ func (m *masterList) look(ctx context.Context, at place, count int) ([]string, p
 			cursor = at.cursor()
 		}
 		page := &page{cursor: cursor, count: count}
-		_, ok := m.lanes[i].hear(ctx, &task{kind: list, page: page})
+		_, ok := m.links[i].hear(ctx, &task{kind: list, page: page})
 		if ok && page.next>>(64-placeBits) == 0 {
 			if page.next != 0 {
 				return page.keys, newPlace(i, seen, page.next), nil
@@ -118,7 +118,7 @@ func (m *masterList) look(ctx context.Context, at place, count int) ([]string, p
 
 // after is the place behind the end of a master's keys.
 func (m *masterList) after(seen uint64) place {
-	enough := bits.OnesCount64(seen) > len(m.lanes)-m.quorum
+	enough := bits.OnesCount64(seen) > len(m.links)-m.quorum
 	if enough && (m.required < 0 || seen>>m.required&1 == 1) {
 		return 0
 	}
@@ -129,7 +129,7 @@ func (m *masterList) after(seen uint64) place {
 // locks tells nothing by what it lacks (M4).
 func (m *masterList) toLookAt(not uint64, first int) int {
 	best := -1
-	for i, l := range m.lanes {
+	for i, l := range m.links {
 		l.mu.Lock()
 		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
 		l.mu.Unlock()
@@ -186,7 +186,7 @@ type page struct {
 
 // hear asks a master for something beside the votes, and is false where it
 // does not tell in time or the answer does not count (M3).
-func (l *lane) hear(ctx context.Context, t *task) (ballot, bool) {
+func (l *link) hear(ctx context.Context, t *task) (ballot, bool) {
 	heard := make(chan ballot, 1)
 	t.heard = func(b ballot) { heard <- b }
 	if !l.send(t, l.now()) {

@@ -9,13 +9,13 @@ import (
 // seat before another one may take it. Whoever uses it alone from now on raises
 // its beat when that was seen unchanged for a second, has it told in another mark
 // at the next look but one, and that mark is looked at once a second.
-func (l *lane) quietTime() time.Duration {
+func (l *link) quietTime() time.Duration {
 	return 5*lookEvery + 4*l.db.agreed.greatest().timeout
 }
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
 // or the one that has it is not in use any more.
-func (l *lane) takeSeat(s sight) {
+func (l *link) takeSeat(s observation) {
 	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || s.mark.runID != s.server.runID {
 		return
 	}
@@ -30,19 +30,19 @@ func (l *lane) takeSeat(s sight) {
 }
 
 // changeSeat makes a server the holder of the seat and has all marks told.
-func (l *lane) changeSeat(own seat, server string) {
+func (l *link) changeSeat(own seat, server string) {
 	if !l.db.agreed.take(l.hash, own, server) {
 		return
 	}
-	for _, other := range l.db.change.lanes() {
-		other.wakeKeeper()
+	for _, other := range l.db.change.links() {
+		other.wakeMonitor()
 	}
 }
 
 // replaced follows a new mark of this server in the place of the one that was
 // seen. If that one had the seat it has ended by this, so that nobody can use it
 // any more, and the seat is the new one's at once.
-func (l *lane) replaced(s sight, m memory, written *mark) {
+func (l *link) replaced(s observation, m memory, written *mark) {
 	if l.db.number != 0 {
 		return
 	}
@@ -58,7 +58,7 @@ func (l *lane) replaced(s sight, m memory, written *mark) {
 
 // vacate takes the seat from a server that has forgotten locks, and whose mark
 // cannot be written to say so: the other marks say it (M9).
-func (l *lane) vacate(s sight, wanted *mark) {
+func (l *link) vacate(s observation, wanted *mark) {
 	if l.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
 		return
 	}
@@ -70,13 +70,13 @@ func (l *lane) vacate(s sight, wanted *mark) {
 // quiet reports whether the server that has the seat, if any, is not in use any
 // more as far as the marks of the others tell, which must have been looked at
 // for so long.
-func (l *lane) quiet(own seat, unheard time.Duration) bool {
+func (l *link) quiet(own seat, unheard time.Duration) bool {
 	wait := l.quietTime()
 	if own.epoch == 0 || own.server == vacant {
 		wait = 0
 	}
 	now := l.now()
-	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		s := &other.standing
@@ -86,9 +86,9 @@ func (l *lane) quiet(own seat, unheard time.Duration) bool {
 
 // inView reports whether so many of the other masters are being looked at that
 // every majority with this one meets one of them.
-func (l *lane) inView() bool {
+func (l *link) inView() bool {
 	now := l.now()
-	return l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		return other.standing.last != 0 && now-other.standing.last <= 2*lookEvery
@@ -96,18 +96,18 @@ func (l *lane) inView() bool {
 }
 
 // heardOther reports whether a beat that was noted at a time is of another server
-// than the one that the lane is connected to: that of one that was restarted may
+// than the one that the link is connected to: that of one that was restarted may
 // be told of for a second or two. Needs mu.
-func (l *lane) heardOther(at time.Duration) bool {
+func (l *link) heardOther(at time.Duration) bool {
 	return l.standing.first != 0 && at > l.standing.first+2*lookEvery
 }
 
 // bornes reports whether so many other marks bear the seat of this master.
-func (l *lane) bornes(own seat) bool {
+func (l *link) bornes(own seat) bool {
 	if l.standing.borne.same(own) {
 		return true
 	}
-	borne := l.db.change.heldByMarks(l.hash, func(other *lane) bool {
+	borne := l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		return other.standing.bears[l.hash].same(own)
@@ -121,15 +121,15 @@ func (l *lane) bornes(own seat) bool {
 // heldByMarks reports whether so many of the other masters are as which says
 // that every majority with this one meets one of them, by each list of masters
 // that counts.
-func (c *change) heldByMarks(name string, which func(*lane) bool) bool {
-	state, lanes := c.known(), c.lanes()
+func (c *change) heldByMarks(name string, which func(*link) bool) bool {
+	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
 		on := hashes(list)
 		others, n := len(on), 0
 		if slices.Contains(on, name) {
 			others--
 		}
-		for _, l := range lanes {
+		for _, l := range links {
 			if l.hash != name && slices.Contains(on, l.hash) && !state.joining(l.name) && which(l) {
 				n++
 			}
@@ -158,7 +158,7 @@ func (c *change) lists(state generation) []string {
 
 // spread writes later holders of seats to the marks of all databases of the
 // master at once.
-func (l *lane) spread(c *connection, s sight) (sight, error) {
+func (l *link) spread(c *connection, s observation) (observation, error) {
 	all := l.seats()
 	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || !s.mark.seats.behind(all) {
 		return s, nil
@@ -175,7 +175,7 @@ func (l *lane) spread(c *connection, s sight) (sight, error) {
 }
 
 // seats are those of the masters on the lists that count.
-func (l *lane) seats() seats {
+func (l *link) seats() seats {
 	lists := l.db.change.lists(l.db.change.known())
 	return l.db.agreed.all(func(name string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })

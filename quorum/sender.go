@@ -10,7 +10,7 @@ import (
 
 // serve sends batches over c until it is over, one at a time: what gathers
 // meanwhile goes out in the next one (M2).
-func (l *lane) serve(c *connection) {
+func (l *link) serve(c *connection) {
 	b := &batch{}
 	for l.next(c, b) {
 		for _, t := range b.unsent {
@@ -26,7 +26,7 @@ func (l *lane) serve(c *connection) {
 
 // next waits for work and takes a batch of it, or returns false when c is
 // over.
-func (l *lane) next(c *connection, b *batch) bool {
+func (l *link) next(c *connection, b *batch) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gather(c)
@@ -34,7 +34,7 @@ func (l *lane) next(c *connection, b *batch) bool {
 		return false
 	}
 	if l.due {
-		l.payBack()
+		l.flushRetries()
 	}
 	l.take(b)
 	if len(b.tasks) > 0 {
@@ -45,9 +45,9 @@ func (l *lane) next(c *connection, b *batch) bool {
 
 // take moves tasks from the queue into a batch, without those that nobody
 // awaits any more. Needs mu.
-func (l *lane) take(b *batch) {
+func (l *link) take(b *batch) {
 	b.clear()
-	b.under, b.settled, b.sent = l.under, l.settled, l.now()
+	b.under, b.warm, b.sent = l.under, l.warm, l.now()
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
@@ -60,7 +60,7 @@ func (l *lane) take(b *batch) {
 			b.unsent = append(b.unsent, t)
 			continue
 		}
-		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustArrive() {
+		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustDeliver() {
 			l.hurry(t, b.sent)
 			b.tasks = append(b.tasks, t)
 		}
@@ -76,7 +76,7 @@ func (l *lane) take(b *batch) {
 
 // hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
-func (l *lane) hurry(t *task, now time.Duration) {
+func (l *link) hurry(t *task, now time.Duration) {
 	if !l.fenceless || t.rollback || t.kind != Release {
 		return
 	}
@@ -86,12 +86,12 @@ func (l *lane) hurry(t *task, now time.Duration) {
 }
 
 // answered hands out the votes of a batch, if it counts.
-func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) {
+func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) {
 	over := results[len(results)-1].Error()
 	l.mu.Lock()
 	received := l.now()
 	if l.conn == c {
-		l.due = l.due || len(l.owed) > 0 && l.frozenAt(received)
+		l.due = l.due || len(l.retries) > 0 && l.frozenAt(received)
 		l.busy = false
 		l.pace.answered(len(b.tasks), len(l.queue), received-b.sent, received)
 	}
@@ -99,7 +99,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		l.traffic().batches.add(received - b.sent)
 	}
 	counts := l.counts(c, b, results, received)
-	quarantined := b.under != nil && !(b.under.real && b.settled && l.votes())
+	quarantined := b.under != nil && !(b.under.real && b.warm && l.votes())
 	joining := b.under != nil && l.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	bundles := !c.singly
@@ -108,7 +108,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	for i, t := range b.tasks {
 		outcomes[i] = outcomeOf(t, answers[i], quarantined)
 		c.learn(t, outcomes[i])
-		failed = failed || !outcomes[i].done && t.mustArrive()
+		failed = failed || !outcomes[i].done && t.mustDeliver()
 		if outcomes[i].code != "" && !outcomes[i].done {
 			l.fault, l.faulted = outcomes[i].code, received
 		}
@@ -147,7 +147,7 @@ func (l *lane) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
 // M5). Needs mu.
-func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
+func (l *link) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return false
@@ -158,8 +158,8 @@ func (l *lane) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 
 // sameMark reports whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
-// anything else is the keeper's to judge. Needs mu.
-func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
+// anything else is the monitor's to judge. Needs mu.
+func (l *link) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	list := l.db.list().name
 	if err == nil && raw == l.raw && l.under != nil {
@@ -175,14 +175,14 @@ func (l *lane) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 		return b.under.same(m)
 	}
 	l.open = false
-	l.wakeKeeper()
+	l.wakeMonitor()
 	return false
 }
 
 // countsFor reports whether the master's vote counts for a list that may not be in
 // force any more: that of an attempt that began before it was replaced (M8).
 // Needs mu.
-func (l *lane) countsFor(list *masterList) bool {
+func (l *link) countsFor(list *masterList) bool {
 	if list == l.db.list() || l.under == nil {
 		return true
 	}
@@ -192,7 +192,7 @@ func (l *lane) countsFor(list *masterList) bool {
 
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
-func (l *lane) learn(m *mark, raw string, sent time.Duration) {
+func (l *link) learn(m *mark, raw string, sent time.Duration) {
 	if int64(m.greatest) < l.db.raised.Load() {
 		// Not all bear that any more: a mark was lost (M3).
 		l.db.raised.Store(0)
@@ -221,7 +221,7 @@ func broken(err error) bool {
 
 // drop ends the use of c: whatever waits is silent, and what must arrive is
 // kept for the next connection.
-func (l *lane) drop(c *connection, cause error) {
+func (l *link) drop(c *connection, cause error) {
 	l.mu.Lock()
 	if l.conn != c {
 		l.mu.Unlock()
@@ -230,8 +230,8 @@ func (l *lane) drop(c *connection, cause error) {
 	lost := l.queue
 	for _, t := range lost {
 		l.undone(t)
-		if t.mustArrive() {
-			l.owe(t)
+		if t.mustDeliver() {
+			l.addRetry(t)
 		}
 	}
 	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0

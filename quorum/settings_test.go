@@ -137,29 +137,43 @@ func TestV10DifferentTimeouts(t *testing.T) {
 	}
 }
 
-// M3: what a redlockd that knows nothing of before says of its max_ttl counts for one
-// with a shorter one, also when the first has gone and no master remembers.
-func TestM3ShorterMaxTTLAfterALongerOneThatKnewNothing(t *testing.T) {
+// M3: what the marks said of a longer max_ttl counts for a redlockd with a shorter one
+// that has seen them, but not the hold that was granted last, when all masters have
+// forgotten.
+func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		short := c.cfg
-		short.MaxTTL = 5 * time.Second
-		c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
-		c.stop(c.q)
+		long := c.q
+		c.cfg.MaxTTL = 5 * time.Second
+		short := c.redlockd()
+		time.Sleep(10 * time.Second)
+		justLooked(short)
+		c.want(do(long, acquire("k", "t", time.Hour)), Won)
+		c.stop(long)
+		c.q = short
 		for _, f := range c.masters {
 			f.kill()
 			f.startEmpty()
 		}
-		first := c.redlockd()
-		time.Sleep(10 * time.Second)
-		c.cfg = short
-		c.q = c.redlockd()
-		time.Sleep(5 * time.Second)
-		c.stop(first)
-		for range 50 {
-			time.Sleep(5 * time.Second)
+		if greatest := short.agreed.everGranted(); greatest > floorHold {
+			t.Fatalf("it has seen a hold of %v", greatest)
+		}
+		for range 15 {
+			time.Sleep(time.Minute)
 			if o := do(c.q, acquire("k", "u", time.Second)); o.Verdict == Won {
 				t.Fatal("a second holder")
 			}
 		}
 	})
+}
+
+// justLooked waits until a redlockd has looked at all its masters a moment ago.
+func justLooked(q *Quorum) {
+	for _, l := range q.databases[0].Load().list().links {
+		for looked := false; !looked; {
+			time.Sleep(time.Millisecond)
+			l.mu.Lock()
+			looked = l.now()-l.markSent < lookEvery/4
+			l.mu.Unlock()
+		}
+	}
 }

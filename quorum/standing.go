@@ -2,10 +2,10 @@ package quorum
 
 import "time"
 
-// standing is what a lane knows of its master's seat (M9). It is the keeper's;
-// what others read needs the lane's mutex.
+// standing is what a link knows of its master's seat (M9). It is the monitor's;
+// what others read needs the link's mutex.
 type standing struct {
-	// server is the id of the mark in database 0 of the server that the lane is
+	// server is the id of the mark in database 0 of the server that the link is
 	// connected to.
 	server string
 	// doubt is whether its clock is in doubt (M5).
@@ -30,15 +30,15 @@ type standing struct {
 	remembers bool
 }
 
-// holdsSeat reports whether the server that the lane is connected to has the seat
+// holdsSeat reports whether the server that the link is connected to has the seat
 // of this master. Needs mu.
-func (l *lane) holdsSeat() bool {
+func (l *link) holdsSeat() bool {
 	return l.standing.server != "" && (*l.db.agreed.holders.Load())[l.hash] == l.standing.server
 }
 
 // grants reports whether the master may be asked to create locks now: it votes,
 // and its clock is not in doubt (M5). Needs mu.
-func (l *lane) grants() bool {
+func (l *link) grants() bool {
 	if !l.votes() || l.standing.doubt {
 		return false
 	}
@@ -52,27 +52,27 @@ func (l *lane) grants() bool {
 
 // superseded reports whether another server has the seat of one that has voted.
 // Needs mu.
-func (l *lane) superseded() bool {
+func (l *link) superseded() bool {
 	holder := (*l.db.agreed.holders.Load())[l.hash]
 	return l.under != nil && l.under.real && holder != "" && holder != l.standing.server
 }
 
 // newStanding begins anew what is known by one connection only. Needs mu.
-func (l *lane) newStanding() {
+func (l *link) newStanding() {
 	s := &l.standing
 	s.first, s.last, s.server, s.returned, s.remembers = 0, 0, "", 0, false
 }
 
 // lostStanding notes how long before its loss the master was looked at. Needs
 // mu.
-func (l *lane) lostStanding() {
+func (l *link) lostStanding() {
 	limit := lookEvery + 2*l.cfg.Timeout + 10*lookPause
 	l.standing.fresh = l.now()-l.markSent <= limit
 	l.standing.first = 0
 }
 
 // noteMark takes over what a mark of this master says of all. Needs mu.
-func (l *lane) noteMark(m *mark, sent time.Duration) {
+func (l *link) noteMark(m *mark, sent time.Duration) {
 	before := l.standing.last
 	l.standing.last = sent
 	if key := (beatKey{m.id, m.beat}); l.memory.last != key {
@@ -100,21 +100,21 @@ func (l *lane) noteMark(m *mark, sent time.Duration) {
 
 // see takes over what a look found, whether or not the master may vote; steady
 // is whether its clock fitted to those before.
-func (l *lane) see(s sight, steady bool) {
+func (l *link) see(s observation, steady bool) {
 	if s.mark == nil || s.mark.name != l.name || !s.mark.counts(l.db.list().name) {
 		return
 	}
-	settling := l.settlingTime()
+	warmUp := l.warmUpTime()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.noteMark(s.mark, s.sent)
 	// A doubt that is new was written since the look before, and the step, if
-	// there was one, not long before that: who had a good line all that time can
+	// there was one, not long before that: who had a good baseline all that time can
 	// tell, by this look.
 	st := &l.standing
 	if doubted := s.mark.doubt > 0; doubted != st.doubted {
-		since := l.now() - settling - lookEvery
-		st.clears = doubted && l.settled && l.drawn <= since
+		since := l.now() - warmUp - lookEvery
+		st.clears = doubted && l.warm && l.based <= since
 		st.doubted = doubted
 	}
 	l.memory.clears = st.clears && steady && l.memory.doubt == 0
@@ -122,15 +122,15 @@ func (l *lane) see(s sight, steady bool) {
 
 // borneHere reports whether the other marks bear the seat as it is known here;
 // for another database than 0, whether database 0's server holds the seat.
-func (l *lane) borneHere(own seat, s sight) bool {
+func (l *link) borneHere(own seat, s observation) bool {
 	if l.zero == nil {
 		return s.mark != nil && own.server == s.mark.id && l.bornes(own)
 	}
 	return s.zero != nil && s.zero.id == own.server
 }
 
-// stand makes of a judgement what the lane knows of the seat. Needs mu.
-func (l *lane) stand(s sight, j judgement) {
+// stand makes of a judgement what the link knows of the seat. Needs mu.
+func (l *link) stand(s observation, j judgement) {
 	st := &l.standing
 	mk := s.mark
 	if l.zero != nil {

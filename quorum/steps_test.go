@@ -103,8 +103,8 @@ func TestM5StepIsToldInTime(t *testing.T) {
 					}
 					time.Sleep(5 * time.Millisecond)
 				}
-				if took := time.Since(began); took > c.settling() {
-					t.Errorf("the way takes %v: the step of master %s was told after %v, others wait %v", way, f.name, took, c.settling())
+				if took := time.Since(began); took > c.warmingUp() {
+					t.Errorf("the way takes %v: the step of master %s was told after %v, others wait %v", way, f.name, took, c.warmingUp())
 				}
 				time.Sleep(10 * time.Second)
 			}
@@ -242,15 +242,15 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 		}
 		f.freeze()
 		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
-		time.Sleep(c.settling())
+		time.Sleep(c.warmingUp())
 		if m, err := parseMark(c.masters[0].holds(MarkKey)); err != nil || m.real {
 			t.Errorf("the mark is %+v, %v", m, err)
 		}
 	})
 }
 
-// settling is how long a redlockd waits for others to tell of a step.
-func (c *cluster) settling() time.Duration { return c.q.database(0).list().lanes[0].settlingTime() }
+// warmUp is how long a redlockd waits for others to tell of a step.
+func (c *cluster) warmingUp() time.Duration { return c.q.database(0).list().links[0].warmUpTime() }
 
 // M5, V6: what was read of the clocks before a quorum of them stepped tells no
 // expiry any more: an extend that is told lasts for its TTL on the clocks of now.

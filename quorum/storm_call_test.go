@@ -80,7 +80,7 @@ func (v *visit) serve(op Op) {
 		}
 	}
 	v.tellAll(v.answerOf(o), o.Err)
-	o.Told()
+	o.Told(o.Clock())
 }
 
 // renewed renews what is late as a session does, and waits a moment again; it returns

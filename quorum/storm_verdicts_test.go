@@ -53,6 +53,12 @@ func (t *try) won() {
 	}
 }
 
+// fast is by how much the redlockd's clock may run ahead since a client was told
+// last that it has it. Needs mu.
+func (t *try) fast(l *lease) time.Duration {
+	return time.Duration(t.node.config().ClockDrift * float64(t.now()-l.taken))
+}
+
 // outlived reports whether the redlockd that is asked has told the client itself of a
 // lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
@@ -125,6 +131,11 @@ func (t *try) refused(v Verdict, token string) {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
+	if holder && v == Absent && t.hadSure <= t.now()+t.fast(t.lease) {
+		holder = false
+		t.lease.until = min(t.lease.until, t.now())
+		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
+	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
 	case holder && t.outran(t.lease.taken):
@@ -151,6 +162,10 @@ func (t *try) found(v Verdict, st State) {
 	}
 	if l != nil && t.outran(l.taken) {
 		t.count("excuse: a majority of clocks stepped, and ended what is read")
+		l = nil
+	}
+	if l != nil && l.sure > t.now() && l.sure <= t.now()+t.fast(l) && v == Absent {
+		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 		l = nil
 	}
 	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) {

@@ -12,7 +12,7 @@ type task struct {
 	heals bool
 	// clears only deletes what is over.
 	clears bool
-	// from are the tokens that a change replaces which is owed (changed.go).
+	// from are the tokens that a repeated change replaces (changed.go).
 	from []string
 	// index is the number of the ballot that att awaits.
 	index uint8
@@ -52,9 +52,9 @@ type task struct {
 	until time.Duration
 }
 
-// mustArrive reports whether the task is repeated over the next connection if it
+// mustDeliver reports whether the task is repeated over the next connection if it
 // is not known to have been carried out (V6, V8).
-func (t *task) mustArrive() bool { return t.rollback || t.kind == Release || t.from != nil }
+func (t *task) mustDeliver() bool { return t.rollback || t.kind == Release || t.from != nil }
 
 // creates reports whether the task may create a lock, which is not asked of a
 // master in quarantine (M4).
@@ -64,21 +64,21 @@ func (t *task) creates() bool {
 
 // locks are what is held after the task and may not have been before it, by
 // their tokens: no release of before may free them (V8).
-func (t *task) locks() []owedKey {
+func (t *task) locks() []retryKey {
 	switch {
 	case t.rollback:
 		return nil
 	case t.kind == Extend && t.att != nil && t.att.op.Replace:
-		return []owedKey{{key: t.key, token: t.att.op.NewToken}}
+		return []retryKey{{key: t.key, token: t.att.op.NewToken}}
 	case !t.creates() && !t.heals && t.from == nil:
 		return nil
 	case t.kind != transact:
-		return []owedKey{{key: t.key, token: t.token}}
+		return []retryKey{{key: t.key, token: t.token}}
 	}
-	var out []owedKey
+	var out []retryKey
 	for i := range t.att.op.steps {
 		if s := &t.att.op.steps[i]; s.change != nil && !s.change.Delete {
-			out = append(out, owedKey{key: s.key, token: s.change.Token})
+			out = append(out, retryKey{key: s.key, token: s.change.Token})
 		}
 	}
 	return out

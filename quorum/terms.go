@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"sync/atomic"
 	"time"
 )
 
@@ -13,14 +14,20 @@ import (
 // term is what was told last of a key, and until when its client may count on it.
 type term struct {
 	token string
-	// ends is when the TTL is over that began when the client was told, gone when
-	// nothing of it can be left.
-	ends, gone time.Duration
+	// ends is when the TTL is over, in nanoseconds, that began when the client was
+	// told; while that is not known, when it ends at the latest.
+	ends atomic.Int64
+	ttl  time.Duration
+	// gone is when nothing of it can be left.
+	gone time.Duration
 	// masters are those that the expiries go by, which are the latest that were
 	// written.
 	masters  *masterList
 	expiries expiries
 }
+
+// over reports whether its TTL is over at a time.
+func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load()) <= at }
 
 // knows reports whether it was told on this list of masters.
 func (t *term) knows(masters *masterList) bool { return t != nil && t.masters == masters }
@@ -71,9 +78,10 @@ func (a *attempt) termOf(key string) *term {
 	return s.terms.of[hash]
 }
 
-// noteTerms notes, when the client has been told, until when it may count on what
-// a won attempt has given it.
+// noteTerms notes until when the client may count on what a won attempt has given it,
+// if it is told at the time now.
 func (a *attempt) noteTerms(now time.Duration) {
+	a.terms = a.terms[:0]
 	if a.op.Kind != transact {
 		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, func(t *task) int64 { return max(t.expiry, t.prolongs) })
 		return
@@ -86,8 +94,10 @@ func (a *attempt) noteTerms(now time.Duration) {
 }
 
 func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
-	next := &term{token: token, ends: now + ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
+	next := &term{token: token, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
 		masters: a.masters, expiries: a.expiriesOf(expiry)}
+	next.ends.Store(int64(now + ttl))
+	a.terms = append(a.terms, next)
 	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,6 +109,13 @@ func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expi
 		}
 	}
 	s.terms.set(hash, next, now)
+}
+
+// toldTerms ends the terms that were noted by when the client was told.
+func (a *attempt) toldTerms(at time.Duration) {
+	for _, t := range a.terms {
+		t.ends.Store(int64(at + t.ttl))
+	}
 }
 
 // newToken is what a lock holds that the operation was carried out on.
@@ -130,14 +147,14 @@ func (t *task) limit() *limits {
 
 // limits are those of the attempt's operation on one master, counted from when
 // it came to this redlockd, since its client could not send it later; nil in the
-// usual case, where the client counts on its lock. Needs the lane's mu.
-func (a *attempt) limits(i int, l *lane) *limits {
+// usual case, where the client counts on its lock. Needs the link's mu.
+func (a *attempt) limits(i int, l *link) *limits {
 	if !a.op.ends() {
 		return nil
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
 	told := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := told && a.term.ends > a.call.arrived
+	lives := told && !a.term.over(a.call.arrived)
 	if lives && a.op.Kind != Read {
 		return nil
 	}
@@ -155,7 +172,7 @@ func (a *attempt) limits(i int, l *lane) *limits {
 // lasts is how long the client of a lock that a read found, and that lives, may
 // count on it, where this redlockd has told it and no other one has changed that.
 func (a *attempt) lasts(token string) (time.Duration, bool) {
-	if !a.term.knows(a.masters) || a.term.token != token || a.term.ends <= a.call.arrived {
+	if !a.term.knows(a.masters) || a.term.token != token || a.term.over(a.call.arrived) {
 		return 0, false
 	}
 	same := 0
@@ -165,7 +182,7 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 			same++
 		}
 	}
-	return max(a.term.ends-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
+	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.
@@ -187,7 +204,7 @@ func (l *limits) over(b *ballot) bool {
 
 // lapsedBy is the least expiry of a copy that had more than unused left at a
 // time that is over, or 0 where the master's clock is not known. Needs mu.
-func (l *lane) lapsedBy(at, unused time.Duration) int64 {
+func (l *link) lapsedBy(at, unused time.Duration) int64 {
 	now := l.now()
 	if _, ok := l.looks.latest(now); !ok {
 		return 0

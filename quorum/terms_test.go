@@ -14,7 +14,7 @@ func (c *cluster) tell(o *Outcome) {
 	if err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}
-	o.Told()
+	o.Told(o.Clock())
 }
 
 // a second's lock, and what is asked of it around its end.
@@ -259,6 +259,52 @@ func TestV15ReadTellsTheTerm(t *testing.T) {
 		time.Sleep(second)
 		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL != 7*second {
 			t.Errorf("%v are left after an extend, want 7s", o.State.TTL)
+		}
+	})
+}
+
+// V15: the client counts from when its reply was written, which may be later than it
+// was confirmed; what it asks for before the reply is known to be written finds its
+// lock, too.
+func TestV15CountsFromTheWrite(t *testing.T) {
+	for _, ask := range []string{"before", "after"} {
+		inBubble(t, 3, func(c *cluster) {
+			o := c.want(do(c.q, acquire("k", "t", second)), Won)
+			if err := o.Confirm(o.Clock()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.cfg.Timeout / 2) // it is being written
+			if ask == "before" {
+				c.want(do(c.q, extend("k", "t", second)), Won)
+				return
+			}
+			o.Told(o.Clock())
+			time.Sleep(second - time.Millisecond)
+			c.want(do(c.q, extend("k", "t", second)), Won)
+			c.tell(do(c.q, acquire("l", "t", second)))
+			time.Sleep(second + time.Millisecond)
+			if o := do(c.q, release("l", "t")); o.Verdict != Absent {
+				t.Errorf("%v, and it is over", o.Verdict)
+			}
+		})
+	}
+}
+
+// V15: what is confirmed when other keys are in use by then is noted of its own key.
+func TestV15NotedOfItsOwnKey(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*second)))
+		extended := c.want(do(c.q, extend("k", "t", 10*second)), Won)
+		const others = 300 // some of which share the shard
+		for i := range others {
+			c.tell(do(c.q, acquire(fmt.Sprint(i), "t", second)))
+		}
+		c.tell(extended)
+		time.Sleep(second + time.Millisecond)
+		for i := range others {
+			if o := do(c.q, release(fmt.Sprint(i), "t")); o.Verdict != Absent {
+				t.Errorf("key %d is over, and its release is %v", i, o.Verdict)
+			}
 		}
 	})
 }

@@ -29,10 +29,10 @@ type granted struct {
 // marks of the others that were looked at since: the greatest hold that a quorum of
 // them bears; with fewer, that of the survivors, and at least the floor; without
 // any, at least that of max_ttl.
-func (d *database) holdSince(of *lane, since time.Duration) granted {
+func (d *database) holdSince(of *link, since time.Duration) granted {
 	var g granted
 	known := 0
-	for _, l := range d.list().lanes {
+	for _, l := range d.list().links {
 		l.mu.Lock()
 		if l.under != nil {
 			g.greatest = max(g.greatest, l.under.greatest)
@@ -59,8 +59,8 @@ func (d *database) holdSince(of *lane, since time.Duration) granted {
 
 // survivors is the greatest hold that those bear which can tell alone, if there are
 // any. Database 0's marks bear that of all databases.
-func (d *database) survivors(of *lane, since time.Duration) (greatest time.Duration, any bool) {
-	for _, l := range d.first().list().lanes {
+func (d *database) survivors(of *link, since time.Duration) (greatest time.Duration, any bool) {
+	for _, l := range d.first().list().links {
 		l.mu.Lock()
 		if (of == nil || l.name != of.name) && l.remembers(since) && l.under.told > 0 {
 			greatest, any = max(greatest, l.under.greatest), true
@@ -73,7 +73,7 @@ func (d *database) survivors(of *lane, since time.Duration) (greatest time.Durat
 // remembers reports whether the master was looked at since a time, and knows what
 // was granted before: one that joins the list has not been told what the list
 // before has granted (M8). Needs mu.
-func (l *lane) remembers(since time.Duration) bool {
+func (l *link) remembers(since time.Duration) bool {
 	m := l.under
 	return m != nil && m.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(m)
 }
@@ -84,11 +84,11 @@ func (d *database) first() *database { return cmp.Or(d.zero, d) }
 // remembering reports whether any master bears a real mark, so that bootstrap would
 // refuse.
 func (d *database) remembering() bool {
-	return d.first().list().count(func(l *lane) bool { return l.under != nil && l.under.real && l.open }) > 0
+	return d.first().list().count(func(l *link) bool { return l.under != nil && l.under.real && l.open }) > 0
 }
 
 // lets reports whether a mark lets its master hold a lock for so long. Needs mu.
-func (l *lane) lets(m *mark, hold time.Duration) bool {
+func (l *link) lets(m *mark, hold time.Duration) bool {
 	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
 }
 
@@ -98,7 +98,7 @@ func (l *lane) lets(m *mark, hold time.Duration) bool {
 func (d *database) allBore() time.Duration {
 	list := d.list()
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
-	for _, l := range list.lanes {
+	for _, l := range list.links {
 		l.mu.Lock()
 		m := l.under
 		ok := m != nil && m.real && l.holdsSeat() && !l.joins(m) && m.phase == final && m.masters == list.name
@@ -120,11 +120,11 @@ func (d *database) allBore() time.Duration {
 // bore at one time, as seen here or by what a quorum of them says; sure is whether
 // so many others were looked at just now that a master's mark may take over what
 // they bear, and can tell alone from then on.
-func (d *database) telling(of *lane) (told time.Duration, sure bool) {
+func (d *database) telling(of *link) (told time.Duration, sure bool) {
 	since, known := d.now()-2*lookEvery, 0
 	list := d.list()
 	var said []time.Duration
-	for _, l := range list.lanes {
+	for _, l := range list.links {
 		l.mu.Lock()
 		if l.remembers(since) {
 			said = append(said, l.under.told)
@@ -138,7 +138,7 @@ func (d *database) telling(of *lane) (told time.Duration, sure bool) {
 	if len(said) >= list.quorum {
 		told = said[len(said)-list.quorum]
 	}
-	return max(told, d.allBore()), known >= min(list.quorum, len(list.lanes)-1)
+	return max(told, d.allBore()), known >= min(list.quorum, len(list.links)-1)
 }
 
 // tell writes into a real mark of database 0 what it is told. One that joins the
@@ -168,7 +168,7 @@ func (d *database) mayTell(hold time.Duration) bool {
 // toldOf is how many marks of database 0 let a hold be granted, and who else cannot
 // be told now.
 func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
-	for _, l := range d.list().lanes {
+	for _, l := range d.list().links {
 		l.mu.Lock()
 		may := l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold)
 		can := l.canVote()

@@ -272,7 +272,7 @@ func TestM3AllAtOneTime(t *testing.T) {
 		if got := d.allBore(); got != 100*time.Second {
 			t.Errorf("all bore %v", got)
 		}
-		l := d.list().lanes[0]
+		l := d.list().links[0]
 		l.mu.Lock()
 		before := l.under
 		other := before.with(func(m *mark) { m.told = time.Hour })

@@ -178,7 +178,7 @@ func TestTraceOwedReleaseIsForgotten(t *testing.T) {
 	})
 }
 
-// M1: back-off. Every acquire wakes the keeper of a master without a mark.
+// M1: back-off. Every acquire wakes the monitor of a master without a mark.
 func TestTraceDialStorm(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.stop(c.q)
@@ -466,34 +466,34 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 	})
 }
 
-// M1: what is owed to a master is looked through under the lane's mutex, which
+// M1: what is owed to a master is looked through under the link's mutex, which
 // every operation takes: once a second at most, also when there is no room.
 func TestTraceOwedIsSeldomLookedThrough(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
 	now := 10 * time.Second
-	d := &database{cfg: &cfg, now: func() time.Duration { return now }, pulse: &pulse{}}
+	d := &database{cfg: &cfg, now: func() time.Duration { return now }, stalls: &stallDetector{}}
 	l := newLane(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
 	owe := func(key string, until time.Duration) bool {
-		l.owe(&task{kind: Release, key: key, token: "t", until: until})
-		return l.owed[owedKey{key: key, token: "t"}] != nil
+		l.addRetry(&task{kind: Release, key: key, token: "t", until: until})
+		return l.retries[retryKey{key: key, token: "t"}] != nil
 	}
-	for i := range maxOwed {
+	for i := range maxRetries {
 		owe(fmt.Sprint("key", i), 11*time.Second)
 	}
 	if owe("first", time.Hour) {
 		t.Fatal("there is room for more than the bound")
 	}
 	now = 10900 * time.Millisecond
-	for _, o := range l.owed {
+	for _, o := range l.retries {
 		o.until = now // over, but looked through a moment ago
 	}
 	if owe("second", time.Hour) {
 		t.Error("looked through twice within a second")
 	}
 	now += time.Second
-	if !owe("third", time.Hour) || len(l.owed) != 1 {
-		t.Errorf("%d are owed, want what is over to have made room", len(l.owed))
+	if !owe("third", time.Hour) || len(l.retries) != 1 {
+		t.Errorf("%d are owed, want what is over to have made room", len(l.retries))
 	}
 }
 
@@ -538,7 +538,7 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		if n := c.copies("k", "t"); n != 3 {
 			t.Errorf("%d copies of the living lock, want 3", n)
 		}
-		living.Told()
+		living.Told(living.Clock())
 		synctest.Wait()
 		s := c.q.databases[0].Load().keys.shard("k")
 		s.mu.Lock()

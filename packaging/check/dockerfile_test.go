@@ -89,7 +89,7 @@ func TestDockerContext(t *testing.T) {
 		}
 	}
 	files := []string{"go.mod", "go.sum", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "config.hcl", "packaging/systemd/redlockd.service"}
-	for _, pattern := range []string{"*.go", "proxy/*.go", "quorum/*.go", "commands/*.go", "commands/*/*.go", "docs/*", "packaging/release/*.go", "packaging/licences/*.go"} {
+	for _, pattern := range []string{"*.go", "proxy/*.go", "quorum/*.go", "commands/*.go", "commands/*/*.go", "internal/*/*.go", "status/*.go", "docs/*", "packaging/release/*.go", "packaging/licences/*.go"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(found), err)

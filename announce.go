@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/internal/admin"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// readyPatience is how long a start may go without a majority before it is
+// warned about, and clients hear NOQUORUM.
+const readyPatience = 2 * time.Second
+
+// waitReady waits for a majority, so long at most. Who connects meanwhile is
+// not accepted yet, so that a start beside other redlockd, which takes a second
+// (M5), costs clients that second and no error.
+func waitReady(ctx context.Context, q *quorum.Quorum) error {
+	patient, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	return q.WaitReady(patient)
+}
+
+// announce says once when a majority is missing at the start, and when the
+// majority is there.
+func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
+	err := waitReady(ctx, q)
+	if err != nil && ctx.Err() == nil {
+		status := q.Status()
+		log.Warn("no majority of the masters may vote yet: until then every answer is NOQUORUM",
+			"voting", status.Voting, "needed", status.Quorum, "masters", admin.Reasons(status))
+		err = q.WaitReady(ctx)
+	}
+	if err == nil {
+		status := q.Status()
+		log.Info("ready", "voting", status.Voting, "masters", len(status.Masters))
+	}
+}

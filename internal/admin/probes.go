@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/status"
+)
+
+// probes answers those who ask whether redlockd is well.
+type probes struct {
+	masters  status.Masters
+	stopping atomic.Bool
+}
+
+// healthz says that the process is alive, and nothing of the masters: a
+// restart of redlockd would heal none of them.
+func (p *probes) healthz(w http.ResponseWriter, _ *http.Request) {
+	plain(w, http.StatusOK, "alive")
+}
+
+// readyz says whether locks can be taken through this redlockd now; the
+// reason why not is for those who may see it.
+func (p *probes) readyz(w http.ResponseWriter, reasoned bool) {
+	now := p.masters.Status()
+	said := fmt.Sprintf("%d of %d masters vote, %d needed", now.Voting, len(now.Masters), now.Quorum)
+	if why := Reasons(now); why != "" {
+		said += ": " + why
+	} else if !now.Ready {
+		// The masters are well, and this redlockd may not count them (M5).
+		said += ": the clocks of a majority jumped together, or this redlockd stood still"
+	}
+	switch {
+	case p.stopping.Load():
+		plain(w, http.StatusServiceUnavailable, "stopping")
+	case now.Ready && reasoned:
+		plain(w, http.StatusOK, "ready: "+said)
+	case now.Ready:
+		plain(w, http.StatusOK, "ready")
+	case reasoned:
+		plain(w, http.StatusServiceUnavailable, "not ready: "+said)
+	default:
+		plain(w, http.StatusServiceUnavailable, "not ready")
+	}
+}
+
+// plain answers with one text that nobody keeps.
+func plain(w http.ResponseWriter, code int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintln(w, text) // who has gone does not hear it
+}
+
+// Reasons returns why each master that may not vote may not, and for how long.
+func Reasons(now quorum.Status) string {
+	var said []string
+	for _, m := range now.Masters {
+		if m.State == quorum.Voting {
+			continue
+		}
+		text := m.Name + " " + string(m.State)
+		if m.Required {
+			text = m.Name + " (required) " + string(m.State)
+		}
+		if m.Reason != string(m.State) && m.Reason != "" {
+			text += ": " + m.Reason
+		}
+		if m.Wait > 0 {
+			text += ", waiting " + m.Wait.Round(time.Second).String()
+		}
+		said = append(said, text)
+	}
+	return strings.Join(said, "; ")
+}

@@ -1,0 +1,162 @@
+package certificates
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// period is how often the files are looked at. A change is taken at the second
+// look that finds it.
+const period = 5 * time.Second
+
+// Store has all blocks tls of the process. Safe for concurrent use.
+type Store struct {
+	log hclog.Logger
+
+	mu         sync.Mutex // one reading at a time
+	identities []*identity
+}
+
+// Open reads the files of all blocks. masters are those that blocks named by
+// MasterBlock belong to. The error has all problems, and the Store without the
+// blocks they are about is of no use.
+func Open(blocks Blocks, masters []quorum.Master, log hclog.Logger) (*Store, error) {
+	s := &Store{log: log}
+	var errs []error
+	for _, block := range blocks.Names() {
+		i := newIdentity(block, masters)
+		if err := i.load(blocks[block]); err != nil {
+			errs = append(errs, fmt.Errorf("%s.tls: %w", block, err))
+		}
+		s.identities = append(s.identities, i)
+	}
+	return s, errors.Join(errs...)
+}
+
+func (s *Store) of(block string) *identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.identities {
+		if i.block == block {
+			return i
+		}
+	}
+	return nil
+}
+
+// Listener speaks TLS on ln if the block has it, else it is ln.
+func (s *Store) Listener(block string, ln net.Listener) net.Listener {
+	if i := s.of(block); i != nil {
+		return tls.NewListener(ln, i.server())
+	}
+	return ln
+}
+
+// Masters returns the list with the TLS of those that have it.
+func (s *Store) Masters(list []quorum.Master) []quorum.Master {
+	list = slices.Clone(list)
+	for k := range list {
+		if i := s.of(MasterBlock(list[k].Name)); i != nil {
+			list[k].TLS = i.client()
+		}
+	}
+	return list
+}
+
+// Watch takes changes of the files until ctx is over.
+func (s *Store) Watch(ctx context.Context) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.look()
+		}
+	}
+}
+
+// look reads again what has changed.
+func (s *Store) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.identities {
+		if i.changed() {
+			s.take(i, i.files)
+		}
+	}
+}
+
+// Reload reads all files again, by the names that the blocks have now (SIGHUP).
+// Blocks of masters come and go; those of listeners wait for the next start. A
+// block whose files are wrong is logged and stays as it was.
+func (s *Store) Reload(blocks Blocks, masters []quorum.Master) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.identities = slices.DeleteFunc(s.identities, func(i *identity) bool {
+		_, stays := blocks[i.block]
+		return !stays && IsMaster(i.block)
+	})
+	for k, i := range s.identities {
+		files, ok := blocks[i.block]
+		fresh := newIdentity(i.block, masters)
+		switch {
+		case !ok:
+		case IsMaster(i.block) && (i.fixed(files) != files || fresh.host != i.host):
+			if s.take(fresh, files) {
+				s.identities[k] = fresh
+			}
+		default:
+			s.take(i, i.fixed(files))
+		}
+	}
+	for _, block := range blocks.Names() {
+		known := slices.ContainsFunc(s.identities, func(i *identity) bool { return i.block == block })
+		if fresh := newIdentity(block, masters); !known && IsMaster(block) && s.take(fresh, blocks[block]) {
+			s.identities = append(s.identities, fresh)
+		}
+	}
+}
+
+// take loads one and says what came of it.
+func (s *Store) take(i *identity, files Files) bool {
+	if err := i.load(files); err != nil {
+		s.log.Error("cannot load new certificates, the old ones stay in force", "block", i.block, "error", err)
+		return false
+	}
+	s.log.Info("certificates loaded", "block", i.block, "expire", expiryText(i.expiry()))
+	return true
+}
+
+// expiryText is for people.
+func expiryText(t time.Time) string {
+	if t.IsZero() {
+		return "none"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Expiries returns when the own certificates end, by block. A block without a
+// certificate is left out.
+func (s *Store) Expiries() map[string]time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := map[string]time.Time{}
+	for _, i := range s.identities {
+		if t := i.expiry(); !t.IsZero() {
+			ends[i.block] = t
+		}
+	}
+	return ends
+}

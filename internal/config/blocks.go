@@ -1,0 +1,165 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// file decodes the whole file into cfg, which holds the defaults.
+func (d *decoder) file(body hcl.Body, cfg *Config) {
+	content := d.content(body, &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "listen"},
+		{Type: "quorum"},
+		{Type: "master", LabelNames: []string{"name"}},
+		{Type: "log"},
+		{Type: "admin"},
+	}})
+	seen := map[string]bool{}
+	for _, block := range content.Blocks {
+		if block.Type != "master" && seen[block.Type] {
+			d.add(block.DefRange, "Duplicate block "+block.Type, "Expected one block with all settings.")
+		}
+		seen[block.Type] = true
+		switch block.Type {
+		case "listen":
+			d.listen(block, cfg)
+		case "quorum":
+			d.quorum(block, cfg)
+		case "master":
+			cfg.Quorum.Masters = append(cfg.Quorum.Masters, d.master(block, cfg))
+		case "log":
+			d.log(block, cfg)
+		case "admin":
+			d.admin(block, cfg)
+		}
+	}
+}
+
+func (d *decoder) listen(block *hcl.Block, cfg *Config) {
+	p := &cfg.Proxy
+	d.attributes(block, []setting{
+		{"address", stringTo(&p.Address)},
+		{"password", passwordsTo(&p.Passwords)},
+		{"password_file", passwordFileTo(&p.Passwords)},
+		{"max_clients", intTo(&p.MaxClients)},
+		{"max_pending", intTo(&p.MaxPending)},
+		{"max_memory", intTo(&p.MaxMemory)},
+		{"max_command_bytes", intTo(&p.MaxCommandBytes)},
+		{"max_arguments", intTo(&p.MaxArguments)},
+		{"max_key_bytes", intTo(&p.MaxKeyBytes)},
+		{"max_token_bytes", intTo(&p.MaxTokenBytes)},
+		{"max_pipeline", intTo(&p.MaxPipeline)},
+		{"idle_timeout", durationTo(&p.IdleTimeout)},
+		{"login_timeout", durationTo(&p.LoginTimeout)},
+		{"write_timeout", durationTo(&p.WriteTimeout)},
+		{"slowlog_slower_than", durationTo(&p.SlowerThan)},
+		{"drain", durationTo(&cfg.Drain)},
+	}, and(d.listenerTLS("listen", cfg), "user name", d.user(cfg)))
+}
+
+func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
+	q, c := &cfg.Quorum, &cfg.Commands
+	noExpiry := string(c.NoExpiry)
+	d.attributes(block, []setting{
+		{"timeout", durationTo(&q.Timeout)},
+		{"clock_drift", floatTo(&q.ClockDrift)},
+		{"max_ttl", durationTo(&q.MaxTTL)},
+		{"retry_budget", durationTo(&q.RetryBudget)},
+		{"no_expiry", oneOfTo(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
+		{"restart_quarantine", boolTo(&q.RestartQuarantine)},
+		{"handover", durationTo(&q.Handover)},
+		{"deny", stringsTo(&c.Deny)},
+	}, nil)
+	c.NoExpiry = commands.NoExpiry(noExpiry)
+	// Two packages look at it: commands refuses a greater one, quorum waits for
+	// what was granted.
+	c.MaxTTL = q.MaxTTL
+}
+
+func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
+	m := quorum.Master{Name: block.Labels[0]}
+	d.attributes(block, []setting{
+		{"address", stringTo(&m.Address)},
+		{"username", stringTo(&m.Username)},
+		{"password", stringTo(&m.Password)},
+		{"required", boolTo(&m.Required)},
+		{"allow_eviction", boolTo(&m.AllowEviction)},
+	}, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
+	// Checked here and not with the rest: two masters may have one name, and
+	// each problem belongs to its own line.
+	at, given := d.ranges[certificates.MasterBlock(m.Name)+".address"]
+	problem := addressProblem(m.Address, 1)
+	switch {
+	case !given:
+		d.add(block.DefRange, "No address", "master "+m.Name+": expected address = \"host:port\".")
+	case problem != "" && !d.refused[at]:
+		d.add(at, "Wrong address", "master "+m.Name+": "+problem)
+	}
+	if problem != "" {
+		// So that two wrong ones are not called the same one as well.
+		m.Address = "wrong address of " + m.Name
+	}
+	return m
+}
+
+func (d *decoder) log(block *hcl.Block, cfg *Config) {
+	d.attributes(block, []setting{
+		{"level", oneOfTo(&cfg.Log.Level, "trace", "debug", "info", "warn", "error")},
+		{"json", boolTo(&cfg.Log.JSON)},
+	}, nil)
+}
+
+func (d *decoder) admin(block *hcl.Block, cfg *Config) {
+	a := &Admin{Address: defaultAdminAddress}
+	cfg.Admin = a
+	d.attributes(block, []setting{
+		{"address", stringTo(&a.Address)},
+		{"password", stringTo(&a.Password)},
+		{"pprof", boolTo(&a.Pprof)},
+	}, d.listenerTLS("admin", cfg))
+}
+
+// listenerTLS takes the block tls of a block that is listened on.
+func (d *decoder) listenerTLS(path string, cfg *Config) map[string]inner {
+	return map[string]inner{"tls": func(block *hcl.Block) {
+		var f certificates.Files
+		d.attributesAt(path+".tls", block, []setting{
+			{"cert", stringTo(&f.Cert)},
+			{"key", stringTo(&f.Key)},
+			{"client_ca", stringTo(&f.CA)},
+		}, nil)
+		cfg.TLS[path] = f
+		d.tlsFiles(block, f, true)
+	}}
+}
+
+// masterTLS takes the block tls of a master.
+func (d *decoder) masterTLS(path string, cfg *Config) map[string]inner {
+	return map[string]inner{"tls": func(block *hcl.Block) {
+		var f certificates.Files
+		d.attributesAt(path+".tls", block, []setting{
+			{"ca", stringTo(&f.CA)},
+			{"cert", stringTo(&f.Cert)},
+			{"key", stringTo(&f.Key)},
+			{"server_name", stringTo(&f.ServerName)},
+		}, nil)
+		cfg.TLS[path] = f
+		d.tlsFiles(block, f, false)
+	}}
+}
+
+// tlsFiles reads the files of a block, unless the block itself is wrong: a
+// start and -check must not find out later.
+func (d *decoder) tlsFiles(block *hcl.Block, f certificates.Files, listener bool) {
+	if d.diags.HasErrors() {
+		return
+	}
+	if err := f.Validate(listener); err != nil {
+		d.add(block.DefRange, "Wrong certificates", "tls: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+	}
+}

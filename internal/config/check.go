@@ -1,0 +1,149 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/invalid"
+)
+
+// replaceAddress lets -listen win over the file. From then on a problem of
+// the address has no line.
+func (d *decoder) replaceAddress(cfg *Config, listen string) {
+	cfg.Proxy.Address = listen
+	delete(d.ranges, "listen.address")
+}
+
+// check looks at the values: each package at its own, and then the relations
+// that no package sees alone.
+func (d *decoder) check(cfg Config) {
+	d.part("listen", cfg.Proxy.Validate())
+	d.part("quorum", cfg.Quorum.Validate())
+	// max_ttl is the same value in both packages, and is complained of once.
+	cfg.Commands.MaxTTL = commands.DefaultConfig().MaxTTL
+	d.part("quorum", cfg.Commands.Validate())
+	if problem := addressProblem(cfg.Proxy.Address, 0); problem != "" {
+		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
+	} else if open(cfg.Proxy) && !onThisHost(cfg.Proxy.Address) {
+		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.Proxy.Address))
+	}
+	d.checkAdmin(cfg)
+	q := cfg.Quorum
+	if 2*q.Timeout > q.MaxTTL {
+		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
+			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: a lock could expire while it is being acquired.", q.Timeout, q.MaxTTL))
+	}
+	if longest := q.Timeout + q.RetryBudget; cfg.Drain < longest {
+		d.wrong("listen.drain", "Relation between settings", fmt.Sprintf(
+			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.Drain, longest))
+	}
+}
+
+// wrong adds a problem of the setting, at its line if it has one, else at its
+// block's, else at the file's end.
+func (d *decoder) wrong(name, summary, detail string) {
+	block, _, _ := strings.Cut(name, ".")
+	d.add(d.at(name, d.at(block, d.end)), summary, detail)
+}
+
+// part adds what a package says of its part, which is one error or several
+// joined.
+func (d *decoder) part(block string, err error) {
+	if err == nil {
+		return
+	}
+	problems := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		problems = joined.Unwrap()
+	}
+	for _, problem := range problems {
+		d.add(d.find(block, problem), "Wrong value", problem.Error()+".")
+	}
+}
+
+// find is the place of a package's error. How many masters there are is a
+// matter of the whole file.
+func (d *decoder) find(block string, problem error) hcl.Range {
+	var wrong *invalid.Error
+	if !errors.As(problem, &wrong) {
+		return d.at(block, d.end)
+	}
+	if wrong.Path == "masters" {
+		return d.end
+	}
+	return d.at(block+"."+wrong.Path, d.at(wrong.Path, d.at(block, d.end)))
+}
+
+// addressProblem says what is wrong with host:port, or "". leastPort is 0
+// where the system may choose one.
+func addressProblem(address string, leastPort int) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Sprintf("%q is not host:port, as \"127.0.0.1:6380\".", address)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < leastPort || n > 65535 {
+		return fmt.Sprintf("the port of %q is not a number from %d to 65535.", address, leastPort)
+	}
+	return ""
+}
+
+// checkAdmin looks at the admin address. It tells less than a client may do,
+// so a client certificate will do as well as a password.
+func (d *decoder) checkAdmin(cfg Config) {
+	a := cfg.Admin
+	if a == nil {
+		return
+	}
+	if problem := addressProblem(a.Address, 0); problem != "" {
+		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
+	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
+		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address))
+	}
+}
+
+// onThisHost reports whether only this host can connect there. Without a password
+// nothing else is served: Redis's protected mode.
+func onThisHost(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// protectedMode says why not, and what to do.
+func protectedMode(block, address string) string {
+	could := "take and free every lock"
+	if block == "admin" {
+		could = "see how the masters are and what clients do"
+	}
+	return fmt.Sprintf("%[1]s.address is %[2]s and there is no %[1]s.password: anyone who can reach it could %[3]s. Set %[1]s.password, or listen on 127.0.0.1 or ::1.", block, address, could)
+}
+
+// warnings says what works but is seldom meant.
+func warnings(cfg Config) []string {
+	var said []string
+	if n := len(cfg.Quorum.Masters); n%2 == 0 {
+		said = append(said, fmt.Sprintf("%d masters can lose %d, as %d can: an odd number is better", n, (n-1)/2, n-1))
+	}
+	if n := len(cfg.Quorum.Masters); n <= 2 {
+		said = append(said, fmt.Sprintf("with %d masters no lock can be taken while their list is changed", n))
+	}
+	if !cfg.Quorum.RestartQuarantine {
+		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
+	}
+	for _, block := range cfg.TLS.Names() {
+		if ends := cfg.TLS[block].Expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
+			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, ends.UTC().Format(time.RFC3339)))
+		}
+	}
+	return said
+}
+
+// certificateNotice is how long before its end a certificate is warned about.
+const certificateNotice = 14 * 24 * time.Hour

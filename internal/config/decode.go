@@ -1,0 +1,124 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// decoder collects all problems of a file, and remembers where each setting
+// stands, so that checks made later can still name the line.
+type decoder struct {
+	diags hcl.Diagnostics
+	// ranges is keyed by "quorum.timeout", and by "master.a" or "log" for
+	// the block itself.
+	ranges map[string]hcl.Range
+	// refused are the places whose value could not be taken.
+	refused map[hcl.Range]bool
+	// end is where something that is missing would stand.
+	end hcl.Range
+}
+
+func newDecoder(end hcl.Range) *decoder {
+	return &decoder{ranges: map[string]hcl.Range{}, refused: map[hcl.Range]bool{}, end: end}
+}
+
+// setting is one attribute: its name, and what takes its value. set returns
+// what was expected when the value is of another kind, else "".
+type setting struct {
+	name string
+	set  func(cty.Value) (expected string)
+}
+
+func (d *decoder) add(at hcl.Range, summary, detail string) {
+	d.diags = append(d.diags, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at,
+	})
+}
+
+// at is where the setting stands, else the other range.
+func (d *decoder) at(name string, other hcl.Range) hcl.Range {
+	if r, ok := d.ranges[name]; ok {
+		return r
+	}
+	return other
+}
+
+// content takes a body apart and complains of what the schema does not have.
+func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
+	content, diags := body.Content(schema)
+	d.diags = append(d.diags, diags...)
+	return content
+}
+
+// inner takes a block within a block. Inner blocks are listed by their type,
+// and "user name" is one with a label.
+type inner func(*hcl.Block)
+
+// and adds one more inner block.
+func and(blocks map[string]inner, name string, take inner) map[string]inner {
+	blocks[name] = take
+	return blocks
+}
+
+// attributes is attributesAt for a block of the file itself.
+func (d *decoder) attributes(block *hcl.Block, settings []setting, blocks map[string]inner) {
+	path := strings.Join(append([]string{block.Type}, block.Labels...), ".")
+	d.attributesAt(path, block, settings, blocks)
+}
+
+// attributesAt sets what the block has of the settings, and hands on the blocks
+// within.
+func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting, blocks map[string]inner) {
+	d.ranges[path] = block.DefRange
+	schema := &hcl.BodySchema{}
+	for _, s := range settings {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: s.name})
+	}
+	for name := range blocks {
+		words := strings.Fields(name)
+		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: words[0], LabelNames: words[1:]})
+	}
+	content := d.content(block.Body, schema)
+	for _, s := range settings {
+		delete(d.ranges, path+"."+s.name) // of another block with this path
+		if a, ok := content.Attributes[s.name]; ok {
+			d.attribute(path, a, s)
+		}
+	}
+	d.blocks(content.Blocks, blocks)
+}
+
+func (d *decoder) blocks(found hcl.Blocks, blocks map[string]inner) {
+	seen := map[string]bool{}
+	take := map[string]inner{}
+	for name, one := range blocks {
+		kind, _, _ := strings.Cut(name, " ")
+		take[kind] = one
+	}
+	for _, b := range found {
+		name := strings.Join(append([]string{b.Type}, b.Labels...), " ")
+		if seen[name] {
+			d.add(b.DefRange, "Duplicate block "+name, "Expected one block with all settings.")
+			continue
+		}
+		seen[name] = true
+		take[b.Type](b)
+	}
+}
+
+func (d *decoder) attribute(path string, a *hcl.Attribute, s setting) {
+	at := a.Expr.Range()
+	d.ranges[path+"."+s.name] = at
+	value, diags := a.Expr.Value(functions)
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		d.refused[at] = true
+		return
+	}
+	if expected := s.set(value); expected != "" {
+		d.refused[at] = true
+		d.add(at, "Wrong value", s.name+": expected "+expected+".")
+	}
+}

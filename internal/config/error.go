@@ -1,0 +1,57 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Error is everything that is wrong with a configuration. It can print
+// itself with the lines it is about.
+type Error struct {
+	name  string // of the file
+	diags hcl.Diagnostics
+	files map[string]*hcl.File
+}
+
+func (e *Error) Error() string { return e.diags.Error() }
+
+// Print writes every problem with its file, line and the line itself, from
+// the top of the file down.
+func (e *Error) Print(w io.Writer) {
+	slices.SortStableFunc(e.diags, func(a, b *hcl.Diagnostic) int {
+		return cmp.Compare(line(a), line(b))
+	})
+	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
+}
+
+// line is where a problem stands; 0 for one of no place.
+func line(d *hcl.Diagnostic) int {
+	if d.Subject == nil {
+		return 0
+	}
+	return d.Subject.Start.Line
+}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	// At is the file and, where there is one, the line: redlockd.hcl:7.
+	At   string
+	Text string
+}
+
+// Problems returns each of them, for a log.
+func (e *Error) Problems() []Problem {
+	var out []Problem
+	for _, d := range e.diags {
+		at := e.name
+		if n := line(d); n > 0 {
+			at = fmt.Sprintf("%s:%d", e.name, n)
+		}
+		out = append(out, Problem{at, d.Summary + ": " + d.Detail})
+	}
+	return out
+}

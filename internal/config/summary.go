@@ -1,0 +1,54 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redlockd/redlockd/internal/certificates"
+)
+
+// WriteSummary says what -check found right in the file of this name. Passwords
+// are never shown.
+func (c Config) WriteSummary(w io.Writer, name string, warned []string) error {
+	q := c.Quorum
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s is valid. No master was contacted.\n", name)
+	password := "without a password, from this host only"
+	if !open(c.Proxy) {
+		password = "with a password"
+	}
+	if n := len(c.Proxy.Users); n > 0 {
+		password += fmt.Sprintf(" (%d users have rights of their own)", n)
+	}
+	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", c.Proxy.Address, c.tlsText("listen"), password, c.Proxy.MaxClients)
+	fmt.Fprintf(&out, "  uses %d masters, of which %d must agree within %v\n", len(q.Masters), c.Majority(), q.Timeout)
+	for _, m := range q.Masters {
+		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, c.tlsText(certificates.MasterBlock(m.Name)))
+	}
+	fmt.Fprintf(&out, "  grants locks of at most %v; a lock without a TTL: %s\n", q.MaxTTL, c.Commands.NoExpiry)
+	if len(c.Commands.Deny) > 0 {
+		fmt.Fprintf(&out, "  rejects %s\n", strings.Join(c.Commands.Deny, ", "))
+	}
+	if c.Admin != nil {
+		fmt.Fprintf(&out, "  serves metrics, health and readiness on %s%s\n", c.Admin.Address, c.tlsText("admin"))
+	}
+	for _, warning := range warned {
+		fmt.Fprintf(&out, "warning: %s\n", warning)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// tlsText says that a block has TLS, and whether both sides show who they are.
+func (c Config) tlsText(block string) string {
+	files, ok := c.TLS[block]
+	switch {
+	case !ok:
+		return ""
+	case files.Cert != "" && (files.CA != "" || certificates.IsMaster(block)):
+		return " over TLS with certificates on both sides"
+	default:
+		return " over TLS"
+	}
+}

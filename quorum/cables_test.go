@@ -1,0 +1,87 @@
+package quorum
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// cable is the network between the redlockd that are made from now on and one
+// master.
+type cable struct {
+	dial func() (net.Conn, error)
+
+	mu    sync.Mutex
+	down  bool
+	conns []net.Conn
+}
+
+// throughCable puts a cable before a master.
+func (c *cluster) throughCable(master int) *cable {
+	k := &cable{dial: c.masters[master].dial}
+	c.cfg.Masters = slices.Clone(c.cfg.Masters)
+	c.cfg.Masters[master].dial = k.reach
+	return k
+}
+
+func (k *cable) reach() (net.Conn, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.down {
+		return nil, errors.New("no route to host")
+	}
+	conn, err := k.dial()
+	if err == nil {
+		k.conns = append(k.conns, conn)
+	}
+	return conn, err
+}
+
+// cut cuts it, or mends it.
+func (k *cable) cut(down bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.down = down; !down {
+		return
+	}
+	for _, conn := range k.conns {
+		_ = conn.Close()
+	}
+	k.conns = nil
+}
+
+// stoppable is the clock of a redlockd that stands still for a moment: what
+// passes for all others passes at once.
+type stoppable struct {
+	mu      sync.Mutex
+	skipped time.Duration
+}
+
+func (s *stoppable) clock() clock {
+	began := monotonic()
+	return func() time.Duration {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return began() + s.skipped
+	}
+}
+
+// pass makes a time pass for the masters while the redlockd by this clock
+// stands still.
+func (c *cluster) pass(d time.Duration, s *stoppable) {
+	s.mu.Lock()
+	s.skipped += d
+	s.mu.Unlock()
+	for _, f := range c.masters {
+		f.set(func() { f.offset += d })
+	}
+}
+
+// open waits until a database is open.
+func open(q *Quorum, db int) {
+	done := make(chan struct{})
+	q.Open(db, func() { close(done) })
+	<-done
+}

@@ -1,0 +1,50 @@
+package quorum
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// inFlight counts what is inside, and can be closed for those outside. Every
+// operation passes it twice, so it has no lock.
+type inFlight struct {
+	// inside is the count, with the bit shut when it is closed.
+	inside atomic.Int64
+	once   sync.Once
+	empty  chan struct{}
+}
+
+const shut = 1 << 62
+
+func (g *inFlight) init() { g.empty = make(chan struct{}) }
+
+// enter returns false when it is closed.
+func (g *inFlight) enter() bool {
+	if g.inside.Add(1)&shut != 0 {
+		g.leave()
+		return false
+	}
+	return true
+}
+
+func (g *inFlight) leave() {
+	if g.inside.Add(-1) == shut {
+		g.once.Do(func() { close(g.empty) })
+	}
+}
+
+func (g *inFlight) count() int { return int(g.inside.Load() &^ shut) }
+
+// close lets nobody in any more, and waits until nobody is inside.
+func (g *inFlight) close(ctx context.Context) error {
+	if g.inside.Or(shut)&^shut == 0 {
+		g.once.Do(func() { close(g.empty) })
+	}
+	select {
+	case <-g.empty:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,323 @@
+package quorum
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Bounds on what waits for one master (M1). Releases and rollbacks have the
+// second half for themselves.
+const (
+	maxQueued      = 8192
+	maxQueuedBytes = 16 << 20
+	// maxBatch bounds the tasks of one write.
+	maxBatch = 512
+	// maxRetries bounds what is kept for the next connection; beyond it the
+	// copies end with their hold.
+	maxRetries    = 65536
+	maxRetryBytes = 32 << 20
+)
+
+// link is one database of one master: what goes there, over one connection
+// at a time, and what is known of it. Its monitor (monitor.go) opens and closes
+// it; nothing else does.
+type link struct {
+	cfg *Config
+	// name is the master's, hash what lists and seats call it; embedded is
+	// whether it lives in this process.
+	name     string
+	hash     string
+	embedded bool
+	db       *database
+	// zero is the master's link of database 0, for another one.
+	zero   *link
+	now    clock
+	log    hclog.Logger
+	events *events
+	// poke wakes the monitor before its second is over.
+	poke chan struct{}
+
+	// ctx is over when the link is to end; cancel ends it.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	ready *sync.Cond
+	// master is where the next connection goes.
+	master Master
+	// greeting is the connection that is not in use yet, conn the one that
+	// is.
+	greeting *connection
+	conn     *connection
+	// open is whether operations may be sent over conn.
+	open bool
+	// under is the mark that votes are asked under, raw as it stands there;
+	// nil for embedded masters.
+	under *mark
+	raw   string
+	// bears is the state of the list of masters that was last seen in its
+	// mark, whether or not that lets it vote (M8), bearsForReal whether that
+	// was a real one.
+	bears        generation
+	bearsForReal bool
+	looks        looks
+	// offsets are what the clock must fit to, rebase whether the next look
+	// begins them anew. stepped is when one did not fit, until it is known why,
+	// and jump by how much the last one did not; looked is when the last look
+	// came in (M5).
+	offsets offsets
+	// from is when that was asked for: what went out before fits to no baseline.
+	rebase  bool
+	from    time.Duration
+	stepped time.Duration
+	jump    jump
+	looked  time.Duration
+	// sure is when the newest look went out that tells how the clock stands. met
+	// is whether others were looked for since there was no baseline, others whether
+	// there were any, warmBy until when they must have told of a step, and
+	// warm whether the mark was looked at since (M5, warmup.go).
+	sure time.Duration
+	// based is since when the baseline has been good.
+	based  time.Duration
+	met    bool
+	others bool
+	warmBy time.Duration
+	warm   bool
+	// markSent is when the newest look at the mark went out, pending since
+	// when the mark is known to be pending; 0 when it is not (M4).
+	markSent time.Duration
+	pending  time.Duration
+	// boreSince is since when under is known to bear what it does.
+	boreSince time.Duration
+
+	queue []*task
+	bytes int
+	pace  pace
+	// busy is whether a batch is under way, since when.
+	busy  bool
+	since time.Duration
+	// asking is whether the monitor looks, since when.
+	asking bool
+	asked  time.Duration
+	// retries must still be carried out, over this or the next connection; due
+	// is whether that is to be tried.
+	retries    map[retryKey]*task
+	retryBytes int
+	// undoing are the rollbacks that wait or are under way, and how often.
+	undoing map[retryKey]int
+	due     bool
+	purged  time.Duration
+	// fenceless is whether the master does not let us fence (M3).
+	fenceless bool
+	// fault is the code of the last error that the master answered to an
+	// operation, and faulted when it came.
+	fault   string
+	faulted time.Duration
+	// lacking are the rights that it does not give us, the monitor's.
+	lacking string
+
+	// own is the master's traffic over all databases; that of database 0's
+	// link counts, see traffic.
+	own traffic
+
+	memory   memory
+	standing standing
+	// claimed is the residue by which attempts are named, claimSeen when the
+	// newest look went out that found it claimed (V6); database 0's counts.
+	claimed   int
+	claimSeen time.Duration
+	status    MasterStatus
+	reason    string
+	// ended is whether redlockd is stopping, so that what is lost now is no
+	// news.
+	ended bool
+}
+
+func newLane(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *link {
+	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
+		log:  log.With("master", m.Name, "db", db.number),
+		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{}, warm: m.Embedded, sure: never,
+		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
+		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	l.ready = sync.NewCond(&l.mu)
+	l.pace = newPace(cfg.Timeout, l.enough)
+	return l
+}
+
+// traffic is how a master's votes went, and how long its batches took.
+type traffic struct {
+	votes   voteCounts
+	batches histogram
+}
+
+func (l *link) traffic() *traffic {
+	if l.zero != nil {
+		return &l.zero.own
+	}
+	return &l.own
+}
+
+// send hands a task to the master at a time, or returns false when its vote is
+// silent at once (M1). It never blocks.
+func (l *link) send(t *task, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.accept(t, now)
+}
+
+// ask hands an attempt's part to the master, likewise.
+func (l *link) ask(a *attempt, i int, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.prepare(i, l, now) && l.accept(&a.tasks[i], now)
+}
+
+// accept is send. Needs mu.
+func (l *link) accept(t *task, now time.Duration) bool {
+	takes := l.takes(t, now)
+	if len(l.retries) > 0 {
+		l.sinceChanged(t, takes)
+	}
+	if !takes {
+		if t.mustDeliver() {
+			l.addRetry(t)
+		}
+		return false
+	}
+	if len(l.retries) > 0 {
+		// What this redlockd takes now must not be freed by a release that it
+		// was asked for before (V8): that goes first.
+		for _, name := range t.locks() {
+			if before := l.takeRetry(name); before != nil {
+				l.append(before)
+			}
+		}
+	}
+	l.append(t)
+	if l.pace.wakes(len(l.queue)) {
+		l.ready.Signal()
+	}
+	return true
+}
+
+// append needs mu.
+func (l *link) append(t *task) {
+	if t.rollback {
+		l.undoing[t.name()]++
+	}
+	l.queue = append(l.queue, t)
+	l.bytes += t.size()
+}
+
+// takes reports whether the task may be sent now.
+func (l *link) takes(t *task, now time.Duration) bool {
+	switch {
+	case !l.open || l.frozenAt(now):
+		return false
+	case l.crowded(2), l.crowded(1) && !t.mustDeliver():
+		return false
+	default:
+		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
+	}
+}
+
+// crowded reports whether as much waits as may, or so many times as much. Needs mu.
+func (l *link) crowded(times int) bool {
+	return len(l.queue) >= times*maxQueued || l.bytes >= times*maxQueuedBytes
+}
+
+// canVote reports whether it may be asked to create locks now. Needs mu.
+func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
+
+// votes reports whether the master may be asked to create locks (M4, M5, M9).
+func (l *link) votes() bool {
+	if l.embedded || !l.warm || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
+		return l.embedded
+	}
+	return l.zero == nil || l.zero.bearsReal(0)
+}
+
+// joins reports whether the master, which bears this mark, is one that joins the
+// list and does not vote yet (M8).
+func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
+
+// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
+// that of all, since a restart loses all of them.
+func (l *link) bearsReal(hold time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.under != nil && l.under.real && l.lets(l.under, hold) && l.holdsSeat()
+}
+
+// frozen reports whether the oldest unanswered operation, or look, is as old as
+// timeout.
+func (l *link) frozen() bool { return l.frozenAt(l.now()) }
+
+func (l *link) frozenAt(now time.Duration) bool {
+	limit := now - l.cfg.Timeout
+	late := l.busy && l.since <= limit || l.asking && l.asked <= limit
+	return late && !l.db.stalls.stoodStill(now)
+}
+
+// latest is the latest possible reading of the master's clock now (V6), for a
+// master that may be asked to hold a lock for hold: one whose mark bears it.
+// Needs mu.
+func (l *link) latest(hold, now time.Duration) (int64, bool) {
+	if l.under != nil && !l.lets(l.under, hold) {
+		if l.under.real {
+			l.want(hold)
+		}
+		return 0, false
+	}
+	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
+		return 0, false
+	}
+	if l.under != nil && l.under.real {
+		l.memory.grant(hold, now)
+	}
+	return l.looks.latest(now)
+}
+
+// bearsHold reports whether the mark bears a hold; else the monitor is told to write
+// it, and waitFor is whether that can be expected at once.
+func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold) {
+		return true, false
+	}
+	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
+		l.want(hold)
+	}
+	return false, waitFor
+}
+
+// want tells the monitor which hold the mark shall bear. Needs mu.
+func (l *link) want(hold time.Duration) {
+	l.memory.wanted = max(l.memory.wanted, hold)
+	l.wakeMonitor()
+}
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func (l *link) barrier() <-chan struct{} {
+	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
+	if !l.send(t, l.now()) {
+		close(t.passed)
+	}
+	return t.passed
+}
+
+// end closes the connection, after which the monitor sees that its time is
+// over.
+func (l *link) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.cancel()
+	l.hangUp()
+}

@@ -1,0 +1,248 @@
+package quorum
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// reconcile judges what was seen and carries the judgement out: it writes the
+// mark, opens or closes the link, and says so. It is called by the monitor
+// only.
+func (l *link) reconcile(c *connection, s observation) error {
+	if l.embedded {
+		l.enter(c, judgement{open: true, state: Voting})
+		return nil
+	}
+	if l.zero != nil && l.zero.isElsewhere(c) {
+		return errElsewhere
+	}
+	step := l.db.causeOf(l)
+	switch step {
+	case unclearStep:
+		l.wakeMonitor()
+		return nil // the next look tells, soon
+	case ownPause:
+		l.db.stoodStill(l)
+		return nil
+	}
+	if err := l.meet(c, s); err != nil {
+		return err
+	}
+	warmingUp := l.warmingUp(s)
+	s, err := l.raiseGeneration(c, s)
+	if err != nil {
+		return err
+	}
+	var j judgement
+	for try := 0; ; try++ {
+		l.see(s, step == noStep)
+		l.takeSeat(s)
+		if s, err = l.spread(c, s); err != nil {
+			return err
+		}
+		m, r := l.rules(c, s)
+		m.stepped, r.warmingUp = step == masterStep, warmingUp
+		j = judge(s, m, r)
+		if j.write == nil {
+			break
+		}
+		done, err := l.write(c, s, j.write)
+		if broken(err) {
+			return err
+		}
+		if err != nil {
+			l.vacate(s, j.write)
+			j = judgement{state: Refused, reason: "its mark cannot be written: " + reasonOf(err)}
+			break
+		}
+		if done {
+			l.replaced(s, m, j.write)
+			s.raw, s.mark = j.write.String(), j.write
+			break
+		}
+		if try == markTries {
+			return nil // others write it all the time; the next look tells
+		}
+		if s, err = l.look(c); err != nil {
+			return err
+		}
+	}
+	if s.mark != nil && s.unlisted(l.db.number) {
+		// Database 0 has lost its mark since; the next look tells if this
+		// could be written.
+		if _, err := l.list(c, s, s.mark); broken(err) {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.warm = l.met && warmingUp == 0
+	l.memory.unfit = j.unfit
+	if step == masterStep && j.write != nil && s.mark == j.write {
+		l.newBaseline()
+	}
+	l.stand(s, j)
+	if s.mark != nil && s.mark.name == l.name {
+		l.bears, l.bearsForReal = s.mark.generation, s.mark.real
+		l.db.list().saw(l.bears)
+	}
+	if s.mark != nil && j.open {
+		l.learn(s.mark, s.raw, s.sent)
+	}
+	l.status.Version, l.status.RunID = s.server.told, s.server.runID
+	l.mu.Unlock()
+	l.enter(c, j)
+	return nil
+}
+
+// rules is what the master is judged by now.
+func (l *link) rules(c *connection, s observation) (memory, rules) {
+	exempt := l.exemption(c, s)
+	own, unheard := l.db.agreed.of(l.hash)
+	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
+	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
+	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
+	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
+	if l.zero == nil {
+		floor = l.cfg.floor()
+		told, sure = l.db.telling(l)
+		g.greatest = max(g.greatest, l.db.agreed.everGranted())
+	}
+	list, known := l.db.list().name, l.db.change.known()
+	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
+	foreign := l.db.change.foreign(list, known)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.memory
+	now := l.now()
+	m.beatDue = now-m.beatSeen >= lookEvery
+	if now >= m.grantedUntil {
+		m.granted = 0
+	}
+	return m, rules{seats: seats, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
+		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
+		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
+		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+}
+
+// grantedBefore is what the marks of the others tell of the locks that the master
+// may have forgotten: those that were looked at since it has a pending mark. One
+// that is to get such a mark now ends no quarantine by that, and people are told how
+// long it will be: what was seen just before will do.
+func (l *link) grantedBefore(s observation) granted {
+	l.mu.Lock()
+	since := l.pending
+	l.mu.Unlock()
+	switch {
+	case s.mark == nil || s.mark.real:
+		since = l.now() - 2*lookEvery
+	case since == 0:
+		since = l.now()
+	}
+	return l.db.holdSince(l, since)
+}
+
+// raiseGeneration raises the mark where it lags behind the state of the list
+// of masters that is being written (M8): in all databases of the master, since
+// not all of them need be open here.
+func (l *link) raiseGeneration(c *connection, s observation) (observation, error) {
+	to := l.db.change.target()
+	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
+		return s, nil
+	}
+	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
+	err := l.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
+	if err != nil {
+		if broken(err) {
+			return s, err
+		}
+		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return l.look(c)
+}
+
+// write puts a mark where the one that was seen still is. The first mark of a
+// database other than 0 is written together with its listing in 0's mark.
+func (l *link) write(c *connection, s observation, m *mark) (bool, error) {
+	if s.mark == nil && l.db.number != 0 {
+		return l.list(c, s, m)
+	}
+	n, err := l.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
+		Arg(s.raw, m.String()).Build())[0].AsInt64()
+	return n == 1, err
+}
+
+// list lists a database in 0's mark, and gives it a mark if it has none.
+func (l *link) list(c *connection, s observation, m *mark) (bool, error) {
+	listed := s.zeroRaw
+	if s.unlisted(l.db.number) {
+		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
+	}
+	n, err := l.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
+		Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
+	return n == 1, err
+}
+
+// unlisted reports whether database 0 has a mark that does not list this one.
+func (s *observation) unlisted(db int) bool {
+	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
+}
+
+// syncsAlways asks for appendfsync, which INFO does not tell. Without the
+// right to ask, the answer is no.
+func (l *link) syncsAlways(c *connection) bool {
+	r := l.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+	values, err := r.AsStrMap()
+	return err == nil && values["appendfsync"] == "always"
+}
+
+// enter makes a judgement the link's state, if c (or none) still is its
+// connection, and tells people when it changed.
+func (l *link) enter(c *connection, j judgement) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	l.open = j.open && c != nil
+	l.due = l.open && len(l.retries) > 0
+	was, why := l.status.State, l.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
+	l.reason = j.reason
+	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
+	l.ready.Broadcast()
+	l.mu.Unlock()
+	if (was != j.state || why != j.reason) && !ended {
+		l.tell(was, why, j)
+	}
+	l.events.changed()
+}
+
+// tell logs a change of state (docs/operations.md). One that is down from the
+// start has lost no connection, but nobody else would name it: the others are
+// ready without it. While one is down the reasons of the network change all the
+// time; what it says itself is news, and so are two servers under one name.
+func (l *link) tell(was MasterState, why string, j judgement) {
+	switch {
+	case j.state == Voting:
+		l.log.Info("master may vote")
+	case j.reason == whyWarmingUp:
+		l.log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
+	case j.state == Down && was == Down && why != "" && !j.said:
+		l.log.Debug("master is down", "reason", j.reason)
+	case j.state == Down:
+		if was != Down {
+			l.events.lostConnections.Add(1)
+		}
+		l.log.Warn("master is down", "reason", j.reason)
+	case j.state == was && !strings.HasSuffix(j.reason, whyOtherServer):
+		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
+	default:
+		if j.state == Quarantine && was != Quarantine {
+			l.events.quarantines.Add(1)
+		}
+		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
+	}
+}

@@ -1,0 +1,252 @@
+package quorum
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+)
+
+// M5: a redlockd that starts right after a step has no line to see it by. Until
+// the one that has can tell it in the mark, it takes, extends and denies
+// nothing by that master's word; where nobody else is connected it does not
+// wait.
+func TestM5StepBeforeTheFirstLook(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		time.Sleep(2 * time.Second)
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		other := c.redlockd()
+		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the start", time.Since(began))
+			}
+			if o := do(other, Op{Kind: Extend, Key: "k", Token: "t", TTL: 10 * time.Second}); o.Verdict == Absent || o.Verdict == Held {
+				t.Fatalf("the holder is told that it has no lock %v after the start", time.Since(began))
+			}
+			if o := do(other, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
+				t.Fatalf("a read finds no lock %v after the start", time.Since(began))
+			}
+		}
+		c.want(do(other, acquire("other", "u", time.Second)), Won)
+		c.stop(c.q)
+		c.stop(other)
+		time.Sleep(time.Second) // its connections end
+		alone, began := c.redlockd(), time.Now()
+		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
+			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
+		}
+	})
+}
+
+// M5: an old Redis with thousands of clients is not asked for their list, and
+// may have another redlockd among them.
+func TestM5MastersWithManyClients(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.set(func() { f.crowd, f.log = 10*manyClients, nil })
+		}
+		q, began := c.redlockd(), time.Now()
+		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < lookEvery {
+			t.Errorf("it waits %v, %v", time.Since(began), err)
+		}
+		for _, f := range c.masters {
+			if slices.Contains(f.commands(0), "CLIENT LIST") {
+				t.Errorf("master %s lists its clients", f.name)
+			}
+		}
+	})
+}
+
+// M5: nor by that of a master that it reaches first, before the others that were
+// cut off from it as well.
+func TestM5StepBeforeOthersAreBack(t *testing.T) {
+	for range 4 {
+		inBubble(t, 5, func(c *cluster) {
+			c.takeBarely(acquire("k", "t", 10*time.Second))
+			time.Sleep(2 * time.Second)
+			f := c.masters[0]
+			f.kill()
+			other := c.redlockd()
+			time.Sleep(3 * time.Second)
+			f.set(func() { f.offset = time.Minute })
+			f.mend()
+			for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
+				if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+					t.Fatalf("a second holder after %v", time.Since(began))
+				}
+			}
+		})
+	}
+}
+
+// M5: so does one that was cut off from a master for long: its line allows for
+// what the clock may have drifted.
+func TestM5StepAfterALongAbsence(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		cable := c.throughCable(0)
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		cable.cut(true)
+		time.Sleep(5 * time.Minute)
+		c.takeBarely(acquire("k", "t", 2*time.Second))
+		time.Sleep(1200 * time.Millisecond)
+		for _, f := range c.masters[1:] {
+			f.set(func() { f.delay = 5 * time.Millisecond })
+		}
+		// The drift allows for 3 s in 5 min.
+		c.masters[0].set(func() { c.masters[0].offset = 2500 * time.Millisecond })
+		cable.cut(false)
+		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(2 * time.Millisecond) {
+			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the connection", time.Since(began))
+			}
+		}
+		time.Sleep(20 * time.Second)
+		c.want(do(other, acquire("k", "u", time.Second)), Won)
+	})
+}
+
+// M5: a database that is used for the first time knows the clocks as the others
+// do.
+func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		open(c.q, 3)
+		k := acquire("k", "t", 10*time.Second)
+		k.DB = 3
+		c.takeBarely(k)
+		time.Sleep(1900 * time.Millisecond)
+		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			u := acquire("k", "u", 2*time.Second)
+			u.DB = 3
+			if o := do(other, u); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the first use", time.Since(began))
+			}
+		}
+	})
+}
+
+// M5: what went out before the clock had settled counts as before, whenever
+// its answer comes.
+func TestM5AskedBeforeTheClockSettled(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.takeBarely(acquire("k", "t", 10*time.Second))
+		time.Sleep(2 * time.Second)
+		c.masters[0].Del("k") // as a step of its clock would
+		for _, f := range c.masters {
+			f.set(func() { f.delay = 5 * time.Millisecond })
+		}
+		settle := func(settled bool) {
+			l := c.q.databases[0].Load().list().links[0]
+			l.mu.Lock()
+			l.warm = settled
+			l.mu.Unlock()
+		}
+		settle(false)
+		out := start(c.q, Op{Kind: Read, Key: "k"})
+		time.Sleep(time.Millisecond)
+		settle(true)
+		if o := <-out; o.Verdict == Absent {
+			t.Errorf("the lock is gone by the word of a master whose clock was being watched")
+		}
+	})
+}
+
+// M5: so does one that stood still for long, with its connections: what it has
+// asked for is void, and others tell before it counts again.
+func TestM5StepWhileItStoodStill(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		s := &stoppable{}
+		slow := c.redlockdBy(s.clock())
+		time.Sleep(3500 * time.Millisecond)
+		c.pass(time.Minute, s)
+		for _, f := range c.masters[1:3] { // another's lock of that minute
+			_ = f.Set("k", "t")
+			f.SetTTL("k", 3*time.Second)
+		}
+		// It was on the first one as well. The drift allows for 600 ms.
+		c.masters[0].set(func() { c.masters[0].offset += 500 * time.Millisecond })
+		for began := time.Now(); time.Since(began) < time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(slow, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder %v after the pause", time.Since(began))
+			}
+			if o := do(slow, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
+				t.Fatalf("a read finds no lock %v after the pause", time.Since(began))
+			}
+		}
+		// Its own first try may have made the marks bear a hold of 5 s already.
+		time.Sleep(8 * time.Second)
+		c.want(do(slow, acquire("k", "u", time.Second)), Won)
+	})
+}
+
+// M5: a database that is used for the first time while a master is cut off
+// knows its clock no better than the others do.
+func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		s := &stoppable{} // of all, so that two minutes pass at once
+		c.stop(c.q)
+		c.q = c.redlockdBy(s.clock())
+		cable := c.throughCable(0)
+		var others []*Quorum
+		for range 8 { // each reaches the master by some of its databases first
+			others = append(others, c.redlockdBy(s.clock()))
+		}
+		time.Sleep(3 * time.Second)
+		open(c.q, 3)
+		cable.cut(true)
+		c.pass(2*time.Minute, s)
+		time.Sleep(3 * time.Second)
+		for _, q := range others {
+			open(q, 3)
+		}
+		k := acquire("k", "t", 2*time.Second)
+		k.DB = 3
+		c.takeBarely(k)
+		time.Sleep(1200 * time.Millisecond)
+		c.masters[0].set(func() { c.masters[0].offset += 1100 * time.Millisecond })
+		cable.cut(false)
+		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+			for _, q := range others {
+				u := acquire("k", "u", 2*time.Second)
+				u.DB = 3
+				if o := do(q, u); o.Verdict == Won {
+					t.Fatalf("a second holder %v after the connection", time.Since(began))
+				}
+			}
+		}
+	})
+}
+
+// M5: without the rights to list connections, or to name them, any connection
+// may be another redlockd's.
+func TestM5WhoElseIsConnected(t *testing.T) {
+	for _, r := range []struct {
+		name   string
+		change func(f *fakeMaster)
+	}{
+		{"no right to list", func(f *fakeMaster) { f.refused["CLIENT LIST"] = "NOPERM" }},
+		{"no names", func(f *fakeMaster) { f.nameless = true }},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			inBubble(t, 3, func(c *cluster) {
+				c.stop(c.q)
+				time.Sleep(time.Second) // its connections end
+				for _, f := range c.masters {
+					f.set(func() { r.change(f) })
+				}
+				for _, want := range []bool{true, false} {
+					began := time.Now()
+					q := c.redlockd()
+					if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < lookEvery != want {
+						t.Errorf("ready after %v, %v, want at once: %v", time.Since(began), err, want)
+					}
+				}
+			})
+		})
+	}
+}

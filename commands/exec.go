@@ -70,7 +70,7 @@ func (t *transaction) request() Request {
 		return forbid(refused)
 	}
 	if len(t.keys) > 1 {
-		return t.in.decideAll(t.db, t.keys, watches(t.watched), t.authorized.plan)
+		return t.in.decideAll(t.db, t.keys, watchesOf(t.watched), t.authorized.plan)
 	}
 	return t.onOneKey()
 }
@@ -129,7 +129,7 @@ func (t *transaction) onOneKey() Request {
 		return req
 	}
 	reply := req.Reply
-	req.Ops[0].Unless = watches(t.watched)
+	req.Ops[0].Unless = watchesOf(t.watched)
 	req.Reply = func(outs []*quorum.Outcome) Reply {
 		// What the operation met is not what was watched.
 		if outs[0].Err == nil && !carriedOut(outs[0]) {

@@ -60,7 +60,7 @@ func (c call) refusedMeaning(m *script.Meaning) string {
 		return ""
 	}
 	for _, list := range m.Notices {
-		if refused := c.in.refusedNotices(notices(c.db, m.Key, list)); refused != "" {
+		if refused := c.in.refusedNotices(noticesOf(c.db, m.Key, list)); refused != "" {
 			return refused
 		}
 	}
@@ -84,11 +84,11 @@ func (c call) scriptOp(m *script.Meaning, op quorum.Op, state func(*script.Meani
 			case outs[0].Err != nil && releases:
 				// It is carried out yet where it was not (V8), and who waits
 				// looks for himself.
-				return notices(c.db, m.Key, m.Notices[script.Ours])
+				return noticesOf(c.db, m.Key, m.Notices[script.Ours])
 			case outs[0].Err != nil:
 				return nil
 			}
-			return notices(c.db, m.Key, m.Notices[state(m, outs[0])])
+			return noticesOf(c.db, m.Key, m.Notices[state(m, outs[0])])
 		}
 	}
 	return req
@@ -176,7 +176,7 @@ func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
 		}
 		d := leave(fill(m.Reply[met], s))
 		if m.Extra != nil {
-			d.notices = notices(c.db, m.Key, m.Notices[met])
+			d.notices = noticesOf(c.db, m.Key, m.Notices[met])
 		}
 		switch {
 		case met == script.Ours && m.Kind == script.Releases:

@@ -22,7 +22,7 @@ type Notice struct {
 	Lock   string
 }
 
-func notices(db int, lock string, list []script.Notice) []Notice {
+func noticesOf(db int, lock string, list []script.Notice) []Notice {
 	var all []Notice
 	for _, n := range list {
 		all = append(all, Notice{

@@ -14,15 +14,15 @@ var (
 	lengthFound  = foundOr(func(token string) Reply { return Int(int64(len(token))) }, Int(0)).one()
 	digestFound  = foundOr(func(token string) Reply { return Bulk(grammar.Digest(token)) }, Null).one()
 	typeFound    = foundOr(func(string) Reply { return status("string") }, status("none")).one()
-	millisLeft   = left(func(ms int64) int64 { return ms })
-	secondsLeft  = left(seconds)
+	millisLeft   = leftReply(func(ms int64) int64 { return ms })
+	secondsLeft  = leftReply(seconds)
 )
 
 func status(text string) Reply { return Reply{Kind: KindStatus, Text: text} }
 
-// left is the reply that tells something of the remaining milliseconds; there
+// leftReply is the reply that tells something of the remaining milliseconds; there
 // are no locks without a TTL, so -1 is never told.
-func left(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
+func leftReply(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
 	return shape(func(o *quorum.Outcome) Reply {
 		if o.Verdict != quorum.Held {
 			return Int(-2)
@@ -31,19 +31,19 @@ func left(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
 	}).one()
 }
 
-func get(c call) Request    { return c.one(quorum.Op{}, tokenOrNull) }
-func strlen(c call) Request { return c.one(quorum.Op{}, lengthFound) }
-func digest(c call) Request { return c.one(quorum.Op{}, digestFound) }
-func typ(c call) Request    { return c.one(quorum.Op{}, typeFound) }
-func pttl(c call) Request   { return c.one(quorum.Op{}, millisLeft) }
-func ttl(c call) Request    { return c.one(quorum.Op{}, secondsLeft) }
+func get(c call) Request        { return c.one(quorum.Op{}, tokenOrNull) }
+func strlen(c call) Request     { return c.one(quorum.Op{}, lengthFound) }
+func digest(c call) Request     { return c.one(quorum.Op{}, digestFound) }
+func typ(c call) Request        { return c.one(quorum.Op{}, typeFound) }
+func pttl(c call) Request       { return c.one(quorum.Op{}, millisLeft) }
+func ttlSeconds(c call) Request { return c.one(quorum.Op{}, secondsLeft) }
 
 func pexpiretime(c call) Request {
-	return c.one(quorum.Op{}, left(func(ms int64) int64 { return c.in.now() + ms }))
+	return c.one(quorum.Op{}, leftReply(func(ms int64) int64 { return c.in.now() + ms }))
 }
 
 func expiretime(c call) Request {
-	return c.one(quorum.Op{}, left(func(ms int64) int64 { return seconds(c.in.now() + ms) }))
+	return c.one(quorum.Op{}, leftReply(func(ms int64) int64 { return seconds(c.in.now() + ms) }))
 }
 
 func mget(c call) Request { return c.readAll(tokensOrNull) }

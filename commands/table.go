@@ -102,7 +102,7 @@ var table = []Spec{
 	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: mget},
 	{Name: "exists", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists, list: countList},
 	{Name: "touch", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: exists},
-	{Name: "ttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: ttl, list: secondsOfList},
+	{Name: "ttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: ttlSeconds, list: secondsOfList},
 	{Name: "pttl", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: pttl, list: millisOfList},
 	{Name: "expiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: expiretime},
 	{Name: "pexpiretime", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: pexpiretime},

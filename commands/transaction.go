@@ -89,19 +89,19 @@ func guard(req Request, watched []Watched) Request {
 			return answer(NullArray)
 		}
 	}
-	guards := make([]guarded, len(req.Ops))
+	guards := make([]guardedOp, len(req.Ops))
 	ops := make([]quorum.Op, len(req.Ops))
 	for i, op := range req.Ops {
 		guards[i] = conditional(op, seen)
 		ops[i] = guards[i].op
-		ops[i].DB, ops[i].Key, ops[i].Unless = op.DB, op.Key, watches(watched)
+		ops[i].DB, ops[i].Key, ops[i].Unless = op.DB, op.Key, watchesOf(watched)
 	}
 	return Request{Ops: ops, Reply: inArray(guardedReply(req.Reply, guards))}
 }
 
 // guardedReply gives a reply the outcomes that its own operations would have
 // had, or the null array when the watched key is not as it was.
-func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guarded) func([]*quorum.Outcome) Reply {
+func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guardedOp) func([]*quorum.Outcome) Reply {
 	return func(outs []*quorum.Outcome) Reply {
 		if r, failed := failure(outs); failed {
 			return r
@@ -150,7 +150,7 @@ func onlyKey(ops []quorum.Op, watched []Watched) bool {
 // same reports whether a lock is the one that was seen; its TTL runs on.
 func same(a, b quorum.State) bool { return a.Found == b.Found && a.Token == b.Token }
 
-func watches(watched []Watched) []*quorum.Watch {
+func watchesOf(watched []Watched) []*quorum.Watch {
 	var all []*quorum.Watch
 	for _, w := range watched {
 		if w.Watch != nil {

@@ -59,7 +59,7 @@ func (r runner) plan(states []quorum.State) plan {
 	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
 		lock = "" // nobody knows which of them each tells of
 	}
-	p.notices = notices(r.db, lock, res.Notices)
+	p.notices = noticesOf(r.db, lock, res.Notices)
 	return p
 }
 

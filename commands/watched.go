@@ -2,8 +2,8 @@ package commands
 
 import "github.com/redlockd/redlockd/quorum"
 
-// guarded is an operation under the condition that a lock is as it was seen.
-type guarded struct {
+// guardedOp is an operation under the condition that a lock is as it was seen.
+type guardedOp struct {
 	// op does what the client asked for if the lock is as it was seen, and
 	// nothing otherwise.
 	op   quorum.Op
@@ -18,8 +18,8 @@ type guarded struct {
 // conditional puts one operation under the condition that the lock is as it
 // was seen: what would do something becomes a compare-and-do, what would do
 // nothing becomes a read.
-func conditional(op quorum.Op, seen quorum.State) guarded {
-	g := guarded{op: op, seen: seen, verdict: quorum.Won}
+func conditional(op quorum.Op, seen quorum.State) guardedOp {
+	g := guardedOp{op: op, seen: seen, verdict: quorum.Won}
 	ours := seen.Found && seen.Token == op.Token
 	switch op.Kind {
 	case quorum.Remove:
@@ -56,7 +56,7 @@ func acts(op quorum.Op, found, ours bool) bool {
 
 // outcome is what the client's own operation has come to; false when the lock
 // was not as it was seen.
-func (g guarded) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
+func (g guardedOp) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	told := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
 	switch {
 	case o.Verdict == quorum.Changed:

@@ -65,10 +65,10 @@ func (s *session) noteCommand(name []byte, args [][]byte) {
 }
 
 // setBlocked shows whether the session waits in BLPOP.
-func (s *session) setBlocked(blocked bool) {
+func (s *session) setBlocked(waits bool) {
 	s.clientInfo.mu.Lock()
 	defer s.clientInfo.mu.Unlock()
-	s.clientInfo.blocked = blocked
+	s.clientInfo.blocked = waits
 }
 
 // commandNames holds every name once, so that a session need not keep copies;
@@ -130,7 +130,7 @@ func (s *session) describe() string {
 		"multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=%d "+
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
 		s.id, s.remote(), s.conn.LocalAddr(), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
-		sh.db, sh.subs[channels], sh.subs[patterns], sh.subs[shards], sh.queued, sh.watched,
+		sh.db, sh.subs[channelKind], sh.subs[patternKind], sh.subs[shardKind], sh.queued, sh.watched,
 		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
 }
 

@@ -3,4 +3,4 @@
 package proxy
 
 // cpuSeconds is not known here.
-func cpuSeconds() (user, system float64) { return 0, 0 }
+func cpuSeconds() (inUser, inSystem float64) { return 0, 0 }

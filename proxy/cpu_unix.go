@@ -5,7 +5,7 @@ package proxy
 import "syscall"
 
 // cpuSeconds is the time this process has used, as user and as system.
-func cpuSeconds() (user, system float64) {
+func cpuSeconds() (inUser, inSystem float64) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0, 0

@@ -6,9 +6,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// grants are the promises that outcomes hold (quorum.Outcome). Tests, which
-// cannot make an outcome that grants, put their own in its place.
-type grants interface {
+// promises are what outcomes hold (quorum.Outcome). Tests, which cannot make an
+// outcome that grants, put their own in its place.
+type promises interface {
 	clock(o *quorum.Outcome) time.Duration
 	confirm(o *quorum.Outcome, at time.Duration) error
 	writeBefore(o *quorum.Outcome) (time.Duration, bool)

@@ -28,11 +28,11 @@ func (s *session) hello(args [][]byte) commands.Reply {
 		}
 		proto = int(n)
 	}
-	var user, password, name []byte
+	var who, password, name []byte
 	for i := 2; i < len(args); i++ {
 		switch more := len(args) - i - 1; {
 		case grammar.Is(args[i], "auth") && more >= 2:
-			user, password = args[i+1], args[i+2]
+			who, password = args[i+1], args[i+2]
 			i += 2
 		case grammar.Is(args[i], "setname") && more >= 1:
 			name = args[i+1]
@@ -44,7 +44,7 @@ func (s *session) hello(args [][]byte) commands.Reply {
 			return commands.Error("ERR Syntax error in HELLO option '" + clean(args[i], 128) + "'")
 		}
 	}
-	if user != nil && !s.login(user, password) {
+	if who != nil && !s.login(who, password) {
 		return errWrongPass
 	}
 	if s.user == nil {

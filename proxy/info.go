@@ -136,7 +136,7 @@ func (s *Server) infoStats(w *infoText) {
 	w.line("evicted_keys", 0)
 	h := &s.hub
 	h.mu.Lock()
-	channels, patterns, shards := len(h.subs[channels]), len(h.subs[patterns]), len(h.subs[shards])
+	channels, patterns, shards := len(h.subs[channelKind]), len(h.subs[patternKind]), len(h.subs[shardKind])
 	h.mu.Unlock()
 	w.line("pubsub_channels", channels)
 	w.line("pubsub_patterns", patterns)
@@ -158,9 +158,9 @@ func (s *Server) infoReplication(w *infoText) {
 }
 
 func (s *Server) infoCPU(w *infoText) {
-	user, system := cpuSeconds()
-	w.line("used_cpu_sys", fmt.Sprintf("%.6f", system))
-	w.line("used_cpu_user", fmt.Sprintf("%.6f", user))
+	inUser, inSystem := cpuSeconds()
+	w.line("used_cpu_sys", fmt.Sprintf("%.6f", inSystem))
+	w.line("used_cpu_user", fmt.Sprintf("%.6f", inUser))
 }
 
 func (s *Server) infoErrors(w *infoText) {

@@ -84,8 +84,8 @@ const (
 	// lastCall is for commands that were sent before a stop and had not been
 	// read by then: in the socket, or on their way. lingering is what clients
 	// have then to read the last replies.
-	lastCall  = 100 * time.Millisecond
-	lingering = 100 * time.Millisecond
+	lastCallTime = 100 * time.Millisecond
+	lingering    = 100 * time.Millisecond
 	// parkAfter is how long a session that waits for its next command keeps a
 	// goroutine for it, where there are more than manyReaders of those a part of
 	// it: what Go keeps of a goroutine, it looks through for ever. shortestStay is

@@ -34,13 +34,13 @@ func (s *Server) Held(most int) (total int, longest []Held) {
 		longest = append(longest, Held{DB: id.db, Key: id.key, Session: l.who.session, Name: l.who.name,
 			Address: l.who.address, User: l.who.user, Since: time.UnixMilli(l.since), Until: time.UnixMilli(l.until), Taken: l.taken})
 		if len(longest) >= 4*most+64 {
-			longest = oldest(longest, most)
+			longest = longestHeld(longest, most)
 		}
 	})
-	return total, oldest(longest, most)
+	return total, longestHeld(longest, most)
 }
 
-func oldest(list []Held, most int) []Held {
+func longestHeld(list []Held, most int) []Held {
 	slices.SortFunc(list, func(a, b Held) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key), cmp.Compare(a.DB, b.DB))
 	})

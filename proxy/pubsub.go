@@ -12,9 +12,9 @@ import (
 
 // The three kinds of subscription.
 const (
-	channels = iota
-	patterns
-	shards
+	channelKind = iota
+	patternKind
+	shardKind
 	kinds
 )
 
@@ -26,15 +26,15 @@ type subscriptions struct {
 }
 
 func (sub *subscriptions) count() int {
-	return len(sub.names[channels]) + len(sub.names[patterns]) + len(sub.names[shards])
+	return len(sub.names[channelKind]) + len(sub.names[patternKind]) + len(sub.names[shardKind])
 }
 
 // totalAfter is the number that a reply to a subscription of this kind bears.
 func (sub *subscriptions) totalAfter(kind int) int64 {
-	if kind == shards {
-		return int64(len(sub.names[shards]))
+	if kind == shardKind {
+		return int64(len(sub.names[shardKind]))
 	}
-	return int64(len(sub.names[channels]) + len(sub.names[patterns]))
+	return int64(len(sub.names[channelKind]) + len(sub.names[patternKind]))
 }
 
 // subscribed is about the memory that one subscription takes.
@@ -115,10 +115,10 @@ func (h *hub) publish(sharded bool, channel, text string) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if sharded {
-		return deliver(h.subs[shards][channel], "smessage", channel, text)
+		return deliver(h.subs[shardKind][channel], "smessage", channel, text)
 	}
-	n := deliver(h.subs[channels][channel], "message", channel, text)
-	for pattern, set := range h.subs[patterns] {
+	n := deliver(h.subs[channelKind][channel], "message", channel, text)
+	for pattern, set := range h.subs[patternKind] {
 		if glob(pattern, channel) {
 			n += deliver(set, "pmessage", pattern, channel, text)
 		}
@@ -202,11 +202,11 @@ func subscriptionKind(name []byte) (kind int, command string) {
 	command = strings.ToLower(string(name))
 	switch strings.TrimSuffix(command, "subscribe") {
 	case "p", "pun":
-		return patterns, command
+		return patternKind, command
 	case "s", "sun":
-		return shards, command
+		return shardKind, command
 	}
-	return channels, command
+	return channelKind, command
 }
 
 // publish sends when its turn to be answered comes: a message that wakes a
@@ -231,18 +231,18 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 	defer h.mu.Unlock()
 	switch {
 	case grammar.Is(args[1], "channels") && len(args) <= 3:
-		return h.names(channels, args[2:])
+		return h.names(channelKind, args[2:])
 	case grammar.Is(args[1], "shardchannels") && len(args) <= 3:
-		return h.names(shards, args[2:])
+		return h.names(shardKind, args[2:])
 	case grammar.Is(args[1], "numsub"):
-		return h.numbers(channels, args[2:])
+		return h.numbers(channelKind, args[2:])
 	case grammar.Is(args[1], "shardnumsub"):
-		return h.numbers(shards, args[2:])
+		return h.numbers(shardKind, args[2:])
 	case grammar.Is(args[1], "numpat"):
 		if len(args) != 2 {
 			return wrongArity("pubsub|numpat")
 		}
-		return commands.Int(int64(len(h.subs[patterns])))
+		return commands.Int(int64(len(h.subs[patternKind])))
 	case grammar.Is(args[1], "help") && len(args) == 2:
 		return pubsubHelp
 	}

@@ -46,7 +46,7 @@ func (h *hub) forbidden(all users) []*session {
 		for name, set := range names {
 			for ses := range set {
 				u := all[ses.userName()]
-				if u != nil && (kind == patterns && !u.pattern(name) || kind != patterns && !u.Channel(name)) {
+				if u != nil && (kind == patternKind && !u.pattern(name) || kind != patternKind && !u.Channel(name)) {
 					list = append(list, ses)
 				}
 			}

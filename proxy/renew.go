@@ -32,7 +32,7 @@ func (p *pipeline) late(w *batch) []renewal {
 	return all
 }
 
-func (sl *slot) isLate(g grants, w *batch) bool {
+func (sl *slot) isLate(g promises, w *batch) bool {
 	for _, o := range sl.outcomes {
 		if g.mustRenew(o, w.clock(g, o)) {
 			return true

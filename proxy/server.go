@@ -21,7 +21,7 @@ type Server struct {
 	users   atomic.Pointer[users]
 	in      interpreter
 	q       Quorum
-	grants  grants
+	grants  promises
 	version string
 	log     hclog.Logger
 	started time.Time
@@ -71,7 +71,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		started:   time.Now(),
 		runID:     hex.EncodeToString(id),
 		stopped:   make(chan struct{}),
-		lastCall:  lastCall,
+		lastCall:  lastCallTime,
 		lingering: lingering,
 		parkAfter: parkAfter,
 		listeners: make(map[net.Listener]struct{}),

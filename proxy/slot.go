@@ -60,7 +60,7 @@ var errClientGone = commands.Error("ERR the client closed its side of the connec
 // certainty. So after EOF all answers are still written, but no grant is. A
 // client that dies after its OK was written keeps the lock until its TTL, as
 // on one Redis.
-func (sl *slot) confirm(g grants, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
+func (sl *slot) confirm(g promises, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
 	switch {
 	case sl.late != nil:
 		return sl.late(), 0
@@ -127,7 +127,7 @@ func (sl *slot) decided(reply commands.Reply) bool {
 	return !reply.Undecided
 }
 
-func (sl *slot) undo(g grants) {
+func (sl *slot) undo(g promises) {
 	for _, o := range sl.granted {
 		g.undo(o)
 	}
@@ -135,7 +135,7 @@ func (sl *slot) undo(g grants) {
 }
 
 // delivered ends what is kept to be undone: the reply was written.
-func (sl *slot) delivered(g grants, w *batch) {
+func (sl *slot) delivered(g promises, w *batch) {
 	for _, o := range sl.granted {
 		w.delivered(g, o)
 	}

@@ -26,7 +26,7 @@ type batch struct {
 }
 
 // clock returns looked, for an outcome that may grant something.
-func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
+func (w *batch) clock(g promises, o *quorum.Outcome) time.Duration {
 	if w.looked == 0 {
 		w.looked = g.clock(o)
 	}
@@ -34,7 +34,7 @@ func (w *batch) clock(g grants, o *quorum.Outcome) time.Duration {
 }
 
 // delivered tells an outcome that its reply was written.
-func (w *batch) delivered(g grants, o *quorum.Outcome) {
+func (w *batch) delivered(g promises, o *quorum.Outcome) {
 	if w.wrote == 0 {
 		w.wrote = g.clock(o)
 	}
@@ -76,7 +76,7 @@ func (w *batch) acquires() bool {
 // undo undoes what was granted by replies that are not among the first n
 // bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
 // on one Redis.
-func (w *batch) undo(g grants, n int) {
+func (w *batch) undo(g promises, n int) {
 	for i, sl := range w.slots {
 		if i < len(w.ends) {
 			if w.ends[i] > n && !sl.silent {

@@ -81,7 +81,6 @@ func ParseSet[O any, W Word](args []O, word func(O) W) (o SetOptions[O], ok bool
 	for i := 0; i < len(args); i++ {
 		last := i+1 == len(args)
 		w := word(args[i])
-		cond, unit := ConditionOf(w), UnitOf(w)
 		switch {
 		case Is(w, "nx") && !o.XX && o.Condition == NoCondition:
 			o.NX = true
@@ -91,17 +90,34 @@ func ParseSet[O any, W Word](args []O, word func(O) W) (o SetOptions[O], ok bool
 			o.Get = true
 		case Is(w, "keepttl") && (o.Expiry == NoUnit || o.Expiry == KeepTTL):
 			o.Expiry = KeepTTL
-		case cond != NoCondition && !o.NX && o.Condition == NoCondition && (!o.XX || cond == IfEqual) && !last:
-			i++
-			o.Condition, o.Compare = cond, args[i]
-		case unit != NoUnit && (o.Expiry == NoUnit || o.Expiry == unit) && !last:
-			i++
-			o.Expiry, o.Number = unit, args[i]
-		default:
+		case last:
 			return o, false
+		default:
+			i++
+			if !o.take(UnitOf(w), args[i]) && !o.meet(ConditionOf(w), args[i]) {
+				return o, false
+			}
 		}
 	}
 	return o, true
+}
+
+// take is an expiry with its operand; false where it may not stand there.
+func (o *SetOptions[O]) take(unit Unit, operand O) bool {
+	if unit == NoUnit || o.Expiry != NoUnit && o.Expiry != unit {
+		return false
+	}
+	o.Expiry, o.Number = unit, operand
+	return true
+}
+
+// meet is a condition with its operand; false where it may not stand there.
+func (o *SetOptions[O]) meet(cond Condition, operand O) bool {
+	if cond == NoCondition || o.NX || o.Condition != NoCondition || o.XX && cond != IfEqual {
+		return false
+	}
+	o.Condition, o.Compare = cond, operand
+	return true
 }
 
 // ExpireFlags is what follows the time of EXPIRE and its kin.

@@ -46,5 +46,5 @@ func (r *run) script() (reply template) {
 	}()
 	r.globals = r.form.tables(r.budget)
 	_, results := r.block(r.chunk.stmts, &frame{variadic: true}, nil)
-	return r.reply(first(results), 0)
+	return r.reply(firstOf(results), 0)
 }

@@ -17,7 +17,7 @@ func (r *run) integerArg(v value) (linear, string) {
 		if !ok {
 			return linear{}, grammar.ErrNotInteger
 		}
-		return constant(n), ""
+		return fixedNumber(n), ""
 	}
 }
 

@@ -25,7 +25,7 @@ func (r *run) multi(x ast.Expr, f *frame, e *env) []value {
 		if !x.AdjustRet {
 			return results
 		}
-		return []value{first(results)}
+		return []value{firstOf(results)}
 	case *ast.Comma3Expr:
 		if !f.variadic {
 			refuse("uses ... outside of a function that has it")
@@ -34,12 +34,12 @@ func (r *run) multi(x ast.Expr, f *frame, e *env) []value {
 		if !x.AdjustRet {
 			return f.varargs[:len(f.varargs):len(f.varargs)]
 		}
-		return []value{first(f.varargs)}
+		return []value{firstOf(f.varargs)}
 	}
 	return []value{r.eval(x, f, e)}
 }
 
-func first(values []value) value {
+func firstOf(values []value) value {
 	if len(values) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (r *run) eval(x ast.Expr, f *frame, e *env) value {
 		r.line = x.Line()
 		return r.index(object, key, r.nameOf(x.Object, e))
 	case *ast.FuncCallExpr, *ast.Comma3Expr:
-		return first(r.multi(x, f, e))
+		return firstOf(r.multi(x, f, e))
 	case *ast.TableExpr:
 		return r.construct(x, f, e)
 	case *ast.FunctionExpr:

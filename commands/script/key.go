@@ -32,8 +32,8 @@ type expiry struct {
 	after linear
 }
 
-// constant is a linear value that depends on no input.
-func constant(n int64) linear { return linear{class: -1, add: n} }
+// fixedNumber is a linear value that depends on no input.
+func fixedNumber(n int64) linear { return linear{class: -1, add: n} }
 
 // number is l as a Lua value.
 func (l linear) number() value {
@@ -97,7 +97,7 @@ func (r *run) left(k *keyModel, seconds bool) value {
 	case e.kind == asFound && r.proving:
 		return remaining{seconds}
 	case e.kind == asFound:
-		e.after = constant(k.foundMillis)
+		e.after = fixedNumber(k.foundMillis)
 	}
 	l := e.after
 	switch {

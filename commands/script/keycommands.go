@@ -32,8 +32,8 @@ func init() {
 		"PEXPIRE":     {3, 0, setExpiry(grammar.PX, "pexpire")},
 		"EXPIREAT":    {3, 0, setExpiry(grammar.EXAT, "expireat")},
 		"PEXPIREAT":   {3, 0, setExpiry(grammar.PXAT, "pexpireat")},
-		"TTL":         {2, 2, ttl(true)},
-		"PTTL":        {2, 2, ttl(false)},
+		"TTL":         {2, 2, ttlCommand(true)},
+		"PTTL":        {2, 2, ttlCommand(false)},
 		"PEXPIRETIME": {2, 2, expireTime(1)},
 		"EXPIRETIME":  {2, 2, expireTime(1000)},
 		"PERSIST":     {2, 2, persist},
@@ -54,7 +54,7 @@ func init() {
 		"SUBSTR":      {4, 4, getrange},
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
-		"KEYS":        {2, 2, keys},
+		"KEYS":        {2, 2, keysCommand},
 	}
 }
 
@@ -85,7 +85,7 @@ func selectDB(r *run, args []value) (value, string) {
 	case n != int64(r.space.db):
 		refuse("selects another database")
 	}
-	return field(r.budget, "ok", "OK"), ""
+	return oneField(r.budget, "ok", "OK"), ""
 }
 
 func del(r *run, args []value) (value, string) {
@@ -114,21 +114,22 @@ func exists(r *run, args []value) (value, string) {
 	return count, ""
 }
 
-func ttl(seconds bool) commandFunc {
+func ttlCommand(seconds bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		return r.left(r.touch(args[1]), seconds), ""
 	}
 }
 
-// expireTime is PEXPIRETIME and EXPIRETIME: the time in units of millis.
-func expireTime(millis int64) commandFunc {
+// expireTime is PEXPIRETIME and EXPIRETIME: the time in units of so many
+// milliseconds.
+func expireTime(unit int64) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		left := r.left(r.touch(args[1]), false)
 		if f, ok := left.(float64); ok && f < 0 {
 			return f, ""
 		}
 		at := r.masterTime() + int64(r.reveal(left).(float64))
-		return float64((at + millis/2) / millis), ""
+		return float64((at + unit/2) / unit), ""
 	}
 }
 
@@ -192,7 +193,7 @@ func (r *run) position(v value) (int64, string) {
 func keyType(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
 	if !k.now.exists {
-		return field(r.budget, "ok", "none"), ""
+		return oneField(r.budget, "ok", "none"), ""
 	}
-	return field(r.budget, "ok", "string"), ""
+	return oneField(r.budget, "ok", "string"), ""
 }

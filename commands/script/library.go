@@ -100,8 +100,8 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 		return l.understandMany(db, sha, slices.Concat(keys, args), len(keys))
 	}
 	// On the stack, and so nothing below may keep it: what does gets a copy.
-	var space [maxInputs]string
-	inputs := append(append(space[:0], keys...), args...)
+	var buffer [maxInputs]string
+	inputs := append(append(buffer[:0], keys...), args...)
 	f := form{inputs: inputs, keys: len(keys), db: db}
 	f.compare()
 	c, known, err := l.recall(sha, &f)

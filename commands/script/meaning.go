@@ -31,11 +31,11 @@ func (l *summary) meaning(inputs []string) *Meaning {
 
 // replies is the reply table of a call with these inputs.
 func (l *summary) replies(inputs []string) *[states]Value {
-	var table [states]Value
+	var all [states]Value
 	for state := range l.reply {
-		table[state] = l.reply[state].fill(inputs)
+		all[state] = l.reply[state].fill(inputs)
 	}
-	return &table
+	return &all
 }
 
 // millis is a duration of n milliseconds, or the longest there is.

@@ -95,7 +95,7 @@ func endOfSet(text string, i int) int {
 			}
 			i += 2
 		case i+2 < len(text) && text[i+1] == '-' && text[i+2] != ']':
-			if !plain(text[i]) || !plain(text[i+2]) {
+			if !plainChar(text[i]) || !plainChar(text[i+2]) {
 				return -1
 			}
 			i += 3
@@ -108,8 +108,8 @@ func endOfSet(text string, i int) int {
 	return -1
 }
 
-// plain reports whether a character in a set can be nothing but itself.
-func plain(c byte) bool {
+// plainChar reports whether a character in a set can be nothing but itself.
+func plainChar(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 

@@ -105,7 +105,7 @@ func (r *run) replacement(s string, m *pm.MatchData, with value) string {
 	case *table:
 		v = r.index(with, r.captures(s, m, true)[0], "")
 	default:
-		v = first(r.call(with, r.captures(s, m, true), ""))
+		v = firstOf(r.call(with, r.captures(s, m, true), ""))
 	}
 	switch v = r.reveal(v); {
 	case !truth(v):

@@ -54,8 +54,9 @@ func perCall(p *program) (*Meaning, error) {
 	case len(n.locks) == 0:
 		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
-	run := func(found []State) (Result, error) { return p.runOn(newBudget(), n, found) }
-	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: run}}, nil
+	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: func(found []State) (Result, error) {
+		return p.runOn(newBudget(), n, found)
+	}}}, nil
 }
 
 // dryRuns finds the keys: those that a run touches. When it touches several,

@@ -92,7 +92,7 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 
 // classify gives the runs their kind. What fits no kind is PerCall.
 func classify(results [states]result, token int) *summary {
-	l := &summary{kind: PerCall, token: token, key: results[Other].key.name, ttl: constant(0)}
+	l := &summary{kind: PerCall, token: token, key: results[Other].key.name, ttl: fixedNumber(0)}
 	for state := range results {
 		l.reply[state], l.notices[state] = results[state].reply, results[state].notices
 	}
@@ -134,7 +134,7 @@ func acquired(k *keyModel, token int) (creates bool, after linear, plain bool) {
 		return false, linear{}, false
 	}
 	if k.now.expiry.kind == never {
-		return true, constant(0), true
+		return true, fixedNumber(0), true
 	}
 	return true, k.now.expiry.after, true
 }

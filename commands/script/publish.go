@@ -95,7 +95,7 @@ func publish(sharded bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		r.grow(256)
 		r.space.notices = append(r.space.notices, sealedNotice{
-			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: constant(0),
+			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: fixedNumber(0),
 		})
 		return subscriberCount{}, ""
 	}

@@ -18,10 +18,10 @@ func (l *Library) recall(sha string, f *form) (*chunk, *summary, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var space [512]byte
+	var buffer [512]byte
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m, ok := l.shapes.get(f.appendShape(space[:0], c.sha))
+	m, ok := l.shapes.get(f.appendShape(buffer[:0], c.sha))
 	switch {
 	case !ok:
 		return c, nil, nil
@@ -29,7 +29,7 @@ func (l *Library) recall(sha string, f *form) (*chunk, *summary, error) {
 		return c, unprovable, nil
 	}
 	f.revealed = m.revealed
-	known, _ := m.meanings.get(f.appendRevealed(space[:0]))
+	known, _ := m.meanings.get(f.appendRevealed(buffer[:0]))
 	return c, known, nil
 }
 

@@ -26,21 +26,21 @@ var redisLibrary = map[string]function{
 	"pcall": func(r *run, args []value) []value {
 		v, failure := r.command(args)
 		if failure != "" {
-			return one(field(r.budget, "err", failure))
+			return one(oneField(r.budget, "err", failure))
 		}
 		return one(v)
 	},
 	"error_reply": func(r *run, args []value) []value {
 		if text, ok := r.reveal(arg(args, 0)).(string); ok && len(args) == 1 {
-			return one(field(r.budget, "err", errorText(text)))
+			return one(oneField(r.budget, "err", errorText(text)))
 		}
-		return one(field(r.budget, "err", "ERR wrong number or type of arguments"))
+		return one(oneField(r.budget, "err", "ERR wrong number or type of arguments"))
 	},
 	"status_reply": func(r *run, args []value) []value {
 		if text, ok := r.reveal(arg(args, 0)).(string); ok && len(args) == 1 {
-			return one(field(r.budget, "ok", text))
+			return one(oneField(r.budget, "ok", text))
 		}
-		return one(field(r.budget, "err", "ERR wrong number or type of arguments"))
+		return one(oneField(r.budget, "err", "ERR wrong number or type of arguments"))
 	},
 	"sha1hex": func(r *run, args []value) []value {
 		if len(args) != 1 {

@@ -93,7 +93,7 @@ func (r *run) fail(format string, args ...any) {
 
 // failAs raises the error reply of a Redis command.
 func (r *run) failAs(text string) {
-	panic(&luaError{value: field(r.budget, "err", text), line: r.line})
+	panic(&luaError{value: oneField(r.budget, "err", text), line: r.line})
 }
 
 // call calls f; what names it in an error text.

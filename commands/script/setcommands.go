@@ -26,7 +26,7 @@ func setex(unit grammar.Unit, command string) commandFunc {
 			return nil, failure
 		}
 		r.store(k, args[3], expiry{given, after})
-		return field(r.budget, "ok", "OK"), ""
+		return oneField(r.budget, "ok", "OK"), ""
 	}
 }
 
@@ -59,7 +59,7 @@ func set(r *run, args []value) (value, string) {
 		e = expiry{given, after}
 	}
 	old := k.held()
-	done, refused := value(field(r.budget, "ok", "OK")), value(false)
+	done, refused := value(oneField(r.budget, "ok", "OK")), value(false)
 	if o.Get {
 		done, refused = old, old
 	}
@@ -87,7 +87,7 @@ func mset(r *run, args []value) (value, string) {
 	for i := 1; i < len(args); i += 2 {
 		r.store(r.touch(args[i]), args[i+1], expiry{})
 	}
-	return field(r.budget, "ok", "OK"), ""
+	return oneField(r.budget, "ok", "OK"), ""
 }
 
 func msetnx(r *run, args []value) (value, string) {

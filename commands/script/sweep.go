@@ -8,18 +8,18 @@ func (e *NeedsKeysError) Error() string {
 	return "ERR KEYS in a script is allowed only outside MULTI"
 }
 
-// keys is KEYS: those of the listed keys that are there.
-func keys(r *run, args []value) (value, string) {
+// keysCommand is KEYS: those of the listed keys that are there.
+func keysCommand(r *run, args []value) (value, string) {
 	if r.proving {
 		panic(unproved{})
 	}
-	pattern := r.word(args[1])
-	names, ok := r.space.listed[pattern]
+	glob := r.word(args[1])
+	listed, ok := r.space.listed[glob]
 	if !ok {
-		panic(&NeedsKeysError{pattern})
+		panic(&NeedsKeysError{glob})
 	}
 	var there []value
-	for _, name := range names {
+	for _, name := range listed {
 		if r.touch(name).now.exists {
 			there = append(there, name)
 		}

@@ -96,8 +96,8 @@ func listOf(b *budget, items ...value) *table {
 	return t
 }
 
-// field is a fresh table with one named entry: {ok = ...}, {err = ...}.
-func field(b *budget, name string, v value) *table {
+// oneField is a fresh table with one named entry: {ok = ...}, {err = ...}.
+func oneField(b *budget, name string, v value) *table {
 	t := &table{}
 	t.set(b, name, v)
 	return t

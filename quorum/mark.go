@@ -152,7 +152,7 @@ func parseMark(s string) (*mark, error) {
 // same reports whether votes that were asked for under m count when the master
 // bore other at the end of the batch, for a list that both count for.
 func (m *mark) same(other *mark) bool {
-	return m.id == other.id && m.name == other.name && m.db == other.db
+	return m.id == other.id && m.real == other.real && m.name == other.name && m.db == other.db
 }
 
 // with returns a changed copy.

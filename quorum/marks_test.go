@@ -152,20 +152,26 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 
 // M3: where another mark stands than what was asked under, that a quarantine has
 // begun, or that is of another run, master or database, no vote counts: neither
-// of that batch nor of those before the next look.
+// of that batch nor of those before the next look, also where it has the seat (M9).
 func TestM3AnotherMarkStandsThere(t *testing.T) {
+	another := func(m *mark) { m.id = "another" }
 	for name, change := range map[string]func(m *mark){
-		"pending":             func(m *mark) { m.real, m.why = false, whyForgotten },
-		"of another run":      func(m *mark) { m.runID = "run-before" },
-		"of another master":   func(m *mark) { m.name = "z" },
-		"of another database": func(m *mark) { m.db = 3 },
+		"pending":             func(m *mark) { m.real, m.why = false, whyForgotten; another(m) },
+		"of another run":      func(m *mark) { m.runID = "run-before"; another(m) },
+		"of another master":   func(m *mark) { m.name = "z"; another(m) },
+		"of another database": func(m *mark) { m.db = 3; another(m) },
+
+		"pending, its seat":             func(m *mark) { m.real, m.why = false, whyForgotten },
+		"of another run, its seat":      func(m *mark) { m.runID = "run-before" },
+		"of another master, its seat":   func(m *mark) { m.name = "z" },
+		"of another database, its seat": func(m *mark) { m.db = 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 5, func(c *cluster) {
 				f := c.masters[0]
 				c.takeBarely(acquire("k", "t", 20*time.Second))
 				time.Sleep(3500 * time.Millisecond) // no look comes in between
-				m := f.markOf(t).with(func(m *mark) { m.id = "another" }).with(change)
+				m := f.markOf(t).with(change)
 				m.seen = time.Now().UnixMilli()
 				f.FlushAll()
 				if err := f.Set(MarkKey, m.String()); err != nil {

@@ -448,6 +448,8 @@ var mutants = []mutant{
 		"m.runID == c.runID && m.name == l.name", "m.name == l.name"}}, votes},
 	{"M3", "another master's mark is taken over", []change{{"quorum/sender.go",
 		"m.runID == c.runID && m.name == l.name &&", "m.runID == c.runID &&"}}, votes},
+	{"M3", "a mark that has become pending still counts", []change{{"quorum/mark.go",
+		" && m.real == other.real &&", " &&"}}, votes},
 	{"M3", "what was asked under another mark counts", []change{{"quorum/sender.go",
 		"		return b.under.same(m)\n", "		return true\n"}}, votes},
 	{"M3", "another database's mark is good", []change{{"quorum/judge.go",

@@ -26,7 +26,7 @@ func TestBallast(t *testing.T) {
 		go keepBallast(ctx, func() int { return int(sessions.Load()) })
 		for _, n := range []int{0, 30_000, 500, 20_000} {
 			sessions.Store(int64(n))
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond) // virtual: the ballast follows once a second
 			synctest.Wait()
 			const slack = 1 << 20
 			got, most := living()-before, ballast+n*ballastForSession

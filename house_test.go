@@ -21,13 +21,11 @@ const (
 // A function is named by its file and name.
 var longer = map[string]string{
 	"integration/mutants/list.go":   "a table: one line or two for each mutant",
-	"proxy/pipeline.go":             "the session's queue of replies and who may write it: one lock",
 	"proxy/pubsub.go":               "channels, patterns and their messages: one lock",
 	"proxy/server.go":               "the server's life: start, accept, stop",
 	"proxy/transaction.go":          "MULTI, WATCH and EXEC share the session's state",
 	"quorum/attempt.go":             "one attempt from its first byte to its verdict",
 	"quorum/keys.go":                "the queue of a key: one lock",
-	"quorum/link.go":                "what is known of one database of one master",
 	"quorum/seats.go":               "the seats in a mark and how they are merged",
 	"quorum/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
@@ -104,7 +102,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 // TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
-	for _, folder := range []string{"proxy", "commands", "commands/script", "commands/grammar"} {
+	for _, folder := range []string{"proxy", "quorum", "commands", "commands/script", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

@@ -51,10 +51,10 @@ func TestDeniedExtendShortensNothing(t *testing.T) {
 		if ok, err := other.SetNX(ctx, key, "A", 10*time.Second).Result(); !ok || err != nil {
 			t.Fatalf("taking %s: %v, %v", key, ok, err)
 		}
-		time.Sleep(500*time.Millisecond + rand.N(500*time.Millisecond))
+		time.Sleep(500*time.Millisecond + rand.N(500*time.Millisecond)) // when in a second it comes matters
 		err := late(links, func() error { return one.Eval(ctx, extendScript, []string{key}, "A", 1000).Err() })
 		n, err2 := other.Eval(ctx, extendScript, []string{key}, "A", 20000).Int()
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // what is late stays so, until the answers are in
 		for _, l := range links {
 			l.Slow(0)
 		}

@@ -36,8 +36,8 @@
 //     (how long it may be silent), ending.go, park.go with epoll_linux.go and
 //     epoll_other.go;
 //   - frames: frames.go, inline.go, buffers.go, text.go;
-//   - replies: slot.go (the place of one), pipeline.go (their order), writers.go and
-//     write.go (who writes, and one write), renew.go and grants.go (what a late
+//   - replies: slot.go (the place of one), pipeline.go (their order), writers.go,
+//     turns.go and write.go (who writes, a turn, one write), renew.go and grants.go (what a late
 //     reply needs), reply.go (RESP), socket_unix.go and socket_other.go;
 //   - who may do what: auth.go, login_limiter.go, user.go, access.go, acl.go;
 //   - commands of the connection: local.go (the table), subcommands.go, hello.go,

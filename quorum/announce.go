@@ -84,10 +84,11 @@ func (c *change) announce(ctx context.Context, name string) error {
 		return o.Err
 	}
 	defer c.do(&Op{Kind: Release, Key: ChangeKey, Token: token})
-	defer o.Told(o.Clock())
-	if err := o.Confirm(o.Clock()); err != nil {
+	at := o.Clock()
+	if err := o.Confirm(at); err != nil {
 		return err
 	}
+	o.Told(at)
 	// What the marks bore before the lock was ours is no evidence.
 	since := c.q.now()
 	c.until(ctx, since+followEvery, func() bool { return c.lookedSince(since) })

@@ -27,7 +27,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	connections := make([]*connection, len(cfg.Masters))
 	sights := make([]observation, len(cfg.Masters))
 	for i, m := range cfg.Masters {
-		l := newLane(ctx, &cfg, m, d, d.now, log, newEvents())
+		l := newLink(ctx, &cfg, m, d, d.now, log, newEvents())
 		c := newConnection(m)
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)

@@ -284,7 +284,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 			}
 			return time.Duration(reads) * tt.each
 		}
-		l = newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 		l.conn, l.open, l.queue = &connection{}, true, []*task{{}}
 		l.mu.Lock()
 		l.gather(l.conn)

@@ -39,7 +39,7 @@ func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 		d.zero = q.databases[0].Load()
 	}
 	for i := range q.masters {
-		l := newLane(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
+		l := newLink(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
 			l.zero = d.zero.list().link(l.name)
 		}

@@ -5,32 +5,50 @@
 // An operation ([Op]) goes in by [Quorum.Do] and its [Outcome] comes out by a
 // callback. In between stand, from the outside in:
 //
-//   - the key queue (keys.go): operations on one key, one at a time (V7);
+//   - what callers see: quorum.go, operation.go, config.go, status.go, and what a
+//     transaction watches (watch.go);
+//   - the key queue (keys.go): operations on one key, one at a time (V7), some of
+//     which share a fan-out (sharing.go) or sleep between two attempts (asleep.go);
 //   - the call (call.go): one operation with its attempts, tried again after
 //     a split (split.go) and, where it depends on what is there, after a read
-//     (decide.go);
-//   - the attempt (attempt.go, ask.go): one fan-out to all masters with its
-//     votes, its name (names.go, live_names.go), and what undoes it
-//     (rollback.go), and what was told of it (terms.go);
+//     (decide.go); inflight.go counts them;
+//   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
+//     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go,
+//     residue.go), what undoes it (rollback.go) and what heals it (heal.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
-//   - the link (link.go): one master's database: its batches (sender.go,
-//     batch.go), what a master is asked in them, one by one (request.go) or
-//     many at once (bundle.go), and what it answers (answer.go), what is repeated
-//     to it (retries.go), its connection (connection.go), its mark (mark.go) and
-//     its clock (looks.go, offsets.go, steps.go, warmup.go), and the monitor
-//     that dials, fences, looks and judges (monitor.go, judge.go, reconcile.go).
+//   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
+//     and until when its client may count on it (terms.go, recent.go);
+//   - the link (link.go): one master's database (database.go). What waits for it
+//     (queue.go) goes out in batches (sender.go, batch.go, pace.go): what a master is
+//     asked in them, one by one (task.go, request.go) or many at once (bundle.go), by
+//     which scripts (scripts.go, script_parts.go, mark_scripts.go), and what it
+//     answers (answer.go). What may not have arrived is repeated over the next
+//     connection (retries.go, changed.go, connection.go);
+//   - its clock: which clock redlockd has itself (clock.go, clock_linux.go,
+//     clock_other.go), what time it may be on the master (looks.go), whether that
+//     runs evenly (offsets.go), whose step it was (steps.go), whether this process
+//     stood still (stalls.go), and the wait of one that has just begun to watch
+//     (warmup.go);
+//   - its monitor (monitor.go), which dials, fences and looks (observation.go,
+//     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
+//     writes the mark (mark.go, reconcile.go).
 //
 // What several redlockd must agree on stands in the marks: which server has each
 // master's seat (seats.go; standing.go, seat_change.go and address.go are a
 // link's part), that a restart has lost nothing (exemption.go), who names its
-// attempts by what (residue.go), and the greatest settings in use.
+// attempts by what (residue.go), the longest hold (told.go) and the paddings
+// (padding.go). bootstrap.go writes the first ones.
 //
 // The links stand in the list of masters (list.go), which an attempt keeps. What
 // the marks say of the list is its generation (generation.go); change.go takes
 // a change of it from phase to phase, announce.go begins one, and replace.go
 // puts the new list in force.
+//
+// Beside the votes people may look: at the keys and copies there are (scan.go,
+// copies.go), at the rights that masters give (rights.go), at counts and times
+// (events.go, latency.go).
 //
 // A link is silent at once when its master cannot answer: nothing on the way
 // of an operation dials, waits for a dial or starts a goroutine.

@@ -33,9 +33,9 @@ func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
 	})
 }
 
-// V8: a release that is owed to a master is carried out before the same token
+// V8: a release that is to be repeated to a master is carried out before the same token
 // takes the lock again there.
-func TestV8OwedReleaseGoesFirst(t *testing.T) {
+func TestV8RepeatedReleaseGoesFirst(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
@@ -48,7 +48,7 @@ func TestV8OwedReleaseGoesFirst(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		if left := f.TTL("k"); left < 30*time.Second {
-			t.Errorf("the lock lives for %v where its release was owed", left)
+			t.Errorf("the lock lives for %v where its release was to be repeated", left)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (f *flood) wantNothingLeft() {
 		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.queue), l.bytes, cap(l.queue))
 	}
 	if len(l.retries) != 0 || l.retryBytes != 0 {
-		f.t.Errorf("%d releases of %d bytes are owed", len(l.retries), l.retryBytes)
+		f.t.Errorf("%d releases of %d bytes are to be repeated", len(l.retries), l.retryBytes)
 	}
 	// Also the release that was refused, and what undoes the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
@@ -108,11 +108,11 @@ func (f *flood) wantNothingLeft() {
 }
 
 // M1: what is kept for when a master can be reached again is bounded, in bytes
-// too (in number: TestTraceOwedIsSeldomLookedThrough).
-func TestM1OwedIsBoundedInBytes(t *testing.T) {
+// too (in number: TestTraceRetriesAreSeldomLookedThrough).
+func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	cfg := DefaultConfig()
 	now := func() time.Duration { return 10 * time.Second }
-	l := newLane(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+	l := newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 	token := strings.Repeat("t", 1<<20)
 	for i := range 100 {
 		l.send(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour}, now()) // there is no connection

@@ -16,7 +16,8 @@ type liveNames struct {
 	expiries expiries
 }
 
-// hash is what a name is kept under, of its key's hash. Two that share it by chance keep the later.
+// hash is what a name is kept under, of its key's hash. Two that share it by chance
+// keep the later.
 func (t *keyTable) hash(key uint64, token string) uint64 {
 	return key*31 ^ maphash.String(t.seed, token)
 }

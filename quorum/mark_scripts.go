@@ -1,5 +1,14 @@
 package quorum
 
+// raises begins a function that changes the fields of a database's mark, f, and
+// returns the databases that it lists; nothing where there is no mark of ours.
+const raises = `
+local function raise(db)
+  redis.call('SELECT', db)
+  local f = {}
+  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
+  if f[1] ~= '3' or #f ~= 24 then return '' end`
+
 // The scripts for marks.
 var (
 	// markScript writes a mark where the present one is ARGV[1], or where
@@ -13,12 +22,7 @@ return 1`)
 	// all databases in use, which that of database 0 lists, where it is an
 	// earlier one of the same line: the present database, number, phase, list,
 	// list before. See mark.String for the fields.
-	generationScript = newScript(`
-local function raise(db)
-  redis.call('SELECT', db)
-  local f = {}
-  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 24 then return '' end
+	generationScript = newScript(raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
@@ -34,12 +38,7 @@ return 1`)
 	// seatsScript writes later holders of seats to the marks of all databases in
 	// use, which that of database 0 lists: hash:epoch:server:beat, separated by
 	// commas.
-	seatsScript = newScript(`
-local function raise(db)
-  redis.call('SELECT', db)
-  local f = {}
-  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 24 then return '' end
+	seatsScript = newScript(raises + `
   local order, seats = {}, {}
   local function add(list)
     for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do

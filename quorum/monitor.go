@@ -21,7 +21,7 @@ const (
 	markTries = 8
 )
 
-// keep dials, greets, fences, looks and judges, until ctx is over. It is the
+// monitor dials, greets, fences, looks and judges, until ctx is over. It is the
 // only goroutine that opens and closes the link.
 func (l *link) monitor() {
 	ctx := l.ctx

@@ -125,9 +125,9 @@ func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
 	}
 }
 
-// V6: an attempt does not get the name of one whose rollback is still owed to a
+// V6: an attempt does not get the name of one whose rollback is still to be repeated to a
 // master.
-func TestV6OwedRollbackSparesTheNextAttempt(t *testing.T) {
+func TestV6RepeatedRollbackSparesTheNextAttempt(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		busy := func(text string) {
@@ -150,7 +150,7 @@ func TestV6OwedRollbackSparesTheNextAttempt(t *testing.T) {
 			}
 		}
 		if freed > 0 {
-			t.Errorf("a rollback that was owed freed the next attempt's lock in %d of 60 rounds", freed)
+			t.Errorf("a rollback that was repeated freed the next attempt's lock in %d of 60 rounds", freed)
 		}
 	})
 }

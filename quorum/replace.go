@@ -123,7 +123,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 			list.links = append(list.links, before.links[at])
 			continue
 		}
-		l := newLane(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
+		l := newLink(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
 		if d != zero {
 			l.zero = zero.list().link(l.name)
 		}

@@ -62,3 +62,11 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	}
 	c.sharing = nil
 }
+
+// shift removes the first that waits.
+func (k *keyQueue) shift() *call {
+	c := k.waiting[0]
+	k.waiting[0] = nil
+	k.waiting = k.waiting[1:]
+	return c
+}

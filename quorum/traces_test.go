@@ -160,7 +160,7 @@ func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 
 // V8: a release is given up when the key has been taken, not when that was
 // only tried.
-func TestTraceOwedReleaseIsForgotten(t *testing.T) {
+func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
@@ -466,14 +466,14 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 	})
 }
 
-// M1: what is owed to a master is looked through under the link's mutex, which
+// M1: what is to be repeated to a master is looked through under the link's mutex, which
 // every operation takes: once a second at most, also when there is no room.
-func TestTraceOwedIsSeldomLookedThrough(t *testing.T) {
+func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
 	now := 10 * time.Second
 	d := &database{cfg: &cfg, now: func() time.Duration { return now }, stalls: &stallDetector{}}
-	l := newLane(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
+	l := newLink(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
 	owe := func(key string, until time.Duration) bool {
 		l.addRetry(&task{kind: Release, key: key, token: "t", until: until})
 		return l.retries[retryKey{key: key, token: "t"}] != nil
@@ -493,7 +493,7 @@ func TestTraceOwedIsSeldomLookedThrough(t *testing.T) {
 	}
 	now += time.Second
 	if !owe("third", time.Hour) || len(l.retries) != 1 {
-		t.Errorf("%d are owed, want what is over to have made room", len(l.retries))
+		t.Errorf("%d are to be repeated, want what is over to have made room", len(l.retries))
 	}
 }
 

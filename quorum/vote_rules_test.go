@@ -566,7 +566,7 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 			c.slow(2*time.Millisecond, 2)
 			c.masters[2].refuse("BUSY Redis is busy running a script.")
 			c.want(do(c.q, release("k", "t")), Won)
-			time.Sleep(50 * time.Millisecond) // it is owed by then
+			time.Sleep(50 * time.Millisecond) // it is to be repeated by then
 			c.masters[2].refuse("")
 			c.masters[0].freeze()
 			for _, op := range ops {

@@ -151,7 +151,7 @@ func (c *contest) want(one client, length time.Duration, p pace) {
 			c.failed.Add(1)
 		}
 		if d := p.wait(); d > 0 {
-			time.Sleep(d)
+			time.Sleep(d) // a client polls
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (c *contest) hold(one client) {
 		c.err = errors.New("two clients held one lock")
 		c.mu.Unlock()
 	}
-	time.Sleep(holdTime)
+	time.Sleep(holdTime) // what the lock is for
 	c.holders.Add(-1)
 	c.released.Store(int64(time.Since(c.start)))
 	if one.free(c.key) != nil {

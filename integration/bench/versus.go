@@ -37,13 +37,13 @@ func (b *bench) versus(now, before *cluster) error {
 func (b *bench) pairs(kind string, n int, now, before *cluster) (rates, times ratios, err error) {
 	var sides [2]contender
 	for i, c := range []*cluster{now, before} {
-		sides[i] = contender{goRedis(kind, c.redlockd.addr, n), "", n, parts{masters: c.masters, redlockd: c.redlockd}}
-		if kind == throughPipeline {
-			sides[i].close()
-			if sides[i].fleet, err = pipelining(kind, c.redlockd.addr, n); err != nil {
-				return nil, nil, err
-			}
+		var f fleet
+		if kind == through {
+			f = goRedis(kind, c.redlockd.addr, n)
+		} else if f, err = pipelining(kind, c.redlockd.addr, n); err != nil {
+			return nil, nil, err
 		}
+		sides[i] = contender{f, "", n, parts{masters: c.masters, redlockd: c.redlockd}}
 		defer sides[i].close()
 		cycles(sides[i].fleet, n, pairTurn/2, sides[i].parts)
 	}

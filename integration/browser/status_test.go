@@ -96,11 +96,11 @@ func work(t *testing.T, r *rig.Redlockd) {
 				key := keys[min(int(rand.ExpFloat64()*1.4), len(keys)-1)]
 				token := fmt.Sprintf("worker-token-%d-%d", i, n)
 				if ok, _ := client.SetNX(ctx, key, token, 10*time.Second).Result(); ok {
-					time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond)
+					time.Sleep(time.Duration(20+rand.IntN(150)) * time.Millisecond) // its work
 					_ = client.Eval(ctx, `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`,
 						[]string{key}, token).Err()
 				}
-				time.Sleep(time.Duration(20+rand.IntN(100)) * time.Millisecond)
+				time.Sleep(time.Duration(20+rand.IntN(100)) * time.Millisecond) // until it has some again
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func work(t *testing.T, r *rig.Redlockd) {
 					_ = client.Eval(ctx, `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end`,
 						[]string{key}, token, 15000).Err()
 				}
-				time.Sleep(time.Duration(2+i) * time.Second)
+				time.Sleep(time.Duration(2+i) * time.Second) // until it extends its lock
 			}
 		})
 	}

@@ -46,6 +46,21 @@ func said(t *testing.T, err error) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
+// refused wants a file to be wrong, and all of want to be said about it.
+func refused(t *testing.T, file string, want []string) {
+	t.Helper()
+	_, _, err := Load(write(t, file), "")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	got := said(t, err)
+	for _, want := range want {
+		if !strings.Contains(got, want) {
+			t.Errorf("does not say %q:\n%s", want, got)
+		}
+	}
+}
+
 func TestSampleIsTheDefaults(t *testing.T) {
 	got, warned, err := Load("../../config.hcl", "")
 	if err != nil {
@@ -246,16 +261,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := Load(write(t, test.file), "")
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			got := said(t, err)
-			for _, want := range test.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("does not say %q:\n%s", want, got)
-				}
-			}
+			refused(t, test.file, test.want)
 		})
 	}
 }

@@ -40,16 +40,7 @@ func TestWrongTLSAndAdmin(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := Load(write(t, test.file), "")
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			got := said(t, err)
-			for _, want := range test.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("does not say %q:\n%s", want, got)
-				}
-			}
+			refused(t, test.file, test.want)
 		})
 	}
 }

@@ -183,7 +183,7 @@ func (s *server) wait(inline string, good func(string) bool) error {
 			text, _ := os.ReadFile(s.log)
 			return fmt.Errorf("%s at %s: %q, %v; its log:\n%s", inline, s.addr, line, err, text)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // a server that starts can only be asked again
 	}
 }
 

@@ -86,7 +86,7 @@ func Contest(workers, rounds int, take func(worker int) (release func() error, e
 				if n := inside.Add(1); n > most.Load() {
 					most.Store(n)
 				}
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // others would come in meanwhile
 				inside.Add(-1)
 				if err := release(); err != nil {
 					failed <- err
@@ -117,7 +117,7 @@ func Poll(most time.Duration, try func() (bool, error)) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("still refused after %v", most)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // nothing tells when a lock is free: a client polls
 	}
 }
 
@@ -127,7 +127,7 @@ func WaitFor(release func() error, take func() error) any {
 	start := time.Now()
 	released := make(chan error, 1)
 	go func() {
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond) // the time that the wait must last
 		released <- release()
 	}()
 	err := take()

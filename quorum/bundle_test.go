@@ -49,7 +49,7 @@ func TestM2Bundle(t *testing.T) {
 				t.Errorf("held by %q, want x", o.State.Token)
 			}
 		}
-		synctest.Wait()
+		time.Sleep(20 * time.Millisecond) // the third master may be some slow commands behind
 		for key, copies := range map[string]int{"free": 3, "mine": 0} {
 			if n := c.copies(key, "t"); n != copies {
 				t.Errorf("%d copies of %s, want %d", n, key, copies)
@@ -121,6 +121,7 @@ func TestM2BundlePartlyRefused(t *testing.T) {
 					t.Errorf("without %s, operation %d: %v (%v), want %v", tt.command, i, o.Verdict, o.Err, want)
 				}
 			}
+			time.Sleep(20 * time.Millisecond) // the third master may be some slow commands behind
 			if n := c.copies("mine", "t"); n != tt.copies {
 				t.Errorf("without %s: %d copies of what was released, want %d", tt.command, n, tt.copies)
 			}

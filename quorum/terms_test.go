@@ -113,7 +113,7 @@ func TestV15OverInABundle(t *testing.T) {
 				t.Errorf("release %d: %v (%v), want %v", i, o.Verdict, o.Err, want)
 			}
 		}
-		synctest.Wait()
+		time.Sleep(20 * time.Millisecond) // two decide; the third master may be some slow commands behind
 		for i := range 6 {
 			if n := c.copies(fmt.Sprint("k", i), "t"); n > 0 {
 				t.Errorf("%d copies of %d are left", n, i)

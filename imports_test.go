@@ -23,9 +23,10 @@ var uses = map[string][]string{
 	"internal/certtest":     {},
 	"internal/invalid":      {},
 	"status":                {"proxy", "quorum"},
-	"proxy":                 {"internal/invalid", "commands", "commands/grammar", "quorum"},
-	"commands":              {"internal/invalid", "commands/script", "commands/grammar", "quorum"},
-	"commands/script":       {"commands/grammar"},
+	"proxy":                 {"internal/invalid", "internal/resp", "commands", "commands/grammar", "quorum"},
+	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "quorum"},
+	"commands/script":       {"internal/resp", "commands/grammar"},
+	"internal/resp":         {},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
 	"quorum":           {"internal/invalid"},
@@ -41,7 +42,7 @@ var forTests = []string{"internal/certtest"}
 // homes says where a library may be named, so that each has one package that
 // speaks it. "tests" is every test.
 var homes = map[string][]string{
-	"github.com/tidwall/redcon":         {"proxy"},
+	"github.com/tidwall/redcon":         {"internal/resp"},
 	"github.com/coreos/go-systemd":      {""},
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum"},
@@ -158,7 +159,8 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/proxy", module},
 		{"/proxy", module + "/commands/script"},
 		{"/integration", module + "/quorum"},
-		{"/commands", "github.com/tidwall/redcon"},
+		{"/proxy", "github.com/tidwall/redcon"},
+		{"/internal/resp", module + "/commands"},
 		{"/proxy", "github.com/redis/rueidis"},
 		{"", "github.com/redis/rueidis/rueidislock"},
 		{"/quorum", "github.com/hashicorp/hcl/v2/gohcl"},

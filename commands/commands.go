@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -52,14 +53,14 @@ type Request struct {
 	Ops []quorum.Op
 	// Reply fills the shape, once, with the outcomes in the order of Ops. An
 	// outcome with Err makes the whole reply that error.
-	Reply func([]*quorum.Outcome) Reply
+	Reply func([]*quorum.Outcome) resp.Reply
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
 
 	// List, if not nil, is what the reply becomes for each of the Ops whose key is
 	// also that of a signal list with some time left, which no master has.
-	List func(r *Reply, left time.Duration)
+	List func(r *resp.Reply, left time.Duration)
 
 	// Sweep, if not nil, says that the command asks for all keys of a pattern:
 	// where they can be listed, what it means is told by Sweep.Understand. Reply
@@ -91,15 +92,15 @@ func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 // unknown option is found only at EXEC, an unknown name and a wrong number of
 // arguments at once, as in Redis. The reply is set when the first result is
 // false.
-func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) {
+func (in *Interpreter) Check(args [][]byte) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if spec == nil {
 		return false, unknown(args)
 	}
 	if _, refused := spec.resolve(args); refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
-	return true, Reply{}
+	return true, resp.Reply{}
 }
 
 // call is one command on its way to being understood.
@@ -157,18 +158,18 @@ func (c call) denied() bool {
 }
 
 // one is a request of one operation on the key that is args[1].
-func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {
+func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) resp.Reply) Request {
 	op.DB, op.Key = c.db, c.arg(1)
 	return Request{Ops: []quorum.Op{op}, Reply: reply}
 }
 
 // answer is a request that needs no masters.
-func answer(r Reply) Request {
-	return Request{Reply: func([]*quorum.Outcome) Reply { return r }}
+func answer(r resp.Reply) Request {
+	return Request{Reply: func([]*quorum.Outcome) resp.Reply { return r }}
 }
 
 // refuse is a request that is answered by an error.
-func refuse(text string) Request { return answer(Error(text)) }
+func refuse(text string) Request { return answer(resp.Error(text)) }
 
 // forbid is a request that the client has no right to; text says to what of it.
 func forbid(text string) Request {

@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // Operations is a set of what a user may do to locks.
 type Operations uint8
@@ -62,24 +65,24 @@ func (in *Interpreter) For(r Rights) *Interpreter {
 // Permits tells whether a command may be queued by MULTI. guarded is whether
 // keys are watched: then what is not conditional by itself counts as
 // conditional, and EXEC looks again.
-func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal Reply) {
+func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if in.rights == nil || spec == nil {
-		return true, Reply{}
+		return true, resp.Reply{}
 	}
 	spec, refused := spec.resolve(args)
 	if refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
 	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
 	if refused := c.forbidden(); refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
 	if spec.atOnce {
-		return true, Reply{}
+		return true, resp.Reply{}
 	}
 	refused = c.forbids(spec.run(c))
-	return refused == "", Error(refused)
+	return refused == "", resp.Error(refused)
 }
 
 // forbidden is why the command may not be run whatever it means, or "".

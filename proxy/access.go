@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // access is what a user needs for a command of the connection. A row that says
@@ -67,7 +68,7 @@ func (u *user) forbidden(name string, args [][]byte) string {
 	c := locals[name]
 	a := c.access
 	if c.subs != nil && len(args) > 1 {
-		word := strings.ToLower(clean(args[1], 32))
+		word := strings.ToLower(resp.Clean(args[1], 32))
 		name += "|" + word
 		if sub, known := c.subs[word]; known {
 			a = sub.access

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // aclCommands are the subcommands of ACL.
 func aclCommands() subcommands {
 	return subcommands{
-		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Bulk(s.user.name) }, access: everybody},
+		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Bulk(s.user.name) }, access: everybody},
 		"cat":     {arity: -2, run: (*session).aclCat, access: admin},
 		"list":    {arity: 2, run: (*session).aclList, access: admin},
 		"users":   {arity: 2, run: (*session).aclUsers, access: admin},
@@ -29,31 +30,31 @@ func aclCommands() subcommands {
 }
 
 // acl only looks: users are in the configuration.
-func (s *session) acl(args [][]byte) commands.Reply { return s.runSubcommand("acl", args) }
+func (s *session) acl(args [][]byte) resp.Reply { return s.runSubcommand("acl", args) }
 
-func (s *session) aclUsers([][]byte) commands.Reply {
-	return commands.Array(bulks(s.users.names()...)...)
+func (s *session) aclUsers([][]byte) resp.Reply {
+	return resp.Array(resp.Bulks(s.users.names()...)...)
 }
 
 func (all users) names() []string { return slices.Sorted(maps.Keys(all)) }
 
 // aclCat lists the operations, which are the categories here.
-func (s *session) aclCat(args [][]byte) commands.Reply {
+func (s *session) aclCat(args [][]byte) resp.Reply {
 	if len(args) > 3 {
 		return wrongArity("acl|cat")
 	}
 	if len(args) == 2 {
-		return commands.Array(bulks(commands.OperationNames()...)...)
+		return resp.Array(resp.Bulks(commands.OperationNames()...)...)
 	}
 	op, ok := commands.Operation(strings.ToLower(string(args[2])))
 	if !ok {
-		return commands.Error("ERR Unknown category '" + clean(args[2], 128) + "'")
+		return resp.Error("ERR Unknown category '" + resp.Clean(args[2], 128) + "'")
 	}
-	return commands.Array(bulks(mayMean(op)...)...)
+	return resp.Array(resp.Bulks(mayMean(op)...)...)
 }
 
 // aclList has a line for each user, as Redis writes them.
-func (s *session) aclList([][]byte) commands.Reply {
+func (s *session) aclList([][]byte) resp.Reply {
 	var lines []string
 	for _, name := range s.users.names() {
 		u := (*s.users)[name]
@@ -71,17 +72,17 @@ func (s *session) aclList([][]byte) commands.Reply {
 		words = append(words, u.channelRule(), u.operationRule())
 		lines = append(lines, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
 	}
-	return commands.Array(bulks(lines...)...)
+	return resp.Array(resp.Bulks(lines...)...)
 }
 
 // hiddenPassword stands where Redis tells the SHA-256: whoever has that could
 // try passwords at leisure.
 const hiddenPassword = "#(hidden)"
 
-func (s *session) aclGetUser(args [][]byte) commands.Reply {
+func (s *session) aclGetUser(args [][]byte) resp.Reply {
 	u := (*s.users)[string(args[2])]
 	if u == nil {
-		return commands.Null
+		return resp.Null
 	}
 	flags, passwords := []string{"on"}, []string{}
 	if u.open {
@@ -90,15 +91,15 @@ func (s *session) aclGetUser(args [][]byte) commands.Reply {
 	for range u.sums {
 		passwords = append(passwords, hiddenPassword[1:])
 	}
-	set := commands.Array(bulks(flags...)...)
-	set.Kind = commands.KindSet
-	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
-		commands.Bulk("flags"), set,
-		commands.Bulk("passwords"), commands.Array(bulks(passwords...)...),
-		commands.Bulk("commands"), commands.Bulk(u.operationRule()),
-		commands.Bulk("keys"), commands.Bulk(u.keyRule()),
-		commands.Bulk("channels"), commands.Bulk(u.channelRule()),
-		commands.Bulk("selectors"), commands.Array(),
+	set := resp.Array(resp.Bulks(flags...)...)
+	set.Kind = resp.KindSet
+	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
+		resp.Bulk("flags"), set,
+		resp.Bulk("passwords"), resp.Array(resp.Bulks(passwords...)...),
+		resp.Bulk("commands"), resp.Bulk(u.operationRule()),
+		resp.Bulk("keys"), resp.Bulk(u.keyRule()),
+		resp.Bulk("channels"), resp.Bulk(u.channelRule()),
+		resp.Bulk("selectors"), resp.Array(),
 	}}
 }
 

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"testing"
+
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // TestAllocations keeps what an operation allocates at most at the figures of
@@ -20,7 +22,7 @@ func TestAllocations(t *testing.T) {
 		{"proxy, encode four replies", 0, func() {
 			buf = buf[:0]
 			for _, r := range replies {
-				buf = appendReply(buf, r, 2)
+				buf = resp.Append(buf, r, 2)
 			}
 		}},
 		{"proxy, a cycle without masters", 22, cycle},

@@ -3,17 +3,17 @@ package proxy
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 var (
-	errWrongPass  = commands.Error("WRONGPASS invalid username-password pair or user is disabled.")
-	errNoPassword = commands.Error("ERR AUTH <password> called without any password configured for the default user. " +
+	errWrongPass  = resp.Error("WRONGPASS invalid username-password pair or user is disabled.")
+	errNoPassword = resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 		"Are you sure your configuration is correct?")
 )
 
 // auth is AUTH password and AUTH user password.
-func (s *session) auth(args [][]byte) commands.Reply {
+func (s *session) auth(args [][]byte) resp.Reply {
 	name, password := []byte(defaultName), args[1]
 	switch {
 	case len(args) > 3:
@@ -26,7 +26,7 @@ func (s *session) auth(args [][]byte) commands.Reply {
 	if !s.login(name, password) {
 		return errWrongPass
 	}
-	return commands.OK
+	return resp.OK
 }
 
 // login takes a time that does not depend on how much of the password is

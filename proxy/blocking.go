@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -49,7 +49,7 @@ func (s *session) blpop(args [][]byte) {
 	case b.ok:
 		s.answer(popReply(b.popped))
 	default:
-		s.answer(commands.NullArray)
+		s.answer(resp.NullArray)
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *session) readOn(b *blocked) bool {
 			return true
 		}
 		deadline := time.Time{}
-		full := s.frames.end-s.frames.start >= maxQueuedBytes
+		full := s.frames.Buffered() >= maxQueuedBytes
 		if full {
 			deadline = longAgo
 		}
@@ -97,7 +97,7 @@ func (s *session) readOn(b *blocked) bool {
 			}
 			continue
 		}
-		if err := s.frames.fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := s.frames.Fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			s.gone.Store(true)
 			return false
 		}
@@ -155,18 +155,18 @@ func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
 }
 
 // waiter reads BLPOP's arguments.
-func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refusal *commands.Reply) {
+func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refusal *resp.Reply) {
 	last := len(args) - 1
 	seconds, err := strconv.ParseFloat(string(args[last]), 64)
 	switch {
 	case err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0):
-		return nil, 0, new(commands.Error("ERR timeout is not a float or out of range"))
+		return nil, 0, new(resp.Error("ERR timeout is not a float or out of range"))
 	case seconds < 0:
-		return nil, 0, new(commands.Error("ERR timeout is negative"))
+		return nil, 0, new(resp.Error("ERR timeout is negative"))
 	case len(args)-2 > maxWaitedLists:
-		return nil, 0, new(commands.Error("ERR redlockd waits for " + strconv.Itoa(maxWaitedLists) + " lists at most"))
+		return nil, 0, new(resp.Error("ERR redlockd waits for " + strconv.Itoa(maxWaitedLists) + " lists at most"))
 	case seconds > maxBlock.Seconds():
-		return nil, 0, new(commands.Error("ERR timeout is out of range"))
+		return nil, 0, new(resp.Error("ERR timeout is out of range"))
 	}
 	timeout = time.Duration(seconds * float64(time.Second))
 	if seconds > 0 {
@@ -180,7 +180,7 @@ func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refus
 }
 
 // popNow is BLPOP inside MULTI, where it does not wait.
-func (s *session) popNow(args [][]byte) commands.Reply {
+func (s *session) popNow(args [][]byte) resp.Reply {
 	w, _, refusal := s.waiter(args)
 	if refusal != nil {
 		return *refusal
@@ -188,7 +188,7 @@ func (s *session) popNow(args [][]byte) commands.Reply {
 	if p, ok := s.srv.signals.popNow(w, time.Now()); ok {
 		return popReply(p)
 	}
-	return commands.NullArray
+	return resp.NullArray
 }
 
-func popReply(p popped) commands.Reply { return commands.Array(bulks(p.from.key, p.item)...) }
+func popReply(p popped) resp.Reply { return resp.Array(resp.Bulks(p.from.key, p.item)...) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // clientInfo is what a session shows of itself to others (CLIENT LIST), copied
@@ -43,7 +44,7 @@ func (s *session) noteCommand(name []byte, args [][]byte) {
 	}
 	s.called = command
 	if command == "client" && len(args) > 1 {
-		if sub, ok := clientNames[strings.ToLower(clean(args[1], 32))]; ok {
+		if sub, ok := clientNames[strings.ToLower(resp.Clean(args[1], 32))]; ok {
 			command = sub
 		}
 	}
@@ -60,7 +61,7 @@ func (s *session) noteCommand(name []byte, args [][]byte) {
 	}
 	s.lastCommand = time.Now()
 	sh.at = s.lastCommand
-	sh.in = s.frames.read
+	sh.in = s.frames.Bytes()
 	sh.commands++
 }
 

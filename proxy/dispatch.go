@@ -2,13 +2,14 @@ package proxy
 
 import (
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // interpreter is what a session needs of package commands.
 type interpreter interface {
 	Understand(db int, args [][]byte) (commands.Request, bool)
-	Check(args [][]byte) (ok bool, refusal commands.Reply)
+	Check(args [][]byte) (ok bool, refusal resp.Reply)
 	Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request
 	Scripts() int
 }
@@ -26,7 +27,7 @@ func (s *session) dispatch(args [][]byte) {
 		s.crossProtocol()
 	case s.user == nil && !local.beforeLogin:
 		s.abortMulti()
-		s.refuse(commands.Error("NOAUTH Authentication required."))
+		s.refuse(resp.Error("NOAUTH Authentication required."))
 	case isLocal && !commands.Takes(local.arity, len(args)):
 		s.abortMulti()
 		s.refuse(wrongArity(local.name))
@@ -46,12 +47,12 @@ func (s *session) dispatch(args [][]byte) {
 }
 
 // notSubscribed refuses a command in the subscriber mode of RESP2.
-func notSubscribed(name []byte) commands.Reply {
+func notSubscribed(name []byte) resp.Reply {
 	code := "ERR "
 	if string(name) == "exec" {
 		code = "EXECABORT Transaction discarded because of: "
 	}
-	return commands.Error(code + "Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
+	return resp.Error(code + "Can't execute '" + resp.Clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
 		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
@@ -62,7 +63,7 @@ func (s *session) forbidden(name string, args [][]byte) bool {
 		return false
 	}
 	s.abortMulti()
-	s.refuse(commands.Error(refused))
+	s.refuse(resp.Error(refused))
 	return true
 }
 
@@ -78,7 +79,7 @@ func (s *session) crossProtocol() {
 // the protocol that it asks for.
 func (s *session) answerLocal(local localCommand, args [][]byte) {
 	r := local.run(s, args)
-	if r.Kind == commands.KindError {
+	if r.Kind == resp.KindError {
 		s.refuse(r)
 		return
 	}
@@ -86,7 +87,7 @@ func (s *session) answerLocal(local localCommand, args [][]byte) {
 }
 
 // refuse answers with an error that the masters have no part in.
-func (s *session) refuse(r commands.Reply) {
+func (s *session) refuse(r resp.Reply) {
 	s.srv.stats.countError(r.Text)
 	s.answer(r)
 }
@@ -117,10 +118,10 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 		command: s.called, ops: req.Ops, who: s.identity(), held: &s.srv.held}
 	if len(req.Ops) == 0 {
 		sl.reply, sl.shape = req.Reply(nil), nil
-		if sl.reply.Kind == commands.KindError {
+		if sl.reply.Kind == resp.KindError {
 			s.srv.stats.countError(sl.reply.Text)
 		}
-		sl.size = replySize(sl.reply)
+		sl.size = resp.Size(sl.reply)
 		if after != nil {
 			after(nil)
 		}

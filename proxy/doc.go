@@ -3,7 +3,7 @@
 // means is told by package commands, who holds a lock by package quorum.
 //
 // A [Server] owns the sessions. A session's reading goroutine takes one frame
-// after the other (frames.go), and gives every command a slot in a bounded
+// after the other (package resp), and gives every command a slot in a bounded
 // queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
 // are answered at once from a table (local.go); lock commands go to [Quorum],
 // side by side, and fill their slot when the outcome arrives. While the first
@@ -16,11 +16,6 @@
 // What a release has to say besides (commands.Notice) goes to the subscribers
 // (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of
 // this redlockd.
-//
-// redcon is named only here: it writes RESP2. It reads no frame, because an
-// absurd length ends the process inside it, and because its reader recurses
-// once for every read of an incomplete command: the guard that must follow the
-// frames for that knows the arguments when it comes to their end.
 //
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
 // scan.go), or remembered of what went through here and bounded: who holds
@@ -35,10 +30,10 @@
 //   - a session: session.go (reading), dispatch.go (what a command is), waiting.go
 //     (how long it may be silent), ending.go, park.go with epoll_linux.go and
 //     epoll_other.go;
-//   - frames: frames.go, inline.go, buffers.go, text.go;
+//   - what it is made of: buffers.go (what the system holds for a client), text.go;
 //   - replies: slot.go (the place of one), pipeline.go (their order), writers.go,
 //     turns.go and write.go (who writes, a turn, one write), renew.go and grants.go (what a late
-//     reply needs), reply.go (RESP), socket_unix.go and socket_other.go;
+//     reply needs), socket_unix.go and socket_other.go;
 //   - who may do what: auth.go, login_limiter.go, user.go, access.go, acl.go;
 //   - commands of the connection: local.go (the table), subcommands.go, hello.go,
 //     client.go and client_info.go (CLIENT), config_get.go, introspect.go (COMMAND),
@@ -46,7 +41,7 @@
 //   - transactions: transaction.go, mixed.go (commands of the connection beside
 //     lock commands);
 //   - messages and lists: pubsub.go, signals.go, blocking.go, lists.go;
-//   - listings: scan.go, locks.go, sweep.go, glob.go;
+//   - listings: scan.go, locks.go, sweep.go;
 //   - what is remembered: held.go, contention.go, slowlog.go, stats.go, look.go (all
 //     of it for the admin address).
 package proxy

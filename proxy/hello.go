@@ -1,25 +1,25 @@
 package proxy
 
 import (
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 var (
-	errHelloVersion = commands.Error("ERR Protocol version is not an integer or out of range")
-	errNoProto      = commands.Error("NOPROTO unsupported protocol version")
-	errHelloLogin   = commands.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+	errHelloVersion = resp.Error("ERR Protocol version is not an integer or out of range")
+	errNoProto      = resp.Error("NOPROTO unsupported protocol version")
+	errHelloLogin   = resp.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
 		"HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version " +
 		"at the same time")
-	errClientName = commands.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+	errClientName = resp.Error("ERR Client names cannot contain spaces, newlines or special characters.")
 )
 
 // hello is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
 // unless all of it is right, except that a login stays, as in Redis.
-func (s *session) hello(args [][]byte) commands.Reply {
+func (s *session) hello(args [][]byte) resp.Reply {
 	proto := s.protocol()
 	if len(args) > 1 {
-		n, ok := grammar.ParseInt(args[1])
+		n, ok := resp.ParseInt(args[1])
 		switch {
 		case !ok:
 			return errHelloVersion
@@ -41,7 +41,7 @@ func (s *session) hello(args [][]byte) commands.Reply {
 			}
 			i++
 		default:
-			return commands.Error("ERR Syntax error in HELLO option '" + clean(args[i], 128) + "'")
+			return resp.Error("ERR Syntax error in HELLO option '" + resp.Clean(args[i], 128) + "'")
 		}
 	}
 	if who != nil && !s.login(who, password) {
@@ -58,14 +58,14 @@ func (s *session) hello(args [][]byte) commands.Reply {
 }
 
 // greeting is HELLO's reply; it describes a master without replicas.
-func (s *session) greeting() commands.Reply {
-	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
-		commands.Bulk("server"), commands.Bulk("redis"),
-		commands.Bulk("version"), commands.Bulk(RedisVersion),
-		commands.Bulk("proto"), commands.Int(int64(s.protocol())),
-		commands.Bulk("id"), commands.Int(s.id),
-		commands.Bulk("mode"), commands.Bulk("standalone"),
-		commands.Bulk("role"), commands.Bulk("master"),
-		commands.Bulk("modules"), commands.Array(),
+func (s *session) greeting() resp.Reply {
+	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
+		resp.Bulk("server"), resp.Bulk("redis"),
+		resp.Bulk("version"), resp.Bulk(RedisVersion),
+		resp.Bulk("proto"), resp.Int(int64(s.protocol())),
+		resp.Bulk("id"), resp.Int(s.id),
+		resp.Bulk("mode"), resp.Bulk("standalone"),
+		resp.Bulk("role"), resp.Bulk("master"),
+		resp.Bulk("modules"), resp.Array(),
 	}}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -43,11 +43,11 @@ type infoText struct{ strings.Builder }
 // line writes one field. Texts lose their line breaks, so that no field can
 // pretend to be another.
 func (w *infoText) line(name string, value any) {
-	w.WriteString(name + ":" + clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
+	w.WriteString(name + ":" + resp.Clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
 }
 
 // info is INFO [section ...].
-func (s *session) info(args [][]byte) commands.Reply {
+func (s *session) info(args [][]byte) resp.Reply {
 	want := func(string) bool { return true }
 	if len(args) > 1 {
 		want = func(name string) bool {
@@ -67,7 +67,7 @@ func (s *session) info(args [][]byte) commands.Reply {
 		w.WriteString("# " + section.title + "\r\n")
 		section.write(s.srv, &w)
 	}
-	return verbatim(w.String())
+	return resp.Verbatim(w.String())
 }
 
 func (s *Server) infoServer(w *infoText) {

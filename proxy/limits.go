@@ -4,21 +4,13 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // Limits that nobody needs to set. Those that somebody may are in Config.
 const (
-	// maxInline bounds an inline command, as in Redis.
-	maxInline = 64 << 10
-	// maxHeader bounds the line that holds a count or a length.
-	maxHeader = 32
-	// Before login Redis takes 10 arguments of 16384 bytes.
+	// Before login Redis takes 10 arguments.
 	loginArguments = 10
-	loginBytes     = 16384
-	// smallBuffer is what an idle session keeps for reading; bigReads is the
-	// size up to which a busy one grows for speed alone.
-	smallBuffer = 1 << 10
-	bigReads    = 16 << 10
 	// maxQueuedBytes bounds commands and replies of one session that wait,
 	// whatever their number. One command may exceed it.
 	maxQueuedBytes = 1 << 20
@@ -99,24 +91,17 @@ const (
 	maxTurnedAway = 64
 )
 
-// frameLimits bounds one command.
-type frameLimits struct {
-	arguments int
-	bytes     int
-	login     bool
-}
-
 // frameLimits returns the limits of a session: Redis's own, tighter ones
 // while it is not logged in.
-func (s *session) frameLimits() frameLimits {
+func (s *session) frameLimits() resp.Limits {
 	cfg := s.srv.cfg()
 	if s.user != nil {
-		return frameLimits{arguments: cfg.MaxArguments, bytes: cfg.MaxCommandBytes}
+		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
 	}
-	return frameLimits{
-		arguments: min(loginArguments, cfg.MaxArguments),
-		bytes:     cfg.MaxCommandBytes,
-		login:     true,
+	return resp.Limits{
+		Arguments:   min(loginArguments, cfg.MaxArguments),
+		Bytes:       cfg.MaxCommandBytes,
+		BeforeLogin: true,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -29,15 +30,15 @@ func (s *session) llen(args [][]byte) {
 	if s.tooLong(args[1:]) {
 		return
 	}
-	reply := func(outs []*quorum.Outcome) commands.Reply {
+	reply := func(outs []*quorum.Outcome) resp.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
 			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Held:
-			return commands.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
+			return resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}
 		items, _ := s.srv.signals.peek(signal{db, key}, time.Now())
-		return commands.Int(int64(items))
+		return resp.Int(int64(items))
 	}
 	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
 }
@@ -50,9 +51,9 @@ func (s *Server) withLists(req *commands.Request) {
 		return
 	}
 	ofLocks, ops := req.Reply, req.Ops
-	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		r := ofLocks(outs)
-		if r.Kind == commands.KindError {
+		if r.Kind == resp.KindError {
 			return r
 		}
 		for i := range ops {

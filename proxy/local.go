@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -17,7 +18,7 @@ type localCommand struct {
 	arity int
 	// run answers the command at once. special does so in a way of its own:
 	// with several replies, a late one, or none.
-	run     func(s *session, args [][]byte) commands.Reply
+	run     func(s *session, args [][]byte) resp.Reply
 	special func(s *session, args [][]byte)
 	access
 	// subs are the subcommands that differ in something; it is not nil where
@@ -33,7 +34,7 @@ type localCommand struct {
 	// before UNWATCH comes.)
 	beside bool
 	// queues, if not nil, is why MULTI may not queue it, or nil.
-	queues func(args [][]byte) *commands.Reply
+	queues func(args [][]byte) *resp.Reply
 }
 
 // spec is the command as COMMAND tells it.
@@ -72,7 +73,7 @@ var (
 )
 
 func localTable() []localCommand {
-	noCluster := always(commands.Error("ERR This instance has cluster support disabled"))
+	noCluster := always(resp.Error("ERR This instance has cluster support disabled"))
 	return []localCommand{
 		{name: "ping", arity: -1, run: (*session).ping, whileSubscribed: true, access: everybody, beside: true},
 		{name: "echo", arity: 2, run: (*session).echo, access: everybody, beside: true},
@@ -85,7 +86,7 @@ func localTable() []localCommand {
 		{name: "info", arity: -1, run: (*session).info, access: everybody},
 		{name: "config", arity: -2, run: (*session).config, access: everybody, queues: configArity},
 		{name: "command", arity: -1, run: (*session).command, special: (*session).commandNow, access: everybody},
-		{name: "role", arity: 1, run: always(commands.Array(commands.Bulk("master"), commands.Int(0), commands.Array())), access: everybody},
+		{name: "role", arity: 1, run: always(resp.Array(resp.Bulk("master"), resp.Int(0), resp.Array())), access: everybody},
 		{name: "time", arity: 1, run: (*session).time, access: everybody},
 		{name: "dbsize", arity: 1, run: asking((*session).dbsize), access: everybody},
 		{name: "scan", arity: -2, run: asking((*session).scan), access: reader},
@@ -120,11 +121,11 @@ func localTable() []localCommand {
 	}
 }
 
-func always(r commands.Reply) func(*session, [][]byte) commands.Reply {
-	return func(*session, [][]byte) commands.Reply { return r }
+func always(r resp.Reply) func(*session, [][]byte) resp.Reply {
+	return func(*session, [][]byte) resp.Reply { return r }
 }
 
-func (s *session) ping(args [][]byte) commands.Reply {
+func (s *session) ping(args [][]byte) resp.Reply {
 	message := ""
 	switch len(args) {
 	case 1:
@@ -134,19 +135,19 @@ func (s *session) ping(args [][]byte) commands.Reply {
 		return wrongArity("ping")
 	}
 	if s.protocol() == 2 && s.subs.count() > 0 {
-		return commands.Array(bulks("pong", message)...)
+		return resp.Array(resp.Bulks("pong", message)...)
 	}
 	if len(args) == 1 {
-		return commands.Pong
+		return resp.Pong
 	}
-	return commands.Bulk(message)
+	return resp.Bulk(message)
 }
 
-func (s *session) echo(args [][]byte) commands.Reply { return commands.Bulk(string(args[1])) }
+func (s *session) echo(args [][]byte) resp.Reply { return resp.Bulk(string(args[1])) }
 
 func (s *session) quitCommand([][]byte) {
 	s.off, s.skip = false, false
-	s.answer(commands.OK)
+	s.answer(resp.OK)
 	s.quit = true
 }
 
@@ -160,13 +161,13 @@ func (s *session) reset([][]byte) {
 	s.become((*s.users).open())
 	s.off, s.skip, s.skipNext, s.optIn = false, false, false, false
 	s.rename("")
-	s.answer(status("RESET"))
+	s.answer(resp.Status("RESET"))
 }
 
 // selectDB switches the session to another database. The first SELECT of one
 // waits until the masters have it open (C5), which the quorum bounds in time,
 // and the commands behind it wait with it, since none could be carried out.
-func (s *session) selectDB(args [][]byte) commands.Reply {
+func (s *session) selectDB(args [][]byte) resp.Reply {
 	n, refusal := s.database(args)
 	if refusal != nil {
 		return *refusal
@@ -179,52 +180,52 @@ func (s *session) selectDB(args [][]byte) commands.Reply {
 	case <-s.died():
 	}
 	s.db = n
-	return commands.OK
+	return resp.OK
 }
 
-func (s *session) database(args [][]byte) (int, *commands.Reply) {
-	n, ok := grammar.ParseInt(args[1])
+func (s *session) database(args [][]byte) (int, *resp.Reply) {
+	n, ok := resp.ParseInt(args[1])
 	if !ok {
 		return 0, &errInteger
 	}
 	if n < 0 || n >= quorum.Databases {
-		return 0, new(commands.Error("ERR DB index is out of range"))
+		return 0, new(resp.Error("ERR DB index is out of range"))
 	}
 	return int(n), nil
 }
 
-func (s *session) time([][]byte) commands.Reply {
+func (s *session) time([][]byte) resp.Reply {
 	// The masters' time, because that is the one absolute expiries mean;
 	// below a millisecond nobody knows it.
 	ms := s.srv.q.Now()
-	return commands.Array(bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
+	return resp.Array(resp.Bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
 }
 
-func (s *session) lastSave([][]byte) commands.Reply {
-	return commands.Int(s.srv.started.Unix())
+func (s *session) lastSave([][]byte) resp.Reply {
+	return resp.Int(s.srv.started.Unix())
 }
 
 // wait answers WAIT as a master without replicas does.
-func (s *session) wait(args [][]byte) commands.Reply {
-	if _, ok := grammar.ParseInt(args[1]); !ok {
+func (s *session) wait(args [][]byte) resp.Reply {
+	if _, ok := resp.ParseInt(args[1]); !ok {
 		return errInteger
 	}
-	switch n, ok := grammar.ParseInt(args[2]); {
+	switch n, ok := resp.ParseInt(args[2]); {
 	case !ok:
-		return commands.Error("ERR timeout is not an integer or out of range")
+		return resp.Error("ERR timeout is not an integer or out of range")
 	case n < 0:
-		return commands.Error("ERR timeout is negative")
+		return resp.Error("ERR timeout is negative")
 	}
-	return commands.Int(0)
+	return resp.Int(0)
 }
 
 // latency answers as a server that has measured no event.
-func (s *session) latency(args [][]byte) commands.Reply {
+func (s *session) latency(args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[1], "latest") && len(args) == 2, grammar.Is(args[1], "history") && len(args) == 3:
-		return commands.Array()
+		return resp.Array()
 	case grammar.Is(args[1], "reset"):
-		return commands.Int(0)
+		return resp.Int(0)
 	}
 	return unknownSubcommand("latency", args[1])
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // S3: "The housekeeping that clients send is answered as Redis answers it".
@@ -211,10 +213,10 @@ func TestC4Counted(t *testing.T) {
 func TestCommandInBothProtocols(t *testing.T) {
 	srv := start(t, nil)
 	c := srv.dial(t)
-	c.ask("COMMAND", string(appendReply(nil, describeAll(), 2)))
+	c.ask("COMMAND", string(resp.Append(nil, describeAll(), 2)))
 	c.send("HELLO 3\r\nCOMMAND\r\nQUIT\r\n")
 	got, err := io.ReadAll(c.r)
-	if want := string(appendReply(nil, describeAll(), 3)) + "+OK\r\n"; err != nil || !strings.HasSuffix(string(got), want) {
+	if want := string(resp.Append(nil, describeAll(), 3)) + "+OK\r\n"; err != nil || !strings.HasSuffix(string(got), want) {
 		t.Errorf("%v; RESP3 has %d bytes, want them to end with the %d of COMMAND", err, len(got), len(want))
 	}
 }

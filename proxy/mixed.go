@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -25,7 +26,7 @@ func (s *session) execMixed(t *transaction, watched []commands.Watched) commands
 		return s.user.in.Exec(s.db, watched, t.queue)
 	}
 	var locks [][][]byte
-	late := make([]func() commands.Reply, len(t.queue))
+	late := make([]func() resp.Reply, len(t.queue))
 	for i, args := range t.queue {
 		var buf [32]byte
 		local, isLocal := locals[string(lower(buf[:], args[0]))]
@@ -33,20 +34,20 @@ func (s *session) execMixed(t *transaction, watched []commands.Watched) commands
 		case !isLocal:
 			locks = append(locks, args)
 		case local.special != nil:
-			late[i] = func() commands.Reply { return local.run(s, args) } // PUBLISH, which is told last
+			late[i] = func() resp.Reply { return local.run(s, args) } // PUBLISH, which is told last
 		default:
 			reply := local.run(s, args)
-			late[i] = func() commands.Reply { return reply }
+			late[i] = func() resp.Reply { return reply }
 		}
 	}
 	req := s.user.in.Exec(s.db, watched, locks)
 	inner := req.Reply
-	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		r := inner(outs)
-		if r.Kind != commands.KindArray {
+		if r.Kind != resp.KindArray {
 			return r
 		}
-		all, next := make([]commands.Reply, len(late)), 0
+		all, next := make([]resp.Reply, len(late)), 0
 		for i := range late {
 			if late[i] != nil {
 				all[i] = late[i]()
@@ -55,7 +56,7 @@ func (s *session) execMixed(t *transaction, watched []commands.Watched) commands
 			all[i] = r.Items[next]
 			next++
 		}
-		return commands.Array(all...)
+		return resp.Array(all...)
 	}
 	return req
 }

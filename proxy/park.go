@@ -61,10 +61,10 @@ func (s *session) park() bool {
 	}
 	// One that cannot be parked now is not asked again so soon.
 	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
-	if s.frames.partial() || !s.pipe.idle() {
+	if s.frames.Partial() || !s.pipe.idle() {
 		return false
 	}
-	s.frames.rest()
+	s.frames.Shrink()
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()

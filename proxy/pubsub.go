@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // The three kinds of subscription.
@@ -119,7 +119,7 @@ func (h *hub) publish(sharded bool, channel, text string) int64 {
 	}
 	n := deliver(h.subs[channelKind][channel], "message", channel, text)
 	for pattern, set := range h.subs[patternKind] {
-		if glob(pattern, channel) {
+		if resp.Glob(pattern, channel) {
 			n += deliver(set, "pmessage", pattern, channel, text)
 		}
 	}
@@ -127,7 +127,7 @@ func (h *hub) publish(sharded bool, channel, text string) int64 {
 }
 
 func deliver(to map[*session]struct{}, parts ...string) int64 {
-	r := commands.Reply{Kind: commands.KindPush, Items: bulks(parts...)}
+	r := resp.Reply{Kind: resp.KindPush, Items: resp.Bulks(parts...)}
 	size := messageOverhead
 	for _, part := range parts {
 		size += len(part)
@@ -150,13 +150,13 @@ func (s *session) subscribe(args [][]byte) {
 		size += subscribed(string(a))
 	}
 	if size > maxSubscriptionBytes {
-		s.refuse(commands.Error("ERR too many subscriptions for one connection"))
+		s.refuse(resp.Error("ERR too many subscriptions for one connection"))
 		return
 	}
-	replies := make([]commands.Reply, 0, len(args)-1)
+	replies := make([]resp.Reply, 0, len(args)-1)
 	for _, a := range args[1:] {
 		s.subs.add(kind, string(a))
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.totalAfter(kind))))
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(string(a)), resp.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 	for _, a := range args[1:] {
@@ -174,27 +174,23 @@ func (s *session) unsubscribe(args [][]byte) {
 	if len(args) == 1 {
 		names = slices.Sorted(maps.Keys(s.subs.names[kind]))
 	}
-	var replies []commands.Reply
+	var replies []resp.Reply
 	for _, name := range names {
 		s.srv.hub.part(s, kind, name)
 		s.subs.drop(kind, name)
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.totalAfter(kind))))
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(name), resp.Int(s.subs.totalAfter(kind))))
 	}
 	if len(replies) == 0 {
-		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.totalAfter(kind))))
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Null, resp.Int(s.subs.totalAfter(kind))))
 	}
 	s.answerSeveral(replies)
 }
 
 // answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
-func (s *session) answerSeveral(replies []commands.Reply) {
-	sl := s.slot(commands.Array(replies...))
+func (s *session) answerSeveral(replies []resp.Reply) {
+	sl := s.slot(resp.Array(replies...))
 	sl.several, sl.silent = true, false
 	s.pipe.add(sl)
-}
-
-func push(items ...commands.Reply) commands.Reply {
-	return commands.Reply{Kind: commands.KindPush, Items: items}
 }
 
 // subscriptionKind tells what a (un)subscribing command is about.
@@ -213,19 +209,19 @@ func subscriptionKind(name []byte) (kind int, command string) {
 // waiter ("the lock is free") must not overtake the release before it.
 func (s *session) publish(args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
-	sl := s.slot(commands.Int(0))
+	sl := s.slot(resp.Int(0))
 	sl.size += len(channel) + len(text)
-	sl.late = func() commands.Reply { return commands.Int(s.srv.hub.publish(sharded, channel, text)) }
+	sl.late = func() resp.Reply { return resp.Int(s.srv.hub.publish(sharded, channel, text)) }
 	s.pipe.add(sl)
 }
 
 // publishNow is PUBLISH inside MULTI.
-func (s *session) publishNow(args [][]byte) commands.Reply {
-	return commands.Int(s.srv.hub.publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
+func (s *session) publishNow(args [][]byte) resp.Reply {
+	return resp.Int(s.srv.hub.publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
 // pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
-func (s *session) pubsub(args [][]byte) commands.Reply {
+func (s *session) pubsub(args [][]byte) resp.Reply {
 	h := &s.srv.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -242,7 +238,7 @@ func (s *session) pubsub(args [][]byte) commands.Reply {
 		if len(args) != 2 {
 			return wrongArity("pubsub|numpat")
 		}
-		return commands.Int(int64(len(h.subs[patternKind])))
+		return resp.Int(int64(len(h.subs[patternKind])))
 	case grammar.Is(args[1], "help") && len(args) == 2:
 		return pubsubHelp
 	}
@@ -266,20 +262,20 @@ var pubsubHelp = help(
 	"    Prints this help.",
 )
 
-func (h *hub) names(kind int, pattern [][]byte) commands.Reply {
-	var items []commands.Reply
+func (h *hub) names(kind int, pattern [][]byte) resp.Reply {
+	var items []resp.Reply
 	for _, name := range slices.Sorted(maps.Keys(h.subs[kind])) {
-		if len(pattern) == 0 || glob(string(pattern[0]), name) {
-			items = append(items, commands.Bulk(name))
+		if len(pattern) == 0 || resp.Glob(string(pattern[0]), name) {
+			items = append(items, resp.Bulk(name))
 		}
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }
 
-func (h *hub) numbers(kind int, names [][]byte) commands.Reply {
-	var items []commands.Reply
+func (h *hub) numbers(kind int, names [][]byte) resp.Reply {
+	var items []resp.Reply
 	for _, name := range names {
-		items = append(items, commands.Bulk(string(name)), commands.Int(int64(len(h.subs[kind][string(name)]))))
+		items = append(items, resp.Bulk(string(name)), resp.Int(int64(len(h.subs[kind][string(name)]))))
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }

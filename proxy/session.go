@@ -15,7 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // session is one client connection. Its fields belong to the reading
@@ -72,7 +72,7 @@ type session struct {
 // and what it shows are apart from that and from one another, at less than 512
 // bytes each: of greater ones the garbage collector looks through each by itself.
 type reading struct {
-	frames frames
+	frames resp.Reader
 	begun  int // the number of the command whose deadline runs, -1 is none
 	// goesOn is the earliest that a session that could not be parked, or has
 	// just been woken, is parked again.
@@ -87,7 +87,7 @@ type reading struct {
 func (s *session) newReading() *reading {
 	s.clientInfo.mu.Lock()
 	defer s.clientInfo.mu.Unlock()
-	return &reading{frames: frames{r: s.conn, read: s.clientInfo.in}, begun: -1}
+	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.in), begun: -1}
 }
 
 // Gone reports whether nobody waits for an outcome any more (quorum.Client).
@@ -134,7 +134,7 @@ func (s *session) serve(do func() error) {
 // talk reads until the session ends, or returns errParked.
 func (s *session) talk() error {
 	err := s.read()
-	var bad protocolError
+	var bad resp.ProtocolError
 	switch {
 	case err == nil:
 	case errors.Is(err, errParked):
@@ -143,7 +143,7 @@ func (s *session) talk() error {
 		s.srv.stats.protocolErrors.Add(1)
 		s.log().Debug("protocol error", "error", bad.Error())
 		s.off = false
-		s.answer(commands.Error(bad.Error()))
+		s.answer(resp.Error(bad.Error()))
 	case errors.Is(err, io.EOF):
 		s.gone.Store(true)
 	default:
@@ -170,7 +170,7 @@ func (s *session) handshake() error {
 // session is to end in peace, errParked when there is nothing to read.
 func (s *session) read() error {
 	for {
-		args, err := s.frames.next(s.frameLimits())
+		args, err := s.frames.Next(s.frameLimits())
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *session) read() error {
 			return nil
 		}
 		s.chargeInput()
-		err = s.frames.fill()
+		err = s.frames.Fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			if s.outstayed() {
 				return nil
@@ -208,12 +208,12 @@ func (s *session) read() error {
 }
 
 // answer queues a reply that is ready. The protocol is the one of now.
-func (s *session) answer(r commands.Reply) {
+func (s *session) answer(r resp.Reply) {
 	s.pipe.add(s.slot(r))
 }
 
-func (s *session) slot(r commands.Reply) *slot {
-	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: replySize(r)}
+func (s *session) slot(r resp.Reply) *slot {
+	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: resp.Size(r)}
 }
 
 // silent reports whether the reply of the command at hand is not to be sent.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -23,9 +24,9 @@ type slot struct {
 	held    *lockTable
 	// shape makes the reply of outcomes, late makes it when the slot's turn
 	// to be written comes; reply is the reply where both are nil.
-	shape func([]*quorum.Outcome) commands.Reply
-	late  func() commands.Reply
-	reply commands.Reply
+	shape func([]*quorum.Outcome) resp.Reply
+	late  func() resp.Reply
+	reply resp.Reply
 	// encoded, if not nil, are the reply's bytes, which others share.
 	encoded []byte
 	// several says that the reply's items are replies of their own.
@@ -48,7 +49,7 @@ type slot struct {
 }
 
 // errClientGone is the reply to an acquire whose client has sent EOF meanwhile.
-var errClientGone = commands.Error("ERR the client closed its side of the connection before the lock was granted, " +
+var errClientGone = resp.Error("ERR the client closed its side of the connection before the lock was granted, " +
 	"so the lock was not kept")
 
 // confirm makes the reply right before it is written: the clock is looked at
@@ -60,14 +61,14 @@ var errClientGone = commands.Error("ERR the client closed its side of the connec
 // certainty. So after EOF all answers are still written, but no grant is. A
 // client that dies after its OK was written keeps the lock until its TTL, as
 // on one Redis.
-func (sl *slot) confirm(g promises, w *batch, gone bool) (reply commands.Reply, left time.Duration) {
+func (sl *slot) confirm(g promises, w *batch, gone bool) (reply resp.Reply, left time.Duration) {
 	switch {
 	case sl.late != nil:
 		return sl.late(), 0
 	case sl.shape == nil:
 		return sl.reply, 0
 	}
-	var refusal *commands.Reply
+	var refusal *resp.Reply
 	for _, o := range sl.outcomes {
 		if err := g.confirm(o, w.clock(g, o)); err != nil {
 			refusal = new(commands.Failed(err))
@@ -90,7 +91,7 @@ func (sl *slot) confirm(g promises, w *batch, gone bool) (reply commands.Reply, 
 	}
 	if refusal == nil {
 		reply = sl.shape(sl.outcomes)
-		if reply.Kind != commands.KindError || sl.decided(reply) {
+		if reply.Kind != resp.KindError || sl.decided(reply) {
 			return reply, left
 		}
 		refusal = &reply
@@ -118,7 +119,7 @@ func (sl *slot) Withdrawn() {
 
 // decided reports whether an error is the answer to what was carried out: that of a
 // script which takes a lock and answers an error of its own.
-func (sl *slot) decided(reply commands.Reply) bool {
+func (sl *slot) decided(reply resp.Reply) bool {
 	for _, o := range sl.outcomes {
 		if o.Err != nil {
 			return false

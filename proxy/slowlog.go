@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -110,16 +110,16 @@ func (l *slowLog) reset() {
 }
 
 // slowlog is SLOWLOG GET [count], LEN, RESET and HELP.
-func (s *session) slowlog(args [][]byte) commands.Reply {
+func (s *session) slowlog(args [][]byte) resp.Reply {
 	log := &s.srv.slow
 	switch {
 	case grammar.Is(args[1], "get") && len(args) <= 3:
 		return log.get(args[2:])
 	case grammar.Is(args[1], "len") && len(args) == 2:
-		return commands.Int(int64(log.len()))
+		return resp.Int(int64(log.len()))
 	case grammar.Is(args[1], "reset") && len(args) == 2:
 		log.reset()
-		return commands.OK
+		return resp.OK
 	case grammar.Is(args[1], "help") && len(args) == 2:
 		return slowlogHelp
 	}
@@ -141,21 +141,21 @@ var slowlogHelp = help(
 	"    Prints this help.",
 )
 
-func (l *slowLog) get(count [][]byte) commands.Reply {
+func (l *slowLog) get(count [][]byte) resp.Reply {
 	n := int64(10)
 	if len(count) > 0 {
 		var ok bool
-		if n, ok = grammar.ParseInt(count[0]); !ok || n < -1 {
-			return commands.Error("ERR count should be greater than or equal to -1")
+		if n, ok = resp.ParseInt(count[0]); !ok || n < -1 {
+			return resp.Error("ERR count should be greater than or equal to -1")
 		}
 	}
 	if n < 0 || n > maxSlow {
 		n = maxSlow
 	}
-	items := []commands.Reply{}
+	items := []resp.Reply{}
 	for _, e := range l.newest(int(n)) {
-		items = append(items, commands.Array(commands.Int(e.id), commands.Int(e.at.Unix()), commands.Int(e.took.Microseconds()),
-			commands.Array(bulks(e.args...)...), commands.Bulk(e.who.address), commands.Bulk(e.who.name)))
+		items = append(items, resp.Array(resp.Int(e.id), resp.Int(e.at.Unix()), resp.Int(e.took.Microseconds()),
+			resp.Array(resp.Bulks(e.args...)...), resp.Bulk(e.who.address), resp.Bulk(e.who.name)))
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }

@@ -5,25 +5,26 @@ import (
 	"strconv"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // keys is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
 // error and no part of them, since who asks takes it for all.
-func (s *session) keys(ctx context.Context, args [][]byte) commands.Reply {
+func (s *session) keys(ctx context.Context, args [][]byte) resp.Reply {
 	names, refusal := s.listAll(ctx, string(args[1]), maxListed)
 	if refusal != nil {
 		return *refusal
 	}
-	return commands.Array(bulks(names...)...)
+	return resp.Array(resp.Bulks(names...)...)
 }
 
 // listAll lists the locks of the session's database that match and that its
 // user may name, or says why it cannot tell all of them.
-func (s *session) listAll(ctx context.Context, pattern string, most int) (names []string, refusal *commands.Reply) {
+func (s *session) listAll(ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
 	seen := make(map[string]bool)
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
-			return glob(pattern, key) && !seen[key] && s.user.Key(key)
+			return resp.Glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
 			return nil, new(commands.Failed(err))
@@ -33,7 +34,7 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 			case l.Err != nil:
 				return nil, new(commands.Failed(l.Err))
 			case len(names) == most:
-				return nil, new(commands.Error("ERR more than " + strconv.Itoa(most) + " locks match, SCAN and LOCKS LIST list them in parts"))
+				return nil, new(resp.Error("ERR more than " + strconv.Itoa(most) + " locks match, SCAN and LOCKS LIST list them in parts"))
 			}
 			seen[l.Key] = true
 			names = append(names, l.Key)
@@ -48,15 +49,15 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 func (s *session) swept(req commands.Request) (commands.Request, bool) {
 	for req.Sweep != nil {
 		sweep := req.Sweep
-		list := asking(func(s *session, ctx context.Context, _ [][]byte) commands.Reply {
+		list := asking(func(s *session, ctx context.Context, _ [][]byte) resp.Reply {
 			names, refusal := s.listAll(ctx, sweep.Pattern, commands.MaxSwept)
 			if refusal != nil {
 				return *refusal
 			}
 			req = sweep.Understand(names)
-			return commands.OK
+			return resp.OK
 		})
-		if r := list(s, nil); r.Kind == commands.KindError {
+		if r := list(s, nil); r.Kind == resp.KindError {
 			s.refuse(r)
 			return req, false
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // A command of the connection is one row: what is added is found wherever
@@ -18,13 +19,13 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 		delete(locals, "peek")
 		delete(commandNames, "peek")
 	})
-	row := localCommand{name: "peek", arity: 3, run: always(commands.Pong), beside: true, whileSubscribed: true,
+	row := localCommand{name: "peek", arity: 3, run: always(resp.Pong), beside: true, whileSubscribed: true,
 		access: access{needs: commands.MayRead, keys: places{1, 1}}}
 	localCommands = append(slices.Clone(localCommands), row)
 	locals["peek"] = row
 	nameCommands()
 
-	if got := describeNamed([]byte("PEEK")); got.Kind == commands.KindNull || got.Items[5].Int != 1 {
+	if got := describeNamed([]byte("PEEK")); got.Kind == resp.KindNull || got.Items[5].Int != 1 {
 		t.Errorf("COMMAND INFO: %v", got)
 	}
 	words := [][]byte{[]byte("PEEK"), []byte("mine"), []byte("x")}
@@ -63,7 +64,7 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 // Every lock command has its place in what the proxy tells of commands.
 func TestEveryLockCommandIsListed(t *testing.T) {
 	for _, spec := range commands.Table() {
-		if got := describeNamed(bytes.ToUpper([]byte(spec.Name))); got.Kind == commands.KindNull {
+		if got := describeNamed(bytes.ToUpper([]byte(spec.Name))); got.Kind == resp.KindNull {
 			t.Errorf("COMMAND INFO %s: nothing", spec.Name)
 		}
 		if commandNames[spec.Name] == "" || redisHas[spec.Name] {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -28,24 +29,24 @@ type transaction struct {
 }
 
 var (
-	errExecAbort = commands.Error("EXECABORT Transaction discarded because of previous errors.")
-	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not run lock commands " +
+	errExecAbort = resp.Error("EXECABORT Transaction discarded because of previous errors.")
+	errMixed     = resp.Error("EXECABORT Transaction discarded because redlockd does not run lock commands " +
 		"and commands of the connection in one transaction.")
-	errExecArity = commands.Error("EXECABORT Transaction discarded because of: " +
+	errExecArity = resp.Error("EXECABORT Transaction discarded because of: " +
 		"wrong number of arguments for 'exec' command")
-	errNoMulti        = commands.Error("ERR EXEC without MULTI")
-	errTooManyQueued  = commands.Error("ERR too many commands in one transaction")
-	errTooManyWatched = commands.Error("ERR too many watched keys")
-	errNotInMulti     = commands.Error("ERR Command not allowed inside a transaction")
+	errNoMulti        = resp.Error("ERR EXEC without MULTI")
+	errTooManyQueued  = resp.Error("ERR too many commands in one transaction")
+	errTooManyWatched = resp.Error("ERR too many watched keys")
+	errNotInMulti     = resp.Error("ERR Command not allowed inside a transaction")
 )
 
 func (s *session) begins([][]byte) {
 	if s.multi != nil {
-		s.refuse(commands.Error("ERR MULTI calls can not be nested"))
+		s.refuse(resp.Error("ERR MULTI calls can not be nested"))
 		return
 	}
 	s.multi = &transaction{}
-	s.answer(commands.OK)
+	s.answer(resp.OK)
 }
 
 // abortMulti remembers that a command inside MULTI was refused.
@@ -72,10 +73,10 @@ func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
 	if isLocal {
 		s.multi.local++
 	}
-	s.answer(commands.Queued)
+	s.answer(resp.Queued)
 }
 
-func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *commands.Reply {
+func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *resp.Reply {
 	size := s.multi.bytes
 	for _, a := range args {
 		size += len(a) + 32
@@ -155,19 +156,19 @@ func (s *session) execLocal(t *transaction) {
 		s.answer(*refusal)
 		return
 	}
-	replies := make([]commands.Reply, len(t.queue))
+	replies := make([]resp.Reply, len(t.queue))
 	for i, args := range t.queue {
 		var buf [32]byte
 		local := locals[string(lower(buf[:], args[0]))]
 		replies[i] = local.run(s, args)
-		if replies[i].Kind == commands.KindError {
+		if replies[i].Kind == resp.KindError {
 			s.srv.stats.countError(replies[i].Text)
 		}
 	}
-	s.answer(commands.Array(replies...))
+	s.answer(resp.Array(replies...))
 }
 
-func changed(watched []commands.Watched) *commands.Reply {
+func changed(watched []commands.Watched) *resp.Reply {
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
 			return new(commands.Failed(w.Outcome.Err))
@@ -175,7 +176,7 @@ func changed(watched []commands.Watched) *commands.Reply {
 	}
 	for _, w := range watched {
 		if w.Watch.Changed() {
-			return &commands.NullArray
+			return &resp.NullArray
 		}
 	}
 	return nil
@@ -199,12 +200,12 @@ func (s *session) readWatched() ([]commands.Watched, bool) {
 
 func (s *session) discard([][]byte) {
 	if s.multi == nil {
-		s.refuse(commands.Error("ERR DISCARD without MULTI"))
+		s.refuse(resp.Error("ERR DISCARD without MULTI"))
 		return
 	}
 	s.multi = nil
 	s.unwatch()
-	s.answer(commands.OK)
+	s.answer(resp.OK)
 }
 
 // watch reads every key and arms a watch on it. It is always answered OK, at
@@ -212,7 +213,7 @@ func (s *session) discard([][]byte) {
 // EXEC.
 func (s *session) watch(args [][]byte) {
 	if s.multi != nil {
-		s.refuse(commands.Error("ERR WATCH inside MULTI is not allowed"))
+		s.refuse(resp.Error("ERR WATCH inside MULTI is not allowed"))
 		return
 	}
 	if len(s.watched)+len(args)-1 > maxWatched {
@@ -225,7 +226,7 @@ func (s *session) watch(args [][]byte) {
 	for _, key := range args[1:] {
 		s.watchKey(string(key))
 	}
-	s.answer(commands.OK)
+	s.answer(resp.OK)
 }
 
 func (s *session) watchKey(key string) {
@@ -244,9 +245,9 @@ func (s *session) watchKey(key string) {
 	})
 }
 
-func (s *session) unwatchCommand([][]byte) commands.Reply {
+func (s *session) unwatchCommand([][]byte) resp.Reply {
 	s.unwatch()
-	return commands.OK
+	return resp.OK
 }
 
 func (s *session) unwatch() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/invalid"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // User is one who may log in with AUTH, and what it may do then.
@@ -68,7 +69,7 @@ func (u *user) pattern(p string) bool {
 }
 
 func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return p == "*" || glob(p, name) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return p == "*" || resp.Glob(p, name) })
 }
 
 // mayAs reports whether it has the rights of the other.

@@ -12,11 +12,11 @@ func (s *session) awaitMore() bool {
 		_ = s.conn.SetReadDeadline(*s.lastCall) // a closed connection tells it at Read
 		return time.Now().Before(*s.lastCall)
 	}
-	partial, idle := s.frames.partial(), s.srv.cfg().IdleTimeout
+	partial, idle := s.frames.Partial(), s.srv.cfg().IdleTimeout
 	deadline, slack := s.ends(), idle/16
 	switch {
 	case s.user == nil:
-	case partial && s.begun == s.frames.given:
+	case partial && s.begun == s.frames.Commands():
 		return true
 	case partial && idle > 0:
 		deadline = time.Now().Add(idle)
@@ -25,7 +25,7 @@ func (s *session) awaitMore() bool {
 	}
 	s.begun = -1
 	if partial {
-		s.begun = s.frames.given
+		s.begun = s.frames.Commands()
 	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
 		deadline, slack = at, s.srv.parksAfter()/2
 	}
@@ -69,7 +69,7 @@ func (s *session) outstayed() bool {
 	switch {
 	case s.user == nil && time.Now().Before(s.ends()):
 		return false // it was to be parked
-	case s.user == nil || s.frames.partial():
+	case s.user == nil || s.frames.Partial():
 	case s.subs.count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
 		return false // it was armed early, or by other rules
 	case !s.pipe.idle():

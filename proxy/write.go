@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -101,7 +101,7 @@ func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
 	for _, sl := range w.slots {
 		reply, left := sl.confirm(s.srv.grants, w, gone)
-		if sl.shape != nil && reply.Kind == commands.KindError {
+		if sl.shape != nil && reply.Kind == resp.KindError {
 			// All others were counted when they were made.
 			s.srv.stats.countError(reply.Text)
 		}
@@ -147,15 +147,15 @@ func (s *session) writeRest(w *batch, n int, deadline time.Time) (int, error) {
 	return n + more, err
 }
 
-func (sl *slot) append(b []byte, reply commands.Reply) []byte {
+func (sl *slot) append(b []byte, reply resp.Reply) []byte {
 	if sl.encoded != nil {
 		return append(b, sl.encoded...)
 	}
 	if !sl.several {
-		return appendReply(b, reply, sl.proto)
+		return resp.Append(b, reply, sl.proto)
 	}
 	for _, item := range reply.Items {
-		b = appendReply(b, item, sl.proto)
+		b = resp.Append(b, item, sl.proto)
 	}
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // integerArg reads a number as Redis does: no sign but a minus, no leading
@@ -13,7 +14,7 @@ func (r *run) integerArg(v value) (linear, string) {
 	case linear:
 		return v, ""
 	default:
-		n, ok := grammar.ParseInt(r.word(v))
+		n, ok := resp.ParseInt(r.word(v))
 		if !ok {
 			return linear{}, grammar.ErrNotInteger
 		}

@@ -1,6 +1,9 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/grammar"
+import (
+	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+)
 
 // commandFunc carries out one command; args[0] is its name. failure is the
 // text of Redis's error reply.
@@ -78,7 +81,7 @@ func getdel(r *run, args []value) (value, string) {
 // selectDB lets a script select the database that it is in, which some do
 // first of all.
 func selectDB(r *run, args []value) (value, string) {
-	n, ok := grammar.ParseInt(r.word(args[1]))
+	n, ok := resp.ParseInt(r.word(args[1]))
 	switch {
 	case !ok:
 		return nil, grammar.ErrNotInteger

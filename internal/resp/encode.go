@@ -1,35 +1,33 @@
-package proxy
+package resp
 
 import (
 	"strconv"
 
 	"github.com/tidwall/redcon"
-
-	"github.com/redlockd/redlockd/commands"
 )
 
-// appendReply appends the encoding of r for protocol 2 or 3 (C1).
-func appendReply(b []byte, r commands.Reply, proto int) []byte {
+// Append appends the encoding of r for protocol 2 or 3 (C1).
+func Append(b []byte, r Reply, proto int) []byte {
 	switch r.Kind {
-	case commands.KindNull:
+	case KindNull:
 		if proto == 3 {
 			return append(b, "_\r\n"...)
 		}
 		return redcon.AppendNull(b)
-	case commands.KindNullArray:
+	case KindNullArray:
 		if proto == 3 {
 			return append(b, "_\r\n"...)
 		}
 		return append(b, "*-1\r\n"...)
-	case commands.KindStatus:
+	case KindStatus:
 		return redcon.AppendString(b, r.Text)
-	case commands.KindError:
+	case KindError:
 		return redcon.AppendError(b, r.Text)
-	case commands.KindInt:
+	case KindInt:
 		return redcon.AppendInt(b, r.Int)
-	case commands.KindBulk:
+	case KindBulk:
 		return redcon.AppendBulkString(b, r.Text)
-	case commands.KindVerbatim:
+	case KindVerbatim:
 		return appendVerbatim(b, r.Text, proto)
 	}
 	return appendItems(b, r, proto)
@@ -45,21 +43,21 @@ func appendVerbatim(b []byte, text string, proto int) []byte {
 	return append(b, "\r\n"...)
 }
 
-func appendItems(b []byte, r commands.Reply, proto int) []byte {
+func appendItems(b []byte, r Reply, proto int) []byte {
 	sign, n := byte('*'), len(r.Items)
 	if proto == 3 {
 		switch r.Kind {
-		case commands.KindMap:
+		case KindMap:
 			sign, n = '%', n/2
-		case commands.KindSet:
+		case KindSet:
 			sign = '~'
-		case commands.KindPush:
+		case KindPush:
 			sign = '>'
 		}
 	}
 	b = appendCount(b, sign, n)
 	for _, item := range r.Items {
-		b = appendReply(b, item, proto)
+		b = Append(b, item, proto)
 	}
 	return b
 }
@@ -70,11 +68,11 @@ func appendCount(b []byte, sign byte, n int) []byte {
 	return append(b, "\r\n"...)
 }
 
-// replySize estimates the memory a reply holds while it waits.
-func replySize(r commands.Reply) int {
+// Size estimates the memory a reply holds while it waits.
+func Size(r Reply) int {
 	n := len(r.Text) + 64
 	for _, item := range r.Items {
-		n += replySize(item)
+		n += Size(item)
 	}
 	return n
 }

@@ -1,18 +1,12 @@
-package commands
+package resp
 
-import (
-	"errors"
-
-	"github.com/redlockd/redlockd/quorum"
-)
-
-// ReplyKind is the RESP type of a reply. Types that RESP2 does not have are
-// written by the session as Redis writes them to a RESP2 client.
-type ReplyKind uint8
+// Kind is the RESP type of a reply. Types that RESP2 does not have are encoded
+// as Redis encodes them for a RESP2 client.
+type Kind uint8
 
 const (
 	// KindNull is $-1 in RESP2 and _ in RESP3.
-	KindNull ReplyKind = iota
+	KindNull Kind = iota
 	// KindNullArray is *-1 in RESP2 and _ in RESP3 (a failed EXEC).
 	KindNullArray
 	// KindStatus is a simple string: +OK.
@@ -38,9 +32,9 @@ const (
 
 // Reply is one reply, without its encoding. The zero value is the null.
 type Reply struct {
-	Kind ReplyKind
+	Kind Kind
 	// Undecided says of an error that nobody can tell what has become of the
-	// command (quorum.UndecidedError).
+	// command. It is not encoded.
 	Undecided bool
 
 	Int   int64
@@ -70,8 +64,36 @@ func Array(items ...Reply) Reply { return Reply{Kind: KindArray, Items: items} }
 // error", and holds no line breaks.
 func Error(text string) Reply { return Reply{Kind: KindError, Text: text} }
 
-// Failed returns the error reply to what package quorum could not do.
-func Failed(err error) Reply {
-	var undecided *quorum.UndecidedError
-	return Reply{Kind: KindError, Undecided: errors.As(err, &undecided), Text: oneLine(err.Error())}
+// Status is a simple string reply.
+func Status(s string) Reply { return Reply{Kind: KindStatus, Text: s} }
+
+// Bulks returns the strings as bulk replies.
+func Bulks(texts ...string) []Reply {
+	items := make([]Reply, len(texts))
+	for i, s := range texts {
+		items[i] = Bulk(s)
+	}
+	return items
+}
+
+// Push is a push of RESP3, an array in RESP2.
+func Push(items ...Reply) Reply { return Reply{Kind: KindPush, Items: items} }
+
+// Verbatim is a text for people.
+func Verbatim(text string) Reply { return Reply{Kind: KindVerbatim, Text: text} }
+
+// Clean returns at most most bytes of b, fit for an error line: control
+// characters become spaces.
+func Clean(b []byte, most int) string {
+	if most < len(b) {
+		b = b[:max(most, 0)]
+	}
+	out := make([]byte, len(b))
+	for i, c := range b {
+		if c < ' ' || c == 0x7f {
+			c = ' '
+		}
+		out[i] = c
+	}
+	return string(out)
 }

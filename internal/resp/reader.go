@@ -1,35 +1,16 @@
-package proxy
+package resp
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/redlockd/redlockd/commands/grammar"
 )
 
-// protocolError is a frame that cannot be followed. Its text is Redis's, and
-// the connection ends with it.
-type protocolError string
-
-func (e protocolError) Error() string { return "ERR Protocol error: " + string(e) }
-
-const (
-	errMultibulk      = protocolError("invalid multibulk length")
-	errBulk           = protocolError("invalid bulk length")
-	errInline         = protocolError("too big inline request")
-	errMultibulkLine  = protocolError("too big mbulk count string")
-	errBulkLine       = protocolError("too big bulk count string")
-	errQuotes         = protocolError("unbalanced quotes in request")
-	errLoginMultibulk = protocolError("unauthenticated multibulk length")
-	errLoginBulk      = protocolError("unauthenticated bulk length")
-)
-
-// frames cuts what a client sends into complete commands. It follows RESP
+// Reader cuts what a client sends into complete commands. It follows RESP
 // itself and remembers how far it got, so every byte is looked at once however
 // slowly it comes, and memory grows with what has arrived, never with what was
 // announced.
-type frames struct {
+type Reader struct {
 	r          io.Reader
 	buf        []byte
 	start, end int // what has been read and not yet been given out
@@ -57,9 +38,24 @@ type bulk struct{ from, to int }
 // keptBulks bounds how many arguments an idle session keeps memory for.
 const keptBulks = 16
 
-// next returns the next complete command, or nil when more must be read
+// NewReader reads from r, and goes on counting at the bytes that were read before.
+func NewReader(r io.Reader, before uint64) Reader { return Reader{r: r, read: before} }
+
+// Commands is how many commands were given out.
+func (f *Reader) Commands() int { return f.given }
+
+// Bytes is how many bytes were read.
+func (f *Reader) Bytes() uint64 { return f.read }
+
+// Buffered is how many bytes were read and not given out yet.
+func (f *Reader) Buffered() int { return f.end - f.start }
+
+// Memory is the bytes that the buffer takes.
+func (f *Reader) Memory() int { return len(f.buf) }
+
+// Next returns the next complete command, or nil when more must be read
 // first. What it returns is valid until the next call or fill.
-func (f *frames) next(lim frameLimits) ([][]byte, error) {
+func (f *Reader) Next(lim Limits) ([][]byte, error) {
 	for {
 		n, err := f.follow(lim)
 		if n == 0 || err != nil {
@@ -72,7 +68,7 @@ func (f *frames) next(lim frameLimits) ([][]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case len(args) > lim.arguments:
+		case len(args) > lim.Arguments:
 			return nil, errInline
 		case len(args) > 0:
 			f.given++
@@ -81,12 +77,12 @@ func (f *frames) next(lim frameLimits) ([][]byte, error) {
 	}
 }
 
-// partial reports whether a command has begun to arrive and has not ended.
-func (f *frames) partial() bool { return f.start < f.end }
+// Partial reports whether a command has begun to arrive and has not ended.
+func (f *Reader) Partial() bool { return f.start < f.end }
 
 // parse takes a complete frame apart. A blank line, *0 and *-1 hold no
 // command; Redis passes over them without a reply.
-func (f *frames) parse(raw []byte) ([][]byte, error) {
+func (f *Reader) parse(raw []byte) ([][]byte, error) {
 	if !f.inFrame {
 		args, ok := splitInline(bytes.TrimRight(raw, "\r\n"))
 		if !ok {
@@ -109,7 +105,7 @@ func (f *frames) parse(raw []byte) ([][]byte, error) {
 }
 
 // follow returns the length of the frame at start, or 0 when it has not ended.
-func (f *frames) follow(lim frameLimits) (int, error) {
+func (f *Reader) follow(lim Limits) (int, error) {
 	b := f.buf[f.start:f.end]
 	if len(b) == 0 {
 		return 0, nil
@@ -122,8 +118,8 @@ func (f *frames) follow(lim frameLimits) (int, error) {
 		if !done || err != nil {
 			return 0, err
 		}
-		if count > int64(lim.arguments) {
-			if lim.login {
+		if count > int64(lim.Arguments) {
+			if lim.BeforeLogin {
 				return 0, errLoginMultibulk
 			}
 			return 0, errMultibulk
@@ -140,9 +136,9 @@ func (f *frames) follow(lim frameLimits) (int, error) {
 	return f.scan, nil
 }
 
-func (f *frames) followInline(b []byte, lim frameLimits) (int, error) {
-	most := min(maxInline, lim.bytes)
-	if lim.login {
+func (f *Reader) followInline(b []byte, lim Limits) (int, error) {
+	most := min(maxInline, lim.Bytes)
+	if lim.BeforeLogin {
 		most = min(most, loginBytes)
 	}
 	i := bytes.IndexByte(b[f.scan:], '\n')
@@ -161,22 +157,22 @@ func (f *frames) followInline(b []byte, lim frameLimits) (int, error) {
 }
 
 // followBulk follows one argument, and reports whether it has arrived.
-func (f *frames) followBulk(b []byte, lim frameLimits) (bool, error) {
+func (f *Reader) followBulk(b []byte, lim Limits) (bool, error) {
 	if !f.inBulk {
 		if f.scan == len(b) {
 			return false, nil
 		}
 		if c := b[f.scan]; c != '$' {
-			return false, protocolError(fmt.Sprintf("expected '$', got '%s'", clean([]byte{c}, 1)))
+			return false, ProtocolError(fmt.Sprintf("expected '$', got '%s'", Clean([]byte{c}, 1)))
 		}
 		size, done, err := f.number(b, errBulk, errBulkLine)
 		if !done || err != nil {
 			return false, err
 		}
-		if lim.login && size > loginBytes {
+		if lim.BeforeLogin && size > loginBytes {
 			return false, errLoginBulk
 		}
-		if size < 0 || size > int64(lim.bytes-f.scan-2) {
+		if size < 0 || size > int64(lim.Bytes-f.scan-2) {
 			return false, errBulk
 		}
 		f.inBulk, f.size = true, int(size)
@@ -194,7 +190,7 @@ func (f *frames) followBulk(b []byte, lim frameLimits) (bool, error) {
 }
 
 // number reads a line "*n" or "$n" at scan and passes over it.
-func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, err error) {
+func (f *Reader) number(b []byte, bad, long ProtocolError) (n int64, done bool, err error) {
 	line := b[f.scan:]
 	i := bytes.IndexByte(line[:min(len(line), maxHeader)], '\n')
 	switch {
@@ -205,7 +201,7 @@ func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, 
 	case i < 2 || line[i-1] != '\r':
 		return 0, false, bad
 	}
-	n, ok := grammar.ParseInt(line[1 : i-1])
+	n, ok := ParseInt(line[1 : i-1])
 	if !ok {
 		return 0, false, bad
 	}
@@ -213,16 +209,16 @@ func (f *frames) number(b []byte, bad, long protocolError) (n int64, done bool, 
 	return n, true, nil
 }
 
-// rest gives back what an idle session can do without. Nothing may have begun
+// Shrink gives back what an idle session can do without. Nothing may have begun
 // to arrive.
-func (f *frames) rest() {
+func (f *Reader) Shrink() {
 	f.buf, f.start, f.end, f.last = nil, 0, 0, 0
 	f.bulks, f.args = nil, nil
 }
 
-// fill reads once. Before that it makes room, and gives a big buffer back when
+// Fill reads once. Before that it makes room, and gives a big buffer back when
 // nothing is left in it.
-func (f *frames) fill() error {
+func (f *Reader) Fill() error {
 	switch {
 	case f.start == f.end:
 		f.start, f.end = 0, 0

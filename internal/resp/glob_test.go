@@ -1,4 +1,4 @@
-package proxy
+package resp
 
 import (
 	"strings"
@@ -15,12 +15,12 @@ func TestGlob(t *testing.T) {
 		{"[c-a]", "b", true}, {`\*`, "*", true}, {`\*`, "a", false}, {"*a*b", "xaxb", true}, {"[", "[", false}, {"[a", "a", true},
 		{"a**", "a", true}, {`[\]]`, "]", true}, {`a\`, `a\`, true},
 	} {
-		if got := glob(c.pattern, c.text); got != c.want {
+		if got := Glob(c.pattern, c.text); got != c.want {
 			t.Errorf("glob(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
 		}
 	}
 	// What would take for ever if every star were tried with every other.
-	if glob(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 5000)) {
+	if Glob(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 5000)) {
 		t.Error("matches what does not match")
 	}
 }

@@ -1,8 +1,9 @@
-package proxy
+package resp
 
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,14 +12,14 @@ import (
 )
 
 var (
-	loggedIn  = frameLimits{arguments: 1024, bytes: 1 << 20}
-	loggedOut = frameLimits{arguments: 10, bytes: 1 << 20, login: true}
+	loggedIn  = Limits{Arguments: 1024, Bytes: 1 << 20}
+	loggedOut = Limits{Arguments: 10, Bytes: 1 << 20, BeforeLogin: true}
 )
 
 // frameCase is a stream, the commands in it, and how it ends.
 type frameCase struct {
 	name, in string
-	lim      frameLimits
+	lim      Limits
 	want     []string // arguments joined by |
 	refusal  string   // without the prefix; empty is EOF
 }
@@ -58,13 +59,23 @@ func frameCases() []frameCase {
 		{"endless inline", strings.Repeat("a", maxInline+1), loggedIn, nil, "too big inline request"},
 		{"too many inline arguments", strings.Repeat("a ", 2000) + "\r\n", loggedIn, nil, "too big inline request"},
 
-		{"before login, 10 arguments", frame("HELLO", "3", "AUTH", "u", "p", "SETNAME", "n", "x", "y", "z"), loggedOut,
+		{"before login, 10 arguments", framed("HELLO", "3", "AUTH", "u", "p", "SETNAME", "n", "x", "y", "z"), loggedOut,
 			[]string{"HELLO|3|AUTH|u|p|SETNAME|n|x|y|z"}, ""},
 		{"before login, 11 arguments", "*11\r\n", loggedOut, nil, "unauthenticated multibulk length"},
-		{"before login, 16384 bytes", frame("ECHO", strings.Repeat("x", 16384)), loggedOut, []string{"ECHO|" + strings.Repeat("x", 16384)}, ""},
+		{"before login, 16384 bytes", framed("ECHO", strings.Repeat("x", 16384)), loggedOut, []string{"ECHO|" + strings.Repeat("x", 16384)}, ""},
 		{"before login, 16385 bytes", "*2\r\n$4\r\nAUTH\r\n$16385\r\n", loggedOut, nil, "unauthenticated bulk length"},
 		{"before login, a long line", strings.Repeat("a", loginBytes+1), loggedOut, nil, "too big inline request"},
 	}
+}
+
+// framed is a command as clients send it.
+func framed(args ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	return b.String()
 }
 
 // S5: whole streams and streams that come a byte at a time end alike.
@@ -78,7 +89,7 @@ func TestS5Frames(t *testing.T) {
 				if !slices.Equal(got, c.want) {
 					t.Errorf("%s: got %.200q, want %.200q", how, got, c.want)
 				}
-				want := error(protocolError(c.refusal))
+				want := error(ProtocolError(c.refusal))
 				if c.refusal == "" {
 					want = io.EOF
 				}
@@ -90,10 +101,10 @@ func TestS5Frames(t *testing.T) {
 	}
 }
 
-func readAll(r io.Reader, lim frameLimits) (all []string, err error) {
-	f := frames{r: r}
+func readAll(r io.Reader, lim Limits) (all []string, err error) {
+	f := NewReader(r, 0)
 	for {
-		args, err := f.next(lim)
+		args, err := f.Next(lim)
 		switch {
 		case err != nil:
 			return all, err
@@ -101,7 +112,7 @@ func readAll(r io.Reader, lim frameLimits) (all []string, err error) {
 			all = append(all, string(bytes.Join(args, []byte("|"))))
 			continue
 		}
-		if err := f.fill(); err != nil {
+		if err := f.Fill(); err != nil {
 			return all, err
 		}
 	}
@@ -109,14 +120,14 @@ func readAll(r io.Reader, lim frameLimits) (all []string, err error) {
 
 // An idle session keeps a small buffer, whatever went through it.
 func TestFramesGiveBigBuffersBack(t *testing.T) {
-	in := frame("ECHO", strings.Repeat("x", 1<<19)) + "PING\r\n"
-	f := frames{r: io.MultiReader(strings.NewReader(in), strings.NewReader("PING\r\n"), strings.NewReader("PING\r\n"))}
+	in := framed("ECHO", strings.Repeat("x", 1<<19)) + "PING\r\n"
+	f := Reader{r: io.MultiReader(strings.NewReader(in), strings.NewReader("PING\r\n"), strings.NewReader("PING\r\n"))}
 	for {
-		args, err := f.next(loggedIn)
+		args, err := f.Next(loggedIn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if args == nil && f.fill() != nil {
+		if args == nil && f.Fill() != nil {
 			break
 		}
 	}
@@ -127,12 +138,12 @@ func TestFramesGiveBigBuffersBack(t *testing.T) {
 
 // An announced length takes no memory before its bytes come.
 func TestFramesGrowWithWhatArrives(t *testing.T) {
-	f := frames{r: strings.NewReader("*1000\r\n$1000000\r\nabc")}
+	f := Reader{r: strings.NewReader("*1000\r\n$1000000\r\nabc")}
 	for {
-		if args, err := f.next(loggedIn); args != nil || err != nil {
+		if args, err := f.Next(loggedIn); args != nil || err != nil {
 			t.Fatal(args, err)
 		}
-		if f.fill() != nil {
+		if f.Fill() != nil {
 			break
 		}
 	}
@@ -145,7 +156,7 @@ func FuzzFrames(f *testing.F) {
 	for _, c := range frameCases() {
 		f.Add([]byte(c.in))
 	}
-	lim := frameLimits{arguments: 16, bytes: 4096}
+	lim := Limits{Arguments: 16, Bytes: 4096}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		whole, err := readAll(bytes.NewReader(in), lim)
 		parts, errParts := readAll(iotest.OneByteReader(bytes.NewReader(in)), lim)

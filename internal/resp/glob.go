@@ -1,8 +1,8 @@
-package proxy
+package resp
 
-// glob matches as Redis's patterns do: *, ?, [abc], [^a-z] and backslash. Its
+// Glob matches as Redis's patterns do: *, ?, [abc], [^a-z] and backslash. Its
 // time is bounded by the product of the lengths, whatever the pattern.
-func glob(pattern, text string) bool {
+func Glob(pattern, text string) bool {
 	p, t := 0, 0
 	star, mark := -1, 0 // the last *, and where its match may be lengthened
 	for t < len(text) {

@@ -17,13 +17,14 @@ const module = "github.com/redlockd/redlockd"
 // line, and none calls back up. The name is the folder; "" is the program.
 var uses = map[string][]string{
 	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
-	"internal/admin":        {"internal/config", "status", "proxy", "quorum"},
+	"internal/admin":        {"internal/config", "status", "proxy", "proxy/history", "quorum"},
 	"internal/config":       {"internal/certificates", "internal/invalid", "internal/certtest", "proxy", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
 	"internal/invalid":      {},
-	"status":                {"proxy", "quorum"},
-	"proxy":                 {"internal/invalid", "internal/resp", "commands", "commands/grammar", "quorum"},
+	"status":                {"proxy", "proxy/history", "quorum"},
+	"proxy":                 {"internal/invalid", "internal/resp", "proxy/history", "commands", "commands/grammar", "quorum"},
+	"proxy/history":         {"quorum"},
 	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "quorum"},
 	"commands/script":       {"internal/resp", "commands/grammar"},
 	"internal/resp":         {},
@@ -51,7 +52,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/hcl":          {"internal/config"},
 	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
-	"github.com/hashicorp/golang-lru":   {"proxy"},
+	"github.com/hashicorp/golang-lru":   {"proxy/history"},
 	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "quorum", "tests"},
 	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants

@@ -42,7 +42,7 @@ func (s *session) login(name, password []byte) bool {
 		u = nobody
 	}
 	if !u.admits(password) {
-		s.srv.stats.loginFailures.Add(1)
+		s.srv.stats.LoginFailures.Add(1)
 		s.srv.loginLimiter.failed(s, u.name)
 		return false
 	}

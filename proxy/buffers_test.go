@@ -35,7 +35,7 @@ func TestSendBufferIsBounded(t *testing.T) {
 				}
 			}
 			// Linux keeps twice what it is asked for, for its own bookkeeping.
-			if n := srv.stats.written.Load(); n < sendBuffer/2 || n > 3*sendBuffer {
+			if n := srv.stats.Written.Load(); n < sendBuffer/2 || n > 3*sendBuffer {
 				t.Errorf("%d bytes were taken from redlockd and read by nobody, want about %d", n, 2*sendBuffer)
 			}
 		})

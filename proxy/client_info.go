@@ -8,6 +8,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // clientInfo is what a session shows of itself to others (CLIENT LIST), copied
@@ -97,11 +98,11 @@ func (s *session) rename(name string) {
 }
 
 // identity is the session for those who ask later who it was.
-func (s *session) identity() *holder {
+func (s *session) identity() *history.Holder {
 	if s.holder == nil {
 		s.clientInfo.mu.Lock()
 		defer s.clientInfo.mu.Unlock()
-		s.holder = &holder{session: s.id, name: s.clientInfo.name, address: s.remote(), user: s.clientInfo.user}
+		s.holder = &history.Holder{Session: s.id, Name: s.clientInfo.name, Address: s.remote(), User: s.clientInfo.user}
 	}
 	return s.holder
 }

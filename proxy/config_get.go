@@ -7,6 +7,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -84,7 +85,7 @@ func (s *Server) settings() [][2]string {
 		{"save", ""},
 		{"slave-read-only", "yes"},
 		{"slowlog-log-slower-than", strconv.FormatInt(s.cfg().SlowerThan.Microseconds(), 10)},
-		{"slowlog-max-len", strconv.Itoa(maxSlow)},
+		{"slowlog-max-len", strconv.Itoa(history.MaxSlow)},
 		{"tcp-keepalive", "15"},
 		{"timeout", "0"},
 	}

@@ -17,7 +17,7 @@ type interpreter interface {
 // dispatch carries out one command, in the order of Redis's checks.
 func (s *session) dispatch(args [][]byte) {
 	s.skip, s.skipNext = s.skipNext, false
-	s.srv.stats.commands.Add(1)
+	s.srv.stats.Commands.Add(1)
 	var buf [32]byte
 	name := lower(buf[:], args[0])
 	local, isLocal := locals[string(name)]
@@ -70,7 +70,7 @@ func (s *session) forbidden(name string, args [][]byte) bool {
 // crossProtocol closes a connection that speaks HTTP, as Redis does: a web
 // page may have made a browser send it, with commands in its body.
 func (s *session) crossProtocol() {
-	s.srv.stats.protocolErrors.Add(1)
+	s.srv.stats.ProtocolErrors.Add(1)
 	s.log().Debug("closing a connection that speaks HTTP")
 	s.quit = true
 }
@@ -88,7 +88,7 @@ func (s *session) answerLocal(local localCommand, args [][]byte) {
 
 // refuse answers with an error that the masters have no part in.
 func (s *session) refuse(r resp.Reply) {
-	s.srv.stats.countError(r.Text)
+	s.srv.stats.CountError(r.Text)
 	s.answer(r)
 }
 
@@ -115,11 +115,11 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // the reading goroutine, because its order is the order of the key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
 	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after,
-		command: s.called, ops: req.Ops, who: s.identity(), held: &s.srv.held}
+		command: s.called, ops: req.Ops, who: s.identity(), held: s.srv.held}
 	if len(req.Ops) == 0 {
 		sl.reply, sl.shape = req.Reply(nil), nil
 		if sl.reply.Kind == resp.KindError {
-			s.srv.stats.countError(sl.reply.Text)
+			s.srv.stats.CountError(sl.reply.Text)
 		}
 		sl.size = resp.Size(sl.reply)
 		if after != nil {
@@ -149,7 +149,7 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) {
 			// Before anybody can hear of it, since that is the order of the
 			// key, and what is undone must be there.
-			sl.held.note(&sl.ops[i], o, sl.who)
+			sl.held.Note(&sl.ops[i], o, sl.who)
 			if o.Verdict == quorum.Won {
 				o.OnUndo(sl)
 			}

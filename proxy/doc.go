@@ -18,9 +18,7 @@
 // this redlockd.
 //
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
-// scan.go), or remembered of what went through here and bounded: who holds
-// which lock (held.go), what is wanted most (contention.go), what took long
-// (slowlog.go). None of it decides anything.
+// scan.go), or remembered of what went through here (package history).
 //
 // The files:
 //
@@ -42,6 +40,5 @@
 //     lock commands);
 //   - messages and lists: pubsub.go, signals.go, blocking.go, lists.go;
 //   - listings: scan.go, locks.go, sweep.go;
-//   - what is remembered: held.go, contention.go, slowlog.go, stats.go, look.go (all
-//     of it for the admin address).
+//   - for people who look: slowlog.go (SLOWLOG), look.go (the admin address).
 package proxy

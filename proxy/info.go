@@ -125,10 +125,10 @@ func (s *Server) infoPersistence(w *infoText) {
 }
 
 func (s *Server) infoStats(w *infoText) {
-	w.line("total_connections_received", s.stats.connections.Load())
-	w.line("total_commands_processed", s.stats.commands.Load())
-	w.line("total_net_output_bytes", s.stats.written.Load())
-	w.line("rejected_connections", s.stats.rejected.Load())
+	w.line("total_connections_received", s.stats.Connections.Load())
+	w.line("total_commands_processed", s.stats.Commands.Load())
+	w.line("total_net_output_bytes", s.stats.Written.Load())
+	w.line("rejected_connections", s.stats.Rejected.Load())
 	d := s.Defences()
 	w.line("acl_access_denied_auth", d.LoginFailures)
 	w.line("evicted_clients", d.Evicted)
@@ -164,7 +164,7 @@ func (s *Server) infoCPU(w *infoText) {
 }
 
 func (s *Server) infoErrors(w *infoText) {
-	errors, _ := s.stats.snapshot()
+	errors, _ := s.stats.Snapshot()
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		w.line("errorstat_"+code, fmt.Sprintf("count=%d", errors[code]))
 	}
@@ -197,7 +197,7 @@ func (s *Server) infoRedlockd(w *infoText) {
 		{"acquires_undecided", c.Undecided}, {"released", c.Released}, {"extended", c.Extended}, {"reads", c.Reads},
 		{"rollbacks", c.Rollbacks}, {"late_grants", c.LateGrants}, {"quarantines", c.Quarantines},
 		{"lost_connections", c.LostConnections}, {"master_errors", c.MasterErrors},
-		{"without_majority", c.WithoutMajority}, {"protocol_errors", s.stats.protocolErrors.Load()},
+		{"without_majority", c.WithoutMajority}, {"protocol_errors", s.stats.ProtocolErrors.Load()},
 	} {
 		w.line(f.name, f.value)
 	}
@@ -205,8 +205,8 @@ func (s *Server) infoRedlockd(w *infoText) {
 	w.line("held_locks", held)
 	w.line("operations_under_way", st.UnderWay)
 	w.line("operations_waiting", st.Waiting)
-	w.line("slowlog_len", s.slow.len())
-	_, refused := s.stats.snapshot()
+	w.line("slowlog_len", s.slow.Len())
+	_, refused := s.stats.Snapshot()
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		w.line("refused_"+strings.ReplaceAll(name, ":", "_"), refused[name])
 	}

@@ -37,8 +37,6 @@ const (
 	// one reply goes out in any case.
 	maxBatch      = 128
 	maxBatchBytes = 64 << 10
-	// maxRefusedNames bounds the names that refused commands are counted by.
-	maxRefusedNames = 128
 	// maxSignals bounds the signal lists that wait for somebody, and those
 	// whose lock is known; maxSignalTTL is the longest that one waits.
 	maxSignals   = 10000
@@ -48,24 +46,6 @@ const (
 	maxBlock       = 365 * 24 * time.Hour
 	// lookEvery is how often a blocked BLPOP looks at the lock itself.
 	lookEvery = time.Second
-	// The locks that a redlockd gave are remembered, so many and so many bytes
-	// of them, in shards; a key longer than maxHeldKey is not. heldOverhead is
-	// about what one costs besides its key.
-	lockShards   = 64
-	maxHeldLocks = 1 << 15
-	maxHeldBytes = 32 << 20
-	maxHeldKey   = 4 << 10
-	heldOverhead = 240
-	// contendedKeys are those counted in each shard, longer names cut to
-	// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
-	contendedKeys      = 8
-	maxContendedKey    = 256
-	contentionHalfLife = time.Minute
-	// maxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg
-	// bound what it keeps of one.
-	maxSlow     = 128
-	maxSlowArgs = 32
-	maxSlowArg  = 128
 	// maxLooking bounds the sessions that list at a time, listTime the time
 	// that one takes; listPage is how many keys are looked at in one step,
 	// maxListed how many LOCKS LIST answers with.

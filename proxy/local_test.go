@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // S3: "The housekeeping that clients send is answered as Redis answers it".
@@ -190,7 +191,7 @@ func TestC4Counted(t *testing.T) {
 	srv := start(t, nil)
 	c := srv.dial(t)
 	c.send("LPUSH a b\r\nlpush a\r\n")
-	for i := range 2 * maxRefusedNames {
+	for i := range 2 * history.MaxRefusedNames {
 		c.send("x" + strings.Repeat("y", i%40) + string(rune('a'+i%26)) + "\r\n")
 	}
 	c.send("CLIENT REPLY OFF\r\nCLIENT REPLY ON\r\nQUIT\r\n")
@@ -204,8 +205,8 @@ func TestC4Counted(t *testing.T) {
 	if refused["lpush"] != 2 {
 		t.Errorf("lpush counted %d times, want 2", refused["lpush"])
 	}
-	if len(refused) > maxRefusedNames+1 {
-		t.Errorf("%d names are kept, want at most %d", len(refused), maxRefusedNames+1)
+	if len(refused) > history.MaxRefusedNames+1 {
+		t.Errorf("%d names are kept, want at most %d", len(refused), history.MaxRefusedNames+1)
 	}
 }
 

@@ -116,16 +116,16 @@ func (s *session) describeListed(l quorum.Listed) resp.Reply {
 // redlockd, or is not remembered. Who that is, is for MayAdmin; others hear
 // since when.
 func (s *session) describeHolder(key string, state quorum.State) resp.Reply {
-	l, ok := s.srv.held.who(s.db, key, state.Token)
+	l, ok := s.srv.held.Who(s.db, key, state.Token)
 	if !state.Found || !ok {
 		return resp.Null
 	}
-	age := max(0, time.Now().UnixMilli()-l.since)
+	age := max(0, time.Now().UnixMilli()-l.Since)
 	// taken-here is whether it is known since when: else it was taken before.
-	r := named("since", resp.Int(l.since/1000), "age-ms", resp.Int(age), "taken-here", flag(l.taken))
+	r := named("since", resp.Int(l.Since/1000), "age-ms", resp.Int(age), "taken-here", flag(l.Taken))
 	if s.user.May(commands.MayAdmin) {
-		r.Items = append(named("id", resp.Int(l.who.session), "name", resp.Bulk(l.who.name),
-			"addr", resp.Bulk(l.who.address), "user", resp.Bulk(l.who.user)).Items, r.Items...)
+		r.Items = append(named("id", resp.Int(l.Holder.Session), "name", resp.Bulk(l.Holder.Name),
+			"addr", resp.Bulk(l.Holder.Address), "user", resp.Bulk(l.Holder.User)).Items, r.Items...)
 	}
 	return r
 }
@@ -195,12 +195,12 @@ func (s *session) locksForce(args [][]byte) {
 		return resp.Int(0)
 	}
 	// The holder as remembered before it is removed.
-	lost := s.srv.held.remembered(db, key)
+	lost := s.srv.held.Remembered(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
 		s.log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
-			"by_address", by.address, "by_name", by.name, "by_user", by.user,
-			"holder_address", lost.address, "holder_name", lost.name)
+			"by_address", by.Address, "by_name", by.Name, "by_user", by.User,
+			"holder_address", lost.Address, "holder_name", lost.Name)
 	})
 }
 

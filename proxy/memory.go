@@ -81,7 +81,7 @@ func (s *Server) evict() {
 		if worst == nil {
 			return
 		}
-		s.stats.evicted.Add(1)
+		s.stats.Evicted.Add(1)
 		if n, due := s.dropping.due(); due {
 			s.log.Warn("sessions hold too much memory, closing the largest", "max_memory", s.memory(), "bytes", most,
 				"address", worst.remote(), "unreported", n)

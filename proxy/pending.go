@@ -78,7 +78,7 @@ func (s *Server) drop(ses *session) {
 	if ses == nil {
 		return
 	}
-	s.stats.dropped.Add(1)
+	s.stats.Dropped.Add(1)
 	if n, due := s.dropping.due(); due {
 		s.log.Warn("too many connections have not logged in, closing the oldest", "max_pending", s.cfg().MaxPending,
 			"unreported", n)

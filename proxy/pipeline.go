@@ -97,7 +97,7 @@ func (p *pipeline) outcome(sl *slot, i int, o *quorum.Outcome) {
 	if !last {
 		return
 	}
-	p.s.srv.slow.record(sl, p.s.srv.cfg().SlowerThan)
+	p.s.srv.slow.Record(sl.command, sl.ops, sl.outcomes, sl.who, p.s.srv.cfg().SlowerThan)
 	if sl.after != nil {
 		sl.after(sl.outcomes)
 	}

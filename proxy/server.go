@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // Server accepts connections and serves sessions.
@@ -28,12 +29,12 @@ type Server struct {
 	runID   string
 	hub     hub
 	signals signals
-	held    lockTable
-	slow    slowLog
+	held    *history.Locks
+	slow    history.SlowLog
 	// looking has a place for each session that lists.
 	looking      chan struct{}
 	writers      writers
-	stats        stats
+	stats        history.Counters
 	loginLimiter loginLimiter
 	port         atomic.Int64
 
@@ -77,8 +78,8 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
 		looking:   make(chan struct{}, maxLooking),
+		held:      history.NewLocks(),
 	}
-	s.held.init()
 	s.conf.Store(&cfg)
 	all := newUsers(cfg, in)
 	s.users.Store(&all)
@@ -141,13 +142,13 @@ func (s *Server) rest(d time.Duration) bool {
 
 // admit starts a session, or turns the connection away.
 func (s *Server) admit(conn net.Conn) {
-	s.stats.connections.Add(1)
+	s.stats.Connections.Add(1)
 	bufferless(conn)
 	ses, oldest, full := s.newSession(conn)
 	s.drop(oldest)
 	switch {
 	case full:
-		s.stats.rejected.Add(1)
+		s.stats.Rejected.Add(1)
 		s.turnAway(conn)
 		return
 	case ses == nil:

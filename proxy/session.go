@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // session is one client connection. Its fields belong to the reading
@@ -80,7 +81,7 @@ type reading struct {
 	// called is the name of the command at hand. holder the session as it is
 	// remembered where it takes locks; nil when that has changed.
 	called string
-	holder *holder
+	holder *history.Holder
 }
 
 // newReading goes on where the last one ended, which was behind a command.
@@ -140,7 +141,7 @@ func (s *session) talk() error {
 	case errors.Is(err, errParked):
 		return err
 	case errors.As(err, &bad):
-		s.srv.stats.protocolErrors.Add(1)
+		s.srv.stats.ProtocolErrors.Add(1)
 		s.log().Debug("protocol error", "error", bad.Error())
 		s.off = false
 		s.answer(resp.Error(bad.Error()))

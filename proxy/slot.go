@@ -5,6 +5,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -17,11 +18,11 @@ type slot struct {
 	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
 	waiting  int
 	outcomes []*quorum.Outcome
-	// command, ops and who are for people who look (held.go, slowlog.go).
+	// command, ops and who are for people who look (package history).
 	command string
 	ops     []quorum.Op
-	who     *holder
-	held    *lockTable
+	who     *history.Holder
+	held    *history.Locks
 	// shape makes the reply of outcomes, late makes it when the slot's turn
 	// to be written comes; reply is the reply where both are nil.
 	shape func([]*quorum.Outcome) resp.Reply
@@ -112,7 +113,7 @@ func (sl *slot) confirm(g promises, w *batch, gone bool) (reply resp.Reply, left
 func (sl *slot) Withdrawn() {
 	for i := range sl.ops {
 		if kind := sl.ops[i].Kind; kind == quorum.Acquire || kind == quorum.AcquireOrExtend {
-			sl.held.withdraw(&sl.ops[i], sl.who)
+			sl.held.Withdraw(&sl.ops[i], sl.who)
 		}
 	}
 }

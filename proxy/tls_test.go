@@ -88,7 +88,7 @@ func TestMaxPendingOfHalfOpenTLS(t *testing.T) {
 			come()
 			srv.mu.Lock()
 			defer srv.mu.Unlock()
-			if n, d := srv.pending.n, srv.stats.dropped.Load(); n > 3 || d < 17 || len(srv.sessions) > 3+6 {
+			if n, d := srv.pending.n, srv.stats.Dropped.Load(); n > 3 || d < 17 || len(srv.sessions) > 3+6 {
 				t.Errorf("%d are pending, %d were dropped, %d are left", n, d, len(srv.sessions))
 			}
 		})

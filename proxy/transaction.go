@@ -162,7 +162,7 @@ func (s *session) execLocal(t *transaction) {
 		local := locals[string(lower(buf[:], args[0]))]
 		replies[i] = local.run(s, args)
 		if replies[i].Kind == resp.KindError {
-			s.srv.stats.countError(replies[i].Text)
+			s.srv.stats.CountError(replies[i].Text)
 		}
 	}
 	s.answer(resp.Array(replies...))

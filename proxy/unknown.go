@@ -9,7 +9,7 @@ import (
 // unknown answers a command that is nobody's, in Redis's words, which clients
 // match. To those that a Redis would have known it adds why (C4).
 func (s *Server) unknown(name []byte, args [][]byte) resp.Reply {
-	s.stats.countRefused(resp.Clean(name, 32))
+	s.stats.CountRefused(resp.Clean(name, 32))
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
 	b.WriteString(resp.Clean(args[0], 128))

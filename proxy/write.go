@@ -103,7 +103,7 @@ func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 		reply, left := sl.confirm(s.srv.grants, w, gone)
 		if sl.shape != nil && reply.Kind == resp.KindError {
 			// All others were counted when they were made.
-			s.srv.stats.countError(reply.Text)
+			s.srv.stats.CountError(reply.Text)
 		}
 		if left > 0 && left < limit && !sl.silent {
 			limit, grants = left, true
@@ -127,7 +127,7 @@ func (s *session) try(w *batch) (n int, deadline time.Time, err error) {
 		return 0, deadline, os.ErrDeadlineExceeded
 	}
 	n, err = s.writeNow(w)
-	s.srv.stats.written.Add(uint64(n))
+	s.srv.stats.Written.Add(uint64(n))
 	s.written.Add(uint64(n))
 	return n, deadline, err
 }
@@ -142,7 +142,7 @@ func (s *session) writeRest(w *batch, n int, deadline time.Time) (int, error) {
 	_ = s.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
 	more, err := s.conn.Write(w.bytes[n:])
 	_ = s.conn.SetWriteDeadline(time.Time{})
-	s.srv.stats.written.Add(uint64(more))
+	s.srv.stats.Written.Add(uint64(more))
 	s.written.Add(uint64(more))
 	return n + more, err
 }

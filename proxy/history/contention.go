@@ -1,4 +1,4 @@
-package proxy
+package history
 
 import (
 	"cmp"
@@ -6,6 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+)
+
+// contendedKeys are those counted in each shard, longer names cut to
+// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
+const (
+	contendedKeys      = 8
+	maxContendedKey    = 256
+	contentionHalfLife = time.Minute
 )
 
 // contention counts how often the keys of one shard were wanted while others
@@ -77,8 +85,8 @@ type Contended struct {
 	PerMinute float64
 }
 
-// contended are the most contended keys, at most most.
-func (t *lockTable) contended(now time.Time, most int) []Contended {
+// Contended are the most contended keys, at most most.
+func (t *Locks) Contended(now time.Time, most int) []Contended {
 	var list []Contended
 	// What was counted lately, at a steady rate, is the rate times this.
 	minutes := contentionHalfLife.Minutes() / math.Ln2

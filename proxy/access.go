@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // access is what a user needs for a command of the connection. A row that says
@@ -61,8 +62,8 @@ func mayMean(ops commands.Operations) []string {
 // forbidden is why the user may not send a command of the connection, in the
 // order of Redis's checks, or "". A subcommand that is not there has the rights
 // of its command.
-func (u *user) forbidden(name string, args [][]byte) string {
-	if u.all {
+func forbidden(u *users.Account, name string, args [][]byte) string {
+	if u.Unlimited() {
 		return ""
 	}
 	c := locals[name]
@@ -77,11 +78,11 @@ func (u *user) forbidden(name string, args [][]byte) string {
 	if !u.May(a.need()) {
 		return commands.NoPermCommand(name)
 	}
-	return u.forbiddenNames(a, args)
+	return forbiddenNames(u, a, args)
 }
 
 // forbiddenNames is why the user may not name what a command names, or "".
-func (u *user) forbiddenNames(a access, args [][]byte) string {
+func forbiddenNames(u *users.Account, a access, args [][]byte) string {
 	for _, key := range a.keys.of(args) {
 		if !u.Key(string(key)) {
 			return commands.NoPermKey
@@ -89,7 +90,7 @@ func (u *user) forbiddenNames(a access, args [][]byte) string {
 	}
 	may := u.Channel
 	if a.patterns {
-		may = u.pattern
+		may = u.Pattern
 	}
 	for _, name := range a.channels.of(args) {
 		if !may(string(name)) {

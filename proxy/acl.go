@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 // aclCommands are the subcommands of ACL.
 func aclCommands() subcommands {
 	return subcommands{
-		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Bulk(s.user.name) }, access: everybody},
+		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Bulk(s.user.Name()) }, access: everybody},
 		"cat":     {arity: -2, run: (*session).aclCat, access: admin},
 		"list":    {arity: 2, run: (*session).aclList, access: admin},
 		"users":   {arity: 2, run: (*session).aclUsers, access: admin},
@@ -33,10 +32,8 @@ func aclCommands() subcommands {
 func (s *session) acl(args [][]byte) resp.Reply { return s.runSubcommand("acl", args) }
 
 func (s *session) aclUsers([][]byte) resp.Reply {
-	return resp.Array(resp.Bulks(s.users.names()...)...)
+	return resp.Array(resp.Bulks(s.logins.users.Names()...)...)
 }
-
-func (all users) names() []string { return slices.Sorted(maps.Keys(all)) }
 
 // aclCat lists the operations, which are the categories here.
 func (s *session) aclCat(args [][]byte) resp.Reply {
@@ -56,20 +53,20 @@ func (s *session) aclCat(args [][]byte) resp.Reply {
 // aclList has a line for each user, as Redis writes them.
 func (s *session) aclList([][]byte) resp.Reply {
 	var lines []string
-	for _, name := range s.users.names() {
-		u := (*s.users)[name]
+	for _, name := range s.logins.users.Names() {
+		u := s.logins.users[name]
 		words := []string{"user", name, "on"}
-		if u.open {
+		if u.Open() {
 			words = append(words, "nopass")
 		}
-		for range u.sums {
+		for range u.Passwords() {
 			words = append(words, hiddenPassword)
 		}
-		words = append(words, u.keyRule())
-		if !u.all {
+		words = append(words, u.KeyRule())
+		if !u.Unlimited() {
 			words = append(words, "resetchannels")
 		}
-		words = append(words, u.channelRule(), u.operationRule())
+		words = append(words, u.ChannelRule(), u.OperationRule())
 		lines = append(lines, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
 	}
 	return resp.Array(resp.Bulks(lines...)...)
@@ -80,15 +77,15 @@ func (s *session) aclList([][]byte) resp.Reply {
 const hiddenPassword = "#(hidden)"
 
 func (s *session) aclGetUser(args [][]byte) resp.Reply {
-	u := (*s.users)[string(args[2])]
+	u := s.logins.users[string(args[2])]
 	if u == nil {
 		return resp.Null
 	}
 	flags, passwords := []string{"on"}, []string{}
-	if u.open {
+	if u.Open() {
 		flags = append(flags, "nopass")
 	}
-	for range u.sums {
+	for range u.Passwords() {
 		passwords = append(passwords, hiddenPassword[1:])
 	}
 	set := resp.Array(resp.Bulks(flags...)...)
@@ -96,34 +93,9 @@ func (s *session) aclGetUser(args [][]byte) resp.Reply {
 	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
 		resp.Bulk("flags"), set,
 		resp.Bulk("passwords"), resp.Array(resp.Bulks(passwords...)...),
-		resp.Bulk("commands"), resp.Bulk(u.operationRule()),
-		resp.Bulk("keys"), resp.Bulk(u.keyRule()),
-		resp.Bulk("channels"), resp.Bulk(u.channelRule()),
+		resp.Bulk("commands"), resp.Bulk(u.OperationRule()),
+		resp.Bulk("keys"), resp.Bulk(u.KeyRule()),
+		resp.Bulk("channels"), resp.Bulk(u.ChannelRule()),
 		resp.Bulk("selectors"), resp.Array(),
 	}}
-}
-
-func (u *user) keyRule() string     { return rule("~", u.all, u.keys) }
-func (u *user) channelRule() string { return rule("&", u.all, u.channels) }
-
-func rule(sign string, all bool, patterns []string) string {
-	if all {
-		return sign + "*"
-	}
-	words := make([]string, len(patterns))
-	for i, p := range patterns {
-		words[i] = sign + p
-	}
-	return strings.Join(words, " ")
-}
-
-func (u *user) operationRule() string {
-	if u.all {
-		return "+@all"
-	}
-	words := []string{"-@all"}
-	for _, name := range u.operations.Names() {
-		words = append(words, "+@"+name)
-	}
-	return strings.Join(words, " ")
 }

@@ -3,7 +3,9 @@ package proxy
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 var (
@@ -14,13 +16,13 @@ var (
 
 // auth is AUTH password and AUTH user password.
 func (s *session) auth(args [][]byte) resp.Reply {
-	name, password := []byte(defaultName), args[1]
+	name, password := []byte(users.Default), args[1]
 	switch {
 	case len(args) > 3:
 		return errSyntax
 	case len(args) == 3:
 		name, password = args[1], args[2]
-	case (*s.users).open() != nil:
+	case s.logins.users.Open() != nil:
 		return errNoPassword
 	}
 	if !s.login(name, password) {
@@ -34,16 +36,13 @@ func (s *session) auth(args [][]byte) resp.Reply {
 // before it waits first, whatever the password, so that guessing is slow
 // however many connections it has.
 func (s *session) login(name, password []byte) bool {
-	if pause := s.srv.loginLimiter.pause(s.remote()); pause > 0 && !s.rest(pause) {
+	if pause := s.srv.loginLimiter.Pause(s.remote()); pause > 0 && !s.rest(pause) {
 		return false
 	}
-	u, known := (*s.users)[string(name)]
-	if !known {
-		u = nobody
-	}
-	if !u.admits(password) {
+	u, right := s.logins.users.Admits(string(name), password)
+	if !right {
 		s.srv.stats.LoginFailures.Add(1)
-		s.srv.loginLimiter.failed(s, u.name)
+		s.loginFailed(u)
 		return false
 	}
 	s.become(u)
@@ -65,18 +64,42 @@ func (s *session) rest(d time.Duration) bool {
 	return false
 }
 
-// nobody is compared with where there is no such user.
-var nobody = &user{name: "(unknown)", sums: make([][32]byte, 1)}
+// loginFailed logs it, at most once a second. What was sent as the password is not
+// logged, nor a name that is nobody's, which may be one.
+func (s *session) loginFailed(u *users.Account) {
+	if n, due := s.srv.loginLimiter.Failed(s.remote()); due {
+		s.log().Warn("login failed", "address", s.remote(), "user", u.Name(), "unreported", n)
+	}
+}
+
+// logins are who may log in, each with the commands that it may send. They never
+// change: a reload makes others.
+type logins struct {
+	users users.Set
+	in    map[string]interpreter
+}
+
+func newLogins(cfg Config, in interpreter) *logins {
+	l := &logins{users: users.New(cfg.Passwords, cfg.Users), in: make(map[string]interpreter)}
+	for name, u := range l.users {
+		if l.in[name] = in; !u.Unlimited() {
+			// Only an Interpreter knows of rights; others are fakes without users.
+			l.in[name] = in.(*commands.Interpreter).For(u)
+		}
+	}
+	return l
+}
 
 // superuser is Redis's name for a client that is nobody.
 const superuser = "(superuser)"
 
 // become makes the session that of a user; nil is nobody yet.
-func (s *session) become(u *user) {
-	s.user, s.holder = u, nil
+func (s *session) become(u *users.Account) {
+	s.user, s.in, s.holder = u, nil, nil
 	name := superuser
 	if u != nil {
-		name = u.name
+		name = u.Name()
+		s.in = s.logins.in[name]
 		s.srv.loggedIn(s)
 	}
 	s.clientInfo.mu.Lock()
@@ -88,17 +111,17 @@ func (s *session) become(u *user) {
 // hold for the next command and end its transaction, or be no more; then it is
 // false and the session ends.
 func (s *session) current() bool {
-	now := s.srv.users.Load()
-	if now == s.users || s.user == nil {
-		s.users = now
+	now := s.srv.logins.Load()
+	if now == s.logins || s.user == nil {
+		s.logins = now
 		return true
 	}
-	s.users = now
-	u, there := (*now)[s.user.name]
+	s.logins = now
+	u, there := now.users[s.user.Name()]
 	if !there {
 		return false
 	}
-	if !u.mayAs(s.user) {
+	if !u.SameRights(s.user) {
 		s.abortMulti()
 	}
 	s.become(u)

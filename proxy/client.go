@@ -68,7 +68,7 @@ func (s *session) clientGetName([][]byte) resp.Reply {
 }
 
 func (s *session) clientSetName(args [][]byte) resp.Reply {
-	if !good(args[2]) || len(args[2]) > maxName {
+	if !resp.Printable(args[2]) || len(args[2]) > maxName {
 		return errClientName
 	}
 	s.rename(string(args[2]))
@@ -87,7 +87,7 @@ func (s *session) clientSetInfo(args [][]byte) resp.Reply {
 	default:
 		return resp.Error("ERR Unrecognized option '" + resp.Clean(args[2], 128) + "'")
 	}
-	if !good(args[3]) || len(args[3]) > maxName {
+	if !resp.Printable(args[3]) || len(args[3]) > maxName {
 		return resp.Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
 	}
 	*field = string(args[3])

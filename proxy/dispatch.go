@@ -58,7 +58,7 @@ func notSubscribed(name []byte) resp.Reply {
 
 // forbidden refuses a command of the connection that the user has no right to.
 func (s *session) forbidden(name string, args [][]byte) bool {
-	refused := s.user.forbidden(name, args)
+	refused := forbidden(s.user, name, args)
 	if refused == "" {
 		return false
 	}
@@ -94,7 +94,7 @@ func (s *session) refuse(r resp.Reply) {
 
 // lockCommand hands a command of package commands to the quorum.
 func (s *session) lockCommand(name []byte, args [][]byte) {
-	req, ok := s.user.in.Understand(s.db, args)
+	req, ok := s.in.Understand(s.db, args)
 	if !ok {
 		s.refuse(s.srv.unknown(name, args))
 		return

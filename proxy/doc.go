@@ -32,7 +32,7 @@
 //   - replies: slot.go (the place of one), pipeline.go (their order), writers.go,
 //     turns.go and write.go (who writes, a turn, one write), renew.go and grants.go (what a late
 //     reply needs), socket_unix.go and socket_other.go;
-//   - who may do what: auth.go, login_limiter.go, user.go, access.go, acl.go;
+//   - who may do what: auth.go, access.go, acl.go, and package users;
 //   - commands of the connection: local.go (the table), subcommands.go, hello.go,
 //     client.go and client_info.go (CLIENT), config_get.go, introspect.go (COMMAND),
 //     info.go with cpu_unix.go and cpu_other.go, unknown.go (what is refused);

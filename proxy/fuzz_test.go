@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/users"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -45,7 +46,7 @@ func FuzzUser(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		few := User{Name: "few", Passwords: []string{"pw"}, Keys: []string{"my*"}, Operations: commands.MayAcquire | commands.MayRelease}
+		few := users.User{Name: "few", Passwords: []string{"pw"}, Keys: []string{"my*"}, Operations: commands.MayAcquire | commands.MayRelease}
 		for _, op := range fuzzSession(t, &few, in) {
 			mine := strings.HasPrefix(op.Key, "my")
 			for _, key := range op.Keys {
@@ -60,12 +61,12 @@ func FuzzUser(f *testing.F) {
 
 // fuzzSession sends in to a session, of a server with this user alone or
 // without users, and returns what the masters were asked.
-func fuzzSession(t *testing.T, user *User, in []byte) []quorum.Op {
+func fuzzSession(t *testing.T, user *users.User, in []byte) []quorum.Op {
 	q := newFakeQuorum()
 	cfg := DefaultConfig()
 	cfg.MaxPipeline = 8
 	if user != nil {
-		cfg.Users = []User{*user}
+		cfg.Users = []users.User{*user}
 	}
 	var log bytes.Buffer
 	srv := newServer(cfg, commands.New(commands.DefaultConfig(), q.Now), q, "1.2.3",

@@ -36,7 +36,7 @@ func (s *session) hello(args [][]byte) resp.Reply {
 			i += 2
 		case grammar.Is(args[i], "setname") && more >= 1:
 			name = args[i+1]
-			if !good(name) || len(name) > maxName {
+			if !resp.Printable(name) || len(name) > maxName {
 				return errClientName
 			}
 			i++

@@ -158,7 +158,7 @@ func (s *session) reset([][]byte) {
 	s.subs = subscriptions{}
 	s.proto.Store(2)
 	s.db = 0
-	s.become((*s.users).open())
+	s.become(s.logins.users.Open())
 	s.off, s.skip, s.skipNext, s.optIn = false, false, false, false
 	s.rename("")
 	s.answer(resp.Status("RESET"))

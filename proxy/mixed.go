@@ -23,7 +23,7 @@ func mixes(queue [][][]byte) bool {
 // others put in their places when it was carried out.
 func (s *session) execMixed(t *transaction, watched []commands.Watched) commands.Request {
 	if t.local == 0 {
-		return s.user.in.Exec(s.db, watched, t.queue)
+		return s.in.Exec(s.db, watched, t.queue)
 	}
 	var locks [][][]byte
 	late := make([]func() resp.Reply, len(t.queue))
@@ -40,7 +40,7 @@ func (s *session) execMixed(t *transaction, watched []commands.Watched) commands
 			late[i] = func() resp.Reply { return reply }
 		}
 	}
-	req := s.user.in.Exec(s.db, watched, locks)
+	req := s.in.Exec(s.db, watched, locks)
 	inner := req.Reply
 	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		r := inner(outs)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // parkSoon lets every test of the package park its sessions whenever it can:
@@ -202,7 +203,7 @@ func TestS6UserOfParkedIsNoMore(t *testing.T) {
 		t.Skip(noParking)
 	}
 	q := newFakeQuorum()
-	srv := startParkingAfter(t, 0, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []User{orders()} })
+	srv := startParkingAfter(t, 0, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []users.User{orders()} })
 	c := srv.dial(t)
 	c.ask("AUTH orders pw", "+OK\r\n")
 	srv.parked(t, 1)

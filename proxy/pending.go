@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // secured is a connection that begins with a TLS handshake.
@@ -29,7 +31,7 @@ func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
 	}
-	from := addressOf(s.remote())
+	from := users.Origin(s.remote())
 	if p.by == nil {
 		p.by = make(map[netip.Prefix]*list.List)
 	}
@@ -57,7 +59,7 @@ func (p *pending) leave(s *session) {
 	if s.unsettled == nil {
 		return
 	}
-	from := addressOf(s.remote())
+	from := users.Origin(s.remote())
 	p.by[from].Remove(s.unsettled)
 	s.unsettled = nil
 	p.n--

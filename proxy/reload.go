@@ -1,6 +1,10 @@
 package proxy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/proxy/users"
+)
 
 // Reload takes users, passwords and limits of another configuration (S6); its
 // Address is not looked at. No session is dropped, except as on Redis: those of
@@ -11,8 +15,9 @@ import "slices"
 func (s *Server) Reload(cfg Config) {
 	cfg.Address = s.cfg().Address
 	s.conf.Store(&cfg)
-	now := newUsers(cfg, s.in)
-	s.users.Store(&now)
+	logins := newLogins(cfg, s.in)
+	now := logins.users
+	s.logins.Store(logins)
 	s.setLimits(cfg)
 	ended := 0
 	gone := s.hub.forbidden(now)
@@ -38,7 +43,7 @@ func (s *session) userName() string {
 }
 
 // forbidden are the sessions that listen to what their users may not hear.
-func (h *hub) forbidden(all users) []*session {
+func (h *hub) forbidden(all users.Set) []*session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []*session
@@ -46,7 +51,7 @@ func (h *hub) forbidden(all users) []*session {
 		for name, set := range names {
 			for ses := range set {
 				u := all[ses.userName()]
-				if u != nil && (kind == patternKind && !u.pattern(name) || kind != patternKind && !u.Channel(name)) {
+				if u != nil && (kind == patternKind && !u.Pattern(name) || kind != patternKind && !u.Channel(name)) {
 					list = append(list, ses)
 				}
 			}

@@ -14,12 +14,13 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // Server accepts connections and serves sessions.
 type Server struct {
 	conf    atomic.Pointer[Config]
-	users   atomic.Pointer[users]
+	logins  atomic.Pointer[logins]
 	in      interpreter
 	q       Quorum
 	grants  promises
@@ -35,7 +36,7 @@ type Server struct {
 	looking      chan struct{}
 	writers      writers
 	stats        history.Counters
-	loginLimiter loginLimiter
+	loginLimiter users.Limiter
 	port         atomic.Int64
 
 	stopped chan struct{}  // closed by Shutdown
@@ -81,8 +82,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		held:      history.NewLocks(),
 	}
 	s.conf.Store(&cfg)
-	all := newUsers(cfg, in)
-	s.users.Store(&all)
+	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
 	s.hub.init()
 	s.signals.init()
@@ -174,14 +174,14 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	now := time.Now()
 	ses = &session{
 		srv: s, conn: conn, id: s.lastID, born: now, lastCommand: now,
-		users:      s.users.Load(),
+		logins:     s.logins.Load(),
 		clientInfo: newClientInfo(now),
 	}
 	ses.socket, ses.reading = socketOf(conn), ses.newReading()
 	ses.proto.Store(2)
 	ses.pipe.init(ses)
-	if u := (*ses.users).open(); u != nil {
-		ses.user, ses.clientInfo.user = u, u.name
+	if u := ses.logins.users.Open(); u != nil {
+		ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
 	}
 	oldest = s.pending.enter(ses, conn, s.cfg().MaxPending)
 	s.sessions[ses.id] = ses

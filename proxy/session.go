@@ -17,6 +17,7 @@ import (
 
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // session is one client connection. Its fields belong to the reading
@@ -50,10 +51,11 @@ type session struct {
 	enrolled    bool          // the epoll knows the socket; needs stopMu
 	alarm       *time.Timer
 
-	users *users // as the last command found them
-	user  *user  // nil before login
-	quit  bool   // nothing is read any more
-	db    int
+	logins *logins        // as the last command found them
+	user   *users.Account // nil before login
+	in     interpreter    // its commands
+	quit   bool           // nothing is read any more
+	db     int
 
 	off, skip, skipNext bool // CLIENT REPLY
 	optIn               bool // CLIENT TRACKING ON OPTIN

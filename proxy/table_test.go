@@ -8,6 +8,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // A command of the connection is one row: what is added is found wherever
@@ -40,15 +41,17 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 	if !mixes([][][]byte{words}) || commandNames["peek"] == "" {
 		t.Error("MULTI or CLIENT LIST does not know it")
 	}
-	u := &user{keys: []string{"mine"}, operations: commands.MayRead}
-	if refused := u.forbidden("peek", words); refused != "" {
+	few := users.User{Keys: []string{"mine"}, Operations: commands.MayRead}
+	u := users.NewAccount(few)
+	if refused := forbidden(u, "peek", words); refused != "" {
 		t.Errorf("one who may: %q", refused)
 	}
-	if refused := u.forbidden("peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
+	if refused := forbidden(u, "peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
 		t.Errorf("another's key: %q", refused)
 	}
-	u.operations = commands.MayAll &^ commands.MayRead
-	if refused := u.forbidden("peek", words); refused != commands.NoPermCommand("peek") {
+	few.Operations = commands.MayAll &^ commands.MayRead
+	u = users.NewAccount(few)
+	if refused := forbidden(u, "peek", words); refused != commands.NoPermCommand("peek") {
 		t.Errorf("one who may not: %q", refused)
 	}
 	// And over the wire.

@@ -38,13 +38,3 @@ func help(lines ...string) resp.Reply {
 	}
 	return resp.Array(items...)
 }
-
-// good reports whether a name has only characters Redis allows in client names.
-func good(name []byte) bool {
-	for _, c := range name {
-		if c < '!' || c > '~' {
-			return false
-		}
-	}
-	return true
-}

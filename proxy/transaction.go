@@ -91,8 +91,8 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *re
 	case isLocal:
 		return nil
 	}
-	ok, refusal := s.user.in.Check(args)
-	if in, narrow := s.user.in.(*commands.Interpreter); ok && narrow && !s.user.all {
+	ok, refusal := s.in.Check(args)
+	if in, narrow := s.in.(*commands.Interpreter); ok && narrow && !s.user.Unlimited() {
 		ok, refusal = in.Permits(s.db, args, len(s.watched) > 0)
 	}
 	if ok {

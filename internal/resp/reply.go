@@ -97,3 +97,14 @@ func Clean(b []byte, most int) string {
 	}
 	return string(out)
 }
+
+// Printable reports whether b has only characters that Redis allows in the names of
+// clients: no spaces and nothing that cannot be seen.
+func Printable(b []byte) bool {
+	for _, c := range b {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}

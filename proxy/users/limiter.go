@@ -1,4 +1,4 @@
-package proxy
+package users
 
 import (
 	"net/netip"
@@ -17,9 +17,9 @@ const (
 	maxGuessers = 2048
 )
 
-// loginLimiter slows those who try passwords, by their address, and keeps the
+// Limiter slows those who try passwords, by their address, and keeps the
 // warnings to one a second. Safe for concurrent use.
-type loginLimiter struct {
+type Limiter struct {
 	mu sync.Mutex
 	// failures are counted in two halves: when the newer one is full or old it
 	// becomes the older one, which is forgotten. So memory is bounded whoever
@@ -31,8 +31,8 @@ type loginLimiter struct {
 	suppressed int
 }
 
-// addressOf is an address as far as one owner is likely to have it.
-func addressOf(remote string) netip.Prefix {
+// Origin is an address as far as one owner is likely to have it.
+func Origin(remote string) netip.Prefix {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Prefix{} // all that have no address, as in tests, are one
@@ -45,9 +45,9 @@ func addressOf(remote string) netip.Prefix {
 	return p
 }
 
-// pause is how long the next login from there waits.
-func (g *loginLimiter) pause(remote string) time.Duration {
-	at := addressOf(remote)
+// Pause is how long the next login from there waits.
+func (g *Limiter) Pause(remote string) time.Duration {
+	at := Origin(remote)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turn(time.Now())
@@ -58,24 +58,25 @@ func (g *loginLimiter) pause(remote string) time.Duration {
 	return min(firstPause<<min(n-1, 16), longestPause)
 }
 
-// failed counts a login that failed, and logs it. What was sent as the password
-// is not logged, nor a name that is nobody's, which may be one.
-func (g *loginLimiter) failed(s *session, name string) {
+// Failed counts a login from there that failed. due reports whether to log it, and
+// unreported how many were not logged before.
+func (g *Limiter) Failed(remote string) (unreported int, due bool) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turn(now)
-	g.newer[addressOf(s.remote())]++
+	g.newer[Origin(remote)]++
 	if now.Sub(g.last) < time.Second {
 		g.suppressed++
-		return
+		return 0, false
 	}
-	s.log().Warn("login failed", "address", s.remote(), "user", name, "unreported", g.suppressed)
+	unreported = g.suppressed
 	g.last, g.suppressed = now, 0
+	return unreported, true
 }
 
 // turn needs mu.
-func (g *loginLimiter) turn(now time.Time) {
+func (g *Limiter) turn(now time.Time) {
 	if g.newer == nil || len(g.newer) >= maxGuessers || now.Sub(g.turned) >= guessMemory {
 		g.older, g.newer, g.turned = g.newer, make(map[netip.Prefix]int), now
 	}

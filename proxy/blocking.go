@@ -9,6 +9,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -26,7 +27,7 @@ func (s *session) blpop(args [][]byte) {
 		return
 	}
 	s.pipe.flush()
-	s.srv.signals.wait(w, time.Now())
+	s.srv.signals.Wait(w, time.Now())
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
@@ -39,12 +40,12 @@ func (s *session) blpop(args [][]byte) {
 	close(b.ended)
 	<-b.done
 	s.begun = -1
-	if p, ok := s.srv.signals.cancel(w); ok {
+	if p, ok := s.srv.signals.Cancel(w); ok {
 		b.popped, b.ok = p, true
 	}
 	switch {
 	case !stays && b.ok:
-		s.srv.signals.giveBack(b.popped, time.Now())
+		s.srv.signals.GiveBack(b.popped, time.Now())
 	case !stays:
 	case b.ok:
 		s.answer(popReply(b.popped))
@@ -60,7 +61,7 @@ type blocked struct {
 	// over needs stopMu.
 	over bool
 	// popped is set before done is closed.
-	popped popped
+	popped notify.Popped
 	ok     bool
 }
 
@@ -106,7 +107,7 @@ func (s *session) readOn(b *blocked) bool {
 
 // await waits for one of three: a signal, the end of its time, or that the
 // lock is free though no signal came, because it was released elsewhere.
-func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{}) (popped, bool) {
+func (s *session) await(w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
 		t := time.NewTimer(timeout)
@@ -115,20 +116,20 @@ func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{})
 	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	free := make(chan signal, len(w.wants))
+	free := make(chan notify.Signal, len(w.Wants))
 	for {
 		select {
-		case p := <-w.popped:
+		case p := <-w.Popped:
 			return p, true
 		case at := <-free:
-			if p, ok := s.srv.signals.cancel(w); ok {
+			if p, ok := s.srv.signals.Cancel(w); ok {
 				return p, true
 			}
-			return popped{at, "1"}, true
+			return notify.Popped{From: at, Item: "1"}, true
 		case <-late:
-			return popped{}, false
+			return notify.Popped{}, false
 		case <-ended:
-			return popped{}, false
+			return notify.Popped{}, false
 		case <-look.C:
 			s.lookAtLocks(w, free)
 		}
@@ -136,13 +137,13 @@ func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{})
 }
 
 // lookAtLocks reads the locks that w waits for.
-func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
-	for _, at := range w.wants {
-		lock, ok := s.srv.signals.lock(at)
+func (s *session) lookAtLocks(w *notify.Waiter, free chan<- notify.Signal) {
+	for _, at := range w.Wants {
+		lock, ok := s.srv.signals.Lock(at)
 		if !ok {
 			continue
 		}
-		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.db, Key: lock}, s, func(o *quorum.Outcome) {
+		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.DB, Key: lock}, s, func(o *quorum.Outcome) {
 			if o.Err != nil || o.Verdict != quorum.Absent || o.State.Lapsed {
 				return
 			}
@@ -155,7 +156,7 @@ func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
 }
 
 // waiter reads BLPOP's arguments.
-func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refusal *resp.Reply) {
+func (s *session) waiter(args [][]byte) (w *notify.Waiter, timeout time.Duration, refusal *resp.Reply) {
 	last := len(args) - 1
 	seconds, err := strconv.ParseFloat(string(args[last]), 64)
 	switch {
@@ -172,11 +173,7 @@ func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refus
 	if seconds > 0 {
 		timeout = max(timeout, time.Millisecond)
 	}
-	w = &waiter{right: grammar.Is(args[0], "brpop"), popped: make(chan popped, 1)}
-	for _, key := range args[1:last] {
-		w.wants = append(w.wants, signal{s.db, string(key)})
-	}
-	return w, timeout, nil
+	return notify.NewWaiter(s.db, args[1:last], grammar.Is(args[0], "brpop")), timeout, nil
 }
 
 // popNow is BLPOP inside MULTI, where it does not wait.
@@ -185,10 +182,10 @@ func (s *session) popNow(args [][]byte) resp.Reply {
 	if refusal != nil {
 		return *refusal
 	}
-	if p, ok := s.srv.signals.popNow(w, time.Now()); ok {
+	if p, ok := s.srv.signals.PopNow(w, time.Now()); ok {
 		return popReply(p)
 	}
 	return resp.NullArray
 }
 
-func popReply(p popped) resp.Reply { return resp.Array(resp.Bulks(p.from.key, p.item)...) }
+func popReply(p notify.Popped) resp.Reply { return resp.Array(resp.Bulks(p.From.Key, p.Item)...) }

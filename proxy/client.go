@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 )
 
 // clientCommands are the subcommands of CLIENT.
@@ -136,7 +137,7 @@ func (s *session) clientList(args [][]byte) resp.Reply {
 func (s *session) subscriber() bool {
 	s.clientInfo.mu.Lock()
 	defer s.clientInfo.mu.Unlock()
-	return s.clientInfo.subs != [kinds]int{}
+	return s.clientInfo.subs != [notify.Kinds]int{}
 }
 
 // clientReply switches replies off and on. Only ON has a reply, also behind

@@ -9,6 +9,7 @@ import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/notify"
 )
 
 // clientInfo is what a session shows of itself to others (CLIENT LIST), copied
@@ -21,7 +22,7 @@ type clientInfo struct {
 	libVer  string
 	command string
 	db      int
-	subs    [kinds]int
+	subs    [notify.Kinds]int
 	queued  int // commands after MULTI; -1 outside
 	watched int
 	blocked bool
@@ -57,9 +58,7 @@ func (s *session) noteCommand(name []byte, args [][]byte) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.command, sh.db, sh.queued, sh.watched = command, s.db, queued, len(s.watched)
-	for k := range s.subs.names {
-		sh.subs[k] = len(s.subs.names[k])
-	}
+	sh.subs = s.subs.Counts()
 	s.lastCommand = time.Now()
 	sh.at = s.lastCommand
 	sh.in = s.frames.Bytes()
@@ -119,7 +118,7 @@ func (s *session) describe() string {
 	if sh.queued >= 0 {
 		flags += "x"
 	}
-	if sh.subs != [kinds]int{} {
+	if sh.subs != [notify.Kinds]int{} {
 		flags += "P"
 	}
 	if sh.blocked {
@@ -132,7 +131,7 @@ func (s *session) describe() string {
 		"multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=%d "+
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
 		s.id, s.remote(), s.conn.LocalAddr(), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
-		sh.db, sh.subs[channelKind], sh.subs[patternKind], sh.subs[shardKind], sh.queued, sh.watched,
+		sh.db, sh.subs[notify.Channel], sh.subs[notify.Pattern], sh.subs[notify.Shard], sh.queued, sh.watched,
 		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
 }
 

@@ -32,7 +32,7 @@ func (s *session) dispatch(args [][]byte) {
 		s.abortMulti()
 		s.refuse(wrongArity(local.name))
 	case isLocal && s.user != nil && s.forbidden(string(name), args):
-	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
+	case s.protocol() == 2 && s.subs.Count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
 		s.refuse(notSubscribed(name))
 	case s.multi != nil && !local.ofMulti:

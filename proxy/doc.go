@@ -13,9 +13,8 @@
 // for its next command is parked after a second: it has no goroutine until an
 // epoll tells that there is something to read (park.go; on Linux, without TLS).
 //
-// What a release has to say besides (commands.Notice) goes to the subscribers
-// (pubsub.go) and to those who wait for a list (signals.go, blocking.go) of
-// this redlockd.
+// What a release has to say besides (commands.Notice) goes to the subscribers and to
+// those who wait for a list of this redlockd (package notify; pubsub.go, blocking.go).
 //
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
 // scan.go), or remembered of what went through here (package history).
@@ -38,7 +37,7 @@
 //     info.go with cpu_unix.go and cpu_other.go, unknown.go (what is refused);
 //   - transactions: transaction.go, mixed.go (commands of the connection beside
 //     lock commands);
-//   - messages and lists: pubsub.go, signals.go, blocking.go, lists.go;
+//   - messages and lists: pubsub.go, blocking.go, lists.go;
 //   - listings: scan.go, locks.go, sweep.go;
 //   - for people who look: slowlog.go (SLOWLOG), look.go (the admin address).
 package proxy

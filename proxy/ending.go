@@ -55,7 +55,7 @@ func (s *session) bury() {
 func (s *session) end() {
 	s.kill()
 	s.unwatch()
-	s.srv.hub.leave(s)
+	s.srv.hub.Leave(s, &s.subs)
 	s.srv.forget(s)
 	s.log().Debug("session closed")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -134,13 +135,10 @@ func (s *Server) infoStats(w *infoText) {
 	w.line("evicted_clients", d.Evicted)
 	w.line("expired_keys", 0)
 	w.line("evicted_keys", 0)
-	h := &s.hub
-	h.mu.Lock()
-	channels, patterns, shards := len(h.subs[channelKind]), len(h.subs[patternKind]), len(h.subs[shardKind])
-	h.mu.Unlock()
-	w.line("pubsub_channels", channels)
-	w.line("pubsub_patterns", patterns)
-	w.line("pubsubshard_channels", shards)
+	names := s.hub.Counts()
+	w.line("pubsub_channels", names[notify.Channel])
+	w.line("pubsub_patterns", names[notify.Pattern])
+	w.line("pubsubshard_channels", names[notify.Shard])
 }
 
 func (s *Server) infoReplication(w *infoText) {

@@ -22,10 +22,6 @@ const (
 	// maxMessageBytes bounds the pub/sub messages that wait for a subscriber
 	// that does not read; beyond it the session is closed.
 	maxMessageBytes = 4 << 20
-	// messageOverhead is what a waiting message costs besides its bytes.
-	messageOverhead = 256
-	// maxSubscriptionBytes bounds the names one session is subscribed to.
-	maxSubscriptionBytes = 1 << 20
 	// maxName bounds the names that CLIENT SETNAME and SETINFO store.
 	maxName = 256
 	// maxQueued bounds the commands of one MULTI, maxWatched the keys of
@@ -37,10 +33,6 @@ const (
 	// one reply goes out in any case.
 	maxBatch      = 128
 	maxBatchBytes = 64 << 10
-	// maxSignals bounds the signal lists that wait for somebody, and those
-	// whose lock is known; maxSignalTTL is the longest that one waits.
-	maxSignals   = 10000
-	maxSignalTTL = 10 * time.Minute
 	// maxWaitedLists bounds the lists of one BLPOP, maxBlock its time.
 	maxWaitedLists = 16
 	maxBlock       = 365 * 24 * time.Hour

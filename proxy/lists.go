@@ -5,20 +5,9 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/quorum"
 )
-
-// peek is how many items a list holds and for how long, as far as it passes
-// through this redlockd.
-func (g *signals) peek(at signal, now time.Time) (items int, left time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	list, ok := g.lists[at]
-	if !ok || !now.Before(list.expires) {
-		return 0, 0
-	}
-	return len(list.items), list.expires.Sub(now)
-}
 
 // llen is LLEN of a signal list. Of a lock it is Redis's error.
 func (s *session) llen(args [][]byte) {
@@ -37,7 +26,7 @@ func (s *session) llen(args [][]byte) {
 		case o.Verdict == quorum.Held:
 			return resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}
-		items, _ := s.srv.signals.peek(signal{db, key}, time.Now())
+		items, _ := s.srv.signals.Peek(notify.Signal{DB: db, Key: key}, time.Now())
 		return resp.Int(int64(items))
 	}
 	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
@@ -57,10 +46,25 @@ func (s *Server) withLists(req *commands.Request) {
 			return r
 		}
 		for i := range ops {
-			if items, left := s.signals.peek(signal{ops[i].DB, ops[i].Key}, time.Now()); items > 0 {
+			if items, left := s.signals.Peek(notify.Signal{DB: ops[i].DB, Key: ops[i].Key}, time.Now()); items > 0 {
 				tell(&r, left)
 			}
 		}
 		return r
+	}
+}
+
+// notify tells those who wait what a script or a transaction has to say, once
+// it was carried out.
+func (s *Server) notify(list []commands.Notice) {
+	for _, n := range list {
+		if n.Signal != "" && len(n.Signal) > s.cfg().MaxKeyBytes {
+			continue // a script has made it; nobody can wait for it
+		}
+		if n.Signal != "" {
+			s.signals.Fill(n, time.Now())
+			continue
+		}
+		s.hub.Publish(n.Sharded, n.Channel, n.Message)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -134,7 +135,7 @@ func (s *session) ping(args [][]byte) resp.Reply {
 	default:
 		return wrongArity("ping")
 	}
-	if s.protocol() == 2 && s.subs.count() > 0 {
+	if s.protocol() == 2 && s.subs.Count() > 0 {
 		return resp.Array(resp.Bulks("pong", message)...)
 	}
 	if len(args) == 1 {
@@ -154,8 +155,8 @@ func (s *session) quitCommand([][]byte) {
 func (s *session) reset([][]byte) {
 	s.multi = nil
 	s.unwatch()
-	s.srv.hub.leave(s)
-	s.subs = subscriptions{}
+	s.srv.hub.Leave(s, &s.subs)
+	s.subs = notify.Subscriptions{}
 	s.proto.Store(2)
 	s.db = 0
 	s.become(s.logins.users.Open())

@@ -69,18 +69,7 @@ func (s *session) snapshot(now time.Time) Session {
 }
 
 // Blocked is how many sessions wait in BLPOP or BRPOP.
-func (s *Server) Blocked() int {
-	g := &s.signals
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	sessions := make(map[*waiter]bool)
-	for _, list := range g.waiting {
-		for _, w := range list {
-			sessions[w] = true
-		}
-	}
-	return len(sessions)
-}
+func (s *Server) Blocked() int { return s.signals.Blocked() }
 
 // Refused tells how often commands that redlockd does not serve were asked
 // for, by name (C4).

@@ -38,7 +38,7 @@ func (s *session) charge(part *int, bytes int) {
 
 // chargeInput charges what the reading goroutine holds.
 func (s *session) chargeInput() {
-	bytes := s.frames.Memory() + s.subs.size + s.watchedBytes
+	bytes := s.frames.Memory() + s.subs.Size() + s.watchedBytes
 	if s.multi != nil {
 		bytes += s.multi.bytes
 	}

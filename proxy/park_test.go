@@ -85,7 +85,7 @@ func TestParkedSessionGoesOn(t *testing.T) {
 	}
 	for range 3 {
 		srv.parked(t, 1)
-		srv.hub.publish(false, "c", "m")
+		srv.hub.Publish(false, "c", "m")
 		c.want("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n")
 	}
 	for _, b := range []byte("*1\r\n$4\r\nPING\r\n") {

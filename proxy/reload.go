@@ -3,6 +3,7 @@ package proxy
 import (
 	"slices"
 
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -20,7 +21,7 @@ func (s *Server) Reload(cfg Config) {
 	s.logins.Store(logins)
 	s.setLimits(cfg)
 	ended := 0
-	gone := s.hub.forbidden(now)
+	gone := s.forbidden(now)
 	for _, ses := range s.clients() {
 		name := ses.userName()
 		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
@@ -43,19 +44,13 @@ func (s *session) userName() string {
 }
 
 // forbidden are the sessions that listen to what their users may not hear.
-func (h *hub) forbidden(all users.Set) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var list []*session
-	for kind, names := range h.subs {
-		for name, set := range names {
-			for ses := range set {
-				u := all[ses.userName()]
-				if u != nil && (kind == patternKind && !u.Pattern(name) || kind != patternKind && !u.Channel(name)) {
-					list = append(list, ses)
-				}
-			}
+func (s *Server) forbidden(all users.Set) (list []*session) {
+	s.hub.Each(func(sub notify.Subscriber, kind int, name string) {
+		ses := sub.(*session)
+		u := all[ses.userName()]
+		if u != nil && (kind == notify.Pattern && !u.Pattern(name) || kind != notify.Pattern && !u.Channel(name)) {
+			list = append(list, ses)
 		}
-	}
+	})
 	return list
 }

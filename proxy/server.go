@@ -14,6 +14,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -28,8 +29,8 @@ type Server struct {
 	log     hclog.Logger
 	started time.Time
 	runID   string
-	hub     hub
-	signals signals
+	hub     *notify.Hub
+	signals *notify.Signals
 	held    *history.Locks
 	slow    history.SlowLog
 	// looking has a place for each session that lists.
@@ -80,12 +81,12 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		sessions:  make(map[int64]*session),
 		looking:   make(chan struct{}, maxLooking),
 		held:      history.NewLocks(),
+		hub:       notify.NewHub(),
+		signals:   notify.NewSignals(),
 	}
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
-	s.hub.init()
-	s.signals.init()
 	s.writers.init()
 	return s
 }

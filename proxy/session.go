@@ -17,6 +17,7 @@ import (
 
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -59,7 +60,7 @@ type session struct {
 
 	off, skip, skipNext bool // CLIENT REPLY
 	optIn               bool // CLIENT TRACKING ON OPTIN
-	subs                subscriptions
+	subs                notify.Subscriptions
 	watched             []*watch
 	multi               *transaction
 	watchedBytes        int

@@ -44,7 +44,7 @@ func (s *session) ends() time.Time {
 	switch {
 	case s.user == nil:
 		return s.born.Add(s.srv.cfg().LoginTimeout)
-	case idle > 0 && s.subs.count() == 0:
+	case idle > 0 && s.subs.Count() == 0:
 		return s.lastCommand.Add(idle)
 	}
 	return time.Time{}
@@ -70,7 +70,7 @@ func (s *session) outstayed() bool {
 	case s.user == nil && time.Now().Before(s.ends()):
 		return false // it was to be parked
 	case s.user == nil || s.frames.Partial():
-	case s.subs.count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
+	case s.subs.Count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
 		return false // it was armed early, or by other rules
 	case !s.pipe.idle():
 		s.lastCommand = time.Now()

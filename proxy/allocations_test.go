@@ -21,7 +21,7 @@ func TestAllocations(t *testing.T) {
 		{"proxy, parse a command", 0, func() { next() }},
 		{"proxy, encode four replies", 0, func() {
 			buf = buf[:0]
-			for _, r := range replies {
+			for _, r := range fourReplies {
 				buf = resp.Append(buf, r, 2)
 			}
 		}},

@@ -52,7 +52,7 @@ func (s *session) login(name, password []byte) bool {
 // rest waits with what was read, and is false when the session is to end. What
 // was answered goes out before.
 func (s *session) rest(d time.Duration) bool {
-	s.pipe.flush()
+	s.pipe.Flush()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -68,7 +68,7 @@ func (s *session) rest(d time.Duration) bool {
 // logged, nor a name that is nobody's, which may be one.
 func (s *session) loginFailed(u *users.Account) {
 	if n, due := s.srv.loginLimiter.Failed(s.remote()); due {
-		s.log().Warn("login failed", "address", s.remote(), "user", u.Name(), "unreported", n)
+		s.Log().Warn("login failed", "address", s.remote(), "user", u.Name(), "unreported", n)
 	}
 }
 

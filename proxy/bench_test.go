@@ -51,14 +51,14 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-var replies = []resp.Reply{resp.OK, resp.Null, resp.Int(1), resp.Bulk("0123456789abcdef0123")}
+var fourReplies = []resp.Reply{resp.OK, resp.Null, resp.Int(1), resp.Bulk("0123456789abcdef0123")}
 
 func BenchmarkReply(b *testing.B) {
 	buf := make([]byte, 0, 512)
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = buf[:0]
-		for _, r := range replies {
+		for _, r := range fourReplies {
 			buf = resp.Append(buf, r, 2)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -26,7 +27,7 @@ func (s *session) blpop(args [][]byte) {
 	if s.tooLong(args[1 : len(args)-1]) {
 		return
 	}
-	s.pipe.flush()
+	s.pipe.Flush()
 	s.srv.signals.Wait(w, time.Now())
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -83,7 +84,7 @@ func (s *session) readOn(b *blocked) bool {
 			return true
 		}
 		deadline := time.Time{}
-		full := s.frames.Buffered() >= maxQueuedBytes
+		full := s.frames.Buffered() >= replies.MaxQueuedBytes
 		if full {
 			deadline = longAgo
 		}
@@ -99,7 +100,7 @@ func (s *session) readOn(b *blocked) bool {
 			continue
 		}
 		if err := s.frames.Fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			s.gone.Store(true)
+			s.pipe.SetGone()
 			return false
 		}
 	}
@@ -143,7 +144,7 @@ func (s *session) lookAtLocks(w *notify.Waiter, free chan<- notify.Signal) {
 		if !ok {
 			continue
 		}
-		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.DB, Key: lock}, s, func(o *quorum.Outcome) {
+		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.DB, Key: lock}, s.pipe, func(o *quorum.Outcome) {
 			if o.Err != nil || o.Verdict != quorum.Absent || o.State.Lapsed {
 				return
 			}

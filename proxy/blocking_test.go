@@ -9,6 +9,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 func (r *running) awaitWaiters(t *testing.T, key string, n int) {
@@ -94,7 +95,7 @@ func TestBLPOPHoldsBackWhatIsBehind(t *testing.T) {
 	c, releaser := r.dial(t), r.dial(t)
 	c.send("BLPOP l 0\r\n")
 	r.awaitWaiters(t, "l", 1)
-	const many = 3 * maxQueuedBytes / 1000
+	const many = 3 * replies.MaxQueuedBytes / 1000
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

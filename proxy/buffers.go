@@ -17,11 +17,3 @@ func bufferless(conn net.Conn) {
 		_ = c.SetReadBuffer(receiveBuffer)
 	}
 }
-
-// sever ends what is below TLS, which else would try for 5 s to tell its end to
-// a client that does not read.
-func (s *session) sever() {
-	if c, ok := s.conn.(layered); ok {
-		_ = c.NetConn().Close() // kill closes the rest
-	}
-}

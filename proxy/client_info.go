@@ -109,7 +109,7 @@ func (s *session) identity() *history.Holder {
 // describe is the session's line in CLIENT LIST. What redlockd has no such
 // thing of is 0.
 func (s *session) describe() string {
-	waiting, bytes := s.pipe.size()
+	waiting, bytes := s.pipe.Size()
 	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -132,12 +132,5 @@ func (s *session) describe() string {
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
 		s.id, s.remote(), s.conn.LocalAddr(), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
 		sh.db, sh.subs[notify.Channel], sh.subs[notify.Pattern], sh.subs[notify.Shard], sh.queued, sh.watched,
-		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.written.Load(), sh.commands)
-}
-
-// size is how many replies wait, and their bytes.
-func (p *pipeline) size() (waiting, bytes int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.count, p.bytes + p.messages
+		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.pipe.Sent(), sh.commands)
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -71,7 +72,7 @@ func (s *session) forbidden(name string, args [][]byte) bool {
 // page may have made a browser send it, with commands in its body.
 func (s *session) crossProtocol() {
 	s.srv.stats.ProtocolErrors.Add(1)
-	s.log().Debug("closing a connection that speaks HTTP")
+	s.Log().Debug("closing a connection that speaks HTTP")
 	s.quit = true
 }
 
@@ -114,46 +115,31 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // first because Do may call done before it returns, and Do is called here, in
 // the reading goroutine, because its order is the order of the key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
-	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after,
-		command: s.called, ops: req.Ops, who: s.identity(), held: s.srv.held}
+	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.silent(), Size: size, After: after,
+		Command: s.called, Who: s.identity(), Held: s.srv.held}
 	if len(req.Ops) == 0 {
-		sl.reply, sl.shape = req.Reply(nil), nil
-		if sl.reply.Kind == resp.KindError {
-			s.srv.stats.CountError(sl.reply.Text)
+		sl.Reply, sl.Shape = req.Reply(nil), nil
+		if sl.Reply.Kind == resp.KindError {
+			s.srv.stats.CountError(sl.Reply.Text)
 		}
-		sl.size = resp.Size(sl.reply)
+		sl.Size = resp.Size(sl.Reply)
 		if after != nil {
 			after(nil)
 		}
-		s.pipe.add(sl)
+		s.pipe.Add(sl)
 		return
 	}
 	if req.Notices != nil {
-		sl.after = func(outs []*quorum.Outcome) {
+		sl.After = func(outs []*quorum.Outcome) {
 			s.srv.notify(req.Notices(outs))
 			if after != nil {
 				after(outs)
 			}
 		}
 	}
-	sl.waiting = len(req.Ops)
-	if sl.outcomes = sl.oneOutcome[:]; len(req.Ops) > 1 {
-		sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
-	}
+	sl.Expect(req.Ops)
+	s.pipe.Add(sl)
 	for i := range req.Ops {
-		kind := req.Ops[i].Kind
-		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend || kind >= quorum.Decide
-	}
-	s.pipe.add(sl)
-	for i := range req.Ops {
-		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) {
-			// Before anybody can hear of it, since that is the order of the
-			// key, and what is undone must be there.
-			sl.held.Note(&sl.ops[i], o, sl.who)
-			if o.Verdict == quorum.Won {
-				o.OnUndo(sl)
-			}
-			s.pipe.outcome(sl, i, o)
-		})
+		s.srv.q.Do(&req.Ops[i], s.pipe, func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })
 	}
 }

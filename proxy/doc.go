@@ -4,14 +4,12 @@
 //
 // A [Server] owns the sessions. A session's reading goroutine takes one frame
 // after the other (package resp), and gives every command a slot in a bounded
-// queue (pipeline.go). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
+// queue (package replies). Commands of the connection (PING, HELLO, SUBSCRIBE ...)
 // are answered at once from a table (local.go); lock commands go to [Quorum],
-// side by side, and fill their slot when the outcome arrives. While the first
-// slots are ready the writers (writers.go), which all sessions share, give the
-// session turns: each confirms what was granted, gathers the replies into one
-// write, and undoes what could not be told (S1, V2, P5). A session that waits
-// for its next command is parked after a second: it has no goroutine until an
-// epoll tells that there is something to read (park.go; on Linux, without TLS).
+// side by side, and fill their slot when the outcome arrives. The replies are written
+// in order by package replies. A session that waits for its next command is parked
+// after a second: it has no goroutine until an epoll tells that there is something to
+// read (park.go; on Linux, without TLS).
 //
 // What a release has to say besides (commands.Notice) goes to the subscribers and to
 // those who wait for a list of this redlockd (package notify; pubsub.go, blocking.go).
@@ -22,15 +20,12 @@
 // The files:
 //
 //   - the server: proxy.go, server.go (start, accept, stop), config.go, limits.go,
-//     memory.go (what sessions are charged for), pending.go (connections that have
+//     memory.go (what sessions are charged for, by package memory), pending.go (connections that have
 //     not logged in), reload.go;
 //   - a session: session.go (reading), dispatch.go (what a command is), waiting.go
 //     (how long it may be silent), ending.go, park.go with epoll_linux.go and
 //     epoll_other.go;
 //   - what it is made of: buffers.go (what the system holds for a client), text.go;
-//   - replies: slot.go (the place of one), pipeline.go (their order), writers.go,
-//     turns.go and write.go (who writes, a turn, one write), renew.go and grants.go (what a late
-//     reply needs), socket_unix.go and socket_other.go;
 //   - who may do what: auth.go, access.go, acl.go, and package users;
 //   - commands of the connection: local.go (the table), subcommands.go, hello.go,
 //     client.go and client_info.go (CLIENT), config_get.go, introspect.go (COMMAND),

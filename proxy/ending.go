@@ -14,14 +14,14 @@ func (s *session) stop(lastCall *time.Time) {
 	s.wakeUp()
 }
 
-// kill closes the connection at once and undoes what was not told. Safe for
+// Kill closes the connection at once and undoes what was not told. Safe for
 // concurrent use.
-func (s *session) kill() {
+func (s *session) Kill() {
 	s.once.Do(func() {
-		s.gone.Store(true)
+		s.pipe.SetGone()
 		s.bury()
-		s.settle()
-		s.pipe.abort()
+		s.account.Close()
+		s.pipe.Abort()
 		// In its own goroutine, because closing a TLS connection writes.
 		s.srv.wg.Go(func() { _ = s.conn.Close() })
 		s.unpark() // for its end
@@ -53,11 +53,11 @@ func (s *session) bury() {
 
 // end gives back everything the session holds.
 func (s *session) end() {
-	s.kill()
+	s.Kill()
 	s.unwatch()
 	s.srv.hub.Leave(s, &s.subs)
 	s.srv.forget(s)
-	s.log().Debug("session closed")
+	s.Log().Debug("session closed")
 }
 
 // linger lets the client of a session that is stopped read its last replies:
@@ -68,7 +68,7 @@ func (s *session) linger() {
 	stopping := s.stopping
 	s.stopMu.Unlock()
 	c, ok := s.conn.(interface{ CloseWrite() error })
-	if !ok || !stopping || s.gone.Load() || c.CloseWrite() != nil {
+	if !ok || !stopping || s.pipe.Gone() || c.CloseWrite() != nil {
 		return
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // a closed connection tells it at Read

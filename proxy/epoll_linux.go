@@ -37,7 +37,7 @@ func (e *epoll) watch(s *session) bool {
 		Fd:     int32(s.id), Pad: int32(s.id >> 32), // the number, since others get the descriptor
 	}
 	var refused error
-	err := s.socket.Control(func(fd uintptr) { refused = unix.EpollCtl(e.fd, op, int(fd), &ask) })
+	err := s.pipe.Socket().Control(func(fd uintptr) { refused = unix.EpollCtl(e.fd, op, int(fd), &ask) })
 	if err != nil || refused != nil {
 		return false
 	}

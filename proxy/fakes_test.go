@@ -216,9 +216,9 @@ func (q *fakeQuorum) Status() quorum.Status {
 	return q.status
 }
 
-func (q *fakeQuorum) clock(*quorum.Outcome) time.Duration { return 0 }
+func (q *fakeQuorum) Clock(*quorum.Outcome) time.Duration { return 0 }
 
-func (q *fakeQuorum) confirm(o *quorum.Outcome, _ time.Duration) error {
+func (q *fakeQuorum) Confirm(o *quorum.Outcome, _ time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok && q.late != nil {
@@ -228,21 +228,21 @@ func (q *fakeQuorum) confirm(o *quorum.Outcome, _ time.Duration) error {
 	return nil
 }
 
-func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
+func (q *fakeQuorum) WriteBefore(o *quorum.Outcome) (time.Duration, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, ok := q.granted[o]
 	return q.limit, ok
 }
 
-func (q *fakeQuorum) mustRenew(o *quorum.Outcome, _ time.Duration) bool {
+func (q *fakeQuorum) MustRenew(o *quorum.Outcome, _ time.Duration) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stale[q.granted[o]]
 }
 
-// renew ends when the test lets it (renewed).
-func (q *fakeQuorum) renew(o *quorum.Outcome, _ quorum.Client, done func()) {
+// Renew ends when the test lets it (renewed).
+func (q *fakeQuorum) Renew(o *quorum.Outcome, _ quorum.Client, done func()) {
 	q.mu.Lock()
 	key := q.granted[o]
 	q.renewals[key] = done
@@ -267,7 +267,7 @@ func (q *fakeQuorum) renewed(key string) {
 	done()
 }
 
-func (q *fakeQuorum) delivered(o *quorum.Outcome, _ time.Duration) {
+func (q *fakeQuorum) Delivered(o *quorum.Outcome, _ time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok {
@@ -275,7 +275,7 @@ func (q *fakeQuorum) delivered(o *quorum.Outcome, _ time.Duration) {
 	}
 }
 
-func (q *fakeQuorum) undo(o *quorum.Outcome) {
+func (q *fakeQuorum) Undo(o *quorum.Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	o.Undo()
@@ -404,7 +404,7 @@ func startParkingAfter(t *testing.T, park time.Duration, q *fakeQuorum, in inter
 		change(&cfg)
 	}
 	srv := newServer(cfg, in, q, "1.2.3", hclog.New(&hclog.LoggerOptions{Output: q.log, Level: hclog.Warn}))
-	srv.grants = q
+	srv.writers.Promises = q
 	srv.parkAfter = park
 	return serve(t, srv, q, func(ln net.Listener) net.Listener { return ln })
 }
@@ -524,7 +524,7 @@ func unreadPipe(t *testing.T, change func(*Config)) (*running, *piped) {
 	}
 	q := newFakeQuorum()
 	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
-	srv.grants = q
+	srv.writers.Promises = q
 	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) })
 	r := &running{Server: srv, q: q}
 	return r, r.join(t, func(c net.Conn) net.Conn { return c })

@@ -71,7 +71,7 @@ func fuzzSession(t *testing.T, user *users.User, in []byte) []quorum.Op {
 	var log bytes.Buffer
 	srv := newServer(cfg, commands.New(commands.DefaultConfig(), q.Now), q, "1.2.3",
 		hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: &log}))
-	srv.grants = q
+	srv.writers.Promises = q
 	ours, theirs := net.Pipe()
 	srv.admit(ours)
 	go func() {
@@ -88,7 +88,7 @@ func fuzzSession(t *testing.T, user *users.User, in []byte) []quorum.Op {
 	if log.Len() > 0 {
 		t.Errorf("a panic was recovered: %s", log.String())
 	}
-	if n := srv.memoryHeld.Load(); n != 0 {
+	if n := srv.memory.Held(); n != 0 {
 		t.Errorf("%d bytes are still charged for", n)
 	}
 	q.mu.Lock()

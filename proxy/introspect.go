@@ -7,6 +7,7 @@ import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 // command is COMMAND and its subcommands: enough for redis-cli to start and
@@ -62,7 +63,7 @@ func (s *session) commandNow(args [][]byte) {
 		return
 	}
 	encoded := describedAll(s.protocol())
-	s.pipe.add(&slot{encoded: encoded, silent: s.silent(), size: len(encoded)})
+	s.pipe.Add(&replies.Slot{Encoded: encoded, Silent: s.silent(), Size: len(encoded)})
 }
 
 // specs are all commands, those of locks and those of the connection.

@@ -11,28 +11,17 @@ import (
 const (
 	// Before login Redis takes 10 arguments.
 	loginArguments = 10
-	// maxQueuedBytes bounds commands and replies of one session that wait,
-	// whatever their number. One command may exceed it.
-	maxQueuedBytes = 1 << 20
 	// sendBuffer is about what the system holds for one client that does not
 	// read, receiveBuffer for one that is not read from; Linux holds twice as
 	// much, its own bookkeeping included.
 	sendBuffer    = 128 << 10
 	receiveBuffer = 128 << 10
-	// maxMessageBytes bounds the pub/sub messages that wait for a subscriber
-	// that does not read; beyond it the session is closed.
-	maxMessageBytes = 4 << 20
 	// maxName bounds the names that CLIENT SETNAME and SETINFO store.
 	maxName = 256
 	// maxQueued bounds the commands of one MULTI, maxWatched the keys of
 	// WATCH.
 	maxQueued  = 1024
 	maxWatched = 1024
-	// maxBatch bounds the replies of one write, maxBatchBytes about what they
-	// take, so that nobody's turn to write keeps the others waiting for long;
-	// one reply goes out in any case.
-	maxBatch      = 128
-	maxBatchBytes = 64 << 10
 	// maxWaitedLists bounds the lists of one BLPOP, maxBlock its time.
 	maxWaitedLists = 16
 	maxBlock       = 365 * 24 * time.Hour

@@ -173,7 +173,7 @@ func (s *session) selectDB(args [][]byte) resp.Reply {
 	if refusal != nil {
 		return *refusal
 	}
-	s.pipe.flush()
+	s.pipe.Flush()
 	open := make(chan struct{})
 	s.srv.q.Open(n, func() { close(open) })
 	select {

@@ -137,7 +137,7 @@ func (s *session) locksWho(ctx context.Context, args [][]byte) resp.Reply {
 		return errReserved
 	}
 	read := make(chan *quorum.Outcome, 1)
-	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s, func(o *quorum.Outcome) { read <- o })
+	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s.pipe, func(o *quorum.Outcome) { read <- o })
 	copies := s.srv.q.Copies(ctx, s.db, key)
 	o := <-read
 	state, ttl, why := "free", resp.Null, resp.Null
@@ -198,7 +198,7 @@ func (s *session) locksForce(args [][]byte) {
 	lost := s.srv.held.Remembered(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
-		s.log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
+		s.Log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
 			"by_address", by.Address, "by_name", by.Name, "by_user", by.User,
 			"holder_address", lost.Address, "holder_name", lost.Name)
 	})

@@ -56,7 +56,7 @@ func busiest(list []Session, most int) []Session {
 }
 
 func (s *session) snapshot(now time.Time) Session {
-	waiting, _ := s.pipe.size()
+	waiting, _ := s.pipe.Size()
 	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -102,6 +102,6 @@ func (s *Server) Defences() Defences {
 	return Defences{
 		LoginFailures: s.stats.LoginFailures.Load(), Denied: errors["NOPERM"],
 		Dropped: s.stats.Dropped.Load(), Evicted: s.stats.Evicted.Load(), TurnedAway: s.stats.Rejected.Load(),
-		Memory: s.memoryHeld.Load(),
+		Memory: s.memory.Held(),
 	}
 }

@@ -32,7 +32,7 @@ var errParked = errors.New("parked")
 
 // parks is when the session is parked if nothing comes, zero where it never is.
 func (s *session) parks() time.Time {
-	if !canPark || s.socket == nil {
+	if !canPark || s.pipe.Socket() == nil {
 		return time.Time{}
 	}
 	at := s.lastCommand.Add(s.srv.parksAfter())
@@ -61,14 +61,14 @@ func (s *session) park() bool {
 	}
 	// One that cannot be parked now is not asked again so soon.
 	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
-	if s.frames.Partial() || !s.pipe.idle() {
+	if s.frames.Partial() || !s.pipe.Idle() {
 		return false
 	}
 	s.frames.Shrink()
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	if s.stopping || s.gone.Load() || !s.srv.epoll.watch(s) {
+	if s.stopping || s.pipe.Gone() || !s.srv.epoll.watch(s) {
 		return false
 	}
 	s.parked, s.reading = true, nil

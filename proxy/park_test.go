@@ -234,7 +234,7 @@ func TestParkingRaces(t *testing.T) {
 				victim := ses.clientInfo.name == "victim"
 				ses.clientInfo.mu.Unlock()
 				if victim && rand.IntN(3) == 0 {
-					ses.kill()
+					ses.Kill()
 				}
 			}
 		}

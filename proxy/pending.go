@@ -85,7 +85,7 @@ func (s *Server) drop(ses *session) {
 		s.log.Warn("too many connections have not logged in, closing the oldest", "max_pending", s.cfg().MaxPending,
 			"unreported", n)
 	}
-	ses.kill()
+	ses.Kill()
 }
 
 // seldom keeps a warning that anybody can cause to one a second. Safe for

@@ -6,6 +6,7 @@ import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 // maxSubscriptionBytes bounds the names one session is subscribed to.
@@ -14,9 +15,9 @@ const maxSubscriptionBytes = 1 << 20
 // Message is part of notify.Subscriber. A subscriber that has too much waiting is
 // closed.
 func (s *session) Message(r resp.Reply, size int) {
-	if !s.pipe.message(&slot{reply: r, proto: s.protocol(), message: true, size: size}) {
-		s.log().Warn("subscriber does not read its messages, closing", "waiting_bytes", maxMessageBytes)
-		s.kill()
+	if !s.pipe.Message(r, s.protocol(), size) {
+		s.Log().Warn("subscriber does not read its messages, closing", "waiting_bytes", replies.MaxMessageBytes)
+		s.Kill()
 	}
 }
 
@@ -68,8 +69,8 @@ func (s *session) unsubscribe(args [][]byte) {
 // answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
 func (s *session) answerSeveral(replies []resp.Reply) {
 	sl := s.slot(resp.Array(replies...))
-	sl.several, sl.silent = true, false
-	s.pipe.add(sl)
+	sl.Several, sl.Silent = true, false
+	s.pipe.Add(sl)
 }
 
 // subscriptionKind tells what a (un)subscribing command is about.
@@ -89,9 +90,9 @@ func subscriptionKind(name []byte) (kind int, command string) {
 func (s *session) publish(args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(resp.Int(0))
-	sl.size += len(channel) + len(text)
-	sl.late = func() resp.Reply { return resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
-	s.pipe.add(sl)
+	sl.Size += len(channel) + len(text)
+	sl.Late = func() resp.Reply { return resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
+	s.pipe.Add(sl)
 }
 
 // publishNow is PUBLISH inside MULTI.

@@ -25,7 +25,7 @@ func (s *Server) Reload(cfg Config) {
 	for _, ses := range s.clients() {
 		name := ses.userName()
 		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
-			ses.kill()
+			ses.Kill()
 			ended++
 		}
 	}

@@ -78,7 +78,7 @@ func (s *session) dbsize(ctx context.Context, _ [][]byte) resp.Reply {
 // is bounded, as is the time.
 func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply) func(*session, [][]byte) resp.Reply {
 	return func(s *session, args [][]byte) resp.Reply {
-		s.pipe.flush()
+		s.pipe.Flush()
 		ctx, cancel := context.WithTimeout(context.Background(), listTime)
 		defer cancel()
 		go func() {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/memory"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -24,7 +26,6 @@ type Server struct {
 	logins  atomic.Pointer[logins]
 	in      interpreter
 	q       Quorum
-	grants  promises
 	version string
 	log     hclog.Logger
 	started time.Time
@@ -35,7 +36,7 @@ type Server struct {
 	slow    history.SlowLog
 	// looking has a place for each session that lists.
 	looking      chan struct{}
-	writers      writers
+	writers      *replies.Writers
 	stats        history.Counters
 	loginLimiter users.Limiter
 	port         atomic.Int64
@@ -48,9 +49,8 @@ type Server struct {
 	lastCall, lingering, parkAfter time.Duration
 	readers                        atomic.Int64 // sessions that are not parked
 
-	memoryHeld atomic.Int64 // what all sessions are charged for
-	evicting   atomic.Bool
-	dropping   seldom
+	memory   *memory.Pool
+	dropping seldom
 
 	mu        sync.Mutex
 	stopping  bool
@@ -70,7 +70,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	id := make([]byte, 20)
 	_, _ = rand.Read(id) // never fails
 	s := &Server{
-		in: in, q: q, grants: quorumGrants{}, version: version, log: log,
+		in: in, q: q, version: version, log: log,
 		started:   time.Now(),
 		runID:     hex.EncodeToString(id),
 		stopped:   make(chan struct{}),
@@ -87,8 +87,16 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
-	s.writers.init()
+	// In a goroutine of its own, because who charges may hold what kill needs.
+	s.memory = memory.NewPool(func() int64 { return int64(s.cfg().MaxMemory) }, func() { s.wg.Go(s.evict) })
+	s.writers = replies.NewWriters(replies.Grants{}, s.replyLimits, &s.slow, &s.stats)
 	return s
+}
+
+// replyLimits are the limits in force of what waits for being written.
+func (s *Server) replyLimits() replies.Limits {
+	cfg := s.cfg()
+	return replies.Limits{Waiting: cfg.MaxPipeline, WriteTimeout: cfg.WriteTimeout, SlowerThan: cfg.SlowerThan}
 }
 
 // cfg is the configuration in force. Callers must not change it.
@@ -156,7 +164,7 @@ func (s *Server) admit(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	ses.log().Debug("session opened", "address", ses.remote())
+	ses.Log().Debug("session opened", "address", ses.remote())
 	go ses.run()
 }
 
@@ -178,9 +186,10 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 		logins:     s.logins.Load(),
 		clientInfo: newClientInfo(now),
 	}
-	ses.socket, ses.reading = socketOf(conn), ses.newReading()
+	ses.reading = ses.newReading()
 	ses.proto.Store(2)
-	ses.pipe.init(ses)
+	ses.account.Open(s.memory)
+	ses.pipe = replies.NewPipeline(s.writers, conn, &ses.account, ses)
 	if u := ses.logins.users.Open(); u != nil {
 		ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
 	}
@@ -241,7 +250,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
-		s.writers.close()
+		s.writers.Close()
 		s.epoll.close()
 		close(done)
 	}()
@@ -251,7 +260,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	for _, ses := range sessions {
-		ses.kill()
+		ses.Kill()
 	}
 	<-done
 	return ctx.Err()

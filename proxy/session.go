@@ -10,14 +10,15 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/memory"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -29,17 +30,12 @@ type session struct {
 	conn net.Conn
 	id   int64
 	born time.Time
-	// socket is conn where that is a plain socket, else nil.
-	socket syscall.RawConn
 
 	*reading
-	pipe pipeline // safe for concurrent use
+	pipe *replies.Pipeline // safe for concurrent use
 
-	gone  atomic.Bool  // the client has sent EOF, or the connection is closed
 	once  sync.Once    // kills
 	proto atomic.Int32 // 2 or 3; written by the reading goroutine only
-
-	written atomic.Uint64 // bytes
 
 	stopMu      sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
 	stopping    bool
@@ -65,7 +61,7 @@ type session struct {
 	multi               *transaction
 	watchedBytes        int
 	charged             int // by chargeInput
-	account             account
+	account             memory.Account
 
 	unsettled *list.Element // among the pending; guarded by the server's mutex
 
@@ -94,18 +90,15 @@ func (s *session) newReading() *reading {
 	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.in), begun: -1}
 }
 
-// Gone reports whether nobody waits for an outcome any more (quorum.Client).
-func (s *session) Gone() bool { return s.gone.Load() }
-
-// log is made where there is something to log: a logger for each session would
+// Log is made where there is something to log: a logger for each session would
 // be kept by the idle ones too.
-func (s *session) log() hclog.Logger { return s.srv.log.With("session", s.id) }
+func (s *session) Log() hclog.Logger { return s.srv.log.With("session", s.id) }
 
 // run serves the session to its end, or until it is parked.
 func (s *session) run() {
 	s.serve(func() error {
 		if err := s.handshake(); err != nil {
-			s.log().Debug("tls handshake failed", "error", err)
+			s.Log().Debug("tls handshake failed", "error", err)
 			return nil
 		}
 		if s.user != nil {
@@ -128,8 +121,8 @@ func (s *session) serve(do func() error) {
 	}()
 	defer func() {
 		if r := recover(); r != nil {
-			s.log().Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
-			s.kill()
+			s.Log().Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
+			s.Kill()
 		}
 	}()
 	parked = errors.Is(do(), errParked)
@@ -145,16 +138,16 @@ func (s *session) talk() error {
 		return err
 	case errors.As(err, &bad):
 		s.srv.stats.ProtocolErrors.Add(1)
-		s.log().Debug("protocol error", "error", bad.Error())
+		s.Log().Debug("protocol error", "error", bad.Error())
 		s.off = false
 		s.answer(resp.Error(bad.Error()))
 	case errors.Is(err, io.EOF):
-		s.gone.Store(true)
+		s.pipe.SetGone()
 	default:
-		s.log().Debug("connection lost", "error", err)
-		s.kill()
+		s.Log().Debug("connection lost", "error", err)
+		s.Kill()
 	}
-	s.pipe.finish()
+	s.pipe.Finish()
 	s.linger()
 	return nil
 }
@@ -180,7 +173,7 @@ func (s *session) read() error {
 		}
 		if args != nil {
 			if !s.current() {
-				s.log().Debug("the session's user was removed")
+				s.Log().Debug("the session's user was removed")
 				return nil
 			}
 			s.dispatch(args)
@@ -190,7 +183,7 @@ func (s *session) read() error {
 			continue
 		}
 		// The replies of everything that came in one chunk leave together.
-		s.pipe.flush()
+		s.pipe.Flush()
 		if !s.awaitMore() {
 			return nil
 		}
@@ -213,11 +206,11 @@ func (s *session) read() error {
 
 // answer queues a reply that is ready. The protocol is the one of now.
 func (s *session) answer(r resp.Reply) {
-	s.pipe.add(s.slot(r))
+	s.pipe.Add(s.slot(r))
 }
 
-func (s *session) slot(r resp.Reply) *slot {
-	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: resp.Size(r)}
+func (s *session) slot(r resp.Reply) *replies.Slot {
+	return &replies.Slot{Reply: r, Proto: s.protocol(), Silent: s.silent(), Size: resp.Size(r)}
 }
 
 // silent reports whether the reply of the command at hand is not to be sent.

@@ -38,7 +38,7 @@ func startTLS(t *testing.T, change func(*Config)) *running {
 	cfg, q := DefaultConfig(), newFakeQuorum()
 	change(&cfg)
 	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
-	srv.grants = q
+	srv.writers.Promises = q
 	side := secret(t)
 	return serve(t, srv, q, func(ln net.Listener) net.Listener { return tls.NewListener(ln, side) })
 }

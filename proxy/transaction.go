@@ -185,7 +185,7 @@ func changed(watched []commands.Watched) *resp.Reply {
 // readWatched waits for what WATCH has read; it is false when the connection
 // has ended meanwhile.
 func (s *session) readWatched() ([]commands.Watched, bool) {
-	s.pipe.flush()
+	s.pipe.Flush()
 	watched := make([]commands.Watched, len(s.watched))
 	for i, w := range s.watched {
 		select {
@@ -239,7 +239,7 @@ func (s *session) watchKey(key string) {
 	s.watched = append(s.watched, w)
 	s.watchedBytes += len(key) + 256
 	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
-	s.srv.q.Do(op, s, func(o *quorum.Outcome) {
+	s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) {
 		w.outcome = o
 		close(w.read)
 	})

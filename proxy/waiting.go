@@ -72,11 +72,11 @@ func (s *session) outstayed() bool {
 	case s.user == nil || s.frames.Partial():
 	case s.subs.Count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
 		return false // it was armed early, or by other rules
-	case !s.pipe.idle():
+	case !s.pipe.Idle():
 		s.lastCommand = time.Now()
 		return false
 	}
-	s.log().Debug("session timed out", "logged_in", s.user != nil)
+	s.Log().Debug("session timed out", "logged_in", s.user != nil)
 	return true
 }
 

@@ -1,8 +1,17 @@
-package proxy
+package replies
 
 import (
+	"net"
 	"runtime/debug"
 	"time"
+)
+
+// maxBatch bounds the replies of one write, maxBatchBytes about what they
+// take, so that nobody's turn to write keeps the others waiting for long;
+// one reply goes out in any case.
+const (
+	maxBatch      = 128
+	maxBatchBytes = 64 << 10
 )
 
 // A pipeline writes by turns (writers.go): it takes what is ready at its head, writes
@@ -11,11 +20,11 @@ import (
 // turn writes one batch as far as that can be done without waiting, and lets
 // the others have their turns. Where the client does not take it at once the
 // batch goes to a goroutine that waits, and turn returns false.
-func (p *pipeline) turn(w *batch) (keeps bool) {
+func (p *Pipeline) turn(w *batch) (keeps bool) {
 	defer p.recovered(w)
 	keeps = true
 	p.take(w)
-	n, deadline, err := p.s.try(w)
+	n, deadline, err := p.try(w)
 	switch {
 	case err != nil:
 		p.failed(w, n, err)
@@ -23,33 +32,33 @@ func (p *pipeline) turn(w *batch) (keeps bool) {
 		go p.writeOn(w, n, deadline)
 		return false
 	case p.wrote(w):
-		p.s.srv.writers.put(p)
+		p.writers.put(p)
 	}
 	return keeps
 }
 
 // writeOn is the end of a turn that has to wait.
-func (p *pipeline) writeOn(w *batch, n int, deadline time.Time) {
-	n, err := p.s.writeRest(w, n, deadline)
+func (p *Pipeline) writeOn(w *batch, n int, deadline time.Time) {
+	n, err := p.writeRest(w, n, deadline)
 	switch {
 	case err != nil:
 		p.failed(w, n, err)
 	case p.wrote(w):
-		p.s.srv.writers.put(p)
+		p.writers.put(p)
 	}
 	w.release()
 }
 
 // writeAlone is the writing goroutine of a connection that is no plain socket;
 // it lives as long as the first slot is ready.
-func (p *pipeline) writeAlone() {
+func (p *Pipeline) writeAlone() {
 	w := takeBatch()
 	defer w.release()
 	defer p.recovered(w)
 	for more := true; more; {
 		p.take(w)
-		deadline, _ := p.s.encode(w)
-		if n, err := p.s.writeRest(w, 0, deadline); err != nil {
+		deadline, _ := p.encode(w)
+		if n, err := p.writeRest(w, 0, deadline); err != nil {
 			p.failed(w, n, err)
 			return
 		}
@@ -58,32 +67,32 @@ func (p *pipeline) writeAlone() {
 }
 
 // recovered ends a session whose reply could not be made.
-func (p *pipeline) recovered(w *batch) {
+func (p *Pipeline) recovered(w *batch) {
 	if r := recover(); r != nil {
-		p.s.log().Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
-		w.undo(p.s.srv.grants, 0)
-		p.s.kill()
+		p.owner.Log().Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
+		w.undo(p.writers.Promises, 0)
+		p.owner.Kill()
 		p.stopped()
 	}
 }
 
 // failed undoes what was granted by a reply that was not written to its end; a
 // reply that has left in full is not, since the client may have read it.
-func (p *pipeline) failed(w *batch, n int, err error) {
-	p.s.log().Debug("reply not written", "error", err)
-	w.undo(p.s.srv.grants, n)
-	p.s.sever()
-	p.s.kill()
+func (p *Pipeline) failed(w *batch, n int, err error) {
+	p.owner.Log().Debug("reply not written", "error", err)
+	w.undo(p.writers.Promises, n)
+	p.sever()
+	p.owner.Kill()
 	p.stopped()
 }
 
 // take moves the ready slots at the head into the batch, up to one that must be
 // renewed first. There may be none.
-func (p *pipeline) take(w *batch) {
+func (p *Pipeline) take(w *batch) {
 	p.renew(p.moveTo(w))
 }
 
-func (p *pipeline) moveTo(w *batch) []renewal {
+func (p *Pipeline) moveTo(w *batch) []renewal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.clear()
@@ -93,7 +102,7 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 			return late
 		}
 		sl := p.head
-		size += sl.size
+		size += sl.Size
 		p.head = sl.next
 		if p.head == nil {
 			p.tail = nil
@@ -106,19 +115,19 @@ func (p *pipeline) moveTo(w *batch) []renewal {
 
 // wrote ends a batch that was written, and is whether more is ready; otherwise
 // the writing is over.
-func (p *pipeline) wrote(w *batch) bool {
+func (p *Pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
-		sl.delivered(p.s.srv.grants, w)
+		sl.delivered(p.writers.Promises, w)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, sl := range w.slots {
 		if sl.message {
-			p.messages -= sl.size
+			p.messages -= sl.Size
 			continue
 		}
 		p.count--
-		p.bytes -= sl.size
+		p.bytes -= sl.Size
 	}
 	p.charge()
 	p.writing = p.head != nil && p.head.waiting == 0
@@ -126,9 +135,17 @@ func (p *pipeline) wrote(w *batch) bool {
 	return p.writing
 }
 
-func (p *pipeline) stopped() {
+func (p *Pipeline) stopped() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writing = false
 	p.changed.Broadcast()
+}
+
+// sever ends what is below TLS, which else would try for 5 s to tell its end to
+// a client that does not read.
+func (p *Pipeline) sever() {
+	if c, ok := p.conn.(interface{ NetConn() net.Conn }); ok {
+		_ = c.NetConn().Close() // kill closes the rest
+	}
 }

@@ -1,4 +1,4 @@
-package proxy
+package replies
 
 import "github.com/redlockd/redlockd/quorum"
 
@@ -9,21 +9,21 @@ import "github.com/redlockd/redlockd/quorum"
 
 // renewal is one outcome of a slot that is to be renewed.
 type renewal struct {
-	slot    *slot
+	slot    *Slot
 	outcome *quorum.Outcome
 }
 
 // late are the outcomes that must be renewed of the slots that are ready before
 // one that is not, none where the first slot has none; their slots wait from now on.
 // Needs mu.
-func (p *pipeline) late(w *batch) []renewal {
-	if len(p.head.outcomes) == 0 || p.s.gone.Load() || !p.head.isLate(p.s.srv.grants, w) {
+func (p *Pipeline) late(w *batch) []renewal {
+	if len(p.head.outcomes) == 0 || p.gone.Load() || !p.head.isLate(p.writers.Promises, w) {
 		return nil
 	}
 	var all []renewal
 	for sl := p.head; sl != nil && sl.waiting == 0; sl = sl.next {
 		for _, o := range sl.outcomes {
-			if p.s.srv.grants.mustRenew(o, w.clock(p.s.srv.grants, o)) {
+			if p.writers.Promises.MustRenew(o, w.clock(p.writers.Promises, o)) {
 				sl.waiting++
 				all = append(all, renewal{sl, o})
 			}
@@ -32,9 +32,9 @@ func (p *pipeline) late(w *batch) []renewal {
 	return all
 }
 
-func (sl *slot) isLate(g promises, w *batch) bool {
+func (sl *Slot) isLate(g Promises, w *batch) bool {
 	for _, o := range sl.outcomes {
-		if g.mustRenew(o, w.clock(g, o)) {
+		if g.MustRenew(o, w.clock(g, o)) {
 			return true
 		}
 	}
@@ -42,9 +42,9 @@ func (sl *slot) isLate(g promises, w *batch) bool {
 }
 
 // renew begins the renewals.
-func (p *pipeline) renew(all []renewal) {
+func (p *Pipeline) renew(all []renewal) {
 	for _, r := range all {
-		p.s.srv.grants.renew(r.outcome, p.s, func() {
+		p.writers.Promises.Renew(r.outcome, p, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.filled(r.slot)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package proxy
+package replies
 
 import (
 	"net"
@@ -47,20 +47,20 @@ func (w *batch) init() {
 // hungUp looks, right before a lock is told, whether the client has closed or
 // reset the connection while the reading goroutine was still on its way to see
 // it (P5). What TLS wraps, or unread commands hide, is seen by reading only.
-func (s *session) hungUp(w *batch) bool {
-	if s.socket == nil {
+func (p *Pipeline) hungUp(w *batch) bool {
+	if p.socket == nil {
 		return false
 	}
-	if err := s.socket.Control(w.calls.peek); err != nil || !w.calls.up {
-		s.gone.Store(true)
+	if err := p.socket.Control(w.calls.peek); err != nil || !w.calls.up {
+		p.gone.Store(true)
 		return true
 	}
 	return false
 }
 
 // writeNow writes as much of the batch as the socket takes at once.
-func (s *session) writeNow(w *batch) (int, error) {
-	if err := s.socket.Write(w.calls.write); err != nil {
+func (p *Pipeline) writeNow(w *batch) (int, error) {
+	if err := p.socket.Write(w.calls.write); err != nil {
 		return 0, err // closed
 	}
 	if w.calls.err == syscall.EAGAIN {

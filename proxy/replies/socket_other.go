@@ -1,6 +1,6 @@
 //go:build !unix
 
-package proxy
+package replies
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ type socketCalls struct{}
 func (w *batch) init() {}
 
 // hungUp is left to reading here.
-func (s *session) hungUp(*batch) bool { return false }
+func (p *Pipeline) hungUp(*batch) bool { return false }
 
 // writeNow is never called here.
-func (s *session) writeNow(*batch) (int, error) { return 0, errors.ErrUnsupported }
+func (p *Pipeline) writeNow(*batch) (int, error) { return 0, errors.ErrUnsupported }

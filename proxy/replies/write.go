@@ -1,4 +1,4 @@
-package proxy
+package replies
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // batch is what goes out in one write: the slots, and where the reply of each
 // ends in bytes.
 type batch struct {
-	slots []*slot
+	slots []*Slot
 	bytes []byte
 	ends  []int
 	calls socketCalls
@@ -26,19 +26,19 @@ type batch struct {
 }
 
 // clock returns looked, for an outcome that may grant something.
-func (w *batch) clock(g promises, o *quorum.Outcome) time.Duration {
+func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
 	if w.looked == 0 {
-		w.looked = g.clock(o)
+		w.looked = g.Clock(o)
 	}
 	return w.looked
 }
 
 // delivered tells an outcome that its reply was written.
-func (w *batch) delivered(g promises, o *quorum.Outcome) {
+func (w *batch) delivered(g Promises, o *quorum.Outcome) {
 	if w.wrote == 0 {
-		w.wrote = g.clock(o)
+		w.wrote = g.Clock(o)
 	}
-	g.delivered(o, w.wrote)
+	g.Delivered(o, w.wrote)
 }
 
 // Batches are shared by all sessions, so that an idle one keeps none.
@@ -76,10 +76,10 @@ func (w *batch) acquires() bool {
 // undo undoes what was granted by replies that are not among the first n
 // bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
 // on one Redis.
-func (w *batch) undo(g promises, n int) {
+func (w *batch) undo(g Promises, n int) {
 	for i, sl := range w.slots {
 		if i < len(w.ends) {
-			if w.ends[i] > n && !sl.silent {
+			if w.ends[i] > n && !sl.Silent {
 				sl.undo(g)
 			} else {
 				sl.delivered(g, w)
@@ -88,7 +88,7 @@ func (w *batch) undo(g promises, n int) {
 		}
 		for _, o := range sl.outcomes {
 			if o != nil {
-				g.undo(o)
+				g.Undo(o)
 			}
 		}
 	}
@@ -96,19 +96,19 @@ func (w *batch) undo(g promises, n int) {
 
 // encode confirms the batch's replies, and tells by when they must have been
 // written, and whether that is because of a grant (V2).
-func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
-	limit := s.srv.cfg().WriteTimeout
-	gone := s.gone.Load() || (w.acquires() && s.hungUp(w))
+func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
+	limit := p.writers.limits().WriteTimeout
+	gone := p.gone.Load() || (w.acquires() && p.hungUp(w))
 	for _, sl := range w.slots {
-		reply, left := sl.confirm(s.srv.grants, w, gone)
-		if sl.shape != nil && reply.Kind == resp.KindError {
+		reply, left := sl.confirm(p.writers.Promises, w, gone)
+		if sl.Shape != nil && reply.Kind == resp.KindError {
 			// All others were counted when they were made.
-			s.srv.stats.CountError(reply.Text)
+			p.writers.counters.CountError(reply.Text)
 		}
-		if left > 0 && left < limit && !sl.silent {
+		if left > 0 && left < limit && !sl.Silent {
 			limit, grants = left, true
 		}
-		if !sl.silent {
+		if !sl.Silent {
 			w.bytes = sl.append(w.bytes, reply)
 		}
 		w.ends = append(w.ends, len(w.bytes))
@@ -118,44 +118,44 @@ func (s *session) encode(w *batch) (deadline time.Time, grants bool) {
 
 // try writes what the socket takes of the batch without waiting, and returns
 // how many bytes that were.
-func (s *session) try(w *batch) (n int, deadline time.Time, err error) {
-	deadline, grants := s.encode(w)
+func (p *Pipeline) try(w *batch) (n int, deadline time.Time, err error) {
+	deadline, grants := p.encode(w)
 	switch {
 	case len(w.bytes) == 0:
 		return 0, deadline, nil
 	case grants && time.Now().After(deadline):
 		return 0, deadline, os.ErrDeadlineExceeded
 	}
-	n, err = s.writeNow(w)
-	s.srv.stats.Written.Add(uint64(n))
-	s.written.Add(uint64(n))
+	n, err = p.writeNow(w)
+	p.writers.counters.Written.Add(uint64(n))
+	p.written.Add(uint64(n))
 	return n, deadline, err
 }
 
 // writeRest writes what is left of the batch behind its first n bytes, and
 // waits for the client to take it. It returns how many bytes are written of
 // all.
-func (s *session) writeRest(w *batch, n int, deadline time.Time) (int, error) {
+func (p *Pipeline) writeRest(w *batch, n int, deadline time.Time) (int, error) {
 	if n == len(w.bytes) {
 		return n, nil
 	}
-	_ = s.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
-	more, err := s.conn.Write(w.bytes[n:])
-	_ = s.conn.SetWriteDeadline(time.Time{})
-	s.srv.stats.Written.Add(uint64(more))
-	s.written.Add(uint64(more))
+	_ = p.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
+	more, err := p.conn.Write(w.bytes[n:])
+	_ = p.conn.SetWriteDeadline(time.Time{})
+	p.writers.counters.Written.Add(uint64(more))
+	p.written.Add(uint64(more))
 	return n + more, err
 }
 
-func (sl *slot) append(b []byte, reply resp.Reply) []byte {
-	if sl.encoded != nil {
-		return append(b, sl.encoded...)
+func (sl *Slot) append(b []byte, reply resp.Reply) []byte {
+	if sl.Encoded != nil {
+		return append(b, sl.Encoded...)
 	}
-	if !sl.several {
-		return resp.Append(b, reply, sl.proto)
+	if !sl.Several {
+		return resp.Append(b, reply, sl.Proto)
 	}
 	for _, item := range reply.Items {
-		b = resp.Append(b, item, sl.proto)
+		b = resp.Append(b, item, sl.Proto)
 	}
 	return b
 }

@@ -1,29 +1,49 @@
-package proxy
+package replies
 
 import (
 	"runtime"
 	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// writers are the goroutines that write the replies of all sessions over
+// Writers are the goroutines that write the replies of all sessions over
 // plain sockets: as many as there are processors, because they never wait for
 // a client. A goroutine for every reply would cost its start and the growth
 // of its stack each time. They are started when there is something to write,
 // and end with the server. Safe for concurrent use.
-type writers struct {
+type Writers struct {
+	Promises Promises
+	limits   func() Limits
+	slow     *history.SlowLog
+	counters *history.Counters
+
 	mu         sync.Mutex
 	changed    sync.Cond
-	head, tail *pipeline
+	head, tail *Pipeline
 	running    int
 	idle       int
 	over       bool
 }
 
-func (ws *writers) init() { ws.changed.L = &ws.mu }
+// Limits are those of the configuration in force.
+type Limits struct {
+	Waiting      int           // commands of one session that wait for their reply
+	WriteTimeout time.Duration // of a client that does not read
+	SlowerThan   time.Duration // what SLOWLOG keeps
+}
+
+// NewWriters returns those of a server. limits must be safe for concurrent use.
+func NewWriters(g Promises, limits func() Limits, slow *history.SlowLog, counters *history.Counters) *Writers {
+	ws := &Writers{Promises: g, limits: limits, slow: slow, counters: counters}
+	ws.changed.L = &ws.mu
+	return ws
+}
 
 // put queues a pipeline whose first slot is ready, behind all others, so that
 // a busy session has its turn no more often than the others.
-func (ws *writers) put(p *pipeline) {
+func (ws *Writers) put(p *Pipeline) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.tail == nil {
@@ -42,7 +62,7 @@ func (ws *writers) put(p *pipeline) {
 }
 
 // next waits for a pipeline that has its turn; nil after close.
-func (ws *writers) next() *pipeline {
+func (ws *Writers) next() *Pipeline {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for ws.head == nil && !ws.over {
@@ -62,7 +82,7 @@ func (ws *writers) next() *pipeline {
 	return p
 }
 
-func (ws *writers) work() {
+func (ws *Writers) work() {
 	w := takeBatch()
 	for p := ws.next(); p != nil; p = ws.next() {
 		if !p.turn(w) {
@@ -72,8 +92,8 @@ func (ws *writers) work() {
 	w.release()
 }
 
-// close ends the goroutines when everything is written.
-func (ws *writers) close() {
+// Close ends the goroutines when everything is written.
+func (ws *Writers) Close() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.over = true

@@ -1,0 +1,3 @@
+// Package memory counts what sessions hold of the memory that they share
+// (max_memory), and calls for help when that is too much.
+package memory

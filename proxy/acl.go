@@ -12,10 +12,10 @@ import (
 func aclCommands() subcommands {
 	return subcommands{
 		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Bulk(s.user.Name()) }, access: everybody},
-		"cat":     {arity: -2, run: (*session).aclCat, access: admin},
-		"list":    {arity: 2, run: (*session).aclList, access: admin},
-		"users":   {arity: 2, run: (*session).aclUsers, access: admin},
-		"getuser": {arity: 3, run: (*session).aclGetUser, access: admin},
+		"cat":     {arity: -2, run: aclCat, access: admin},
+		"list":    {arity: 2, run: aclList, access: admin},
+		"users":   {arity: 2, run: aclUsers, access: admin},
+		"getuser": {arity: 3, run: aclGetUser, access: admin},
 		"help": {arity: 2, access: everybody, run: always(help("ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"CAT [<category>]", "    List all operations that users may have, or the commands that may mean one.",
 			"GETUSER <username>", "    Get the user's details.",
@@ -28,15 +28,15 @@ func aclCommands() subcommands {
 	}
 }
 
-// acl only looks: users are in the configuration.
-func (s *session) acl(args [][]byte) resp.Reply { return s.runSubcommand("acl", args) }
+// aclCommand only looks: users are in the configuration.
+func aclCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "acl", args) }
 
-func (s *session) aclUsers([][]byte) resp.Reply {
+func aclUsers(s *session, _ [][]byte) resp.Reply {
 	return resp.Array(resp.Bulks(s.logins.users.Names()...)...)
 }
 
 // aclCat lists the operations, which are the categories here.
-func (s *session) aclCat(args [][]byte) resp.Reply {
+func aclCat(s *session, args [][]byte) resp.Reply {
 	if len(args) > 3 {
 		return wrongArity("acl|cat")
 	}
@@ -51,7 +51,7 @@ func (s *session) aclCat(args [][]byte) resp.Reply {
 }
 
 // aclList has a line for each user, as Redis writes them.
-func (s *session) aclList([][]byte) resp.Reply {
+func aclList(s *session, _ [][]byte) resp.Reply {
 	var lines []string
 	for _, name := range s.logins.users.Names() {
 		u := s.logins.users[name]
@@ -76,7 +76,7 @@ func (s *session) aclList([][]byte) resp.Reply {
 // try passwords at leisure.
 const hiddenPassword = "#(hidden)"
 
-func (s *session) aclGetUser(args [][]byte) resp.Reply {
+func aclGetUser(s *session, args [][]byte) resp.Reply {
 	u := s.logins.users[string(args[2])]
 	if u == nil {
 		return resp.Null

@@ -14,8 +14,8 @@ var (
 		"Are you sure your configuration is correct?")
 )
 
-// auth is AUTH password and AUTH user password.
-func (s *session) auth(args [][]byte) resp.Reply {
+// authCommand is AUTH password and AUTH user password.
+func authCommand(s *session, args [][]byte) resp.Reply {
 	name, password := []byte(users.Default), args[1]
 	switch {
 	case len(args) > 3:

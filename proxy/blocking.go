@@ -14,12 +14,12 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// blpop is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
+// popCommand is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
 // behind it in the session is carried out before it ends. Meanwhile another
 // goroutine waits and this one goes on reading, so that a client that goes is
 // seen at once.
-func (s *session) blpop(args [][]byte) {
-	w, timeout, refusal := s.waiter(args)
+func popCommand(s *session, args [][]byte) {
+	w, timeout, refusal := popArguments(s, args)
 	if refusal != nil {
 		s.refuse(*refusal)
 		return
@@ -32,11 +32,11 @@ func (s *session) blpop(args [][]byte) {
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.popped, b.ok = s.await(w, timeout, b.ended)
-		s.wake(b)
+		b.popped, b.ok = awaitPop(s, w, timeout, b.ended)
+		wakeBlocked(s, b)
 	}()
 	s.setBlocked(true)
-	stays := s.readOn(b)
+	stays := readOn(s, b)
 	s.setBlocked(false)
 	close(b.ended)
 	<-b.done
@@ -66,8 +66,8 @@ type blocked struct {
 	ok     bool
 }
 
-// wake ends readOn.
-func (s *session) wake(b *blocked) {
+// wakeBlocked ends readOn.
+func wakeBlocked(s *session, b *blocked) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	b.over = true
@@ -76,7 +76,7 @@ func (s *session) wake(b *blocked) {
 
 // readOn reads what comes behind a command that blocks, until that is over or
 // the session is to stop. It is false when the client has gone.
-func (s *session) readOn(b *blocked) bool {
+func readOn(s *session, b *blocked) bool {
 	for {
 		s.stopMu.Lock()
 		if b.over || s.stopping {
@@ -106,9 +106,9 @@ func (s *session) readOn(b *blocked) bool {
 	}
 }
 
-// await waits for one of three: a signal, the end of its time, or that the
+// awaitPop waits for one of three: a signal, the end of its time, or that the
 // lock is free though no signal came, because it was released elsewhere.
-func (s *session) await(w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
+func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
 		t := time.NewTimer(timeout)
@@ -132,13 +132,13 @@ func (s *session) await(w *notify.Waiter, timeout time.Duration, ended <-chan st
 		case <-ended:
 			return notify.Popped{}, false
 		case <-look.C:
-			s.lookAtLocks(w, free)
+			lookAtLocks(s, w, free)
 		}
 	}
 }
 
 // lookAtLocks reads the locks that w waits for.
-func (s *session) lookAtLocks(w *notify.Waiter, free chan<- notify.Signal) {
+func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
 	for _, at := range w.Wants {
 		lock, ok := s.srv.signals.Lock(at)
 		if !ok {
@@ -156,8 +156,8 @@ func (s *session) lookAtLocks(w *notify.Waiter, free chan<- notify.Signal) {
 	}
 }
 
-// waiter reads BLPOP's arguments.
-func (s *session) waiter(args [][]byte) (w *notify.Waiter, timeout time.Duration, refusal *resp.Reply) {
+// popArguments reads BLPOP's arguments.
+func popArguments(s *session, args [][]byte) (w *notify.Waiter, timeout time.Duration, refusal *resp.Reply) {
 	last := len(args) - 1
 	seconds, err := strconv.ParseFloat(string(args[last]), 64)
 	switch {
@@ -178,8 +178,8 @@ func (s *session) waiter(args [][]byte) (w *notify.Waiter, timeout time.Duration
 }
 
 // popNow is BLPOP inside MULTI, where it does not wait.
-func (s *session) popNow(args [][]byte) resp.Reply {
-	w, _, refusal := s.waiter(args)
+func popNow(s *session, args [][]byte) resp.Reply {
+	w, _, refusal := popArguments(s, args)
 	if refusal != nil {
 		return *refusal
 	}

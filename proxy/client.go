@@ -13,19 +13,19 @@ import (
 func clientCommands() subcommands {
 	return subcommands{
 		"id":           {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Int(s.id) }, access: everybody},
-		"getname":      {arity: 2, run: (*session).clientGetName, access: everybody},
-		"setname":      {arity: 3, run: (*session).clientSetName, access: everybody},
-		"setinfo":      {arity: 4, run: (*session).clientSetInfo, access: everybody},
-		"info":         {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Verbatim(s.describe()) }, access: everybody},
-		"list":         {arity: -2, run: (*session).clientList, access: admin},
-		"reply":        {arity: 3, run: (*session).clientReply, access: everybody, notInMulti: true},
+		"getname":      {arity: 2, run: clientGetName, access: everybody},
+		"setname":      {arity: 3, run: clientSetName, access: everybody},
+		"setinfo":      {arity: 4, run: clientSetInfo, access: everybody},
+		"info":         {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Verbatim(describe(s)) }, access: everybody},
+		"list":         {arity: -2, run: clientList, access: admin},
+		"reply":        {arity: 3, run: clientReply, access: everybody, notInMulti: true},
 		"no-evict":     {arity: 3, run: onOff, access: everybody},
 		"no-touch":     {arity: 3, run: onOff, access: everybody},
 		"capa":         {arity: -3, run: always(resp.OK), access: admin}, // Valkey's: what the client could follow, if told to
-		"tracking":     {arity: -3, run: (*session).clientTracking, access: everybody},
-		"caching":      {arity: 3, run: (*session).clientCaching, access: everybody},
-		"trackinginfo": {arity: 2, run: (*session).clientTrackingInfo, access: everybody},
-		"getredir":     {arity: 2, run: (*session).clientGetRedir, access: everybody},
+		"tracking":     {arity: -3, run: clientTracking, access: everybody},
+		"caching":      {arity: 3, run: clientCaching, access: everybody},
+		"trackinginfo": {arity: 2, run: clientTrackingInfo, access: everybody},
+		"getredir":     {arity: 2, run: clientGetRedir, access: everybody},
 		"kill":         {arity: -3, run: always(resp.Error("ERR redlockd does not let clients kill one another")), access: admin},
 		"pause":        {arity: -3, run: always(resp.Error("ERR redlockd does not let clients pause one another")), access: admin},
 		"unpause":      {arity: 2, run: always(resp.OK), access: everybody},
@@ -48,7 +48,7 @@ var clientHelp = help(
 	"HELP", "    Prints this help.",
 )
 
-func (s *session) client(args [][]byte) resp.Reply { return s.runSubcommand("client", args) }
+func clientCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "client", args) }
 
 // clientQueues is why MULTI may not queue a CLIENT, or nil.
 func clientQueues(args [][]byte) *resp.Reply {
@@ -59,7 +59,7 @@ func clientQueues(args [][]byte) *resp.Reply {
 	return refusal
 }
 
-func (s *session) clientGetName([][]byte) resp.Reply {
+func clientGetName(s *session, _ [][]byte) resp.Reply {
 	s.clientInfo.mu.Lock()
 	defer s.clientInfo.mu.Unlock()
 	if s.clientInfo.name == "" {
@@ -68,7 +68,7 @@ func (s *session) clientGetName([][]byte) resp.Reply {
 	return resp.Bulk(s.clientInfo.name)
 }
 
-func (s *session) clientSetName(args [][]byte) resp.Reply {
+func clientSetName(s *session, args [][]byte) resp.Reply {
 	if !resp.Printable(args[2]) || len(args[2]) > maxName {
 		return errClientName
 	}
@@ -76,7 +76,7 @@ func (s *session) clientSetName(args [][]byte) resp.Reply {
 	return resp.OK
 }
 
-func (s *session) clientSetInfo(args [][]byte) resp.Reply {
+func clientSetInfo(s *session, args [][]byte) resp.Reply {
 	sh := s.clientInfo
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *session) clientSetInfo(args [][]byte) resp.Reply {
 }
 
 // clientList is CLIENT LIST [TYPE type | ID id ...].
-func (s *session) clientList(args [][]byte) resp.Reply {
+func clientList(s *session, args [][]byte) resp.Reply {
 	var ids map[int64]bool
 	list := s.srv.clients()
 	switch {
@@ -126,7 +126,7 @@ func (s *session) clientList(args [][]byte) resp.Reply {
 	var b strings.Builder
 	for _, o := range list {
 		if ids == nil || ids[o.id] {
-			b.WriteString(o.describe())
+			b.WriteString(describe(o))
 		}
 	}
 	return resp.Verbatim(b.String())
@@ -142,7 +142,7 @@ func (s *session) subscriber() bool {
 
 // clientReply switches replies off and on. Only ON has a reply, also behind
 // SKIP; those of commands that were read before keep what was in force then.
-func (s *session) clientReply(args [][]byte) resp.Reply {
+func clientReply(s *session, args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[2], "on"):
 		s.off, s.skip = false, false
@@ -166,7 +166,7 @@ func onOff(_ *session, args [][]byte) resp.Reply {
 // clientTracking accepts OPTIN, in which nothing is cached until the client
 // asks, because rueidis sends it with every connection. In the other modes
 // the client would keep what it reads until an invalidation that never comes.
-func (s *session) clientTracking(args [][]byte) resp.Reply {
+func clientTracking(s *session, args [][]byte) resp.Reply {
 	if grammar.Is(args[2], "off") && len(args) == 3 {
 		s.optIn = false
 		return resp.OK
@@ -195,7 +195,7 @@ func (s *session) clientTracking(args [][]byte) resp.Reply {
 
 var errTracking = resp.Error("ERR redlockd sends no invalidations, so it takes CLIENT TRACKING ON only with OPTIN")
 
-func (s *session) clientCaching(args [][]byte) resp.Reply {
+func clientCaching(s *session, args [][]byte) resp.Reply {
 	switch {
 	case !grammar.Is(args[2], "yes") && !grammar.Is(args[2], "no"):
 		return errSyntax
@@ -207,7 +207,7 @@ func (s *session) clientCaching(args [][]byte) resp.Reply {
 	return resp.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")
 }
 
-func (s *session) clientTrackingInfo([][]byte) resp.Reply {
+func clientTrackingInfo(s *session, _ [][]byte) resp.Reply {
 	flags, redirect := resp.Bulks("off"), int64(-1)
 	if s.optIn {
 		flags, redirect = resp.Bulks("on", "optin"), 0
@@ -219,7 +219,7 @@ func (s *session) clientTrackingInfo([][]byte) resp.Reply {
 	}}
 }
 
-func (s *session) clientGetRedir([][]byte) resp.Reply {
+func clientGetRedir(s *session, _ [][]byte) resp.Reply {
 	if s.optIn {
 		return resp.Int(0)
 	}

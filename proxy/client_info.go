@@ -108,7 +108,7 @@ func (s *session) identity() *history.Holder {
 
 // describe is the session's line in CLIENT LIST. What redlockd has no such
 // thing of is 0.
-func (s *session) describe() string {
+func describe(s *session) string {
 	waiting, bytes := s.pipe.Size()
 	sh := s.clientInfo
 	sh.mu.Lock()

@@ -11,15 +11,15 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// config is CONFIG GET, which clients ask before they lock, and refuses the
+// configCommand is CONFIG GET, which clients ask before they lock, and refuses the
 // rest: redlockd's configuration is a file.
-func (s *session) config(args [][]byte) resp.Reply {
+func configCommand(s *session, args [][]byte) resp.Reply {
 	if refusal := configArity(args); refusal != nil {
 		return *refusal
 	}
 	switch {
 	case grammar.Is(args[1], "get"):
-		return s.srv.configGet(args[2:])
+		return configGet(s.srv, args[2:])
 	case grammar.Is(args[1], "resetstat"):
 		return resp.OK
 	case grammar.Is(args[1], "set"):
@@ -49,9 +49,9 @@ func configArity(args [][]byte) *resp.Reply {
 
 // configGet answers with those of the settings that a pattern matches, each
 // once, in the order of their names.
-func (s *Server) configGet(patterns [][]byte) resp.Reply {
+func configGet(s *Server, patterns [][]byte) resp.Reply {
 	items := []resp.Reply{}
-	for _, kv := range s.settings() {
+	for _, kv := range settings(s) {
 		i := slices.IndexFunc(patterns, func(p []byte) bool { return resp.Glob(strings.ToLower(string(p)), kv[0]) })
 		switch {
 		case i < 0:
@@ -68,7 +68,7 @@ func (s *Server) configGet(patterns [][]byte) resp.Reply {
 // and saving are not its business, and it says what keeps clients calm: with a
 // timeout of 0 they keep to their own keep-alive, a minute or less, which is
 // far below idle_timeout.
-func (s *Server) settings() [][2]string {
+func settings(s *Server) [][2]string {
 	return [][2]string{
 		{"appendfsync", "everysec"},
 		{"appendonly", "no"},

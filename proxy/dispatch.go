@@ -37,7 +37,7 @@ func (s *session) dispatch(args [][]byte) {
 		s.abortMulti()
 		s.refuse(notSubscribed(name))
 	case s.multi != nil && !local.ofMulti:
-		s.enqueue(local, isLocal, args)
+		enqueue(s, local, isLocal, args)
 	case local.special != nil:
 		local.special(s, args)
 	case isLocal:
@@ -97,10 +97,10 @@ func (s *session) refuse(r resp.Reply) {
 func (s *session) lockCommand(name []byte, args [][]byte) {
 	req, ok := s.in.Understand(s.db, args)
 	if !ok {
-		s.refuse(s.srv.unknown(name, args))
+		s.refuse(unknownCommand(s.srv, name, args))
 		return
 	}
-	if req, ok = s.swept(req); !ok {
+	if req, ok = swept(s, req); !ok {
 		return
 	}
 	s.srv.withLists(&req)

@@ -14,9 +14,9 @@ var (
 	errClientName = resp.Error("ERR Client names cannot contain spaces, newlines or special characters.")
 )
 
-// hello is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
+// helloCommand is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
 // unless all of it is right, except that a login stays, as in Redis.
-func (s *session) hello(args [][]byte) resp.Reply {
+func helloCommand(s *session, args [][]byte) resp.Reply {
 	proto := s.protocol()
 	if len(args) > 1 {
 		n, ok := resp.ParseInt(args[1])
@@ -54,11 +54,11 @@ func (s *session) hello(args [][]byte) resp.Reply {
 		s.rename(string(name))
 	}
 	s.proto.Store(int32(proto))
-	return s.greeting()
+	return greeting(s)
 }
 
 // greeting is HELLO's reply; it describes a master without replicas.
-func (s *session) greeting() resp.Reply {
+func greeting(s *session) resp.Reply {
 	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
 		resp.Bulk("server"), resp.Bulk("redis"),
 		resp.Bulk("version"), resp.Bulk(RedisVersion),

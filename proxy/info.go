@@ -24,18 +24,18 @@ type infoSection struct {
 }
 
 var infoSections = []infoSection{
-	{"server", "Server", (*Server).infoServer},
-	{"clients", "Clients", (*Server).infoClients},
-	{"memory", "Memory", (*Server).infoMemory},
-	{"persistence", "Persistence", (*Server).infoPersistence},
-	{"stats", "Stats", (*Server).infoStats},
-	{"replication", "Replication", (*Server).infoReplication},
-	{"cpu", "CPU", (*Server).infoCPU},
+	{"server", "Server", infoServer},
+	{"clients", "Clients", infoClients},
+	{"memory", "Memory", infoMemory},
+	{"persistence", "Persistence", infoPersistence},
+	{"stats", "Stats", infoStats},
+	{"replication", "Replication", infoReplication},
+	{"cpu", "CPU", infoCPU},
 	{"modules", "Modules", func(*Server, *infoText) {}},
-	{"errorstats", "Errorstats", (*Server).infoErrors},
+	{"errorstats", "Errorstats", infoErrors},
 	{"cluster", "Cluster", func(_ *Server, w *infoText) { w.line("cluster_enabled", 0) }},
 	{"keyspace", "Keyspace", func(*Server, *infoText) {}},
-	{"redlockd", "Redlockd", (*Server).infoRedlockd},
+	{"redlockd", "Redlockd", infoRedlockd},
 }
 
 // infoText is the text of INFO as it grows.
@@ -47,8 +47,8 @@ func (w *infoText) line(name string, value any) {
 	w.WriteString(name + ":" + resp.Clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
 }
 
-// info is INFO [section ...].
-func (s *session) info(args [][]byte) resp.Reply {
+// infoCommand is INFO [section ...].
+func infoCommand(s *session, args [][]byte) resp.Reply {
 	want := func(string) bool { return true }
 	if len(args) > 1 {
 		want = func(name string) bool {
@@ -71,7 +71,7 @@ func (s *session) info(args [][]byte) resp.Reply {
 	return resp.Verbatim(w.String())
 }
 
-func (s *Server) infoServer(w *infoText) {
+func infoServer(s *Server, w *infoText) {
 	w.line("redis_version", RedisVersion)
 	w.line("redis_git_sha1", "00000000")
 	w.line("redis_git_dirty", 0)
@@ -93,7 +93,7 @@ func (s *Server) infoServer(w *infoText) {
 	w.line("config_file", "")
 }
 
-func (s *Server) infoClients(w *infoText) {
+func infoClients(s *Server, w *infoText) {
 	w.line("connected_clients", s.Clients())
 	w.line("cluster_connections", 0)
 	w.line("maxclients", s.cfg().MaxClients)
@@ -101,7 +101,7 @@ func (s *Server) infoClients(w *infoText) {
 	w.line("tracking_clients", 0)
 }
 
-func (s *Server) infoMemory(w *infoText) {
+func infoMemory(s *Server, w *infoText) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	w.line("used_memory", m.HeapAlloc)
@@ -113,7 +113,7 @@ func (s *Server) infoMemory(w *infoText) {
 	w.line("number_of_cached_scripts", s.in.Scripts())
 }
 
-func (s *Server) infoPersistence(w *infoText) {
+func infoPersistence(s *Server, w *infoText) {
 	w.line("loading", 0)
 	w.line("async_loading", 0)
 	w.line("rdb_changes_since_last_save", 0)
@@ -125,7 +125,7 @@ func (s *Server) infoPersistence(w *infoText) {
 	w.line("aof_last_write_status", "ok")
 }
 
-func (s *Server) infoStats(w *infoText) {
+func infoStats(s *Server, w *infoText) {
 	w.line("total_connections_received", s.stats.Connections.Load())
 	w.line("total_commands_processed", s.stats.Commands.Load())
 	w.line("total_net_output_bytes", s.stats.Written.Load())
@@ -141,7 +141,7 @@ func (s *Server) infoStats(w *infoText) {
 	w.line("pubsubshard_channels", names[notify.Shard])
 }
 
-func (s *Server) infoReplication(w *infoText) {
+func infoReplication(s *Server, w *infoText) {
 	w.line("role", "master")
 	w.line("connected_slaves", 0)
 	w.line("master_failover_state", "no-failover")
@@ -155,13 +155,13 @@ func (s *Server) infoReplication(w *infoText) {
 	w.line("repl_backlog_histlen", 0)
 }
 
-func (s *Server) infoCPU(w *infoText) {
+func infoCPU(s *Server, w *infoText) {
 	inUser, inSystem := cpuSeconds()
 	w.line("used_cpu_sys", fmt.Sprintf("%.6f", inSystem))
 	w.line("used_cpu_user", fmt.Sprintf("%.6f", inUser))
 }
 
-func (s *Server) infoErrors(w *infoText) {
+func infoErrors(s *Server, w *infoText) {
 	errors, _ := s.stats.Snapshot()
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		w.line("errorstat_"+code, fmt.Sprintf("count=%d", errors[code]))
@@ -169,7 +169,7 @@ func (s *Server) infoErrors(w *infoText) {
 }
 
 // infoRedlockd is what no Redis tells: the masters, and how locks went.
-func (s *Server) infoRedlockd(w *infoText) {
+func infoRedlockd(s *Server, w *infoText) {
 	st := s.q.Status()
 	w.line("redlockd_version", s.version)
 	if st.Embedded {

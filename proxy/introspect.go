@@ -10,9 +10,9 @@ import (
 	"github.com/redlockd/redlockd/proxy/replies"
 )
 
-// command is COMMAND and its subcommands: enough for redis-cli to start and
+// commandReply is COMMAND and its subcommands: enough for redis-cli to start and
 // for clients that look up arities and keys.
-func (s *session) command(args [][]byte) resp.Reply {
+func commandReply(s *session, args [][]byte) resp.Reply {
 	if len(args) == 1 {
 		return describeAll()
 	}
@@ -57,9 +57,9 @@ func (s *session) command(args [][]byte) resp.Reply {
 }
 
 // commandNow is COMMAND outside of MULTI.
-func (s *session) commandNow(args [][]byte) {
+func commandNow(s *session, args [][]byte) {
 	if len(args) > 1 {
-		s.answerLocal(localCommand{run: (*session).command}, args)
+		s.answerLocal(localCommand{run: commandReply}, args)
 		return
 	}
 	encoded := describedAll(s.protocol())

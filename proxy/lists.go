@@ -9,8 +9,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// llen is LLEN of a signal list. Of a lock it is Redis's error.
-func (s *session) llen(args [][]byte) {
+// llenCommand is LLEN of a signal list. Of a lock it is Redis's error.
+func llenCommand(s *session, args [][]byte) {
 	key, db := string(args[1]), s.db
 	if quorum.Reserved(key) {
 		s.refuse(errReserved)

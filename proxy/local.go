@@ -76,49 +76,49 @@ var (
 func localTable() []localCommand {
 	noCluster := always(resp.Error("ERR This instance has cluster support disabled"))
 	return []localCommand{
-		{name: "ping", arity: -1, run: (*session).ping, whileSubscribed: true, access: everybody, beside: true},
-		{name: "echo", arity: 2, run: (*session).echo, access: everybody, beside: true},
-		{name: "quit", arity: -1, special: (*session).quitCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
-		{name: "reset", arity: 1, special: (*session).reset, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
-		{name: "hello", arity: -1, run: (*session).hello, beforeLogin: true, access: everybody},
-		{name: "auth", arity: -2, run: (*session).auth, beforeLogin: true, access: everybody},
-		{name: "select", arity: 2, run: (*session).selectDB, access: everybody},
-		{name: "client", arity: -2, run: (*session).client, access: everybody, subs: clientCommands(), queues: clientQueues},
-		{name: "info", arity: -1, run: (*session).info, access: everybody},
-		{name: "config", arity: -2, run: (*session).config, access: everybody, queues: configArity},
-		{name: "command", arity: -1, run: (*session).command, special: (*session).commandNow, access: everybody},
+		{name: "ping", arity: -1, run: pingCommand, whileSubscribed: true, access: everybody, beside: true},
+		{name: "echo", arity: 2, run: echoCommand, access: everybody, beside: true},
+		{name: "quit", arity: -1, special: quitCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
+		{name: "reset", arity: 1, special: resetCommand, beforeLogin: true, whileSubscribed: true, ofMulti: true, access: everybody},
+		{name: "hello", arity: -1, run: helloCommand, beforeLogin: true, access: everybody},
+		{name: "auth", arity: -2, run: authCommand, beforeLogin: true, access: everybody},
+		{name: "select", arity: 2, run: selectCommand, access: everybody},
+		{name: "client", arity: -2, run: clientCommand, access: everybody, subs: clientCommands(), queues: clientQueues},
+		{name: "info", arity: -1, run: infoCommand, access: everybody},
+		{name: "config", arity: -2, run: configCommand, access: everybody, queues: configArity},
+		{name: "command", arity: -1, run: commandReply, special: commandNow, access: everybody},
 		{name: "role", arity: 1, run: always(resp.Array(resp.Bulk("master"), resp.Int(0), resp.Array())), access: everybody},
-		{name: "time", arity: 1, run: (*session).time, access: everybody},
-		{name: "dbsize", arity: 1, run: asking((*session).dbsize), access: everybody},
-		{name: "scan", arity: -2, run: asking((*session).scan), access: reader},
-		{name: "keys", arity: 2, run: asking((*session).keys), notInMulti: true, access: reader},
-		{name: "llen", arity: 2, special: (*session).llen, notInMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
-		{name: "locks", arity: -2, special: (*session).locks, notInMulti: true, access: admin, subs: locksCommands()},
-		{name: "lastsave", arity: 1, run: (*session).lastSave, access: everybody},
-		{name: "wait", arity: 3, run: (*session).wait, access: everybody},
+		{name: "time", arity: 1, run: timeCommand, access: everybody},
+		{name: "dbsize", arity: 1, run: asking(dbsizeCommand), access: everybody},
+		{name: "scan", arity: -2, run: asking(scanCommand), access: reader},
+		{name: "keys", arity: 2, run: asking(keysCommand), notInMulti: true, access: reader},
+		{name: "llen", arity: 2, special: llenCommand, notInMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
+		{name: "locks", arity: -2, special: locksCommand, notInMulti: true, access: admin, subs: locksCommands()},
+		{name: "lastsave", arity: 1, run: lastSaveCommand, access: everybody},
+		{name: "wait", arity: 3, run: waitCommand, access: everybody},
 		{name: "readonly", arity: 1, run: noCluster, access: everybody},
 		{name: "readwrite", arity: 1, run: noCluster, access: everybody},
 		{name: "asking", arity: 1, run: noCluster, access: everybody},
 		{name: "cluster", arity: -2, run: noCluster, access: everybody},
-		{name: "latency", arity: -2, run: (*session).latency, access: admin, subs: subcommands{}},
-		{name: "slowlog", arity: -2, run: (*session).slowlog, access: admin, subs: subcommands{}},
-		{name: "acl", arity: -2, run: (*session).acl, access: everybody, subs: aclCommands()},
-		{name: "publish", arity: 3, run: (*session).publishNow, special: (*session).publish, access: access{open: true, channels: places{1, 1}}, beside: true},
-		{name: "spublish", arity: 3, run: (*session).publishNow, special: (*session).publish, access: access{open: true, channels: places{1, 1}}, beside: true},
-		{name: "blpop", arity: -3, run: (*session).popNow, special: (*session).blpop, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
-		{name: "brpop", arity: -3, run: (*session).popNow, special: (*session).blpop, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
-		{name: "pubsub", arity: -2, run: (*session).pubsub, access: admin, subs: subcommands{}},
-		{name: "subscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
-		{name: "psubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}, patterns: true}},
-		{name: "ssubscribe", arity: -2, special: (*session).subscribe, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
-		{name: "unsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
-		{name: "punsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
-		{name: "sunsubscribe", arity: -1, special: (*session).unsubscribe, whileSubscribed: true, notInMulti: true, access: everybody},
-		{name: "multi", arity: 1, special: (*session).begins, ofMulti: true, access: everybody},
-		{name: "exec", arity: -1, special: (*session).exec, ofMulti: true, access: everybody},
-		{name: "discard", arity: 1, special: (*session).discard, ofMulti: true, access: everybody},
-		{name: "watch", arity: -2, special: (*session).watch, ofMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
-		{name: "unwatch", arity: 1, run: (*session).unwatchCommand, access: everybody, beside: true},
+		{name: "latency", arity: -2, run: latencyCommand, access: admin, subs: subcommands{}},
+		{name: "slowlog", arity: -2, run: slowlogCommand, access: admin, subs: subcommands{}},
+		{name: "acl", arity: -2, run: aclCommand, access: everybody, subs: aclCommands()},
+		{name: "publish", arity: 3, run: publishNow, special: publishCommand, access: access{open: true, channels: places{1, 1}}, beside: true},
+		{name: "spublish", arity: 3, run: publishNow, special: publishCommand, access: access{open: true, channels: places{1, 1}}, beside: true},
+		{name: "blpop", arity: -3, run: popNow, special: popCommand, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
+		{name: "brpop", arity: -3, run: popNow, special: popCommand, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
+		{name: "pubsub", arity: -2, run: pubsubCommand, access: admin, subs: subcommands{}},
+		{name: "subscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
+		{name: "psubscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}, patterns: true}},
+		{name: "ssubscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
+		{name: "unsubscribe", arity: -1, special: unsubscribeCommand, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "punsubscribe", arity: -1, special: unsubscribeCommand, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "sunsubscribe", arity: -1, special: unsubscribeCommand, whileSubscribed: true, notInMulti: true, access: everybody},
+		{name: "multi", arity: 1, special: multiCommand, ofMulti: true, access: everybody},
+		{name: "exec", arity: -1, special: execCommand, ofMulti: true, access: everybody},
+		{name: "discard", arity: 1, special: discardCommand, ofMulti: true, access: everybody},
+		{name: "watch", arity: -2, special: watchCommand, ofMulti: true, access: access{needs: commands.MayRead, keys: places{1, 0}}},
+		{name: "unwatch", arity: 1, run: unwatchCommand, access: everybody, beside: true},
 	}
 }
 
@@ -126,7 +126,7 @@ func always(r resp.Reply) func(*session, [][]byte) resp.Reply {
 	return func(*session, [][]byte) resp.Reply { return r }
 }
 
-func (s *session) ping(args [][]byte) resp.Reply {
+func pingCommand(s *session, args [][]byte) resp.Reply {
 	message := ""
 	switch len(args) {
 	case 1:
@@ -144,15 +144,15 @@ func (s *session) ping(args [][]byte) resp.Reply {
 	return resp.Bulk(message)
 }
 
-func (s *session) echo(args [][]byte) resp.Reply { return resp.Bulk(string(args[1])) }
+func echoCommand(s *session, args [][]byte) resp.Reply { return resp.Bulk(string(args[1])) }
 
-func (s *session) quitCommand([][]byte) {
+func quitCommand(s *session, _ [][]byte) {
 	s.off, s.skip = false, false
 	s.answer(resp.OK)
 	s.quit = true
 }
 
-func (s *session) reset([][]byte) {
+func resetCommand(s *session, _ [][]byte) {
 	s.multi = nil
 	s.unwatch()
 	s.srv.hub.Leave(s, &s.subs)
@@ -165,11 +165,11 @@ func (s *session) reset([][]byte) {
 	s.answer(resp.Status("RESET"))
 }
 
-// selectDB switches the session to another database. The first SELECT of one
+// selectCommand switches the session to another database. The first SELECT of one
 // waits until the masters have it open (C5), which the quorum bounds in time,
 // and the commands behind it wait with it, since none could be carried out.
-func (s *session) selectDB(args [][]byte) resp.Reply {
-	n, refusal := s.database(args)
+func selectCommand(s *session, args [][]byte) resp.Reply {
+	n, refusal := databaseOf(s, args)
 	if refusal != nil {
 		return *refusal
 	}
@@ -184,7 +184,7 @@ func (s *session) selectDB(args [][]byte) resp.Reply {
 	return resp.OK
 }
 
-func (s *session) database(args [][]byte) (int, *resp.Reply) {
+func databaseOf(s *session, args [][]byte) (int, *resp.Reply) {
 	n, ok := resp.ParseInt(args[1])
 	if !ok {
 		return 0, &errInteger
@@ -195,19 +195,19 @@ func (s *session) database(args [][]byte) (int, *resp.Reply) {
 	return int(n), nil
 }
 
-func (s *session) time([][]byte) resp.Reply {
+func timeCommand(s *session, _ [][]byte) resp.Reply {
 	// The masters' time, because that is the one absolute expiries mean;
 	// below a millisecond nobody knows it.
 	ms := s.srv.q.Now()
 	return resp.Array(resp.Bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
 }
 
-func (s *session) lastSave([][]byte) resp.Reply {
+func lastSaveCommand(s *session, _ [][]byte) resp.Reply {
 	return resp.Int(s.srv.started.Unix())
 }
 
-// wait answers WAIT as a master without replicas does.
-func (s *session) wait(args [][]byte) resp.Reply {
+// waitCommand answers WAIT as a master without replicas does.
+func waitCommand(s *session, args [][]byte) resp.Reply {
 	if _, ok := resp.ParseInt(args[1]); !ok {
 		return errInteger
 	}
@@ -220,8 +220,8 @@ func (s *session) wait(args [][]byte) resp.Reply {
 	return resp.Int(0)
 }
 
-// latency answers as a server that has measured no event.
-func (s *session) latency(args [][]byte) resp.Reply {
+// latencyCommand answers as a server that has measured no event.
+func latencyCommand(s *session, args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[1], "latest") && len(args) == 2, grammar.Is(args[1], "history") && len(args) == 3:
 		return resp.Array()

@@ -10,10 +10,10 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// locks is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
+// locksCommand is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
 // and HELP. What it says of holders is what this redlockd remembers; all else
 // is asked of the masters. No reply holds a token.
-func (s *session) locks(args [][]byte) {
+func locksCommand(s *session, args [][]byte) {
 	switch c, refusal := subcommandOf("locks", args); {
 	case refusal != nil:
 		s.refuse(*refusal)
@@ -27,10 +27,10 @@ func (s *session) locks(args [][]byte) {
 func locksCommands() subcommands {
 	return subcommands{
 		// What is listed is of the user's own keys.
-		"list": {arity: -2, run: asking((*session).locksList), access: reader},
+		"list": {arity: -2, run: asking(locksList), access: reader},
 		// Who holds a lock is for MayAdmin, see describeHolder.
-		"who":   {arity: 3, run: asking((*session).locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
-		"force": {arity: 3, special: (*session).locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
+		"who":   {arity: 3, run: asking(locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
+		"force": {arity: 3, special: locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
 		"help":  {arity: 2, run: always(locksHelp), access: everybody},
 	}
 }
@@ -53,7 +53,7 @@ var (
 )
 
 // locksList is LOCKS LIST [pattern] [COUNT n].
-func (s *session) locksList(ctx context.Context, args [][]byte) resp.Reply {
+func locksList(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	pattern, count, refusal := listArguments(args[2:])
 	if refusal != nil {
 		return *refusal
@@ -71,7 +71,7 @@ func (s *session) locksList(ctx context.Context, args [][]byte) resp.Reply {
 				break
 			}
 			seen[l.Key] = true
-			items = append(items, s.describeListed(l))
+			items = append(items, describeListed(s, l))
 		}
 		cursor = page.Next
 		if more = more || cursor != 0 && (len(items) == count || ctx.Err() != nil); more {
@@ -103,19 +103,19 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *resp.Repl
 }
 
 // describeListed is one lock of a listing.
-func (s *session) describeListed(l quorum.Listed) resp.Reply {
+func describeListed(s *session, l quorum.Listed) resp.Reply {
 	state, ttl := resp.Bulk("held"), resp.Int(l.State.TTL.Milliseconds())
 	if l.Err != nil {
 		state, ttl = resp.Bulk("undecided"), resp.Null
 	}
 	return named("key", resp.Bulk(l.Key), "state", state, "ttl-ms", ttl,
-		"holder", s.describeHolder(l.Key, l.State))
+		"holder", describeHolder(s, l.Key, l.State))
 }
 
 // describeHolder is who holds a lock, or null where it was not given by this
 // redlockd, or is not remembered. Who that is, is for MayAdmin; others hear
 // since when.
-func (s *session) describeHolder(key string, state quorum.State) resp.Reply {
+func describeHolder(s *session, key string, state quorum.State) resp.Reply {
 	l, ok := s.srv.held.Who(s.db, key, state.Token)
 	if !state.Found || !ok {
 		return resp.Null
@@ -131,7 +131,7 @@ func (s *session) describeHolder(key string, state quorum.State) resp.Reply {
 }
 
 // locksWho is LOCKS WHO key.
-func (s *session) locksWho(ctx context.Context, args [][]byte) resp.Reply {
+func locksWho(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	key := string(args[2])
 	if quorum.Reserved(key) {
 		return errReserved
@@ -150,7 +150,7 @@ func (s *session) locksWho(ctx context.Context, args [][]byte) resp.Reply {
 		state, why = "ending", resp.Bulk("its TTL is over; the masters keep it a moment longer")
 	}
 	return named("key", resp.Bulk(key), "state", resp.Bulk(state), "ttl-ms", ttl, "why", why,
-		"holder", s.describeHolder(key, o.State), "copies", describeCopies(copies))
+		"holder", describeHolder(s, key, o.State), "copies", describeCopies(copies))
 }
 
 // describeCopies names the token that a quorum has "held", and any other by a
@@ -178,7 +178,7 @@ func describeCopies(copies []quorum.Copy) resp.Reply {
 }
 
 // locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
-func (s *session) locksForce(args [][]byte) {
+func locksForce(s *session, args [][]byte) {
 	key := string(args[2])
 	if quorum.Reserved(key) {
 		s.refuse(errReserved)

@@ -42,7 +42,7 @@ func (s *Server) Sessions(most int) (total int, latest []Session) {
 	list := s.clients()
 	now := time.Now()
 	for _, ses := range list {
-		latest = append(latest, ses.snapshot(now))
+		latest = append(latest, sessionOf(ses, now))
 		if len(latest) >= 4*most+64 {
 			latest = busiest(latest, most)
 		}
@@ -55,7 +55,7 @@ func busiest(list []Session, most int) []Session {
 	return list[:min(len(list), most)]
 }
 
-func (s *session) snapshot(now time.Time) Session {
+func sessionOf(s *session, now time.Time) Session {
 	waiting, _ := s.pipe.Size()
 	sh := s.clientInfo
 	sh.mu.Lock()

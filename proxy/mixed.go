@@ -19,9 +19,9 @@ func mixes(queue [][][]byte) bool {
 	return true
 }
 
-// execMixed is the transaction of the lock commands, with the replies of the
+// mixedRequest is the transaction of the lock commands, with the replies of the
 // others put in their places when it was carried out.
-func (s *session) execMixed(t *transaction, watched []commands.Watched) commands.Request {
+func mixedRequest(s *session, t *transaction, watched []commands.Watched) commands.Request {
 	if t.local == 0 {
 		return s.in.Exec(s.db, watched, t.queue)
 	}

@@ -21,9 +21,9 @@ func (s *session) Message(r resp.Reply, size int) {
 	}
 }
 
-// subscribe is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
+// subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
 // A name is entered after its reply is queued, so no message comes before it.
-func (s *session) subscribe(args [][]byte) {
+func subscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	size := s.subs.Size()
 	for _, a := range args[1:] {
@@ -38,14 +38,14 @@ func (s *session) subscribe(args [][]byte) {
 		s.subs.Add(kind, string(a))
 		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(string(a)), resp.Int(s.subs.Total(kind))))
 	}
-	s.answerSeveral(replies)
+	answerSeveral(s, replies)
 	for _, a := range args[1:] {
 		s.srv.hub.Join(s, kind, string(a))
 	}
 }
 
-// unsubscribe is UNSUBSCRIBE and its kin; without names it ends all of them.
-func (s *session) unsubscribe(args [][]byte) {
+// unsubscribeCommand is UNSUBSCRIBE and its kin; without names it ends all of them.
+func unsubscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	var names []string
 	for _, a := range args[1:] {
@@ -63,11 +63,11 @@ func (s *session) unsubscribe(args [][]byte) {
 	if len(replies) == 0 {
 		replies = append(replies, resp.Push(resp.Bulk(command), resp.Null, resp.Int(s.subs.Total(kind))))
 	}
-	s.answerSeveral(replies)
+	answerSeveral(s, replies)
 }
 
 // answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
-func (s *session) answerSeveral(replies []resp.Reply) {
+func answerSeveral(s *session, replies []resp.Reply) {
 	sl := s.slot(resp.Array(replies...))
 	sl.Several, sl.Silent = true, false
 	s.pipe.Add(sl)
@@ -85,9 +85,9 @@ func subscriptionKind(name []byte) (kind int, command string) {
 	return notify.Channel, command
 }
 
-// publish sends when its turn to be answered comes: a message that wakes a
+// publishCommand sends when its turn to be answered comes: a message that wakes a
 // waiter ("the lock is free") must not overtake the release before it.
-func (s *session) publish(args [][]byte) {
+func publishCommand(s *session, args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(resp.Int(0))
 	sl.Size += len(channel) + len(text)
@@ -96,12 +96,12 @@ func (s *session) publish(args [][]byte) {
 }
 
 // publishNow is PUBLISH inside MULTI.
-func (s *session) publishNow(args [][]byte) resp.Reply {
+func publishNow(s *session, args [][]byte) resp.Reply {
 	return resp.Int(s.srv.hub.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
-// pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
-func (s *session) pubsub(args [][]byte) resp.Reply {
+// pubsubCommand is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
+func pubsubCommand(s *session, args [][]byte) resp.Reply {
 	h := s.srv.hub
 	switch {
 	case grammar.Is(args[1], "channels") && len(args) <= 3:

@@ -9,10 +9,10 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// scan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that
+// scanCommand is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that
 // a quorum has, under the promises of Redis's own SCAN. Where the masters
 // cannot tell of a key it is NOQUORUM, and the same cursor may be tried again.
-func (s *session) scan(ctx context.Context, args [][]byte) resp.Reply {
+func scanCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	cursor, err := strconv.ParseUint(string(args[1]), 10, 64)
 	if err != nil {
 		return resp.Error("ERR invalid cursor")
@@ -44,10 +44,10 @@ func (s *session) scan(ctx context.Context, args [][]byte) resp.Reply {
 		// A lock is a string.
 		return resp.Array(resp.Bulk("0"), resp.Array())
 	}
-	return s.scanPage(ctx, cursor, pattern, int(min(count, listPage)))
+	return scanPage(s, ctx, cursor, pattern, int(min(count, listPage)))
 }
 
-func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, count int) resp.Reply {
+func scanPage(s *session, ctx context.Context, cursor uint64, pattern string, count int) resp.Reply {
 	page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
 		return resp.Glob(pattern, key) && s.user.Key(key)
 	}, count)
@@ -64,8 +64,8 @@ func (s *session) scanPage(ctx context.Context, cursor uint64, pattern string, c
 	return resp.Array(resp.Bulk(strconv.FormatUint(page.Next, 10)), resp.Array(keys...))
 }
 
-// dbsize is DBSIZE: about how many locks there are.
-func (s *session) dbsize(ctx context.Context, _ [][]byte) resp.Reply {
+// dbsizeCommand is DBSIZE: about how many locks there are.
+func dbsizeCommand(s *session, ctx context.Context, _ [][]byte) resp.Reply {
 	n, err := s.srv.q.Size(ctx, s.db)
 	if err != nil {
 		return commands.Failed(err)

@@ -6,8 +6,8 @@ import (
 	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// slowlog is SLOWLOG GET [count], LEN, RESET and HELP.
-func (s *session) slowlog(args [][]byte) resp.Reply {
+// slowlogCommand is SLOWLOG GET [count], LEN, RESET and HELP.
+func slowlogCommand(s *session, args [][]byte) resp.Reply {
 	log := &s.srv.slow
 	switch {
 	case grammar.Is(args[1], "get") && len(args) <= 3:

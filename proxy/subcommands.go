@@ -39,7 +39,7 @@ func subcommandOf(command string, args [][]byte) (subcommand, *resp.Reply) {
 }
 
 // runSubcommand answers a subcommand that has a run.
-func (s *session) runSubcommand(command string, args [][]byte) resp.Reply {
+func runSubcommand(s *session, command string, args [][]byte) resp.Reply {
 	c, refusal := subcommandOf(command, args)
 	if refusal != nil {
 		return *refusal

@@ -8,10 +8,10 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// keys is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
+// keysCommand is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
 // error and no part of them, since who asks takes it for all.
-func (s *session) keys(ctx context.Context, args [][]byte) resp.Reply {
-	names, refusal := s.listAll(ctx, string(args[1]), maxListed)
+func keysCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
+	names, refusal := listAll(s, ctx, string(args[1]), maxListed)
 	if refusal != nil {
 		return *refusal
 	}
@@ -20,7 +20,7 @@ func (s *session) keys(ctx context.Context, args [][]byte) resp.Reply {
 
 // listAll lists the locks of the session's database that match and that its
 // user may name, or says why it cannot tell all of them.
-func (s *session) listAll(ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
+func listAll(s *session, ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
 	seen := make(map[string]bool)
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
@@ -46,11 +46,11 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 
 // swept is what a script means whose KEYS go through all locks of a pattern; it
 // is false where that was refused, and answered.
-func (s *session) swept(req commands.Request) (commands.Request, bool) {
+func swept(s *session, req commands.Request) (commands.Request, bool) {
 	for req.Sweep != nil {
 		sweep := req.Sweep
 		list := asking(func(s *session, ctx context.Context, _ [][]byte) resp.Reply {
-			names, refusal := s.listAll(ctx, sweep.Pattern, commands.MaxSwept)
+			names, refusal := listAll(s, ctx, sweep.Pattern, commands.MaxSwept)
 			if refusal != nil {
 				return *refusal
 			}

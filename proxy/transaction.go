@@ -40,7 +40,7 @@ var (
 	errNotInMulti     = resp.Error("ERR Command not allowed inside a transaction")
 )
 
-func (s *session) begins([][]byte) {
+func multiCommand(s *session, _ [][]byte) {
 	if s.multi != nil {
 		s.refuse(resp.Error("ERR MULTI calls can not be nested"))
 		return
@@ -57,8 +57,8 @@ func (s *session) abortMulti() {
 }
 
 // enqueue is what becomes of a command inside MULTI.
-func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
-	refusal := s.queueable(local, isLocal, args)
+func enqueue(s *session, local localCommand, isLocal bool, args [][]byte) {
+	refusal := queueable(s, local, isLocal, args)
 	if refusal != nil {
 		s.multi.broken = true
 		s.refuse(*refusal)
@@ -76,7 +76,7 @@ func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
 	s.answer(resp.Queued)
 }
 
-func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *resp.Reply {
+func queueable(s *session, local localCommand, isLocal bool, args [][]byte) *resp.Reply {
 	size := s.multi.bytes
 	for _, a := range args {
 		size += len(a) + 32
@@ -100,15 +100,15 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *re
 	}
 	if !commands.Known(args[0]) {
 		var buf [32]byte
-		refusal = s.srv.unknown(lower(buf[:], args[0]), args)
+		refusal = unknownCommand(s.srv, lower(buf[:], args[0]), args)
 	}
 	return &refusal
 }
 
-// exec carries out what was queued. It waits for what WATCH has read, which
+// execCommand carries out what was queued. It waits for what WATCH has read, which
 // the quorum bounds in time, because the operation is made from it; until then
 // nothing more is read, so the order of the keys holds.
-func (s *session) exec(args [][]byte) {
+func execCommand(s *session, args [][]byte) {
 	t := s.multi
 	s.multi = nil
 	switch {
@@ -121,32 +121,32 @@ func (s *session) exec(args [][]byte) {
 		s.unwatch()
 		s.refuse(errExecAbort)
 	case t.local > 0 && t.local == len(t.queue):
-		s.execLocal(t)
+		execLocal(s, t)
 	case t.local > 0 && !mixes(t.queue):
 		s.unwatch()
 		s.refuse(errMixed)
 	default:
-		s.execLocks(t)
+		execLocks(s, t)
 	}
 }
 
 // execLocks hands the transaction down. The watches end with the operation,
 // which still looks at them.
-func (s *session) execLocks(t *transaction) {
-	watched, ok := s.readWatched()
+func execLocks(s *session, t *transaction) {
+	watched, ok := readWatched(s)
 	if !ok {
 		return
 	}
 	list := s.watched
 	s.watched, s.watchedBytes = nil, 0
-	req := s.execMixed(t, watched)
+	req := mixedRequest(s, t, watched)
 	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
 }
 
 // execLocal answers a transaction that asks nothing of the masters, under the
 // condition that nothing watched has changed.
-func (s *session) execLocal(t *transaction) {
-	watched, ok := s.readWatched()
+func execLocal(s *session, t *transaction) {
+	watched, ok := readWatched(s)
 	if !ok {
 		return
 	}
@@ -184,7 +184,7 @@ func changed(watched []commands.Watched) *resp.Reply {
 
 // readWatched waits for what WATCH has read; it is false when the connection
 // has ended meanwhile.
-func (s *session) readWatched() ([]commands.Watched, bool) {
+func readWatched(s *session) ([]commands.Watched, bool) {
 	s.pipe.Flush()
 	watched := make([]commands.Watched, len(s.watched))
 	for i, w := range s.watched {
@@ -198,7 +198,7 @@ func (s *session) readWatched() ([]commands.Watched, bool) {
 	return watched, true
 }
 
-func (s *session) discard([][]byte) {
+func discardCommand(s *session, _ [][]byte) {
 	if s.multi == nil {
 		s.refuse(resp.Error("ERR DISCARD without MULTI"))
 		return
@@ -208,10 +208,10 @@ func (s *session) discard([][]byte) {
 	s.answer(resp.OK)
 }
 
-// watch reads every key and arms a watch on it. It is always answered OK, at
+// watchCommand reads every key and arms a watch on it. It is always answered OK, at
 // once: clients do not look at its reply, so what could not be read is told by
 // EXEC.
-func (s *session) watch(args [][]byte) {
+func watchCommand(s *session, args [][]byte) {
 	if s.multi != nil {
 		s.refuse(resp.Error("ERR WATCH inside MULTI is not allowed"))
 		return
@@ -224,12 +224,12 @@ func (s *session) watch(args [][]byte) {
 		return
 	}
 	for _, key := range args[1:] {
-		s.watchKey(string(key))
+		watchKey(s, string(key))
 	}
 	s.answer(resp.OK)
 }
 
-func (s *session) watchKey(key string) {
+func watchKey(s *session, key string) {
 	for _, w := range s.watched {
 		if w.db == s.db && w.key == key {
 			return
@@ -245,7 +245,7 @@ func (s *session) watchKey(key string) {
 	})
 }
 
-func (s *session) unwatchCommand([][]byte) resp.Reply {
+func unwatchCommand(s *session, _ [][]byte) resp.Reply {
 	s.unwatch()
 	return resp.OK
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// unknown answers a command that is nobody's, in Redis's words, which clients
+// unknownCommand answers a command that is nobody's, in Redis's words, which clients
 // match. To those that a Redis would have known it adds why (C4).
-func (s *Server) unknown(name []byte, args [][]byte) resp.Reply {
+func unknownCommand(s *Server, name []byte, args [][]byte) resp.Reply {
 	s.stats.CountRefused(resp.Clean(name, 32))
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")

@@ -23,6 +23,13 @@ type access struct {
 	patterns bool
 }
 
+// The rights of most commands.
+var (
+	everybody = access{open: true}
+	reader    = access{needs: commands.MayRead}
+	admin     = access{needs: commands.MayAdmin}
+)
+
 // need is what a user must be allowed. ACL CAT tells it.
 func (a access) need() commands.Operations {
 	if !a.open && a.needs == 0 {

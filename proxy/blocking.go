@@ -35,9 +35,9 @@ func popCommand(s *session, args [][]byte) {
 		b.popped, b.ok = awaitPop(s, w, timeout, b.ended)
 		wakeBlocked(s, b)
 	}()
-	s.setBlocked(true)
+	setBlocked(s, true)
 	stays := readOn(s, b)
-	s.setBlocked(false)
+	setBlocked(s, false)
 	close(b.ended)
 	<-b.done
 	s.begun = -1
@@ -190,3 +190,8 @@ func popNow(s *session, args [][]byte) resp.Reply {
 }
 
 func popReply(p notify.Popped) resp.Reply { return resp.Array(resp.Bulks(p.From.Key, p.Item)...) }
+
+// setBlocked shows whether the session waits.
+func setBlocked(s *session, waits bool) {
+	s.clientInfo.change(func(c *clientState) { c.blocked = waits })
+}

@@ -1,12 +1,8 @@
 package proxy
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
-	"github.com/redlockd/redlockd/proxy/notify"
 )
 
 // clientCommands are the subcommands of CLIENT.
@@ -60,12 +56,10 @@ func clientQueues(args [][]byte) *resp.Reply {
 }
 
 func clientGetName(s *session, _ [][]byte) resp.Reply {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	if s.clientInfo.name == "" {
-		return resp.Null
+	if name := s.clientInfo.state().name; name != "" {
+		return resp.Bulk(name)
 	}
-	return resp.Bulk(s.clientInfo.name)
+	return resp.Null
 }
 
 func clientSetName(s *session, args [][]byte) resp.Reply {
@@ -77,67 +71,25 @@ func clientSetName(s *session, args [][]byte) resp.Reply {
 }
 
 func clientSetInfo(s *session, args [][]byte) resp.Reply {
-	sh := s.clientInfo
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	field, name := &sh.libName, "lib-name"
+	name := "lib-name"
 	switch {
-	case grammar.Is(args[2], "lib-name"):
+	case grammar.Is(args[2], name):
 	case grammar.Is(args[2], "lib-ver"):
-		field, name = &sh.libVer, "lib-ver"
+		name = "lib-ver"
 	default:
 		return resp.Error("ERR Unrecognized option '" + resp.Clean(args[2], 128) + "'")
 	}
 	if !resp.Printable(args[3]) || len(args[3]) > maxName {
 		return resp.Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
 	}
-	*field = string(args[3])
+	s.clientInfo.change(func(c *clientState) {
+		if name == "lib-ver" {
+			c.libVer = string(args[3])
+			return
+		}
+		c.libName = string(args[3])
+	})
 	return resp.OK
-}
-
-// clientList is CLIENT LIST [TYPE type | ID id ...].
-func clientList(s *session, args [][]byte) resp.Reply {
-	var ids map[int64]bool
-	list := s.srv.clients()
-	switch {
-	case len(args) == 2:
-	case grammar.Is(args[2], "type") && len(args) == 4:
-		switch kind := strings.ToLower(string(args[3])); kind {
-		case "normal", "pubsub":
-			list = slices.DeleteFunc(list, func(o *session) bool { return o.subscriber() != (kind == "pubsub") })
-		case "master", "replica", "slave":
-			list = nil
-		default:
-			return resp.Error("ERR Unknown client type '" + resp.Clean(args[3], 128) + "'")
-		}
-	case grammar.Is(args[2], "id") && len(args) > 3:
-		ids = make(map[int64]bool)
-		for _, a := range args[3:] {
-			id, ok := resp.ParseInt(a)
-			if !ok {
-				return resp.Error("ERR Invalid client ID")
-			}
-			ids[id] = true
-		}
-	default:
-		return errSyntax
-	}
-	slices.SortFunc(list, func(a, b *session) int { return int(a.id - b.id) })
-	var b strings.Builder
-	for _, o := range list {
-		if ids == nil || ids[o.id] {
-			b.WriteString(describe(o))
-		}
-	}
-	return resp.Verbatim(b.String())
-}
-
-// subscriber reports whether the session was subscribed when its last command
-// came. Safe for concurrent use.
-func (s *session) subscriber() bool {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	return s.clientInfo.subs != [notify.Kinds]int{}
 }
 
 // clientReply switches replies off and on. Only ON has a reply, also behind
@@ -145,11 +97,11 @@ func (s *session) subscriber() bool {
 func clientReply(s *session, args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[2], "on"):
-		s.off, s.skip = false, false
+		s.mode.on()
 	case grammar.Is(args[2], "off"):
-		s.off = true
+		s.mode.off = true
 	case grammar.Is(args[2], "skip"):
-		s.skip, s.skipNext = true, !s.off
+		s.mode.skipOne()
 	default:
 		return errSyntax
 	}

@@ -1,8 +1,12 @@
 package proxy
 
 import (
+	"strings"
+	"time"
+
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -17,7 +21,7 @@ type interpreter interface {
 
 // dispatch carries out one command, in the order of Redis's checks.
 func (s *session) dispatch(args [][]byte) {
-	s.skip, s.skipNext = s.skipNext, false
+	s.mode.next()
 	s.srv.stats.Commands.Add(1)
 	var buf [32]byte
 	name := lower(buf[:], args[0])
@@ -97,7 +101,7 @@ func (s *session) refuse(r resp.Reply) {
 func (s *session) lockCommand(name []byte, args [][]byte) {
 	req, ok := s.in.Understand(s.db, args)
 	if !ok {
-		s.refuse(unknownCommand(s.srv, name, args))
+		s.refuse(unknownCommand(&s.srv.stats, name, args))
 		return
 	}
 	if req, ok = swept(s, req); !ok {
@@ -115,7 +119,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // first because Do may call done before it returns, and Do is called here, in
 // the reading goroutine, because its order is the order of the key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
-	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.silent(), Size: size, After: after,
+	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after,
 		Command: s.called, Who: s.identity(), Held: s.srv.held}
 	if len(req.Ops) == 0 {
 		sl.Reply, sl.Shape = req.Reply(nil), nil
@@ -142,4 +146,53 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 	for i := range req.Ops {
 		s.srv.q.Do(&req.Ops[i], s.pipe, func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })
 	}
+}
+
+// tooLong refuses a command of the connection that names a key beyond
+// max_key_bytes.
+func (s *session) tooLong(keys [][]byte) bool {
+	most := s.srv.cfg().MaxKeyBytes
+	for _, key := range keys {
+		if len(key) > most {
+			s.refuse(commands.ErrLongKey)
+			return true
+		}
+	}
+	return false
+}
+
+// noteCommand publishes the session's state as the command of this name finds it.
+func (s *session) noteCommand(name []byte, args [][]byte) {
+	command, known := commandNames[string(name)]
+	if !known {
+		command = "unknown"
+	}
+	s.called = command
+	if command == "client" && len(args) > 1 {
+		if sub, ok := clientNames[strings.ToLower(resp.Clean(args[1], 32))]; ok {
+			command = sub
+		}
+	}
+	s.lastCommand = time.Now()
+	s.clientInfo.change(func(c *clientState) {
+		c.command, c.db, c.queued, c.watched = command, s.db, s.queued(), len(s.watched)
+		c.subs = s.subs.Counts()
+		c.at, c.in = s.lastCommand, s.frames.Bytes()
+		c.commands++
+	})
+}
+
+// rename is CLIENT SETNAME.
+func (s *session) rename(name string) {
+	s.clientInfo.change(func(c *clientState) { c.name = name })
+	s.holder = nil
+}
+
+// identity is the session for those who ask later who it was.
+func (s *session) identity() *history.Holder {
+	if s.holder == nil {
+		c := s.clientInfo.state()
+		s.holder = &history.Holder{Session: s.id, Name: c.name, Address: s.remote(), User: c.user}
+	}
+	return s.holder
 }

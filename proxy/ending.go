@@ -28,35 +28,12 @@ func (s *session) Kill() {
 	})
 }
 
-// died is closed with the connection. It is made for who asks, since an idle
-// session needs none.
-func (s *session) died() <-chan struct{} {
-	s.stopMu.Lock()
-	defer s.stopMu.Unlock()
-	if s.dead == nil {
-		s.dead = make(chan struct{})
-		if s.killed {
-			close(s.dead)
-		}
-	}
-	return s.dead
-}
-
-func (s *session) bury() {
-	s.stopMu.Lock()
-	defer s.stopMu.Unlock()
-	s.killed = true
-	if s.dead != nil {
-		close(s.dead)
-	}
-}
-
 // end gives back everything the session holds.
 func (s *session) end() {
 	s.Kill()
 	s.unwatch()
 	s.srv.hub.Leave(s, &s.subs)
-	s.srv.forget(s)
+	s.srv.roster.leave(s)
 	s.Log().Debug("session closed")
 }
 

@@ -84,7 +84,7 @@ func (s *Server) wakeParked(raw syscall.RawConn) {
 	for raw.Read(look) == nil {
 		for _, event := range events[:max(n, 0)] {
 			id := int64(uint32(event.Fd)) | int64(event.Pad)<<32
-			if ses := s.session(id); ses != nil {
+			if ses := s.roster.session(id); ses != nil {
 				ses.unpark()
 			}
 		}

@@ -63,7 +63,7 @@ func commandNow(s *session, args [][]byte) {
 		return
 	}
 	encoded := describedAll(s.protocol())
-	s.pipe.Add(&replies.Slot{Encoded: encoded, Silent: s.silent(), Size: len(encoded)})
+	s.pipe.Add(&replies.Slot{Encoded: encoded, Silent: s.mode.silent(), Size: len(encoded)})
 }
 
 // specs are all commands, those of locks and those of the connection.

@@ -2,9 +2,6 @@ package proxy
 
 import (
 	"time"
-
-	"github.com/redlockd/redlockd/commands"
-	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // Limits that nobody needs to set. Those that somebody may are in Config.
@@ -51,38 +48,3 @@ const (
 	// told so; more are closed without a word.
 	maxTurnedAway = 64
 )
-
-// frameLimits returns the limits of a session: Redis's own, tighter ones
-// while it is not logged in.
-func (s *session) frameLimits() resp.Limits {
-	cfg := s.srv.cfg()
-	if s.user != nil {
-		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
-	}
-	return resp.Limits{
-		Arguments:   min(loginArguments, cfg.MaxArguments),
-		Bytes:       cfg.MaxCommandBytes,
-		BeforeLogin: true,
-	}
-}
-
-// tooLong refuses a command of the connection that names a key beyond
-// max_key_bytes.
-func (s *session) tooLong(keys [][]byte) bool {
-	most := s.srv.cfg().MaxKeyBytes
-	for _, key := range keys {
-		if len(key) > most {
-			s.refuse(commands.ErrLongKey)
-			return true
-		}
-	}
-	return false
-}
-
-// setLimits hands down those that package commands looks after; fakes have
-// none.
-func (s *Server) setLimits(cfg Config) {
-	if in, ok := s.in.(*commands.Interpreter); ok {
-		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)
-	}
-}

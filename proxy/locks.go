@@ -48,7 +48,6 @@ var locksHelp = help(
 )
 
 var (
-	errLooking  = resp.Error("ERR too many listings are under way, try again")
 	errReserved = resp.Error("ERR this key is redlockd's own")
 )
 

@@ -57,9 +57,7 @@ func busiest(list []Session, most int) []Session {
 
 func sessionOf(s *session, now time.Time) Session {
 	waiting, _ := s.pipe.Size()
-	sh := s.clientInfo
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
+	sh := s.clientInfo.state()
 	library := sh.libName
 	if sh.libVer != "" {
 		library += " " + sh.libVer
@@ -80,9 +78,7 @@ func (s *Server) Refused() map[string]uint64 {
 
 // Clients is the number of open sessions.
 func (s *Server) Clients() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.sessions)
+	return s.roster.count()
 }
 
 // Defences count what was refused and closed to keep redlockd well.

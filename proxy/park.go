@@ -73,18 +73,9 @@ func (s *session) park() bool {
 	}
 	s.parked, s.reading = true, nil
 	if end := s.ends(); !end.IsZero() {
-		s.setAlarm(end.Sub(now))
+		s.setAlarmLocked(end.Sub(now), s.unpark)
 	}
 	return true
-}
-
-// setAlarm needs stopMu.
-func (s *session) setAlarm(after time.Duration) {
-	if s.alarm == nil {
-		s.alarm = time.AfterFunc(after, s.unpark)
-		return
-	}
-	s.alarm.Reset(after)
 }
 
 // unpark lets a parked session go on, and does nothing with another. It waits

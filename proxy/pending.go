@@ -5,7 +5,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/redlockd/redlockd/proxy/users"
@@ -19,14 +18,14 @@ type secured interface {
 // pending are the sessions that have not logged in, or not ended their TLS
 // handshake: nobody knows yet whether they are honest. Of too many the oldest
 // goes of the address that has most, so that half-open connections keep nobody
-// out, least of all those of another address. Guarded by the server's mutex.
+// out, least of all those of another address. Guarded by the roster's mutex.
 type pending struct {
 	by map[netip.Prefix]*list.List
 	n  int
 }
 
 // enter adds a session that has to prove itself, and returns the one that must
-// go for it, or nil. Needs the server's mutex.
+// go for it, or nil. Needs the roster's mutex.
 func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
@@ -54,7 +53,7 @@ func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 	return oldest
 }
 
-// leave needs the server's mutex.
+// leave needs the roster's mutex.
 func (p *pending) leave(s *session) {
 	if s.unsettled == nil {
 		return
@@ -68,43 +67,13 @@ func (p *pending) leave(s *session) {
 	}
 }
 
-// loggedIn takes a session off the pending ones.
-func (s *Server) loggedIn(ses *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending.leave(ses)
-}
-
-// drop closes a session that has to make room for another.
-func (s *Server) drop(ses *session) {
-	if ses == nil {
-		return
+// handshake does the TLS handshake, if there is one, in a bounded time.
+func handshake(conn net.Conn, within time.Duration) error {
+	c, ok := conn.(secured)
+	if !ok {
+		return nil
 	}
-	s.stats.Dropped.Add(1)
-	if n, due := s.dropping.due(); due {
-		s.log.Warn("too many connections have not logged in, closing the oldest", "max_pending", s.cfg().MaxPending,
-			"unreported", n)
-	}
-	ses.Kill()
-}
-
-// seldom keeps a warning that anybody can cause to one a second. Safe for
-// concurrent use.
-type seldom struct {
-	mu      sync.Mutex
-	last    time.Time
-	skipped int
-}
-
-// due reports whether to tell now, and how often it was not told before.
-func (w *seldom) due() (skipped int, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Since(w.last) < time.Second {
-		w.skipped++
-		return 0, false
-	}
-	skipped = w.skipped
-	w.last, w.skipped = time.Now(), 0
-	return skipped, true
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return c.HandshakeContext(ctx)
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"slices"
 
+	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/proxy/users"
 )
@@ -16,14 +17,14 @@ import (
 func (s *Server) Reload(cfg Config) {
 	cfg.Address = s.cfg().Address
 	s.conf.Store(&cfg)
-	logins := newLogins(cfg, s.in)
-	now := logins.users
-	s.logins.Store(logins)
+	all := newLogins(cfg, s.in)
+	now := all.users
+	s.logins.Store(all)
 	s.setLimits(cfg)
 	ended := 0
 	gone := s.forbidden(now)
 	for _, ses := range s.clients() {
-		name := ses.userName()
+		name := ses.clientInfo.userName()
 		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
 			ses.Kill()
 			ended++
@@ -32,25 +33,22 @@ func (s *Server) Reload(cfg Config) {
 	s.log.Info("users and limits reloaded", "users", len(now), "ended_sessions", ended)
 }
 
-// userName is the name of the session's user, empty for none. Safe for
-// concurrent use.
-func (s *session) userName() string {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	if s.clientInfo.user == superuser {
-		return ""
-	}
-	return s.clientInfo.user
-}
-
 // forbidden are the sessions that listen to what their users may not hear.
 func (s *Server) forbidden(all users.Set) (list []*session) {
 	s.hub.Each(func(sub notify.Subscriber, kind int, name string) {
 		ses := sub.(*session)
-		u := all[ses.userName()]
+		u := all[ses.clientInfo.userName()]
 		if u != nil && (kind == notify.Pattern && !u.Pattern(name) || kind != notify.Pattern && !u.Channel(name)) {
 			list = append(list, ses)
 		}
 	})
 	return list
+}
+
+// setLimits hands down those that package commands looks after; fakes have
+// none.
+func (s *Server) setLimits(cfg Config) {
+	if in, ok := s.in.(*commands.Interpreter); ok {
+		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)
+	}
 }

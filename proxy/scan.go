@@ -73,27 +73,12 @@ func dbsizeCommand(s *session, ctx context.Context, _ [][]byte) resp.Reply {
 	return resp.Int(n)
 }
 
-// asking makes a command of what asks the masters beside the votes. Nothing
-// more of the session is read meanwhile, and how many sessions do so at a time
-// is bounded, as is the time.
-func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply) func(*session, [][]byte) resp.Reply {
-	return func(s *session, args [][]byte) resp.Reply {
-		s.pipe.Flush()
-		ctx, cancel := context.WithTimeout(context.Background(), listTime)
-		defer cancel()
-		go func() {
-			select {
-			case <-s.died():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		select {
-		case s.srv.looking <- struct{}{}:
-			defer func() { <-s.srv.looking }()
-			return ask(s, ctx, args)
-		case <-ctx.Done():
-			return errLooking
-		}
+// keysCommand is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
+// error and no part of them, since who asks takes it for all.
+func keysCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
+	names, refusal := listAll(s, ctx, string(args[1]), maxListed)
+	if refusal != nil {
+		return *refusal
 	}
+	return resp.Array(resp.Bulks(names...)...)
 }

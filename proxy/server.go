@@ -52,12 +52,7 @@ type Server struct {
 	memory   *memory.Pool
 	dropping seldom
 
-	mu        sync.Mutex
-	stopping  bool
-	listeners map[net.Listener]struct{}
-	sessions  map[int64]*session
-	pending   pending
-	lastID    int64
+	roster roster
 }
 
 // New returns a server that has not begun to listen. version is redlockd's
@@ -77,8 +72,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		lastCall:  lastCallTime,
 		lingering: lingering,
 		parkAfter: parkAfter,
-		listeners: make(map[net.Listener]struct{}),
-		sessions:  make(map[int64]*session),
+		roster:    newRoster(),
 		looking:   make(chan struct{}, maxLooking),
 		held:      history.NewLocks(),
 		hub:       notify.NewHub(),
@@ -106,7 +100,7 @@ func (s *Server) cfg() *Config { return s.conf.Load() }
 // It may be called for several listeners.
 func (s *Server) Serve(ln net.Listener) error {
 	defer ln.Close()
-	if !s.addListener(ln) {
+	if !s.roster.listen(ln) {
 		return nil
 	}
 	if a, ok := ln.Addr().(*net.TCPAddr); ok {
@@ -120,7 +114,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			pause = 0
 			s.admit(conn)
 			continue
-		case s.isStopping():
+		case s.roster.stopped():
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
@@ -171,41 +165,19 @@ func (s *Server) admit(conn net.Conn) {
 // newSession is nil when there are too many sessions, or after Shutdown. oldest
 // is the pending session that has to make room for it, or nil.
 func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.stopping:
-		return nil, nil, false
-	case len(s.sessions) >= s.cfg().MaxClients:
-		return nil, nil, true
-	}
-	s.lastID++
 	now := time.Now()
-	ses = &session{
-		srv: s, conn: conn, id: s.lastID, born: now, lastCommand: now,
-		logins:     s.logins.Load(),
-		clientInfo: newClientInfo(now),
+	begin := func(id int64) *session {
+		ses := &session{srv: s, conn: conn, id: id, born: now, lastCommand: now, clientInfo: newClientInfo(now)}
+		ses.reading, ses.logins = ses.newReading(), s.logins.Load()
+		ses.proto.Store(2)
+		ses.account.Open(s.memory)
+		ses.pipe = replies.NewPipeline(s.writers, conn, &ses.account, ses)
+		if u := ses.logins.users.Open(); u != nil {
+			ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
+		}
+		return ses
 	}
-	ses.reading = ses.newReading()
-	ses.proto.Store(2)
-	ses.account.Open(s.memory)
-	ses.pipe = replies.NewPipeline(s.writers, conn, &ses.account, ses)
-	if u := ses.logins.users.Open(); u != nil {
-		ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
-	}
-	oldest = s.pending.enter(ses, conn, s.cfg().MaxPending)
-	s.sessions[ses.id] = ses
-	s.wg.Add(1)
-	return ses, oldest, false
-}
-
-// forget ends what newSession began.
-func (s *Server) forget(ses *session) {
-	s.mu.Lock()
-	delete(s.sessions, ses.id)
-	s.pending.leave(ses)
-	s.mu.Unlock()
-	s.wg.Done()
+	return s.roster.enter(begin, s.cfg().MaxClients, s.cfg().MaxPending)
 }
 
 // turnAway says why, as far as that costs little.
@@ -230,19 +202,10 @@ func (s *Server) turnAway(conn net.Conn) {
 // ctx's error (S6). What was granted and could not be told is undone, so the
 // quorum must be closed after this.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	if !s.stopping {
-		s.stopping = true
+	if s.roster.stop() {
 		close(s.stopped)
 	}
-	for ln := range s.listeners {
-		_ = ln.Close()
-	}
-	sessions := make([]*session, 0, len(s.sessions))
-	for _, ses := range s.sessions {
-		sessions = append(sessions, ses)
-	}
-	s.mu.Unlock()
+	sessions := s.roster.all()
 	lastCall := time.Now().Add(s.lastCall)
 	for _, ses := range sessions {
 		ses.stop(&lastCall)
@@ -266,36 +229,5 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *Server) addListener(ln net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopping {
-		return false
-	}
-	s.listeners[ln] = struct{}{}
-	return true
-}
-
-func (s *Server) isStopping() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stopping
-}
-
-// session is the one of this number, or nil when it has ended.
-func (s *Server) session(id int64) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions[id]
-}
-
 // clients is a snapshot of the sessions, for CLIENT LIST and INFO.
-func (s *Server) clients() []*session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]*session, 0, len(s.sessions))
-	for _, ses := range s.sessions {
-		list = append(list, ses)
-	}
-	return list
-}
+func (s *Server) clients() []*session { return s.roster.all() }

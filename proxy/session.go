@@ -2,13 +2,11 @@ package proxy
 
 import (
 	"container/list"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/redlockd/redlockd/proxy/memory"
 	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/proxy/replies"
-	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // session is one client connection. Its fields belong to the reading
@@ -34,36 +31,22 @@ type session struct {
 	*reading
 	pipe *replies.Pipeline // safe for concurrent use
 
-	once  sync.Once    // kills
 	proto atomic.Int32 // 2 or 3; written by the reading goroutine only
 
-	stopMu      sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
-	stopping    bool
-	killed      bool
-	dead        chan struct{} // nil until somebody asks; see died
-	lastCall    *time.Time    // when nothing more is read, if stopping
-	armed       time.Time     // the read deadline that awaitMore has set; needs stopMu
-	lastCommand time.Time     // when the last command came
-	parked      bool          // nobody reads: who sets it back starts who does; needs stopMu
-	enrolled    bool          // the epoll knows the socket; needs stopMu
-	alarm       *time.Timer
+	lifecycle             // safe for concurrent use
+	lastCommand time.Time // when the last command came
+	quit        bool      // nothing is read any more
+	db          int
 
-	logins *logins        // as the last command found them
-	user   *users.Account // nil before login
-	in     interpreter    // its commands
-	quit   bool           // nothing is read any more
-	db     int
+	rights
+	transactions
+	mode    replyMode
+	optIn   bool // CLIENT TRACKING ON OPTIN
+	subs    notify.Subscriptions
+	charged int // by chargeInput
+	account memory.Account
 
-	off, skip, skipNext bool // CLIENT REPLY
-	optIn               bool // CLIENT TRACKING ON OPTIN
-	subs                notify.Subscriptions
-	watched             []*watch
-	multi               *transaction
-	watchedBytes        int
-	charged             int // by chargeInput
-	account             memory.Account
-
-	unsettled *list.Element // among the pending; guarded by the server's mutex
+	unsettled *list.Element // among the pending; guarded by the roster's mutex
 
 	clientInfo *clientInfo
 }
@@ -85,9 +68,7 @@ type reading struct {
 
 // newReading goes on where the last one ended, which was behind a command.
 func (s *session) newReading() *reading {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.in), begun: -1}
+	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.bytesIn()), begun: -1}
 }
 
 // Log is made where there is something to log: a logger for each session would
@@ -97,12 +78,12 @@ func (s *session) Log() hclog.Logger { return s.srv.log.With("session", s.id) }
 // run serves the session to its end, or until it is parked.
 func (s *session) run() {
 	s.serve(func() error {
-		if err := s.handshake(); err != nil {
+		if err := handshake(s.conn, s.srv.cfg().LoginTimeout); err != nil {
 			s.Log().Debug("tls handshake failed", "error", err)
 			return nil
 		}
 		if s.user != nil {
-			s.srv.loggedIn(s)
+			s.srv.roster.proved(s)
 		}
 		return s.talk()
 	})
@@ -139,7 +120,7 @@ func (s *session) talk() error {
 	case errors.As(err, &bad):
 		s.srv.stats.ProtocolErrors.Add(1)
 		s.Log().Debug("protocol error", "error", bad.Error())
-		s.off = false
+		s.mode.off = false
 		s.answer(resp.Error(bad.Error()))
 	case errors.Is(err, io.EOF):
 		s.pipe.SetGone()
@@ -150,17 +131,6 @@ func (s *session) talk() error {
 	s.pipe.Finish()
 	s.linger()
 	return nil
-}
-
-// handshake does the TLS handshake, if there is one, in a bounded time.
-func (s *session) handshake() error {
-	c, ok := s.conn.(secured)
-	if !ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.srv.cfg().LoginTimeout)
-	defer cancel()
-	return c.HandshakeContext(ctx)
 }
 
 // read carries out one command after the other. It returns nil when the
@@ -210,10 +180,29 @@ func (s *session) answer(r resp.Reply) {
 }
 
 func (s *session) slot(r resp.Reply) *replies.Slot {
-	return &replies.Slot{Reply: r, Proto: s.protocol(), Silent: s.silent(), Size: resp.Size(r)}
+	return &replies.Slot{Reply: r, Proto: s.protocol(), Silent: s.mode.silent(), Size: resp.Size(r)}
 }
 
-// silent reports whether the reply of the command at hand is not to be sent.
-func (s *session) silent() bool { return s.off || s.skip }
-
 func (s *session) protocol() int { return int(s.proto.Load()) }
+
+// remote is the client's address. Safe for concurrent use.
+func (s *session) remote() string { return s.conn.RemoteAddr().String() }
+
+// chargeInput charges what the reading goroutine holds.
+func (s *session) chargeInput() {
+	s.account.Charge(&s.charged, s.frames.Memory()+s.subs.Size()+s.transactions.memory())
+}
+
+// frameLimits returns the limits of a session: Redis's own, tighter ones
+// while it is not logged in.
+func (s *session) frameLimits() resp.Limits {
+	cfg := s.srv.cfg()
+	if s.user != nil {
+		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
+	}
+	return resp.Limits{
+		Arguments:   min(loginArguments, cfg.MaxArguments),
+		Bytes:       cfg.MaxCommandBytes,
+		BeforeLogin: true,
+	}
+}

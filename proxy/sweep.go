@@ -8,16 +8,6 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// keysCommand is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
-// error and no part of them, since who asks takes it for all.
-func keysCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
-	names, refusal := listAll(s, ctx, string(args[1]), maxListed)
-	if refusal != nil {
-		return *refusal
-	}
-	return resp.Array(resp.Bulks(names...)...)
-}
-
 // listAll lists the locks of the session's database that match and that its
 // user may name, or says why it cannot tell all of them.
 func listAll(s *session, ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
@@ -64,3 +54,30 @@ func swept(s *session, req commands.Request) (commands.Request, bool) {
 	}
 	return req, true
 }
+
+// asking makes a command of what asks the masters beside the votes. Nothing
+// more of the session is read meanwhile, and how many sessions do so at a time
+// is bounded, as is the time.
+func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply) func(*session, [][]byte) resp.Reply {
+	return func(s *session, args [][]byte) resp.Reply {
+		s.pipe.Flush()
+		ctx, cancel := context.WithTimeout(context.Background(), listTime)
+		defer cancel()
+		go func() {
+			select {
+			case <-s.died():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		select {
+		case s.srv.looking <- struct{}{}:
+			defer func() { <-s.srv.looking }()
+			return ask(s, ctx, args)
+		case <-ctx.Done():
+			return errLooking
+		}
+	}
+}
+
+var errLooking = resp.Error("ERR too many listings are under way, try again")

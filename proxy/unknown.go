@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // unknownCommand answers a command that is nobody's, in Redis's words, which clients
 // match. To those that a Redis would have known it adds why (C4).
-func unknownCommand(s *Server, name []byte, args [][]byte) resp.Reply {
-	s.stats.CountRefused(resp.Clean(name, 32))
+func unknownCommand(stats *history.Counters, name []byte, args [][]byte) resp.Reply {
+	stats.CountRefused(resp.Clean(name, 32))
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
 	b.WriteString(resp.Clean(args[0], 128))

@@ -21,8 +21,6 @@ const (
 // A function is named by its file and name.
 var longer = map[string]string{
 	"integration/mutants/list.go":   "a table: one line or two for each mutant",
-	"proxy/server.go":               "the server's life: start, accept, stop",
-	"proxy/transaction.go":          "MULTI, WATCH and EXEC share the session's state",
 	"quorum/attempt.go":             "one attempt from its first byte to its verdict",
 	"quorum/keys.go":                "the queue of a key: one lock",
 	"quorum/seats.go":               "the seats in a mark and how they are merged",

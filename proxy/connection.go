@@ -116,4 +116,4 @@ func latencyCommand(s *session, args [][]byte) resp.Reply {
 }
 
 // uptime is how long the server has run, in whole seconds.
-func (s *Server) uptime() int64 { return int64(time.Since(s.started) / time.Second) }
+func uptime(s *Server) int64 { return int64(time.Since(s.started) / time.Second) }

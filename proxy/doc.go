@@ -17,22 +17,34 @@
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
 // scan.go), or remembered of what went through here (package history).
 //
+// Commands of the connection are functions of a session, named by a table. Below them
+// the files depend on one another one way: dispatch.go on what a session is made of,
+// that on the packages.
+//
+//   - proxy/replies: the queue of replies, their order and their writing;
+//   - proxy/users: who may log in, and what each may do;
+//   - proxy/notify: messages and signal lists, for those who wait;
+//   - proxy/history: what is remembered for people who look;
+//   - proxy/memory: what sessions hold of the memory that they share;
+//   - proxy/epoll: how parked sessions are woken.
+//
 // The files:
 //
-//   - the server: proxy.go, server.go (start, accept, stop), config.go, limits.go,
-//     memory.go (what sessions are charged for, by package memory), pending.go (connections that have
-//     not logged in), reload.go;
-//   - a session: session.go (reading), dispatch.go (what a command is), waiting.go
-//     (how long it may be silent), ending.go, park.go with epoll_linux.go and
-//     epoll_other.go;
-//   - what it is made of: buffers.go (what the system holds for a client), text.go;
-//   - who may do what: auth.go, access.go, acl.go, and package users;
-//   - commands of the connection: local.go (the table), subcommands.go, hello.go,
-//     client.go and client_info.go (CLIENT), config_get.go, introspect.go (COMMAND),
-//     info.go with cpu_unix.go and cpu_other.go, unknown.go (what is refused);
-//   - transactions: transaction.go, mixed.go (commands of the connection beside
-//     lock commands);
-//   - messages and lists: pubsub.go, blocking.go, lists.go;
-//   - listings: scan.go, locks.go, sweep.go;
+//   - the server: proxy.go, server.go (start, accept, stop), roster.go (the open
+//     sessions), config.go, limits.go, bounds.go (who must go where there are too many
+//     or too much), reload.go, conn.go (a connection before it is a session);
+//   - a session: session.go (reading), dispatch.go (what a command is), lifecycle.go
+//     (parked, stopped, ended), waiting.go (how long it may be silent), park.go;
+//   - what it is made of: login.go (who it is), transaction.go (MULTI and WATCH),
+//     client_info.go (what it shows of itself);
+//   - the table of commands: table.go, access.go (who may send which), local.go (the
+//     rows), unknown.go (what is refused);
+//   - commands of the connection: connection.go, auth.go (AUTH, HELLO), acl.go,
+//     client.go and client_list.go (CLIENT), config_get.go, introspect.go (COMMAND),
+//     info.go with cpu_unix.go and cpu_other.go, text.go (words that they share);
+//   - transactions: exec.go;
+//   - messages and lists: pubsub.go, blocking.go (BLPOP, LLEN), notices.go (what a
+//     release tells);
+//   - listings: sweep.go (asking the masters), scan.go, locks.go;
 //   - for people who look: slowlog.go (SLOWLOG), look.go (the admin address).
 package proxy

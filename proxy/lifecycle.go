@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"sync"
 	"time"
 )
@@ -50,4 +51,51 @@ func (l *lifecycle) setAlarmLocked(after time.Duration, f func()) {
 		return
 	}
 	l.alarm.Reset(after)
+}
+
+// stop ends the session when what it reads until lastCall is answered (S6).
+func (s *session) stop(lastCall *time.Time) {
+	s.stopMu.Lock()
+	defer s.stopMu.Unlock()
+	s.stopping, s.lastCall = true, lastCall
+	s.arm(*lastCall) // wakes the read
+	s.wakeUp()
+}
+
+// Kill closes the connection at once and undoes what was not told. Safe for
+// concurrent use.
+func (s *session) Kill() {
+	s.once.Do(func() {
+		s.pipe.SetGone()
+		s.bury()
+		s.account.Close()
+		s.pipe.Abort()
+		// In its own goroutine, because closing a TLS connection writes.
+		s.srv.wg.Go(func() { _ = s.conn.Close() })
+		s.unpark() // for its end
+	})
+}
+
+// end gives back everything the session holds.
+func (s *session) end() {
+	s.Kill()
+	s.unwatch()
+	s.srv.hub.Leave(s, &s.subs)
+	s.srv.roster.leave(s)
+	s.Log().Debug("session closed")
+}
+
+// linger lets the client of a session that is stopped read its last replies:
+// a close with something unread resets the connection, and a reset can take
+// away what the client had not read yet. What comes now is not carried out.
+func (s *session) linger() {
+	s.stopMu.Lock()
+	stopping := s.stopping
+	s.stopMu.Unlock()
+	c, ok := s.conn.(interface{ CloseWrite() error })
+	if !ok || !stopping || s.pipe.Gone() || c.CloseWrite() != nil {
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // a closed connection tells it at Read
+	_, _ = io.Copy(io.Discard, s.conn)
 }

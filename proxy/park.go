@@ -3,10 +3,12 @@ package proxy
 import (
 	"errors"
 	"time"
+
+	"github.com/redlockd/redlockd/proxy/epoll"
 )
 
 // A session that waits for its next command for a while is parked: its reading
-// goroutine ends, and the server's epoll (epoll_linux.go) tells when there is
+// goroutine ends, and the server's epoll (package epoll) tells when there is
 // something to read. Ten thousand idle sessions would else be as many stacks
 // for the garbage collector to look through, while the busy ones wait.
 //
@@ -32,7 +34,7 @@ var errParked = errors.New("parked")
 
 // parks is when the session is parked if nothing comes, zero where it never is.
 func (s *session) parks() time.Time {
-	if !canPark || s.pipe.Socket() == nil {
+	if !epoll.Available || s.pipe.Socket() == nil {
 		return time.Time{}
 	}
 	at := s.lastCommand.Add(s.srv.parksAfter())
@@ -68,9 +70,10 @@ func (s *session) park() bool {
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	if s.stopping || s.pipe.Gone() || !s.srv.epoll.watch(s) {
+	if s.stopping || s.pipe.Gone() || !s.srv.epoll.Watch(s.pipe.Socket(), s.id, s.enrolled) {
 		return false
 	}
+	s.enrolled = true
 	s.parked, s.reading = true, nil
 	if end := s.ends(); !end.IsZero() {
 		s.setAlarmLocked(end.Sub(now), s.unpark)
@@ -100,4 +103,11 @@ func (s *session) wakeUp() {
 		s.goesOn = time.Now().Add(max(s.srv.parksAfter(), shortestStay))
 		return s.talk()
 	})
+}
+
+// wakeParked lets a session go on whose socket has something. It waits for nothing.
+func (s *Server) wakeParked(id int64) {
+	if ses := s.roster.session(id); ses != nil {
+		ses.unpark()
+	}
 }

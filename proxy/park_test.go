@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/epoll"
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
@@ -28,7 +29,7 @@ const noParking = "nothing is parked on " + runtime.GOOS
 // startParking is start with sessions that are parked at once.
 func startParking(t *testing.T, change func(*Config)) *running {
 	t.Helper()
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	return startParkingAfter(t, 0, newFakeQuorum(), fakeInterpreter{}, change)
@@ -199,7 +200,7 @@ func TestP5ParkedClientLeaves(t *testing.T) {
 
 // S6: a session whose user is no more ends also where it is parked.
 func TestS6UserOfParkedIsNoMore(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	q := newFakeQuorum()
@@ -295,7 +296,7 @@ func (r *running) converse(t *testing.T, victim bool, commands int) error {
 
 // An idle session has no goroutine.
 func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	srv := startParkingAfter(t, 20*time.Millisecond, newFakeQuorum(), fakeInterpreter{}, nil)
@@ -315,7 +316,7 @@ func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
 
 // With very many readers a session keeps its goroutine for a shorter time.
 func TestManySessionsParkSooner(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	srv := startParkingAfter(t, time.Minute, newFakeQuorum(), fakeInterpreter{}, nil)

@@ -6,20 +6,10 @@ import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/notify"
-	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 // maxSubscriptionBytes bounds the names one session is subscribed to.
 const maxSubscriptionBytes = 1 << 20
-
-// Message is part of notify.Subscriber. A subscriber that has too much waiting is
-// closed.
-func (s *session) Message(r resp.Reply, size int) {
-	if !s.pipe.Message(r, s.protocol(), size) {
-		s.Log().Warn("subscriber does not read its messages, closing", "waiting_bytes", replies.MaxMessageBytes)
-		s.Kill()
-	}
-}
 
 // subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
 // A name is entered after its reply is queued, so no message comes before it.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/epoll"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/proxy/memory"
 	"github.com/redlockd/redlockd/proxy/notify"
@@ -44,7 +45,7 @@ type Server struct {
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
 	away    atomic.Int64   // connections that are being turned away
-	epoll   epoll          // of the parked sessions
+	epoll   *epoll.Epoll   // of the parked sessions
 	// lastCall, lingering and parkAfter are those of limits.go, but in tests.
 	lastCall, lingering, parkAfter time.Duration
 	readers                        atomic.Int64 // sessions that are not parked
@@ -78,6 +79,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		hub:       notify.NewHub(),
 		signals:   notify.NewSignals(),
 	}
+	s.epoll = epoll.New(s.wakeParked)
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
@@ -214,7 +216,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	go func() {
 		s.wg.Wait()
 		s.writers.Close()
-		s.epoll.close()
+		s.epoll.Close()
 		close(done)
 	}()
 	select {

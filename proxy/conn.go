@@ -1,6 +1,10 @@
 package proxy
 
-import "net"
+import (
+	"context"
+	"net"
+	"time"
+)
 
 // layered is a connection over another one, as TLS is.
 type layered interface{ NetConn() net.Conn }
@@ -16,4 +20,20 @@ func bufferless(conn net.Conn) {
 		_ = c.SetWriteBuffer(sendBuffer) // as much as the system likes, then
 		_ = c.SetReadBuffer(receiveBuffer)
 	}
+}
+
+// secured is a connection that begins with a TLS handshake.
+type secured interface {
+	HandshakeContext(context.Context) error
+}
+
+// handshake does the TLS handshake, if there is one, in a bounded time.
+func handshake(conn net.Conn, within time.Duration) error {
+	c, ok := conn.(secured)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return c.HandshakeContext(ctx)
 }

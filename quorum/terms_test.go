@@ -212,6 +212,7 @@ func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 		c.tell(do(other, acquire("k", "u", second)))
 		c.want(do(c.q, release("k", "t")), Held)
 		c.want(do(c.q, extend("k", "t", second)), Held)
+		synctest.Wait()
 		if n := c.copies("k", "u"); n != 3 {
 			t.Errorf("%d copies of the next lock, want 3", n)
 		}

@@ -128,6 +128,8 @@ var mutants = []mutant{
 		"t.tries < maxTries || !t.rollback && behind()[name]", "t.tries < maxTries || false && behind()[name]"}}, votes},
 	{"V8", "a release frees what a transaction has taken", []change{{"quorum/task.go",
 		"	case t.kind != transact:\n		return []retryKey", "	case true:\n		return []retryKey"}}, votes},
+	{"V8", "a lock that was deleted without its token stays where that was missed", []change{{"quorum/changed.go", " && a.op.Kind != Remove {", " {"}}, votes},
+	{"V8", "a Remove's repeat frees what no quorum had", []change{{"quorum/changed.go", "n >= a.needs.quorum {", "n >= 1 {"}}, votes},
 	{"V8", "a change that one master missed is forgotten", []change{{"quorum/attempt.go", "		a.retryChanges()\n", ""}}, votes},
 	{"V8", "of two changes that were missed only the last is repeated", []change{{"quorum/changed.go",
 		"t.from = append(before.from, from)", "_ = before"}}, votes},

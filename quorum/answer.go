@@ -124,8 +124,10 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 		return ballot{vote: absent}
 	case n == 2:
 		return ballot{vote: prolonged}
-	case n == 3:
+	case n == 3, n-t.prolongs > 2*residues:
 		return ballot{vote: longer}
+	case n > 3:
+		return ballot{vote: prolonged, expiry: n} // the difference comes from remainders
 	case t.kind == Release || t.kind == Remove:
 		return ballot{vote: released}
 	default:

@@ -291,6 +291,27 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 	}
 }
 
+// V15: what was told and shortened by another redlockd says nothing of what that one
+// prolongs again.
+func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		inBubble(t, 3, func(c *cluster) {
+			other := c.redlockd()
+			time.Sleep(3 * second)
+			c.tell(do(c.q, acquire("k", "t", 10*second)))
+			c.want(do(other, Op{Kind: Expire, Key: "k", TTL: second}), Won)
+			synctest.Wait()
+			again := extend("k", "t", second)
+			again.Kind = kind
+			c.tell(do(c.q, again))
+			time.Sleep(second + time.Millisecond)
+			c.tell(do(other, extend("k", "t", 5*second)))
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+			c.want(do(c.q, extend("k", "t", second)), Won)
+		})
+	}
+}
+
 // V15: what is confirmed when other keys are in use by then is noted of its own key.
 func TestV15NotedOfItsOwnKey(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
 // integerArg reads a number as Redis does: no sign but a minus, no leading
@@ -118,7 +119,7 @@ func setExpiry(unit grammar.Unit, command string) commandFunc {
 func (r *run) expireFlags(args []value) (grammar.ExpireFlags, string) {
 	flags, unsupported, failure := grammar.ParseExpireFlags(args, func(v value) string { return r.word(v) })
 	if unsupported >= 0 {
-		failure = oneLine("ERR Unsupported option " + r.word(args[unsupported]))
+		failure = lua.OneLine("ERR Unsupported option " + r.word(args[unsupported]))
 	}
 	return flags, failure
 }
@@ -130,9 +131,9 @@ func (r *run) flagsAllow(k *keyModel, flags grammar.ExpireFlags, after linear) b
 	case flags.NX && has, flags.XX && !has, flags.GT && !has:
 		return false
 	case flags.GT:
-		return r.less(r.left(k, false), after.number())
+		return r.Compare("<", r.left(k, false), after.number())
 	case flags.LT && has:
-		return r.less(after.number(), r.left(k, false))
+		return r.Compare("<", after.number(), r.left(k, false))
 	}
 	return true
 }

@@ -1,5 +1,7 @@
 package script
 
+import "github.com/redlockd/redlockd/commands/script/lua"
+
 // keyModel is one key, as a Redis server would keep it.
 type keyModel struct {
 	name  value // sealed or string; nil until a command names it
@@ -51,8 +53,8 @@ func (r *run) store(k *keyModel, v value, e expiry) {
 // storable is v as the string that Redis stores. A sealed input that is
 // stored is the token.
 func (r *run) storable(v value) value {
-	if l, ok := v.(linear); ok {
-		v = r.toString(l)
+	if text, ok := sealedText(v); ok {
+		v = text
 	}
 	switch v := v.(type) {
 	case sealed:
@@ -63,7 +65,7 @@ func (r *run) storable(v value) value {
 	case stored:
 		return v
 	case float64:
-		return formatNumber(v, 17)
+		return lua.FormatNumber(v, 17)
 	}
 	return r.text(v)
 }
@@ -81,9 +83,9 @@ func (k *keyModel) held() value {
 // holds reports whether the key holds v.
 func (r *run) holds(k *keyModel, v value) bool {
 	if f, ok := v.(float64); ok {
-		v = formatNumber(f, 17)
+		v = lua.FormatNumber(f, 17)
 	}
-	return k.now.exists && r.equal(k.held(), v)
+	return k.now.exists && lua.Equal(r, k.held(), v)
 }
 
 // left is the remaining time as PTTL and TTL tell it.

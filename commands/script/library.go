@@ -3,9 +3,12 @@ package script
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
 // Bounds of a Library. What is beyond them is forgotten, the longest unused
@@ -71,6 +74,20 @@ func (l *Library) Load(body string) (sha string, err error) {
 	l.bytes += len(body)
 	l.scripts.put(sha, &loaded{c, len(body)})
 	return sha, nil
+}
+
+// chunk is a script that compiled. It is never written to, so sessions share it.
+type chunk struct {
+	sha  string
+	code *lua.Chunk
+}
+
+func compile(sha, body string) (*chunk, error) {
+	code, err := lua.Parse("user_script", body)
+	if err != nil {
+		return nil, errors.New("ERR Error compiling script (new function): " + err.Error())
+	}
+	return &chunk{sha, code}, nil
 }
 
 // Exists tells whether the script is known; sha in any case.

@@ -1,6 +1,10 @@
 package script
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Notice is what a call tells those who wait for a lock, besides what it does
 // to the lock. It is told when the call was carried out.
@@ -33,14 +37,6 @@ type signalList struct {
 // notes it and goes on; then the dry runs start again, and no master is asked
 // about it.
 type signalling struct{ name string }
-
-// subscriberCount stands for the number of those who hear a message, which is known
-// only when it is too late to act upon.
-type subscriberCount struct{}
-
-// unseen stands for a number that depends on a list which no run is shown: how
-// long it is, whether it was there.
-type unseen struct{}
 
 // sealedNotice is a notice of one run, whose strings may be sealed.
 type sealedNotice struct {
@@ -85,7 +81,7 @@ func (r *run) passed(v value) value {
 	case sealed:
 		return v
 	case float64:
-		return formatNumber(v, 17)
+		return lua.FormatNumber(v, 17)
 	}
 	return r.word(v)
 }
@@ -93,7 +89,7 @@ func (r *run) passed(v value) value {
 // publish is PUBLISH and SPUBLISH.
 func publish(sharded bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.grow(256)
+		r.Grow(256)
 		r.space.notices = append(r.space.notices, sealedNotice{
 			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: fixedNumber(0),
 		})
@@ -129,7 +125,7 @@ func pushTo(left bool) commandFunc {
 				list.items = append(list.items, item)
 			}
 			if len(list.items) > maxSignalItems || list.bytes > maxSignalBytes {
-				refuse("keeps data in the list %.40q, redlockd keeps locks only", r.keyName(k))
+				lua.Refuse("keeps data in the list %.40q, redlockd keeps locks only", r.keyName(k))
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
@@ -158,7 +154,7 @@ func (r *run) noticesOfSignals() {
 		case r.proving && (!ok || k.now.expiry.kind != given):
 			panic(unproved{})
 		case k.now.expiry.kind != given:
-			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.keyName(k))
+			lua.Refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.keyName(k))
 		}
 		r.space.notices = append(r.space.notices, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
 	}

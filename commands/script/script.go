@@ -1,6 +1,10 @@
 package script
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Kind is what a script does to its key.
 type Kind uint8
@@ -138,9 +142,7 @@ type Value struct {
 }
 
 // RefusedError says what a script did that is not an operation on locks.
-type RefusedError struct{ Did string }
-
-func (e *RefusedError) Error() string { return e.Did }
+type RefusedError = lua.RefusedError
 
 func (s signalling) Error() string { return "fills the list " + s.name }
 

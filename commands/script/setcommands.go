@@ -1,6 +1,9 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/grammar"
+import (
+	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 func getset(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
@@ -26,7 +29,7 @@ func setex(unit grammar.Unit, command string) commandFunc {
 			return nil, failure
 		}
 		r.store(k, args[3], expiry{given, after})
-		return oneField(r.budget, "ok", "OK"), ""
+		return lua.Record(r.Budget, "ok", "OK"), ""
 	}
 }
 
@@ -59,7 +62,7 @@ func set(r *run, args []value) (value, string) {
 		e = expiry{given, after}
 	}
 	old := k.held()
-	done, refused := value(oneField(r.budget, "ok", "OK")), value(false)
+	done, refused := value(lua.Record(r.Budget, "ok", "OK")), value(false)
 	if o.Get {
 		done, refused = old, old
 	}
@@ -87,7 +90,7 @@ func mset(r *run, args []value) (value, string) {
 	for i := 1; i < len(args); i += 2 {
 		r.store(r.touch(args[i]), args[i+1], expiry{})
 	}
-	return oneField(r.budget, "ok", "OK"), ""
+	return lua.Record(r.Budget, "ok", "OK"), ""
 }
 
 func msetnx(r *run, args []value) (value, string) {

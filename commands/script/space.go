@@ -1,5 +1,7 @@
 package script
 
+import "github.com/redlockd/redlockd/commands/script/lua"
+
 // maxKeys is how many keys one call may use.
 const maxKeys = 32
 
@@ -35,13 +37,13 @@ func (r *run) unknown(k *keyModel) {
 	if r.proving {
 		panic(unproved{})
 	}
-	refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.keyName(k))
+	lua.Refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.keyName(k))
 }
 
 // touchAny is touch for what may be done to signals too.
 func (r *run) touchAny(name value) *keyModel {
 	if f, ok := name.(float64); ok {
-		name = formatNumber(f, 17)
+		name = lua.FormatNumber(f, 17)
 	}
 	if _, ok := name.(sealed); !ok {
 		name = r.text(name)
@@ -51,7 +53,7 @@ func (r *run) touchAny(name value) *keyModel {
 			return k
 		}
 	}
-	r.grow(256)
+	r.Grow(256)
 	k := r.space.open(name)
 	r.space.keys = append(r.space.keys, k)
 	return k
@@ -111,7 +113,7 @@ func (r *run) masterTime() int64 {
 		panic(unproved{})
 	}
 	if r.space.clock == nil {
-		refuse("uses an absolute time, which is not kept here")
+		lua.Refuse("uses an absolute time, which is not kept here")
 	}
 	if r.time == 0 {
 		// Time stands still in a script.

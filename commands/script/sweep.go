@@ -1,5 +1,7 @@
 package script
 
+import "github.com/redlockd/redlockd/commands/script/lua"
+
 // NeedsKeysError says that a call asks for all keys of a pattern: whoever wants
 // to carry it out lists them and calls Sweep. Its text is for who cannot.
 type NeedsKeysError struct{ Pattern string }
@@ -24,7 +26,7 @@ func keysCommand(r *run, args []value) (value, string) {
 			there = append(there, name)
 		}
 	}
-	return listOf(r.budget, there...), ""
+	return lua.List(r.Budget, there...), ""
 }
 
 // Sweep is Understand for a call whose KEYS find these keys, by pattern: its

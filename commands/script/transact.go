@@ -1,6 +1,10 @@
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Command is one command of a transaction: its words, or the call of a
 // script.
@@ -31,8 +35,8 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 		p.inputs = append(append(p.inputs, c.Keys...), c.Args...)
 		p.keys = append(p.keys, c.Keys...)
 	}
-	p.carryOut = func(b *budget, s *space) (template, ending) {
-		r := &run{budget: b, form: realForm(nil, 0), token: -1, space: s}
+	p.carryOut = func(b *lua.Budget, s *space) (template, ending) {
+		r := &run{Budget: b, form: realForm(nil, 0), token: -1, space: s}
 		return r.execute(func() template { return r.transaction(steps) })
 	}
 	m, err := perCall(p)
@@ -75,7 +79,7 @@ func commandStep(words []string) func(*run) template {
 			args[i] = w
 		}
 		if _, known := keyCommands[strings.ToUpper(words[0])]; !known {
-			refuse("holds %.40s", strings.ToUpper(words[0]))
+			lua.Refuse("holds %.40s", strings.ToUpper(words[0]))
 		}
 		v, failure := r.command(args)
 		if failure != "" {
@@ -88,7 +92,7 @@ func commandStep(words []string) func(*run) template {
 func scriptStep(c *chunk, call Command) func(*run) template {
 	inputs := append(append([]string{}, call.Keys...), call.Args...)
 	return func(r *run) template {
-		sub := &run{budget: r.budget, chunk: c, form: realForm(inputs, len(call.Keys)), token: -1, space: r.space}
+		sub := &run{Budget: r.Budget, chunk: c, form: realForm(inputs, len(call.Keys)), token: -1, space: r.space}
 		return sub.script()
 	}
 }

@@ -26,15 +26,17 @@
 //
 // The files:
 //
-//   - script.go: what a Meaning is; library.go: the scripts and Understand;
-//     recall.go, form.go and lru.go: what is remembered of them; meaning.go: from
-//     what is remembered to a Meaning;
-//   - prove.go: the proof; run.go: one run and how it ends; symbol.go: sealed
-//     values; host.go: what the interpreter may know of them; percall.go, transact.go
-//     and sweep.go: runs on real values;
-//   - space.go and key.go: the model of the keys; redislib.go: redis.call and what
-//     else a script finds; keycommands.go: the table of commands, with setcommands.go,
-//     expire.go, conditions.go and publish.go; reply.go: from a Lua value to a reply.
+//   - script.go: what a Meaning is; chunk.go: a script that compiled; library.go: the
+//     scripts and Understand; recall.go, form.go and lru.go: what is remembered of
+//     them; meaning.go: from what is remembered to a Meaning;
+//   - prove.go: the proof; percall.go, transact.go and sweep.go: runs on real values;
+//     execute.go: a run from its start to its end; run.go: what a run knows;
+//   - symbol.go: sealed values; host.go: what the interpreter may know of them;
+//     space.go, key.go and notice.go: the model of the keys and of those who wait;
+//   - redislib.go: redis.call and what else a script finds; keycommands.go: the table
+//     of commands, with setcommands.go, expire.go, conditions.go and publish.go;
+//     touch.go and arguments.go: how commands work on keys and read their
+//     arguments; reply.go: from a Lua value to a reply.
 //
 // The package does no I/O and asks no clock. A script can do no harm: it
 // reaches nothing but the model, and its steps, its memory and its depth are

@@ -187,16 +187,29 @@ func getrange(r *run, args []value) (value, string) {
 	return text[from : to+1], ""
 }
 
-// position is an integer that is looked into.
-func (r *run) position(v value) (int64, string) {
-	n, failure := r.integerArg(r.reveal(v))
-	return n.add, failure
-}
-
 func keyType(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
 	if !k.now.exists {
 		return lua.Record(r.Budget, "ok", "none"), ""
 	}
 	return lua.Record(r.Budget, "ok", "string"), ""
+}
+
+// keysCommand is KEYS: those of the listed keys that are there.
+func keysCommand(r *run, args []value) (value, string) {
+	if r.proving {
+		panic(unproved{})
+	}
+	glob := r.word(args[1])
+	listed, ok := r.space.listed[glob]
+	if !ok {
+		panic(&NeedsKeysError{glob})
+	}
+	var there []value
+	for _, name := range listed {
+		if r.touch(name).now.exists {
+			there = append(there, name)
+		}
+	}
+	return lua.List(r.Budget, there...), ""
 }

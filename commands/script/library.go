@@ -3,12 +3,9 @@ package script
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
 // Bounds of a Library. What is beyond them is forgotten, the longest unused
@@ -76,20 +73,6 @@ func (l *Library) Load(body string) (sha string, err error) {
 	return sha, nil
 }
 
-// chunk is a script that compiled. It is never written to, so sessions share it.
-type chunk struct {
-	sha  string
-	code *lua.Chunk
-}
-
-func compile(sha, body string) (*chunk, error) {
-	code, err := lua.Parse("user_script", body)
-	if err != nil {
-		return nil, errors.New("ERR Error compiling script (new function): " + err.Error())
-	}
-	return &chunk{sha, code}, nil
-}
-
 // Exists tells whether the script is known; sha in any case.
 func (l *Library) Exists(sha string) bool {
 	l.mu.Lock()
@@ -103,6 +86,13 @@ func (l *Library) Flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.scripts, l.shapes, l.bytes = newLRU[*loaded](maxScripts), newLRU[*memory](maxShapes), 0
+}
+
+// Scripts is how many scripts are kept.
+func (l *Library) Scripts() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.scripts.entries)
 }
 
 // Understand says what the script does when called with these keys and

@@ -22,14 +22,14 @@ func newGlobals() *lua.Globals {
 
 var redisLibrary = map[string]lua.Function{
 	"call": func(l *lua.Run, args []value) []value {
-		v, failure := l.Host().(*run).command(args)
+		v, failure := runCommand(l.Host().(*run), args)
 		if failure != "" {
 			raise(l, failure)
 		}
 		return []value{v}
 	},
 	"pcall": func(l *lua.Run, args []value) []value {
-		v, failure := l.Host().(*run).command(args)
+		v, failure := runCommand(l.Host().(*run), args)
 		if failure != "" {
 			v = lua.Record(l.Budget, "err", failure)
 		}
@@ -98,8 +98,8 @@ func errorText(text string) string {
 	return text
 }
 
-// command carries out redis.call's arguments; failure is Redis's error reply.
-func (r *run) command(args []value) (v value, failure string) {
+// runCommand carries out redis.call's arguments; failure is Redis's error reply.
+func runCommand(r *run, args []value) (v value, failure string) {
 	if len(args) == 0 {
 		return nil, "ERR Please specify at least one argument for this redis lib call"
 	}
@@ -118,14 +118,4 @@ func (r *run) command(args []value) (v value, failure string) {
 		return nil, "ERR Wrong number of args calling Redis command from script"
 	}
 	return c.run(r, args)
-}
-
-// word is an argument that has to be known: a command's name, an option.
-func (r *run) word(v value) string {
-	if f, ok := v.(float64); ok {
-		return lua.FormatNumber(f, 17)
-	}
-	s := r.text(v)
-	r.Step(1 + len(s)/16)
-	return s
 }

@@ -52,18 +52,6 @@ func (s *template) size() int {
 	return n
 }
 
-// of is l for a call with these inputs.
-func (l linear) of(inputs []string) int64 {
-	if l.class < 0 {
-		return l.add
-	}
-	var n int64
-	for _, c := range []byte(inputs[l.class]) { // numericText holds
-		n = n*10 + int64(c-'0')
-	}
-	return l.at(n)
-}
-
 const maxReplyDepth = 16
 
 // reply converts what the script returned, by the rules of EVAL.

@@ -144,7 +144,13 @@ type Value struct {
 // RefusedError says what a script did that is not an operation on locks.
 type RefusedError = lua.RefusedError
 
-func (s signalling) Error() string { return "fills the list " + s.name }
+// NeedsKeysError says that a call asks for all keys of a pattern: whoever wants
+// to carry it out lists them and calls Sweep. Its text is for who cannot.
+type NeedsKeysError struct{ Pattern string }
+
+func (e *NeedsKeysError) Error() string {
+	return "ERR KEYS in a script is allowed only outside MULTI"
+}
 
 // ErrNoScript says that the SHA1 is not known, in Redis's own words.
 var ErrNoScript error = redisError("NOSCRIPT No matching script. Please use EVAL.")

@@ -24,7 +24,7 @@ func setnx(r *run, args []value) (value, string) {
 func setex(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touch(args[1])
-		after, failure := r.futureArg(args[2], unit, command)
+		after, failure := futureArg(r, args[2], unit, command)
 		if failure != "" {
 			return nil, failure
 		}
@@ -36,7 +36,7 @@ func setex(unit grammar.Unit, command string) commandFunc {
 // setOptions are the words behind SET's key and value.
 type setOptions = grammar.SetOptions[value]
 
-func (r *run) setOptions(args []value) (setOptions, string) {
+func parseSet(r *run, args []value) (setOptions, string) {
 	o, ok := grammar.ParseSet(args, func(v value) string { return r.word(v) })
 	if !ok {
 		return o, grammar.ErrSyntax
@@ -49,13 +49,13 @@ func hasTime(o *setOptions) bool { return o.Expiry != grammar.NoUnit && o.Expiry
 
 func set(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
-	o, failure := r.setOptions(args[3:])
+	o, failure := parseSet(r, args[3:])
 	if failure != "" {
 		return nil, failure
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		after, failure := r.futureArg(o.Number, o.Expiry, "set")
+		after, failure := futureArg(r, o.Number, o.Expiry, "set")
 		if failure != "" {
 			return nil, failure
 		}
@@ -69,7 +69,7 @@ func set(r *run, args []value) (value, string) {
 	if (o.NX && k.now.exists) || (o.XX && !k.now.exists) {
 		return refused, ""
 	}
-	if met, failure := r.meets(k, o.Condition, o.Compare); !met {
+	if met, failure := meets(r, k, o.Condition, o.Compare); !met {
 		return refused, failure
 	}
 	if o.Expiry == grammar.KeepTTL {
@@ -77,7 +77,7 @@ func set(r *run, args []value) (value, string) {
 	}
 	r.store(k, args[2], e)
 	if o.Expiry.Absolute() {
-		r.expireAfter(k, r.lapse(e.after, o.Expiry))
+		k.expireAfter(lapse(r, e.after, o.Expiry))
 	}
 	return done, ""
 }
@@ -118,7 +118,7 @@ func msetex(r *run, args []value) (value, string) {
 		return nil, "ERR wrong number of key-value pairs"
 	}
 	pairs := args[2 : 2+2*n]
-	o, failure := r.setOptions(args[2+2*n:])
+	o, failure := parseSet(r, args[2+2*n:])
 	if failure == "" && (o.Get || o.Condition != grammar.NoCondition) {
 		failure = grammar.ErrSyntax
 	}
@@ -127,7 +127,7 @@ func msetex(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		if e.after, failure = r.futureArg(o.Number, o.Expiry, "msetex"); failure != "" {
+		if e.after, failure = futureArg(r, o.Number, o.Expiry, "msetex"); failure != "" {
 			return nil, failure
 		}
 		e.kind = given
@@ -144,7 +144,7 @@ func msetex(r *run, args []value) (value, string) {
 		}
 		r.store(k, pairs[i+1], mine)
 		if o.Expiry.Absolute() {
-			r.expireAfter(k, r.lapse(e.after, o.Expiry))
+			k.expireAfter(lapse(r, e.after, o.Expiry))
 		}
 	}
 	return 1.0, ""
@@ -167,11 +167,11 @@ func getex(r *run, args []value) (value, string) {
 	case persists:
 		k.now.expiry = expiry{}
 	case unit != grammar.NoUnit:
-		after, failure := r.futureArg(args[3], unit, "getex")
+		after, failure := futureArg(r, args[3], unit, "getex")
 		if failure != "" {
 			return nil, failure
 		}
-		r.expireAfter(k, r.lapse(after, unit))
+		k.expireAfter(lapse(r, after, unit))
 	}
 	return old, ""
 }

@@ -1,6 +1,14 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/script/lua"
+import (
+	"math"
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
+
+// value is one of Lua, or a sealed one.
+type value = lua.Value
 
 // The sealed values. Each is comparable, and equal to itself alone. They are
 // what a proof stands on: every operation of the interpreter either knows its
@@ -75,6 +83,18 @@ func (l linear) bounds() (lo, hi int64) {
 // at is the value for the number v.
 func (l linear) at(v int64) int64 { return l.mul*v + l.add }
 
+// of is l for a call with these inputs.
+func (l linear) of(inputs []string) int64 {
+	if l.class < 0 {
+		return l.add
+	}
+	var n int64
+	for _, c := range []byte(inputs[l.class]) { // numericText holds
+		n = n*10 + int64(c-'0')
+	}
+	return l.at(n)
+}
+
 // newLinear refuses, by false, what may leave the exact numbers.
 func newLinear(class int, mul, add float64) (linear, bool) {
 	small := func(f float64) bool { return f == float64(int64(f)) && f < lua.MaxExact && f > -lua.MaxExact }
@@ -84,4 +104,23 @@ func newLinear(class int, mul, add float64) (linear, bool) {
 	l := linear{class, int64(mul), int64(add)}
 	lo, hi := l.bounds()
 	return l, lo > -lua.MaxExact && hi < lua.MaxExact
+}
+
+// fixedNumber is a linear value that depends on no input.
+func fixedNumber(n int64) linear { return linear{class: -1, add: n} }
+
+// number is l as a Lua value.
+func (l linear) number() value {
+	if l.class < 0 {
+		return float64(l.add)
+	}
+	return l
+}
+
+// millis is a duration of n milliseconds, or the longest there is.
+func millis(n int64) time.Duration {
+	if n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Millisecond
 }

@@ -37,7 +37,7 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 	}
 	p.carryOut = func(b *lua.Budget, s *space) (template, ending) {
 		r := &run{Budget: b, form: realForm(nil, 0), token: -1, space: s}
-		return r.execute(func() template { return r.transaction(steps) })
+		return r.execute(func() template { return transaction(r, steps) })
 	}
 	m, err := perCall(p)
 	if err != nil || m.Kind != PerCall {
@@ -56,7 +56,7 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 
 // transaction goes on behind an error, since a dry run is to find the keys of
 // all commands.
-func (r *run) transaction(steps []func(*run) template) template {
+func transaction(r *run, steps []func(*run) template) template {
 	all := template{value: Value{Kind: Array, Items: make([]Value, 0, len(steps))}}
 	var failed *template
 	for _, step := range steps {
@@ -81,7 +81,7 @@ func commandStep(words []string) func(*run) template {
 		if _, known := keyCommands[strings.ToUpper(words[0])]; !known {
 			lua.Refuse("holds %.40s", strings.ToUpper(words[0]))
 		}
-		v, failure := r.command(args)
+		v, failure := runCommand(r, args)
 		if failure != "" {
 			return template{value: Value{Kind: Error, Text: failure}}
 		}

@@ -10,8 +10,8 @@ import (
 // maxCaptures is Lua 5.1's own bound.
 const maxCaptures = 32
 
-// pattern is a Lua pattern of those that the library matches exactly as Redis
-// does. What it takes in another way, or cannot bound, is refused by name.
+// pattern is a Lua pattern of those that the library matches exactly as Lua
+// 5.1 does. What it takes in another way, or cannot bound, is refused by name.
 type pattern struct {
 	text     string
 	anchored bool // begins with ^

@@ -111,7 +111,7 @@ func (r *Run) assign(s *ast.AssignStmt, f *frame, e *env) {
 	}
 }
 
-// setName writes a variable; the table of globals is read-only in Redis 7.
+// setName writes a variable; the table of globals is read-only.
 func (r *Run) setName(name string, v Value, e *env) {
 	if at := r.find(e, name); at != nil {
 		at.v = v

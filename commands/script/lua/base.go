@@ -72,14 +72,22 @@ func protected(r *Run, f Value, args []Value) []Value {
 
 var (
 	ipairsNext = &builtin{"ipairs", func(r *Run, args []Value) []Value {
-		i := args[1].(float64) + 1
-		if v := args[0].(*Table).Get(i); v != nil {
-			return []Value{i, v}
+		t, isTable := arg(args, 0).(*Table)
+		i, isNumber := arg(args, 1).(float64)
+		if !isTable || !isNumber {
+			Refuse("calls what ipairs returns by itself")
+		}
+		if v := t.Get(i + 1); v != nil {
+			return []Value{i + 1, v}
 		}
 		return one(nil)
 	}}
 	pairsNext = &builtin{"pairs", func(r *Run, args []Value) []Value {
-		return args[0].(*Table).next(args[1])
+		t, isTable := arg(args, 0).(*Table)
+		if !isTable {
+			Refuse("calls what pairs returns by itself")
+		}
+		return t.next(r.Reveal(arg(args, 1)))
 	}}
 )
 

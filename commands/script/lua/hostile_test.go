@@ -132,3 +132,26 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 }
+
+// FuzzCall: whatever the text is, a run ends, with results, an error of Lua's or a
+// refusal, and never with a panic of Go or of the host.
+func FuzzCall(f *testing.F) {
+	for _, h := range hostile {
+		f.Add(h.body)
+	}
+	for _, source := range []string{
+		`local f, t, i = ipairs({1}) return f(t, i)`, `local f, t = pairs({1}) return f(t)`, `return next({a = 1})`,
+		`return ('a.b'):gsub('%.', {['.'] = '-'})`, `return string.format('%s %d', 'a', 1), select(-1, unpack({1, 2}))`,
+		`return ITEMS[1] .. #ITEMS, tostring(tonumber('0x10')), math.floor(-0.5)`,
+	} {
+		f.Add(source)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		watchdog := time.AfterFunc(10*time.Second, func() { panic("does not end: " + source) })
+		defer watchdog.Stop()
+		vars := map[string]Value{"ITEMS": List(NewBudget(), "a", 2.0)}
+		if text := answer(source, vars, nil); strings.HasPrefix(text, "host:") {
+			t.Errorf("%s\n%s", source, text)
+		}
+	})
+}

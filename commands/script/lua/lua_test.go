@@ -190,6 +190,10 @@ func TestRefusedByName(t *testing.T) {
 		{`error('x', 2)`, `refused: calls error with a level`},
 		{`return {'a', [1] = 'b'}`, `refused: mixes numbered and listed entries in one table`},
 		{`local t = {} function t:f() end`, `refused: defines a method`},
+		{`local f = ipairs({}) return f()`, `refused: calls what ipairs returns by itself`},
+		{`local f = ipairs({}) return f({}, 'x')`, `refused: calls what ipairs returns by itself`},
+		{`for _ in ipairs({}), 1, 2 do end`, `refused: calls what ipairs returns by itself`},
+		{`local f = pairs({}) return f(1)`, `refused: calls what pairs returns by itself`},
 	})
 }
 

@@ -50,28 +50,27 @@ func (r *run) store(k *keyModel, v value, e expiry) {
 // storable is v as the string that Redis stores. A sealed input that is
 // stored is the token.
 func (r *run) storable(v value) value {
-	if text, ok := sealedText(v); ok {
-		v = text
+	v = r.argument(v)
+	if input, ok := v.(sealed); ok && r.proving && r.token < 0 {
+		panic(wanted(input))
 	}
-	switch v := v.(type) {
-	case sealed:
-		if r.proving && r.token < 0 {
-			panic(wanted(v))
-		}
-		return v
-	case stored:
-		return v
-	case float64:
-		return lua.FormatNumber(v, 17)
+	return v
+}
+
+// argument is v as the string that Redis is sent.
+func (r *run) argument(v value) value {
+	if text, ok := sealedText(v); ok {
+		return text
+	}
+	if f, ok := v.(float64); ok {
+		return lua.FormatNumber(f, 17)
 	}
 	return r.text(v)
 }
 
 // holds reports whether the key holds v.
 func (r *run) holds(k *keyModel, v value) bool {
-	if f, ok := v.(float64); ok {
-		v = lua.FormatNumber(f, 17)
-	}
+	v = r.argument(v)
 	return k.now.exists && lua.Equal(r, k.held(), v)
 }
 

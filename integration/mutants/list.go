@@ -365,6 +365,8 @@ var mutants = []mutant{
 	{"C1", "GETEX is not denied with PEXPIRE", []change{{"commands/call.go", " || c.in.denied[c.spec.like]", ""}}, asked},
 	{"C1", "IFNE names the lock's token", []change{{"commands/grammar/conditions.go",
 		"return c == IfEqual || c == IfDigest", "return c != NoCondition"}}, asked},
+	{"C7", "a number is never what a key holds", []change{{"commands/script/touch.go",
+		"	v = r.argument(v)\n	return k.now.exists", "	return k.now.exists"}}, scripts},
 	{"C7", "a sweep finds what has gone meanwhile", []change{{"commands/script/keycommands.go",
 		"		if r.touch(name).now.exists {\n			there", "		if r.touch(name); true {\n			there"}}, asked},
 	{"C1", "KEYS answers a part of the locks", []change{{"proxy/sweep.go",

@@ -99,7 +99,8 @@ func TestDocsNameRealFiles(t *testing.T) {
 // TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
-	for _, folder := range []string{"proxy", "quorum", "commands", "commands/script", "commands/grammar"} {
+	for _, folder := range []string{"proxy", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "internal/resp",
+		"quorum", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

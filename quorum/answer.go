@@ -107,11 +107,9 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 		b := readBallot(msg)
 		b.over = t.limit().over(&b)
 		return b
-	case t.kind == Remove:
-		if n, _ := msg.AsInt64(); n > 0 {
-			return ballot{vote: released}
-		}
-		return ballot{vote: absent}
+	case t.kind == Remove && msg.IsString():
+		token, _ := msg.ToString()
+		return ballot{vote: released, token: token}
 	case msg.IsNil():
 		return ballot{vote: created} // SET NX GET that has set
 	case msg.IsString():
@@ -126,9 +124,11 @@ func (t *task) read(msg rueidis.RedisMessage) ballot {
 		return ballot{vote: absent}
 	case n == 2:
 		return ballot{vote: prolonged}
-	case n == 3:
+	case n == 3, n-t.prolongs > 2*residues:
 		return ballot{vote: longer}
-	case t.kind == Release:
+	case n > 3:
+		return ballot{vote: prolonged, expiry: n} // the difference comes from remainders
+	case t.kind == Release || t.kind == Remove:
 		return ballot{vote: released}
 	default:
 		return ballot{vote: created}

@@ -104,6 +104,9 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 	case was.vote == awaited:
 		*was = b
 		was.void = b.vote == silent && !b.unsure
+		if b.vote == prolonged && b.expiry > 0 {
+			a.tasks[i].prolongs = b.expiry
+		}
 	case was.unsure && !b.unsure:
 		was.unsure = false // too late to count
 	default:

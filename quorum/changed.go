@@ -15,9 +15,9 @@ import (
 const changed = -1
 
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
-// and the releases of what a transact has deleted (V8).
+// and the releases of what a Remove or a transact has deleted (V8).
 func (a *attempt) retryChanges() {
-	if !a.op.Replace && a.op.Kind != transact {
+	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
 	}
 	var missed [maxMasters]bool
@@ -25,6 +25,7 @@ func (a *attempt) retryChanges() {
 	for i, b := range a.ballots {
 		missed[i] = b.vote == silent && !b.lost
 	}
+	removed, known := a.removedLocked()
 	a.mu.Unlock()
 	for i, l := range a.masters.links {
 		if !missed[i] {
@@ -33,18 +34,42 @@ func (a *attempt) retryChanges() {
 		if a.op.Replace {
 			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
 		}
+		if known {
+			a.releaseOn(l, a.op.Key, removed)
+		}
 		for k := range a.op.steps {
 			s := &a.op.steps[k]
 			switch {
 			case s.change == nil || !s.there():
 			case s.change.Delete:
-				l.send(&task{kind: Release, key: s.key, token: s.state.Token,
-					until: a.began + a.call.q.longestHold()}, a.call.q.now())
+				a.releaseOn(l, s.key, s.state.Token)
 			case s.change.Token != s.state.Token:
 				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
 			}
 		}
 	}
+}
+
+// removedLocked is the token of the lock that a Remove has deleted: one that a quorum
+// had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
+func (a *attempt) removedLocked() (token string, known bool) {
+	for i := range a.ballots {
+		b, n := &a.ballots[i], 0
+		for k := range a.ballots {
+			if other := &a.ballots[k]; other.vote == released && other.token == b.token {
+				n++
+			}
+		}
+		if a.op.Kind == Remove && n >= a.needs.quorum {
+			return b.token, b.token != ""
+		}
+	}
+	return "", false
+}
+
+// releaseOn releases on a master that was silent what the others have deleted.
+func (a *attempt) releaseOn(l *link, key, token string) {
+	l.send(&task{kind: Release, key: key, token: token, until: a.began + a.call.q.longestHold()}, a.call.q.now())
 }
 
 // retryChange repeats to a master the new token of a lock that it may have under an old

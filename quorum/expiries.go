@@ -29,22 +29,6 @@ func (e *expiries) at(i int) int64 {
 	return e.more[i-fewMasters]
 }
 
-// keep takes over the later ones of before, which a copy keeps that is prolonged, but
-// with the remainder of what is prolonged (script_parts.go, keep).
-func (e *expiries) keep(before *expiries, masters int) {
-	for i := range masters {
-		kept := before.at(i)
-		kept += (residues - kept%residues) % residues
-		switch {
-		case kept <= e.at(i):
-		case i < fewMasters:
-			e.few[i] = kept
-		default:
-			e.more[i-fewMasters] = kept
-		}
-	}
-}
-
 func (e *expiries) contain(expiry int64) bool {
 	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
 }

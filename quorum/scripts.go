@@ -110,8 +110,13 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// removeInTimeScript: deadline, and what is over (unlessEnded).
-	removeInTimeScript = newScript(notAfter + unlessEnded(2) + `return redis.call('DEL', KEYS[1])`)
+	// removeInTimeScript: deadline, and what is over (unlessEnded). It answers the
+	// token that it has deleted, and 1 for what is no lock.
+	removeInTimeScript = newScript(notAfter + unlessEnded(2) + `
+local v = redis.pcall('GET', KEYS[1])
+local deleted = redis.call('DEL', KEYS[1])
+if type(v) == 'string' then return v end
+return deleted`)
 
 	// rollbackScript: token, expiry of what was created.
 	rollbackScript = newScript(`

@@ -91,6 +91,9 @@ func (s *storm) oldDisk(rng *rand.Rand) {
 // forget has a majority, or all but some, come back empty at about the same time;
 // often nobody is left who saw them before.
 func (s *storm) forget(rng *rand.Rand) {
+	if s.listChanges() && !has("forgetlist") {
+		return
+	}
 	list := s.present()
 	n := majority(len(list)) + rng.IntN(len(list)-majority(len(list))+1)
 	if rng.IntN(2) == 0 && has("crash") {

@@ -54,7 +54,8 @@ type ballot struct {
 	token string
 	// left is what remains of the hold (found).
 	left time.Duration
-	// expiry is when the master forgets it, in its own milliseconds (found).
+	// expiry is when the master forgets it, in its own milliseconds (found; also
+	// prolonged, if it has kept a later one than it was to get).
 	expiry int64
 }
 

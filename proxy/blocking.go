@@ -72,7 +72,7 @@ func wakeBlocked(s *session, b *blocked) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	b.over = true
-	s.arm(longAgo) // wakes the read
+	s.armLocked(longAgo) // wakes the read
 }
 
 // readOn reads what comes behind a command that blocks, until that is over or
@@ -89,7 +89,7 @@ func readOn(s *session, b *blocked) bool {
 		if full {
 			deadline = longAgo
 		}
-		s.arm(deadline)
+		s.armLocked(deadline)
 		s.stopMu.Unlock()
 		if full {
 			// Enough is waiting: only now and then look whether it is over.

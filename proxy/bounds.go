@@ -19,9 +19,9 @@ type pending struct {
 	n  int
 }
 
-// enter adds a session that has to prove itself, and returns the one that must
-// go for it, or nil. Needs the roster's mutex.
-func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
+// enterLocked adds a session that has to prove itself, and returns the one that must
+// go for it, or nil.
+func (p *pending) enterLocked(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
 	}
@@ -44,12 +44,12 @@ func (p *pending) enter(s *session, conn net.Conn, most int) (oldest *session) {
 		}
 	}
 	oldest = worst.Front().Value.(*session)
-	p.leave(oldest)
+	p.leaveLocked(oldest)
 	return oldest
 }
 
-// leave needs the roster's mutex.
-func (p *pending) leave(s *session) {
+// leaveLocked takes a session out; it may not be there.
+func (p *pending) leaveLocked(s *session) {
 	if s.unsettled == nil {
 		return
 	}

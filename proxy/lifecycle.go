@@ -58,8 +58,8 @@ func (s *session) stop(lastCall *time.Time) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	s.stopping, s.lastCall = true, lastCall
-	s.arm(*lastCall) // wakes the read
-	s.wakeUp()
+	s.armLocked(*lastCall) // wakes the read
+	s.wakeUpLocked()
 }
 
 // Kill closes the connection at once and undoes what was not told. Safe for
@@ -82,6 +82,7 @@ func (s *session) end() {
 	s.unwatch()
 	s.srv.hub.Leave(s, &s.subs)
 	s.srv.roster.leave(s)
+	s.srv.wg.Done()
 	s.Log().Debug("session closed")
 }
 

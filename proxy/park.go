@@ -86,11 +86,11 @@ func (s *session) park() bool {
 func (s *session) unpark() {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	s.wakeUp()
+	s.wakeUpLocked()
 }
 
-// wakeUp needs stopMu.
-func (s *session) wakeUp() {
+// wakeUpLocked starts the next owner of a parked session.
+func (s *session) wakeUpLocked() {
 	if !s.parked {
 		return
 	}

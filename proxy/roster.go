@@ -20,10 +20,10 @@ func newRoster() roster {
 	return roster{listeners: make(map[net.Listener]struct{}), sessions: make(map[int64]*session)}
 }
 
-// enter makes a session with a number and enters it. ses is nil where there are most
+// enter begins a session with a number and enters it. ses is nil where there are most
 // already, then full is true, or after stop. oldest is the pending session that has
 // to make room for it, or nil.
-func (r *roster) enter(make func(id int64) *session, most, mostPending int) (ses, oldest *session, full bool) {
+func (r *roster) enter(begin func(id int64) *session, most, mostPending int) (ses, oldest *session, full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -33,27 +33,25 @@ func (r *roster) enter(make func(id int64) *session, most, mostPending int) (ses
 		return nil, nil, true
 	}
 	r.lastID++
-	ses = make(r.lastID)
-	oldest = r.pending.enter(ses, ses.conn, mostPending)
+	ses = begin(r.lastID)
+	oldest = r.pending.enterLocked(ses, ses.conn, mostPending)
 	r.sessions[ses.id] = ses
-	ses.srv.wg.Add(1)
 	return ses, oldest, false
 }
 
 // leave ends what enter began.
 func (r *roster) leave(ses *session) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.sessions, ses.id)
-	r.pending.leave(ses)
-	r.mu.Unlock()
-	ses.srv.wg.Done()
+	r.pending.leaveLocked(ses)
 }
 
 // proved takes a session off the pending ones: it has logged in.
 func (r *roster) proved(ses *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending.leave(ses)
+	r.pending.leaveLocked(ses)
 }
 
 // session is the one of this number, or nil when it has ended.

@@ -169,6 +169,7 @@ func (s *Server) admit(conn net.Conn) {
 func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	now := time.Now()
 	begin := func(id int64) *session {
+		s.wg.Add(1) // until its end
 		ses := &session{srv: s, conn: conn, id: id, born: now, lastCommand: now, clientInfo: newClientInfo(now)}
 		ses.reading, ses.logins = ses.newReading(), s.logins.Load()
 		ses.proto.Store(2)

@@ -33,7 +33,7 @@ func (s *session) awaitMore() bool {
 	// not every command moves a timer.
 	early := deadline.Sub(s.armed)
 	if s.armed.IsZero() || early < 0 || early > slack || partial {
-		s.arm(deadline)
+		s.armLocked(deadline)
 	}
 	return true
 }
@@ -50,8 +50,8 @@ func (s *session) ends() time.Time {
 	return time.Time{}
 }
 
-// arm sets the deadline for reading. Needs stopMu.
-func (s *session) arm(deadline time.Time) {
+// armLocked sets the deadline for reading.
+func (s *session) armLocked(deadline time.Time) {
 	s.armed = deadline
 	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
 }

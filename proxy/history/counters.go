@@ -63,6 +63,7 @@ func (st *Counters) CountRefused(name string) {
 	st.refused[name]++
 }
 
+// Snapshot is what CountError and CountRefused have counted.
 func (st *Counters) Snapshot() (errors, refused map[string]uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -146,7 +146,7 @@ func (t *Locks) take(op *quorum.Op, who *Holder) {
 	s := t.shard(op.Key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.enter(lockID{op.DB, op.Key}, Lock{Holder: who, token: maphash.String(t.seed, op.Token),
+	s.enterLocked(lockID{op.DB, op.Key}, Lock{Holder: who, token: maphash.String(t.seed, op.Token),
 		Since: now, Until: now + op.TTL.Milliseconds(), Taken: true})
 }
 
@@ -179,11 +179,11 @@ func (t *Locks) extend(db int, key, token string, ttl time.Duration, who *Holder
 		l = Lock{Holder: who, token: sum, Since: now}
 	}
 	l.Until = now + ttl.Milliseconds()
-	s.enter(id, l)
+	s.enterLocked(id, l)
 }
 
-// enter makes room by bytes; by number the table does. Needs mu.
-func (s *lockShard) enter(id lockID, l Lock) {
+// enterLocked makes room by bytes; by number the table does.
+func (s *lockShard) enterLocked(id lockID, l Lock) {
 	if len(id.key) > maxHeldKey {
 		return
 	}

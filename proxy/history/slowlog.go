@@ -28,6 +28,7 @@ type SlowLog struct {
 	used int
 }
 
+// Slow is one command that took long.
 type Slow struct {
 	ID     int64
 	At     time.Time
@@ -102,12 +103,14 @@ func (l *SlowLog) Newest(most int) []Slow {
 	return list
 }
 
+// Len is how many it keeps now.
 func (l *SlowLog) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.used
 }
 
+// Reset forgets all of them.
 func (l *SlowLog) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -58,28 +58,28 @@ func (g *Signals) Fill(n commands.Notice, now time.Time) {
 		g.locks[at] = n.Lock
 	}
 	delete(g.lists, at)
-	g.makeRoom(now)
+	g.makeRoomLocked(now)
 	if len(g.lists) < maxSignals && len(n.Items) > 0 {
 		g.lists[at] = filled{slices.Clone(n.Items), now.Add(min(n.TTL, maxSignalTTL))}
 	}
-	g.serve(at, now)
+	g.serveLocked(at, now)
 }
 
-// serve hands out what a list holds. Needs mu.
-func (g *Signals) serve(at Signal, now time.Time) {
+// serveLocked hands out what a list holds.
+func (g *Signals) serveLocked(at Signal, now time.Time) {
 	for len(g.waiting[at]) > 0 {
 		w := g.waiting[at][0]
-		item, ok := g.pop(at, w.right, now)
+		item, ok := g.popLocked(at, w.right, now)
 		if !ok {
 			return
 		}
-		g.forget(w)
+		g.forgetLocked(w)
 		w.Popped <- Popped{at, item}
 	}
 }
 
-// pop needs mu.
-func (g *Signals) pop(at Signal, right bool, now time.Time) (item string, ok bool) {
+// popLocked takes an item from one end of a list.
+func (g *Signals) popLocked(at Signal, right bool, now time.Time) (item string, ok bool) {
 	list, ok := g.lists[at]
 	if !ok || now.After(list.expires) {
 		delete(g.lists, at)
@@ -101,12 +101,12 @@ func (g *Signals) pop(at Signal, right bool, now time.Time) (item string, ok boo
 func (g *Signals) PopNow(w *Waiter, now time.Time) (Popped, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.popFirst(w, now)
+	return g.popFirstLocked(w, now)
 }
 
-func (g *Signals) popFirst(w *Waiter, now time.Time) (Popped, bool) {
+func (g *Signals) popFirstLocked(w *Waiter, now time.Time) (Popped, bool) {
 	for _, at := range w.Wants {
-		if item, ok := g.pop(at, w.right, now); ok {
+		if item, ok := g.popLocked(at, w.right, now); ok {
 			return Popped{at, item}, true
 		}
 	}
@@ -117,7 +117,7 @@ func (g *Signals) popFirst(w *Waiter, now time.Time) (Popped, bool) {
 func (g *Signals) Wait(w *Waiter, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p, ok := g.popFirst(w, now); ok {
+	if p, ok := g.popFirstLocked(w, now); ok {
 		w.Popped <- p
 		return
 	}
@@ -132,7 +132,7 @@ func (g *Signals) Wait(w *Waiter, now time.Time) {
 func (g *Signals) Cancel(w *Waiter) (Popped, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.forget(w)
+	g.forgetLocked(w)
 	select {
 	case p := <-w.Popped:
 		return p, true
@@ -152,11 +152,11 @@ func (g *Signals) GiveBack(p Popped, now time.Time) {
 	}
 	list.items = append([]string{p.Item}, list.items...)
 	g.lists[p.From] = list
-	g.serve(p.From, now)
+	g.serveLocked(p.From, now)
 }
 
-// forget needs mu.
-func (g *Signals) forget(w *Waiter) {
+// forgetLocked ends the waiting of w.
+func (g *Signals) forgetLocked(w *Waiter) {
 	for _, at := range w.Wants {
 		list := slices.DeleteFunc(g.waiting[at], func(other *Waiter) bool { return other == w })
 		g.waiting[at] = list
@@ -166,9 +166,8 @@ func (g *Signals) forget(w *Waiter) {
 	}
 }
 
-// makeRoom drops what is over when there is much, but not at every turn.
-// Needs mu.
-func (g *Signals) makeRoom(now time.Time) {
+// makeRoomLocked drops what is over when there is much, but not at every turn.
+func (g *Signals) makeRoomLocked(now time.Time) {
 	if len(g.lists) < maxSignals || now.Before(g.swept.Add(time.Second)) {
 		return
 	}

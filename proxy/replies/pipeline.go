@@ -84,7 +84,7 @@ func (p *Pipeline) Add(sl *Slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !p.dead && p.count > 0 && (p.count >= p.writers.limits().Waiting || p.bytes+sl.Size > MaxQueuedBytes) {
-		p.kick()
+		p.kickLocked()
 		p.changed.Wait()
 	}
 	if p.dead {
@@ -92,8 +92,8 @@ func (p *Pipeline) Add(sl *Slot) {
 	}
 	p.count++
 	p.bytes += sl.Size
-	p.push(sl)
-	p.charge()
+	p.pushLocked(sl)
+	p.chargeLocked()
 }
 
 // Message queues a pub/sub message of about size bytes, and reports false when the
@@ -109,16 +109,16 @@ func (p *Pipeline) Message(r resp.Reply, proto, size int) bool {
 		return false
 	}
 	p.messages += sl.Size
-	p.push(sl)
-	p.charge()
-	p.kick()
+	p.pushLocked(sl)
+	p.chargeLocked()
+	p.kickLocked()
 	return true
 }
 
-// charge needs mu.
-func (p *Pipeline) charge() { p.account.Charge(&p.charged, p.bytes+p.messages) }
+// chargeLocked charges what waits.
+func (p *Pipeline) chargeLocked() { p.account.Charge(&p.charged, p.bytes+p.messages) }
 
-func (p *Pipeline) push(sl *Slot) {
+func (p *Pipeline) pushLocked(sl *Slot) {
 	if p.tail == nil {
 		p.head = sl
 	} else {
@@ -135,8 +135,8 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	// What a master told may be longer than what was asked.
 	sl.Size += len(o.State.Token)
 	p.bytes += len(o.State.Token)
-	p.charge()
-	dead, last := p.dead, p.filled(sl)
+	p.chargeLocked()
+	dead, last := p.dead, p.filledLocked(sl)
 	p.mu.Unlock()
 	if dead {
 		p.writers.Promises.Undo(o)
@@ -150,13 +150,13 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	}
 }
 
-// filled counts one part of a slot as there, and is whether it was the last.
-func (p *Pipeline) filled(sl *Slot) bool {
+// filledLocked counts one part of a slot as there, and is whether it was the last.
+func (p *Pipeline) filledLocked(sl *Slot) bool {
 	sl.waiting--
 	if sl.waiting > 0 {
 		return false
 	}
-	p.kick()
+	p.kickLocked()
 	return true
 }
 
@@ -164,10 +164,10 @@ func (p *Pipeline) filled(sl *Slot) bool {
 func (p *Pipeline) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kick()
+	p.kickLocked()
 }
 
-func (p *Pipeline) kick() {
+func (p *Pipeline) kickLocked() {
 	if p.writing || p.dead || p.head == nil || p.head.waiting > 0 {
 		return
 	}
@@ -191,7 +191,7 @@ func (p *Pipeline) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !p.dead && (p.head != nil || p.writing) {
-		p.kick()
+		p.kickLocked()
 		p.changed.Wait()
 	}
 }

@@ -18,6 +18,7 @@ type Promises interface {
 	Delivered(o *quorum.Outcome, at time.Duration)
 }
 
+// Grants are the promises of outcomes of package quorum.
 type Grants struct{}
 
 func (Grants) Clock(o *quorum.Outcome) time.Duration               { return o.Clock() }

@@ -13,10 +13,9 @@ type renewal struct {
 	outcome *quorum.Outcome
 }
 
-// late are the outcomes that must be renewed of the slots that are ready before
+// lateLocked are the outcomes that must be renewed of the slots that are ready before
 // one that is not, none where the first slot has none; their slots wait from now on.
-// Needs mu.
-func (p *Pipeline) late(w *batch) []renewal {
+func (p *Pipeline) lateLocked(w *batch) []renewal {
 	if len(p.head.outcomes) == 0 || p.gone.Load() || !p.head.isLate(p.writers.Promises, w) {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (p *Pipeline) renew(all []renewal) {
 		p.writers.Promises.Renew(r.outcome, p, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.filled(r.slot)
+			p.filledLocked(r.slot)
 		})
 	}
 }

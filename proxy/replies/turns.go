@@ -98,7 +98,7 @@ func (p *Pipeline) moveTo(w *batch) []renewal {
 	w.clear()
 	w.began = time.Now()
 	for size := 0; p.head != nil && p.head.waiting == 0 && len(w.slots) < maxBatch && size < maxBatchBytes; {
-		if late := p.late(w); late != nil {
+		if late := p.lateLocked(w); late != nil {
 			return late
 		}
 		sl := p.head
@@ -129,7 +129,7 @@ func (p *Pipeline) wrote(w *batch) bool {
 		p.count--
 		p.bytes -= sl.Size
 	}
-	p.charge()
+	p.chargeLocked()
 	p.writing = p.head != nil && p.head.waiting == 0
 	p.changed.Broadcast()
 	return p.writing

@@ -7,10 +7,10 @@ import "testing"
 func TestTurnsAreShort(t *testing.T) {
 	p := &Pipeline{}
 	for range 40 {
-		p.push(&Slot{Size: 9000})
+		p.pushLocked(&Slot{Size: 9000})
 	}
-	p.push(&Slot{Size: 2 * maxBatchBytes})
-	p.push(&Slot{Size: 1})
+	p.pushLocked(&Slot{Size: 2 * maxBatchBytes})
+	p.pushLocked(&Slot{Size: 1})
 	w := &batch{}
 	turns, taken := 0, 0
 	for p.head != nil {

@@ -50,7 +50,7 @@ func (g *Limiter) Pause(remote string) time.Duration {
 	at := Origin(remote)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.turn(time.Now())
+	g.turnLocked(time.Now())
 	n := g.newer[at] + g.older[at]
 	if n == 0 {
 		return 0
@@ -64,7 +64,7 @@ func (g *Limiter) Failed(remote string) (unreported int, due bool) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.turn(now)
+	g.turnLocked(now)
 	g.newer[Origin(remote)]++
 	if now.Sub(g.last) < time.Second {
 		g.suppressed++
@@ -75,8 +75,8 @@ func (g *Limiter) Failed(remote string) (unreported int, due bool) {
 	return unreported, true
 }
 
-// turn needs mu.
-func (g *Limiter) turn(now time.Time) {
+// turnLocked forgets the older half when the newer one is full or old.
+func (g *Limiter) turnLocked(now time.Time) {
 	if g.newer == nil || len(g.newer) >= maxGuessers || now.Sub(g.turned) >= guessMemory {
 		g.older, g.newer, g.turned = g.newer, make(map[netip.Prefix]int), now
 	}

@@ -17,9 +17,9 @@
 // What people look at is asked of the masters (LOCKS and SCAN, locks.go,
 // scan.go), or remembered of what went through here (package history).
 //
-// Commands of the connection are functions of a session, named by a table. Below them
-// the files depend on one another one way: dispatch.go on what a session is made of,
-// that on the packages.
+// Commands of the connection are functions of a session: a row of the table names
+// them, and nothing else does. What sessions share, and what knows no session, are
+// packages of their own:
 //
 //   - proxy/replies: the queue of replies, their order and their writing;
 //   - proxy/users: who may log in, and what each may do;

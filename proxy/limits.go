@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"time"
+
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // Limits that nobody needs to set. Those that somebody may are in Config.
@@ -48,3 +50,16 @@ const (
 	// told so; more are closed without a word.
 	maxTurnedAway = 64
 )
+
+// frameLimits are those of a session: Redis's own, tighter ones while it is not
+// logged in.
+func frameLimits(cfg *Config, loggedIn bool) resp.Limits {
+	if loggedIn {
+		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
+	}
+	return resp.Limits{
+		Arguments:   min(loginArguments, cfg.MaxArguments),
+		Bytes:       cfg.MaxCommandBytes,
+		BeforeLogin: true,
+	}
+}

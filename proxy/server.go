@@ -23,14 +23,12 @@ import (
 
 // Server accepts connections and serves sessions.
 type Server struct {
-	conf    atomic.Pointer[Config]
-	logins  atomic.Pointer[logins]
-	in      interpreter
-	q       Quorum
-	version string
-	log     hclog.Logger
-	started time.Time
-	runID   string
+	conf   atomic.Pointer[Config]
+	logins atomic.Pointer[logins]
+	in     interpreter
+	q      Quorum
+	log    hclog.Logger
+	identity
 	hub     *notify.Hub
 	signals *notify.Signals
 	held    *history.Locks
@@ -40,7 +38,6 @@ type Server struct {
 	writers      *replies.Writers
 	stats        history.Counters
 	loginLimiter users.Limiter
-	port         atomic.Int64
 
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
@@ -56,6 +53,14 @@ type Server struct {
 	roster roster
 }
 
+// identity is what INFO tells of a server.
+type identity struct {
+	version string
+	runID   string
+	started time.Time
+	port    atomic.Int64 // of the last listener
+}
+
 // New returns a server that has not begun to listen. version is redlockd's
 // own.
 func New(cfg Config, in *commands.Interpreter, q Quorum, version string, log hclog.Logger) *Server {
@@ -66,9 +71,8 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	id := make([]byte, 20)
 	_, _ = rand.Read(id) // never fails
 	s := &Server{
-		in: in, q: q, version: version, log: log,
-		started:   time.Now(),
-		runID:     hex.EncodeToString(id),
+		in: in, q: q, log: log,
+		identity:  identity{version: version, runID: hex.EncodeToString(id), started: time.Now()},
 		stopped:   make(chan struct{}),
 		lastCall:  lastCallTime,
 		lingering: lingering,

@@ -137,7 +137,7 @@ func (s *session) talk() error {
 // session is to end in peace, errParked when there is nothing to read.
 func (s *session) read() error {
 	for {
-		args, err := s.frames.Next(s.frameLimits())
+		args, err := s.frames.Next(frameLimits(s.srv.cfg(), s.user != nil))
 		if err != nil {
 			return err
 		}
@@ -191,20 +191,6 @@ func (s *session) remote() string { return s.conn.RemoteAddr().String() }
 // chargeInput charges what the reading goroutine holds.
 func (s *session) chargeInput() {
 	s.account.Charge(&s.charged, s.frames.Memory()+s.subs.Size()+s.transactions.memory())
-}
-
-// frameLimits returns the limits of a session: Redis's own, tighter ones
-// while it is not logged in.
-func (s *session) frameLimits() resp.Limits {
-	cfg := s.srv.cfg()
-	if s.user != nil {
-		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
-	}
-	return resp.Limits{
-		Arguments:   min(loginArguments, cfg.MaxArguments),
-		Bytes:       cfg.MaxCommandBytes,
-		BeforeLogin: true,
-	}
 }
 
 // Message is part of notify.Subscriber. A subscriber that has too much waiting is

@@ -69,7 +69,8 @@ func (s *storm) recovers() bool {
 func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
-		if st.Ready && st.Phase == "final" && st.Voting == len(s.list()) && (!has("databases") || n.q.database(3).voting() == st.Voting) {
+		all := st.Voting == len(s.list()) && st.Voting == len(st.Masters) // by its own list, too
+		if st.Ready && st.Phase == "final" && all && (!has("databases") || n.q.database(3).voting() == st.Voting) {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)

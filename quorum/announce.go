@@ -45,7 +45,10 @@ func (c *change) begin(ctx context.Context) {
 		return
 	}
 	for _, g := range c.seen() {
-		if g.masters == name && state.less(g) && c.borne(g) {
+		later := state.less(g) && c.borne(g)
+		// All marks were lost, and other redlockd have begun with that list.
+		begun := g.phase == final && c.inForce(g) && !c.inForce(state)
+		if g.masters == name && (later || begun) {
 			c.q.replace(wanted, g)
 			return
 		}

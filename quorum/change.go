@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -137,6 +136,8 @@ func (c *change) look() {
 		switch {
 		case g.masters == list && best.less(g) && c.borne(g):
 			best = g
+		case g.masters == list && best.less(g) && c.interrupted(g, best):
+			c.write(g)
 		case g.masters != list && g.before == list && c.want() == nil && c.borne(g):
 			if c.news("behind", g) {
 				c.q.log.Warn("this redlockd has the old list of masters, reload it with the new one",
@@ -173,69 +174,4 @@ func (c *change) news(what ...any) bool {
 	again := said == c.said
 	c.said = said
 	return !again
-}
-
-// seen are the states that the marks bear.
-func (c *change) seen() []generation {
-	var out []generation
-	for _, l := range c.links() {
-		if g, ok := l.generation(); ok {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// generation is what the master's mark bears, as far as it is known.
-func (l *link) generation() (generation, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.bears, l.bears.number > 0
-}
-
-// borne reports whether a state counts: a majority of the old list's marks bears
-// it or a later one, or, when it is final, of the new list's.
-func (c *change) borne(g generation) bool {
-	return c.bearers(g, g.old()) || g.phase == final && c.bearers(g, g.masters)
-}
-
-func (c *change) bearers(g generation, list string) bool {
-	n := 0
-	for _, l := range c.links() {
-		has, ok := l.generation()
-		if ok && onList(list, l.name) && has.number == g.number && has.masters == g.masters && !has.less(g) {
-			n++
-		}
-	}
-	return n >= majority(len(hashes(list)))
-}
-
-// inUse reports whether any master bears a real mark of a list.
-func (c *change) inUse(list string) bool {
-	return slices.ContainsFunc(c.links(), func(l *link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.bearsForReal && l.bears.masters == list
-	})
-}
-
-// foreign reports whether any master bears a real mark of a list that is neither
-// ours nor one that ours has replaced.
-func (c *change) foreign(list string, known generation) bool {
-	return slices.ContainsFunc(c.links(), func(l *link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.bearsForReal && !l.bears.counts(list) && !l.bears.less(known)
-	})
-}
-
-// joined reports whether the masters that join have a mark of this generation.
-func (c *change) joined(state generation) bool {
-	for _, l := range c.links() {
-		has, ok := l.generation()
-		if state.joining(l.name) && (!ok || has.number != state.number) {
-			return false
-		}
-	}
-	return true
 }

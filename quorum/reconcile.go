@@ -110,7 +110,7 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 		g.greatest = max(g.greatest, l.db.agreed.everGranted())
 	}
 	list, known := l.db.list().name, l.db.change.known()
-	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
+	yields := s.mark != nil && !s.mark.counts(list) && l.db.change.yields(known, s.mark.generation)
 	foreign := l.db.change.foreign(list, known)
 	l.mu.Lock()
 	defer l.mu.Unlock()

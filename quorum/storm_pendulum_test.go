@@ -36,6 +36,13 @@ func (p *pendulum) stop() {
 	p.stopped, p.at = true, p.world.now()
 }
 
+// standstill is how long it has stood still in all.
+func (p *pendulum) standstill() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
+}
+
 // goOn runs again, with what has passed or without it.
 func (p *pendulum) goOn(counts bool) {
 	p.mu.Lock()

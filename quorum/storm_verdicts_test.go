@@ -62,7 +62,8 @@ func (t *try) fast(l *lease) time.Duration {
 // outlived reports whether the redlockd that is asked has told the client itself of a
 // lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
-	slack := 10 * time.Millisecond // clocks of redlockd that run differently
+	// Clocks of redlockd run differently, and stand still with one that is suspended.
+	slack := 10*time.Millisecond + t.node.clock.standstill()
 	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
 }
 

@@ -15,7 +15,7 @@ const addressEvery = 15 * lookEvery
 // nothing.
 func (l *link) watchAddress(ctx context.Context, c *connection) {
 	for {
-		wait(ctx, nil, addressEvery)
+		pause(ctx, nil, addressEvery)
 		if ctx.Err() != nil {
 			return
 		}

@@ -115,7 +115,7 @@ func (c *change) until(ctx context.Context, end time.Duration, done func() bool)
 		case done():
 			return true
 		}
-		wait(ctx, changed, left)
+		pause(ctx, changed, left)
 	}
 }
 

@@ -111,10 +111,10 @@ func roundHold(h time.Duration) time.Duration {
 }
 
 // expiryOf is the expiry of a hold, in a master's own milliseconds: latest is the
-// latest possible reading of its clock now, residue its remainder (V6).
-func expiryOf(latest int64, hold time.Duration, residue int64) int64 {
+// latest possible reading of its clock now, remainder its one by residues (V6).
+func expiryOf(latest int64, hold time.Duration, remainder int64) int64 {
 	e := latest + hold.Milliseconds()
-	return e + (residue-e%residues+residues)%residues
+	return e + (remainder-e%residues+residues)%residues
 }
 
 func ceilMillis(d time.Duration) time.Duration {

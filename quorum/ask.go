@@ -35,16 +35,16 @@ func (a *attempt) begin(now time.Duration) {
 // ask sends the operation to some masters, given as bits, and takes those that
 // are silent at once for silent. asking is set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
-	var mute uint32
+	var unsent uint32
 	for i, l := range a.masters.links {
 		if which>>i&1 != 0 && !l.ask(a, i, now) {
-			mute |= 1 << i
+			unsent |= 1 << i
 		}
 	}
 	a.mu.Lock()
 	a.asking = false
 	for i := range a.ballots {
-		if mute>>i&1 != 0 && a.ballots[i].vote == awaited {
+		if unsent>>i&1 != 0 && a.ballots[i].vote == awaited {
 			a.ballots[i].vote = silent
 		}
 	}
@@ -109,8 +109,8 @@ func (a *attempt) nameSteps(t *task, l *link, latest int64, now time.Duration) b
 // which waits to be repeated or is under way; false where none is free. Needs the
 // link's mu.
 func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
-	residue, ok := l.residue(now)
-	e := expiryOf(latest, hold, residue)
+	own, ok := l.residue(now)
+	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
 	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
 		if tries >= maxNames && !l.bearsFor(e-latest) {

@@ -98,13 +98,13 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 	acquires := c.acquiresFirst(tasks)
 	w := &c.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
-	limits := false
+	limited := false
 	for i, t := range tasks {
 		if i < acquires {
 			w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
 		} else {
 			w.digits = strconv.AppendInt(w.digits, t.limit().any, 10)
-			limits = limits || t.limit().any != 0
+			limited = limited || t.limit().any != 0
 		}
 		w.ends = append(w.ends, len(w.digits))
 	}
@@ -117,7 +117,7 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 			from = w.ends[i]
 		}
 	}
-	for i := acquires; limits && i < len(tasks); i++ {
+	for i := acquires; limited && i < len(tasks); i++ {
 		w.args = append(w.args, digits[from:w.ends[i]])
 		from = w.ends[i]
 	}

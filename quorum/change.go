@@ -73,8 +73,8 @@ func (c *change) follow(ctx context.Context) {
 		changed := c.q.events.next()
 		c.step(ctx)
 		// The monitors' looks are events too: not at each of them.
-		wait(ctx, nil, lookPause)
-		wait(ctx, changed, followEvery)
+		pause(ctx, nil, lookPause)
+		pause(ctx, changed, followEvery)
 	}
 }
 
@@ -154,13 +154,13 @@ func (c *change) reach(g generation) {
 		c.mu.Unlock()
 		return
 	}
-	found := c.state.phase == final && g.phase == final // an old change, met at the start
+	metAtStart := c.state.phase == final && g.phase == final // an old change, met at the start
 	c.state, c.since = g, c.q.now()
 	if c.to.less(g) {
 		c.to = g
 	}
 	c.mu.Unlock()
-	if !found && c.news("reached", g) {
+	if !metAtStart && c.news("reached", g) {
 		c.q.log.Info("list of masters is changing", "generation", g.number, "phase", g.phase.String())
 	}
 }

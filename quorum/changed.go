@@ -10,9 +10,9 @@ import (
 // by its new token while these and not others are up. It is no vote, and only
 // ever follows one that a majority has made.
 
-// changed stands for the expiry in the name of a change that is repeated: there is
+// anyChange stands for the expiry in the name of a change that is repeated: there is
 // one for each key.
-const changed = -1
+const anyChange = -1
 
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
 // and the releases of what a transact has deleted (V8).
@@ -69,7 +69,7 @@ func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 // begins another lock outdates it. Needs mu.
 func (l *link) sinceChanged(t *task, takes bool) {
 	for _, key := range t.keys() {
-		name := retryKey{key: key, expiry: changed}
+		name := retryKey{key: key, expiry: anyChange}
 		before := l.retries[name]
 		switch {
 		case before == nil || t == before:

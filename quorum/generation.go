@@ -102,8 +102,8 @@ func hashes(list string) []string { return strings.Split(strings.ReplaceAll(list
 // onList reports whether a master is on a list.
 func onList(list, name string) bool { return slices.Contains(hashes(list), nameHash(name)) }
 
-// shared is how many masters are on both lists.
-func shared(a, b string) int {
+// sharedMasters is how many masters are on both lists.
+func sharedMasters(a, b string) int {
 	n := 0
 	for _, h := range hashes(a) {
 		if slices.Contains(hashes(b), h) {
@@ -116,6 +116,6 @@ func shared(a, b string) int {
 // oneStep reports whether one change leads from one list to another: one master
 // added, removed or replaced, or flags.
 func oneStep(from, to string) bool {
-	both := shared(from, to)
+	both := sharedMasters(from, to)
 	return len(hashes(from))-both <= 1 && len(hashes(to))-both <= 1
 }

@@ -136,8 +136,8 @@ type link struct {
 	ended bool
 }
 
-func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *link {
-	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
+func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, ev *events) *link {
+	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{}, warm: m.Embedded, sure: never,
 		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},

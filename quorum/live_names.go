@@ -27,7 +27,7 @@ func (t *keyTable) hash(key uint64, token string) uint64 {
 func (t *keyTable) keep(a *attempt) {
 	switch {
 	case a.names:
-		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(task *task) int64 { return task.expiry })
+		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *task) int64 { return part.expiry })
 	case a.op.Kind == transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.creates() {

@@ -156,10 +156,10 @@ func (m *mark) same(other *mark) bool {
 }
 
 // with returns a changed copy.
-func (m *mark) with(change func(*mark)) *mark {
+func (m *mark) with(edit func(*mark)) *mark {
 	c := *m
 	c.dbs, c.residues = slices.Clone(m.dbs), slices.Clone(m.residues)
-	change(&c)
+	edit(&c)
 	return &c
 }
 

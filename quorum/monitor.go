@@ -45,13 +45,13 @@ func (l *link) monitor() {
 		if err != nil && ctx.Err() == nil {
 			l.enter(nil, judgement{state: Down, reason: reasonOf(err), said: !broken(err)})
 		}
-		wait(ctx, nil, backoff/2+rand.N(backoff))
+		pause(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
 	}
 }
 
-// wait returns after d, or as soon as it is poked or ctx is over.
-func wait(ctx context.Context, poke <-chan struct{}, d time.Duration) {
+// pause returns after d, or as soon as it is poked or ctx is over.
+func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -92,8 +92,8 @@ func (l *link) attend(ctx context.Context, c *connection, earlier []*connection)
 			}
 		}
 		// However often it is poked, it does not look all the time.
-		wait(ctx, nil, lookPause)
-		wait(ctx, l.poke, l.lookAgain()-lookPause)
+		pause(ctx, nil, lookPause)
+		pause(ctx, l.poke, l.lookAgain()-lookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}

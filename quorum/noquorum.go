@@ -72,15 +72,15 @@ func (a *attempt) tooLate() error {
 
 // lacking is the refusal while too few masters may vote, or for what needs no
 // vote can be reached (M6); nil when they are enough.
-func (d *database) lacking(vote bool, q int) error {
+func (d *database) lacking(toVote bool, q int) error {
 	n, can := d.reachable(), "can be reached"
-	if vote {
+	if toVote {
 		n, can = d.voting(), "may vote"
 	}
 	if n >= q {
 		return nil
 	}
-	if left := d.silentFor(d.now()); vote && left > 0 {
+	if left := d.silentFor(d.now()); toVote && left > 0 {
 		return errStoodStill(left)
 	}
 	states := map[MasterState]int{}

@@ -35,8 +35,8 @@ const (
 	DecideAll
 	// transact is the second half of DecideAll.
 	transact
-	// list and dbSize look at one master's keys (scan.go).
-	list
+	// listKeys and dbSize look at one master's keys (scan.go).
+	listKeys
 	dbSize
 )
 

@@ -18,8 +18,8 @@ func (l *link) reconcile(c *connection, s observation) error {
 	if l.zero != nil && l.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	step := l.db.causeOf(l)
-	switch step {
+	cause := l.db.causeOf(l)
+	switch cause {
 	case unclearStep:
 		l.wakeMonitor()
 		return nil // the next look tells, soon
@@ -37,13 +37,13 @@ func (l *link) reconcile(c *connection, s observation) error {
 	}
 	var j judgement
 	for try := 0; ; try++ {
-		l.see(s, step == noStep)
+		l.see(s, cause == noStep)
 		l.takeSeat(s)
 		if s, err = l.spread(c, s); err != nil {
 			return err
 		}
 		m, r := l.rules(c, s)
-		m.stepped, r.warmingUp = step == masterStep, warmingUp
+		m.stepped, r.warmingUp = cause == masterStep, warmingUp
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
@@ -79,7 +79,7 @@ func (l *link) reconcile(c *connection, s observation) error {
 	l.mu.Lock()
 	l.warm = l.met && warmingUp == 0
 	l.memory.unfit = j.unfit
-	if step == masterStep && j.write != nil && s.mark == j.write {
+	if cause == masterStep && j.write != nil && s.mark == j.write {
 		l.newBaseline()
 	}
 	l.stand(s, j)
@@ -100,8 +100,8 @@ func (l *link) reconcile(c *connection, s observation) error {
 func (l *link) rules(c *connection, s observation) (memory, rules) {
 	exempt := l.exemption(c, s)
 	own, unheard := l.db.agreed.of(l.hash)
-	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
-	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
+	quiet, borne, all := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
+	unsaid := l.db.agreed.lasting(all, lookEvery/2)
 	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
 	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
 	if l.zero == nil {
@@ -120,7 +120,7 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 	if now >= m.grantedUntil {
 		m.granted = 0
 	}
-	return m, rules{seats: seats, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
+	return m, rules{seats: all, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
 		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
 		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}

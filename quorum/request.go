@@ -8,7 +8,7 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == Acquire && c.is7 && !t.rollback:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.
 		return c.client.B().Arbitrary("SET", t.key, t.token, "NX", "GET", "PXAT", itoa(t.expiry)).Build()
-	case t.kind == list:
+	case t.kind == listKeys:
 		return c.client.B().Scan().Cursor(t.page.cursor).Count(int64(t.page.count)).Type("string").Build()
 	case t.kind == dbSize:
 		return c.client.B().Dbsize().Build()
@@ -49,9 +49,9 @@ func (t *task) stepArgs() []string {
 	args := []string{itoa(t.deadline)}
 	for i := range t.att.op.steps {
 		s := &t.att.op.steps[i]
-		found, does, token, expiry := "0", "keep", "", "0"
+		exists, does, token, expiry := "0", "keep", "", "0"
 		if s.there() {
-			found = "1"
+			exists = "1"
 		}
 		switch {
 		case s.change == nil:
@@ -61,7 +61,7 @@ func (t *task) stepArgs() []string {
 			does, token = "hold", s.change.Token
 			expiry = itoa(t.expiries[i])
 		}
-		args = append(args, found, s.state.Token, does, token, expiry)
+		args = append(args, exists, s.state.Token, does, token, expiry)
 	}
 	return args
 }

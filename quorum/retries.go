@@ -19,7 +19,7 @@ func (t *task) name() retryKey {
 	case t.rollback:
 		n.expiry = t.expiry
 	case t.from != nil:
-		n.token, n.expiry = "", changed
+		n.token, n.expiry = "", anyChange
 	}
 	return n
 }
@@ -113,9 +113,9 @@ func (l *link) flushRetries() {
 	l.due = false
 	now := l.now()
 	// A release goes behind the change that gave the lock its token.
-	for _, change := range []bool{true, false} {
+	for _, changes := range []bool{true, false} {
 		for name, t := range l.retries {
-			if change != (t.from != nil) {
+			if changes != (t.from != nil) {
 				continue
 			}
 			if l.takeRetry(name); now < t.until {

@@ -9,19 +9,19 @@ import (
 // probes are commands that redlockd uses on a master, in a form that changes
 // nothing there, by the name of the right to each.
 func probes(c *connection) (names []string, commands []rueidis.Completed) {
-	none, b := MarkKey+":none", c.client.B()
+	noKey, b := MarkKey+":none", c.client.B()
 	for _, probe := range []struct {
 		right   string
 		command rueidis.Completed
 	}{
-		{"set", b.Arbitrary("SET").Keys(none).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
-		{"del", b.Del().Key(none).Build()},
-		{"exists", b.Exists().Key(none).Build()},
-		{"pttl", b.Pttl().Key(none).Build()},
-		{"pexpireat", b.Pexpireat().Key(none).MillisecondsTimestamp(1).Build()},
+		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
+		{"del", b.Del().Key(noKey).Build()},
+		{"exists", b.Exists().Key(noKey).Build()},
+		{"pttl", b.Pttl().Key(noKey).Build()},
+		{"pexpireat", b.Pexpireat().Key(noKey).MillisecondsTimestamp(1).Build()},
 		{"eval", b.Eval().Script("return 0").Numkeys(0).Build()},
 		{"evalsha", b.Evalsha().Sha1(strings.Repeat("0", 40)).Numkeys(0).Build()},
-		{"mget", b.Mget().Key(none).Build()},
+		{"mget", b.Mget().Key(noKey).Build()},
 		{"scan", b.Scan().Cursor(0).Count(1).Build()},
 		{"dbsize", b.Dbsize().Build()},
 		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
@@ -30,7 +30,7 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 		names, commands = append(names, probe.right), append(commands, probe.command)
 	}
 	if c.is7 {
-		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(none).Build())
+		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(noKey).Build())
 	}
 	return names, commands
 }

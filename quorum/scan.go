@@ -32,13 +32,13 @@ type Listed struct {
 
 // Scan is one step through the locks of a database that match: those that a
 // quorum has and a client may still rely on, as a read tells (V10). It looks
-// at about count keys, 1 to maxPage, of one master, and at the next one's where
+// at about most keys, 1 to maxPage, of one master, and at the next one's where
 // there are no more. cursor is 0 to begin, then Page.Next of the step before.
 // A lock that is held from the first step to the last is listed at least once;
 // it may be listed once for each master. The error's text is for the client.
 // Scan blocks for a few times an operation's stay at most (V2), or until ctx
 // is over; how many do so is for the caller to bound.
-func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
+func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, most int) (Page, error) {
 	d := q.database(db)
 	masters := d.list() // one list for the whole step, which M8 may change
 	at := place(cursor)
@@ -49,20 +49,20 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 		return Page{}, err
 	}
 	// A few locks, or none, are told in one step.
-	var page Page
+	var out Page
 	told := make(map[string]bool)
 	for looked := 0; ; {
-		keys, next, err := masters.look(ctx, at, min(max(count, 1), maxPage))
+		keys, next, err := masters.look(ctx, at, min(max(most, 1), maxPage))
 		if err != nil {
 			return Page{}, d.cannotList(err)
 		}
-		page.Locks = append(page.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
+		out.Locks = append(out.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
 		for _, key := range keys {
 			told[key] = true
 		}
-		page.Next, at, looked = uint64(next), next, looked+len(keys)
-		if next == 0 || next.cursor() != 0 || looked >= count && len(page.Locks) > 0 {
-			return page, nil
+		out.Next, at, looked = uint64(next), next, looked+len(keys)
+		if next == 0 || next.cursor() != 0 || looked >= most && len(out.Locks) > 0 {
+			return out, nil
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (p place) cursor() uint64 { return uint64(p) >> placeBits }
 func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 
 // look takes one step at a master, at another one where it does not answer.
-func (m *masterList) look(ctx context.Context, at place, count int) ([]string, place, error) {
+func (m *masterList) look(ctx context.Context, at place, most int) ([]string, place, error) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
 	if at.cursor() != 0 {
@@ -103,14 +103,14 @@ func (m *masterList) look(ctx context.Context, at place, count int) ([]string, p
 		if i == first {
 			cursor = at.cursor()
 		}
-		page := &page{cursor: cursor, count: count}
-		_, ok := m.links[i].hear(ctx, &task{kind: list, page: page})
-		if ok && page.next>>(64-placeBits) == 0 {
-			if page.next != 0 {
-				return page.keys, newPlace(i, seen, page.next), nil
+		got := &page{cursor: cursor, count: most}
+		_, ok := m.links[i].hear(ctx, &task{kind: listKeys, page: got})
+		if ok && got.next>>(64-placeBits) == 0 {
+			if got.next != 0 {
+				return got.keys, newPlace(i, seen, got.next), nil
 			}
 			seen |= 1 << i
-			return page.keys, m.after(seen), nil
+			return got.keys, m.after(seen), nil
 		}
 		first, tried = -1, tried|1<<i
 	}

@@ -33,9 +33,9 @@ local t = redis.call('TIME')
 if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
-// expiry is e, that of KEYS[1], below 0 where it has none. It is never more than it
+// readExpiry is e, that of KEYS[1], below 0 where it has none. It is never more than it
 // is, since TIME is read before PTTL.
-const expiry = `
+const readExpiry = `
 local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
@@ -44,7 +44,7 @@ if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 // than ARGV[n]: what is left of a lock whose TTL is over (V15).
 func unlessOver(n string) string {
 	return `
-if ARGV[` + n + `] ~= '0' then` + expiry + `
+if ARGV[` + n + `] ~= '0' then` + readExpiry + `
   if e >= 0 and e < tonumber(ARGV[` + n + `]) then redis.call('DEL', KEYS[1]) return 0 end
 end
 `
@@ -55,7 +55,7 @@ end
 func unlessEnded(n int) string {
 	any, token, told := strconv.Itoa(n), strconv.Itoa(n+1), strconv.Itoa(n+2)
 	return `
-if ARGV[` + any + `] ~= '0' or ARGV[` + told + `] ~= '0' then` + expiry + `
+if ARGV[` + any + `] ~= '0' or ARGV[` + told + `] ~= '0' then` + readExpiry + `
   if e >= 0 and (e < tonumber(ARGV[` + any + `]) or
       e < tonumber(ARGV[` + told + `]) and redis.pcall('GET', KEYS[1]) == ARGV[` + token + `]) then
     redis.call('DEL', KEYS[1])
@@ -75,7 +75,7 @@ if v ~= ARGV[2] then return v end
 	// ifTaken creates it besides, also where it is over.
 	ifTaken = notAfter + `
 local v = redis.call('GET', KEYS[1])
-if v == ARGV[2] and ARGV[5] ~= '0' then` + expiry + `
+if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + `
   if e >= 0 and e < tonumber(ARGV[5]) then v = false end
 end
 if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
@@ -113,7 +113,7 @@ if before ~= after then return -1 end
 var raise = `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
 local e = redis.call('PEXPIRETIME', KEYS[1])
-` + keep
+` + keepExpiry
 
 // raiseOld is the same for masters before 7.0, which do not tell the expiry:
 // since TIME is read after PTTL, e is never less than it is.
@@ -127,9 +127,9 @@ if e >= 0 then
     return 2
   end
 end
-` + keep
+` + keepExpiry
 
-var keep = `
+var keepExpiry = `
 if e < 0 then return 3 end
 local residues = ` + strconv.Itoa(residues) + `
 local over = e % residues

@@ -129,6 +129,6 @@ redis.call('DEL', KEYS[1])
 return 1`)
 
 	// readScript answers token, remaining milliseconds and expiry.
-	readScript = newScript(expiry + `
+	readScript = newScript(readExpiry + `
 return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), e}`)
 )

@@ -30,8 +30,8 @@ func (l *link) takeSeat(s observation) {
 }
 
 // changeSeat makes a server the holder of the seat and has all marks told.
-func (l *link) changeSeat(own seat, server string) {
-	if !l.db.agreed.take(l.hash, own, server) {
+func (l *link) changeSeat(own seat, holder string) {
+	if !l.db.agreed.take(l.hash, own, holder) {
 		return
 	}
 	for _, other := range l.db.change.links() {

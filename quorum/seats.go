@@ -176,10 +176,10 @@ func (c *agreement) raise(name string, s seat) {
 }
 
 // sawBeat notes the beat of a seat's own mark.
-func (c *agreement) sawBeat(name, server string, beat int64) {
+func (c *agreement) sawBeat(name, holder string, beat int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.seats[name]; s.server == server && s.beat < beat {
+	if s := c.seats[name]; s.server == holder && s.beat < beat {
 		s.beat = beat
 		c.raise(name, s)
 	}
@@ -187,13 +187,13 @@ func (c *agreement) sawBeat(name, server string, beat int64) {
 
 // take gives a seat to a server, or leaves it vacant, where it still is as it
 // was seen, and reports whether it did.
-func (c *agreement) take(name string, seen seat, server string) bool {
+func (c *agreement) take(name string, seen seat, holder string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.seats[name].same(seen) {
 		return false
 	}
-	c.raise(name, seat{epoch: seen.epoch + 1, server: server})
+	c.raise(name, seat{epoch: seen.epoch + 1, server: holder})
 	return true
 }
 

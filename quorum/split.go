@@ -28,9 +28,9 @@ func (c *call) retry() {
 	c.passOn()
 	c.probing = true
 	c.await()
-	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	nap := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
 	c.db.keys.sleeps(c)
-	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
+	time.AfterFunc(min(nap, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }
 
 // mayRetry reports whether there is time for another try (V5), and somebody who

@@ -78,7 +78,7 @@ var mutants = []mutant{
 	{"V6", "a rollback for another mark", []change{{"quorum/retries.go",
 		"return t.rollback && l.under != nil && l.under.id != t.mark", "return false"}}, votes},
 	{"V6", "two redlockd give one expiry", []change{{"quorum/arithmetic.go",
-		"return e + (residue-e%residues+residues)%residues", "return e + (min(residue, 1)-e%residues+residues)%residues"}}, votes},
+		"return e + (remainder-e%residues+residues)%residues", "return e + (min(remainder, 1)-e%residues+residues)%residues"}}, votes},
 	{"V6", "an extend shortens", []change{
 		{"quorum/script_parts.go", "if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end",
 			"if redis.call('PEXPIREAT', KEYS[1], ARGV[3]) == 1 then return 2 end"},
@@ -132,7 +132,7 @@ var mutants = []mutant{
 	{"V8", "of two changes that were missed only the last is repeated", []change{{"quorum/changed.go",
 		"t.from = append(before.from, from)", "_ = before"}}, votes},
 	{"V8", "a release goes before the change that is repeated", []change{{"quorum/retries.go",
-		"for _, change := range []bool{true, false} {", "for _, change := range []bool{false, true} {"},
+		"for _, changes := range []bool{true, false} {", "for _, changes := range []bool{false, true} {"},
 		{"quorum/changed.go", "			if takes {", "			if false {"}}, votes},
 	{"V8", "a repeated change takes what has the old token again", []change{{"quorum/changed.go",
 		"		case t.outdates(before, key):\n			l.takeRetry(name)\n", ""}}, votes},

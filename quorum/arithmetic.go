@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// lookAge is how old a look at a master's clock may be (V6).
-const lookAge = 2 * time.Second
-
 // residues is how many kinds of expiries there are, by their remainders (V6): 0
 // is that of what was prolonged, healed or stored over, and each other one that
 // of what one redlockd has created on a master (residue.go).
@@ -77,14 +74,6 @@ func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Milliseco
 // stay bounds the time from an operation's arrival to the end of its last attempt
 // (V2, V5).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
-
-// watched reports whether a clock that was last looked at so long ago was looked at
-// all the time, as far as the padding of holds goes: its timeout for a step that
-// nobody sees is half for the drift that the baseline allows for, and half for the
-// round trips (M5). Who looks once a second has not been away.
-func (c *Config) watched(ago time.Duration) bool {
-	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
-}
 
 // floorHold is the greatest hold that is granted when a quorum of the marks bears
 // it. A greater one must have been borne by all of them at one time first, so that

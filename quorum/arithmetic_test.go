@@ -71,35 +71,6 @@ func TestExpiryHasItsResidue(t *testing.T) {
 	}
 }
 
-// V6: the latest possible reading is never behind a clock that runs fast by
-// the whole drift, and never far ahead of one that runs well.
-func TestLatestPossibleReading(t *testing.T) {
-	for range 500 {
-		l := looks{drift: 0.01}
-		speed := 1 + (rand.Float64()*2-1)*0.009
-		now := time.Duration(0)
-		clock := func(at time.Duration) float64 { return 1e12 + millis(at)*speed }
-		for range 50 {
-			now += time.Duration(rand.Int64N(int64(900 * time.Millisecond)))
-			sent := now
-			there := sent + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
-			now = there + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
-			l.add(int64(clock(there)+1), sent, now)
-			later := now + time.Duration(rand.Int64N(int64(900*time.Millisecond)))
-			latest, ok := l.latest(later)
-			if !ok {
-				t.Fatalf("no reading %v after a look", later-sent)
-			}
-			if truth := clock(later); float64(latest) < truth || float64(latest) > truth+80 {
-				t.Fatalf("latest possible reading is %d, the clock tells %.1f", latest, truth)
-			}
-		}
-		if _, ok := l.latest(now + lookAge + time.Millisecond); ok {
-			t.Fatal("an old look still counts")
-		}
-	}
-}
-
 // M5: the padding of holds covers a step that hides in the drift of the time
 // that a master was not looked at, and in half a timeout's round trip.
 func TestM5PaddingCoversWhatHides(t *testing.T) {
@@ -107,7 +78,7 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.Timeout = timeout
 		ago := 2 * lookEvery
-		for cfg.watched(ago + time.Millisecond) {
+		for watched(ago+time.Millisecond, cfg.ClockDrift, cfg.Timeout) {
 			ago += time.Millisecond
 		}
 		hides := time.Duration(float64(ago)*cfg.ClockDrift+clockStep*float64(time.Millisecond)) + timeout/2
@@ -115,7 +86,7 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.Timeout; hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
-		if !cfg.watched(lookEvery + timeout) {
+		if !watched(lookEvery+timeout, cfg.ClockDrift, cfg.Timeout) {
 			t.Errorf("timeout %v: who looks once a second has been away", timeout)
 		}
 	}

@@ -102,11 +102,9 @@ func (d *database) raise(hold time.Duration) bool {
 func (d *database) clocks() []int64 {
 	var out []int64
 	for _, l := range d.list().links {
-		l.mu.Lock()
-		if t, ok := l.looks.newest(l.now()); ok {
+		if t, ok := l.clock.newest(); ok {
 			out = append(out, t)
 		}
-		l.mu.Unlock()
 	}
 	slices.Sort(out)
 	return out

@@ -33,8 +33,10 @@ type link struct {
 	embedded bool
 	db       *database
 	// zero is the master's link of database 0, for another one.
-	zero   *link
-	now    clock
+	zero *link
+	now  clock
+	// clock is what is known of the master's.
+	clock  *clockWatch
 	log    hclog.Logger
 	events *events
 	// poke wakes the monitor before its second is over.
@@ -63,29 +65,6 @@ type link struct {
 	// was a real one.
 	bears        generation
 	bearsForReal bool
-	looks        looks
-	// offsets are what the clock must fit to, rebase whether the next look
-	// begins them anew. stepped is when one did not fit, until it is known why,
-	// and jump by how much the last one did not; looked is when the last look
-	// came in (M5).
-	offsets offsets
-	// from is when that was asked for: what went out before fits to no baseline.
-	rebase  bool
-	from    time.Duration
-	stepped time.Duration
-	jump    jump
-	looked  time.Duration
-	// sure is when the newest look went out that tells how the clock stands. met
-	// is whether others were looked for since there was no baseline, others whether
-	// there were any, warmBy until when they must have told of a step, and
-	// warm whether the mark was looked at since (M5, warmup.go).
-	sure time.Duration
-	// based is since when the baseline has been good.
-	based  time.Duration
-	met    bool
-	others bool
-	warmBy time.Duration
-	warm   bool
 	// markSent is when the newest look at the mark went out, pending since
 	// when the mark is known to be pending; 0 when it is not (M4).
 	markSent time.Duration
@@ -139,8 +118,8 @@ type link struct {
 func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, ev *events) *link {
 	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{}, warm: m.Embedded, sure: never,
-		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
+		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{},
+		clock:  newClockWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
@@ -166,7 +145,7 @@ func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
 // votes reports whether the master may be asked to create locks (M4, M5, M9).
 func (l *link) votes() bool {
-	if l.embedded || !l.warm || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
+	if l.embedded || !l.clock.isWarm() || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -210,7 +189,7 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 	if l.under != nil && l.under.real {
 		l.memory.grant(hold, now)
 	}
-	return l.looks.latest(now)
+	return l.clock.latest(now)
 }
 
 // bearsHold reports whether the mark bears a hold; else the monitor is told to write

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// lookAge is how old a look at a master's clock may be (V6).
+const lookAge = 2 * time.Second
+
 // looks keeps what the latest and the earliest possible reading of a master's
 // clock are, from the looks of the last two seconds (V6). Not safe for concurrent
 // use.

@@ -10,10 +10,8 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// The monitor's pace.
+// The monitor's pace, beside that of its looks (clock_watch.go).
 const (
-	lookEvery  = time.Second
-	lookPause  = 10 * time.Millisecond
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
 	// markTries is how often a mark is written anew in one look when others
@@ -93,7 +91,7 @@ func (l *link) attend(ctx context.Context, c *connection, earlier []*connection)
 		}
 		// However often it is poked, it does not look all the time.
 		pause(ctx, nil, lookPause)
-		pause(ctx, l.poke, l.lookAgain()-lookPause)
+		pause(ctx, l.poke, l.clock.lookAgain()-lookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -92,6 +93,13 @@ func (o *offsets) extremes() {
 		o.highest = min(o.highest, e.high-at)
 		o.lowest = max(o.lowest, e.low+at)
 	}
+}
+
+// clone returns offsets that are kept by themselves.
+func (o *offsets) clone() offsets {
+	c := *o
+	c.entries = slices.Clone(o.entries)
+	return c
 }
 
 // rebase forgets all but one offset: a new baseline begins.

@@ -77,11 +77,8 @@ func (l *link) reconcile(c *connection, s observation) error {
 		}
 	}
 	l.mu.Lock()
-	l.warm = l.met && warmingUp == 0
+	l.clock.judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
 	l.memory.unfit = j.unfit
-	if cause == masterStep && j.write != nil && s.mark == j.write {
-		l.newBaseline()
-	}
 	l.stand(s, j)
 	if s.mark != nil && s.mark.name == l.name {
 		l.bears, l.bearsForReal = s.mark.generation, s.mark.real

@@ -114,7 +114,7 @@ func (l *link) see(s observation, steady bool) {
 	st := &l.standing
 	if doubted := s.mark.doubt > 0; doubted != st.doubted {
 		since := l.now() - warmUp - lookEvery
-		st.clears = doubted && l.warm && l.based <= since
+		st.clears = doubted && l.clock.watchedSince(since)
 		st.doubted = doubted
 	}
 	l.memory.clears = st.clears && steady && l.memory.doubt == 0

@@ -4,51 +4,22 @@ import (
 	"time"
 )
 
-// Redis expires locks by its wall clock, so a clock that steps ends or
-// prolongs all of them (M5). Every look is compared with those of the last
-// greatest hold; what does not fit voids the votes at once, and the monitor
-// finds out what its cause was.
-
 // sawClock takes a look at the master's clock, in microseconds, and returns
-// whether it fits to those of before. Needs mu.
+// whether it fits to those of before (M5). Needs mu.
 func (l *link) sawClock(micros int64, sent, received time.Duration) bool {
-	if sent < l.from {
-		return false
-	}
-	l.looked = received
-	n := newOffset(micros, sent, received)
-	if l.rebase || l.embedded {
-		// An embedded master's clock is our own.
-		l.rebase, l.sure, l.based = false, never, received
-		l.offsets.rebase(n)
-	}
-	l.needBaseline(n)
-	if !l.offsets.within(n) {
-		l.jump = l.offsets.jumped(n)
-		if l.stepped == 0 {
-			l.stepped = received
-			l.wakeMonitor()
-		}
-		return false
-	}
 	keep := l.db.agreed.greatest().hold
 	if l.under != nil {
 		keep = max(l.under.greatest, time.Second)
 	}
-	l.offsets.add(n, keep)
-	if received-sent <= l.cfg.Timeout {
-		// A slower one would tell too little about the clock, and who answers
-		// so has no vote either.
-		l.looks.add((micros+999)/1000, sent, received)
-		l.sure = sent
+	var zero *clockWatch
+	if l.zero != nil {
+		zero = l.zero.clock
 	}
-	return true
-}
-
-// newBaseline has the next look begin a new baseline. What is under way went out
-// before it was known how the clock stands, so it counts for nothing. Needs mu.
-func (l *link) newBaseline() {
-	l.rebase, l.from, l.stepped, l.looks = true, l.now(), 0, looks{drift: l.cfg.ClockDrift}
+	fits, news := l.clock.saw(micros, sent, received, keep, zero)
+	if news {
+		l.wakeMonitor()
+	}
+	return fits
 }
 
 // stepCause is what a step turned out to be.
@@ -63,21 +34,20 @@ const (
 
 // causeOf finds out, for one master that may have stepped.
 func (d *database) causeOf(l *link) stepCause {
-	l.mu.Lock()
-	at, by := l.stepped, l.jump
-	l.mu.Unlock()
+	at, by := l.clock.step()
 	if at == 0 {
 		return noStep
 	}
 	together, waiting := 0, false
 	for _, other := range d.list().links {
 		other.mu.Lock()
+		stepped, jumped := other.clock.step()
 		switch {
-		case other.stepped != 0:
-			if other.jump.same(by) {
+		case stepped != 0:
+			if jumped.same(by) {
 				together++
 			}
-		case other.open && other.looked <= at && !other.frozen():
+		case other.open && other.clock.lookedAt() <= at && !other.frozen():
 			waiting = true
 			other.wakeMonitor()
 		}
@@ -100,15 +70,10 @@ func (d *database) causeOf(l *link) stepCause {
 // monitor says so.
 func (d *database) stoodStill(first *link) {
 	wait := d.wholeHold(0)
-	first.mu.Lock()
-	by := first.jump
-	first.mu.Unlock()
+	_, by := first.clock.step()
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		jumped := l.stepped != 0 && l.jump.same(by)
-		if l.stepped == 0 || jumped {
-			l.newBaseline()
-		}
+		jumped := l.clock.beginAgain(by)
 		l.mu.Unlock()
 		if jumped {
 			l.doubt(wait)

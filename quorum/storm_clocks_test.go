@@ -66,7 +66,7 @@ func stride(rng *rand.Rand) time.Duration {
 func seen(settings []Config) time.Duration {
 	longest := time.Duration(0)
 	for _, cfg := range settings {
-		longest = max(longest, warmUpBy(cfg.Timeout))
+		longest = max(longest, warmUpTime(cfg.Timeout))
 	}
 	return longest
 }

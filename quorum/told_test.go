@@ -297,17 +297,3 @@ func TestM3AllAtOneTime(t *testing.T) {
 		}
 	})
 }
-
-// M5: the line of a long time is kept in few offsets.
-func TestM5OffsetsOfLongAgo(t *testing.T) {
-	o := offsets{drift: 0.01}
-	for at := time.Duration(0); at < 3*time.Hour; at += time.Second {
-		o.add(offset{low: 1, high: 2, sent: at, received: at}, 2*time.Hour)
-	}
-	if n := len(o.entries); n > 1200 || n < 1000 {
-		t.Errorf("%d offsets are kept", n)
-	}
-	if age := 3*time.Hour - o.entries[0].sent; age < 119*time.Minute || age > 121*time.Minute {
-		t.Errorf("the oldest is of %v ago", age)
-	}
-}

@@ -143,7 +143,7 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 		settle := func(settled bool) {
 			l := c.q.databases[0].Load().list().links[0]
 			l.mu.Lock()
-			l.warm = settled
+			l.clock.judged(settled, false)
 			l.mu.Unlock()
 		}
 		settle(false)

@@ -28,9 +28,11 @@ var uses = map[string][]string{
 	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid"},
-	"integration":      {},
-	"docs/model":       {},
+	"quorum":           {"internal/invalid", "quorum/clock"},
+	// The pure parts of quorum: they ask nobody and wait for nothing.
+	"quorum/clock": {},
+	"integration":  {},
+	"docs/model":   {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }
@@ -52,7 +54,7 @@ var homes = map[string][]string{
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy"},
 	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "quorum", "tests"},
-	"golang.org/x/sys":                  {"proxy", "quorum", "integration"},
+	"golang.org/x/sys":                  {"proxy", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"integration", "tests"},
@@ -153,6 +155,9 @@ func TestImportRulesCatch(t *testing.T) {
 	tests := []struct{ from, to string }{
 		{"/quorum", module + "/proxy"},
 		{"/quorum", module + "/commands"},
+		{"/quorum/clock", module + "/quorum"},
+		{"/quorum/clock", "github.com/redis/rueidis"},
+		{"/proxy", module + "/quorum/clock"},
 		{"/commands", module + "/proxy"},
 		{"/commands/script", module + "/quorum"},
 		{"/proxy", module},

@@ -3,10 +3,12 @@ package quorum
 import (
 	"context"
 	"errors"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // addressEvery is how often a master's address is looked up and dialled anew.
-const addressEvery = 15 * lookEvery
+const addressEvery = 15 * clock.LookEvery
 
 // watchAddress ends the connection c when the master's address leads to another
 // server: a name, a virtual IP or a service that has moved, while a connection

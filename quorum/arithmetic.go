@@ -3,6 +3,8 @@ package quorum
 import (
 	"cmp"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // residues is how many kinds of expiries there are, by their remainders (V6): 0
@@ -63,7 +65,7 @@ func (c *Config) unused(padding, timeout time.Duration) time.Duration {
 // lookSlack is by how much the latest possible reading of a master's clock
 // may run ahead of it, a round trip apart.
 func (c *Config) lookSlack() time.Duration {
-	return ceilMillis(time.Duration(float64(lookAge) * c.ClockDrift))
+	return ceilMillis(time.Duration(float64(clock.LookAge) * c.ClockDrift))
 }
 
 // grace is by how much the earliest possible reading of a master's clock may be

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 func TestMajority(t *testing.T) {
@@ -77,16 +79,16 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 	for _, timeout := range []time.Duration{40 * time.Millisecond, 50 * time.Millisecond, time.Second} {
 		cfg := DefaultConfig()
 		cfg.Timeout = timeout
-		ago := 2 * lookEvery
-		for watched(ago+time.Millisecond, cfg.ClockDrift, cfg.Timeout) {
+		ago := 2 * clock.LookEvery
+		for clock.Watched(ago+time.Millisecond, cfg.ClockDrift, cfg.Timeout) {
 			ago += time.Millisecond
 		}
-		hides := time.Duration(float64(ago)*cfg.ClockDrift+clockStep*float64(time.Millisecond)) + timeout/2
+		hides := time.Duration(float64(ago)*cfg.ClockDrift+clock.Step*float64(time.Millisecond)) + timeout/2
 		// The reply may leave a timeout after the attempt began.
 		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.Timeout; hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
-		if !watched(lookEvery+timeout, cfg.ClockDrift, cfg.Timeout) {
+		if !clock.Watched(clock.LookEvery+timeout, cfg.ClockDrift, cfg.Timeout) {
 			t.Errorf("timeout %v: who looks once a second has been away", timeout)
 		}
 	}

@@ -132,7 +132,7 @@ func (l *link) bearsFor(ms int64) bool {
 // earliest possible reading, so that none acts after that and the grace (V6).
 // Needs mu.
 func (l *link) deadline(until time.Duration) int64 {
-	d := l.clock.earliest(until+l.cfg.grace()) - 1
+	d := l.clock.Earliest(until+l.cfg.grace()) - 1
 	if l.embedded {
 		// Its clock is driven by this process, and jumps when that stands still.
 		d += time.Second.Milliseconds()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // bootstrapTries is how often Bootstrap writes one mark that others change.
@@ -19,7 +21,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, now: systemClock(), stalls: &stallDetector{}}
+	d := &database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
 	d.agreed = newAgreement(&cfg, d.now)
 	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // startBundled begins operations that go out in one batch, since a slow one is
@@ -285,7 +287,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 			}
 			return time.Duration(reads) * tt.each
 		}
-		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 		l.conn, l.open, l.queue = &connection{}, true, []*task{{}}
 		l.mu.Lock()
 		l.gather(l.conn)

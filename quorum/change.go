@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // ChangeKey is the key of the lock under which a change of the list of
@@ -73,7 +75,7 @@ func (c *change) follow(ctx context.Context) {
 		changed := c.q.events.next()
 		c.step(ctx)
 		// The monitors' looks are events too: not at each of them.
-		pause(ctx, nil, lookPause)
+		pause(ctx, nil, clock.LookPause)
 		pause(ctx, changed, followEvery)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // database is one database over all masters: a link to each.
@@ -24,8 +26,8 @@ type database struct {
 	// silentUntil is until when, by our clock, nothing is granted (M5), see
 	// silentFor.
 	silentUntil atomic.Int64
-	now         clock
-	stalls      *stallDetector
+	now         clock.Clock
+	stalls      *clock.StallDetector
 	keys        keyTable
 	watch       watchTable
 }
@@ -102,7 +104,7 @@ func (d *database) raise(hold time.Duration) bool {
 func (d *database) clocks() []int64 {
 	var out []int64
 	for _, l := range d.list().links {
-		if t, ok := l.clock.newest(); ok {
+		if t, ok := l.clock.Newest(); ok {
 			out = append(out, t)
 		}
 	}

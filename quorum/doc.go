@@ -26,11 +26,8 @@
 //     which scripts (scripts.go, script_parts.go, mark_scripts.go), and what it
 //     answers (answer.go). What may not have arrived is repeated over the next
 //     connection (retries.go, changed.go, connection.go);
-//   - its clock: which clock redlockd has itself (clock.go, clock_linux.go,
-//     clock_other.go), what time it may be on the master (looks.go), whether that
-//     runs evenly (offsets.go), whose step it was (steps.go), whether this process
-//     stood still (stalls.go), and the wait of one that has just begun to watch
-//     (warmup.go);
+//   - its clock, which package clock watches: whose step it was (steps.go), and
+//     the wait for others of one that has just begun to watch (warmup.go);
 //   - its monitor (monitor.go), which dials, fences and looks (observation.go,
 //     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
 //     writes the mark (mark.go, reconcile.go).

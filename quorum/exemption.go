@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+)
 
 // exemption is what the other marks say of a master that says that it has lost
 // nothing in a restart (M4).
@@ -21,7 +25,7 @@ const (
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
 func (l *link) consentWait() time.Duration {
-	return 2*lookEvery + 4*l.db.agreed.greatest().timeout + 10*lookPause
+	return 2*clock.LookEvery + 4*l.db.agreed.greatest().timeout + 10*clock.LookPause
 }
 
 // exemption finds out whether a master that is back with its memory has lost
@@ -58,7 +62,7 @@ func (l *link) othersAsked(until time.Duration, remembering bool) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		st := &other.standing
-		return st.last >= until-lookEvery && (st.remembers || !remembering)
+		return st.last >= until-clock.LookEvery && (st.remembers || !remembering)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // M1: "What waits for one master is bounded in count and bytes [...]; at the
@@ -112,7 +114,7 @@ func (f *flood) wantNothingLeft() {
 func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	cfg := DefaultConfig()
 	now := func() time.Duration { return 10 * time.Second }
-	l := newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+	l := newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 	token := strings.Repeat("t", 1<<20)
 	for i := range 100 {
 		l.send(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour}, now()) // there is no connection

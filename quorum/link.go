@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // Bounds on what waits for one master (M1). Releases and rollbacks have the
@@ -34,9 +36,9 @@ type link struct {
 	db       *database
 	// zero is the master's link of database 0, for another one.
 	zero *link
-	now  clock
+	now  clock.Clock
 	// clock is what is known of the master's.
-	clock  *clockWatch
+	clock  *clock.Watch
 	log    hclog.Logger
 	events *events
 	// poke wakes the monitor before its second is over.
@@ -115,11 +117,11 @@ type link struct {
 	ended bool
 }
 
-func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, ev *events) *link {
+func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
 	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:  log.With("master", m.Name, "db", db.number),
 		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{},
-		clock:  newClockWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
+		clock:  clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
@@ -145,7 +147,7 @@ func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
 // votes reports whether the master may be asked to create locks (M4, M5, M9).
 func (l *link) votes() bool {
-	if l.embedded || !l.clock.isWarm() || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
+	if l.embedded || !l.clock.Warm() || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -170,7 +172,7 @@ func (l *link) frozen() bool { return l.frozenAt(l.now()) }
 func (l *link) frozenAt(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
 	late := l.busy && l.since <= limit || l.asking && l.asked <= limit
-	return late && !l.db.stalls.stoodStill(now)
+	return late && !l.db.stalls.StoodStill(now)
 }
 
 // latest is the latest possible reading of the master's clock now (V6), for a
@@ -189,7 +191,7 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 	if l.under != nil && l.under.real {
 		l.memory.grant(hold, now)
 	}
-	return l.clock.latest(now)
+	return l.clock.Latest(now)
 }
 
 // bearsHold reports whether the mark bears a hold; else the monitor is told to write

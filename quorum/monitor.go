@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// The monitor's pace, beside that of its looks (clock_watch.go).
+// The monitor's pace, beside that of its looks (package clock).
 const (
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
@@ -35,7 +37,7 @@ func (l *link) monitor() {
 			began := l.now()
 			earlier, err = l.attend(ctx, c, earlier)
 			c.close()
-			if l.now()-began > lookEvery {
+			if l.now()-began > clock.LookEvery {
 				backoff = minBackoff
 			}
 		}
@@ -90,8 +92,8 @@ func (l *link) attend(ctx context.Context, c *connection, earlier []*connection)
 			}
 		}
 		// However often it is poked, it does not look all the time.
-		pause(ctx, nil, lookPause)
-		pause(ctx, l.poke, l.clock.lookAgain()-lookPause)
+		pause(ctx, nil, clock.LookPause)
+		pause(ctx, l.poke, l.clock.LookAgain()-clock.LookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}

@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+)
 
 // The marks bear two paddings: the greatest, which each new lock gets, and the
 // least that a living lock may have, which a read takes off again (V3). They
@@ -33,11 +37,11 @@ func (c *agreement) sawPadding(m *mark) {
 
 // raiseLeast takes the greatest padding for the least, once all locks with less are
 // over: the marks of a quorum have borne it since before the greatest hold began.
-// Whoever grants has looked at a quorum within lookAge, and so has met one of them.
+// Whoever grants has looked at a quorum within clock.LookAge, and so has met one of them.
 func (c *agreement) raiseLeast(list *masterList, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since, n := c.now()-lookAge-c.greatestHold-slack-c.greatest().timeout, 0
+	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.greatest().timeout, 0
 	for _, l := range list.links {
 		if at, bears := c.bearing[l.name]; bears && at <= since {
 			n++

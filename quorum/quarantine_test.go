@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // markOf is what a master's mark says.
@@ -43,8 +45,8 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 		for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(lookEvery - 5*time.Millisecond) // the next look notices the loss, soon
-		for range maxNames - 1 {                   // of which any may still be undone
+		time.Sleep(clock.LookEvery - 5*time.Millisecond) // the next look notices the loss, soon
+		for range maxNames - 1 {                         // of which any may still be undone
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			c.want(do(c.q, release("k", "t")), Won)
 		}

@@ -8,19 +8,21 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // Quorum asks the masters. All its methods are safe for concurrent use.
 type Quorum struct {
 	cfg    Config
 	log    hclog.Logger
-	now    clock
+	now    clock.Clock
 	events *events
 
 	ctx      context.Context
 	stop     context.CancelFunc
 	monitors sync.WaitGroup
-	stalls   stallDetector
+	stalls   clock.StallDetector
 	// underWay are the calls that were not told their outcome yet.
 	underWay  inFlight
 	deadlines deadlines
@@ -41,10 +43,10 @@ type Quorum struct {
 // New starts dialling the masters and returns at once: unreachable masters
 // are silent until they are reached.
 func New(cfg Config, log hclog.Logger) (*Quorum, error) {
-	return newQuorum(cfg, log, systemClock())
+	return newQuorum(cfg, log, clock.System())
 }
 
-func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
+func newQuorum(cfg Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
 	q.deadlines.now = now
-	q.monitors.Go(func() { q.stalls.beat(q.ctx, q.now) })
+	q.monitors.Go(func() { q.stalls.Beat(q.ctx, q.now) })
 	q.database(0)
 	if !cfg.Masters[0].Embedded {
 		q.monitors.Go(func() { q.change.follow(q.ctx) })

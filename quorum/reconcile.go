@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // reconcile judges what was seen and carries the judgement out: it writes the
@@ -77,7 +79,7 @@ func (l *link) reconcile(c *connection, s observation) error {
 		}
 	}
 	l.mu.Lock()
-	l.clock.judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
+	l.clock.Judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
 	l.memory.unfit = j.unfit
 	l.stand(s, j)
 	if s.mark != nil && s.mark.name == l.name {
@@ -98,7 +100,7 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 	exempt := l.exemption(c, s)
 	own, unheard := l.db.agreed.of(l.hash)
 	quiet, borne, all := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
-	unsaid := l.db.agreed.lasting(all, lookEvery/2)
+	unsaid := l.db.agreed.lasting(all, clock.LookEvery/2)
 	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
 	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
 	if l.zero == nil {
@@ -113,7 +115,7 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 	defer l.mu.Unlock()
 	m := l.memory
 	now := l.now()
-	m.beatDue = now-m.beatSeen >= lookEvery
+	m.beatDue = now-m.beatSeen >= clock.LookEvery
 	if now >= m.grantedUntil {
 		m.granted = 0
 	}
@@ -133,7 +135,7 @@ func (l *link) grantedBefore(s observation) granted {
 	l.mu.Unlock()
 	switch {
 	case s.mark == nil || s.mark.real:
-		since = l.now() - 2*lookEvery
+		since = l.now() - 2*clock.LookEvery
 	case since == 0:
 		since = l.now()
 	}

@@ -3,6 +3,8 @@ package quorum
 import (
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // quietTime is how long nothing may have been heard of the server that has a
@@ -10,7 +12,7 @@ import (
 // its beat when that was seen unchanged for a second, has it told in another mark
 // at the next look but one, and that mark is looked at once a second.
 func (l *link) quietTime() time.Duration {
-	return 5*lookEvery + 4*l.db.agreed.greatest().timeout
+	return 5*clock.LookEvery + 4*l.db.agreed.greatest().timeout
 }
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
@@ -80,7 +82,7 @@ func (l *link) quiet(own seat, unheard time.Duration) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		s := &other.standing
-		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*lookEvery
+		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*clock.LookEvery
 	})
 }
 
@@ -91,7 +93,7 @@ func (l *link) inView() bool {
 	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.standing.last != 0 && now-other.standing.last <= 2*lookEvery
+		return other.standing.last != 0 && now-other.standing.last <= 2*clock.LookEvery
 	})
 }
 
@@ -99,7 +101,7 @@ func (l *link) inView() bool {
 // than the one that the link is connected to: that of one that was restarted may
 // be told of for a second or two. Needs mu.
 func (l *link) heardOther(at time.Duration) bool {
-	return l.standing.first != 0 && at > l.standing.first+2*lookEvery
+	return l.standing.first != 0 && at > l.standing.first+2*clock.LookEvery
 }
 
 // bornes reports whether so many other marks bear the seat of this master.

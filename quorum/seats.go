@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // seat is which server votes as one master (M9). Two servers may answer to one
@@ -121,7 +123,7 @@ func parseSeats(text string) (seats, error) {
 // agreement is what the marks of all masters say together: who has the seats, and
 // the greatest settings in use. It only ever rises. Safe for concurrent use.
 type agreement struct {
-	now clock
+	now clock.Clock
 
 	mu    sync.Mutex
 	seats seats
@@ -139,7 +141,7 @@ type agreement struct {
 	bearing                map[string]time.Duration
 }
 
-func newAgreement(cfg *Config, now clock) *agreement {
+func newAgreement(cfg *Config, now clock.Clock) *agreement {
 	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{},
 		smallest: cfg.settings().padding, bearing: map[string]time.Duration{}}
 	c.holders.Store(&map[string]string{})

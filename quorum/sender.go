@@ -47,7 +47,7 @@ func (l *link) next(c *connection, b *batch) bool {
 // awaits any more. Needs mu.
 func (l *link) take(b *batch) {
 	b.clear()
-	b.under, b.warm, b.sent = l.under, l.clock.isWarm(), l.now()
+	b.under, b.warm, b.sent = l.under, l.clock.Warm(), l.now()
 	n := min(len(l.queue), maxBatch)
 	for _, t := range l.queue[:n] {
 		l.bytes -= t.size()
@@ -80,7 +80,7 @@ func (l *link) hurry(t *task, now time.Duration) {
 	if !l.fenceless || t.rollback || t.kind != Release {
 		return
 	}
-	if _, ok := l.clock.latest(now); ok {
+	if _, ok := l.clock.Latest(now); ok {
 		t.deadline = l.deadline(now + l.cfg.Timeout)
 	}
 }

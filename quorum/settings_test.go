@@ -4,6 +4,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // M3: the marks bear the greatest settings in use, and everybody waits by those:
@@ -172,7 +174,7 @@ func justLooked(q *Quorum) {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
 			l.mu.Lock()
-			looked = l.now()-l.markSent < lookEvery/4
+			looked = l.now()-l.markSent < clock.LookEvery/4
 			l.mu.Unlock()
 		}
 	}

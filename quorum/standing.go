@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+)
 
 // standing is what a link knows of its master's seat (M9). It is the monitor's;
 // what others read needs the link's mutex.
@@ -66,7 +70,7 @@ func (l *link) newStanding() {
 // lostStanding notes how long before its loss the master was looked at. Needs
 // mu.
 func (l *link) lostStanding() {
-	limit := lookEvery + 2*l.cfg.Timeout + 10*lookPause
+	limit := clock.LookEvery + 2*l.cfg.Timeout + 10*clock.LookPause
 	l.standing.fresh = l.now()-l.markSent <= limit
 	l.standing.first = 0
 }
@@ -77,7 +81,7 @@ func (l *link) noteMark(m *mark, sent time.Duration) {
 	l.standing.last = sent
 	if key := (beatKey{m.id, m.beat}); l.memory.last != key {
 		l.memory.last, l.memory.beatSeen = key, sent
-		if sent-before > 3*lookEvery/2 {
+		if sent-before > 3*clock.LookEvery/2 {
 			// It was not looked at for long: the beat is raised at once, so that what
 			// is taken now is not on a disk with an earlier beat.
 			l.memory.beatSeen = before
@@ -113,8 +117,8 @@ func (l *link) see(s observation, steady bool) {
 	// tell, by this look.
 	st := &l.standing
 	if doubted := s.mark.doubt > 0; doubted != st.doubted {
-		since := l.now() - warmUp - lookEvery
-		st.clears = doubted && l.clock.watchedSince(since)
+		since := l.now() - warmUp - clock.LookEvery
+		st.clears = doubted && l.clock.WatchedSince(since)
 		st.doubted = doubted
 	}
 	l.memory.clears = st.clears && steady && l.memory.doubt == 0

@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // sawClock takes a look at the master's clock, in microseconds, and returns
@@ -11,11 +13,11 @@ func (l *link) sawClock(micros int64, sent, received time.Duration) bool {
 	if l.under != nil {
 		keep = max(l.under.greatest, time.Second)
 	}
-	var zero *clockWatch
+	var zero *clock.Watch
 	if l.zero != nil {
 		zero = l.zero.clock
 	}
-	fits, news := l.clock.saw(micros, sent, received, keep, zero)
+	fits, news := l.clock.Saw(micros, sent, received, keep, zero)
 	if news {
 		l.wakeMonitor()
 	}
@@ -34,20 +36,20 @@ const (
 
 // causeOf finds out, for one master that may have stepped.
 func (d *database) causeOf(l *link) stepCause {
-	at, by := l.clock.step()
+	at, by := l.clock.Stepped()
 	if at == 0 {
 		return noStep
 	}
 	together, waiting := 0, false
 	for _, other := range d.list().links {
 		other.mu.Lock()
-		stepped, jumped := other.clock.step()
+		stepped, jumped := other.clock.Stepped()
 		switch {
 		case stepped != 0:
-			if jumped.same(by) {
+			if jumped.Same(by) {
 				together++
 			}
-		case other.open && other.clock.lookedAt() <= at && !other.frozen():
+		case other.open && other.clock.LookedAt() <= at && !other.frozen():
 			waiting = true
 			other.wakeMonitor()
 		}
@@ -70,10 +72,10 @@ func (d *database) causeOf(l *link) stepCause {
 // monitor says so.
 func (d *database) stoodStill(first *link) {
 	wait := d.wholeHold(0)
-	_, by := first.clock.step()
+	_, by := first.clock.Stepped()
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		jumped := l.clock.beginAgain(by)
+		jumped := l.clock.BeginAgain(by)
 		l.mu.Unlock()
 		if jumped {
 			l.doubt(wait)

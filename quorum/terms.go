@@ -215,9 +215,9 @@ func (l *limits) over(b *ballot) bool {
 // time that is over, or 0 where the master's clock is not known. Needs mu.
 func (l *link) lapsedBy(at, unused time.Duration) int64 {
 	now := l.now()
-	if _, ok := l.clock.latest(now); !ok {
+	if _, ok := l.clock.Latest(now); !ok {
 		return 0
 	}
 	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))
-	return l.clock.earliest(now) - ago.Milliseconds() + unused.Milliseconds()
+	return l.clock.Earliest(now) - ago.Milliseconds() + unused.Milliseconds()
 }

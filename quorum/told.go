@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // A master that may have forgotten locks waits as long as any of them may last
@@ -121,7 +123,7 @@ func (d *database) allBore() time.Duration {
 // so many others were looked at just now that a master's mark may take over what
 // they bear, and can tell alone from then on.
 func (d *database) telling(of *link) (told time.Duration, sure bool) {
-	since, known := d.now()-2*lookEvery, 0
+	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.list()
 	var said []time.Duration
 	for _, l := range list.links {

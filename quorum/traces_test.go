@@ -2,13 +2,16 @@ package quorum
 
 import (
 	"fmt"
-	"github.com/hashicorp/go-hclog"
 	"net"
+
+	"github.com/hashicorp/go-hclog"
 
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // V6: "No redlockd uses one expiry twice for one key, token and master."
@@ -472,7 +475,7 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
 	now := 10 * time.Second
-	d := &database{cfg: &cfg, now: func() time.Duration { return now }, stalls: &stallDetector{}}
+	d := &database{cfg: &cfg, now: func() time.Duration { return now }, stalls: &clock.StallDetector{}}
 	l := newLink(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
 	owe := func(key string, until time.Duration) bool {
 		l.addRetry(&task{kind: Release, key: key, token: "t", until: until})

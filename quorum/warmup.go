@@ -3,6 +3,8 @@ package quorum
 import (
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // whyWarmingUp is why it does not.
@@ -12,7 +14,7 @@ const whyWarmingUp = "its clock is being watched"
 // a step that our own baseline does not show, and notes until when they must have
 // told.
 func (l *link) meet(c *connection, s observation) error {
-	if !l.clock.asks() {
+	if !l.clock.Asks() {
 		return nil
 	}
 	others, err := l.hasOthers(c, s)
@@ -20,14 +22,14 @@ func (l *link) meet(c *connection, s observation) error {
 		return err
 	}
 	// Who is connected to another master may be about to reach this one too.
-	elsewhere := l.db.list().count(func(l *link) bool { return l.clock.hasOthers() }) > 0
+	elsewhere := l.db.list().count(func(l *link) bool { return l.clock.HasOthers() }) > 0
 	within := time.Duration(0)
 	if others || elsewhere {
 		within = l.warmUpTime()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.clock.meet(others, s.sent, within)
+	l.clock.Meet(others, s.sent, within)
 	return nil
 }
 
@@ -68,7 +70,7 @@ func (l *link) hasOthers(c *connection, s observation) (bool, error) {
 func (l *link) warmingUp(s observation) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.clock.warmingUp(s.sent, l.warmUpTime(), l.zero == nil || s.zero != nil && s.zero.real)
+	return l.clock.WarmingUp(s.sent, l.warmUpTime(), l.zero == nil || s.zero != nil && s.zero.real)
 }
 
-func (l *link) warmUpTime() time.Duration { return warmUpTime(l.db.agreed.greatest().timeout) }
+func (l *link) warmUpTime() time.Duration { return clock.WarmUpTime(l.db.agreed.greatest().timeout) }

@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// stallDetector tells whether this process itself stood still a moment ago: then the
+// StallDetector tells whether this process itself stood still a moment ago: then the
 // answers of masters lie in the sockets unread, and nobody is frozen for being
 // unheard (M1).
-type stallDetector struct {
+type StallDetector struct {
 	last atomic.Int64
 	// grace is until when nobody is taken for frozen.
 	grace atomic.Int64
@@ -23,7 +23,7 @@ const (
 	stallGrace      = 20 * time.Millisecond
 )
 
-func (p *stallDetector) beat(ctx context.Context, now clock) {
+func (p *StallDetector) Beat(ctx context.Context, now Clock) {
 	t := time.NewTicker(stallCheckEvery)
 	defer t.Stop()
 	for {
@@ -41,12 +41,12 @@ func (p *stallDetector) beat(ctx context.Context, now clock) {
 }
 
 // missed reports whether the clock was not looked at in time.
-func (p *stallDetector) missed(now time.Duration) bool {
+func (p *StallDetector) missed(now time.Duration) bool {
 	last := time.Duration(p.last.Load())
 	return last != 0 && now-last > stallCheckEvery+stallCheckLate
 }
 
-// stoodStill reports whether the process has just stood still.
-func (p *stallDetector) stoodStill(now time.Duration) bool {
+// StoodStill reports whether the process has just stood still.
+func (p *StallDetector) StoodStill(now time.Duration) bool {
 	return p.missed(now) || now < time.Duration(p.grace.Load())
 }

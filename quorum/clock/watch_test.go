@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 
 // watching is a watch of a clock that is ahead of ours by offset, looked at by hand.
 type watching struct {
-	*clockWatch
+	*Watch
 	t      *testing.T
 	at     time.Duration
 	offset time.Duration
@@ -15,27 +15,27 @@ type watching struct {
 
 func newWatching(t *testing.T) *watching {
 	s := &watching{t: t, at: time.Hour}
-	s.clockWatch = newClockWatch(func() time.Duration { return s.at }, 0.01, 50*time.Millisecond, false)
+	s.Watch = NewWatch(func() time.Duration { return s.at }, 0.01, 50*time.Millisecond, false)
 	return s
 }
 
 // look takes a second, and a millisecond there and back.
-func (s *watching) look(zero *clockWatch) (fits, news bool) {
+func (s *watching) look(zero *Watch) (fits, news bool) {
 	s.at += time.Second
 	sent := s.at - time.Millisecond
-	return s.saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
+	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
 }
 
 // settle looks for so long that others must have told of a step.
 func (s *watching) settle() {
 	s.t.Helper()
 	for range 3 {
-		if s.look(nil); s.asks() {
-			s.meet(true, s.at, time.Second)
+		if s.look(nil); s.Asks() {
+			s.Meet(true, s.at, time.Second)
 		}
-		s.judged(s.warmingUp(s.at, time.Second, true) == 0, false)
+		s.Judged(s.WarmingUp(s.at, time.Second, true) == 0, false)
 	}
-	if !s.isWarm() {
+	if !s.Warm() {
 		s.t.Fatal("others never had to have told")
 	}
 }
@@ -49,17 +49,17 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 	if fits, news := s.look(nil); fits || !news {
 		t.Fatalf("fits %v, is news %v", fits, news)
 	}
-	if at, by := s.step(); at != s.at || by.least > 400 || by.most < 400 {
+	if at, by := s.Stepped(); at != s.at || by.least > 400 || by.most < 400 {
 		t.Errorf("stepped at %v by %+v, want %v by 400 ms", at, by, s.at)
 	}
 	if fits, news := s.look(nil); fits || news {
 		t.Errorf("while it is looked into: fits %v, is news %v", fits, news)
 	}
-	s.judged(true, true)
-	if fits, _ := s.saw((s.at + s.offset).Microseconds(), s.at-time.Millisecond, s.at, time.Minute, nil); fits {
+	s.Judged(true, true)
+	if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-time.Millisecond, s.at, time.Minute, nil); fits {
 		t.Error("what went out before the new baseline counts")
 	}
-	if _, ok := s.latest(s.at); ok {
+	if _, ok := s.Latest(s.at); ok {
 		t.Error("looks of before the step tell the clock")
 	}
 	if fits, _ := s.look(nil); !fits {
@@ -71,17 +71,17 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 func TestM5WatchWithoutABaseline(t *testing.T) {
 	s := newWatching(t)
 	s.look(nil)
-	if s.isWarm() || !s.asks() || s.warmingUp(s.at, time.Second, true) != time.Second {
+	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second, true) != time.Second {
 		t.Error("it is trusted before others were looked for")
 	}
-	s.meet(true, s.at, time.Second)
-	if left := s.warmingUp(s.at, time.Second, true); left != time.Second || !s.hasOthers() {
+	s.Meet(true, s.at, time.Second)
+	if left := s.WarmingUp(s.at, time.Second, true); left != time.Second || !s.HasOthers() {
 		t.Errorf("others may tell for %v, want a second", left)
 	}
 	s.settle()
 	s.at += time.Minute // a hundredth of that is more than half a timeout
-	if _, news := s.look(nil); !news || s.isWarm() {
-		t.Errorf("after a minute: is news %v, trusted %v", news, s.isWarm())
+	if _, news := s.look(nil); !news || s.Warm() {
+		t.Errorf("after a minute: is news %v, trusted %v", news, s.Warm())
 	}
 }
 
@@ -90,11 +90,11 @@ func TestM5WatchOfAnotherDatabase(t *testing.T) {
 	zero, s := newWatching(t), newWatching(t)
 	zero.settle()
 	s.at, s.offset = zero.at, time.Minute // it steps before it is looked at here
-	if fits, _ := s.look(zero.clockWatch); fits {
+	if fits, _ := s.look(zero.Watch); fits {
 		t.Error("the step is not seen by the baseline of database 0")
 	}
 	s.offset = 0
-	if fits, _ := s.look(zero.clockWatch); !fits || s.asks() {
+	if fits, _ := s.look(zero.Watch); !fits || s.Asks() {
 		t.Error("the baseline of database 0 is not taken over")
 	}
 }
@@ -109,14 +109,14 @@ func TestM5WatchBeginsAgain(t *testing.T) {
 	s.offset, other.offset = time.Second, time.Minute
 	s.look(nil)
 	other.look(nil)
-	_, by := s.step()
-	if !s.beginAgain(by) || other.beginAgain(by) {
+	_, by := s.Stepped()
+	if !s.BeginAgain(by) || other.BeginAgain(by) {
 		t.Error("it is not told which clock has jumped by this time")
 	}
-	if at, _ := other.step(); at == 0 {
+	if at, _ := other.Stepped(); at == 0 {
 		t.Error("the other step is forgotten")
 	}
-	if at, _ := s.step(); at != 0 {
+	if at, _ := s.Stepped(); at != 0 {
 		t.Error("the common step is not forgotten")
 	}
 }

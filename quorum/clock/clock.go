@@ -1,15 +1,15 @@
-package quorum
+package clock
 
 import "time"
 
-// clock tells the time that has passed since some fixed moment: monotonic,
+// Clock tells the time that has passed since some fixed moment: monotonic,
 // and running on while the host sleeps where the system has such a clock
 // (V2). Tests replace it by virtual time.
-type clock func() time.Duration
+type Clock func() time.Duration
 
-// monotonic is Go's own monotonic clock, which stands still while the host
+// Monotonic is Go's own monotonic clock, which stands still while the host
 // is suspended.
-func monotonic() clock {
+func Monotonic() Clock {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }
 }

@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"math/rand/v2"
@@ -29,7 +29,7 @@ func TestLatestPossibleReading(t *testing.T) {
 				t.Fatalf("latest possible reading is %d, the clock tells %.1f", latest, truth)
 			}
 		}
-		if _, ok := l.latest(now + lookAge + time.Millisecond); ok {
+		if _, ok := l.latest(now + LookAge + time.Millisecond); ok {
 			t.Fatal("an old look still counts")
 		}
 	}

@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"math/rand/v2"

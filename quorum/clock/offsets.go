@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"math"
@@ -6,9 +6,16 @@ import (
 	"time"
 )
 
-// clockStep is how far a clock may be off by what is no step: the resolution
+const (
+	// LookEvery is how often a master is looked at, LookPause how long it is left
+	// alone at least between two looks.
+	LookEvery = time.Second
+	LookPause = 10 * time.Millisecond
+)
+
+// Step is how far a clock may be off by what is no step: the resolution
 // of its reading and the like (M5).
-const clockStep = 2.0 // milliseconds
+const Step = 2.0 // milliseconds
 
 // offsets remember how a master's clock stood against ours, each as an
 // interval between sending and arrival, thinned to one a second. Not safe for
@@ -41,22 +48,22 @@ func (o *offsets) within(n offset) bool {
 		return true
 	}
 	age := millis(n.received) * o.drift
-	ahead := n.low-age-clockStep > o.highest
-	behind := n.high+age+clockStep < o.lowest
+	ahead := n.low-age-Step > o.highest
+	behind := n.high+age+Step < o.lowest
 	return !ahead && !behind
 }
 
-// jump is by how many milliseconds a clock has jumped, at least and at most.
-type jump struct{ least, most float64 }
+// Jump is by how many milliseconds a clock has jumped, at least and at most.
+type Jump struct{ least, most float64 }
 
 // jumped is by how much, for an offset that is not within.
-func (o *offsets) jumped(n offset) jump {
-	age := millis(n.received)*o.drift + clockStep
-	return jump{least: n.low - age - o.highest, most: n.high + age - o.lowest}
+func (o *offsets) jumped(n offset) Jump {
+	age := millis(n.received)*o.drift + Step
+	return Jump{least: n.low - age - o.highest, most: n.high + age - o.lowest}
 }
 
-// same reports whether two clocks may have jumped by the same time.
-func (j jump) same(other jump) bool { return j.least <= other.most && other.least <= j.most }
+// Same reports whether two clocks may have jumped by the same time.
+func (j Jump) Same(other Jump) bool { return j.least <= other.most && other.least <= j.most }
 
 // dense is how long one in a second is kept; of those before, one in a
 // thinned part of the time that all are kept.
@@ -106,4 +113,12 @@ func (o *offsets) clone() offsets {
 func (o *offsets) rebase(n offset) {
 	o.entries = append(o.entries[:0], n)
 	o.extremes()
+}
+
+// Watched reports whether a clock that was last looked at so long ago was looked at
+// all the time, as far as the padding of holds goes: its timeout for a step that
+// nobody sees is half for the drift that the baseline allows for, and half for the
+// round trips (M5). Who looks once a second has not been away.
+func Watched(ago time.Duration, drift float64, timeout time.Duration) bool {
+	return ago <= 2*LookEvery || float64(ago)*drift <= float64(timeout/2)
 }

@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"math"
@@ -12,21 +12,14 @@ import (
 // greatest hold; what does not fit voids the votes at once, and the monitor
 // finds out what its cause was.
 
-const (
-	// lookEvery is how often a master is looked at, lookPause how long it is left
-	// alone at least between two looks.
-	lookEvery = time.Second
-	lookPause = 10 * time.Millisecond
-)
-
 // never is when a master was looked at that was not.
 const never = time.Duration(math.MinInt64 / 2)
 
-// clockWatch is what is known of one master's clock: what time it may be there (V6),
+// Watch is what is known of one master's clock: what time it may be there (V6),
 // and whether it runs evenly (M5). It does not know the master. Safe for concurrent
 // use: its mutex is taken in this file only.
-type clockWatch struct {
-	now   clock
+type Watch struct {
+	now   Clock
 	drift float64
 	// timeout is that of an attempt: a look that takes longer tells too little.
 	timeout time.Duration
@@ -47,7 +40,7 @@ type clockWatch struct {
 	// stepped is when a look did not fit, until it is known why, and jump by how much
 	// the last one did not; looked is when the last look came in.
 	stepped time.Duration
-	jump    jump
+	jump    Jump
 	looked  time.Duration
 	// sure is when the newest look went out that tells how the clock stands, based
 	// since when the baseline has been good.
@@ -56,19 +49,19 @@ type clockWatch struct {
 	warmUp warmUp
 }
 
-// newClockWatch watches a clock that may run faster or slower than ours by drift.
-func newClockWatch(now clock, drift float64, timeout time.Duration, ours bool) *clockWatch {
-	w := &clockWatch{now: now, drift: drift, timeout: timeout, ours: ours, sure: never,
+// NewWatch watches a clock that may run faster or slower than ours by drift.
+func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch {
+	w := &Watch{now: now, drift: drift, timeout: timeout, ours: ours, sure: never,
 		looks: looks{drift: drift}, offsets: offsets{drift: drift}}
 	w.warm.Store(ours)
 	return w
 }
 
-// saw takes a look at the clock, in microseconds, and returns whether it fits to
+// Saw takes a look at the clock, in microseconds, and returns whether it fits to
 // those of before, which are kept for so long; news is whether the monitor shall look
 // into it at once. zero is the watch of the same clock for database 0, nil for that
 // itself.
-func (w *clockWatch) saw(micros int64, sent, received, keep time.Duration, zero *clockWatch) (fits, news bool) {
+func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watch) (fits, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if sent < w.from {
@@ -100,7 +93,7 @@ func (w *clockWatch) saw(micros int64, sent, received, keep time.Duration, zero 
 
 // needBaseline takes the vote, until others have told, where there is no baseline
 // that the look n can be compared with, and reports whether that is news. Needs mu.
-func (w *clockWatch) needBaseline(n offset, zero *clockWatch) bool {
+func (w *Watch) needBaseline(n offset, zero *Watch) bool {
 	if w.ours || w.watched(n.received-w.sure) || zero != nil && w.takeBaseline(n, zero) {
 		return false
 	}
@@ -112,7 +105,7 @@ func (w *clockWatch) needBaseline(n offset, zero *clockWatch) bool {
 
 // takeBaseline takes over what database 0 remembers of the clock, and is whether
 // that is a baseline to compare the look n with. Needs mu.
-func (w *clockWatch) takeBaseline(n offset, zero *clockWatch) bool {
+func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 	zero.mu.Lock()
 	defer zero.mu.Unlock()
 	good := w.watched(n.received-zero.sure) && !zero.rebase
@@ -129,25 +122,25 @@ func (w *clockWatch) takeBaseline(n offset, zero *clockWatch) bool {
 
 // newBaseline has the next look begin a new baseline. What is under way went out
 // before it was known how the clock stands, so it counts for nothing. Needs mu.
-func (w *clockWatch) newBaseline() {
+func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
 }
 
-// beginAgain begins a new baseline after clocks have jumped by the same time together,
+// BeginAgain begins a new baseline after clocks have jumped by the same time together,
 // and reports whether this one has. One that has jumped by another time keeps its own.
-func (w *clockWatch) beginAgain(by jump) bool {
+func (w *Watch) BeginAgain(by Jump) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	jumped := w.stepped != 0 && w.jump.same(by)
+	jumped := w.stepped != 0 && w.jump.Same(by)
 	if w.stepped == 0 || jumped {
 		w.newBaseline()
 	}
 	return jumped
 }
 
-// judged ends a look: told is whether others had to have told by it, recorded whether
+// Judged ends a look: told is whether others had to have told by it, recorded whether
 // the mark says now that the clock has stepped, so that a new baseline begins.
-func (w *clockWatch) judged(told, recorded bool) {
+func (w *Watch) Judged(told, recorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warm.Store(w.warmUp.met && told)
@@ -156,73 +149,73 @@ func (w *clockWatch) judged(told, recorded bool) {
 	}
 }
 
-// step returns when a look did not fit, 0 where all did, and by how much the clock has
+// Stepped returns when a look did not fit, 0 where all did, and by how much the clock has
 // jumped.
-func (w *clockWatch) step() (at time.Duration, by jump) {
+func (w *Watch) Stepped() (at time.Duration, by Jump) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stepped, w.jump
 }
 
-// lookedAt is when the last look came in.
-func (w *clockWatch) lookedAt() time.Duration {
+// LookedAt is when the last look came in.
+func (w *Watch) LookedAt() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looked
 }
 
-// watchedSince reports whether the baseline has been good since a time.
-func (w *clockWatch) watchedSince(since time.Duration) bool {
+// WatchedSince reports whether the baseline has been good since a time.
+func (w *Watch) WatchedSince(since time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.warm.Load() && w.based <= since
 }
 
-// latest is the latest possible reading of the clock now, in milliseconds, and
+// Latest is the latest possible reading of the clock now, in milliseconds, and
 // whether there was a look in the last two seconds (V6).
-func (w *clockWatch) latest(now time.Duration) (int64, bool) {
+func (w *Watch) Latest(now time.Duration) (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks.latest(now)
 }
 
-// earliest is the earliest possible reading of the clock at a time, now or later,
+// Earliest is the earliest possible reading of the clock at a time, now or later,
 // likewise.
-func (w *clockWatch) earliest(at time.Duration) int64 {
+func (w *Watch) Earliest(at time.Duration) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks.earliest(at)
 }
 
-// newest is an estimate of the clock now, not a bound.
-func (w *clockWatch) newest() (int64, bool) {
+// Newest is an estimate of the clock now, not a bound.
+func (w *Watch) Newest() (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks.newest(w.now())
 }
 
-// isWarm reports whether the clock has been watched for long enough, by others where
+// Warm reports whether the clock has been watched for long enough, by others where
 // not by us.
-func (w *clockWatch) isWarm() bool { return w.warm.Load() }
+func (w *Watch) Warm() bool { return w.warm.Load() }
 
-// asks reports whether others are to be looked for who could have seen a step that our
+// Asks reports whether others are to be looked for who could have seen a step that our
 // own baseline does not show.
-func (w *clockWatch) asks() bool {
+func (w *Watch) Asks() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.warmUp.met && w.watched(w.now()-w.sure)
 }
 
-// hasOthers reports whether there were any.
-func (w *clockWatch) hasOthers() bool {
+// HasOthers reports whether there were any.
+func (w *Watch) HasOthers() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.warmUp.others
 }
 
-// meet notes, by a look that went out at sent, whether there are others, and that
+// Meet notes, by a look that went out at sent, whether there are others, and that
 // somebody may tell within so long, 0 for nobody.
-func (w *clockWatch) meet(others bool, sent, within time.Duration) {
+func (w *Watch) Meet(others bool, sent, within time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warmUp = warmUp{met: true, others: others, by: sent}
@@ -231,10 +224,10 @@ func (w *clockWatch) meet(others bool, sent, within time.Duration) {
 	}
 }
 
-// warmingUp is how much longer others may take to tell, by a look at the mark that
+// WarmingUp is how much longer others may take to tell, by a look at the mark that
 // went out at sent; 0 where they had to have told before it. whole is how long they
 // may take at most, told whether the mark is one that they would tell in.
-func (w *clockWatch) warmingUp(sent, whole time.Duration, told bool) time.Duration {
+func (w *Watch) WarmingUp(sent, whole time.Duration, told bool) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
@@ -243,23 +236,15 @@ func (w *clockWatch) warmingUp(sent, whole time.Duration, told bool) time.Durati
 	return w.warmUp.left(sent, w.now(), whole, told)
 }
 
-// lookAgain is when the monitor looks again, if nothing wakes it before.
-func (w *clockWatch) lookAgain() time.Duration {
+// LookAgain is when the monitor looks again, if nothing wakes it before.
+func (w *Watch) LookAgain() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
-		return lookEvery
+		return LookEvery
 	}
-	return min(lookEvery, max(lookEvery/10, w.warmUp.by-w.now()))
+	return min(LookEvery, max(LookEvery/10, w.warmUp.by-w.now()))
 }
 
 // watched is for this clock.
-func (w *clockWatch) watched(ago time.Duration) bool { return watched(ago, w.drift, w.timeout) }
-
-// watched reports whether a clock that was last looked at so long ago was looked at
-// all the time, as far as the padding of holds goes: its timeout for a step that
-// nobody sees is half for the drift that the baseline allows for, and half for the
-// round trips (M5). Who looks once a second has not been away.
-func watched(ago time.Duration, drift float64, timeout time.Duration) bool {
-	return ago <= 2*lookEvery || float64(ago)*drift <= float64(timeout/2)
-}
+func (w *Watch) watched(ago time.Duration) bool { return Watched(ago, w.drift, w.timeout) }

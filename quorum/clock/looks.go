@@ -1,12 +1,12 @@
-package quorum
+package clock
 
 import (
 	"math"
 	"time"
 )
 
-// lookAge is how old a look at a master's clock may be (V6).
-const lookAge = 2 * time.Second
+// LookAge is how old a look at a master's clock may be (V6).
+const LookAge = 2 * time.Second
 
 // looks keeps what the latest and the earliest possible reading of a master's
 // clock are, from the looks of the last two seconds (V6). Not safe for concurrent
@@ -35,7 +35,7 @@ func (l *looks) add(reading int64, sent, received time.Duration) {
 	// Nor can it be behind what was read, at the latest when that arrived, and
 	// which was rounded up: here the greatest wins.
 	behind := float64(reading-1) - millis(received)*(1-l.drift)
-	if !l.any || sent-l.began[0] >= lookAge/2 {
+	if !l.any || sent-l.began[0] >= LookAge/2 {
 		l.least[1], l.most[1], l.began[1] = l.least[0], l.most[0], l.began[0]
 		if !l.any {
 			l.least[1], l.most[1] = math.Inf(1), math.Inf(-1)
@@ -50,11 +50,11 @@ func (l *looks) add(reading int64, sent, received time.Duration) {
 // latest is the latest possible reading of the clock now, in milliseconds,
 // and whether there was a look in the last two seconds.
 func (l *looks) latest(now time.Duration) (int64, bool) {
-	if !l.any || now-l.began[0] > lookAge {
+	if !l.any || now-l.began[0] > LookAge {
 		return 0, false
 	}
 	least := l.least[0]
-	if now-l.began[1] <= lookAge {
+	if now-l.began[1] <= LookAge {
 		least = min(least, l.least[1])
 	}
 	return int64(math.Ceil(least + millis(now)*(1+l.drift))), true
@@ -64,7 +64,7 @@ func (l *looks) latest(now time.Duration) (int64, bool) {
 // likewise.
 func (l *looks) earliest(at time.Duration) int64 {
 	most := l.most[0]
-	if at-l.began[1] <= lookAge {
+	if at-l.began[1] <= LookAge {
 		most = max(most, l.most[1])
 	}
 	return int64(math.Floor(most + millis(at)*(1-l.drift)))
@@ -72,7 +72,7 @@ func (l *looks) earliest(at time.Duration) int64 {
 
 // newest is an estimate of the clock now, not a bound.
 func (l *looks) newest(now time.Duration) (int64, bool) {
-	if !l.any || now-l.at > lookAge {
+	if !l.any || now-l.at > LookAge {
 		return 0, false
 	}
 	return l.reading + (now - l.at).Milliseconds(), true

@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import "time"
 
@@ -25,7 +25,7 @@ func (u *warmUp) take(zero warmUp, warm bool) {
 	}
 }
 
-// left is how much longer the others may take, see clockWatch.warmingUp.
+// left is how much longer the others may take, see Watch.WarmingUp.
 func (u *warmUp) left(sent, now, whole time.Duration, told bool) time.Duration {
 	switch {
 	case u.met && sent >= u.by && told:
@@ -37,13 +37,13 @@ func (u *warmUp) left(sent, now, whole time.Duration, told bool) time.Duration {
 	}
 }
 
-// warmUpTime is how long another redlockd takes at most to see that a master's
+// WarmUpTime is how long another redlockd takes at most to see that a master's
 // clock has stepped, and to say so in its mark, or in those of the others where
 // its own cannot be written: the time between two looks, and seven round trips,
 // for the beat before that time, for the look after it, for one at the other
 // masters and one more, for the mark, and for a look at the others and theirs.
 // Its timeout may be greater than ours: the greatest in use counts. Masters
 // whose round trips come nearer to it hardly vote.
-func warmUpTime(timeout time.Duration) time.Duration {
-	return lookEvery + 6*timeout + 15*lookPause
+func WarmUpTime(timeout time.Duration) time.Duration {
+	return LookEvery + 6*timeout + 15*LookPause
 }

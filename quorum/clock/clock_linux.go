@@ -1,4 +1,4 @@
-package quorum
+package clock
 
 import (
 	"time"
@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemClock is CLOCK_BOOTTIME, which keeps running through suspension.
-func systemClock() clock {
+// System is CLOCK_BOOTTIME, which keeps running through suspension.
+func System() Clock {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
-		return monotonic()
+		return Monotonic()
 	}
 	return func() time.Duration {
 		var now unix.Timespec

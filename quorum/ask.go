@@ -112,7 +112,7 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	own, ok := l.residue(now)
 	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.undoes(n, e); tries++ {
 		if tries >= maxNames && !l.bearsFor(e-latest) {
 			return 0, false
 		}

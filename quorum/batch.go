@@ -43,9 +43,9 @@ const (
 func (l *link) gather(c *connection) {
 	var began time.Duration
 	for yields, n := 0, 0; l.conn == c; {
-		waiting := len(l.queue)
+		waiting := len(l.outbox.queue)
 		switch {
-		case !l.open || waiting == 0 && !l.due || l.pace.waits(waiting, l.now):
+		case !l.open || waiting == 0 && !l.outbox.due || l.outbox.pace.waits(waiting, l.now):
 			l.ready.Wait()
 			yields, n = 0, 0
 			continue
@@ -67,7 +67,7 @@ func (l *link) gather(c *connection) {
 func (l *link) enough() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pace.stop()
+	l.outbox.pace.stop()
 	l.ready.Signal()
 }
 

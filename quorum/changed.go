@@ -53,13 +53,13 @@ func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
-	if before := l.takeRetry(t.name()); before != nil && before.token == from {
+	if before := l.outbox.takeRetry(t.name()); before != nil && before.token == from {
 		// It may have missed both.
 		t.from = append(before.from, from)
 	}
-	l.addRetry(t)
-	l.due = l.due || l.open && !l.frozen()
-	if l.due {
+	l.outbox.addRetry(t)
+	l.outbox.due = l.outbox.due || l.open && !l.frozen()
+	if l.outbox.due {
 		l.ready.Signal()
 	}
 }
@@ -67,18 +67,18 @@ func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 // sinceChanged looks after the change that is to be repeated on a key, when the master is
 // asked for something else there: a release of the lock goes behind it, and what
 // begins another lock outdates it. Needs mu.
-func (l *link) sinceChanged(t *task, takes bool) {
+func (o *outbox) sinceChanged(t *task, takes bool) {
 	for _, key := range t.keys() {
 		name := retryKey{key: key, expiry: anyChange}
-		before := l.retries[name]
+		before := o.retries[name]
 		switch {
 		case before == nil || t == before:
 		case t.kind == Release && !t.rollback:
 			if takes {
-				l.append(l.takeRetry(name))
+				o.append(o.takeRetry(name))
 			}
 		case t.outdates(before, key):
-			l.takeRetry(name)
+			o.takeRetry(name)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (l *link) setsOut(t *task, now time.Duration) bool {
 	}
 	latest, ok := l.latest(roundHold(left), now)
 	if !ok {
-		l.addRetry(t)
+		l.outbox.addRetry(t)
 		return false
 	}
 	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)

@@ -20,12 +20,13 @@
 //     the arithmetic (arithmetic.go);
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and until when its client may count on it (terms.go, recent.go);
-//   - the link (link.go): one master's database (database.go). What waits for it
-//     (queue.go) goes out in batches (sender.go, batch.go, pace.go): what a master is
-//     asked in them, one by one (task.go, request.go) or many at once (bundle.go), by
-//     which scripts (scripts.go, script_parts.go, mark_scripts.go), and what it
-//     answers (answer.go). What may not have arrived is repeated over the next
-//     connection (retries.go, changed.go, connection.go);
+//   - the link (link.go, queue.go): one master's database (database.go). Its outbox
+//     (outbox.go) has what waits for the master and what may not have arrived, which
+//     is repeated over the next connection (retries.go, changed.go, connection.go). It
+//     goes out in batches (sender.go, batch.go, pace.go): what a master is asked in
+//     them, one by one (task.go, request.go) or many at once (bundle.go), by which
+//     scripts (scripts.go, script_parts.go, mark_scripts.go), and what it answers
+//     (answer.go);
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);
 //   - its monitor (monitor.go), which dials, fences and looks (observation.go,

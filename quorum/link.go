@@ -10,19 +10,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// Bounds on what waits for one master (M1). Releases and rollbacks have the
-// second half for themselves.
-const (
-	maxQueued      = 8192
-	maxQueuedBytes = 16 << 20
-	// maxBatch bounds the tasks of one write.
-	maxBatch = 512
-	// maxRetries bounds what is kept for the next connection; beyond it the
-	// copies end with their hold.
-	maxRetries    = 65536
-	maxRetryBytes = 32 << 20
-)
-
 // link is one database of one master: what goes there, over one connection
 // at a time, and what is known of it. Its monitor (monitor.go) opens and closes
 // it; nothing else does.
@@ -74,23 +61,13 @@ type link struct {
 	// boreSince is since when under is known to bear what it does.
 	boreSince time.Duration
 
-	queue []*task
-	bytes int
-	pace  pace
+	outbox outbox
 	// busy is whether a batch is under way, since when.
 	busy  bool
 	since time.Duration
 	// asking is whether the monitor looks, since when.
 	asking bool
 	asked  time.Duration
-	// retries must still be carried out, over this or the next connection; due
-	// is whether that is to be tried.
-	retries    map[retryKey]*task
-	retryBytes int
-	// undoing are the rollbacks that wait or are under way, and how often.
-	undoing map[retryKey]int
-	due     bool
-	purged  time.Duration
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
 	// fault is the code of the last error that the master answered to an
@@ -119,13 +96,13 @@ type link struct {
 
 func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
 	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
-		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{},
+		log:    log.With("master", m.Name, "db", db.number),
+		poke:   make(chan struct{}, 1),
 		clock:  clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
-	l.pace = newPace(cfg.Timeout, l.enough)
+	l.outbox = newOutbox(now, newPace(cfg.Timeout, l.enough))
 	return l
 }
 

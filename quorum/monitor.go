@@ -74,7 +74,7 @@ func (l *link) attend(ctx context.Context, c *connection, earlier []*connection)
 	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
 	l.asking = false
 	l.newStanding()
-	l.pace.forget()
+	l.outbox.pace.forget()
 	l.mu.Unlock()
 	go l.serve(c)
 	if !l.embedded && l.db.number == 0 {
@@ -225,7 +225,7 @@ func (l *link) setAsking(asking bool, since time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asking, l.asked = asking, since
-	l.due = l.due || !asking && l.open && len(l.retries) > 0
+	l.outbox.due = l.outbox.due || !asking && l.open && len(l.outbox.retries) > 0
 	l.ready.Broadcast()
 }
 

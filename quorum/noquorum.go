@@ -152,7 +152,7 @@ func (l *link) unheard(b *ballot, since time.Duration) string {
 		return "answered " + l.fault
 	case b.void:
 		return "not counted"
-	case l.crowded(1):
+	case l.outbox.crowded(1):
 		return "overloaded"
 	default:
 		return "too late"

@@ -23,38 +23,19 @@ func (l *link) ask(a *attempt, i int, now time.Duration) bool {
 // accept is send. Needs mu.
 func (l *link) accept(t *task, now time.Duration) bool {
 	takes := l.takes(t, now)
-	if len(l.retries) > 0 {
-		l.sinceChanged(t, takes)
+	if len(l.outbox.retries) > 0 {
+		l.outbox.sinceChanged(t, takes)
 	}
 	if !takes {
 		if t.mustDeliver() {
-			l.addRetry(t)
+			l.outbox.addRetry(t)
 		}
 		return false
 	}
-	if len(l.retries) > 0 {
-		// What this redlockd takes now must not be freed by a release that it
-		// was asked for before (V8): that goes first.
-		for _, name := range t.locks() {
-			if before := l.takeRetry(name); before != nil {
-				l.append(before)
-			}
-		}
-	}
-	l.append(t)
-	if l.pace.wakes(len(l.queue)) {
+	if l.outbox.put(t) {
 		l.ready.Signal()
 	}
 	return true
-}
-
-// append needs mu.
-func (l *link) append(t *task) {
-	if t.rollback {
-		l.undoing[t.name()]++
-	}
-	l.queue = append(l.queue, t)
-	l.bytes += t.size()
 }
 
 // takes reports whether the task may be sent now.
@@ -62,16 +43,11 @@ func (l *link) takes(t *task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozenAt(now):
 		return false
-	case l.crowded(2), l.crowded(1) && !t.mustDeliver():
+	case l.outbox.crowded(2), l.outbox.crowded(1) && !t.mustDeliver():
 		return false
 	default:
 		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
 	}
-}
-
-// crowded reports whether as much waits as may, or so many times as much. Needs mu.
-func (l *link) crowded(times int) bool {
-	return len(l.queue) >= times*maxQueued || l.bytes >= times*maxQueuedBytes
 }
 
 // barrier returns a channel that is closed when all that waits now has been
@@ -82,4 +58,18 @@ func (l *link) barrier() <-chan struct{} {
 		close(t.passed)
 	}
 	return t.passed
+}
+
+// outdated reports whether a rollback is for a mark that the master bears no more.
+// Needs mu.
+func (l *link) outdated(t *task) bool {
+	return t.rollback && l.under != nil && l.under.id != t.mark
+}
+
+// spare drops the rollback of what turns out to have created nothing, if it has
+// not gone out.
+func (l *link) spare(name retryKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outbox.spare(name)
 }

@@ -206,7 +206,7 @@ func (l *link) enter(c *connection, j judgement) {
 		return
 	}
 	l.open = j.open && c != nil
-	l.due = l.open && len(l.retries) > 0
+	l.outbox.due = l.open && len(l.outbox.retries) > 0
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
 	l.reason = j.reason

@@ -33,8 +33,8 @@ func (l *link) next(c *connection, b *batch) bool {
 	if l.conn != c {
 		return false
 	}
-	if l.due {
-		l.flushRetries()
+	if l.outbox.due {
+		l.outbox.flushRetries()
 	}
 	l.take(b)
 	if len(b.tasks) > 0 {
@@ -48,11 +48,11 @@ func (l *link) next(c *connection, b *batch) bool {
 func (l *link) take(b *batch) {
 	b.clear()
 	b.under, b.warm, b.sent = l.under, l.clock.Warm(), l.now()
-	n := min(len(l.queue), maxBatch)
-	for _, t := range l.queue[:n] {
-		l.bytes -= t.size()
+	n := min(len(l.outbox.queue), maxBatch)
+	for _, t := range l.outbox.queue[:n] {
+		l.outbox.bytes -= t.size()
 		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
-			l.undone(t)
+			l.outbox.undone(t)
 			continue
 		}
 		if t.creates() && !l.grants() {
@@ -65,13 +65,7 @@ func (l *link) take(b *batch) {
 			b.tasks = append(b.tasks, t)
 		}
 	}
-	// Moved to the front, so that the same memory serves all batches.
-	left := copy(l.queue, l.queue[n:])
-	clear(l.queue[left:])
-	l.queue = l.queue[:left]
-	if left == 0 && cap(l.queue) > 2*maxBatch {
-		l.queue = nil
-	}
+	l.outbox.remove(n)
 }
 
 // hurry gives a release a deadline, where an earlier connection cannot be
@@ -91,9 +85,9 @@ func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 	l.mu.Lock()
 	received := l.now()
 	if l.conn == c {
-		l.due = l.due || len(l.retries) > 0 && l.frozenAt(received)
+		l.outbox.due = l.outbox.due || len(l.outbox.retries) > 0 && l.frozenAt(received)
 		l.busy = false
-		l.pace.answered(len(b.tasks), len(l.queue), received-b.sent, received)
+		l.outbox.pace.answered(len(b.tasks), len(l.outbox.queue), received-b.sent, received)
 	}
 	if !broken(over) {
 		l.traffic().batches.add(received - b.sent)
@@ -122,10 +116,10 @@ func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
-		l.repeat(b, outcomes, broken(over))
+		l.outbox.repeat(b, outcomes, broken(over))
 	}
 	for _, t := range b.tasks {
-		l.undone(t)
+		l.outbox.undone(t)
 	}
 	l.mu.Unlock()
 
@@ -227,14 +221,8 @@ func (l *link) drop(c *connection, cause error) {
 		l.mu.Unlock()
 		return
 	}
-	lost := l.queue
-	for _, t := range lost {
-		l.undone(t)
-		if t.mustDeliver() {
-			l.addRetry(t)
-		}
-	}
-	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
+	lost := l.outbox.lose()
+	l.conn, l.open = nil, false
 	l.lostStanding()
 	now := l.now()
 	l.mu.Unlock()

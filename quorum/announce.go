@@ -137,7 +137,7 @@ func (c *change) lookedSince(since time.Duration) bool {
 func (l *link) lookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open, l.markSent
+	return l.open, l.view.sent
 }
 
 // do carries an operation of redlockd's own out.

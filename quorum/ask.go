@@ -57,8 +57,8 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
-	if l.under != nil {
-		t.mark = l.under.id
+	if l.view.under != nil {
+		t.mark = l.view.under.id
 	}
 	t.limits = a.limits(i, l)
 	switch a.op.Kind {
@@ -113,18 +113,12 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
 	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.undoes(n, e); tries++ {
-		if tries >= maxNames && !l.bearsFor(e-latest) {
+		if tries >= maxNames && !l.view.bearsFor(e-latest) {
 			return 0, false
 		}
 		e += residues
 	}
 	return e, ok
-}
-
-// bearsFor reports whether the master's mark bears a hold of so many milliseconds.
-// Needs mu.
-func (l *link) bearsFor(ms int64) bool {
-	return l.under == nil || ms <= l.under.greatest.Milliseconds()
 }
 
 // deadline is the latest reading of the master's clock at which a script may act

@@ -192,7 +192,7 @@ func (c *change) seen() []generation {
 func (l *link) generation() (generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.bears, l.bears.number > 0
+	return l.view.bears, l.view.bears.number > 0
 }
 
 // borne reports whether a state counts: a majority of the old list's marks bears
@@ -217,7 +217,7 @@ func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.bearsForReal && l.bears.masters == list
+		return l.view.bearsForReal && l.view.bears.masters == list
 	})
 }
 
@@ -227,7 +227,7 @@ func (c *change) foreign(list string, known generation) bool {
 	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.bearsForReal && !l.bears.counts(list) && !l.bears.less(known)
+		return l.view.bearsForReal && !l.view.bears.counts(list) && !l.view.bears.less(known)
 	})
 }
 

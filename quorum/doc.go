@@ -29,6 +29,7 @@
 //     (answer.go);
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);
+//   - its view (view.go, standing.go): what its marks say;
 //   - its monitor (monitor.go), which dials, fences and looks (observation.go,
 //     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
 //     writes the mark (mark.go, reconcile.go).

@@ -61,23 +61,9 @@ func (l *link) othersAsked(until time.Duration, remembering bool) bool {
 	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		st := &other.standing
+		st := &other.view.standing
 		return st.last >= until-clock.LookEvery && (st.remembers || !remembering)
 	})
-}
-
-// returned notes when the server came back, and returns until when others may
-// still tell of what it lost, and whether it had been looked at right before it
-// was lost.
-func (l *link) returned(s observation) (until time.Duration, fresh bool) {
-	wait := l.consentWait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	st := &l.standing
-	if st.returned == 0 || st.returnedRunID != s.server.runID {
-		st.returned, st.returnedRunID = s.sent, s.server.runID
-	}
-	return st.returned + wait, st.fresh
 }
 
 // exemptByZero follows the mark of database 0, which is on the same disk.
@@ -90,4 +76,12 @@ func (s *observation) exemptByZero() exemption {
 	default:
 		return exemptAsked
 	}
+}
+
+// returned notes when the server came back, see view.
+func (l *link) returned(s observation) (until time.Duration, fresh bool) {
+	wait := l.consentWait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.returned(s, wait)
 }

@@ -22,10 +22,8 @@ type link struct {
 	embedded bool
 	db       *database
 	// zero is the master's link of database 0, for another one.
-	zero *link
-	now  clock.Clock
-	// clock is what is known of the master's.
-	clock  *clock.Watch
+	zero   *link
+	now    clock.Clock
 	log    hclog.Logger
 	events *events
 	// poke wakes the monitor before its second is over.
@@ -45,22 +43,10 @@ type link struct {
 	conn     *connection
 	// open is whether operations may be sent over conn.
 	open bool
-	// under is the mark that votes are asked under, raw as it stands there;
-	// nil for embedded masters.
-	under *mark
-	raw   string
-	// bears is the state of the list of masters that was last seen in its
-	// mark, whether or not that lets it vote (M8), bearsForReal whether that
-	// was a real one.
-	bears        generation
-	bearsForReal bool
-	// markSent is when the newest look at the mark went out, pending since
-	// when the mark is known to be pending; 0 when it is not (M4).
-	markSent time.Duration
-	pending  time.Duration
-	// boreSince is since when under is known to bear what it does.
-	boreSince time.Duration
-
+	// view is what the marks say of the master, clock what is known of its clock,
+	// outbox what waits for it.
+	view   view
+	clock  *clock.Watch
 	outbox outbox
 	// busy is whether a batch is under way, since when.
 	busy  bool
@@ -81,14 +67,8 @@ type link struct {
 	// link counts, see traffic.
 	own traffic
 
-	memory   memory
-	standing standing
-	// claimed is the residue by which attempts are named, claimSeen when the
-	// newest look went out that found it claimed (V6); database 0's counts.
-	claimed   int
-	claimSeen time.Duration
-	status    MasterStatus
-	reason    string
+	status MasterStatus
+	reason string
 	// ended is whether redlockd is stopping, so that what is lost now is no
 	// news.
 	ended bool
@@ -124,7 +104,7 @@ func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
 
 // votes reports whether the master may be asked to create locks (M4, M5, M9).
 func (l *link) votes() bool {
-	if l.embedded || !l.clock.Warm() || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
+	if l.embedded || !l.clock.Warm() || !l.view.real() || l.joins(l.view.under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -139,7 +119,7 @@ func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joi
 func (l *link) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.under != nil && l.under.real && l.lets(l.under, hold) && l.holdsSeat()
+	return l.view.real() && l.lets(l.view.under, hold) && l.holdsSeat()
 }
 
 // frozen reports whether the oldest unanswered operation, or look, is as old as
@@ -156,8 +136,8 @@ func (l *link) frozenAt(now time.Duration) bool {
 // master that may be asked to hold a lock for hold: one whose mark bears it.
 // Needs mu.
 func (l *link) latest(hold, now time.Duration) (int64, bool) {
-	if l.under != nil && !l.lets(l.under, hold) {
-		if l.under.real {
+	if l.view.under != nil && !l.lets(l.view.under, hold) {
+		if l.view.under.real {
 			l.want(hold)
 		}
 		return 0, false
@@ -165,8 +145,8 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
-	if l.under != nil && l.under.real {
-		l.memory.grant(hold, now)
+	if l.view.real() {
+		l.view.memory.grant(hold, now)
 	}
 	return l.clock.Latest(now)
 }
@@ -176,7 +156,7 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold) {
+	if l.embedded || l.view.real() && l.lets(l.view.under, hold) {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
@@ -187,7 +167,7 @@ func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 
 // want tells the monitor which hold the mark shall bear. Needs mu.
 func (l *link) want(hold time.Duration) {
-	l.memory.wanted = max(l.memory.wanted, hold)
+	l.view.memory.wanted = max(l.view.memory.wanted, hold)
 	l.wakeMonitor()
 }
 

@@ -489,7 +489,7 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 			t.Error("the marks were not seen to bear the hold")
 		}
 		l.mu.Lock()
-		m := l.under.with(func(m *mark) { m.greatest = 0 })
+		m := l.view.under.with(func(m *mark) { m.greatest = 0 })
 		l.learn(m, m.String(), l.now())
 		l.mu.Unlock()
 		if d.raised.Load() != 0 || d.raise(time.Second) {

@@ -71,9 +71,9 @@ func (l *link) attend(ctx context.Context, c *connection, earlier []*connection)
 	earlier = append(l.fence(c, earlier), c)
 	l.mu.Lock()
 	l.greeting = nil
-	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
+	l.conn, l.open, l.view.under, l.view.raw, l.busy = c, false, nil, "", false
 	l.asking = false
-	l.newStanding()
+	l.view.connected()
 	l.outbox.pace.forget()
 	l.mu.Unlock()
 	go l.serve(c)

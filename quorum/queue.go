@@ -60,12 +60,6 @@ func (l *link) barrier() <-chan struct{} {
 	return t.passed
 }
 
-// outdated reports whether a rollback is for a mark that the master bears no more.
-// Needs mu.
-func (l *link) outdated(t *task) bool {
-	return t.rollback && l.under != nil && l.under.id != t.mark
-}
-
 // spare drops the rollback of what turns out to have created nothing, if it has
 // not gone out.
 func (l *link) spare(name retryKey) {

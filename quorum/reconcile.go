@@ -80,11 +80,15 @@ func (l *link) reconcile(c *connection, s observation) error {
 	}
 	l.mu.Lock()
 	l.clock.Judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
-	l.memory.unfit = j.unfit
-	l.stand(s, j)
+	l.view.memory.unfit = j.unfit
+	mk := s.mark
+	if l.zero != nil {
+		mk = s.zero
+	}
+	l.view.stand(s, mk, j)
 	if s.mark != nil && s.mark.name == l.name {
-		l.bears, l.bearsForReal = s.mark.generation, s.mark.real
-		l.db.list().saw(l.bears)
+		l.view.bears, l.view.bearsForReal = s.mark.generation, s.mark.real
+		l.db.list().saw(l.view.bears)
 	}
 	if s.mark != nil && j.open {
 		l.learn(s.mark, s.raw, s.sent)
@@ -113,14 +117,14 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 	foreign := l.db.change.foreign(list, known)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := l.memory
+	m := l.view.memory
 	now := l.now()
 	m.beatDue = now-m.beatSeen >= clock.LookEvery
 	if now >= m.grantedUntil {
 		m.granted = 0
 	}
 	return m, rules{seats: all, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
-		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
+		quiet: quiet, borne: borne, heard: l.view.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.view.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
 		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
 		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
 }
@@ -131,7 +135,7 @@ func (l *link) rules(c *connection, s observation) (memory, rules) {
 // long it will be: what was seen just before will do.
 func (l *link) grantedBefore(s observation) granted {
 	l.mu.Lock()
-	since := l.pending
+	since := l.view.pending
 	l.mu.Unlock()
 	switch {
 	case s.mark == nil || s.mark.real:

@@ -106,5 +106,5 @@ func (l *link) residue(now time.Duration) (int64, bool) {
 		defer l.zero.mu.Unlock()
 		return l.zero.residue(now)
 	}
-	return int64(l.claimed), l.claimed > 0 && now-l.claimSeen <= claimTrust
+	return l.view.claim(now)
 }

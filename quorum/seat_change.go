@@ -24,7 +24,7 @@ func (l *link) takeSeat(s observation) {
 	own, unheard := l.db.agreed.of(l.hash)
 	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
 	l.mu.Lock()
-	ended := l.memory.id == own.server && l.memory.runID == s.server.runID // replaced, on the same server
+	ended := l.view.memory.id == own.server && l.view.memory.runID == s.server.runID // replaced, on the same server
 	l.mu.Unlock()
 	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
 		l.changeSeat(own, s.mark.id)
@@ -81,7 +81,7 @@ func (l *link) quiet(own seat, unheard time.Duration) bool {
 	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		s := &other.standing
+		s := &other.view.standing
 		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*clock.LookEvery
 	})
 }
@@ -93,29 +93,22 @@ func (l *link) inView() bool {
 	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.standing.last != 0 && now-other.standing.last <= 2*clock.LookEvery
+		return other.view.standing.last != 0 && now-other.view.standing.last <= 2*clock.LookEvery
 	})
-}
-
-// heardOther reports whether a beat that was noted at a time is of another server
-// than the one that the link is connected to: that of one that was restarted may
-// be told of for a second or two. Needs mu.
-func (l *link) heardOther(at time.Duration) bool {
-	return l.standing.first != 0 && at > l.standing.first+2*clock.LookEvery
 }
 
 // bornes reports whether so many other marks bear the seat of this master.
 func (l *link) bornes(own seat) bool {
-	if l.standing.borne.same(own) {
+	if l.view.standing.borne.same(own) {
 		return true
 	}
 	borne := l.db.change.heldByMarks(l.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.standing.bears[l.hash].same(own)
+		return other.view.standing.bears[l.hash].same(own)
 	})
 	if borne {
-		l.standing.borne = own
+		l.view.standing.borne = own
 	}
 	return borne
 }

@@ -47,11 +47,11 @@ func (l *link) next(c *connection, b *batch) bool {
 // awaits any more. Needs mu.
 func (l *link) take(b *batch) {
 	b.clear()
-	b.under, b.warm, b.sent = l.under, l.clock.Warm(), l.now()
+	b.under, b.warm, b.sent = l.view.under, l.clock.Warm(), l.now()
 	n := min(len(l.outbox.queue), maxBatch)
 	for _, t := range l.outbox.queue[:n] {
 		l.outbox.bytes -= t.size()
-		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
+		if l.view.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
 			l.outbox.undone(t)
 			continue
 		}
@@ -147,7 +147,7 @@ func (l *link) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 		return false
 	}
 	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
-	return l.sawClock(micros, b.sent, received) && same && !l.superseded()
+	return l.sawClock(micros, b.sent, received) && same && !l.view.superseded(l.holder())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out
@@ -156,15 +156,15 @@ func (l *link) counts(c *connection, b *batch, results []rueidis.RedisResult, re
 func (l *link) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	list := l.db.list().name
-	if err == nil && raw == l.raw && l.under != nil {
-		l.markSent = b.sent
-		return b.under.same(l.under) && l.under.counts(list)
+	if err == nil && raw == l.view.raw && l.view.under != nil {
+		l.view.sent = b.sent
+		return b.under.same(l.view.under) && l.view.under.counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.memory.knowsBetter(m) {
+	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.view.memory.knowsBetter(m) {
 		l.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}
@@ -177,11 +177,11 @@ func (l *link) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
 // force any more: that of an attempt that began before it was replaced (M8).
 // Needs mu.
 func (l *link) countsFor(list *masterList) bool {
-	if list == l.db.list() || l.under == nil {
+	if list == l.db.list() || l.view.under == nil {
 		return true
 	}
-	list.saw(l.under.generation)
-	return l.under.counts(list.name)
+	list.saw(l.view.under.generation)
+	return l.view.under.counts(list.name)
 }
 
 // learn takes a mark over that was looked at by what went out at sent. Needs
@@ -191,19 +191,9 @@ func (l *link) learn(m *mark, raw string, sent time.Duration) {
 		// Not all bear that any more: a mark was lost (M3).
 		l.db.raised.Store(0)
 	}
-	if l.under == nil || l.under.id != m.id || l.under.greatest != m.greatest {
-		l.boreSince = l.now()
-	}
-	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
+	l.view.learn(m, raw, sent, l.now())
 	l.db.list().saw(m.generation)
 	l.noteMark(m, sent)
-	switch {
-	case m.real:
-		l.memory.sawReal, l.memory.id, l.memory.runID, l.memory.beat = true, m.id, m.runID, m.beat
-		l.pending = 0
-	case l.pending == 0:
-		l.pending = l.now()
-	}
 }
 
 // broken reports whether an error is not the master's answer but the end of the
@@ -223,8 +213,8 @@ func (l *link) drop(c *connection, cause error) {
 	}
 	lost := l.outbox.lose()
 	l.conn, l.open = nil, false
-	l.lostStanding()
 	now := l.now()
+	l.view.lost(now, l.cfg.Timeout)
 	l.mu.Unlock()
 	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
 	for _, t := range lost {

@@ -174,7 +174,7 @@ func justLooked(q *Quorum) {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
 			l.mu.Lock()
-			looked = l.now()-l.markSent < clock.LookEvery/4
+			looked = l.now()-l.view.sent < clock.LookEvery/4
 			l.mu.Unlock()
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // whether it fits to those of before (M5). Needs mu.
 func (l *link) sawClock(micros int64, sent, received time.Duration) bool {
 	keep := l.db.agreed.greatest().hold
-	if l.under != nil {
-		keep = max(l.under.greatest, time.Second)
+	if l.view.under != nil {
+		keep = max(l.view.under.greatest, time.Second)
 	}
 	var zero *clock.Watch
 	if l.zero != nil {
@@ -95,7 +95,7 @@ func (l *link) doubt(wait time.Duration) {
 		l = l.zero
 	}
 	l.mu.Lock()
-	l.memory.doubt = max(l.memory.doubt, wait)
+	l.view.memory.doubt = max(l.view.memory.doubt, wait)
 	l.mu.Unlock()
 	l.wakeMonitor()
 }

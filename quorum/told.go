@@ -36,8 +36,8 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 	known := 0
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		if l.under != nil {
-			g.greatest = max(g.greatest, l.under.greatest)
+		if l.view.under != nil {
+			g.greatest = max(g.greatest, l.view.under.greatest)
 		}
 		if l != of && l.remembers(since) {
 			known++
@@ -64,8 +64,8 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 func (d *database) survivors(of *link, since time.Duration) (greatest time.Duration, any bool) {
 	for _, l := range d.first().list().links {
 		l.mu.Lock()
-		if (of == nil || l.name != of.name) && l.remembers(since) && l.under.told > 0 {
-			greatest, any = max(greatest, l.under.greatest), true
+		if (of == nil || l.name != of.name) && l.remembers(since) && l.view.under.told > 0 {
+			greatest, any = max(greatest, l.view.under.greatest), true
 		}
 		l.mu.Unlock()
 	}
@@ -76,8 +76,8 @@ func (d *database) survivors(of *link, since time.Duration) (greatest time.Durat
 // was granted before: one that joins the list has not been told what the list
 // before has granted (M8). Needs mu.
 func (l *link) remembers(since time.Duration) bool {
-	m := l.under
-	return m != nil && m.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(m)
+	m := l.view.under
+	return m != nil && m.real && l.holdsSeat() && l.open && l.view.sent > since && !l.joins(m)
 }
 
 // first is database 0.
@@ -86,7 +86,7 @@ func (d *database) first() *database { return cmp.Or(d.zero, d) }
 // remembering reports whether any master bears a real mark, so that bootstrap would
 // refuse.
 func (d *database) remembering() bool {
-	return d.first().list().count(func(l *link) bool { return l.under != nil && l.under.real && l.open }) > 0
+	return d.first().list().count(func(l *link) bool { return l.view.real() && l.open }) > 0
 }
 
 // lets reports whether a mark lets its master hold a lock for so long. Needs mu.
@@ -102,10 +102,10 @@ func (d *database) allBore() time.Duration {
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
 	for _, l := range list.links {
 		l.mu.Lock()
-		m := l.under
+		m := l.view.under
 		ok := m != nil && m.real && l.holdsSeat() && !l.joins(m) && m.phase == final && m.masters == list.name
 		if ok {
-			least, since, again = min(least, m.greatest), max(since, l.boreSince), min(again, l.markSent)
+			least, since, again = min(least, m.greatest), max(since, l.view.boreSince), min(again, l.view.sent)
 		}
 		l.mu.Unlock()
 		if !ok {
@@ -129,7 +129,7 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 	for _, l := range list.links {
 		l.mu.Lock()
 		if l.remembers(since) {
-			said = append(said, l.under.told)
+			said = append(said, l.view.under.told)
 			if l != of {
 				known++
 			}
@@ -172,7 +172,7 @@ func (d *database) mayTell(hold time.Duration) bool {
 func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		may := l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold)
+		may := l.embedded || l.view.real() && l.lets(l.view.under, hold)
 		can := l.canVote()
 		l.mu.Unlock()
 		switch {

@@ -274,7 +274,7 @@ func TestM3AllAtOneTime(t *testing.T) {
 		}
 		l := d.list().links[0]
 		l.mu.Lock()
-		before := l.under
+		before := l.view.under
 		other := before.with(func(m *mark) { m.told = time.Hour })
 		l.learn(other, other.String(), l.now())
 		l.mu.Unlock()
@@ -284,7 +284,7 @@ func TestM3AllAtOneTime(t *testing.T) {
 		l.mu.Lock()
 		other = before.with(func(m *mark) { m.id = "another" })
 		l.learn(other, other.String(), l.now())
-		l.standing.server = "another"
+		l.view.standing.server = "another"
 		l.mu.Unlock()
 		holders := map[string]string{}
 		for name, server := range *d.agreed.holders.Load() {

@@ -15,14 +15,14 @@ const addressEvery = 15 * clock.LookEvery
 // to the server of before goes on. That one keeps the seat as long as anybody
 // uses it (M9), so the move would never end. What cannot be reached tells
 // nothing.
-func (l *link) watchAddress(ctx context.Context, c *connection) {
+func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
 	for {
 		pause(ctx, nil, addressEvery)
 		if ctx.Err() != nil {
 			return
 		}
-		if runID := l.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
-			l.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
+		if runID := mon.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
+			mon.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
 			c.close()
 			return
 		}
@@ -31,10 +31,10 @@ func (l *link) watchAddress(ctx context.Context, c *connection) {
 
 // runIDAt is the run_id of the server that the address leads to, if it can be
 // told.
-func (l *link) runIDAt(ctx context.Context) string {
-	l.mu.Lock()
-	c := newConnection(l.master)
-	l.mu.Unlock()
+func (mon *monitor) runIDAt(ctx context.Context) string {
+	mon.mu.Lock()
+	c := newConnection(mon.master)
+	mon.mu.Unlock()
 	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()

@@ -40,26 +40,26 @@ const (
 // gather waits for work, where many are at work for half of them (pace.go), and
 // then lets everybody run who can, as long as that brings more: what comes at the
 // same time goes out in one batch. Needs mu, and leaves it meanwhile.
-func (l *link) gather(c *connection) {
+func (s *sender) gather() {
 	var began time.Duration
-	for yields, n := 0, 0; l.conn == c; {
-		waiting := len(l.outbox.queue)
+	for yields, n := 0, 0; s.conn == s.c; {
+		waiting := len(s.outbox.queue)
 		switch {
-		case !l.open || waiting == 0 && !l.outbox.due || l.outbox.pace.waits(waiting, l.now):
-			l.ready.Wait()
+		case !s.open || waiting == 0 && !s.outbox.due || s.outbox.pace.waits(waiting, s.now):
+			s.ready.Wait()
 			yields, n = 0, 0
 			continue
 		case waiting <= n || yields == maxYields:
 			return
 		case yields == 0:
-			began = l.now()
-		case l.now()-began >= maxGather:
+			began = s.now()
+		case s.now()-began >= maxGather:
 			return
 		}
 		yields, n = yields+1, waiting
-		l.mu.Unlock()
+		s.mu.Unlock()
 		runtime.Gosched()
-		l.mu.Lock()
+		s.mu.Lock()
 	}
 }
 

@@ -34,7 +34,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
 		defer stop()
-		s, err := l.visit(c)
+		s, err := (&monitor{link: l}).visit(c)
 		if err == nil {
 			err = mayBootstrap(s)
 		}
@@ -49,7 +49,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	marks := d.firstMarks(sights)
 	for i, l := range list.links {
-		if err := l.markReal(connections[i], sights[i], marks[i]); err != nil {
+		if err := (&monitor{link: l}).markReal(connections[i], sights[i], marks[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
 		log.Info("master may vote", "master", l.name, "address", l.master.Address)
@@ -58,11 +58,11 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 }
 
 // visit dials and looks.
-func (l *link) visit(c *connection) (observation, error) {
+func (mon *monitor) visit(c *connection) (observation, error) {
 	if err := c.dial(0); err != nil {
 		return observation{}, err
 	}
-	return l.greet(c)
+	return mon.greet(c)
 }
 
 func mayBootstrap(s observation) error {
@@ -112,13 +112,13 @@ func (d *database) firstMarks(sights []observation) []*mark {
 // markReal writes a mark where the one that was seen still is. A redlockd that
 // runs already raises the beat of a pending mark about once a second (M4): where
 // that came between, it looks once more and writes over the same mark.
-func (l *link) markReal(c *connection, s observation, m *mark) error {
+func (mon *monitor) markReal(c *connection, s observation, m *mark) error {
 	for range bootstrapTries {
-		if done, err := l.write(c, s, m); err != nil || done {
+		if done, err := mon.write(c, s, m); err != nil || done {
 			return err
 		}
 		var err error
-		if s, err = l.greet(c); err == nil {
+		if s, err = mon.greet(c); err == nil {
 			err = mayBootstrap(s)
 		}
 		if err != nil {

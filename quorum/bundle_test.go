@@ -290,7 +290,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
 		l.conn, l.open, l.outbox.queue = &connection{}, true, []*task{{}}
 		l.mu.Lock()
-		l.gather(l.conn)
+		(&sender{link: l, c: l.conn}).gather()
 		l.mu.Unlock()
 		if n := len(l.outbox.queue); n != tt.want {
 			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)

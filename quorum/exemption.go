@@ -24,31 +24,31 @@ const (
 
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
-func (l *link) consentWait() time.Duration {
-	return 2*clock.LookEvery + 4*l.db.agreed.greatest().timeout + 10*clock.LookPause
+func (mon *monitor) consentWait() time.Duration {
+	return 2*clock.LookEvery + 4*mon.db.agreed.greatest().timeout + 10*clock.LookPause
 }
 
 // exemption finds out whether a master that is back with its memory has lost
 // none (M4): by the beats that the other masters bear, which must have been
 // looked at long enough after it came back, or by one of our own from right
 // before it was lost. Whoever knows of a later beat has it begin a quarantine.
-func (l *link) exemption(c *connection, s observation) exemption {
+func (mon *monitor) exemption(c *connection, s observation) exemption {
 	if s.mark == nil || s.mark.runID == s.server.runID || !s.server.durable {
 		return notExempt
 	}
-	if l.db.number != 0 {
+	if mon.db.number != 0 {
 		return s.exemptByZero()
 	}
-	until, fresh := l.returned(s)
-	own, _ := l.db.agreed.of(l.hash)
+	until, fresh := mon.returned(s)
+	own, _ := mon.db.agreed.of(mon.hash)
 	switch {
-	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !l.syncsAlways(c):
+	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !mon.syncsAlways(c):
 		return notExempt
-	case l.now() < until:
+	case mon.now() < until:
 		return exemptAsked
-	case fresh || l.othersAsked(until, true):
+	case fresh || mon.othersAsked(until, true):
 		return isExempt
-	case l.othersAsked(until, false):
+	case mon.othersAsked(until, false):
 		return exemptAlone
 	default:
 		return exemptAsked
@@ -57,8 +57,8 @@ func (l *link) exemption(c *connection, s observation) exemption {
 
 // othersAsked reports whether so many of the other masters were looked at by then
 // that every majority meets one; those with a memory, or any.
-func (l *link) othersAsked(until time.Duration, remembering bool) bool {
-	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
+func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
+	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		st := &other.view.standing
@@ -79,9 +79,9 @@ func (s *observation) exemptByZero() exemption {
 }
 
 // returned notes when the server came back, see view.
-func (l *link) returned(s observation) (until time.Duration, fresh bool) {
-	wait := l.consentWait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.returned(s, wait)
+func (mon *monitor) returned(s observation) (until time.Duration, fresh bool) {
+	wait := mon.consentWait()
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	return mon.view.returned(s, wait)
 }

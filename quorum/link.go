@@ -45,23 +45,13 @@ type link struct {
 	open bool
 	// view is what the marks say of the master, clock what is known of its clock,
 	// outbox what waits for it.
-	view   view
-	clock  *clock.Watch
-	outbox outbox
-	// busy is whether a batch is under way, since when.
-	busy  bool
-	since time.Duration
-	// asking is whether the monitor looks, since when.
-	asking bool
-	asked  time.Duration
+	view       view
+	clock      *clock.Watch
+	outbox     outbox
+	unanswered unanswered
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
-	// fault is the code of the last error that the master answered to an
-	// operation, and faulted when it came.
-	fault   string
-	faulted time.Duration
-	// lacking are the rights that it does not give us, the monitor's.
-	lacking string
+	fault     fault
 
 	// own is the master's traffic over all databases; that of database 0's
 	// link counts, see traffic.
@@ -72,6 +62,28 @@ type link struct {
 	// ended is whether redlockd is stopping, so that what is lost now is no
 	// news.
 	ended bool
+}
+
+// unanswered is what the master was asked and has not answered yet.
+type unanswered struct {
+	// busy is whether a batch is under way, since when.
+	busy  bool
+	since time.Duration
+	// asking is whether the monitor looks, since when.
+	asking bool
+	asked  time.Duration
+}
+
+// late reports whether an operation, or a look, is unanswered that is as old as limit.
+func (u *unanswered) late(limit time.Duration) bool {
+	return u.busy && u.since <= limit || u.asking && u.asked <= limit
+}
+
+// fault is the code of the last error that the master answered to an operation, and
+// when it came.
+type fault struct {
+	code string
+	at   time.Duration
 }
 
 func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
@@ -128,7 +140,7 @@ func (l *link) frozen() bool { return l.frozenAt(l.now()) }
 
 func (l *link) frozenAt(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
-	late := l.busy && l.since <= limit || l.asking && l.asked <= limit
+	late := l.unanswered.late(limit)
 	return late && !l.db.stalls.StoodStill(now)
 }
 

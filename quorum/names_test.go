@@ -116,7 +116,7 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 		for mark, want := range map[string]int{l.view.under.id: 1, "another": 0} {
 			b := &batch{}
 			l.outbox.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
-			if l.take(b); len(b.tasks) != want || len(l.outbox.queue) != 0 {
+			if (&sender{link: l}).take(b); len(b.tasks) != want || len(l.outbox.queue) != 0 {
 				t.Errorf("%d rollbacks of %q go out, want %d", len(b.tasks), mark, want)
 			}
 			clear(l.outbox.undoing)

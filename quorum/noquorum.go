@@ -148,8 +148,8 @@ func (l *link) unheard(b *ballot, since time.Duration) string {
 		return "no answer yet"
 	case b.vote == unasked:
 		return "not asked"
-	case l.fault != "" && l.faulted >= since:
-		return "answered " + l.fault
+	case l.fault.code != "" && l.fault.at >= since:
+		return "answered " + l.fault.code
 	case b.void:
 		return "not counted"
 	case l.outbox.crowded(1):

@@ -78,7 +78,7 @@ func (q *Quorum) database(number int) *database {
 	q.databases[number].Store(d)
 	// Only now: a monitor looks at all links of database 0.
 	for _, l := range d.list().links {
-		q.monitors.Go(l.monitor)
+		q.monitors.Go((&monitor{link: l}).run)
 	}
 	return d
 }

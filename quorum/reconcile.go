@@ -12,179 +12,179 @@ import (
 // reconcile judges what was seen and carries the judgement out: it writes the
 // mark, opens or closes the link, and says so. It is called by the monitor
 // only.
-func (l *link) reconcile(c *connection, s observation) error {
-	if l.embedded {
-		l.enter(c, judgement{open: true, state: Voting})
+func (mon *monitor) reconcile(c *connection, s observation) error {
+	if mon.embedded {
+		mon.enter(c, judgement{open: true, state: Voting})
 		return nil
 	}
-	if l.zero != nil && l.zero.isElsewhere(c) {
+	if mon.zero != nil && mon.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	cause := l.db.causeOf(l)
+	cause := mon.db.causeOf(mon.link)
 	switch cause {
 	case unclearStep:
-		l.wakeMonitor()
+		mon.wakeMonitor()
 		return nil // the next look tells, soon
 	case ownPause:
-		l.db.stoodStill(l)
+		mon.db.stoodStill(mon.link)
 		return nil
 	}
-	if err := l.meet(c, s); err != nil {
+	if err := mon.meet(c, s); err != nil {
 		return err
 	}
-	warmingUp := l.warmingUp(s)
-	s, err := l.raiseGeneration(c, s)
+	warmingUp := mon.warmingUp(s)
+	s, err := mon.raiseGeneration(c, s)
 	if err != nil {
 		return err
 	}
 	var j judgement
 	for try := 0; ; try++ {
-		l.see(s, cause == noStep)
-		l.takeSeat(s)
-		if s, err = l.spread(c, s); err != nil {
+		mon.see(s, cause == noStep)
+		mon.takeSeat(s)
+		if s, err = mon.spread(c, s); err != nil {
 			return err
 		}
-		m, r := l.rules(c, s)
+		m, r := mon.rules(c, s)
 		m.stepped, r.warmingUp = cause == masterStep, warmingUp
 		j = judge(s, m, r)
 		if j.write == nil {
 			break
 		}
-		done, err := l.write(c, s, j.write)
+		done, err := mon.write(c, s, j.write)
 		if broken(err) {
 			return err
 		}
 		if err != nil {
-			l.vacate(s, j.write)
+			mon.vacate(s, j.write)
 			j = judgement{state: Refused, reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}
 		if done {
-			l.replaced(s, m, j.write)
+			mon.replaced(s, m, j.write)
 			s.raw, s.mark = j.write.String(), j.write
 			break
 		}
 		if try == markTries {
 			return nil // others write it all the time; the next look tells
 		}
-		if s, err = l.look(c); err != nil {
+		if s, err = mon.look(c); err != nil {
 			return err
 		}
 	}
-	if s.mark != nil && s.unlisted(l.db.number) {
+	if s.mark != nil && s.unlisted(mon.db.number) {
 		// Database 0 has lost its mark since; the next look tells if this
 		// could be written.
-		if _, err := l.list(c, s, s.mark); broken(err) {
+		if _, err := mon.list(c, s, s.mark); broken(err) {
 			return err
 		}
 	}
-	l.mu.Lock()
-	l.clock.Judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
-	l.view.memory.unfit = j.unfit
+	mon.mu.Lock()
+	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.write != nil && s.mark == j.write)
+	mon.view.memory.unfit = j.unfit
 	mk := s.mark
-	if l.zero != nil {
+	if mon.zero != nil {
 		mk = s.zero
 	}
-	l.view.stand(s, mk, j)
-	if s.mark != nil && s.mark.name == l.name {
-		l.view.bears, l.view.bearsForReal = s.mark.generation, s.mark.real
-		l.db.list().saw(l.view.bears)
+	mon.view.stand(s, mk, j)
+	if s.mark != nil && s.mark.name == mon.name {
+		mon.view.bears, mon.view.bearsForReal = s.mark.generation, s.mark.real
+		mon.db.list().saw(mon.view.bears)
 	}
 	if s.mark != nil && j.open {
-		l.learn(s.mark, s.raw, s.sent)
+		mon.learn(s.mark, s.raw, s.sent)
 	}
-	l.status.Version, l.status.RunID = s.server.told, s.server.runID
-	l.mu.Unlock()
-	l.enter(c, j)
+	mon.status.Version, mon.status.RunID = s.server.told, s.server.runID
+	mon.mu.Unlock()
+	mon.enter(c, j)
 	return nil
 }
 
 // rules is what the master is judged by now.
-func (l *link) rules(c *connection, s observation) (memory, rules) {
-	exempt := l.exemption(c, s)
-	own, unheard := l.db.agreed.of(l.hash)
-	quiet, borne, all := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
-	unsaid := l.db.agreed.lasting(all, clock.LookEvery/2)
-	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
-	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
-	if l.zero == nil {
-		floor = l.cfg.floor()
-		told, sure = l.db.telling(l)
-		g.greatest = max(g.greatest, l.db.agreed.everGranted())
+func (mon *monitor) rules(c *connection, s observation) (memory, rules) {
+	exempt := mon.exemption(c, s)
+	own, unheard := mon.db.agreed.of(mon.hash)
+	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
+	unsaid := mon.db.agreed.lasting(all, clock.LookEvery/2)
+	mon.db.agreed.raiseLeast(mon.db.list(), expirySpread+nameSlack+mon.cfg.lookSlack())
+	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
+	if mon.zero == nil {
+		floor = mon.cfg.floor()
+		told, sure = mon.db.telling(mon.link)
+		g.greatest = max(g.greatest, mon.db.agreed.everGranted())
 	}
-	list, known := l.db.list().name, l.db.change.known()
-	yields := s.mark != nil && !s.mark.counts(list) && !l.db.change.borne(known) && l.db.change.inUse(s.mark.masters)
-	foreign := l.db.change.foreign(list, known)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := l.view.memory
-	now := l.now()
+	list, known := mon.db.list().name, mon.db.change.known()
+	yields := s.mark != nil && !s.mark.counts(list) && !mon.db.change.borne(known) && mon.db.change.inUse(s.mark.masters)
+	foreign := mon.db.change.foreign(list, known)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	m := mon.view.memory
+	now := mon.now()
 	m.beatDue = now-m.beatSeen >= clock.LookEvery
 	if now >= m.grantedUntil {
 		m.granted = 0
 	}
-	return m, rules{seats: all, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
-		quiet: quiet, borne: borne, heard: l.view.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.view.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
+	return m, rules{seats: all, unsaid: unsaid, own: own, settings: mon.db.agreed.greatest(), redlockd: mon.db.name,
+		quiet: quiet, borne: borne, heard: mon.view.heardOther(now - unheard), silent: mon.db.silentFor(now) > 0, exempt: exempt, name: mon.name, list: list, known: known, yields: yields, foreign: foreign, bore: mon.view.bears, db: mon.db.number, greatest: g.greatest, wait: g.wait,
 		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
-		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+		allowEviction: mon.master.AllowEviction, quarantine: mon.cfg.RestartQuarantine}
 }
 
 // grantedBefore is what the marks of the others tell of the locks that the master
 // may have forgotten: those that were looked at since it has a pending mark. One
 // that is to get such a mark now ends no quarantine by that, and people are told how
 // long it will be: what was seen just before will do.
-func (l *link) grantedBefore(s observation) granted {
-	l.mu.Lock()
-	since := l.view.pending
-	l.mu.Unlock()
+func (mon *monitor) grantedBefore(s observation) granted {
+	mon.mu.Lock()
+	since := mon.view.pending
+	mon.mu.Unlock()
 	switch {
 	case s.mark == nil || s.mark.real:
-		since = l.now() - 2*clock.LookEvery
+		since = mon.now() - 2*clock.LookEvery
 	case since == 0:
-		since = l.now()
+		since = mon.now()
 	}
-	return l.db.holdSince(l, since)
+	return mon.db.holdSince(mon.link, since)
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list
 // of masters that is being written (M8): in all databases of the master, since
 // not all of them need be open here.
-func (l *link) raiseGeneration(c *connection, s observation) (observation, error) {
-	to := l.db.change.target()
-	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
+func (mon *monitor) raiseGeneration(c *connection, s observation) (observation, error) {
+	to := mon.db.change.target()
+	if s.mark == nil || s.mark.name != mon.name || !s.mark.lags(to) {
 		return s, nil
 	}
-	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
-	err := l.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
+	args := []string{itoa(int64(mon.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
+	err := mon.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
 			return s, err
 		}
-		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
-	return l.look(c)
+	return mon.look(c)
 }
 
 // write puts a mark where the one that was seen still is. The first mark of a
 // database other than 0 is written together with its listing in 0's mark.
-func (l *link) write(c *connection, s observation, m *mark) (bool, error) {
-	if s.mark == nil && l.db.number != 0 {
-		return l.list(c, s, m)
+func (mon *monitor) write(c *connection, s observation, m *mark) (bool, error) {
+	if s.mark == nil && mon.db.number != 0 {
+		return mon.list(c, s, m)
 	}
-	n, err := l.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
+	n, err := mon.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
 		Arg(s.raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
 
 // list lists a database in 0's mark, and gives it a mark if it has none.
-func (l *link) list(c *connection, s observation, m *mark) (bool, error) {
+func (mon *monitor) list(c *connection, s observation, m *mark) (bool, error) {
 	listed := s.zeroRaw
-	if s.unlisted(l.db.number) {
-		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
+	if s.unlisted(mon.db.number) {
+		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, mon.db.number) }).String()
 	}
-	n, err := l.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
-		Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
+	n, err := mon.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
+		Arg(itoa(int64(mon.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
 
@@ -195,8 +195,8 @@ func (s *observation) unlisted(db int) bool {
 
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
-func (l *link) syncsAlways(c *connection) bool {
-	r := l.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+func (mon *monitor) syncsAlways(c *connection) bool {
+	r := mon.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()
 	return err == nil && values["appendfsync"] == "always"
 }

@@ -138,7 +138,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {
-		q.monitors.Go(l.monitor)
+		q.monitors.Go((&monitor{link: l}).run)
 	}
 	return leaving
 }

@@ -39,10 +39,10 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 // set of rights: much of it would show nowhere but in what no lock gets any
 // more. docs/acl.md has what each is for. Called by the monitor only, at a new
 // connection.
-func (l *link) tellRights(c *connection) error {
+func (mon *monitor) tellRights(c *connection) error {
 	names, commands := probes(c)
 	var lacking []string
-	for i, r := range l.asks(c, commands...) {
+	for i, r := range mon.asks(c, commands...) {
 		err := r.Error()
 		if broken(err) {
 			return err
@@ -51,9 +51,9 @@ func (l *link) tellRights(c *connection) error {
 			lacking = append(lacking, names[i])
 		}
 	}
-	was := l.lacking
-	if l.lacking = strings.Join(lacking, ", "); l.lacking != "" && l.lacking != was {
-		l.log.Warn("redlockd lacks rights on a master", "lacks", l.lacking)
+	was := mon.lacking
+	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
+		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
 	}
 	return nil
 }

@@ -11,32 +11,32 @@ import (
 // seat before another one may take it. Whoever uses it alone from now on raises
 // its beat when that was seen unchanged for a second, has it told in another mark
 // at the next look but one, and that mark is looked at once a second.
-func (l *link) quietTime() time.Duration {
-	return 5*clock.LookEvery + 4*l.db.agreed.greatest().timeout
+func (mon *monitor) quietTime() time.Duration {
+	return 5*clock.LookEvery + 4*mon.db.agreed.greatest().timeout
 }
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
 // or the one that has it is not in use any more.
-func (l *link) takeSeat(s observation) {
-	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || s.mark.runID != s.server.runID {
+func (mon *monitor) takeSeat(s observation) {
+	if mon.db.number != 0 || s.mark == nil || s.mark.name != mon.name || s.mark.runID != s.server.runID {
 		return
 	}
-	own, unheard := l.db.agreed.of(l.hash)
-	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
-	l.mu.Lock()
-	ended := l.view.memory.id == own.server && l.view.memory.runID == s.server.runID // replaced, on the same server
-	l.mu.Unlock()
-	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
-		l.changeSeat(own, s.mark.id)
+	own, unheard := mon.db.agreed.of(mon.hash)
+	mayTake := own.epoch == 0 || !s.mark.real || !mon.cfg.RestartQuarantine
+	mon.mu.Lock()
+	ended := mon.view.memory.id == own.server && mon.view.memory.runID == s.server.runID // replaced, on the same server
+	mon.mu.Unlock()
+	if own.server != s.mark.id && mayTake && (ended || mon.quiet(own, unheard)) {
+		mon.changeSeat(own, s.mark.id)
 	}
 }
 
 // changeSeat makes a server the holder of the seat and has all marks told.
-func (l *link) changeSeat(own seat, holder string) {
-	if !l.db.agreed.take(l.hash, own, holder) {
+func (mon *monitor) changeSeat(own seat, holder string) {
+	if !mon.db.agreed.take(mon.hash, own, holder) {
 		return
 	}
-	for _, other := range l.db.change.links() {
+	for _, other := range mon.db.change.links() {
 		other.wakeMonitor()
 	}
 }
@@ -44,41 +44,41 @@ func (l *link) changeSeat(own seat, holder string) {
 // replaced follows a new mark of this server in the place of the one that was
 // seen. If that one had the seat it has ended by this, so that nobody can use it
 // any more, and the seat is the new one's at once.
-func (l *link) replaced(s observation, m memory, written *mark) {
-	if l.db.number != 0 {
+func (mon *monitor) replaced(s observation, m memory, written *mark) {
+	if mon.db.number != 0 {
 		return
 	}
-	own, _ := l.db.agreed.of(l.hash)
+	own, _ := mon.db.agreed.of(mon.hash)
 	ended, runID := m.id, m.runID
 	if s.mark != nil {
 		ended, runID = s.mark.id, s.mark.runID
 	}
 	if own.server == ended && ended != written.id && runID == s.server.runID {
-		l.changeSeat(own, written.id)
+		mon.changeSeat(own, written.id)
 	}
 }
 
 // vacate takes the seat from a server that has forgotten locks, and whose mark
 // cannot be written to say so: the other marks say it (M9).
-func (l *link) vacate(s observation, wanted *mark) {
-	if l.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
+func (mon *monitor) vacate(s observation, wanted *mark) {
+	if mon.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
 		return
 	}
-	if own, _ := l.db.agreed.of(l.hash); own.server == s.mark.id {
-		l.changeSeat(own, vacant)
+	if own, _ := mon.db.agreed.of(mon.hash); own.server == s.mark.id {
+		mon.changeSeat(own, vacant)
 	}
 }
 
 // quiet reports whether the server that has the seat, if any, is not in use any
 // more as far as the marks of the others tell, which must have been looked at
 // for so long.
-func (l *link) quiet(own seat, unheard time.Duration) bool {
-	wait := l.quietTime()
+func (mon *monitor) quiet(own seat, unheard time.Duration) bool {
+	wait := mon.quietTime()
 	if own.epoch == 0 || own.server == vacant {
 		wait = 0
 	}
-	now := l.now()
-	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *link) bool {
+	now := mon.now()
+	return unheard >= wait && mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		s := &other.view.standing
@@ -88,9 +88,9 @@ func (l *link) quiet(own seat, unheard time.Duration) bool {
 
 // inView reports whether so many of the other masters are being looked at that
 // every majority with this one meets one of them.
-func (l *link) inView() bool {
-	now := l.now()
-	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
+func (mon *monitor) inView() bool {
+	now := mon.now()
+	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		return other.view.standing.last != 0 && now-other.view.standing.last <= 2*clock.LookEvery
@@ -98,17 +98,17 @@ func (l *link) inView() bool {
 }
 
 // bornes reports whether so many other marks bear the seat of this master.
-func (l *link) bornes(own seat) bool {
-	if l.view.standing.borne.same(own) {
+func (mon *monitor) bornes(own seat) bool {
+	if mon.view.standing.borne.same(own) {
 		return true
 	}
-	borne := l.db.change.heldByMarks(l.hash, func(other *link) bool {
+	borne := mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.view.standing.bears[l.hash].same(own)
+		return other.view.standing.bears[mon.hash].same(own)
 	})
 	if borne {
-		l.view.standing.borne = own
+		mon.view.standing.borne = own
 	}
 	return borne
 }
@@ -153,26 +153,26 @@ func (c *change) lists(state generation) []string {
 
 // spread writes later holders of seats to the marks of all databases of the
 // master at once.
-func (l *link) spread(c *connection, s observation) (observation, error) {
-	all := l.seats()
-	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || !s.mark.seats.behind(all) {
+func (mon *monitor) spread(c *connection, s observation) (observation, error) {
+	all := mon.seats()
+	if mon.db.number != 0 || s.mark == nil || s.mark.name != mon.name || !s.mark.seats.behind(all) {
 		return s, nil
 	}
-	err := l.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(MarkKey).Arg(all.String()).Build())[0].Error()
+	err := mon.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(MarkKey).Arg(all.String()).Build())[0].Error()
 	if broken(err) {
 		return s, err
 	}
 	if err != nil {
-		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
-	return l.look(c)
+	return mon.look(c)
 }
 
 // seats are those of the masters on the lists that count.
-func (l *link) seats() seats {
-	lists := l.db.change.lists(l.db.change.known())
-	return l.db.agreed.all(func(name string) bool {
+func (mon *monitor) seats() seats {
+	lists := mon.db.change.lists(mon.db.change.known())
+	return mon.db.agreed.all(func(name string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })
 	})
 }

@@ -8,106 +8,113 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// serve sends batches over c until it is over, one at a time: what gathers
+// sender sends what waits for a master over one connection, in a goroutine of its own.
+// The link does not know it.
+type sender struct {
+	*link
+	c *connection
+}
+
+// serve sends batches until the connection is over, one at a time: what gathers
 // meanwhile goes out in the next one (M2).
-func (l *link) serve(c *connection) {
+func (s *sender) serve() {
 	b := &batch{}
-	for l.next(c, b) {
+	for s.next(b) {
 		for _, t := range b.unsent {
 			t.answer(ballot{vote: silent}, b.sent)
 		}
 		if len(b.tasks) == 0 {
 			continue
 		}
-		results := c.do(c.commands(b)...)
-		l.answered(c, b, results)
+		results := s.c.do(s.c.commands(b)...)
+		s.answered(b, results)
 	}
 }
 
 // next waits for work and takes a batch of it, or returns false when c is
 // over.
-func (l *link) next(c *connection, b *batch) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gather(c)
-	if l.conn != c {
+func (s *sender) next(b *batch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gather()
+	if s.conn != s.c {
 		return false
 	}
-	if l.outbox.due {
-		l.outbox.flushRetries()
+	if s.outbox.due {
+		s.outbox.flushRetries()
 	}
-	l.take(b)
+	s.take(b)
 	if len(b.tasks) > 0 {
-		l.busy, l.since = true, b.sent
+		s.unanswered.busy, s.unanswered.since = true, b.sent
 	}
 	return true
 }
 
 // take moves tasks from the queue into a batch, without those that nobody
 // awaits any more. Needs mu.
-func (l *link) take(b *batch) {
+func (s *sender) take(b *batch) {
 	b.clear()
-	b.under, b.warm, b.sent = l.view.under, l.clock.Warm(), l.now()
-	n := min(len(l.outbox.queue), maxBatch)
-	for _, t := range l.outbox.queue[:n] {
-		l.outbox.bytes -= t.size()
-		if l.view.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
-			l.outbox.undone(t)
+	b.under, b.warm, b.sent = s.view.under, s.clock.Warm(), s.now()
+	n := min(len(s.outbox.queue), maxBatch)
+	for _, t := range s.outbox.queue[:n] {
+		s.outbox.bytes -= t.size()
+		if s.view.outdated(t) || t.from != nil && !s.setsOut(t, b.sent) {
+			s.outbox.undone(t)
 			continue
 		}
-		if t.creates() && !l.grants() {
+		if t.creates() && !s.grants() {
 			// It was queued before the quarantine began.
 			b.unsent = append(b.unsent, t)
 			continue
 		}
 		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustDeliver() {
-			l.hurry(t, b.sent)
+			s.hurry(t, b.sent)
 			b.tasks = append(b.tasks, t)
 		}
 	}
-	l.outbox.remove(n)
+	s.outbox.remove(n)
 }
 
 // hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
-func (l *link) hurry(t *task, now time.Duration) {
-	if !l.fenceless || t.rollback || t.kind != Release {
+func (s *sender) hurry(t *task, now time.Duration) {
+	if !s.fenceless || t.rollback || t.kind != Release {
 		return
 	}
-	if _, ok := l.clock.Latest(now); ok {
-		t.deadline = l.deadline(now + l.cfg.Timeout)
+	if _, ok := s.clock.Latest(now); ok {
+		t.deadline = s.deadline(now + s.cfg.Timeout)
 	}
 }
 
 // answered hands out the votes of a batch, if it counts.
-func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) {
+func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 	over := results[len(results)-1].Error()
-	l.mu.Lock()
-	received := l.now()
-	if l.conn == c {
-		l.outbox.due = l.outbox.due || len(l.outbox.retries) > 0 && l.frozenAt(received)
-		l.busy = false
-		l.outbox.pace.answered(len(b.tasks), len(l.outbox.queue), received-b.sent, received)
+	s.mu.Lock()
+	received := s.now()
+	if s.conn == s.c {
+		s.outbox.due = s.outbox.due || len(s.outbox.retries) > 0 && s.frozenAt(received)
+		s.unanswered.busy = false
+		s.outbox.pace.answered(len(b.tasks), len(s.outbox.queue), received-b.sent, received)
 	}
 	if !broken(over) {
-		l.traffic().batches.add(received - b.sent)
+		s.traffic().batches.add(received - b.sent)
 	}
-	counts := l.counts(c, b, results, received)
-	quarantined := b.under != nil && !(b.under.real && b.warm && l.votes())
-	joining := b.under != nil && l.joins(b.under)
+	counts := s.counts(b, results, received)
+	quarantined := b.under != nil && !(b.under.real && b.warm && s.votes())
+	joining := b.under != nil && s.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
-	bundles := !c.singly
-	outcomes, answers := b.outcomes, b.read(c, results)
+	bundles := !s.c.singly
+	outcomes, answers := b.outcomes, b.read(s.c, results)
 	failed := false
 	for i, t := range b.tasks {
 		outcomes[i] = outcomeOf(t, answers[i], quarantined)
-		c.learn(t, outcomes[i])
+		s.c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustDeliver()
 		if outcomes[i].code != "" && !outcomes[i].done {
-			l.fault, l.faulted = outcomes[i].code, received
+			s.fault.code, s.fault.at = outcomes[i].code, received
 		}
 		switch b := outcomes[i].ballot; {
-		case !counts || t.att != nil && !l.countsFor(t.att.masters):
+		case !counts || t.att != nil && !s.countsFor(t.att.masters):
 			outcomes[i].ballot = ballot{vote: silent}
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
@@ -116,60 +123,60 @@ func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) 
 		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
-		l.outbox.repeat(b, outcomes, broken(over))
+		s.outbox.repeat(b, outcomes, broken(over))
 	}
 	for _, t := range b.tasks {
-		l.outbox.undone(t)
+		s.outbox.undone(t)
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 
-	if bundles && c.singly && !broken(over) {
-		l.log.Info("a master rejected a script with several keys, sending them one by one from now on")
+	if bundles && s.c.singly && !broken(over) {
+		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
 	}
 	for i, t := range b.tasks {
 		if code := outcomes[i].code; code != "" {
-			l.events.masterErrors.Add(1)
-			l.log.Debug("a master answered an error", "code", code)
+			s.events.masterErrors.Add(1)
+			s.log.Debug("a master answered an error", "code", code)
 		}
 		t.answer(outcomes[i].ballot, received)
 	}
 	if broken(over) {
-		c.close()
-		l.drop(c, over)
+		s.c.close()
+		s.drop(s.c, over)
 	}
 }
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
 // M5). Needs mu.
-func (l *link) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
+func (s *sender) counts(b *batch, results []rueidis.RedisResult, received time.Duration) bool {
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return false
 	}
-	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
-	return l.sawClock(micros, b.sent, received) && same && !l.view.superseded(l.holder())
+	same := b.under == nil || s.sameMark(b, results[len(results)-2])
+	return s.sawClock(micros, b.sent, received) && same && !s.view.superseded(s.holder())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
 // anything else is the monitor's to judge. Needs mu.
-func (l *link) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
+func (s *sender) sameMark(b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
-	list := l.db.list().name
-	if err == nil && raw == l.view.raw && l.view.under != nil {
-		l.view.sent = b.sent
-		return b.under.same(l.view.under) && l.view.under.counts(list)
+	list := s.db.list().name
+	if err == nil && raw == s.view.raw && s.view.under != nil {
+		s.view.sent = b.sent
+		return b.under.same(s.view.under) && s.view.under.counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
 	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.view.memory.knowsBetter(m) {
-		l.learn(m, raw, b.sent)
+	if err == nil && m.runID == s.c.runID && m.name == s.name && m.counts(list) && m.db == s.db.number && !s.view.memory.knowsBetter(m) {
+		s.learn(m, raw, b.sent)
 		return b.under.same(m)
 	}
-	l.open = false
-	l.wakeMonitor()
+	s.open = false
+	s.wakeMonitor()
 	return false
 }
 

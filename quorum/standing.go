@@ -22,9 +22,9 @@ func (l *link) grants() bool {
 
 // borneHere reports whether the other marks bear the seat as it is known here;
 // for another database than 0, whether database 0's server holds the seat.
-func (l *link) borneHere(own seat, s observation) bool {
-	if l.zero == nil {
-		return s.mark != nil && own.server == s.mark.id && l.bornes(own)
+func (mon *monitor) borneHere(own seat, s observation) bool {
+	if mon.zero == nil {
+		return s.mark != nil && own.server == s.mark.id && mon.bornes(own)
 	}
 	return s.zero != nil && s.zero.id == own.server
 }
@@ -47,14 +47,14 @@ func (l *link) noteMark(m *mark, sent time.Duration) {
 
 // see takes over what a look found, whether or not the master may vote; steady
 // is whether its clock fitted to those before.
-func (l *link) see(s observation, steady bool) {
-	if s.mark == nil || s.mark.name != l.name || !s.mark.counts(l.db.list().name) {
+func (mon *monitor) see(s observation, steady bool) {
+	if s.mark == nil || s.mark.name != mon.name || !s.mark.counts(mon.db.list().name) {
 		return
 	}
-	warmUp := l.warmUpTime()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.noteMark(s.mark, s.sent)
-	since := l.now() - warmUp - clock.LookEvery
-	l.view.doubts(s.mark, l.clock.WatchedSince(since), steady)
+	warmUp := mon.warmUpTime()
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.noteMark(s.mark, s.sent)
+	since := mon.now() - warmUp - clock.LookEvery
+	mon.view.doubts(s.mark, mon.clock.WatchedSince(since), steady)
 }

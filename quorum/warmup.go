@@ -13,23 +13,23 @@ const whyWarmingUp = "its clock is being watched"
 // meet looks, once the clock was looked at anew, for others who could have seen
 // a step that our own baseline does not show, and notes until when they must have
 // told.
-func (l *link) meet(c *connection, s observation) error {
-	if !l.clock.Asks() {
+func (mon *monitor) meet(c *connection, s observation) error {
+	if !mon.clock.Asks() {
 		return nil
 	}
-	others, err := l.hasOthers(c, s)
+	others, err := mon.hasOthers(c, s)
 	if err != nil {
 		return err
 	}
 	// Who is connected to another master may be about to reach this one too.
-	elsewhere := l.db.list().count(func(l *link) bool { return l.clock.HasOthers() }) > 0
+	elsewhere := mon.db.list().count(func(l *link) bool { return l.clock.HasOthers() }) > 0
 	within := time.Duration(0)
 	if others || elsewhere {
-		within = l.warmUpTime()
+		within = mon.warmUpTime()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.clock.Meet(others, s.sent, within)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.clock.Meet(others, s.sent, within)
 	return nil
 }
 
@@ -40,11 +40,11 @@ const manyClients = 1000
 // hasOthers reports whether another redlockd is connected to the master, as far as
 // can be told: without the right to list them, or to give them a name, any
 // connection may be one.
-func (l *link) hasOthers(c *connection, s observation) (bool, error) {
+func (mon *monitor) hasOthers(c *connection, s observation) (bool, error) {
 	if s.server.clients > manyClients {
 		return true, nil
 	}
-	r := l.asks(c, c.client.B().ClientList().Build())[0]
+	r := mon.asks(c, c.client.B().ClientList().Build())[0]
 	if err := r.Error(); broken(err) {
 		return false, err
 	}
@@ -67,10 +67,10 @@ func (l *link) hasOthers(c *connection, s observation) (bool, error) {
 // warmingUp is how much longer others may take to tell, by a look at the mark; 0
 // where they had to have told before it. Those who do not use a database tell in
 // the mark of database 0.
-func (l *link) warmingUp(s observation) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.clock.WarmingUp(s.sent, l.warmUpTime(), l.zero == nil || s.zero != nil && s.zero.real)
+func (mon *monitor) warmingUp(s observation) time.Duration {
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	return mon.clock.WarmingUp(s.sent, mon.warmUpTime(), mon.zero == nil || s.zero != nil && s.zero.real)
 }
 
 func (l *link) warmUpTime() time.Duration { return clock.WarmUpTime(l.db.agreed.greatest().timeout) }

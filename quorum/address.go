@@ -49,11 +49,3 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 }
 
 var errElsewhere = errors.New("its address leads to a different server than for database 0")
-
-// isElsewhere reports whether the link is connected to another server than c,
-// which is a connection for another database of its master.
-func (l *link) isElsewhere(c *connection) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open && l.conn != nil && l.conn.runID != c.runID
-}

@@ -132,14 +132,6 @@ func (c *change) lookedSince(since time.Duration) bool {
 	return all
 }
 
-// lookedAt reports whether the link is open, and when the newest look at its mark
-// went out.
-func (l *link) lookedAt() (open bool, sent time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open, l.view.sent
-}
-
 // do carries an operation of redlockd's own out.
 func (c *change) do(op *Op) *Outcome {
 	done := make(chan *Outcome, 1)

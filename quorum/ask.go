@@ -121,19 +121,6 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	return e, ok
 }
 
-// deadline is the latest reading of the master's clock at which a script may act
-// whose attempt's time is over then, by our clock. It is counted from the
-// earliest possible reading, so that none acts after that and the grace (V6).
-// Needs mu.
-func (l *link) deadline(until time.Duration) int64 {
-	d := l.clock.Earliest(until+l.cfg.grace()) - 1
-	if l.embedded {
-		// Its clock is driven by this process, and jumps when that stands still.
-		d += time.Second.Milliseconds()
-	}
-	return d
-}
-
 // goesOut is asked right before a task is written: false drops it, since it
 // is lost, or would come late. What is won without it still goes out, since
 // a lock is the safer the more masters have it; but not what may do harm there

@@ -260,7 +260,7 @@ func (a *attempt) goOn(v Verdict, less bool) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.ballots {
-		n := &a.masters.links[i].traffic().votes
+		n := &a.masters.links[i].traffic.votes
 		switch a.ballots[i].vote {
 		case awaited, unasked:
 		case silent:

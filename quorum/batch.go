@@ -63,14 +63,6 @@ func (s *sender) gather() {
 	}
 }
 
-// enough ends the wait for a larger batch.
-func (l *link) enough() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.outbox.pace.stop()
-	l.ready.Signal()
-}
-
 // clear makes room for the next batch.
 func (b *batch) clear() {
 	clear(b.tasks)

@@ -34,7 +34,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
 		defer stop()
-		s, err := (&monitor{link: l}).visit(c)
+		s, err := dialAndGreet(&monitor{link: l}, c)
 		if err == nil {
 			err = mayBootstrap(s)
 		}
@@ -49,7 +49,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	marks := d.firstMarks(sights)
 	for i, l := range list.links {
-		if err := (&monitor{link: l}).markReal(connections[i], sights[i], marks[i]); err != nil {
+		if err := markReal(&monitor{link: l}, connections[i], sights[i], marks[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
 		log.Info("master may vote", "master", l.name, "address", l.master.Address)
@@ -57,8 +57,8 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	return nil
 }
 
-// visit dials and looks.
-func (mon *monitor) visit(c *connection) (observation, error) {
+// dialAndGreet dials and looks.
+func dialAndGreet(mon *monitor, c *connection) (observation, error) {
 	if err := c.dial(0); err != nil {
 		return observation{}, err
 	}
@@ -112,7 +112,7 @@ func (d *database) firstMarks(sights []observation) []*mark {
 // markReal writes a mark where the one that was seen still is. A redlockd that
 // runs already raises the beat of a pending mark about once a second (M4): where
 // that came between, it looks once more and writes over the same mark.
-func (mon *monitor) markReal(c *connection, s observation, m *mark) error {
+func markReal(mon *monitor, c *connection, s observation, m *mark) error {
 	for range bootstrapTries {
 		if done, err := mon.write(c, s, m); err != nil || done {
 			return err

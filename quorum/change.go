@@ -188,13 +188,6 @@ func (c *change) seen() []generation {
 	return out
 }
 
-// generation is what the master's mark bears, as far as it is known.
-func (l *link) generation() (generation, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.bears, l.view.bears.number > 0
-}
-
 // borne reports whether a state counts: a majority of the old list's marks bears
 // it or a later one, or, when it is final, of the new list's.
 func (c *change) borne(g generation) bool {

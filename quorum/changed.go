@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"slices"
-	"time"
 )
 
 // A change of a lock's token that was won is repeated to the masters that were
@@ -47,23 +46,6 @@ func (a *attempt) retryChanges() {
 	}
 }
 
-// retryChange repeats to a master the new token of a lock that it may have under an old
-// one, until the hold that began then is over.
-func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
-	if before := l.outbox.takeRetry(t.name()); before != nil && before.token == from {
-		// It may have missed both.
-		t.from = append(before.from, from)
-	}
-	l.outbox.addRetry(t)
-	l.outbox.due = l.outbox.due || l.open && !l.frozen()
-	if l.outbox.due {
-		l.ready.Signal()
-	}
-}
-
 // sinceChanged looks after the change that is to be repeated on a key, when the master is
 // asked for something else there: a release of the lock goes behind it, and what
 // begins another lock outdates it. Needs mu.
@@ -93,21 +75,4 @@ func (t *task) outdates(before *task, key string) bool {
 		return true
 	}
 	return slices.ContainsFunc(t.locks(), func(n retryKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
-}
-
-// setsOut gives a change that is repeated its expiry and its deadline, when it goes
-// out. Where that cannot be it stays, as long as the hold is not over.
-// Needs mu.
-func (l *link) setsOut(t *task, now time.Duration) bool {
-	left := t.until - now
-	if left <= 0 {
-		return false
-	}
-	latest, ok := l.latest(roundHold(left), now)
-	if !ok {
-		l.outbox.addRetry(t)
-		return false
-	}
-	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
-	return true
 }

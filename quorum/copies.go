@@ -32,7 +32,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = l.hear(ctx, &task{kind: Read, key: key})
+			ballots[i], out[i].Answered = hear(ctx, l, &task{kind: Read, key: key})
 		})
 	}
 	asked.Wait()
@@ -68,7 +68,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 		asked.Go(func() {
 			t := &task{kind: dbSize, page: &page{}}
 			sizes[i] = -1
-			if _, ok := l.hear(ctx, t); ok {
+			if _, ok := hear(ctx, l, t); ok {
 				sizes[i] = t.page.size
 				if !l.embedded {
 					sizes[i]-- // the mark

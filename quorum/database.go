@@ -44,6 +44,7 @@ func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 		l := newLink(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
 			l.zero = d.zero.list().link(l.name)
+			l.traffic = l.zero.traffic
 		}
 		list.links = append(list.links, l)
 	}
@@ -67,7 +68,7 @@ func (d *database) voting() int {
 
 // reachable is how many masters may be asked anything.
 func (d *database) reachable() int {
-	return d.list().count(func(l *link) bool { return l.open && !l.frozen() })
+	return d.list().count(func(l *link) bool { return l.open && !l.frozen(l.now()) })
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a
@@ -127,16 +128,4 @@ func (d *database) status() []MasterStatus {
 // far as the marks tell that were looked at since.
 func (d *database) wholeHold(since time.Duration) time.Duration {
 	return d.holdSince(nil, since).wait
-}
-
-// describe is the master's status now.
-func (l *link) describe() MasterStatus {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.status
-	s.Votes, s.Batches = l.traffic().votes.read(), l.traffic().batches.read()
-	if l.frozen() {
-		s.State, s.Reason = Frozen, "does not answer"
-	}
-	return s
 }

@@ -20,8 +20,9 @@
 //     the arithmetic (arithmetic.go);
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and until when its client may count on it (terms.go, recent.go);
-//   - the link (link.go, queue.go): one master's database (database.go). Its outbox
-//     (outbox.go) has what waits for the master and what may not have arrived, which
+//   - the link (link.go): one master's database (database.go). What may be asked
+//     follows from its mark and its clock (standing.go, link_clock.go). Its outbox
+//     (queue.go, outbox.go) has what waits and what may not have arrived, which
 //     is repeated over the next connection (retries.go, changed.go, connection.go). It
 //     goes out in batches (sender.go, batch.go, pace.go): what a master is asked in
 //     them, one by one (task.go, request.go) or many at once (bundle.go), by which
@@ -29,14 +30,14 @@
 //     (answer.go);
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);
-//   - its view (view.go, standing.go): what its marks say;
+//   - its view (view.go): what its marks say;
 //   - its monitor (monitor.go), which dials, fences and looks (observation.go,
 //     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
 //     writes the mark (mark.go, reconcile.go).
 //
 // What several redlockd must agree on stands in the marks: which server has each
-// master's seat (seats.go; standing.go, seat_change.go and address.go are a
-// link's part), that a restart has lost nothing (exemption.go), who names its
+// master's seat (seats.go; seat_change.go and address.go are a monitor's
+// part), that a restart has lost nothing (exemption.go), who names its
 // attempts by what (residue.go), the longest hold (told.go) and the paddings
 // (padding.go). bootstrap.go writes the first ones.
 //

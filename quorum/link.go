@@ -53,9 +53,8 @@ type link struct {
 	fenceless bool
 	fault     fault
 
-	// own is the master's traffic over all databases; that of database 0's
-	// link counts, see traffic.
-	own traffic
+	// traffic is the master's over all databases: database 0's.
+	traffic *traffic
 
 	status MasterStatus
 	reason string
@@ -88,13 +87,19 @@ type fault struct {
 
 func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
 	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
-		log:    log.With("master", m.Name, "db", db.number),
-		poke:   make(chan struct{}, 1),
-		clock:  clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
+		log:     log.With("master", m.Name, "db", db.number),
+		poke:    make(chan struct{}, 1),
+		traffic: &traffic{}, clock: clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
-	l.outbox = newOutbox(now, newPace(cfg.Timeout, l.enough))
+	l.outbox = newOutbox(now, newPace(cfg.Timeout, func() {
+		// The wait for a larger batch is over.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.outbox.pace.stop()
+		l.ready.Signal()
+	}))
 	return l
 }
 
@@ -104,83 +109,12 @@ type traffic struct {
 	batches histogram
 }
 
-func (l *link) traffic() *traffic {
-	if l.zero != nil {
-		return &l.zero.own
-	}
-	return &l.own
-}
-
-// canVote reports whether it may be asked to create locks now. Needs mu.
-func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
-
-// votes reports whether the master may be asked to create locks (M4, M5, M9).
-func (l *link) votes() bool {
-	if l.embedded || !l.clock.Warm() || !l.view.real() || l.joins(l.view.under) || !l.holdsSeat() {
-		return l.embedded
-	}
-	return l.zero == nil || l.zero.bearsReal(0)
-}
-
-// joins reports whether the master, which bears this mark, is one that joins the
-// list and does not vote yet (M8).
-func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
-
-// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
-// that of all, since a restart loses all of them.
-func (l *link) bearsReal(hold time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.real() && l.lets(l.view.under, hold) && l.holdsSeat()
-}
-
-// frozen reports whether the oldest unanswered operation, or look, is as old as
-// timeout.
-func (l *link) frozen() bool { return l.frozenAt(l.now()) }
-
-func (l *link) frozenAt(now time.Duration) bool {
+// frozen reports whether the oldest unanswered operation, or look, is at a time as
+// old as timeout.
+func (l *link) frozen(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
 	late := l.unanswered.late(limit)
 	return late && !l.db.stalls.StoodStill(now)
-}
-
-// latest is the latest possible reading of the master's clock now (V6), for a
-// master that may be asked to hold a lock for hold: one whose mark bears it.
-// Needs mu.
-func (l *link) latest(hold, now time.Duration) (int64, bool) {
-	if l.view.under != nil && !l.lets(l.view.under, hold) {
-		if l.view.under.real {
-			l.want(hold)
-		}
-		return 0, false
-	}
-	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
-		return 0, false
-	}
-	if l.view.real() {
-		l.view.memory.grant(hold, now)
-	}
-	return l.clock.Latest(now)
-}
-
-// bearsHold reports whether the mark bears a hold; else the monitor is told to write
-// it, and waitFor is whether that can be expected at once.
-func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.embedded || l.view.real() && l.lets(l.view.under, hold) {
-		return true, false
-	}
-	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
-		l.want(hold)
-	}
-	return false, waitFor
-}
-
-// want tells the monitor which hold the mark shall bear. Needs mu.
-func (l *link) want(hold time.Duration) {
-	l.view.memory.wanted = max(l.view.memory.wanted, hold)
-	l.wakeMonitor()
 }
 
 // end closes the connection, after which the monitor sees that its time is
@@ -191,4 +125,102 @@ func (l *link) end() {
 	l.ended = true
 	l.cancel()
 	l.hangUp()
+}
+
+func (l *link) setAsking(asking bool, since time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unanswered.asking, l.unanswered.asked = asking, since
+	l.outbox.due = l.outbox.due || !asking && l.open && len(l.outbox.retries) > 0
+	l.ready.Broadcast()
+}
+
+func (l *link) wakeMonitor() {
+	select {
+	case l.poke <- struct{}{}:
+	default:
+	}
+}
+
+// enter makes a judgement the link's state, if c (or none) still is its
+// connection, and tells people when it changed.
+func (l *link) enter(c *connection, j judgement) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	l.open = j.open && c != nil
+	l.outbox.due = l.open && len(l.outbox.retries) > 0
+	was, why := l.status.State, l.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
+	l.reason = j.reason
+	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
+	l.ready.Broadcast()
+	l.mu.Unlock()
+	if (was != j.state || why != j.reason) && !ended {
+		tellState(l.log, l.events, was, why, j)
+	}
+	l.events.changed()
+}
+
+// drop ends the use of c: whatever waits is silent, and what must arrive is
+// kept for the next connection.
+func (l *link) drop(c *connection, cause error) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	lost := l.outbox.lose()
+	l.conn, l.open = nil, false
+	now := l.now()
+	l.view.lost(now, l.cfg.Timeout)
+	l.mu.Unlock()
+	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
+	for _, t := range lost {
+		t.answer(ballot{vote: silent}, now)
+	}
+}
+
+// reconfigure makes the next connection go to where m says, and ends the
+// present one if that is somewhere else.
+func (l *link) reconfigure(m Master) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
+		(l.master.TLS == nil) == (m.TLS == nil)
+	l.master, l.status.Address = m, m.Address
+	if !same {
+		l.hangUp()
+	}
+}
+
+// hangUp closes the connections. Needs mu.
+func (l *link) hangUp() {
+	for _, c := range []*connection{l.greeting, l.conn} {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// isElsewhere reports whether the link is connected to another server than c,
+// which is a connection for another database of its master.
+func (l *link) isElsewhere(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.conn != nil && l.conn.runID != c.runID
+}
+
+// describe is the master's status now.
+func (l *link) describe() MasterStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.status
+	s.Votes, s.Batches = l.traffic.votes.read(), l.traffic.batches.read()
+	if l.frozen(l.now()) {
+		s.State, s.Reason = Frozen, "does not answer"
+	}
+	return s
 }

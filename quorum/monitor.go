@@ -57,17 +57,6 @@ func (mon *monitor) run() {
 	}
 }
 
-// pause returns after d, or as soon as it is poked or ctx is over.
-func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-poke:
-	case <-ctx.Done():
-	}
-}
-
 // attend serves one connection until it is over. It returns the connections
 // that a later one must fence.
 func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
@@ -228,17 +217,25 @@ func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis
 	return c.ask(commands...)
 }
 
-func (l *link) setAsking(asking bool, since time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.unanswered.asking, l.unanswered.asked = asking, since
-	l.outbox.due = l.outbox.due || !asking && l.open && len(l.outbox.retries) > 0
-	l.ready.Broadcast()
-}
-
-func (l *link) wakeMonitor() {
-	select {
-	case l.poke <- struct{}{}:
-	default:
+// tellRights warns of what the master does not let redlockd do, once for each
+// set of rights: much of it would show nowhere but in what no lock gets any
+// more. docs/acl.md has what each is for. Called by the monitor only, at a new
+// connection.
+func (mon *monitor) tellRights(c *connection) error {
+	names, commands := probes(c)
+	var lacking []string
+	for i, r := range mon.asks(c, commands...) {
+		err := r.Error()
+		if broken(err) {
+			return err
+		}
+		if denied(err) {
+			lacking = append(lacking, names[i])
+		}
 	}
+	was := mon.lacking
+	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
+		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
+	}
+	return nil
 }

@@ -136,29 +136,6 @@ func (a *attempt) why(masters []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// unheard is why the vote of a master that may vote is missing, of an attempt
-// that began then: the others were enough to tell that there is no quorum, it
-// refused what it was told (V14), too much waits for it (M1), its mark or its
-// clock did not fit (M3, M5), or it is slow.
-func (l *link) unheard(b *ballot, since time.Duration) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case b.vote == awaited:
-		return "no answer yet"
-	case b.vote == unasked:
-		return "not asked"
-	case l.fault.code != "" && l.fault.at >= since:
-		return "answered " + l.fault.code
-	case b.void:
-		return "not counted"
-	case l.outbox.crowded(1):
-		return "overloaded"
-	default:
-		return "too late"
-	}
-}
-
 // waitedTooLong is the answer to what has not had its turn in time (V2).
 func (q *Quorum) waitedTooLong() error {
 	return undecided(noQuorumTurn, q.cfg.stay())
@@ -174,4 +151,12 @@ func reasonOf(err error) string {
 		text = text[:200]
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}
+
+// cannotList says why nothing can be listed, where the masters' states tell.
+func (d *database) cannotList(err error) error {
+	if lacking := d.lacking(true, d.list().quorum); lacking != nil {
+		return lacking
+	}
+	return err
 }

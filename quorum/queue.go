@@ -41,7 +41,7 @@ func (l *link) accept(t *task, now time.Duration) bool {
 // takes reports whether the task may be sent now.
 func (l *link) takes(t *task, now time.Duration) bool {
 	switch {
-	case !l.open || l.frozenAt(now):
+	case !l.open || l.frozen(now):
 		return false
 	case l.outbox.crowded(2), l.outbox.crowded(1) && !t.mustDeliver():
 		return false
@@ -50,20 +50,67 @@ func (l *link) takes(t *task, now time.Duration) bool {
 	}
 }
 
-// barrier returns a channel that is closed when all that waits now has been
-// carried out, or will not be.
-func (l *link) barrier() <-chan struct{} {
-	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
-	if !l.send(t, l.now()) {
-		close(t.passed)
-	}
-	return t.passed
-}
-
 // spare drops the rollback of what turns out to have created nothing, if it has
 // not gone out.
 func (l *link) spare(name retryKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.outbox.spare(name)
+}
+
+// retryChange repeats to a master the new token of a lock that it may have under an old
+// one, until the hold that began then is over.
+func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
+	if before := l.outbox.takeRetry(t.name()); before != nil && before.token == from {
+		// It may have missed both.
+		t.from = append(before.from, from)
+	}
+	l.outbox.addRetry(t)
+	l.outbox.due = l.outbox.due || l.open && !l.frozen(l.now())
+	if l.outbox.due {
+		l.ready.Signal()
+	}
+}
+
+// setsOut gives a change that is repeated its expiry and its deadline, when it goes
+// out. Where that cannot be it stays, as long as the hold is not over.
+// Needs mu.
+func (l *link) setsOut(t *task, now time.Duration) bool {
+	left := t.until - now
+	if left <= 0 {
+		return false
+	}
+	latest, ok := l.latest(roundHold(left), now)
+	if !ok {
+		l.outbox.addRetry(t)
+		return false
+	}
+	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
+	return true
+}
+
+// unheard is why the vote of a master that may vote is missing, of an attempt
+// that began then: the others were enough to tell that there is no quorum, it
+// refused what it was told (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow.
+func (l *link) unheard(b *ballot, since time.Duration) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case b.vote == awaited:
+		return "no answer yet"
+	case b.vote == unasked:
+		return "not asked"
+	case l.fault.code != "" && l.fault.at >= since:
+		return "answered " + l.fault.code
+	case b.void:
+		return "not counted"
+	case l.outbox.crowded(1):
+		return "overloaded"
+	default:
+		return "too late"
+	}
 }

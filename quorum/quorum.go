@@ -216,7 +216,7 @@ func (q *Quorum) flush(ctx context.Context) error {
 		}
 		for _, l := range d.list().links {
 			select {
-			case <-l.barrier():
+			case <-barrier(l):
 			case <-ctx.Done():
 				return ctx.Err()
 			}

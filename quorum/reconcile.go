@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
@@ -201,51 +202,29 @@ func (mon *monitor) syncsAlways(c *connection) bool {
 	return err == nil && values["appendfsync"] == "always"
 }
 
-// enter makes a judgement the link's state, if c (or none) still is its
-// connection, and tells people when it changed.
-func (l *link) enter(c *connection, j judgement) {
-	l.mu.Lock()
-	if l.conn != c {
-		l.mu.Unlock()
-		return
-	}
-	l.open = j.open && c != nil
-	l.outbox.due = l.open && len(l.outbox.retries) > 0
-	was, why := l.status.State, l.reason
-	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
-	l.reason = j.reason
-	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
-	l.ready.Broadcast()
-	l.mu.Unlock()
-	if (was != j.state || why != j.reason) && !ended {
-		l.tell(was, why, j)
-	}
-	l.events.changed()
-}
-
-// tell logs a change of state (docs/operations.md). One that is down from the
+// tellState logs a change of state (docs/operations.md). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
 // time; what it says itself is news, and so are two servers under one name.
-func (l *link) tell(was MasterState, why string, j judgement) {
+func tellState(log hclog.Logger, ev *events, was MasterState, why string, j judgement) {
 	switch {
 	case j.state == Voting:
-		l.log.Info("master may vote")
+		log.Info("master may vote")
 	case j.reason == whyWarmingUp:
-		l.log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
+		log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
 	case j.state == Down && was == Down && why != "" && !j.said:
-		l.log.Debug("master is down", "reason", j.reason)
+		log.Debug("master is down", "reason", j.reason)
 	case j.state == Down:
 		if was != Down {
-			l.events.lostConnections.Add(1)
+			ev.lostConnections.Add(1)
 		}
-		l.log.Warn("master is down", "reason", j.reason)
+		log.Warn("master is down", "reason", j.reason)
 	case j.state == was && !strings.HasSuffix(j.reason, whyOtherServer):
-		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
+		log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
 	default:
 		if j.state == Quarantine && was != Quarantine {
-			l.events.quarantines.Add(1)
+			ev.quarantines.Add(1)
 		}
-		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
+		log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
 	}
 }

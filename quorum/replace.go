@@ -69,28 +69,6 @@ func (q *Quorum) redial(masters []Master) {
 	}
 }
 
-// reconfigure makes the next connection go to where m says, and ends the
-// present one if that is somewhere else.
-func (l *link) reconfigure(m Master) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
-		(l.master.TLS == nil) == (m.TLS == nil)
-	l.master, l.status.Address = m, m.Address
-	if !same {
-		l.hangUp()
-	}
-}
-
-// hangUp closes the connections. Needs mu.
-func (l *link) hangUp() {
-	for _, c := range []*connection{l.greeting, l.conn} {
-		if c != nil {
-			c.close()
-		}
-	}
-}
-
 // replace makes masters the list in force in all databases, in a state that
 // counts for it.
 func (q *Quorum) replace(masters []Master, g generation) {
@@ -126,6 +104,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 		l := newLink(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
 		if d != zero {
 			l.zero = zero.list().link(l.name)
+			l.traffic = l.zero.traffic
 		}
 		list.links, joining = append(list.links, l), append(joining, l)
 	}

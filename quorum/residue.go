@@ -94,17 +94,3 @@ func (m *mark) claim(redlockd string) {
 		m.residues = append(m.residues, residue{number: free, redlockd: redlockd, beat: m.beat})
 	}
 }
-
-// residue returns by what this redlockd names its attempts on the master at a
-// time; false while it has no claim that it can trust. Needs the link's mu.
-func (l *link) residue(now time.Duration) (int64, bool) {
-	if l.embedded {
-		return 1, true
-	}
-	if l.zero != nil {
-		l.zero.mu.Lock()
-		defer l.zero.mu.Unlock()
-		return l.zero.residue(now)
-	}
-	return l.view.claim(now)
-}

@@ -12,18 +12,6 @@ type retryKey struct {
 	expiry     int64
 }
 
-// name is under what the task is repeated.
-func (t *task) name() retryKey {
-	n := retryKey{key: t.key, token: t.token}
-	switch {
-	case t.rollback:
-		n.expiry = t.expiry
-	case t.from != nil:
-		n.token, n.expiry = "", anyChange
-	}
-	return n
-}
-
 // addRetry keeps a task for when the master can be reached again.
 func (o *outbox) addRetry(t *task) {
 	name := t.name()

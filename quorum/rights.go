@@ -35,29 +35,6 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 	return names, commands
 }
 
-// tellRights warns of what the master does not let redlockd do, once for each
-// set of rights: much of it would show nowhere but in what no lock gets any
-// more. docs/acl.md has what each is for. Called by the monitor only, at a new
-// connection.
-func (mon *monitor) tellRights(c *connection) error {
-	names, commands := probes(c)
-	var lacking []string
-	for i, r := range mon.asks(c, commands...) {
-		err := r.Error()
-		if broken(err) {
-			return err
-		}
-		if denied(err) {
-			lacking = append(lacking, names[i])
-		}
-	}
-	was := mon.lacking
-	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
-		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
-	}
-	return nil
-}
-
 // denied reports whether the master refuses the command, and not only its key.
 func denied(err error) bool {
 	if err == nil {

@@ -42,10 +42,10 @@ func (a *attempt) spareAt(i int) {
 // countLate notes a vote that the verdict did not need. Needs mu.
 func (a *attempt) countLate(i int) {
 	if a.ballots[i].vote == silent {
-		a.masters.links[i].traffic().votes.silent.Add(1)
+		a.masters.links[i].traffic.votes.silent.Add(1)
 		return
 	}
-	a.masters.links[i].traffic().votes.spare.Add(1)
+	a.masters.links[i].traffic.votes.spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the

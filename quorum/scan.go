@@ -104,7 +104,7 @@ func (m *masterList) look(ctx context.Context, at place, most int) ([]string, pl
 			cursor = at.cursor()
 		}
 		got := &page{cursor: cursor, count: most}
-		_, ok := m.links[i].hear(ctx, &task{kind: listKeys, page: got})
+		_, ok := hear(ctx, m.links[i], &task{kind: listKeys, page: got})
 		if ok && got.next>>(64-placeBits) == 0 {
 			if got.next != 0 {
 				return got.keys, newPlace(i, seen, got.next), nil
@@ -131,7 +131,7 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 	best := -1
 	for i, l := range m.links {
 		l.mu.Lock()
-		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
+		fit := l.open && l.votes() && !l.frozen(l.now()) && not>>i&1 == 0
 		l.mu.Unlock()
 		switch {
 		case fit && i == first:
@@ -141,14 +141,6 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 		}
 	}
 	return best
-}
-
-// cannotList says why nothing can be listed, where the masters' states tell.
-func (d *database) cannotList(err error) error {
-	if lacking := d.lacking(true, d.list().quorum); lacking != nil {
-		return lacking
-	}
-	return err
 }
 
 // readListed reads what is held under the keys.
@@ -186,7 +178,7 @@ type page struct {
 
 // hear asks a master for something beside the votes, and is false where it
 // does not tell in time or the answer does not count (M3).
-func (l *link) hear(ctx context.Context, t *task) (ballot, bool) {
+func hear(ctx context.Context, l *link, t *task) (ballot, bool) {
 	heard := make(chan ballot, 1)
 	t.heard = func(b ballot) { heard <- b }
 	if !l.send(t, l.now()) {

@@ -176,3 +176,26 @@ func (mon *monitor) seats() seats {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })
 	})
 }
+
+// see takes over what a look found, whether or not the master may vote; steady
+// is whether its clock fitted to those before.
+func (mon *monitor) see(s observation, steady bool) {
+	if s.mark == nil || s.mark.name != mon.name || !s.mark.counts(mon.db.list().name) {
+		return
+	}
+	warmUp := clock.WarmUpTime(mon.db.agreed.greatest().timeout)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.noteMark(s.mark, s.sent)
+	since := mon.now() - warmUp - clock.LookEvery
+	mon.view.doubts(s.mark, mon.clock.WatchedSince(since), steady)
+}
+
+// borneHere reports whether the other marks bear the seat as it is known here;
+// for another database than 0, whether database 0's server holds the seat.
+func (mon *monitor) borneHere(own seat, s observation) bool {
+	if mon.zero == nil {
+		return s.mark != nil && own.server == s.mark.id && mon.bornes(own)
+	}
+	return s.zero != nil && s.zero.id == own.server
+}

@@ -92,12 +92,12 @@ func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 	s.mu.Lock()
 	received := s.now()
 	if s.conn == s.c {
-		s.outbox.due = s.outbox.due || len(s.outbox.retries) > 0 && s.frozenAt(received)
+		s.outbox.due = s.outbox.due || len(s.outbox.retries) > 0 && s.frozen(received)
 		s.unanswered.busy = false
 		s.outbox.pace.answered(len(b.tasks), len(s.outbox.queue), received-b.sent, received)
 	}
 	if !broken(over) {
-		s.traffic().batches.add(received - b.sent)
+		s.traffic.batches.add(received - b.sent)
 	}
 	counts := s.counts(b, results, received)
 	quarantined := b.under != nil && !(b.under.real && b.warm && s.votes())
@@ -180,51 +180,9 @@ func (s *sender) sameMark(b *batch, r rueidis.RedisResult) bool {
 	return false
 }
 
-// countsFor reports whether the master's vote counts for a list that may not be in
-// force any more: that of an attempt that began before it was replaced (M8).
-// Needs mu.
-func (l *link) countsFor(list *masterList) bool {
-	if list == l.db.list() || l.view.under == nil {
-		return true
-	}
-	list.saw(l.view.under.generation)
-	return l.view.under.counts(list.name)
-}
-
-// learn takes a mark over that was looked at by what went out at sent. Needs
-// mu.
-func (l *link) learn(m *mark, raw string, sent time.Duration) {
-	if int64(m.greatest) < l.db.raised.Load() {
-		// Not all bear that any more: a mark was lost (M3).
-		l.db.raised.Store(0)
-	}
-	l.view.learn(m, raw, sent, l.now())
-	l.db.list().saw(m.generation)
-	l.noteMark(m, sent)
-}
-
 // broken reports whether an error is not the master's answer but the end of the
 // connection.
 func broken(err error) bool {
 	var re *rueidis.RedisError
 	return err != nil && !errors.As(err, &re)
-}
-
-// drop ends the use of c: whatever waits is silent, and what must arrive is
-// kept for the next connection.
-func (l *link) drop(c *connection, cause error) {
-	l.mu.Lock()
-	if l.conn != c {
-		l.mu.Unlock()
-		return
-	}
-	lost := l.outbox.lose()
-	l.conn, l.open = nil, false
-	now := l.now()
-	l.view.lost(now, l.cfg.Timeout)
-	l.mu.Unlock()
-	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
-	for _, t := range lost {
-		t.answer(ballot{vote: silent}, now)
-	}
 }

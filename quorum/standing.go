@@ -1,10 +1,10 @@
 package quorum
 
-import (
-	"time"
+import "time"
 
-	"github.com/redlockd/redlockd/quorum/clock"
-)
+// What a master may be asked follows from its mark, its seat and its clock together,
+// so all of this is read under the link's mutex. What the mark says is its view's
+// (view.go).
 
 // grants reports whether the master may be asked to create locks now: it votes,
 // and its clock is not in doubt (M5). Needs mu.
@@ -18,15 +18,6 @@ func (l *link) grants() bool {
 	l.zero.mu.Lock()
 	defer l.zero.mu.Unlock()
 	return !l.zero.view.standing.doubt
-}
-
-// borneHere reports whether the other marks bear the seat as it is known here;
-// for another database than 0, whether database 0's server holds the seat.
-func (mon *monitor) borneHere(own seat, s observation) bool {
-	if mon.zero == nil {
-		return s.mark != nil && own.server == s.mark.id && mon.bornes(own)
-	}
-	return s.zero != nil && s.zero.id == own.server
 }
 
 // holdsSeat reports whether the server that the link is connected to has the seat
@@ -45,16 +36,129 @@ func (l *link) noteMark(m *mark, sent time.Duration) {
 	}
 }
 
-// see takes over what a look found, whether or not the master may vote; steady
-// is whether its clock fitted to those before.
-func (mon *monitor) see(s observation, steady bool) {
-	if s.mark == nil || s.mark.name != mon.name || !s.mark.counts(mon.db.list().name) {
-		return
+// canVote reports whether it may be asked to create locks now. Needs mu.
+func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()) }
+
+// votes reports whether the master may be asked to create locks (M4, M5, M9).
+func (l *link) votes() bool {
+	if l.embedded || !l.clock.Warm() || !l.view.real() || l.joins(l.view.under) || !l.holdsSeat() {
+		return l.embedded
 	}
-	warmUp := mon.warmUpTime()
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
-	mon.noteMark(s.mark, s.sent)
-	since := mon.now() - warmUp - clock.LookEvery
-	mon.view.doubts(s.mark, mon.clock.WatchedSince(since), steady)
+	return l.zero == nil || l.zero.bearsReal(0)
+}
+
+// joins reports whether the master, which bears this mark, is one that joins the
+// list and does not vote yet (M8).
+func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
+
+// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
+// that of all, since a restart loses all of them.
+func (l *link) bearsReal(hold time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.real() && l.lets(l.view.under, hold) && l.holdsSeat()
+}
+
+// latest is the latest possible reading of the master's clock now (V6), for a
+// master that may be asked to hold a lock for hold: one whose mark bears it.
+// Needs mu.
+func (l *link) latest(hold, now time.Duration) (int64, bool) {
+	if l.view.under != nil && !l.lets(l.view.under, hold) {
+		if l.view.under.real {
+			l.want(hold)
+		}
+		return 0, false
+	}
+	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
+		return 0, false
+	}
+	if l.view.real() {
+		l.view.memory.grant(hold, now)
+	}
+	return l.clock.Latest(now)
+}
+
+// bearsHold reports whether the mark bears a hold; else the monitor is told to write
+// it, and waitFor is whether that can be expected at once.
+func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.embedded || l.view.real() && l.lets(l.view.under, hold) {
+		return true, false
+	}
+	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
+		l.want(hold)
+	}
+	return false, waitFor
+}
+
+// want tells the monitor which hold the mark shall bear. Needs mu.
+func (l *link) want(hold time.Duration) {
+	l.view.memory.wanted = max(l.view.memory.wanted, hold)
+	l.wakeMonitor()
+}
+
+// remembers reports whether the master was looked at since a time, and knows what
+// was granted before: one that joins the list has not been told what the list
+// before has granted (M8). Needs mu.
+func (l *link) remembers(since time.Duration) bool {
+	m := l.view.under
+	return m != nil && m.real && l.holdsSeat() && l.open && l.view.sent > since && !l.joins(m)
+}
+
+// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
+func (l *link) lets(m *mark, hold time.Duration) bool {
+	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
+}
+
+// learn takes a mark over that was looked at by what went out at sent. Needs
+// mu.
+func (l *link) learn(m *mark, raw string, sent time.Duration) {
+	if int64(m.greatest) < l.db.raised.Load() {
+		// Not all bear that any more: a mark was lost (M3).
+		l.db.raised.Store(0)
+	}
+	l.view.learn(m, raw, sent, l.now())
+	l.db.list().saw(m.generation)
+	l.noteMark(m, sent)
+}
+
+// countsFor reports whether the master's vote counts for a list that may not be in
+// force any more: that of an attempt that began before it was replaced (M8).
+// Needs mu.
+func (l *link) countsFor(list *masterList) bool {
+	if list == l.db.list() || l.view.under == nil {
+		return true
+	}
+	list.saw(l.view.under.generation)
+	return l.view.under.counts(list.name)
+}
+
+// residue returns by what this redlockd names its attempts on the master at a
+// time; false while it has no claim that it can trust. Needs the link's mu.
+func (l *link) residue(now time.Duration) (int64, bool) {
+	if l.embedded {
+		return 1, true
+	}
+	if l.zero != nil {
+		l.zero.mu.Lock()
+		defer l.zero.mu.Unlock()
+		return l.zero.residue(now)
+	}
+	return l.view.claim(now)
+}
+
+// generation is what the master's mark bears, as far as it is known.
+func (l *link) generation() (generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.bears, l.view.bears.number > 0
+}
+
+// lookedAt reports whether the link is open, and when the newest look at its mark
+// went out.
+func (l *link) lookedAt() (open bool, sent time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.view.sent
 }

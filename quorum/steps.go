@@ -2,27 +2,7 @@ package quorum
 
 import (
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/clock"
 )
-
-// sawClock takes a look at the master's clock, in microseconds, and returns
-// whether it fits to those of before (M5). Needs mu.
-func (l *link) sawClock(micros int64, sent, received time.Duration) bool {
-	keep := l.db.agreed.greatest().hold
-	if l.view.under != nil {
-		keep = max(l.view.under.greatest, time.Second)
-	}
-	var zero *clock.Watch
-	if l.zero != nil {
-		zero = l.zero.clock
-	}
-	fits, news := l.clock.Saw(micros, sent, received, keep, zero)
-	if news {
-		l.wakeMonitor()
-	}
-	return fits
-}
 
 // stepCause is what a step turned out to be.
 type stepCause uint8
@@ -49,7 +29,7 @@ func (d *database) causeOf(l *link) stepCause {
 			if jumped.Same(by) {
 				together++
 			}
-		case other.open && other.clock.LookedAt() <= at && !other.frozen():
+		case other.open && other.clock.LookedAt() <= at && !other.frozen(other.now()):
 			waiting = true
 			other.wakeMonitor()
 		}
@@ -78,26 +58,13 @@ func (d *database) stoodStill(first *link) {
 		jumped := l.clock.BeginAgain(by)
 		l.mu.Unlock()
 		if jumped {
-			l.doubt(wait)
+			doubt(l, wait)
 		}
 		l.wakeMonitor()
 	}
 	d.silentUntil.Store(int64(d.now() + wait))
 	d.list().links[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
-}
-
-// doubt has the mark of a master say that its clock may have stepped together
-// with others, for those who start meanwhile and cannot tell (M5). Whoever can
-// tell that it has not takes the doubt back.
-func (l *link) doubt(wait time.Duration) {
-	if l.zero != nil {
-		l = l.zero
-	}
-	l.mu.Lock()
-	l.view.memory.doubt = max(l.view.memory.doubt, wait)
-	l.mu.Unlock()
-	l.wakeMonitor()
 }
 
 // silentFor is how much longer this redlockd grants nothing. What database 0
@@ -113,4 +80,17 @@ func (d *database) silentFor(now time.Duration) time.Duration {
 
 func errStoodStill(left time.Duration) error {
 	return undecided(noQuorumStill, wholeSeconds(left))
+}
+
+// doubt has the mark of a master say that its clock may have stepped together
+// with others, for those who start meanwhile and cannot tell (M5). Whoever can
+// tell that it has not takes the doubt back.
+func doubt(l *link, wait time.Duration) {
+	if l.zero != nil {
+		l = l.zero
+	}
+	l.mu.Lock()
+	l.view.memory.doubt = max(l.view.memory.doubt, wait)
+	l.mu.Unlock()
+	l.wakeMonitor()
 }

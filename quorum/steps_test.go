@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // takeBarely takes a lock on the first three of five masters.
@@ -215,7 +217,9 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 }
 
 // warmUp is how long a redlockd waits for others to tell of a step.
-func (c *cluster) warmingUp() time.Duration { return c.q.database(0).list().links[0].warmUpTime() }
+func (c *cluster) warmingUp() time.Duration {
+	return clock.WarmUpTime(c.q.database(0).agreed.greatest().timeout)
+}
 
 // M5, V6: what was read of the clocks before a quorum of them stepped tells no
 // expiry any more: an extend that is told lasts for its TTL on the clocks of now.

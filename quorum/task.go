@@ -116,3 +116,25 @@ func (t *task) answer(b ballot, now time.Duration) {
 		t.heard(b)
 	}
 }
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func barrier(l *link) <-chan struct{} {
+	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
+	if !l.send(t, l.now()) {
+		close(t.passed)
+	}
+	return t.passed
+}
+
+// name is under what the task is repeated.
+func (t *task) name() retryKey {
+	n := retryKey{key: t.key, token: t.token}
+	switch {
+	case t.rollback:
+		n.expiry = t.expiry
+	case t.from != nil:
+		n.token, n.expiry = "", anyChange
+	}
+	return n
+}

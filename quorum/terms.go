@@ -210,14 +210,3 @@ func (op *Op) ends() bool {
 func (l *limits) over(b *ballot) bool {
 	return b.expiry < l.any || b.expiry < l.told && b.token == l.token
 }
-
-// lapsedBy is the least expiry of a copy that had more than unused left at a
-// time that is over, or 0 where the master's clock is not known. Needs mu.
-func (l *link) lapsedBy(at, unused time.Duration) int64 {
-	now := l.now()
-	if _, ok := l.clock.Latest(now); !ok {
-		return 0
-	}
-	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))
-	return l.clock.Earliest(now) - ago.Milliseconds() + unused.Milliseconds()
-}

@@ -72,14 +72,6 @@ func (d *database) survivors(of *link, since time.Duration) (greatest time.Durat
 	return greatest, any
 }
 
-// remembers reports whether the master was looked at since a time, and knows what
-// was granted before: one that joins the list has not been told what the list
-// before has granted (M8). Needs mu.
-func (l *link) remembers(since time.Duration) bool {
-	m := l.view.under
-	return m != nil && m.real && l.holdsSeat() && l.open && l.view.sent > since && !l.joins(m)
-}
-
 // first is database 0.
 func (d *database) first() *database { return cmp.Or(d.zero, d) }
 
@@ -87,11 +79,6 @@ func (d *database) first() *database { return cmp.Or(d.zero, d) }
 // refuse.
 func (d *database) remembering() bool {
 	return d.first().list().count(func(l *link) bool { return l.view.real() && l.open }) > 0
-}
-
-// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
-func (l *link) lets(m *mark, hold time.Duration) bool {
-	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
 }
 
 // allBore is the hold that the marks of all masters bore at one time: each was seen

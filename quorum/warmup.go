@@ -25,7 +25,7 @@ func (mon *monitor) meet(c *connection, s observation) error {
 	elsewhere := mon.db.list().count(func(l *link) bool { return l.clock.HasOthers() }) > 0
 	within := time.Duration(0)
 	if others || elsewhere {
-		within = mon.warmUpTime()
+		within = clock.WarmUpTime(mon.db.agreed.greatest().timeout)
 	}
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
@@ -70,7 +70,5 @@ func (mon *monitor) hasOthers(c *connection, s observation) (bool, error) {
 func (mon *monitor) warmingUp(s observation) time.Duration {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	return mon.clock.WarmingUp(s.sent, mon.warmUpTime(), mon.zero == nil || s.zero != nil && s.zero.real)
+	return mon.clock.WarmingUp(s.sent, clock.WarmUpTime(mon.db.agreed.greatest().timeout), mon.zero == nil || s.zero != nil && s.zero.real)
 }
-
-func (l *link) warmUpTime() time.Duration { return clock.WarmUpTime(l.db.agreed.greatest().timeout) }

@@ -7,11 +7,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// residues is how many kinds of expiries there are, by their remainders (V6): 0
-// is that of what was prolonged, healed or stored over, and each other one that
-// of what one redlockd has created on a master (residue.go).
-const residues = 32
-
 // expirySpread is what an expiry gets at most beyond the hold for its remainder.
 const expirySpread = (residues - 1) * time.Millisecond
 
@@ -110,4 +105,9 @@ func expiryOf(latest int64, hold time.Duration, remainder int64) int64 {
 
 func ceilMillis(d time.Duration) time.Duration {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// settings are those of this redlockd, which its marks bear.
+func (c *Config) settings() settings {
+	return settings{hold: c.hold(c.MaxTTL, c.padding()), timeout: ceilMillis(c.Timeout), padding: ceilMillis(c.padding())}
 }

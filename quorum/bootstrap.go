@@ -22,7 +22,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		return err
 	}
 	d := &database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
-	d.agreed = newAgreement(&cfg, d.now)
+	d.agreed = newAgreement(cfg.settings(), d.now)
 	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)
 	var errs []error

@@ -6,22 +6,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// exemption is what the other marks say of a master that says that it has lost
-// nothing in a restart (M4).
-type exemption uint8
-
-const (
-	// notExempt: it lost something, or nobody can tell.
-	notExempt exemption = iota
-	// exemptAsked: another redlockd may still say so.
-	exemptAsked
-	// isExempt: nobody knows of a later beat.
-	isExempt
-	// exemptAlone: the same, but too few of those that were asked have a memory of
-	// their own. It votes, and cannot tell alone what was granted (told.go).
-	exemptAlone
-)
-
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
 func (mon *monitor) consentWait() time.Duration {
@@ -64,18 +48,6 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 		st := &other.view.standing
 		return st.last >= until-clock.LookEvery && (st.remembers || !remembering)
 	})
-}
-
-// exemptByZero follows the mark of database 0, which is on the same disk.
-func (s *observation) exemptByZero() exemption {
-	switch {
-	case s.zero == nil || !s.zero.real:
-		return notExempt
-	case s.zero.runID == s.server.runID:
-		return isExempt
-	default:
-		return exemptAsked
-	}
 }
 
 // returned notes when the server came back, see view.

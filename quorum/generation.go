@@ -77,20 +77,6 @@ func (g generation) old() string {
 	return g.before
 }
 
-// listName names a list of masters, whatever their order: short hashes of
-// their names, with "!" behind that of the required one.
-func listName(masters []Master) string {
-	names := make([]string, len(masters))
-	for i := range masters {
-		names[i] = nameHash(masters[i].Name)
-		if masters[i].Required {
-			names[i] += "!"
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
-}
-
 func nameHash(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:4])

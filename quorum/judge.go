@@ -6,11 +6,11 @@ import "fmt"
 func judge(s observation, m memory, r rules) judgement {
 	switch mk := s.mark; {
 	case s.server.tooOld():
-		return judgement{state: Refused, reason: s.server.whyTooOld()}
+		return judgement{state: stateRefused, reason: s.server.whyTooOld()}
 	case s.foreign:
-		return judgement{state: Refused, reason: errNotAMark.Error()}
+		return judgement{state: stateRefused, reason: errNotAMark.Error()}
 	case s.server.replica:
-		return judgement{state: Quarantine, reason: "is a replica", left: r.wait, unfit: true}
+		return judgement{state: stateQuarantine, reason: "is a replica", left: r.wait, unfit: true}
 	case s.zero != nil && s.zero.name == r.name && !s.zero.counts(r.list) && r.known.less(s.zero.generation):
 		return r.otherList(s.zero)
 	case mk == nil && r.firstUse(s) && !m.sawReal:
@@ -22,9 +22,9 @@ func judge(s observation, m memory, r rules) judgement {
 		}
 		return r.begin(s, why)
 	case mk.db != r.db:
-		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of database %d", mk.db)}
+		return judgement{state: stateRefused, reason: fmt.Sprintf("bears the mark of database %d", mk.db)}
 	case mk.name != r.name && mk.runID == s.server.runID:
-		return judgement{state: Refused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
+		return judgement{state: stateRefused, reason: fmt.Sprintf("bears the mark of master %q", mk.name)}
 	case !mk.counts(r.list) && (r.known.less(mk.generation) || mk.real && mk.runID == s.server.runID):
 		return r.otherList(mk)
 	case r.yields && mk.name == r.name:
@@ -53,13 +53,13 @@ func (r *rules) seated(mk *mark) bool { return r.db != 0 || r.own.server == mk.i
 func (r *rules) unseated(s observation) judgement {
 	switch {
 	case r.own.epoch == 0:
-		return judgement{state: Quarantine, reason: whyNotBorne}
+		return judgement{state: stateQuarantine, reason: whyNotBorne}
 	case r.own.server == vacant:
 		return r.begin(s, whyUnwritten)
 	case r.quiet:
 		return r.begin(s, whyReplaced)
 	default:
-		return judgement{state: Refused, reason: r.whyNotQuiet()}
+		return judgement{state: stateRefused, reason: r.whyNotQuiet()}
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *rules) whyNotQuiet() string {
 
 // otherList refuses a master whose mark is of a list that is not ours.
 func (r *rules) otherList(mk *mark) judgement {
-	return judgement{state: Refused,
+	return judgement{state: stateRefused,
 		reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.number)}
 }
 
@@ -137,7 +137,7 @@ func (r *rules) restarted(s observation, m memory) judgement {
 	case isExempt:
 		return r.stateOf(judgement{write: r.refreshed(mk, m, s).with(func(c *mark) { c.runID = s.server.runID })})
 	case exemptAsked:
-		return judgement{state: Quarantine, reason: whyAsked}
+		return judgement{state: stateQuarantine, reason: whyAsked}
 	default:
 		return r.begin(s, whyRestarted)
 	}
@@ -168,7 +168,7 @@ func (r *rules) evicting(s observation) judgement {
 	if !s.mark.real {
 		j.write = s.mark.with(func(c *mark) { c.watched, c.seen = 0, s.reading })
 	}
-	j.state, j.left, j.unfit = Quarantine, r.wait, true
+	j.state, j.left, j.unfit = stateQuarantine, r.wait, true
 	j.reason = "may evict locks (maxmemory-policy " + s.server.evicts + ")"
 	return j
 }

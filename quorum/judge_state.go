@@ -5,10 +5,10 @@ func (r *rules) stateOf(j judgement) judgement {
 	j.open = true
 	j = r.stateUnder(j, j.write)
 	if !j.write.real {
-		j.state, j.reason, j.left = Quarantine, j.write.why, r.wait-j.write.watched
+		j.state, j.reason, j.left = stateQuarantine, j.write.why, r.wait-j.write.watched
 		switch {
 		case j.write.why == whyNew:
-			j.state = Fresh
+			j.state = stateFresh
 		case r.db == 0 && r.own.server != j.write.id && !r.quiet:
 			j.reason += "; " + r.whyNotQuiet()
 		case r.db == 0 && !r.borne:
@@ -27,15 +27,31 @@ func (r *rules) stateOf(j judgement) judgement {
 func (r *rules) stateUnder(j judgement, mk *mark) judgement {
 	switch {
 	case mk.joining(r.name):
-		j.state, j.reason = Quarantine, "joins the list of masters"
+		j.state, j.reason = stateQuarantine, "joins the list of masters"
 	case r.warmingUp > 0:
-		j.state, j.reason, j.left = Quarantine, whyWarmingUp, r.warmingUp
+		j.state, j.reason, j.left = stateQuarantine, whyWarmingUp, r.warmingUp
 	case r.db == 0 && mk.residueOf(r.redlockd) == 0:
-		j.state, j.reason = Quarantine, whyTooMany
+		j.state, j.reason = stateQuarantine, whyTooMany
 	case mk.doubt > 0 && !r.silent:
-		j.state, j.reason, j.left = Quarantine, whyDoubt, mk.doubt
+		j.state, j.reason, j.left = stateQuarantine, whyDoubt, mk.doubt
 	default:
-		j.state = Voting
+		j.state = stateVoting
 	}
 	return j
+}
+
+// tell writes into a real mark of database 0 what it is told. One that joins the
+// list is not, since it may miss what the list before is told meanwhile.
+func (r *rules) tell(c *mark) {
+	switch {
+	case r.db != 0 || !c.real:
+	case c.joining(r.name):
+		c.told = 0
+	case c.told == 0 && !r.sure:
+	default:
+		if c.told == 0 {
+			c.greatest = max(c.greatest, r.greatest)
+		}
+		c.told = max(c.told, r.floor, r.told)
+	}
 }

@@ -3,6 +3,7 @@ package quorum
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -98,6 +99,15 @@ func (m *masterList) link(name string) *link {
 	return m.links[slices.IndexFunc(m.links, func(l *link) bool { return l.name == name })]
 }
 
+// names are those of the masters.
+func (m *masterList) names() []string {
+	out := make([]string, len(m.links))
+	for i, l := range m.links {
+		out[i] = l.name
+	}
+	return out
+}
+
 // count is how many links are so.
 func (m *masterList) count(which func(*link) bool) int {
 	n := 0
@@ -144,4 +154,18 @@ func (m *masterList) firstToAsk() int {
 		l.mu.Unlock()
 	}
 	return at
+}
+
+// listName names a list of masters, whatever their order: short hashes of
+// their names, with "!" behind that of the required one.
+func listName(masters []Master) string {
+	names := make([]string, len(masters))
+	for i := range masters {
+		names[i] = nameHash(masters[i].Name)
+		if masters[i].Required {
+			names[i] += "!"
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
 }

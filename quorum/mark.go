@@ -75,6 +75,7 @@ const (
 	whyNotBorne    = "too few of the other masters have recorded this server"
 	whyAsked       = "restarted with its data, checking it against the other masters"
 	whyTooMany     = "too many redlockd use it, 31 at most"
+	whyWarmingUp   = "its clock is being watched"
 	whyDoubt       = "its clock may have stepped together with others"
 	whyNobodyKnows = "no master remembers what was granted, so it waits for max_ttl: run redlockd -bootstrap if no lock can be held"
 	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
@@ -98,10 +99,10 @@ func (m *mark) String() string {
 	}
 	fields := []string{markVersion, state, m.id, escape(m.name), escape(m.runID), strconv.Itoa(m.db),
 		strconv.Itoa(m.number), strconv.Itoa(int(m.phase)), m.masters, cmp.Or(m.before, "-"),
-		itoa(m.greatest.Milliseconds()), itoa(m.beat),
-		itoa(m.watched.Milliseconds()), itoa(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
-		m.seats.String(), itoa(m.hold.Milliseconds()), itoa(m.timeout.Milliseconds()), itoa(m.doubt.Milliseconds()),
-		residuesString(m.residues), itoa(m.padding.Milliseconds()), itoa(m.least.Milliseconds()), itoa(m.told.Milliseconds())}
+		decimal(m.greatest.Milliseconds()), decimal(m.beat),
+		decimal(m.watched.Milliseconds()), decimal(m.seen), escape(m.why), cmp.Or(strings.Join(dbs, ","), "-"),
+		m.seats.String(), decimal(m.hold.Milliseconds()), decimal(m.timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
+		residuesString(m.residues), decimal(m.padding.Milliseconds()), decimal(m.least.Milliseconds()), decimal(m.told.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -203,6 +204,4 @@ func unescape(s string) string {
 	return s
 }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-func parseInt(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,6 +1,9 @@
 package quorum
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // observation is what was seen of a master in one look.
 type observation struct {
@@ -18,6 +21,39 @@ type observation struct {
 	reading int64
 	server  server
 }
+
+// unlisted reports whether database 0 has a mark that does not list this one.
+func (s *observation) unlisted(db int) bool {
+	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
+}
+
+// exemptByZero follows the mark of database 0, which is on the same disk.
+func (s *observation) exemptByZero() exemption {
+	switch {
+	case s.zero == nil || !s.zero.real:
+		return notExempt
+	case s.zero.runID == s.server.runID:
+		return isExempt
+	default:
+		return exemptAsked
+	}
+}
+
+// exemption is what the other marks say of a master that says that it has lost
+// nothing in a restart (M4).
+type exemption uint8
+
+const (
+	// notExempt: it lost something, or nobody can tell.
+	notExempt exemption = iota
+	// exemptAsked: another redlockd may still say so.
+	exemptAsked
+	// isExempt: nobody knows of a later beat.
+	isExempt
+	// exemptAlone: the same, but too few of those that were asked have a memory of
+	// their own. It votes, and cannot tell alone what was granted (told.go).
+	exemptAlone
+)
 
 // rules are what a master is judged by.
 type rules struct {
@@ -77,7 +113,7 @@ type judgement struct {
 	write *mark
 	// open is whether operations may be sent.
 	open   bool
-	state  MasterState
+	state  state
 	reason string
 	left   time.Duration
 	unfit  bool

@@ -38,16 +38,16 @@ func (c *agreement) sawPadding(m *mark) {
 // raiseLeast takes the greatest padding for the least, once all locks with less are
 // over: the marks of a quorum have borne it since before the greatest hold began.
 // Whoever grants has looked at a quorum within clock.LookAge, and so has met one of them.
-func (c *agreement) raiseLeast(list *masterList, slack time.Duration) {
+func (c *agreement) raiseLeast(masters []string, quorum int, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.greatest().timeout, 0
-	for _, l := range list.links {
-		if at, bears := c.bearing[l.name]; bears && at <= since {
+	for _, name := range masters {
+		if at, bears := c.bearing[name]; bears && at <= since {
 			n++
 		}
 	}
-	if n >= list.quorum {
+	if n >= quorum {
 		s := c.greatest()
 		s.least = s.padding
 		c.use(s)

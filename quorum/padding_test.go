@@ -111,7 +111,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 	} {
 		saw(step.name, step.padding)
 		now += time.Hour
-		c.raiseLeast(list, time.Second)
+		c.raiseLeast(list.names(), list.quorum, time.Second)
 		if c.greatest().least != step.least {
 			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.greatest().least, step.least)
 		}

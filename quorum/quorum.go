@@ -51,7 +51,7 @@ func newQuorum(cfg Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 		return nil, err
 	}
 	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: newMarkID()}
-	q.agreed = newAgreement(&q.cfg, now)
+	q.agreed = newAgreement(q.cfg.settings(), now)
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (mon *monitor) rules(c *connection, s observation) (memory, rules) {
 	own, unheard := mon.db.agreed.of(mon.hash)
 	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
 	unsaid := mon.db.agreed.lasting(all, clock.LookEvery/2)
-	mon.db.agreed.raiseLeast(mon.db.list(), expirySpread+nameSlack+mon.cfg.lookSlack())
+	mon.db.agreed.raiseLeast(mon.db.list().names(), mon.db.list().quorum, expirySpread+nameSlack+mon.cfg.lookSlack())
 	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		floor = mon.cfg.floor()
@@ -187,11 +186,6 @@ func (mon *monitor) list(c *connection, s observation, m *mark) (bool, error) {
 	n, err := mon.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
 		Arg(itoa(int64(mon.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
-}
-
-// unlisted reports whether database 0 has a mark that does not list this one.
-func (s *observation) unlisted(db int) bool {
-	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }
 
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the

@@ -1,6 +1,10 @@
 package quorum
 
-import "github.com/redis/rueidis"
+import (
+	"strconv"
+
+	"github.com/redis/rueidis"
+)
 
 // command is what asks a master for a task.
 func (c *connection) command(t *task) rueidis.Completed {
@@ -123,3 +127,7 @@ func (c *connection) learn(t *task, o outcome) {
 		c.loaded[t.via] = true
 	}
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func parseInt(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }

@@ -25,6 +25,11 @@ const (
 	claimTrust = 5 * time.Second
 )
 
+// residues is how many kinds of expiries there are, by their remainders (V6): 0
+// is that of what was prolonged, healed or stored over, and each other one that
+// of what one redlockd has created on a master (residue.go).
+const residues = 32
+
 // residue is a claim: whose, and at which beat of the mark it was renewed.
 type residue struct {
 	number   int
@@ -35,7 +40,7 @@ type residue struct {
 func residuesString(all []residue) string {
 	parts := make([]string, len(all))
 	for i, r := range all {
-		parts[i] = strconv.Itoa(r.number) + ":" + r.redlockd + ":" + itoa(r.beat)
+		parts[i] = strconv.Itoa(r.number) + ":" + r.redlockd + ":" + decimal(r.beat)
 	}
 	return cmp.Or(strings.Join(parts, ","), "-")
 }
@@ -51,7 +56,7 @@ func parseResidues(text string) ([]residue, error) {
 			return nil, errNotAMark
 		}
 		n, err := strconv.Atoi(f[0])
-		beat, err2 := parseInt(f[2])
+		beat, err2 := strconv.ParseInt(f[2], 10, 64)
 		if err != nil || err2 != nil || n < 1 || n >= residues {
 			return nil, errNotAMark
 		}

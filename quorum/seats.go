@@ -94,7 +94,7 @@ func (t seats) String() string {
 	parts := make([]string, 0, len(t))
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		s := t[name]
-		parts = append(parts, name+":"+strconv.Itoa(s.epoch)+":"+s.server+":"+itoa(s.beat))
+		parts = append(parts, name+":"+strconv.Itoa(s.epoch)+":"+s.server+":"+decimal(s.beat))
 	}
 	return cmp.Or(strings.Join(parts, ","), "-")
 }
@@ -111,7 +111,7 @@ func parseSeats(text string) (seats, error) {
 			return nil, errNotAMark
 		}
 		epoch, err := strconv.Atoi(f[1])
-		beat, err2 := parseInt(f[3])
+		beat, err2 := strconv.ParseInt(f[3], 10, 64)
 		if err != nil || err2 != nil {
 			return nil, errNotAMark
 		}
@@ -141,11 +141,12 @@ type agreement struct {
 	bearing                map[string]time.Duration
 }
 
-func newAgreement(cfg *Config, now clock.Clock) *agreement {
+// newAgreement begins with the settings of this redlockd.
+func newAgreement(own settings, now clock.Clock) *agreement {
 	c := &agreement{now: now, seats: seats{}, moved: map[string]time.Duration{},
-		smallest: cfg.settings().padding, bearing: map[string]time.Duration{}}
+		smallest: own.padding, bearing: map[string]time.Duration{}}
 	c.holders.Store(&map[string]string{})
-	c.use(cfg.settings())
+	c.use(own)
 	return c
 }
 
@@ -219,6 +220,9 @@ func (c *agreement) all(on func(name string) bool) seats {
 	return out
 }
 
+// holder is the server that has a seat. It takes no lock.
+func (c *agreement) holder(name string) string { return (*c.holders.Load())[name] }
+
 // lasting returns those of the seats that have been as they are for a while.
 func (c *agreement) lasting(all seats, while time.Duration) seats {
 	c.mu.Lock()
@@ -254,10 +258,6 @@ type settings struct {
 	// timeout is that of one attempt, padding what each lock gets (V3), least what
 	// every living lock has, 0 where nobody knows (padding.go).
 	timeout, padding, least time.Duration
-}
-
-func (c *Config) settings() settings {
-	return settings{hold: c.hold(c.MaxTTL, c.padding()), timeout: ceilMillis(c.Timeout), padding: ceilMillis(c.padding())}
 }
 
 func (s settings) greatest(other settings) settings {

@@ -58,7 +58,7 @@ func (s *sender) take(b *batch) {
 	n := min(len(s.outbox.queue), maxBatch)
 	for _, t := range s.outbox.queue[:n] {
 		s.outbox.bytes -= t.size()
-		if s.view.outdated(t) || t.from != nil && !s.setsOut(t, b.sent) {
+		if t.rollback && s.view.another(t.mark) || t.from != nil && !s.setsOut(t, b.sent) {
 			s.outbox.undone(t)
 			continue
 		}

@@ -25,7 +25,7 @@ func (l *link) grants() bool {
 func (l *link) holdsSeat() bool { return l.view.holds(l.holder()) }
 
 // holder is the server that has the seat of this master.
-func (l *link) holder() string { return (*l.db.agreed.holders.Load())[l.hash] }
+func (l *link) holder() string { return l.db.agreed.holder(l.hash) }
 
 // noteMark takes over what a mark of this master says of all. Needs mu.
 func (l *link) noteMark(m *mark, sent time.Duration) {

@@ -3,23 +3,16 @@ package quorum
 import "time"
 
 // MasterState is what a master can do now, in one word for people.
-type MasterState string
+type MasterState = state
 
+// The states, see package mark.
 const (
-	// Voting: it is asked and its votes count.
-	Voting MasterState = "voting"
-	// Quarantine: it may have forgotten locks (M4).
-	Quarantine MasterState = "quarantine"
-	// Fresh: it has never had a mark, or is waiting out its first one (M6).
-	Fresh MasterState = "new"
-	// Frozen: connected, but its oldest unanswered operation is older than
-	// the timeout (M1).
-	Frozen MasterState = "frozen"
-	// Down: there is no connection.
-	Down MasterState = "down"
-	// Refused: it answers, but is not the master that was configured, or is
-	// too old.
-	Refused MasterState = "refused"
+	Voting     = stateVoting
+	Quarantine = stateQuarantine
+	Fresh      = stateFresh
+	Frozen     = stateFrozen
+	Down       = stateDown
+	Refused    = stateRefused
 )
 
 // MasterStatus describes one master.

@@ -130,22 +130,6 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 	return max(told, d.allBore()), known >= min(list.quorum, len(list.links)-1)
 }
 
-// tell writes into a real mark of database 0 what it is told. One that joins the
-// list is not, since it may miss what the list before is told meanwhile.
-func (r *rules) tell(c *mark) {
-	switch {
-	case r.db != 0 || !c.real:
-	case c.joining(r.name):
-		c.told = 0
-	case c.told == 0 && !r.sure:
-	default:
-		if c.told == 0 {
-			c.greatest = max(c.greatest, r.greatest)
-		}
-		c.told = max(c.told, r.floor, r.told)
-	}
-}
-
 // mayTell reports whether a hold may be written to marks: where a quorum of them lets
 // it be granted, or it can be, since all others can be told now. Else it would
 // lengthen the quarantines of masters by what nobody has got.

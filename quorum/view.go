@@ -81,10 +81,8 @@ func (v *view) bearsFor(ms int64) bool {
 	return v.under == nil || ms <= v.under.greatest.Milliseconds()
 }
 
-// outdated reports whether a rollback is for a mark that the master bears no more.
-func (v *view) outdated(t *task) bool {
-	return t.rollback && v.under != nil && v.under.id != t.mark
-}
+// another reports whether the master bears another mark than the one with this id.
+func (v *view) another(id string) bool { return v.under != nil && v.under.id != id }
 
 // claim returns by what this redlockd names its attempts on the master at a time (V6);
 // false while it has no claim that it can trust.

@@ -29,7 +29,7 @@ func TestM4ViewRemembersRealMarks(t *testing.T) {
 	if earlier := seenMark(true, 4); !v.memory.knowsBetter(earlier) || v.memory.knowsBetter(m) {
 		t.Error("a mark of an earlier beat is not known")
 	}
-	if v.outdated(&task{rollback: true, mark: "id"}) || !v.outdated(&task{rollback: true, mark: "other"}) {
+	if v.another("id") || !v.another("other") {
 		t.Error("a rollback is for the mark that it was made under")
 	}
 	if !v.bearsFor(60000) || v.bearsFor(60001) {

@@ -7,9 +7,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// whyWarmingUp is why it does not.
-const whyWarmingUp = "its clock is being watched"
-
 // meet looks, once the clock was looked at anew, for others who could have seen
 // a step that our own baseline does not show, and notes until when they must have
 // told.

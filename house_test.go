@@ -26,7 +26,6 @@ var longer = map[string]string{
 	"proxy/transaction.go":          "MULTI, WATCH and EXEC share the session's state",
 	"quorum/attempt.go":             "one attempt from its first byte to its verdict",
 	"quorum/keys.go":                "the queue of a key: one lock",
-	"quorum/seats.go":               "the seats in a mark and how they are merged",
 	"quorum/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 
@@ -102,7 +101,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 // TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
-	for _, folder := range []string{"proxy", "quorum", "quorum/clock", "commands", "commands/script", "commands/grammar"} {
+	for _, folder := range []string{"proxy", "quorum", "quorum/clock", "quorum/mark", "commands", "commands/script", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

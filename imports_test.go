@@ -28,9 +28,10 @@ var uses = map[string][]string{
 	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid", "quorum/clock"},
+	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark"},
 	// The pure parts of quorum: they ask nobody and wait for nothing.
 	"quorum/clock": {},
+	"quorum/mark":  {"quorum/clock"},
 	"integration":  {},
 	"docs/model":   {},
 	// What makes and checks the packages knows redlockd by its files only.
@@ -156,6 +157,8 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/quorum", module + "/proxy"},
 		{"/quorum", module + "/commands"},
 		{"/quorum/clock", module + "/quorum"},
+		{"/quorum/mark", module + "/quorum"},
+		{"/quorum/mark", "github.com/redis/rueidis"},
 		{"/quorum/clock", "github.com/redis/rueidis"},
 		{"/proxy", module + "/quorum/clock"},
 		{"/commands", module + "/proxy"},

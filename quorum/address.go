@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // addressEvery is how often a master's address is looked up and dialled anew.
@@ -45,7 +46,7 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return readInfo(info).runID
+	return mark.ReadInfo(info).RunID
 }
 
 var errElsewhere = errors.New("its address leads to a different server than for database 0")

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // expirySpread is what an expiry gets at most beyond the hold for its remainder.
-const expirySpread = (residues - 1) * time.Millisecond
+const expirySpread = (mark.Residues - 1) * time.Millisecond
 
 // maxNames is how many expiries are tried at most for one that no other attempt
 // has, beyond what the master's mark bears.
@@ -16,7 +17,7 @@ const maxNames = 8
 
 // nameSlack is what an expiry may get beyond that: to be unique, and another
 // remainder, where a later one stays as it is (scripts.go).
-const nameSlack = maxNames*residues*time.Millisecond + expirySpread
+const nameSlack = maxNames*mark.Residues*time.Millisecond + expirySpread
 
 // majority is q, the number of masters that must agree: N/2+1.
 func majority(n int) int { return n/2 + 1 }
@@ -100,7 +101,7 @@ func roundHold(h time.Duration) time.Duration {
 // latest possible reading of its clock now, remainder its one by residues (V6).
 func expiryOf(latest int64, hold time.Duration, remainder int64) int64 {
 	e := latest + hold.Milliseconds()
-	return e + (remainder-e%residues+residues)%residues
+	return e + (remainder-e%mark.Residues+mark.Residues)%mark.Residues
 }
 
 func ceilMillis(d time.Duration) time.Duration {
@@ -108,6 +109,6 @@ func ceilMillis(d time.Duration) time.Duration {
 }
 
 // settings are those of this redlockd, which its marks bear.
-func (c *Config) settings() settings {
-	return settings{hold: c.hold(c.MaxTTL, c.padding()), timeout: ceilMillis(c.Timeout), padding: ceilMillis(c.padding())}
+func (c *Config) settings() mark.Settings {
+	return mark.Settings{Hold: c.hold(c.MaxTTL, c.padding()), Timeout: ceilMillis(c.Timeout), Padding: ceilMillis(c.padding())}
 }

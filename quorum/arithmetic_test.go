@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 func TestMajority(t *testing.T) {
@@ -64,9 +65,9 @@ func TestRoundHold(t *testing.T) {
 // ends.
 func TestExpiryHasItsResidue(t *testing.T) {
 	for latest := int64(1000); latest < 1100; latest++ {
-		for residue := range int64(residues) {
+		for residue := range int64(mark.Residues) {
 			least := latest + 1000
-			if e := expiryOf(latest, time.Second, residue); e%residues != residue || e < least || e > least+residues-1 {
+			if e := expiryOf(latest, time.Second, residue); e%mark.Residues != residue || e < least || e > least+mark.Residues-1 {
 				t.Fatalf("expiry %d of %d + 1000, residue %d", e, latest, residue)
 			}
 		}

@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // begin sends the operation to all masters, or to the first one alone. now is
 // the time, or one a moment before it: everything is counted from there.
@@ -57,8 +61,8 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
-	if l.view.under != nil {
-		t.mark = l.view.under.id
+	if l.view.Under != nil {
+		t.mark = l.view.Under.ID
 	}
 	t.limits = a.limits(i, l)
 	switch a.op.Kind {
@@ -113,10 +117,10 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
 	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.undoes(n, e); tries++ {
-		if tries >= maxNames && !l.view.bearsFor(e-latest) {
+		if tries >= maxNames && !l.view.BearsFor(e-latest) {
 			return 0, false
 		}
-		e += residues
+		e += mark.Residues
 	}
 	return e, ok
 }

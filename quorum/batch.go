@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // batch is the tasks that go to a master in one write, with the mark and the
@@ -15,7 +17,7 @@ type batch struct {
 	unsent []*task
 	// under is the mark that the votes are asked for under; nil for embedded
 	// masters, which have none.
-	under *mark
+	under *mark.Mark
 	// warm is whether the clock had been watched for long enough.
 	warm bool
 	sent time.Duration
@@ -89,7 +91,7 @@ func (c *connection) commands(b *batch) []rueidis.Completed {
 		i += n
 	}
 	if b.under != nil {
-		out = append(out, c.client.B().Get().Key(MarkKey).Build())
+		out = append(out, c.client.B().Get().Key(mark.Key).Build())
 	}
 	b.commands = append(out, c.client.B().Time().Build())
 	return b.commands

@@ -8,7 +8,12 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
+
+// MarkKey is the key of redlockd's own mark in each database of a master. It is
+// hidden from clients (M3).
+const MarkKey = mark.Key
 
 // ChangeKey is the key of the lock under which a change of the list of
 // masters is announced (M8). Like MarkKey it is hidden from clients.
@@ -27,10 +32,10 @@ type change struct {
 	mu sync.Mutex
 	// state is the latest one of our list that its marks are known to bear,
 	// since when by our clock.
-	state generation
+	state mark.Generation
 	since time.Duration
 	// to is what the marks are to bear: state, or what comes next.
-	to generation
+	to mark.Generation
 	// wanted is the list to change to, or nil.
 	wanted []Master
 	// announcing is while a change is, which cannot be called off any more.
@@ -43,18 +48,18 @@ type change struct {
 
 func (c *change) init(q *Quorum, masters []Master) {
 	c.q = q
-	c.state = firstGeneration(listName(masters))
+	c.state = mark.FirstGeneration(listName(masters))
 	c.to = c.state
 }
 
 // known is the latest state of our list, target what its marks shall bear.
-func (c *change) known() generation {
+func (c *change) known() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-func (c *change) target() generation {
+func (c *change) target() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.to
@@ -86,11 +91,11 @@ func (c *change) step(ctx context.Context) {
 	state, since := c.reached()
 	passed := c.q.now() - since
 	switch {
-	case state.phase == announced && passed >= c.q.cfg.Handover:
-		c.write(generation{state.number, closed, state.masters, state.before})
-	case state.phase == closed && passed >= c.q.database(0).wholeHold(since) && c.joined(state):
-		c.write(generation{state.number, final, state.masters, state.before})
-	case state.phase == final:
+	case state.Phase == mark.Announced && passed >= c.q.cfg.Handover:
+		c.write(mark.Generation{Number: state.Number, Phase: mark.Closed, Masters: state.Masters, Before: state.Before})
+	case state.Phase == mark.Closed && passed >= c.q.database(0).wholeHold(since) && c.joined(state):
+		c.write(mark.Generation{Number: state.Number, Phase: mark.Final, Masters: state.Masters, Before: state.Before})
+	case state.Phase == mark.Final:
 		c.retire()
 	}
 	if c.want() != nil {
@@ -98,14 +103,14 @@ func (c *change) step(ctx context.Context) {
 	}
 }
 
-func (c *change) reached() (generation, time.Duration) {
+func (c *change) reached() (mark.Generation, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state, c.since
 }
 
 // write has the marks raised to a state.
-func (c *change) write(to generation) {
+func (c *change) write(to mark.Generation) {
 	c.mu.Lock()
 	before := c.to
 	c.to = to
@@ -137,12 +142,12 @@ func (c *change) look() {
 	best := c.known()
 	for _, g := range c.seen() {
 		switch {
-		case g.masters == list && best.less(g) && c.borne(g):
+		case g.Masters == list && best.Less(g) && c.borne(g):
 			best = g
-		case g.masters != list && g.before == list && c.want() == nil && c.borne(g):
+		case g.Masters != list && g.Before == list && c.want() == nil && c.borne(g):
 			if c.news("behind", g) {
 				c.q.log.Warn("this redlockd has the old list of masters, reload it with the new one",
-					"generation", g.number, "phase", g.phase.String())
+					"generation", g.Number, "phase", g.Phase.String())
 			}
 		}
 	}
@@ -150,20 +155,20 @@ func (c *change) look() {
 }
 
 // reach makes a state the latest one.
-func (c *change) reach(g generation) {
+func (c *change) reach(g mark.Generation) {
 	c.mu.Lock()
-	if !c.state.less(g) {
+	if !c.state.Less(g) {
 		c.mu.Unlock()
 		return
 	}
-	metAtStart := c.state.phase == final && g.phase == final // an old change, met at the start
+	metAtStart := c.state.Phase == mark.Final && g.Phase == mark.Final // an old change, met at the start
 	c.state, c.since = g, c.q.now()
-	if c.to.less(g) {
+	if c.to.Less(g) {
 		c.to = g
 	}
 	c.mu.Unlock()
 	if !metAtStart && c.news("reached", g) {
-		c.q.log.Info("list of masters is changing", "generation", g.number, "phase", g.phase.String())
+		c.q.log.Info("list of masters is changing", "generation", g.Number, "phase", g.Phase.String())
 	}
 }
 
@@ -178,8 +183,8 @@ func (c *change) news(what ...any) bool {
 }
 
 // seen are the states that the marks bear.
-func (c *change) seen() []generation {
-	var out []generation
+func (c *change) seen() []mark.Generation {
+	var out []mark.Generation
 	for _, l := range c.links() {
 		if g, ok := l.generation(); ok {
 			out = append(out, g)
@@ -190,19 +195,19 @@ func (c *change) seen() []generation {
 
 // borne reports whether a state counts: a majority of the old list's marks bears
 // it or a later one, or, when it is final, of the new list's.
-func (c *change) borne(g generation) bool {
-	return c.bearers(g, g.old()) || g.phase == final && c.bearers(g, g.masters)
+func (c *change) borne(g mark.Generation) bool {
+	return c.bearers(g, g.Old()) || g.Phase == mark.Final && c.bearers(g, g.Masters)
 }
 
-func (c *change) bearers(g generation, list string) bool {
+func (c *change) bearers(g mark.Generation, list string) bool {
 	n := 0
 	for _, l := range c.links() {
 		has, ok := l.generation()
-		if ok && onList(list, l.name) && has.number == g.number && has.masters == g.masters && !has.less(g) {
+		if ok && mark.OnList(list, l.name) && has.Number == g.Number && has.Masters == g.Masters && !has.Less(g) {
 			n++
 		}
 	}
-	return n >= majority(len(hashes(list)))
+	return n >= majority(len(mark.Hashes(list)))
 }
 
 // inUse reports whether any master bears a real mark of a list.
@@ -210,25 +215,25 @@ func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.view.bearsForReal && l.view.bears.masters == list
+		return l.view.BearsForReal && l.view.Bears.Masters == list
 	})
 }
 
 // foreign reports whether any master bears a real mark of a list that is neither
 // ours nor one that ours has replaced.
-func (c *change) foreign(list string, known generation) bool {
+func (c *change) foreign(list string, known mark.Generation) bool {
 	return slices.ContainsFunc(c.links(), func(l *link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.view.bearsForReal && !l.view.bears.counts(list) && !l.view.bears.less(known)
+		return l.view.BearsForReal && !l.view.Bears.Counts(list) && !l.view.Bears.Less(known)
 	})
 }
 
 // joined reports whether the masters that join have a mark of this generation.
-func (c *change) joined(state generation) bool {
+func (c *change) joined(state mark.Generation) bool {
 	for _, l := range c.links() {
 		has, ok := l.generation()
-		if state.joining(l.name) && (!ok || has.number != state.number) {
+		if state.Joining(l.name) && (!ok || has.Number != state.Number) {
 			return false
 		}
 	}

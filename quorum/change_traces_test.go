@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // redlockdOf is one more redlockd, with a list of its own.
@@ -189,17 +191,17 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 		c.masters[3].kill()
 		time.Sleep(time.Second)
 		first := listName(c.cfg.Masters)
-		back := generation{3, announced, first, listName(c.listed("e", c.join("f")))}
+		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: listName(c.listed("e", c.join("f")))}
 		for _, f := range c.masters[:2] {
-			raw, err := f.Get(MarkKey)
+			raw, err := f.Get(mark.Key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := parseMark(raw)
+			m, err := mark.Parse(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Set(MarkKey, m.with(func(c *mark) { c.generation = back }).String()); err != nil {
+			if err := f.Set(mark.Key, m.With(func(c *mark.Mark) { c.Generation = back }).String()); err != nil {
 				t.Fatal(err)
 			}
 			f.set(func() { f.delay = 5 * time.Millisecond }) // e answers first

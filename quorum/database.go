@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // database is one database over all masters: a link to each.
@@ -14,7 +15,7 @@ type database struct {
 	number int
 	cfg    *Config
 	change *change
-	agreed *agreement
+	agreed *mark.Agreement
 	// name is what this redlockd calls itself in the marks.
 	name string
 	// zero is database 0, for another one.

@@ -13,8 +13,8 @@
 //     a split (split.go) and, where it depends on what is there, after a read
 //     (decide.go); inflight.go counts them;
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go,
-//     residue.go), what undoes it (rollback.go) and what heals it (heal.go);
+//     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
+//     what undoes it (rollback.go) and what heals it (heal.go);
 //   - the tally (tally.go, verdict.go): what the votes amount to, given what
 //     is needed of the masters (needs.go), a pure function of them, like all
 //     the arithmetic (arithmetic.go);
@@ -30,19 +30,16 @@
 //     (answer.go);
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);
-//   - its view (view.go): what its marks say;
-//   - its monitor (monitor.go), which dials, fences and looks (observation.go,
-//     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
-//     writes the mark (mark.go, reconcile.go).
+//   - its monitor (monitor.go), which dials, fences and looks, has package mark judge
+//     what is seen, and writes the mark (reconcile.go).
 //
-// What several redlockd must agree on stands in the marks: which server has each
-// master's seat (seats.go; seat_change.go and address.go are a monitor's
-// part), that a restart has lost nothing (exemption.go), who names its
-// attempts by what (residue.go), the longest hold (told.go) and the paddings
-// (padding.go). bootstrap.go writes the first ones.
+// What several redlockd must agree on stands in the marks (package mark). A monitor
+// looks after which server has its master's seat (seat_change.go, address.go) and that
+// a restart has lost nothing (exemption.go); told.go has the longest hold, and
+// bootstrap.go writes the first marks.
 //
 // The links stand in the list of masters (list.go), which an attempt keeps. What
-// the marks say of the list is its generation (generation.go); change.go takes
+// the marks say of the list is its generation; change.go takes
 // a change of it from phase to phase, announce.go begins one, and replace.go
 // puts the new list in force.
 //

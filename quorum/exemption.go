@@ -4,38 +4,39 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
 func (mon *monitor) consentWait() time.Duration {
-	return 2*clock.LookEvery + 4*mon.db.agreed.greatest().timeout + 10*clock.LookPause
+	return 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
 }
 
 // exemption finds out whether a master that is back with its memory has lost
 // none (M4): by the beats that the other masters bear, which must have been
 // looked at long enough after it came back, or by one of our own from right
 // before it was lost. Whoever knows of a later beat has it begin a quarantine.
-func (mon *monitor) exemption(c *connection, s observation) exemption {
-	if s.mark == nil || s.mark.runID == s.server.runID || !s.server.durable {
-		return notExempt
+func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption {
+	if s.Mark == nil || s.Mark.RunID == s.Server.RunID || !s.Server.Durable {
+		return mark.NotExempt
 	}
 	if mon.db.number != 0 {
-		return s.exemptByZero()
+		return s.ExemptByZero()
 	}
 	until, fresh := mon.returned(s)
-	own, _ := mon.db.agreed.of(mon.hash)
+	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
-	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !mon.syncsAlways(c):
-		return notExempt
+	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
+		return mark.NotExempt
 	case mon.now() < until:
-		return exemptAsked
+		return mark.ExemptAsked
 	case fresh || mon.othersAsked(until, true):
-		return isExempt
+		return mark.IsExempt
 	case mon.othersAsked(until, false):
-		return exemptAlone
+		return mark.ExemptAlone
 	default:
-		return exemptAsked
+		return mark.ExemptAsked
 	}
 }
 
@@ -45,15 +46,15 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		st := &other.view.standing
-		return st.last >= until-clock.LookEvery && (st.remembers || !remembering)
+		st := &other.view.Standing
+		return st.Last >= until-clock.LookEvery && (st.Remembers || !remembering)
 	})
 }
 
 // returned notes when the server came back, see view.
-func (mon *monitor) returned(s observation) (until time.Duration, fresh bool) {
+func (mon *monitor) returned(s mark.Observation) (until time.Duration, fresh bool) {
 	wait := mon.consentWait()
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	return mon.view.returned(s, wait)
+	return mon.view.Returned(s, wait)
 }

@@ -1,6 +1,10 @@
 package quorum
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // expiries are those of one lock, in each master's own milliseconds and by the
 // order of one list of masters (M8); 0 where it was given none.
@@ -34,7 +38,7 @@ func (e *expiries) at(i int) int64 {
 func (e *expiries) keep(before *expiries, masters int) {
 	for i := range masters {
 		kept := before.at(i)
-		kept += (residues - kept%residues) % residues
+		kept += (mark.Residues - kept%mark.Residues) % mark.Residues
 		switch {
 		case kept <= e.at(i):
 		case i < fewMasters:

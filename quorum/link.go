@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // link is one database of one master: what goes there, over one connection
@@ -45,7 +46,7 @@ type link struct {
 	open bool
 	// view is what the marks say of the master, clock what is known of its clock,
 	// outbox what waits for it.
-	view       view
+	view       mark.View
 	clock      *clock.Watch
 	outbox     outbox
 	unanswered unanswered
@@ -86,7 +87,7 @@ type fault struct {
 }
 
 func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
-	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
+	l := &link{cfg: cfg, name: m.Name, hash: mark.NameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:     log.With("master", m.Name, "db", db.number),
 		poke:    make(chan struct{}, 1),
 		traffic: &traffic{}, clock: clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
@@ -144,21 +145,21 @@ func (l *link) wakeMonitor() {
 
 // enter makes a judgement the link's state, if c (or none) still is its
 // connection, and tells people when it changed.
-func (l *link) enter(c *connection, j judgement) {
+func (l *link) enter(c *connection, j mark.Judgement) {
 	l.mu.Lock()
 	if l.conn != c {
 		l.mu.Unlock()
 		return
 	}
-	l.open = j.open && c != nil
+	l.open = j.Open && c != nil
 	l.outbox.due = l.open && len(l.outbox.retries) > 0
 	was, why := l.status.State, l.reason
-	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
-	l.reason = j.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
+	l.reason = j.Reason
 	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
 	l.ready.Broadcast()
 	l.mu.Unlock()
-	if (was != j.state || why != j.reason) && !ended {
+	if (was != j.State || why != j.Reason) && !ended {
 		tellState(l.log, l.events, was, why, j)
 	}
 	l.events.changed()
@@ -175,9 +176,9 @@ func (l *link) drop(c *connection, cause error) {
 	lost := l.outbox.lose()
 	l.conn, l.open = nil, false
 	now := l.now()
-	l.view.lost(now, l.cfg.Timeout)
+	l.view.Lost(now, l.cfg.Timeout)
 	l.mu.Unlock()
-	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
+	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
 	for _, t := range lost {
 		t.answer(ballot{vote: silent}, now)
 	}

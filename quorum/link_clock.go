@@ -11,9 +11,9 @@ import (
 // sawClock takes a look at the master's clock, in microseconds, and returns
 // whether it fits to those of before (M5). Needs mu.
 func (l *link) sawClock(micros int64, sent, received time.Duration) bool {
-	keep := l.db.agreed.greatest().hold
-	if l.view.under != nil {
-		keep = max(l.view.under.greatest, time.Second)
+	keep := l.db.agreed.Greatest().Hold
+	if l.view.Under != nil {
+		keep = max(l.view.Under.Greatest, time.Second)
 	}
 	var zero *clock.Watch
 	if l.zero != nil {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // masterList are the masters that operations on one database go to, as their
@@ -17,28 +19,28 @@ type masterList struct {
 	name string
 	// newest is the latest state of this list that any mark was seen to bear
 	// (M8), whether or not a majority does.
-	newest atomic.Pointer[generation]
+	newest atomic.Pointer[mark.Generation]
 	// next is the latest change of this list that any mark was seen to announce:
 	// both lists count.
-	next atomic.Pointer[generation]
+	next atomic.Pointer[mark.Generation]
 }
 
 // saw notes a state that a mark bears. Of all marks that a majority of the
 // list bears at least one is of the state that a majority of the list before
 // bears, so that one is noted before its votes, and those of the others,
 // count.
-func (m *masterList) saw(g generation) {
+func (m *masterList) saw(g mark.Generation) {
 	at := &m.newest
 	switch {
-	case g.masters == m.name:
-	case g.phase == announced && g.before == m.name:
+	case g.Masters == m.name:
+	case g.Phase == mark.Announced && g.Before == m.name:
 		at = &m.next
 	default:
 		return
 	}
 	for {
 		now := at.Load()
-		if now != nil && !now.less(g) || at.CompareAndSwap(now, &g) {
+		if now != nil && !now.Less(g) || at.CompareAndSwap(now, &g) {
 			return
 		}
 	}
@@ -47,7 +49,7 @@ func (m *masterList) saw(g generation) {
 // least is the smallest quorum that counts (M8), see needs.
 func (m *masterList) least() int {
 	if g := m.next.Load(); g != nil {
-		return min(m.quorum, majority(len(hashes(g.masters))))
+		return min(m.quorum, majority(len(mark.Hashes(g.Masters))))
 	}
 	return m.quorum
 }
@@ -56,7 +58,7 @@ func (m *masterList) least() int {
 // that may be of an earlier change to the same list.
 func (m *masterList) joining(name string) bool {
 	g := m.newest.Load()
-	return g != nil && g.joining(name)
+	return g != nil && g.Joining(name)
 }
 
 // withoutJoining takes back the votes of masters that turn out to join the
@@ -64,11 +66,11 @@ func (m *masterList) joining(name string) bool {
 // mu.
 func (a *attempt) withoutJoining() {
 	g := a.masters.newest.Load()
-	if g == nil || g.phase == final {
+	if g == nil || g.Phase == mark.Final {
 		return
 	}
 	for i, l := range a.masters.links {
-		if b := &a.ballots[i]; b.vote != awaited && b.vote != unasked && g.joining(l.name) {
+		if b := &a.ballots[i]; b.vote != awaited && b.vote != unasked && g.Joining(l.name) {
 			*b = ballot{vote: silent, lost: b.lost || b.vote == absent}
 		}
 	}
@@ -79,10 +81,10 @@ func (a *attempt) withoutJoining() {
 // silent as long.
 func (m *masterList) gone() int {
 	g := m.newest.Load()
-	if g == nil || g.phase == final || g.before == "" {
+	if g == nil || g.Phase == mark.Final || g.Before == "" {
 		return 0
 	}
-	return max(0, len(hashes(g.before))-len(hashes(g.masters)))
+	return max(0, len(mark.Hashes(g.Before))-len(mark.Hashes(g.Masters)))
 }
 
 // changing reports whether the list changes, or locks of before it did may be held.
@@ -91,7 +93,7 @@ func (m *masterList) changing() bool {
 		return true
 	}
 	g := m.newest.Load()
-	return g != nil && g.phase != final
+	return g != nil && g.Phase != mark.Final
 }
 
 // link is that of a master.
@@ -161,7 +163,7 @@ func (m *masterList) firstToAsk() int {
 func listName(masters []Master) string {
 	names := make([]string, len(masters))
 	for i := range masters {
-		names[i] = nameHash(masters[i].Name)
+		names[i] = mark.NameHash(masters[i].Name)
 		if masters[i].Required {
 			names[i] += "!"
 		}

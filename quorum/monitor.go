@@ -10,6 +10,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // The monitor's pace, beside that of its looks (package clock).
@@ -50,7 +51,7 @@ func (mon *monitor) run() {
 		}
 		mon.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			mon.enter(nil, judgement{state: Down, reason: reasonOf(err), said: !broken(err)})
+			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), Said: !broken(err)})
 		}
 		pause(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
@@ -67,9 +68,9 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 	earlier = append(mon.fence(c, earlier), c)
 	mon.mu.Lock()
 	mon.greeting = nil
-	mon.conn, mon.open, mon.view.under, mon.view.raw, mon.unanswered.busy = c, false, nil, "", false
+	mon.conn, mon.open, mon.view.Under, mon.view.Raw, mon.unanswered.busy = c, false, nil, "", false
 	mon.unanswered.asking = false
-	mon.view.connected()
+	mon.view.Connected()
 	mon.outbox.pace.forget()
 	mon.mu.Unlock()
 	go (&sender{link: mon.link, c: c}).serve()
@@ -100,21 +101,21 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 }
 
 // greet asks what must be known before the first operation (M3).
-func (mon *monitor) greet(c *connection) (observation, error) {
+func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 	if mon.embedded {
 		return mon.look(c)
 	}
 	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
 	if err != nil {
-		return observation{}, err
+		return mark.Observation{}, err
 	}
 	c.id = id
 	s, err := mon.look(c)
 	if err != nil {
-		return observation{}, err
+		return mark.Observation{}, err
 	}
-	c.runID = s.server.runID
-	c.is7 = atLeast(s.server.version, 7, 0)
+	c.runID = s.Server.RunID
+	c.is7 = mark.AtLeast(s.Server.Version, 7, 0)
 	return s, nil
 }
 
@@ -157,19 +158,19 @@ func (mon *monitor) kill(c *connection, id int64) error {
 }
 
 // look asks for the server, the mark and the clock.
-func (mon *monitor) look(c *connection) (observation, error) {
+func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	sent := mon.now()
 	commands := make([]rueidis.Completed, 0, 3)
 	if !mon.embedded {
-		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
+		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(mark.Key).Build())
 	}
 	results := mon.asks(c, append(commands, c.client.B().Time().Build())...)
-	var s observation
+	var s mark.Observation
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return s, err
 	}
-	s.reading, s.sent = micros/1000, sent
+	s.Reading, s.Sent = micros/1000, sent
 	mon.mu.Lock()
 	mon.sawClock(micros, sent, mon.now())
 	mon.mu.Unlock()
@@ -180,14 +181,14 @@ func (mon *monitor) look(c *connection) (observation, error) {
 	if err != nil {
 		return s, err
 	}
-	s.server = readInfo(info)
-	s.raw, err = results[1].ToString()
+	s.Server = mark.ReadInfo(info)
+	s.Raw, err = results[1].ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err
 	}
-	if s.raw != "" {
-		s.mark, err = parseMark(s.raw)
-		s.foreign = err != nil
+	if s.Raw != "" {
+		s.Mark, err = mark.Parse(s.Raw)
+		s.Foreign = err != nil
 	}
 	if mon.db.number != 0 {
 		return mon.lookAtZero(c, s)
@@ -196,15 +197,15 @@ func (mon *monitor) look(c *connection) (observation, error) {
 }
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
-func (mon *monitor) lookAtZero(c *connection, s observation) (observation, error) {
-	r := mon.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
+func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
+	r := mon.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(mark.Key).
 		Arg(itoa(int64(mon.db.number))).Build())[0]
 	raw, err := r.ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err
 	}
-	if s.zeroRaw = raw; raw != "" {
-		s.zero, _ = parseMark(raw) // what is no mark lists nothing
+	if s.ZeroRaw = raw; raw != "" {
+		s.Zero, _ = mark.Parse(raw) // what is no mark lists nothing
 	}
 	return s, nil
 }

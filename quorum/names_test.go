@@ -113,7 +113,7 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 		l := c.q.databases[0].Load().list().links[0]
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for mark, want := range map[string]int{l.view.under.id: 1, "another": 0} {
+		for mark, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
 			b := &batch{}
 			l.outbox.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
 			if (&sender{link: l}).take(b); len(b.tasks) != want || len(l.outbox.queue) != 0 {

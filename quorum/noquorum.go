@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // noQuorum is what a client is told when no majority can tell: how many
@@ -93,7 +95,7 @@ func (d *database) lacking(toVote bool, q int) error {
 			refusal = m.Name + " " + m.Reason
 		}
 		wait = max(wait, m.Wait)
-		hint = hint || strings.HasSuffix(m.Reason, whyNobodyKnows)
+		hint = hint || strings.HasSuffix(m.Reason, mark.WhyNobodyKnows)
 	}
 	var parts []string
 	for _, s := range []MasterState{Fresh, Quarantine, Frozen, Down, Refused} {

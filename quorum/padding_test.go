@@ -48,15 +48,15 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		time.Sleep(time.Second)
-		greatest := c.masters[0].markOf(t).greatest
-		if least := c.masters[0].markOf(t).least; least != c.cfg.padding() {
+		greatest := c.masters[0].markOf(t).Greatest
+		if least := c.masters[0].markOf(t).Least; least != c.cfg.padding() {
 			t.Fatalf("the marks bear %v, want %v", least, c.cfg.padding())
 		}
 		before := c.cfg.padding()
 		c.cfg.Timeout = 300 * time.Millisecond
 		other := c.redlockd()
 		began := time.Now()
-		for c.masters[0].markOf(t).least == before {
+		for c.masters[0].markOf(t).Least == before {
 			if time.Since(began) > 5*greatest {
 				t.Fatal("it is not raised")
 			}
@@ -67,8 +67,8 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters {
-			if m := f.markOf(t); m.least != c.cfg.padding() || m.padding != c.cfg.padding() {
-				t.Errorf("master %d bears %v of %v, want %v", i, m.least, m.padding, c.cfg.padding())
+			if m := f.markOf(t); m.Least != c.cfg.padding() || m.Padding != c.cfg.padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding, c.cfg.padding())
 			}
 		}
 		for i := range 20 {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // Quorum asks the masters. All its methods are safe for concurrent use.
@@ -28,7 +29,7 @@ type Quorum struct {
 	deadlines deadlines
 	// agreed is what the marks of all masters say together (M9); name is what
 	// this redlockd calls itself in them.
-	agreed *agreement
+	agreed *mark.Agreement
 	name   string
 
 	// change is the change of the list of masters, if there is one (M8).
@@ -50,8 +51,8 @@ func newQuorum(cfg Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: newMarkID()}
-	q.agreed = newAgreement(q.cfg.settings(), now)
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: mark.NewID()}
+	q.agreed = mark.NewAgreement(q.cfg.settings(), now)
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
@@ -144,18 +145,18 @@ func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.dat
 
 // hold is what the masters are given for a TTL.
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
-	return q.cfg.hold(ttl, q.agreed.greatest().padding)
+	return q.cfg.hold(ttl, q.agreed.Greatest().Padding)
 }
 
 // longestHold is how long a lock of before may last at most: what the marks bear,
 // and that of max_ttl as long as none was seen.
 func (q *Quorum) longestHold() time.Duration {
-	return cmp.Or(q.agreed.everGranted(), roundHold(q.agreed.greatest().hold))
+	return cmp.Or(q.agreed.EverGranted(), roundHold(q.agreed.Greatest().Hold))
 }
 
 // remaining is what a client may still rely on of what is left of a hold.
 func (q *Quorum) remaining(left time.Duration) time.Duration {
-	return q.cfg.remaining(left, q.agreed.readPadding())
+	return q.cfg.remaining(left, q.agreed.ReadPadding())
 }
 
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
@@ -176,7 +177,7 @@ func (q *Quorum) Status() Status {
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
 		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
 	g := q.change.known()
-	s.Generation, s.Phase = g.number, g.phase.String()
+	s.Generation, s.Phase = g.Number, g.Phase.String()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			s.Waiting += d.keys.waiting()

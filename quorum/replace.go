@@ -3,6 +3,8 @@ package quorum
 import (
 	"errors"
 	"slices"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // ChangeMasters makes another list of masters the one in force, while locks
@@ -20,7 +22,7 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if from, to := listName(q.masters), listName(masters); from != to {
-		if !oneStep(from, to) {
+		if !mark.OneStep(from, to) {
 			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
 				"or restart this redlockd if the others have this list already")
 		}
@@ -71,7 +73,7 @@ func (q *Quorum) redial(masters []Master) {
 
 // replace makes masters the list in force in all databases, in a state that
 // counts for it.
-func (q *Quorum) replace(masters []Master, g generation) {
+func (q *Quorum) replace(masters []Master, g mark.Generation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ctx.Err() != nil {
@@ -91,7 +93,7 @@ func (q *Quorum) replace(masters []Master, g generation) {
 
 // replace makes a list of masters the one in force, in a state that counts for
 // it, and returns the links that are not on it.
-func (d *database) replace(q *Quorum, masters []Master, zero *database, g generation) (leaving []*link) {
+func (d *database) replace(q *Quorum, masters []Master, zero *database, g mark.Generation) (leaving []*link) {
 	before := d.list()
 	list := &masterList{needs: needsOf(masters), name: listName(masters)}
 	var joining []*link
@@ -123,7 +125,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 }
 
 // replaced notes that the list asked for is in force.
-func (c *change) replaced(masters []Master, g generation, leaving []*link) {
+func (c *change) replaced(masters []Master, g mark.Generation, leaving []*link) {
 	c.mu.Lock()
 	if listName(c.wanted) == listName(masters) {
 		c.wanted = nil

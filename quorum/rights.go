@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // probes are commands that redlockd uses on a master, in a form that changes
 // nothing there, by the name of the right to each.
 func probes(c *connection) (names []string, commands []rueidis.Completed) {
-	noKey, b := MarkKey+":none", c.client.B()
+	noKey, b := mark.Key+":none", c.client.B()
 	for _, probe := range []struct {
 		right   string
 		command rueidis.Completed

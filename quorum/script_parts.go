@@ -4,6 +4,8 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strconv"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // serverScript is a script that runs on the masters, atomic on each. Its
@@ -131,7 +133,7 @@ end
 
 var keepExpiry = `
 if e < 0 then return 3 end
-local residues = ` + strconv.Itoa(residues) + `
+local residues = ` + strconv.Itoa(mark.Residues) + `
 local over = e % residues
 if over > 0 then redis.call('PEXPIREAT', KEYS[1], e + residues - over) end
 if e - tonumber(ARGV[3]) > 2 * residues then return 3 end

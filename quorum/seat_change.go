@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // quietTime is how long nothing may have been heard of the server that has a
@@ -12,28 +13,28 @@ import (
 // its beat when that was seen unchanged for a second, has it told in another mark
 // at the next look but one, and that mark is looked at once a second.
 func (mon *monitor) quietTime() time.Duration {
-	return 5*clock.LookEvery + 4*mon.db.agreed.greatest().timeout
+	return 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
 }
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
 // or the one that has it is not in use any more.
-func (mon *monitor) takeSeat(s observation) {
-	if mon.db.number != 0 || s.mark == nil || s.mark.name != mon.name || s.mark.runID != s.server.runID {
+func (mon *monitor) takeSeat(s mark.Observation) {
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.name || s.Mark.RunID != s.Server.RunID {
 		return
 	}
-	own, unheard := mon.db.agreed.of(mon.hash)
-	mayTake := own.epoch == 0 || !s.mark.real || !mon.cfg.RestartQuarantine
+	own, unheard := mon.db.agreed.Of(mon.hash)
+	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
 	mon.mu.Lock()
-	ended := mon.view.memory.id == own.server && mon.view.memory.runID == s.server.runID // replaced, on the same server
+	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // replaced, on the same server
 	mon.mu.Unlock()
-	if own.server != s.mark.id && mayTake && (ended || mon.quiet(own, unheard)) {
-		mon.changeSeat(own, s.mark.id)
+	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unheard)) {
+		mon.changeSeat(own, s.Mark.ID)
 	}
 }
 
 // changeSeat makes a server the holder of the seat and has all marks told.
-func (mon *monitor) changeSeat(own seat, holder string) {
-	if !mon.db.agreed.take(mon.hash, own, holder) {
+func (mon *monitor) changeSeat(own mark.Seat, holder string) {
+	if !mon.db.agreed.Take(mon.hash, own, holder) {
 		return
 	}
 	for _, other := range mon.db.change.links() {
@@ -44,45 +45,45 @@ func (mon *monitor) changeSeat(own seat, holder string) {
 // replaced follows a new mark of this server in the place of the one that was
 // seen. If that one had the seat it has ended by this, so that nobody can use it
 // any more, and the seat is the new one's at once.
-func (mon *monitor) replaced(s observation, m memory, written *mark) {
+func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
 	if mon.db.number != 0 {
 		return
 	}
-	own, _ := mon.db.agreed.of(mon.hash)
-	ended, runID := m.id, m.runID
-	if s.mark != nil {
-		ended, runID = s.mark.id, s.mark.runID
+	own, _ := mon.db.agreed.Of(mon.hash)
+	ended, runID := m.ID, m.RunID
+	if s.Mark != nil {
+		ended, runID = s.Mark.ID, s.Mark.RunID
 	}
-	if own.server == ended && ended != written.id && runID == s.server.runID {
-		mon.changeSeat(own, written.id)
+	if own.Server == ended && ended != written.ID && runID == s.Server.RunID {
+		mon.changeSeat(own, written.ID)
 	}
 }
 
 // vacate takes the seat from a server that has forgotten locks, and whose mark
 // cannot be written to say so: the other marks say it (M9).
-func (mon *monitor) vacate(s observation, wanted *mark) {
-	if mon.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
+func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
+	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return
 	}
-	if own, _ := mon.db.agreed.of(mon.hash); own.server == s.mark.id {
-		mon.changeSeat(own, vacant)
+	if own, _ := mon.db.agreed.Of(mon.hash); own.Server == s.Mark.ID {
+		mon.changeSeat(own, mark.Vacant)
 	}
 }
 
 // quiet reports whether the server that has the seat, if any, is not in use any
 // more as far as the marks of the others tell, which must have been looked at
 // for so long.
-func (mon *monitor) quiet(own seat, unheard time.Duration) bool {
+func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
 	wait := mon.quietTime()
-	if own.epoch == 0 || own.server == vacant {
+	if own.Epoch == 0 || own.Server == mark.Vacant {
 		wait = 0
 	}
 	now := mon.now()
 	return unheard >= wait && mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		s := &other.view.standing
-		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*clock.LookEvery
+		s := &other.view.Standing
+		return s.First != 0 && now-s.First >= wait && now-s.Last <= 2*clock.LookEvery
 	})
 }
 
@@ -93,22 +94,22 @@ func (mon *monitor) inView() bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.view.standing.last != 0 && now-other.view.standing.last <= 2*clock.LookEvery
+		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
 	})
 }
 
 // bornes reports whether so many other marks bear the seat of this master.
-func (mon *monitor) bornes(own seat) bool {
-	if mon.view.standing.borne.same(own) {
+func (mon *monitor) bornes(own mark.Seat) bool {
+	if mon.view.Standing.Borne.Same(own) {
 		return true
 	}
 	borne := mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.view.standing.bears[mon.hash].same(own)
+		return other.view.Standing.Bears[mon.hash].Same(own)
 	})
 	if borne {
-		mon.view.standing.borne = own
+		mon.view.Standing.Borne = own
 	}
 	return borne
 }
@@ -119,13 +120,13 @@ func (mon *monitor) bornes(own seat) bool {
 func (c *change) heldByMarks(name string, which func(*link) bool) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
-		on := hashes(list)
+		on := mark.Hashes(list)
 		others, n := len(on), 0
 		if slices.Contains(on, name) {
 			others--
 		}
 		for _, l := range links {
-			if l.hash != name && slices.Contains(on, l.hash) && !state.joining(l.name) && which(l) {
+			if l.hash != name && slices.Contains(on, l.hash) && !state.Joining(l.name) && which(l) {
 				n++
 			}
 		}
@@ -138,14 +139,14 @@ func (c *change) heldByMarks(name string, which func(*link) bool) bool {
 
 // lists are those under which votes count: that in force here, and while a
 // change is announced the other one.
-func (c *change) lists(state generation) []string {
-	out := []string{state.masters}
-	if state.phase == announced && state.before != "" {
-		out = append(out, state.before)
+func (c *change) lists(state mark.Generation) []string {
+	out := []string{state.Masters}
+	if state.Phase == mark.Announced && state.Before != "" {
+		out = append(out, state.Before)
 	}
 	for _, g := range c.seen() {
-		if g.phase == announced && g.before == state.masters && !slices.Contains(out, g.masters) {
-			out = append(out, g.masters)
+		if g.Phase == mark.Announced && g.Before == state.Masters && !slices.Contains(out, g.Masters) {
+			out = append(out, g.Masters)
 		}
 	}
 	return out
@@ -153,12 +154,12 @@ func (c *change) lists(state generation) []string {
 
 // spread writes later holders of seats to the marks of all databases of the
 // master at once.
-func (mon *monitor) spread(c *connection, s observation) (observation, error) {
+func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
 	all := mon.seats()
-	if mon.db.number != 0 || s.mark == nil || s.mark.name != mon.name || !s.mark.seats.behind(all) {
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
-	err := mon.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(MarkKey).Arg(all.String()).Build())[0].Error()
+	err := mon.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
 	if broken(err) {
 		return s, err
 	}
@@ -170,32 +171,32 @@ func (mon *monitor) spread(c *connection, s observation) (observation, error) {
 }
 
 // seats are those of the masters on the lists that count.
-func (mon *monitor) seats() seats {
+func (mon *monitor) seats() mark.Seats {
 	lists := mon.db.change.lists(mon.db.change.known())
-	return mon.db.agreed.all(func(name string) bool {
-		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })
+	return mon.db.agreed.All(func(name string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
 	})
 }
 
 // see takes over what a look found, whether or not the master may vote; steady
 // is whether its clock fitted to those before.
-func (mon *monitor) see(s observation, steady bool) {
-	if s.mark == nil || s.mark.name != mon.name || !s.mark.counts(mon.db.list().name) {
+func (mon *monitor) see(s mark.Observation, steady bool) {
+	if s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Counts(mon.db.list().name) {
 		return
 	}
-	warmUp := clock.WarmUpTime(mon.db.agreed.greatest().timeout)
+	warmUp := clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	mon.noteMark(s.mark, s.sent)
+	mon.noteMark(s.Mark, s.Sent)
 	since := mon.now() - warmUp - clock.LookEvery
-	mon.view.doubts(s.mark, mon.clock.WatchedSince(since), steady)
+	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
 }
 
 // borneHere reports whether the other marks bear the seat as it is known here;
 // for another database than 0, whether database 0's server holds the seat.
-func (mon *monitor) borneHere(own seat, s observation) bool {
+func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return s.mark != nil && own.server == s.mark.id && mon.bornes(own)
+		return s.Mark != nil && own.Server == s.Mark.ID && mon.bornes(own)
 	}
-	return s.zero != nil && s.zero.id == own.server
+	return s.Zero != nil && s.Zero.ID == own.Server
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // sender sends what waits for a master over one connection, in a goroutine of its own.
@@ -54,11 +56,11 @@ func (s *sender) next(b *batch) bool {
 // awaits any more. Needs mu.
 func (s *sender) take(b *batch) {
 	b.clear()
-	b.under, b.warm, b.sent = s.view.under, s.clock.Warm(), s.now()
+	b.under, b.warm, b.sent = s.view.Under, s.clock.Warm(), s.now()
 	n := min(len(s.outbox.queue), maxBatch)
 	for _, t := range s.outbox.queue[:n] {
 		s.outbox.bytes -= t.size()
-		if t.rollback && s.view.another(t.mark) || t.from != nil && !s.setsOut(t, b.sent) {
+		if t.rollback && s.view.Another(t.mark) || t.from != nil && !s.setsOut(t, b.sent) {
 			s.outbox.undone(t)
 			continue
 		}
@@ -100,7 +102,7 @@ func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 		s.traffic.batches.add(received - b.sent)
 	}
 	counts := s.counts(b, results, received)
-	quarantined := b.under != nil && !(b.under.real && b.warm && s.votes())
+	quarantined := b.under != nil && !(b.under.Real && b.warm && s.votes())
 	joining := b.under != nil && s.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
 	bundles := !s.c.singly
@@ -154,7 +156,7 @@ func (s *sender) counts(b *batch, results []rueidis.RedisResult, received time.D
 		return false
 	}
 	same := b.under == nil || s.sameMark(b, results[len(results)-2])
-	return s.sawClock(micros, b.sent, received) && same && !s.view.superseded(s.holder())
+	return s.sawClock(micros, b.sent, received) && same && !s.view.Superseded(s.holder())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out
@@ -163,17 +165,17 @@ func (s *sender) counts(b *batch, results []rueidis.RedisResult, received time.D
 func (s *sender) sameMark(b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	list := s.db.list().name
-	if err == nil && raw == s.view.raw && s.view.under != nil {
-		s.view.sent = b.sent
-		return b.under.same(s.view.under) && s.view.under.counts(list)
+	if err == nil && raw == s.view.Raw && s.view.Under != nil {
+		s.view.Sent = b.sent
+		return b.under.Same(s.view.Under) && s.view.Under.Counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
-	m, err := parseMark(raw)
-	if err == nil && m.runID == s.c.runID && m.name == s.name && m.counts(list) && m.db == s.db.number && !s.view.memory.knowsBetter(m) {
+	m, err := mark.Parse(raw)
+	if err == nil && m.RunID == s.c.runID && m.Name == s.name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.KnowsBetter(m) {
 		s.learn(m, raw, b.sent)
-		return b.under.same(m)
+		return b.under.Same(m)
 	}
 	s.open = false
 	s.wakeMonitor()

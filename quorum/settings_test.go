@@ -156,7 +156,7 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 			f.kill()
 			f.startEmpty()
 		}
-		if greatest := short.agreed.everGranted(); greatest > floorHold {
+		if greatest := short.agreed.EverGranted(); greatest > floorHold {
 			t.Fatalf("it has seen a hold of %v", greatest)
 		}
 		for range 15 {
@@ -174,7 +174,7 @@ func justLooked(q *Quorum) {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
 			l.mu.Lock()
-			looked = l.now()-l.view.sent < clock.LookEvery/4
+			looked = l.now()-l.view.Sent < clock.LookEvery/4
 			l.mu.Unlock()
 		}
 	}

@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // What a master may be asked follows from its mark, its seat and its clock together,
 // so all of this is read under the link's mutex. What the mark says is its view's
@@ -9,7 +13,7 @@ import "time"
 // grants reports whether the master may be asked to create locks now: it votes,
 // and its clock is not in doubt (M5). Needs mu.
 func (l *link) grants() bool {
-	if !l.votes() || l.view.standing.doubt {
+	if !l.votes() || l.view.Standing.Doubt {
 		return false
 	}
 	if l.zero == nil {
@@ -17,22 +21,22 @@ func (l *link) grants() bool {
 	}
 	l.zero.mu.Lock()
 	defer l.zero.mu.Unlock()
-	return !l.zero.view.standing.doubt
+	return !l.zero.view.Standing.Doubt
 }
 
 // holdsSeat reports whether the server that the link is connected to has the seat
 // of this master. Needs mu.
-func (l *link) holdsSeat() bool { return l.view.holds(l.holder()) }
+func (l *link) holdsSeat() bool { return l.view.Holds(l.holder()) }
 
 // holder is the server that has the seat of this master.
-func (l *link) holder() string { return l.db.agreed.holder(l.hash) }
+func (l *link) holder() string { return l.db.agreed.Holder(l.hash) }
 
 // noteMark takes over what a mark of this master says of all. Needs mu.
-func (l *link) noteMark(m *mark, sent time.Duration) {
-	l.view.note(m, sent, l.db.name)
-	l.db.agreed.saw(m)
-	if m.db == 0 {
-		l.db.agreed.sawBeat(l.hash, m.id, m.beat)
+func (l *link) noteMark(m *mark.Mark, sent time.Duration) {
+	l.view.Note(m, sent, l.db.name)
+	l.db.agreed.Saw(m)
+	if m.DB == 0 {
+		l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)
 	}
 }
 
@@ -41,7 +45,7 @@ func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()
 
 // votes reports whether the master may be asked to create locks (M4, M5, M9).
 func (l *link) votes() bool {
-	if l.embedded || !l.clock.Warm() || !l.view.real() || l.joins(l.view.under) || !l.holdsSeat() {
+	if l.embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
 		return l.embedded
 	}
 	return l.zero == nil || l.zero.bearsReal(0)
@@ -49,22 +53,22 @@ func (l *link) votes() bool {
 
 // joins reports whether the master, which bears this mark, is one that joins the
 // list and does not vote yet (M8).
-func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
+func (l *link) joins(m *mark.Mark) bool { return m.Joining(l.name) || l.db.list().joining(l.name) }
 
 // bearsReal reports whether the mark is real and bears a hold. Database 0's bears
 // that of all, since a restart loses all of them.
 func (l *link) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.real() && l.lets(l.view.under, hold) && l.holdsSeat()
+	return l.view.Real() && l.lets(l.view.Under, hold) && l.holdsSeat()
 }
 
 // latest is the latest possible reading of the master's clock now (V6), for a
 // master that may be asked to hold a lock for hold: one whose mark bears it.
 // Needs mu.
 func (l *link) latest(hold, now time.Duration) (int64, bool) {
-	if l.view.under != nil && !l.lets(l.view.under, hold) {
-		if l.view.under.real {
+	if l.view.Under != nil && !l.lets(l.view.Under, hold) {
+		if l.view.Under.Real {
 			l.want(hold)
 		}
 		return 0, false
@@ -72,8 +76,8 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
 		return 0, false
 	}
-	if l.view.real() {
-		l.view.memory.grant(hold, now)
+	if l.view.Real() {
+		l.view.Memory.Grant(hold, now)
 	}
 	return l.clock.Latest(now)
 }
@@ -83,7 +87,7 @@ func (l *link) latest(hold, now time.Duration) (int64, bool) {
 func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.embedded || l.view.real() && l.lets(l.view.under, hold) {
+	if l.embedded || l.view.Real() && l.lets(l.view.Under, hold) {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
@@ -94,7 +98,7 @@ func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 
 // want tells the monitor which hold the mark shall bear. Needs mu.
 func (l *link) want(hold time.Duration) {
-	l.view.memory.wanted = max(l.view.memory.wanted, hold)
+	l.view.Memory.Wanted = max(l.view.Memory.Wanted, hold)
 	l.wakeMonitor()
 }
 
@@ -102,24 +106,24 @@ func (l *link) want(hold time.Duration) {
 // was granted before: one that joins the list has not been told what the list
 // before has granted (M8). Needs mu.
 func (l *link) remembers(since time.Duration) bool {
-	m := l.view.under
-	return m != nil && m.real && l.holdsSeat() && l.open && l.view.sent > since && !l.joins(m)
+	m := l.view.Under
+	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
 }
 
 // lets reports whether a mark lets its master hold a lock for so long. Needs mu.
-func (l *link) lets(m *mark, hold time.Duration) bool {
-	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
+func (l *link) lets(m *mark.Mark, hold time.Duration) bool {
+	return m.Greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.Told >= hold)
 }
 
 // learn takes a mark over that was looked at by what went out at sent. Needs
 // mu.
-func (l *link) learn(m *mark, raw string, sent time.Duration) {
-	if int64(m.greatest) < l.db.raised.Load() {
+func (l *link) learn(m *mark.Mark, raw string, sent time.Duration) {
+	if int64(m.Greatest) < l.db.raised.Load() {
 		// Not all bear that any more: a mark was lost (M3).
 		l.db.raised.Store(0)
 	}
-	l.view.learn(m, raw, sent, l.now())
-	l.db.list().saw(m.generation)
+	l.view.Learn(m, raw, sent, l.now())
+	l.db.list().saw(m.Generation)
 	l.noteMark(m, sent)
 }
 
@@ -127,11 +131,11 @@ func (l *link) learn(m *mark, raw string, sent time.Duration) {
 // force any more: that of an attempt that began before it was replaced (M8).
 // Needs mu.
 func (l *link) countsFor(list *masterList) bool {
-	if list == l.db.list() || l.view.under == nil {
+	if list == l.db.list() || l.view.Under == nil {
 		return true
 	}
-	list.saw(l.view.under.generation)
-	return l.view.under.counts(list.name)
+	list.saw(l.view.Under.Generation)
+	return l.view.Under.Counts(list.name)
 }
 
 // residue returns by what this redlockd names its attempts on the master at a
@@ -145,14 +149,14 @@ func (l *link) residue(now time.Duration) (int64, bool) {
 		defer l.zero.mu.Unlock()
 		return l.zero.residue(now)
 	}
-	return l.view.claim(now)
+	return l.view.Claim(now)
 }
 
 // generation is what the master's mark bears, as far as it is known.
-func (l *link) generation() (generation, bool) {
+func (l *link) generation() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.bears, l.view.bears.number > 0
+	return l.view.Bears, l.view.Bears.Number > 0
 }
 
 // lookedAt reports whether the link is open, and when the newest look at its mark
@@ -160,5 +164,5 @@ func (l *link) generation() (generation, bool) {
 func (l *link) lookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open, l.view.sent
+	return l.open, l.view.Sent
 }

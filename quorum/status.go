@@ -1,18 +1,22 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // MasterState is what a master can do now, in one word for people.
-type MasterState = state
+type MasterState = mark.State
 
 // The states, see package mark.
 const (
-	Voting     = stateVoting
-	Quarantine = stateQuarantine
-	Fresh      = stateFresh
-	Frozen     = stateFrozen
-	Down       = stateDown
-	Refused    = stateRefused
+	Voting     = mark.Voting
+	Quarantine = mark.Quarantine
+	Fresh      = mark.Fresh
+	Frozen     = mark.Frozen
+	Down       = mark.Down
+	Refused    = mark.Refused
 )
 
 // MasterStatus describes one master.

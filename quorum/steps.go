@@ -90,7 +90,7 @@ func doubt(l *link, wait time.Duration) {
 		l = l.zero
 	}
 	l.mu.Lock()
-	l.view.memory.doubt = max(l.view.memory.doubt, wait)
+	l.view.Memory.Doubt = max(l.view.Memory.Doubt, wait)
 	l.mu.Unlock()
 	l.wakeMonitor()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // takeBarely takes a lock on the first three of five masters.
@@ -34,7 +35,7 @@ func TestM5StepOfOneMaster(t *testing.T) {
 				}
 			}
 			time.Sleep(3 * time.Second)
-			if s := c.state(0); s.State != Quarantine || s.Reason != whyClock {
+			if s := c.state(0); s.State != Quarantine || s.Reason != mark.WhyClock {
 				t.Errorf("after a step of %v the status is %+v", step, s)
 			}
 			c.want(do(c.q, acquire("k2", "u", 2*time.Second)), Won)
@@ -64,8 +65,8 @@ func TestM5StepIsToldInTime(t *testing.T) {
 				f.set(func() { f.offset += time.Minute })
 				began := time.Now()
 				for {
-					m, err := parseMark(f.holds(MarkKey))
-					if err == nil && !m.real {
+					m, err := mark.Parse(f.holds(mark.Key))
+					if err == nil && !m.Real {
 						break
 					}
 					time.Sleep(5 * time.Millisecond)
@@ -210,7 +211,7 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 		f.freeze()
 		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
 		time.Sleep(c.warmingUp())
-		if m, err := parseMark(c.masters[0].holds(MarkKey)); err != nil || m.real {
+		if m, err := mark.Parse(c.masters[0].holds(mark.Key)); err != nil || m.Real {
 			t.Errorf("the mark is %+v, %v", m, err)
 		}
 	})
@@ -218,7 +219,7 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 
 // warmUp is how long a redlockd waits for others to tell of a step.
 func (c *cluster) warmingUp() time.Duration {
-	return clock.WarmUpTime(c.q.database(0).agreed.greatest().timeout)
+	return clock.WarmUpTime(c.q.database(0).agreed.Greatest().Timeout)
 }
 
 // M5, V6: what was read of the clocks before a quorum of them stepped tells no

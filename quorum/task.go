@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // task is what one master is asked to do: an operation's part, or a rollback.
 type task struct {
@@ -120,7 +124,7 @@ func (t *task) answer(b ballot, now time.Duration) {
 // barrier returns a channel that is closed when all that waits now has been
 // carried out, or will not be.
 func barrier(l *link) <-chan struct{} {
-	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
+	t := &task{kind: Read, key: mark.Key, passed: make(chan struct{})}
 	if !l.send(t, l.now()) {
 		close(t.passed)
 	}

@@ -3,6 +3,8 @@ package quorum
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // The masters keep a lock longer than its TTL (V3). What a client is told goes by
@@ -167,7 +169,7 @@ func (a *attempt) limits(i int, l *link) *limits {
 	if lives && a.op.Kind != Read {
 		return nil
 	}
-	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding(), a.call.q.agreed.greatest().timeout))}
+	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told:
 	case named:
@@ -187,7 +189,7 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 	same := 0
 	for i := range a.ballots {
 		b, last := &a.ballots[i], a.term.expiry(a.masters, i)
-		if b.vote == found && b.token == token && b.expiry <= last && b.expiry > last-residues {
+		if b.vote == found && b.token == token && b.expiry <= last && b.expiry > last-mark.Residues {
 			same++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // A master that may have forgotten locks waits as long as any of them may last
@@ -36,26 +37,26 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 	known := 0
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		if l.view.under != nil {
-			g.greatest = max(g.greatest, l.view.under.greatest)
+		if l.view.Under != nil {
+			g.greatest = max(g.greatest, l.view.Under.Greatest)
 		}
 		if l != of && l.remembers(since) {
 			known++
 		}
 		l.mu.Unlock()
 	}
-	most := d.agreed.greatest()
+	most := d.agreed.Greatest()
 	g.remembered = known >= d.list().quorum
 	least := time.Duration(0)
 	if !g.remembered {
 		var told time.Duration
 		if told, g.remembered = d.survivors(of, since); g.remembered {
-			g.greatest, least = max(g.greatest, told), min(d.cfg.floor(), most.hold)
+			g.greatest, least = max(g.greatest, told), min(d.cfg.floor(), most.Hold)
 		} else {
-			least = most.hold
+			least = most.Hold
 		}
 	}
-	g.wait = max(g.greatest, least) + expirySpread + nameSlack + d.cfg.lookSlack() + most.timeout
+	g.wait = max(g.greatest, least) + expirySpread + nameSlack + d.cfg.lookSlack() + most.Timeout
 	return g
 }
 
@@ -64,8 +65,8 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 func (d *database) survivors(of *link, since time.Duration) (greatest time.Duration, any bool) {
 	for _, l := range d.first().list().links {
 		l.mu.Lock()
-		if (of == nil || l.name != of.name) && l.remembers(since) && l.view.under.told > 0 {
-			greatest, any = max(greatest, l.view.under.greatest), true
+		if (of == nil || l.name != of.name) && l.remembers(since) && l.view.Under.Told > 0 {
+			greatest, any = max(greatest, l.view.Under.Greatest), true
 		}
 		l.mu.Unlock()
 	}
@@ -78,7 +79,7 @@ func (d *database) first() *database { return cmp.Or(d.zero, d) }
 // remembering reports whether any master bears a real mark, so that bootstrap would
 // refuse.
 func (d *database) remembering() bool {
-	return d.first().list().count(func(l *link) bool { return l.view.real() && l.open }) > 0
+	return d.first().list().count(func(l *link) bool { return l.view.Real() && l.open }) > 0
 }
 
 // allBore is the hold that the marks of all masters bore at one time: each was seen
@@ -89,10 +90,10 @@ func (d *database) allBore() time.Duration {
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
 	for _, l := range list.links {
 		l.mu.Lock()
-		m := l.view.under
-		ok := m != nil && m.real && l.holdsSeat() && !l.joins(m) && m.phase == final && m.masters == list.name
+		m := l.view.Under
+		ok := m != nil && m.Real && l.holdsSeat() && !l.joins(m) && m.Phase == mark.Final && m.Masters == list.name
 		if ok {
-			least, since, again = min(least, m.greatest), max(since, l.view.boreSince), min(again, l.view.sent)
+			least, since, again = min(least, m.Greatest), max(since, l.view.BoreSince), min(again, l.view.Sent)
 		}
 		l.mu.Unlock()
 		if !ok {
@@ -116,7 +117,7 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 	for _, l := range list.links {
 		l.mu.Lock()
 		if l.remembers(since) {
-			said = append(said, l.view.under.told)
+			said = append(said, l.view.Under.Told)
 			if l != of {
 				known++
 			}
@@ -143,7 +144,7 @@ func (d *database) mayTell(hold time.Duration) bool {
 func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		may := l.embedded || l.view.real() && l.lets(l.view.under, hold)
+		may := l.embedded || l.view.Real() && l.lets(l.view.Under, hold)
 		can := l.canVote()
 		l.mu.Unlock()
 		switch {

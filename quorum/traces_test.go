@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // V6: "No redlockd uses one expiry twice for one key, token and master."
@@ -54,9 +56,9 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 		time.Sleep(time.Second)
 		for i, f := range c.masters {
 			f.Select(5)
-			t.Logf("db5 %d: %q mark %q", i, f.holds("k"), f.holds(MarkKey))
+			t.Logf("db5 %d: %q mark %q", i, f.holds("k"), f.holds(mark.Key))
 			f.Select(0)
-			t.Logf("db0 %d: mark %q", i, f.holds(MarkKey))
+			t.Logf("db0 %d: mark %q", i, f.holds(mark.Key))
 		}
 		c.stop(c.q) // redlockd is restarted, and so is one master
 		c.masters[0].kill()

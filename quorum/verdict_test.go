@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // The verdict is checked against a slow twin that looks at the rule's text:
@@ -259,7 +260,7 @@ func TestVerdicts(t *testing.T) {
 // what it held before: nobody is told that it is over.
 func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 	q := &Quorum{cfg: DefaultConfig()}
-	q.agreed = newAgreement(q.cfg.settings(), clock.Monotonic())
+	q.agreed = mark.NewAgreement(q.cfg.settings(), clock.Monotonic())
 	spent := ballot{vote: found, token: "t", left: 10 * time.Millisecond, over: true}
 	alive := ballot{vote: found, token: "t", left: 10 * time.Second}
 	stray := ballot{vote: found, token: "u", left: 10 * time.Second, doubtful: true}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // meet looks, once the clock was looked at anew, for others who could have seen
 // a step that our own baseline does not show, and notes until when they must have
 // told.
-func (mon *monitor) meet(c *connection, s observation) error {
+func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	if !mon.clock.Asks() {
 		return nil
 	}
@@ -22,11 +23,11 @@ func (mon *monitor) meet(c *connection, s observation) error {
 	elsewhere := mon.db.list().count(func(l *link) bool { return l.clock.HasOthers() }) > 0
 	within := time.Duration(0)
 	if others || elsewhere {
-		within = clock.WarmUpTime(mon.db.agreed.greatest().timeout)
+		within = clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
 	}
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	mon.clock.Meet(others, s.sent, within)
+	mon.clock.Meet(others, s.Sent, within)
 	return nil
 }
 
@@ -37,8 +38,8 @@ const manyClients = 1000
 // hasOthers reports whether another redlockd is connected to the master, as far as
 // can be told: without the right to list them, or to give them a name, any
 // connection may be one.
-func (mon *monitor) hasOthers(c *connection, s observation) (bool, error) {
-	if s.server.clients > manyClients {
+func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
+	if s.Server.Clients > manyClients {
 		return true, nil
 	}
 	r := mon.asks(c, c.client.B().ClientList().Build())[0]
@@ -47,7 +48,7 @@ func (mon *monitor) hasOthers(c *connection, s observation) (bool, error) {
 	}
 	list, err := r.ToString()
 	if err != nil {
-		return s.server.clients > 1, nil
+		return s.Server.Clients > 1, nil
 	}
 	named, strangers, others := false, false, false
 	for line := range strings.Lines(list) {
@@ -64,8 +65,8 @@ func (mon *monitor) hasOthers(c *connection, s observation) (bool, error) {
 // warmingUp is how much longer others may take to tell, by a look at the mark; 0
 // where they had to have told before it. Those who do not use a database tell in
 // the mark of database 0.
-func (mon *monitor) warmingUp(s observation) time.Duration {
+func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	return mon.clock.WarmingUp(s.sent, clock.WarmUpTime(mon.db.agreed.greatest().timeout), mon.zero == nil || s.zero != nil && s.zero.real)
+	return mon.clock.WarmingUp(s.Sent, clock.WarmUpTime(mon.db.agreed.Greatest().Timeout), mon.zero == nil || s.Zero != nil && s.Zero.Real)
 }

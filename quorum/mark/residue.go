@@ -1,4 +1,4 @@
-package quorum
+package mark
 
 import (
 	"cmp"
@@ -25,10 +25,10 @@ const (
 	claimTrust = 5 * time.Second
 )
 
-// residues is how many kinds of expiries there are, by their remainders (V6): 0
+// Residues is how many kinds of expiries there are, by their remainders (V6): 0
 // is that of what was prolonged, healed or stored over, and each other one that
 // of what one redlockd has created on a master (residue.go).
-const residues = 32
+const Residues = 32
 
 // residue is a claim: whose, and at which beat of the mark it was renewed.
 type residue struct {
@@ -53,12 +53,12 @@ func parseResidues(text string) ([]residue, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		f := strings.Split(part, ":")
 		if len(f) != 3 {
-			return nil, errNotAMark
+			return nil, ErrNotAMark
 		}
 		n, err := strconv.Atoi(f[0])
 		beat, err2 := strconv.ParseInt(f[2], 10, 64)
-		if err != nil || err2 != nil || n < 1 || n >= residues {
-			return nil, errNotAMark
+		if err != nil || err2 != nil || n < 1 || n >= Residues {
+			return nil, ErrNotAMark
 		}
 		out = append(out, residue{number: n, redlockd: f[1], beat: beat})
 	}
@@ -66,7 +66,7 @@ func parseResidues(text string) ([]residue, error) {
 }
 
 // residueOf returns what a redlockd has claimed, or 0.
-func (m *mark) residueOf(redlockd string) int {
+func (m *Mark) residueOf(redlockd string) int {
 	for _, r := range m.residues {
 		if r.redlockd == redlockd {
 			return r.number
@@ -77,25 +77,25 @@ func (m *mark) residueOf(redlockd string) int {
 
 // claim renews the claim of a redlockd, or makes one where a residue is free,
 // and forgets the claims of those that are gone.
-func (m *mark) claim(redlockd string) {
+func (m *Mark) claim(redlockd string) {
 	m.residues = slices.DeleteFunc(m.residues, func(r residue) bool {
-		return r.redlockd != redlockd && m.beat-r.beat > claimBeats
+		return r.redlockd != redlockd && m.Beat-r.beat > claimBeats
 	})
 	free := 0
-	for n := residues - 1; n > 0; n-- {
+	for n := Residues - 1; n > 0; n-- {
 		if !slices.ContainsFunc(m.residues, func(r residue) bool { return r.number == n }) {
 			free = n
 		}
 	}
 	for i := range m.residues {
 		if r := &m.residues[i]; r.redlockd == redlockd {
-			if m.beat-r.beat >= claimRenew {
-				r.beat = m.beat
+			if m.Beat-r.beat >= claimRenew {
+				r.beat = m.Beat
 			}
 			return
 		}
 	}
 	if free > 0 {
-		m.residues = append(m.residues, residue{number: free, redlockd: redlockd, beat: m.beat})
+		m.residues = append(m.residues, residue{number: free, redlockd: redlockd, beat: m.Beat})
 	}
 }

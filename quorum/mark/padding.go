@@ -1,4 +1,4 @@
-package quorum
+package mark
 
 import (
 	"time"
@@ -18,46 +18,46 @@ import (
 
 // sawPadding notes what a mark bears, before the greatest settings are taken over.
 // Needs mu.
-func (c *agreement) sawPadding(m *mark) {
-	if m.padding > c.greatest().padding {
+func (c *Agreement) sawPadding(m *Mark) {
+	if m.Padding > c.Greatest().Padding {
 		clear(c.bearing)
 	}
-	if m.padding > 0 {
-		c.smallest = min(c.smallest, m.padding)
+	if m.Padding > 0 {
+		c.smallest = min(c.smallest, m.Padding)
 	}
-	_, bore := c.bearing[m.name]
+	_, bore := c.bearing[m.Name]
 	switch {
-	case m.db != 0:
-	case m.padding < c.greatest().padding:
-		delete(c.bearing, m.name)
+	case m.DB != 0:
+	case m.Padding < c.Greatest().Padding:
+		delete(c.bearing, m.Name)
 	case !bore:
-		c.bearing[m.name] = c.now()
+		c.bearing[m.Name] = c.now()
 	}
 }
 
-// raiseLeast takes the greatest padding for the least, once all locks with less are
+// RaiseLeast takes the greatest padding for the least, once all locks with less are
 // over: the marks of a quorum have borne it since before the greatest hold began.
 // Whoever grants has looked at a quorum within clock.LookAge, and so has met one of them.
-func (c *agreement) raiseLeast(masters []string, quorum int, slack time.Duration) {
+func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.greatest().timeout, 0
+	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.Greatest().Timeout, 0
 	for _, name := range masters {
 		if at, bears := c.bearing[name]; bears && at <= since {
 			n++
 		}
 	}
 	if n >= quorum {
-		s := c.greatest()
-		s.least = s.padding
+		s := c.Greatest()
+		s.Least = s.Padding
 		c.use(s)
 	}
 }
 
-// readPadding is what a read takes off a lock. Where no mark tells, none has been
+// ReadPadding is what a read takes off a lock. Where no mark tells, none has been
 // there for long.
-func (c *agreement) readPadding() time.Duration {
-	if least := c.greatest().least; least > 0 {
+func (c *Agreement) ReadPadding() time.Duration {
+	if least := c.Greatest().Least; least > 0 {
 		return least
 	}
 	c.mu.Lock()

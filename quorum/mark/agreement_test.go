@@ -1,4 +1,4 @@
-package quorum
+package mark
 
 import (
 	"testing"
@@ -8,14 +8,14 @@ import (
 // V3: nobody takes the padding of two of five marks for that of all: locks that the
 // three others took still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
-	c := &agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
-	c.use(settings{})
+	c := &Agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
+	c.use(Settings{})
 	masters := []string{"a", "b", "c", "d", "e"}
 	saw := func(name string, padding time.Duration) {
-		m := &mark{name: name}
-		m.padding = padding
+		m := &Mark{Name: name}
+		m.Padding = padding
 		c.sawPadding(m)
-		c.use(c.greatest().greatest(m.settings))
+		c.use(c.Greatest().greatest(m.Settings))
 	}
 	now := time.Hour
 	c.now = func() time.Duration { return now }
@@ -29,9 +29,9 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 	} {
 		saw(step.name, step.padding)
 		now += time.Hour
-		c.raiseLeast(masters, 3, time.Second)
-		if c.greatest().least != step.least {
-			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.greatest().least, step.least)
+		c.RaiseLeast(masters, 3, time.Second)
+		if c.Greatest().Least != step.least {
+			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.Greatest().Least, step.least)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestAllocations(t *testing.T) {
 		most float64
 		do   func()
 	}{
-		{"quorum, a vote", 0, func() { verdictOf(&op, ballots, n) }},
+		{"quorum, a vote", 0, func() { verdictOf(op.question(), ballots, n) }},
 		{"quorum, a cycle over one master", 36, func() { c.cycle(t) }},
 	} {
 		a.do() // pools and maps

@@ -49,7 +49,7 @@ func outcomeOf(t *task, a answer, quarantined bool) outcome {
 	}
 	b := t.read(a.msg)
 	if quarantined {
-		b = b.doubted(t)
+		b = doubted(b, t)
 	}
 	return outcome{ballot: b, done: true}
 }
@@ -59,7 +59,7 @@ func outcomeOf(t *task, a answer, quarantined bool) outcome {
 // may have the memory of an earlier time. A copy found on it counts for reads
 // and releases, but extends nothing: it may have come there, late, when the
 // vote that another lock was given for was forgotten.
-func (b ballot) doubted(t *task) ballot {
+func doubted(b ballot, t *task) ballot {
 	switch {
 	case b.vote == absent:
 		b.vote, b.lost = silent, true

@@ -129,7 +129,7 @@ func (a *attempt) decide(now time.Duration) {
 	}
 	a.withoutJoining()
 	a.needs.least = a.masters.least()
-	v, certain := verdictOf(a.op, a.ballots, a.needs)
+	v, certain := verdictOf(a.op.question(), a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
 	}
@@ -201,7 +201,7 @@ func (a *attempt) timeout() {
 		return
 	}
 	a.needs.least = a.masters.least()
-	v, _ := verdictOf(a.op, a.ballots, a.needs)
+	v, _ := verdictOf(a.op.question(), a.ballots, a.needs)
 	a.end(v, now)
 }
 

@@ -16,7 +16,7 @@ func BenchmarkVote(b *testing.B) {
 	op, ballots, n := acquire("k", "t", 1), ballotsOf(), needs{quorum: 3, required: -1}
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, certain := verdictOf(&op, ballots, n); v != Won || !certain {
+		if v, certain := verdictOf(op.question(), ballots, n); v != Won || !certain {
 			b.Fatal("not won")
 		}
 	}

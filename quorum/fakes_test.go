@@ -462,10 +462,6 @@ func acquire(key, token string, ttl time.Duration) Op {
 
 func release(key, token string) Op { return Op{Kind: Release, Key: key, Token: token} }
 
-func (v Verdict) String() string {
-	return [...]string{"undecided", "won", "held", "absent", "split", "changed"}[v]
-}
-
 // want fails the test when the verdict is another one.
 func (c *cluster) want(o *Outcome, v Verdict) *Outcome {
 	c.t.Helper()

@@ -171,3 +171,14 @@ func listName(masters []Master) string {
 	slices.Sort(names)
 	return strings.Join(names, ",")
 }
+
+// needsOf is what the list of masters asks for.
+func needsOf(masters []Master) needs {
+	n := needs{quorum: majority(len(masters)), required: -1}
+	for i := range masters {
+		if masters[i].Required {
+			n.required = i
+		}
+	}
+	return n
+}

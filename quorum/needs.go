@@ -17,17 +17,6 @@ type needs struct {
 	least int
 }
 
-// needsOf is what the list of masters asks for.
-func needsOf(masters []Master) needs {
-	n := needs{quorum: majority(len(masters)), required: -1}
-	for i := range masters {
-		if masters[i].Required {
-			n.required = i
-		}
-	}
-	return n
-}
-
 // word is the answer of the required master: what it counts for besides the
 // majority. Without such a master it is none.
 type word uint8

@@ -146,7 +146,7 @@ func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 // M4: in quarantine it may have an earlier disk, so that its word is none.
 func TestV11ReadOfItsEarlierDisk(t *testing.T) {
 	ballots := []ballot{{vote: found, token: "t", doubtful: true}, {vote: absent}, {vote: absent}}
-	if v, _ := verdictOf(&Op{Kind: Read}, ballots, needs{quorum: 2, required: 0}); v != Undecided {
+	if v, _ := verdictOf(question{kind: Read}, ballots, needs{quorum: 2, required: 0}); v != Undecided {
 		t.Errorf("read %v, want undecided", v)
 	}
 }

@@ -28,9 +28,10 @@ var uses = map[string][]string{
 	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark"},
+	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark", "quorum/vote"},
 	// The pure parts of quorum: they ask nobody and wait for nothing.
 	"quorum/clock": {},
+	"quorum/vote":  {},
 	"quorum/mark":  {"quorum/clock"},
 	"integration":  {},
 	"docs/model":   {},
@@ -158,6 +159,8 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/quorum", module + "/commands"},
 		{"/quorum/clock", module + "/quorum"},
 		{"/quorum/mark", module + "/quorum"},
+		{"/quorum/vote", module + "/quorum/mark"},
+		{"/commands", module + "/quorum/vote"},
 		{"/quorum/mark", "github.com/redis/rueidis"},
 		{"/quorum/clock", "github.com/redis/rueidis"},
 		{"/proxy", module + "/quorum/clock"},

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // begin sends the operation to all masters, or to the first one alone. now is
@@ -24,7 +25,7 @@ func (a *attempt) begin(now time.Duration) {
 	a.call.q.deadlines.add(a, a.until, now)
 	for i := range a.ballots {
 		if a.first >= 0 && i != a.first {
-			a.ballots[i].vote = unasked
+			a.ballots[i].Vote = vote.Unasked
 		}
 	}
 	which := ^uint32(0)
@@ -48,8 +49,8 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 	a.mu.Lock()
 	a.asking = false
 	for i := range a.ballots {
-		if unsent>>i&1 != 0 && a.ballots[i].vote == awaited {
-			a.ballots[i].vote = silent
+		if unsent>>i&1 != 0 && a.ballots[i].Vote == vote.Awaited {
+			a.ballots[i].Vote = vote.Silent
 		}
 	}
 	a.decide(now)

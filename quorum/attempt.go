@@ -3,6 +3,8 @@ package quorum
 import (
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // attempt is one fan-out of one operation to all masters (V1), from its first
@@ -15,7 +17,7 @@ type attempt struct {
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
 	masters *masterList
-	needs   needs
+	needs   vote.Needs
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
 	// hold is what the masters are given, mark what their marks must bear.
@@ -46,7 +48,7 @@ type attempt struct {
 	pending int
 	wasTold bool
 	due     due
-	ballots []ballot
+	ballots []vote.Ballot
 	tasks   []task
 	// sent are the masters the operation went out to, undone those that were
 	// sent its rollback, as bits.
@@ -66,7 +68,7 @@ type attempt struct {
 	// Room for the ballots and tasks of up to as many masters as most have,
 	// so that an attempt is one allocation.
 	oneTerm    [1]*term
-	fewBallots [fewMasters]ballot
+	fewBallots [fewMasters]vote.Ballot
 	fewTasks   [fewMasters]task
 }
 
@@ -74,13 +76,13 @@ const fewMasters = 5
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
-	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
-	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
+	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.Needs, first: -1}
+	a.needs.Gone, a.needs.Changing = masters.gone(), masters.changing()
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.links); n <= fewMasters {
 		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
 	} else {
-		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
+		a.ballots, a.tasks = make([]vote.Ballot, n), make([]task, n)
 	}
 	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
@@ -91,7 +93,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 }
 
 // vote counts one master's answer, which came at the time now.
-func (a *attempt) vote(i int, b ballot, now time.Duration) {
+func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
 	if a.wentOut(i) && a.partDone() {
 		defer a.call.db.keys.close(a)
@@ -101,16 +103,16 @@ func (a *attempt) vote(i int, b ballot, now time.Duration) {
 		return
 	}
 	switch was := &a.ballots[i]; {
-	case was.vote == awaited:
+	case was.Vote == vote.Awaited:
 		*was = b
-		was.void = b.vote == silent && !b.unsure
-	case was.unsure && !b.unsure:
-		was.unsure = false // too late to count
+		was.Void = b.Vote == vote.Silent && !b.Unsure
+	case was.Unsure && !b.Unsure:
+		was.Unsure = false // too late to count
 	default:
 		a.mu.Unlock()
 		return
 	}
-	if i == a.first && (b.vote == created || b.vote == prolonged || b.vote == longer) {
+	if i == a.first && (b.Vote == vote.Created || b.Vote == vote.Prolonged || b.Vote == vote.Longer) {
 		a.askOthers(now)
 		return
 	}
@@ -128,14 +130,14 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	a.withoutJoining()
-	a.needs.least = a.masters.least()
-	v, certain := verdictOf(a.op.question(), a.ballots, a.needs)
+	a.needs.Least = a.masters.least()
+	v, certain := vote.VerdictOf(a.op.question(), a.ballots, a.needs)
 	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
-		t := count(a.ballots, a.needs)
-		certain = t.awaited == 0 || !a.mayLive(&t)
+		t := vote.Count(a.ballots, a.needs)
+		certain = t.Awaited == 0 || !a.mayLive(&t)
 	}
 	if certain && a.known == 0 {
 		a.known = now
@@ -166,7 +168,7 @@ func (a *attempt) mayAct() bool {
 		return false
 	}
 	for i := range a.ballots {
-		if b := &a.ballots[i]; b.vote == awaited || b.unsure {
+		if b := &a.ballots[i]; b.Vote == vote.Awaited || b.Unsure {
 			return true
 		}
 	}
@@ -188,8 +190,8 @@ func (a *attempt) timeout() {
 		return
 	}
 	for i := range a.ballots {
-		if v := a.ballots[i].vote; v == awaited || v == unasked {
-			a.ballots[i] = ballot{vote: silent, unsure: a.wentOut(i)}
+		if v := a.ballots[i].Vote; v == vote.Awaited || v == vote.Unasked {
+			a.ballots[i] = vote.Ballot{Vote: vote.Silent, Unsure: a.wentOut(i)}
 		}
 	}
 	if a.known == 0 {
@@ -200,8 +202,8 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(a, wait, now)
 		return
 	}
-	a.needs.least = a.masters.least()
-	v, _ := verdictOf(a.op.question(), a.ballots, a.needs)
+	a.needs.Least = a.masters.least()
+	v, _ := vote.VerdictOf(a.op.question(), a.ballots, a.needs)
 	a.end(v, now)
 }
 
@@ -235,7 +237,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.
-		a.rollback(func(v vote) bool { return v == created || v == silent })
+		a.rollback(func(v vote.Vote) bool { return v == vote.Created || v == vote.Silent })
 	default:
 		a.rollback(mayHaveCreated)
 	}
@@ -261,9 +263,9 @@ func (a *attempt) goOn(v Verdict, less bool) {
 func (a *attempt) countVotes() {
 	for i := range a.ballots {
 		n := &a.masters.links[i].traffic.votes
-		switch a.ballots[i].vote {
-		case awaited, unasked:
-		case silent:
+		switch a.ballots[i].Vote {
+		case vote.Awaited, vote.Unasked:
+		case vote.Silent:
 			n.silent.Add(1)
 		default:
 			n.counted.Add(1)
@@ -289,7 +291,7 @@ func (a *attempt) answered() int {
 	defer a.mu.Unlock()
 	n := 0
 	for _, b := range a.ballots {
-		if b.vote != awaited && b.vote != unasked && b.vote != silent {
+		if b.Vote != vote.Awaited && b.Vote != vote.Unasked && b.Vote != vote.Silent {
 			n++
 		}
 	}

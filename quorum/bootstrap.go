@@ -24,7 +24,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	d := &database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
 	d.agreed = mark.NewAgreement(cfg.settings(), d.now)
-	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
+	list := &masterList{Needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // redlockdOf is one more redlockd, with a list of its own.
@@ -316,8 +317,8 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		long := d.list()
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
-		a.ballots[0], a.ballots[2] = ballot{vote: silent}, ballot{vote: silent}
-		d.masters.Store(&masterList{links: long.links[:2], needs: long.needs, name: long.name})
+		a.ballots[0], a.ballots[2] = vote.Ballot{Vote: vote.Silent}, vote.Ballot{Vote: vote.Silent}
+		d.masters.Store(&masterList{links: long.links[:2], Needs: long.Needs, name: long.name})
 		defer d.masters.Store(long)
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
 			t.Error(err)
@@ -361,10 +362,10 @@ func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: c.q.database(0), op: &op}, &op, nil)
 		a.asking = true // no verdict yet
-		a.vote(0, ballot{vote: silent}, c.q.now())
-		a.vote(1, ballot{vote: silent, unsure: true}, c.q.now())
-		a.ballots[3] = ballot{vote: silent}
-		a.ballots[4] = ballot{vote: unasked}
+		a.vote(0, vote.Ballot{Vote: vote.Silent}, c.q.now())
+		a.vote(1, vote.Ballot{Vote: vote.Silent, Unsure: true}, c.q.now())
+		a.ballots[3] = vote.Ballot{Vote: vote.Silent}
+		a.ballots[4] = vote.Ballot{Vote: vote.Unasked}
 		want := "5 silent (a not counted, b too late, c no answer yet, d too late, e not asked)"
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), want) {
 			t.Errorf("%q, want %q", err, want)

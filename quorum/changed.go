@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"slices"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // A change of a lock's token that was won is repeated to the masters that were
@@ -22,7 +24,7 @@ func (a *attempt) retryChanges() {
 	var missed [maxMasters]bool
 	a.mu.Lock()
 	for i, b := range a.ballots {
-		missed[i] = b.vote == silent && !b.lost
+		missed[i] = b.Vote == vote.Silent && !b.Lost
 	}
 	a.mu.Unlock()
 	for i, l := range a.masters.links {

@@ -36,7 +36,7 @@ type database struct {
 // newDatabase makes a database whose monitors do not run yet.
 func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 	d := &database{number: number, cfg: &q.cfg, change: &q.change, agreed: q.agreed, name: q.name, now: q.now, stalls: &q.stalls}
-	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
+	list := &masterList{Needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
 	if number != 0 {
 		d.zero = q.databases[0].Load()
@@ -120,7 +120,7 @@ func (d *database) status() []MasterStatus {
 	out := make([]MasterStatus, len(list.links))
 	for i, l := range list.links {
 		out[i] = l.describe()
-		out[i].Required = i == list.required
+		out[i].Required = i == list.Required
 	}
 	return out
 }

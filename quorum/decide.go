@@ -88,7 +88,7 @@ func (c *call) decideAll(states []State) {
 	}
 	c.attempt(op, func(a *attempt, v Verdict) {
 		// Also a few silent masters may leave it open; the next look tells.
-		if v != Won && a.answered() >= a.masters.quorum && c.mayRetry() {
+		if v != Won && a.answered() >= a.masters.Quorum && c.mayRetry() {
 			c.retry()
 			return
 		}

@@ -15,9 +15,8 @@
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
 //     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
 //     what undoes it (rollback.go) and what heals it (heal.go);
-//   - the tally (tally.go, verdict.go): what the votes amount to, given what
-//     is needed of the masters (needs.go), a pure function of them, like all
-//     the arithmetic (arithmetic.go);
+//   - the verdict: what the votes amount to, which package vote says, a pure function
+//     of them like all the arithmetic (arithmetic.go);
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and until when its client may count on it (terms.go, recent.go);
 //   - the link (link.go): one master's database (database.go). What may be asked

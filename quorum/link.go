@@ -9,6 +9,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // link is one database of one master: what goes there, over one connection
@@ -180,7 +181,7 @@ func (l *link) drop(c *connection, cause error) {
 	l.mu.Unlock()
 	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
 	for _, t := range lost {
-		t.answer(ballot{vote: silent}, now)
+		t.answer(vote.Ballot{Vote: vote.Silent}, now)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // masterList are the masters that operations on one database go to, as their
@@ -14,7 +15,7 @@ import (
 // list of masters changes (M8); an attempt ends with the list it began with.
 type masterList struct {
 	links []*link
-	needs
+	vote.Needs
 	// name is what the marks call it, see listName.
 	name string
 	// newest is the latest state of this list that any mark was seen to bear
@@ -49,9 +50,9 @@ func (m *masterList) saw(g mark.Generation) {
 // least is the smallest quorum that counts (M8), see needs.
 func (m *masterList) least() int {
 	if g := m.next.Load(); g != nil {
-		return min(m.quorum, majority(len(mark.Hashes(g.Masters))))
+		return min(m.Quorum, majority(len(mark.Hashes(g.Masters))))
 	}
-	return m.quorum
+	return m.Quorum
 }
 
 // joining reports whether a master does not vote yet, whatever its own mark says:
@@ -70,8 +71,8 @@ func (a *attempt) withoutJoining() {
 		return
 	}
 	for i, l := range a.masters.links {
-		if b := &a.ballots[i]; b.vote != awaited && b.vote != unasked && g.Joining(l.name) {
-			*b = ballot{vote: silent, lost: b.lost || b.vote == absent}
+		if b := &a.ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && g.Joining(l.name) {
+			*b = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
 	}
 }
@@ -125,16 +126,16 @@ func (m *masterList) count(which func(*link) bool) int {
 
 // ready reports whether locks can be taken with so many voting masters.
 func (m *masterList) ready() bool {
-	return m.count((*link).canVote) >= m.quorum && m.requiredVotes()
+	return m.count((*link).canVote) >= m.Quorum && m.requiredVotes()
 }
 
 // requiredVotes reports whether the required master may vote, if there is one
 // (V11).
 func (m *masterList) requiredVotes() bool {
-	if m.required < 0 {
+	if m.Required < 0 {
 		return true
 	}
-	l := m.links[m.required]
+	l := m.links[m.Required]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.canVote()
@@ -143,8 +144,8 @@ func (m *masterList) requiredVotes() bool {
 // firstToAsk is the master that is asked alone first after a split: the
 // required one, else the voting one with the lowest run_id, or -1 (V5).
 func (m *masterList) firstToAsk() int {
-	if m.required >= 0 {
-		return m.required
+	if m.Required >= 0 {
+		return m.Required
 	}
 	best, at := "", -1
 	for i, l := range m.links {
@@ -173,11 +174,11 @@ func listName(masters []Master) string {
 }
 
 // needsOf is what the list of masters asks for.
-func needsOf(masters []Master) needs {
-	n := needs{quorum: majority(len(masters)), required: -1}
+func needsOf(masters []Master) vote.Needs {
+	n := vote.Needs{Quorum: majority(len(masters)), Required: -1}
 	for i := range masters {
 		if masters[i].Required {
-			n.required = i
+			n.Required = i
 		}
 	}
 	return n

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // V10, M4: a lock that was extended on a minority only, as far as is known, may
@@ -14,20 +15,20 @@ import (
 func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 	q := &Quorum{cfg: DefaultConfig()}
 	q.agreed = mark.NewAgreement(q.cfg.settings(), clock.Monotonic())
-	spent := ballot{vote: found, token: "t", left: 10 * time.Millisecond, over: true}
-	alive := ballot{vote: found, token: "t", left: 10 * time.Second}
-	stray := ballot{vote: found, token: "u", left: 10 * time.Second, doubtful: true}
+	spent := vote.Ballot{Vote: vote.Found, Token: "t", Left: 10 * time.Millisecond, Over: true}
+	alive := vote.Ballot{Vote: vote.Found, Token: "t", Left: 10 * time.Second}
+	stray := vote.Ballot{Vote: vote.Found, Token: "u", Left: 10 * time.Second, Doubtful: true}
 	for _, c := range []struct {
 		name    string
-		ballots []ballot
+		ballots []vote.Ballot
 		want    bool
 	}{
-		{"in quarantine with another token", []ballot{stray, spent, alive, spent, {vote: silent}}, true},
-		{"nobody else may have it", []ballot{{vote: absent}, spent, alive, spent, {vote: silent}}, false},
-		{"used up everywhere", []ballot{stray, spent, spent, spent, {vote: silent}}, false},
+		{"in quarantine with another token", []vote.Ballot{stray, spent, alive, spent, {Vote: vote.Silent}}, true},
+		{"nobody else may have it", []vote.Ballot{{Vote: vote.Absent}, spent, alive, spent, {Vote: vote.Silent}}, false},
+		{"used up everywhere", []vote.Ballot{stray, spent, spent, spent, {Vote: vote.Silent}}, false},
 	} {
 		a := &attempt{call: &call{q: q}, ballots: c.ballots}
-		votes := count(c.ballots, needs{quorum: 3, least: 3, required: -1})
+		votes := vote.Count(c.ballots, vote.Needs{Quorum: 3, Least: 3, Required: -1})
 		if got := a.mayLive(&votes); got != c.want {
 			t.Errorf("%s: it may live: %v, want %v", c.name, got, c.want)
 		}

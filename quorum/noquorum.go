@@ -7,42 +7,43 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // noQuorum is what a client is told when no majority can tell: how many
 // masters agreed, refused and were silent, and why (P4, M6).
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
-	n, q := len(a.ballots), a.masters.quorum
-	t := count(a.ballots, a.needs)
+	n, q := len(a.ballots), a.masters.Quorum
+	t := vote.Count(a.ballots, a.needs)
 	var unheard []int
 	foreign, doubtful := false, 0
 	for i, b := range a.ballots {
-		foreign = foreign || b.foreign
-		if b.doubtful {
+		foreign = foreign || b.Foreign
+		if b.Doubtful {
 			doubtful++
 		}
-		if b.vote == silent || b.vote == awaited || b.vote == unasked {
+		if b.Vote == vote.Silent || b.Vote == vote.Awaited || b.Vote == vote.Unasked {
 			unheard = append(unheard, i)
 		}
 	}
 	a.mu.Unlock()
 	answered := n - len(unheard)
-	if foreign && answered >= q && t.tokenless >= q {
+	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
 	if err := a.call.db.lacking((&task{kind: a.op.Kind}).creates(), q); err != nil && v != Split {
 		return err
 	}
-	if t.required == mute {
+	if t.Required == vote.Mute {
 		return a.withoutRequired()
 	}
-	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.yes, t.met(n))
+	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met(n))
 	if doubtful > 0 {
 		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
 	}
-	if t.absent > 0 {
-		text += fmt.Sprintf(", %d without the key", t.absent)
+	if t.Absent > 0 {
+		text += fmt.Sprintf(", %d without the key", t.Absent)
 	}
 	if len(unheard) > 0 {
 		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.why(unheard))
@@ -56,7 +57,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 // withoutRequired is the refusal while the required master cannot be asked
 // (V11).
 func (a *attempt) withoutRequired() error {
-	at := a.masters.required
+	at := a.masters.Required
 	text := a.why([]int{at})
 	if wait := a.masters.links[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
@@ -157,7 +158,7 @@ func reasonOf(err error) string {
 
 // cannotList says why nothing can be listed, where the masters' states tell.
 func (d *database) cannotList(err error) error {
-	if lacking := d.lacking(true, d.list().quorum); lacking != nil {
+	if lacking := d.lacking(true, d.list().Quorum); lacking != nil {
 		return lacking
 	}
 	return err

@@ -1,25 +1,29 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // Kind is what an operation does to a lock. What each is stands in package vote.
-type Kind = voteKind
+type Kind = vote.Kind
 
 // The kinds of operations.
 const (
-	Read            = kRead
-	Acquire         = kAcquire
-	AcquireOrExtend = kAcquireOrExtend
-	Release         = kRelease
-	Extend          = kExtend
-	Remove          = kRemove
-	Expire          = kExpire
-	Store           = kStore
-	Decide          = kDecide
-	DecideAll       = kDecideAll
-	transact        = kTransact
-	listKeys        = kListKeys
-	dbSize          = kDbSize
+	Read            = vote.Read
+	Acquire         = vote.Acquire
+	AcquireOrExtend = vote.AcquireOrExtend
+	Release         = vote.Release
+	Extend          = vote.Extend
+	Remove          = vote.Remove
+	Expire          = vote.Expire
+	Store           = vote.Store
+	Decide          = vote.Decide
+	DecideAll       = vote.DecideAll
+	transact        = vote.Transact
+	listKeys        = vote.ListKeys
+	dbSize          = vote.DBSize
 )
 
 // Change is what becomes of one key.
@@ -78,8 +82,8 @@ type Op struct {
 }
 
 // question is what the verdict depends on.
-func (op *Op) question() question {
-	return question{kind: op.Kind, token: op.Token, ifPresent: op.IfPresent, frees: op.TTL == 0}
+func (op *Op) question() vote.Question {
+	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
 }
 
 // State is what a quorum of masters agrees on about one key.
@@ -96,16 +100,16 @@ type State struct {
 }
 
 // Verdict is how an operation ended. What each means stands in package vote.
-type Verdict = voteVerdict
+type Verdict = vote.Verdict
 
 // The verdicts. Absent is that there is no such lock.
 const (
-	Undecided = vUndecided
-	Won       = vWon
-	Held      = vHeld
-	Absent    = vAbsent
-	Split     = vSplit
-	Changed   = vChanged
+	Undecided = vote.Undecided
+	Won       = vote.Won
+	Held      = vote.Held
+	Absent    = vote.NoLock
+	Split     = vote.Split
+	Changed   = vote.Changed
 )
 
 // Outcome is the end of an operation. Its methods are for one goroutine at a

@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // What waits for a master: tasks are queued in the order in which they are sent, and
 // go out in batches (batch.go). Who may not be sent now has a silent vote at once (M1).
@@ -96,17 +100,17 @@ func (l *link) setsOut(t *task, now time.Duration) bool {
 // that began then: the others were enough to tell that there is no quorum, it
 // refused what it was told (V14), too much waits for it (M1), its mark or its
 // clock did not fit (M3, M5), or it is slow.
-func (l *link) unheard(b *ballot, since time.Duration) string {
+func (l *link) unheard(b *vote.Ballot, since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case b.vote == awaited:
+	case b.Vote == vote.Awaited:
 		return "no answer yet"
-	case b.vote == unasked:
+	case b.Vote == vote.Unasked:
 		return "not asked"
 	case l.fault.code != "" && l.fault.at >= since:
 		return "answered " + l.fault.code
-	case b.void:
+	case b.Void:
 		return "not counted"
 	case l.outbox.crowded(1):
 		return "overloaded"

@@ -164,7 +164,7 @@ func (q *Quorum) remaining(left time.Duration) time.Duration {
 func (q *Quorum) Now() int64 {
 	d := q.database(0)
 	clocks := d.clocks()
-	if len(clocks) < d.list().quorum {
+	if len(clocks) < d.list().Quorum {
 		return time.Now().UnixMilli()
 	}
 	return clocks[len(clocks)/2]
@@ -173,7 +173,7 @@ func (q *Quorum) Now() int64 {
 // Status is a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.database(0)
-	s := Status{Masters: d.status(), Quorum: d.list().quorum, Voting: d.voting(), Ready: d.ready(),
+	s := Status{Masters: d.status(), Quorum: d.list().Quorum, Voting: d.voting(), Ready: d.ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
 		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
 	g := q.change.known()

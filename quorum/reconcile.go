@@ -106,7 +106,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	own, unheard := mon.db.agreed.Of(mon.hash)
 	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
 	unsaid := mon.db.agreed.Lasting(all, clock.LookEvery/2)
-	mon.db.agreed.RaiseLeast(mon.db.list().names(), mon.db.list().quorum, expirySpread+nameSlack+mon.cfg.lookSlack())
+	mon.db.agreed.RaiseLeast(mon.db.list().names(), mon.db.list().Quorum, expirySpread+nameSlack+mon.cfg.lookSlack())
 	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		floor = mon.cfg.floor()

@@ -95,7 +95,7 @@ func (q *Quorum) replace(masters []Master, g mark.Generation) {
 // it, and returns the links that are not on it.
 func (d *database) replace(q *Quorum, masters []Master, zero *database, g mark.Generation) (leaving []*link) {
 	before := d.list()
-	list := &masterList{needs: needsOf(masters), name: listName(masters)}
+	list := &masterList{Needs: needsOf(masters), name: listName(masters)}
 	var joining []*link
 	for i := range masters {
 		at := slices.IndexFunc(before.links, func(l *link) bool { return l.name == masters[i].Name })

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // retryKey names a rollback by its attempt, and a release by its token.
@@ -118,7 +120,7 @@ func (o *outbox) repeat(b *batch, outcomes []outcome, over bool) {
 	var again []*task
 	for i := len(b.tasks) - 1; i >= 0; i-- {
 		t := b.tasks[i]
-		if o := &outcomes[i]; (o.done || o.code == "") && o.ballot.vote != refused {
+		if o := &outcomes[i]; (o.done || o.code == "") && o.ballot.Vote != vote.Refused {
 			for _, name := range t.locks() {
 				taken[name] = true
 			}

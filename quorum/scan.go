@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // maxPage is how many keys one step of a listing looks at, about: each may
@@ -45,7 +47,7 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	if !at.valid(len(masters.links)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
-	if err := d.lacking(false, masters.quorum); err != nil {
+	if err := d.lacking(false, masters.Quorum); err != nil {
 		return Page{}, err
 	}
 	// A few locks, or none, are told in one step.
@@ -118,8 +120,8 @@ func (m *masterList) look(ctx context.Context, at place, most int) ([]string, pl
 
 // after is the place behind the end of a master's keys.
 func (m *masterList) after(seen uint64) place {
-	enough := bits.OnesCount64(seen) > len(m.links)-m.quorum
-	if enough && (m.required < 0 || seen>>m.required&1 == 1) {
+	enough := bits.OnesCount64(seen) > len(m.links)-m.Quorum
+	if enough && (m.Required < 0 || seen>>m.Required&1 == 1) {
 		return 0
 	}
 	return newPlace(0, seen, 0)
@@ -136,7 +138,7 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 		switch {
 		case fit && i == first:
 			return i
-		case fit && (best < 0 || i == m.required):
+		case fit && (best < 0 || i == m.Required):
 			best = i
 		}
 	}
@@ -178,25 +180,25 @@ type page struct {
 
 // hear asks a master for something beside the votes, and is false where it
 // does not tell in time or the answer does not count (M3).
-func hear(ctx context.Context, l *link, t *task) (ballot, bool) {
-	heard := make(chan ballot, 1)
-	t.heard = func(b ballot) { heard <- b }
+func hear(ctx context.Context, l *link, t *task) (vote.Ballot, bool) {
+	heard := make(chan vote.Ballot, 1)
+	t.heard = func(b vote.Ballot) { heard <- b }
 	if !l.send(t, l.now()) {
-		return ballot{}, false
+		return vote.Ballot{}, false
 	}
 	late := time.NewTimer(l.cfg.stay())
 	defer late.Stop()
 	select {
 	case b := <-heard:
-		return b, b.vote != silent
+		return b, b.Vote != vote.Silent
 	case <-late.C:
 	case <-ctx.Done():
 	}
-	return ballot{}, false
+	return vote.Ballot{}, false
 }
 
 // read takes a master's answer apart.
-func (p *page) read(kind Kind, msg rueidis.RedisMessage) ballot {
+func (p *page) read(kind Kind, msg rueidis.RedisMessage) vote.Ballot {
 	var err error
 	if kind == dbSize {
 		p.size, err = msg.AsInt64()
@@ -206,7 +208,7 @@ func (p *page) read(kind Kind, msg rueidis.RedisMessage) ballot {
 		p.next, p.keys = e.Cursor, e.Elements
 	}
 	if err != nil {
-		return ballot{vote: silent}
+		return vote.Ballot{Vote: vote.Silent}
 	}
-	return ballot{vote: found}
+	return vote.Ballot{Vote: vote.Found}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // sender sends what waits for a master over one connection, in a goroutine of its own.
@@ -23,7 +24,7 @@ func (s *sender) serve() {
 	b := &batch{}
 	for s.next(b) {
 		for _, t := range b.unsent {
-			t.answer(ballot{vote: silent}, b.sent)
+			t.answer(vote.Ballot{Vote: vote.Silent}, b.sent)
 		}
 		if len(b.tasks) == 0 {
 			continue
@@ -117,12 +118,12 @@ func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 		}
 		switch b := outcomes[i].ballot; {
 		case !counts || t.att != nil && !s.countsFor(t.att.masters):
-			outcomes[i].ballot = ballot{vote: silent}
+			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
-			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
+			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
-		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
+		outcomes[i].ballot.Unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
 		s.outbox.repeat(b, outcomes, broken(over))

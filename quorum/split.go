@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // split tries again within the budget (V5), unless the same token refused on
@@ -53,7 +55,7 @@ func (c *call) probe() {
 // probed goes on when a probe has ended: refused by the first master, it
 // looks who is there.
 func (c *call) probed(a *attempt, v Verdict) {
-	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.required >= 0 {
+	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.Required >= 0 {
 		c.verdict(a, v)
 		return
 	}
@@ -85,26 +87,26 @@ func (c *call) mayProlong(token string) bool {
 func (a *attempt) holder(ours string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
-	switch t.required {
-	case none:
-		return t.most, true
-	case denies:
-		return t.holder(), t.mostCount >= t.quorum && t.its.vote == found || a.needs.heldBy(a.ballots, ours)
+	t := vote.Count(a.ballots, a.needs)
+	switch t.Required {
+	case vote.None:
+		return t.Most, true
+	case vote.Denies:
+		return t.Holder(), t.MostCount >= t.Quorum && t.Its.Vote == vote.Found || a.needs.HeldBy(a.ballots, ours)
 	default:
 		return "", false
 	}
 }
 
 // requiredMute reports whether the required master's word cannot be had. Needs mu.
-func (a *attempt) requiredMute() bool { return a.needs.wordOf(a.ballots) == mute }
+func (a *attempt) requiredMute() bool { return a.needs.WordOf(a.ballots) == vote.Mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
 func (a *attempt) askOthers(now time.Duration) {
 	for i := range a.ballots {
-		if a.ballots[i].vote == unasked {
-			a.ballots[i].vote = awaited
+		if a.ballots[i].Vote == vote.Unasked {
+			a.ballots[i].Vote = vote.Awaited
 		}
 	}
 	a.asking = true
@@ -123,22 +125,22 @@ func (a *attempt) refusedFirstLocked() bool {
 	if a.first < 0 {
 		return false
 	}
-	v := a.ballots[a.first].vote
-	return v == refused || v == silent || v == absent
+	v := a.ballots[a.first].Vote
+	return v == vote.Refused || v == vote.Silent || v == vote.Absent
 }
 
 // refusal is the token that refused most, and on which masters, as bits.
 func (a *attempt) refusal() (string, uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
+	t := vote.Count(a.ballots, a.needs)
 	var masters uint32
 	for i, b := range a.ballots {
-		if (b.vote == refused || b.vote == found) && b.token == t.most {
+		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == t.Most {
 			masters |= 1 << i
 		}
 	}
-	return t.most, masters
+	return t.Most, masters
 }
 
 // heldWithSilent reports whether that token has a quorum if the silent masters
@@ -147,15 +149,15 @@ func (a *attempt) refusal() (string, uint32) {
 func (a *attempt) heldWithSilent(ours string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
-	if !t.backed() || t.mostCount == 0 || t.mostCount+t.silent < t.quorum {
+	t := vote.Count(a.ballots, a.needs)
+	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
 		return false
 	}
-	own := t.prolonged
+	own := t.Prolonged
 	for _, b := range a.ballots {
-		if (b.vote == refused || b.vote == found) && b.token == ours && !b.foreign {
+		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == ours && !b.Foreign {
 			own++
 		}
 	}
-	return t.most == ours || own+t.unheard < t.quorum
+	return t.Most == ours || own+t.Unheard < t.Quorum
 }

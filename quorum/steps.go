@@ -38,7 +38,7 @@ func (d *database) causeOf(l *link) stepCause {
 	switch {
 	case waiting:
 		return unclearStep
-	case together >= d.list().quorum:
+	case together >= d.list().Quorum:
 		return ownPause
 	default:
 		return masterStep

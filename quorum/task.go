@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // task is what one master is asked to do: an operation's part, or a rollback.
@@ -47,7 +48,7 @@ type task struct {
 	passed chan struct{}
 	// heard gets the answer of what is asked beside the votes, page what comes
 	// with it (scan.go).
-	heard func(ballot)
+	heard func(vote.Ballot)
 	page  *page
 	// via is the script it went out as, if any.
 	via *serverScript
@@ -109,7 +110,7 @@ func (t *task) size() int {
 }
 
 // answer hands the vote to who awaits it; now is when it came.
-func (t *task) answer(b ballot, now time.Duration) {
+func (t *task) answer(b vote.Ballot, now time.Duration) {
 	if t.att != nil {
 		t.att.vote(int(t.index), b, now)
 	}

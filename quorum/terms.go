@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // The masters keep a lock longer than its TTL (V3). What a client is told goes by
@@ -189,11 +190,11 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 	same := 0
 	for i := range a.ballots {
 		b, last := &a.ballots[i], a.term.expiry(a.masters, i)
-		if b.vote == found && b.token == token && b.expiry <= last && b.expiry > last-mark.Residues {
+		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
 			same++
 		}
 	}
-	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
+	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.Quorum
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.
@@ -209,6 +210,6 @@ func (op *Op) ends() bool {
 }
 
 // over reports whether a copy is left of a lock whose TTL is over.
-func (l *limits) over(b *ballot) bool {
-	return b.expiry < l.any || b.expiry < l.told && b.token == l.token
+func (l *limits) over(b *vote.Ballot) bool {
+	return b.Expiry < l.any || b.Expiry < l.told && b.Token == l.token
 }

@@ -46,7 +46,7 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 		l.mu.Unlock()
 	}
 	most := d.agreed.Greatest()
-	g.remembered = known >= d.list().quorum
+	g.remembered = known >= d.list().Quorum
 	least := time.Duration(0)
 	if !g.remembered {
 		var told time.Duration
@@ -125,10 +125,10 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 		l.mu.Unlock()
 	}
 	slices.Sort(said)
-	if len(said) >= list.quorum {
-		told = said[len(said)-list.quorum]
+	if len(said) >= list.Quorum {
+		told = said[len(said)-list.Quorum]
 	}
-	return max(told, d.allBore()), known >= min(list.quorum, len(list.links)-1)
+	return max(told, d.allBore()), known >= min(list.Quorum, len(list.links)-1)
 }
 
 // mayTell reports whether a hold may be written to marks: where a quorum of them lets
@@ -136,7 +136,7 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 // lengthen the quarantines of masters by what nobody has got.
 func (d *database) mayTell(hold time.Duration) bool {
 	told, lacking := d.toldOf(hold)
-	return told >= d.list().quorum || len(lacking) == 0 && !d.list().changing()
+	return told >= d.list().Quorum || len(lacking) == 0 && !d.list().changing()
 }
 
 // toldOf is how many marks of database 0 let a hold be granted, and who else cannot
@@ -166,7 +166,7 @@ func (d *database) untold(hold, ttl time.Duration) error {
 	d = d.first()
 	list := d.list()
 	told, lacking := d.toldOf(hold)
-	if told >= list.quorum {
+	if told >= list.Quorum {
 		return nil
 	}
 	switch {

@@ -28,13 +28,14 @@ var uses = map[string][]string{
 	"commands/script":       {"commands/grammar"},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark", "quorum/vote"},
+	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	// The pure parts of quorum: they ask nobody and wait for nothing.
-	"quorum/clock": {},
-	"quorum/vote":  {},
-	"quorum/mark":  {"quorum/clock"},
-	"integration":  {},
-	"docs/model":   {},
+	"quorum/clock":   {},
+	"quorum/vote":    {},
+	"quorum/scripts": {"quorum/mark"},
+	"quorum/mark":    {"quorum/clock"},
+	"integration":    {},
+	"docs/model":     {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }

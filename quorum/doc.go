@@ -25,7 +25,7 @@
 //     is repeated over the next connection (retries.go, changed.go, connection.go). It
 //     goes out in batches (sender.go, batch.go, pace.go): what a master is asked in
 //     them, one by one (task.go, request.go) or many at once (bundle.go), by which
-//     scripts (scripts.go, script_parts.go, mark_scripts.go), and what it answers
+//     scripts (package scripts), and what it answers
 //     (answer.go);
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);

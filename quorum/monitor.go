@@ -11,6 +11,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // The monitor's pace, beside that of its looks (package clock).
@@ -198,7 +199,7 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
 func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
-	r := mon.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(mark.Key).
+	r := mon.asks(c, c.client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
 		Arg(itoa(int64(mon.db.number))).Build())[0]
 	raw, err := r.ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {

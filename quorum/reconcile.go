@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // reconcile judges what was seen and carries the judgement out: it writes the
@@ -156,7 +157,7 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	args := []string{itoa(int64(mon.db.number)), itoa(int64(to.Number)), itoa(int64(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
-	err := mon.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
+	err := mon.asks(c, c.client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
 			return s, err
@@ -173,7 +174,7 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 	if s.Mark == nil && mon.db.number != 0 {
 		return mon.list(c, s, m)
 	}
-	n, err := mon.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(mark.Key).
+	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
 		Arg(s.Raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
@@ -184,7 +185,7 @@ func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool,
 	if s.Unlisted(mon.db.number) {
 		listed = s.Zero.With(func(c *mark.Mark) { c.DBs = append(c.DBs, mon.db.number) }).String()
 	}
-	n, err := mon.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(mark.Key).
+	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
 		Arg(itoa(int64(mon.db.number)), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }

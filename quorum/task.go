@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -51,7 +52,7 @@ type task struct {
 	heard func(vote.Ballot)
 	page  *page
 	// via is the script it went out as, if any.
-	via *serverScript
+	via *scripts.Script
 	// until is when repeating a rollback or a release has become useless,
 	// since the key's hold is over, by our own clock.
 	until time.Duration

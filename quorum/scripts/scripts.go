@@ -1,28 +1,28 @@
-package quorum
+package scripts
 
 // The scripts for locks; script_parts.go has what they share.
 var (
-	// acquireScript is SET NX GET for masters older than 7.0. What bundleScript
-	// (bundle.go) does for each key is this, and releaseScript.
-	acquireScript = newScript(`
+	// Acquire is SET NX GET for masters older than 7.0. What Bundle
+	// (bundle.go) does for each key is this, and Release.
+	Acquire = newScript(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)
 
-	// acquireOrExtendScript: deadline, token, expiry of what is prolonged and of
+	// AcquireOrExtend: deadline, token, expiry of what is prolonged and of
 	// what is created, and the least that is not over.
-	acquireOrExtendScript = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
+	AcquireOrExtend = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
 
-	// acquireOrShortenScript: likewise, and may shorten.
-	acquireOrShortenScript = newScript(ifTaken + `
+	// AcquireOrShorten: likewise, and may shorten.
+	AcquireOrShorten = newScript(ifTaken + `
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`)
 
-	// extendScript: deadline, token, expiry, the least that is not over.
-	extendScript = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
+	// Extend: deadline, token, expiry, the least that is not over.
+	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
-	// renewScript: deadline, token, expiry of what is prolonged, the name to be
+	// Renew: deadline, token, expiry of what is prolonged, the name to be
 	// changed and the new one (renew.go).
-	renewScript = newScript(ifOurs + `
+	Renew = newScript(ifOurs + `
 if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
   redis.call('PEXPIREAT', KEYS[1], ARGV[5])
   return 2
@@ -34,40 +34,40 @@ if after + left == tonumber(ARGV[4]) then
 end
 ` + raiseOld))
 
-	// shortenScript: likewise, but the expiry may be an earlier one; and a new token
+	// Shorten: likewise, but the expiry may be an earlier one; and a new token
 	// if there are five arguments.
-	shortenScript = newScript(ifOurs + unlessOver("4") + `
+	Shorten = newScript(ifOurs + unlessOver("4") + `
 if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// changeScript: deadline, new token, expiry, and the tokens that it replaces.
-	changeScript = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
+	// Change: deadline, new token, expiry, and the tokens that it replaces.
+	Change = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
 
-	// healScript: deadline, token, expiry.
-	healScript = newScript(notAfter + `
+	// Heal: deadline, token, expiry.
+	Heal = newScript(notAfter + `
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
-	// expireScript: deadline, expiry, and what is over (unlessEnded).
-	expireScript = newScript(notAfter + unlessEnded(3) + `
+	// Expire: deadline, expiry, and what is over (unlessEnded).
+	Expire = newScript(notAfter + unlessEnded(3) + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
 return 2`)
 
-	// storeScript: deadline, token, expiry.
-	storeScript = newScript(notAfter + `
+	// Store: deadline, token, expiry.
+	Store = newScript(notAfter + `
 redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
 return 2`)
 
-	// storeOverScript is the same with XX, and behind it what is over (unlessEnded).
-	storeOverScript = newScript(notAfter + unlessEnded(4) + `
+	// StoreOver is the same with XX, and behind it what is over (unlessEnded).
+	StoreOver = newScript(notAfter + unlessEnded(4) + `
 if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
 return 2`)
 
-	// transactScript: deadline, and for each key: whether it must hold
+	// Transact: deadline, and for each key: whether it must hold
 	// something and what, what becomes of it (keep, delete, hold), the token
 	// and the expiry. All as expected, or nothing is done.
-	transactScript = newScript(notAfter + `
+	Transact = newScript(notAfter + `
 for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
   local v = redis.call('GET', k)
@@ -82,16 +82,16 @@ for i, k in ipairs(KEYS) do
 end
 return 1`)
 
-	// releaseScript: token.
-	releaseScript = newScript(`
+	// Release: token.
+	Release = newScript(`
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
 if v ~= ARGV[1] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// releaseOverScript: token, the least expiry that is not over.
-	releaseOverScript = newScript(`
+	// ReleaseOver: token, the least expiry that is not over.
+	ReleaseOver = newScript(`
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
 if v ~= ARGV[1] then return v end
@@ -99,22 +99,22 @@ if v ~= ARGV[1] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// clearScript: token, the least expiry that is not over.
-	clearScript = newScript(`
+	// Clear: token, the least expiry that is not over.
+	Clear = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 ` + unlessOver("2") + `return 0`)
 
-	// releaseInTimeScript: deadline, token, the least expiry that is not over; for
+	// ReleaseInTime: deadline, token, the least expiry that is not over; for
 	// masters without a fence (M3).
-	releaseInTimeScript = newScript(ifOurs + unlessOver("3") + `
+	ReleaseInTime = newScript(ifOurs + unlessOver("3") + `
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// removeInTimeScript: deadline, and what is over (unlessEnded).
-	removeInTimeScript = newScript(notAfter + unlessEnded(2) + `return redis.call('DEL', KEYS[1])`)
+	// RemoveInTime: deadline, and what is over (unlessEnded).
+	RemoveInTime = newScript(notAfter + unlessEnded(2) + `return redis.call('DEL', KEYS[1])`)
 
-	// rollbackScript: token, expiry of what was created.
-	rollbackScript = newScript(`
+	// Rollback: token, expiry of what was created.
+	Rollback = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
@@ -128,7 +128,7 @@ if after + left ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// readScript answers token, remaining milliseconds and expiry.
-	readScript = newScript(readExpiry + `
+	// Read answers token, remaining milliseconds and expiry.
+	Read = newScript(readExpiry + `
 return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), e}`)
 )

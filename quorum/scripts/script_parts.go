@@ -1,4 +1,4 @@
-package quorum
+package scripts
 
 import (
 	"crypto/sha1"
@@ -8,23 +8,23 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// serverScript is a script that runs on the masters, atomic on each. Its
+// Script is a script that runs on the masters, atomic on each. Its
 // integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
 // too late; a bulk string is the token in the way.
-type serverScript struct {
-	text, sha string
-	// old does the same on masters before 7.0, where they need another one.
-	old *serverScript
+type Script struct {
+	Text, SHA string
+	// Old does the same on masters before 7.0, where they need another one.
+	Old *Script
 }
 
-func newScript(text string) *serverScript {
+func newScript(text string) *Script {
 	sum := sha1.Sum([]byte(text))
-	return &serverScript{text: text, sha: hex.EncodeToString(sum[:])}
+	return &Script{Text: text, SHA: hex.EncodeToString(sum[:])}
 }
 
 // or gives a script another one for masters before 7.0.
-func (s *serverScript) or(old *serverScript) *serverScript {
-	s.old = old
+func (s *Script) or(old *Script) *Script {
+	s.Old = old
 	return s
 }
 

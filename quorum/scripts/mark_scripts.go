@@ -1,4 +1,4 @@
-package quorum
+package scripts
 
 // raises begins a function that changes the fields of a database's mark, f, and
 // returns the databases that it lists; nothing where there is no mark of ours.
@@ -11,18 +11,18 @@ local function raise(db)
 
 // The scripts for marks.
 var (
-	// markScript writes a mark where the present one is ARGV[1], or where
+	// Mark writes a mark where the present one is ARGV[1], or where
 	// there is none when that is empty.
-	markScript = newScript(`
+	Mark = newScript(`
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
-	// generationScript raises the state of the list of masters in the marks of
+	// Generation raises the state of the list of masters in the marks of
 	// all databases in use, which that of database 0 lists, where it is an
 	// earlier one of the same line: the present database, number, phase, list,
 	// list before. See mark.String for the fields.
-	generationScript = newScript(raises + `
+	Generation = newScript(raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
@@ -35,10 +35,10 @@ for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 raise(ARGV[1])
 return 1`)
 
-	// seatsScript writes later holders of seats to the marks of all databases in
+	// Seats writes later holders of seats to the marks of all databases in
 	// use, which that of database 0 lists: hash:epoch:server:beat, separated by
 	// commas.
-	seatsScript = newScript(raises + `
+	Seats = newScript(raises + `
   local order, seats = {}, {}
   local function add(list)
     for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do
@@ -65,16 +65,16 @@ for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 redis.call('SELECT', 0)
 return 1`)
 
-	// peekScript reads database 0's mark from another one: its number.
-	peekScript = newScript(`
+	// Peek reads database 0's mark from another one: its number.
+	Peek = newScript(`
 redis.call('SELECT', 0)
 local v = redis.call('GET', KEYS[1])
 redis.call('SELECT', ARGV[1])
 return v`)
 
-	// listScript lists a database in database 0's mark and gives it its own,
+	// List lists a database in database 0's mark and gives it its own,
 	// both or none: database, old and new mark of 0, its mark.
-	listScript = newScript(`
+	List = newScript(`
 redis.call('SELECT', 0)
 local ok = (redis.call('GET', KEYS[1]) or '') == ARGV[2]
 if ok and ARGV[3] ~= ARGV[2] then redis.call('SET', KEYS[1], ARGV[3]) end

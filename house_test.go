@@ -101,7 +101,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 // TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
-	for _, folder := range []string{"proxy", "quorum", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/grammar"} {
+	for _, folder := range []string{"proxy", "quorum", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

@@ -1,33 +1,6 @@
 package commands
 
-import (
-	"time"
-
-	"github.com/redlockd/redlockd/commands/script"
-	"github.com/redlockd/redlockd/quorum"
-)
-
-// Interpreter understands lock commands. It is safe for concurrent use; all
-// it keeps is the memory of scripts, which all sessions share.
-type Interpreter struct {
-	cfg     Config
-	now     func() int64
-	scripts library
-	denied  map[string]bool
-	rights  Rights // nil for everything
-	limits  *limits
-}
-
-// library is what the Interpreter needs of script.Library.
-type library interface {
-	Load(body string) (sha string, err error)
-	Exists(sha string) bool
-	Flush()
-	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
-	Transact(db int, commands []script.Command) (*script.Meaning, error)
-	Sweep(db int, sha string, keys, args []string, listed map[string][]string) (*script.Meaning, error)
-	Scripts() int
-}
+import "github.com/redlockd/redlockd/commands/script"
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
 // since 1970, for absolute expiries.
@@ -43,33 +16,6 @@ func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter 
 		in.denied[name] = true
 	}
 	return in
-}
-
-// Request is an understood command: the operations it means, which may be
-// carried out side by side, and the shape of its reply. Without operations
-// the reply does not depend on the masters.
-type Request struct {
-	Ops []quorum.Op
-	// Reply fills the shape, once, with the outcomes in the order of Ops. An
-	// outcome with Err makes the whole reply that error.
-	Reply func([]*quorum.Outcome) Reply
-	// Notices, if not nil, are what those who wait for a lock are to be told
-	// when the outcomes are there; none where nothing was done.
-	Notices func([]*quorum.Outcome) []Notice
-
-	// List, if not nil, is what the reply becomes for each of the Ops whose key is
-	// also that of a signal list with some time left, which no master has.
-	List func(r *Reply, left time.Duration)
-
-	// Sweep, if not nil, says that the command asks for all keys of a pattern:
-	// where they can be listed, what it means is told by Sweep.Understand. Reply
-	// is the refusal for where they cannot.
-	Sweep *Sweep
-
-	// needs is what the request needs besides what its Ops tell; forbidden is
-	// why the client may not carry it out, or "".
-	needs     Operations
-	forbidden string
 }
 
 // Known reports whether a command of this name, in any case, is one of this
@@ -102,77 +48,42 @@ func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) {
 	return true, Reply{}
 }
 
-// call is one command on its way to being understood.
-type call struct {
-	in   *Interpreter
-	db   int
-	spec *Spec
-	args [][]byte
-	// listed are the keys that a script's KEYS find, by pattern.
-	listed map[string][]string
-	// guarded is whether it stands in a transaction under WATCH, so that it
-	// is not unconditional (Config.Deny).
-	guarded bool
+// For returns an Interpreter that shares everything with this one and refuses
+// what the rights do not allow, before anything is asked of a master.
+//
+// What counts is what a command does, not its name: a script needs the
+// operations that it means, in whatever state it finds its keys. Where that
+// was not proved for all calls (script.PerCall) it needs MayRead, because its
+// reply can tell anything of what it found, and each run is looked at: what
+// it does to a lock whose token the client has not named needs MayRemove.
+func (in *Interpreter) For(r Rights) *Interpreter {
+	narrowed := *in
+	narrowed.rights = r
+	return &narrowed
 }
 
-// understand is Understand for a call of a known command.
-func (in *Interpreter) understand(c call) Request {
-	spec, refused := c.spec.resolve(c.args)
+// Permits tells whether a command may be queued by MULTI. guarded is whether
+// keys are watched: then what is not conditional by itself counts as
+// conditional, and EXEC looks again.
+func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal Reply) {
+	spec := lookup(args[0])
+	if in.rights == nil || spec == nil {
+		return true, Reply{}
+	}
+	spec, refused := spec.resolve(args)
 	if refused != "" {
-		return refuse(refused)
+		return false, Error(refused)
 	}
-	c.in, c.spec = in, spec
+	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
 	if refused := c.forbidden(); refused != "" {
-		return refuse(refused)
+		return false, Error(refused)
 	}
-	if refused := c.tooLong(); refused != "" {
-		return refuse(refused)
+	if spec.atOnce {
+		return true, Reply{}
 	}
-	req := spec.run(c)
-	req.List = spec.list
-	if refused := c.forbids(req); refused != "" {
-		return refuse(refused)
-	}
-	for i := range req.Ops {
-		op := &req.Ops[i]
-		if refused := in.badKey(op.Key); refused != "" {
-			return refuse(refused)
-		}
-		for _, key := range op.Keys {
-			if refused := in.badKey(key); refused != "" {
-				return refuse(refused)
-			}
-		}
-	}
-	return req
+	refused = c.forbids(spec.run(c))
+	return refused == "", Error(refused)
 }
 
-// arg is argument i as the key, or the token, of an operation.
-func (c call) arg(i int) string { return string(c.args[i]) }
-
-// denied reports whether the configuration refuses this command, or one that does
-// the same, where it asks for no token.
-func (c call) denied() bool {
-	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
-}
-
-// one is a request of one operation on the key that is args[1].
-func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {
-	op.DB, op.Key = c.db, c.arg(1)
-	return Request{Ops: []quorum.Op{op}, Reply: reply}
-}
-
-// answer is a request that needs no masters.
-func answer(r Reply) Request {
-	return Request{Reply: func([]*quorum.Outcome) Reply { return r }}
-}
-
-// refuse is a request that is answered by an error.
-func refuse(text string) Request { return answer(Error(text)) }
-
-// forbid is a request that the client has no right to; text says to what of it.
-func forbid(text string) Request {
-	req := refuse(text)
-	req.forbidden = text
-	return req
-}
+// Scripts is how many scripts are kept.
+func (in *Interpreter) Scripts() int { return in.scripts.Scripts() }

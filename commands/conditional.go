@@ -9,7 +9,7 @@ import (
 )
 
 // setIfEqual is SET IFEQ: an extend, which may put another token in place.
-func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
+func setIfEqual(c call, compare, token string, ttl time.Duration) Request {
 	op := quorum.Op{Kind: quorum.Extend, Token: compare, TTL: ttl}
 	if token != compare {
 		op.Replace, op.NewToken = true, token
@@ -20,7 +20,7 @@ func (c call) setIfEqual(compare, token string, ttl time.Duration) Request {
 // setByState is a SET whose reply or TTL depends on what is there: GET,
 // KEEPTTL, and the conditions but IFEQ. A TTL of 0 keeps what is left, cut to
 // whole milliseconds.
-func (c call) setByState(o setOptions, ttl time.Duration) Request {
+func setByState(c call, o setOptions, ttl time.Duration) Request {
 	token := c.arg(2)
 	o.Compare = bytes.Clone(o.Compare) // what was read from the client is overwritten meanwhile
 	needs := MayRemove
@@ -89,14 +89,14 @@ func delex(c call) Request {
 	case cond == grammar.IfEqual:
 		return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneOrZero)
 	}
-	return c.delexByState(cond, c.arg(3))
+	return delexByState(c, cond, c.arg(3))
 }
 
 // delexConditional is for Spec.conditional.
 func delexConditional(c call) bool { return len(c.args) > 2 && grammar.ConditionOf(c.arg(2)).Names() }
 
 // delexByState is DELEX with a condition that needs a look at the lock.
-func (c call) delexByState(cond grammar.Condition, operand string) Request {
+func delexByState(c call, cond grammar.Condition, operand string) Request {
 	needs := MayRemove
 	if cond.Names() {
 		needs = MayRelease

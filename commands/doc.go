@@ -13,23 +13,27 @@
 // question to the answer:
 //
 //   - table.go: a command is one row, from which all that is said of it is made;
-//     commands.go: the Interpreter, from the row to the Request; config.go and
-//     lengths.go: what the configuration forbids;
-//   - rights.go: what a user may do; categories.go: the names of that;
-//     authorize.go: the same for what is known only when the locks were read;
+//     spec.go: what a row holds; categories.go and validate.go: what is made of it;
+//   - commands.go: the Interpreter, from a name to its row; call.go: one command on
+//     its way to a Request (request.go); lengths.go and rights.go: what it may name and
+//     do; config.go: what the configuration says;
 //   - set.go, several.go (MSETNX, MSETEX), expire.go (and GETEX, PERSIST), read.go,
 //     remove.go, conditional.go (DELEX and SET with conditions): what each command
 //     means; ttl.go and numbers.go: their times;
-//   - readfirst.go: what depends on what one lock is, and plan.go what depends on
-//     several;
+//   - readfirst.go: what depends on what one lock is, plan.go what depends on
+//     several, and authorize.go whether that may be done;
 //   - script.go: EVAL and its kin; meaning.go: a script whose meaning was proved,
 //     unproved.go: one that runs on what was found; sweep.go: one that asks for all
 //     keys of a pattern;
-//   - transaction.go: EXEC where it is one operation on one key, exec.go where it
-//     is more; watched.go: an operation under the condition of WATCH;
+//   - exec.go: EXEC, where it is one operation on one key and where it is more;
+//     transaction.go: several commands or keys as one conditional operation;
+//     watched.go: an operation under the condition of WATCH;
 //   - shapes.go: replies by their outcomes; reply.go: what a reply is; errors.go:
 //     the texts of errors; notice.go: what those who wait for a lock are told when
 //     it was released.
+//
+// A row's function takes the call and hands back the Request; it does not know the
+// table.
 //
 // A reply has Redis's own type and words (C1); where a lock server must differ
 // from Redis (TTLs, C2, C3 and V13), the error names the setting.

@@ -73,8 +73,6 @@ func aboveMaxTTL(name string, max time.Duration) string {
 	return invalidExpire(name) + ": above max_ttl of " + strconv.FormatInt(max.Milliseconds(), 10) + " ms"
 }
 
-func denied(name string) Request { return refuse(deniedText(name)) }
-
 func deniedText(name string) string {
 	return "ERR '" + name + "' is denied by redlockd's configuration (deny)"
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-func expire(c call) Request    { return c.expire(grammar.EX) }
-func pexpire(c call) Request   { return c.expire(grammar.PX) }
-func expireat(c call) Request  { return c.expire(grammar.EXAT) }
-func pexpireat(c call) Request { return c.expire(grammar.PXAT) }
+func expire(c call) Request    { return expireBy(c, grammar.EX) }
+func pexpire(c call) Request   { return expireBy(c, grammar.PX) }
+func expireat(c call) Request  { return expireBy(c, grammar.EXAT) }
+func pexpireat(c call) Request { return expireBy(c, grammar.PXAT) }
 
-// expire is EXPIRE and its kin, whoever holds the lock. A time that is over
+// expireBy is EXPIRE and its kin, whoever holds the lock. A time that is over
 // deletes it, as in Redis.
-func (c call) expire(u grammar.Unit) Request {
+func expireBy(c call, u grammar.Unit) Request {
 	flags, refused := parseExpireFlags(c.args[3:])
 	if refused != "" {
 		return refuse(refused)
@@ -31,7 +31,7 @@ func (c call) expire(u grammar.Unit) Request {
 		return denied(c.spec.Name)
 	}
 	if ms <= 0 {
-		return c.expireNow(flags)
+		return expireNow(c, flags)
 	}
 	ttl, refused := c.in.bounded(c.spec.Name, ms)
 	switch {
@@ -40,13 +40,13 @@ func (c call) expire(u grammar.Unit) Request {
 	case flags.NX:
 		return answer(Int(0))
 	case flags.GT || flags.LT:
-		return c.expireIf(flags, ttl)
+		return expireIf(c, flags, ttl)
 	}
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
 
 // expireNow is EXPIRE with a time that is over: less than any lock has left.
-func (c call) expireNow(flags grammar.ExpireFlags) Request {
+func expireNow(c call, flags grammar.ExpireFlags) Request {
 	if flags.NX || flags.GT {
 		return answer(Int(0))
 	}
@@ -54,7 +54,7 @@ func (c call) expireNow(flags grammar.ExpireFlags) Request {
 }
 
 // expireIf is EXPIRE with GT or LT.
-func (c call) expireIf(flags grammar.ExpireFlags, ttl time.Duration) Request {
+func expireIf(c call, flags grammar.ExpireFlags, ttl time.Duration) Request {
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found || (flags.GT && ttl <= s.TTL) || (flags.LT && ttl >= s.TTL) {
 			return leave(Int(0))
@@ -91,7 +91,7 @@ func getex(c call) Request {
 	if len(c.args) == 2 {
 		return get(c)
 	}
-	choose, refused := c.getexChange()
+	choose, refused := getexChange(c)
 	if refused != "" {
 		return refuse(refused)
 	}
@@ -112,7 +112,7 @@ func getex(c call) Request {
 func getexConditional(c call) bool { return len(c.args) == 2 }
 
 // getexChange is what GETEX does to a lock, or why it cannot.
-func (c call) getexChange() (quorum.Op, string) {
+func getexChange(c call) (quorum.Op, string) {
 	op, refused := quorum.Op{Kind: quorum.Extend}, ""
 	u := grammar.UnitOf(c.args[2])
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// meaning is the request that a script's meaning stands for (C7).
-func (c call) meaning(m *script.Meaning) Request {
+// requestFor is the request that a script's meaning stands for (C7).
+func requestFor(c call, m *script.Meaning) Request {
 	if c.spec.readOnly && m.Kind != script.Nothing && m.Kind != script.Reads && m.Kind != script.PerCall {
 		return refuse(errReadOnly)
 	}
@@ -16,14 +16,14 @@ func (c call) meaning(m *script.Meaning) Request {
 	case script.Nothing:
 		return answer(fill(m.Reply[script.Absent], quorum.State{}))
 	}
-	if refused := c.refusedMeaning(m); refused != "" {
+	if refused := refusedMeaning(c, m); refused != "" {
 		return forbid(refused)
 	}
 	switch m.Kind {
 	case script.Reads:
-		return c.scriptOp(m, quorum.Op{Kind: quorum.Read}, readState)
+		return scriptOp(c, m, quorum.Op{Kind: quorum.Read}, readState)
 	case script.PerCall:
-		return c.perCall(m)
+		return perCall(c, m)
 	}
 	acquires := m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends
 	if acquires && c.in.limits.token.over(len(m.Token)) {
@@ -38,24 +38,24 @@ func (c call) meaning(m *script.Meaning) Request {
 		op.TTL = ttl
 	}
 	if tellsState(m) {
-		return c.meaningByState(m, op.TTL)
+		return meaningByState(c, m, op.TTL)
 	}
 	switch m.Kind {
 	case script.Acquires:
 		op.Kind = quorum.Acquire
-		return c.scriptOp(m, op, acquiredState)
+		return scriptOp(c, m, op, acquiredState)
 	case script.AcquiresOrExtends:
 		op.Kind = quorum.AcquireOrExtend
-		return c.scriptOp(m, op, prolongedState)
+		return scriptOp(c, m, op, prolongedState)
 	case script.Extends:
 		op.Kind = quorum.Extend
 	}
-	return c.scriptOp(m, op, comparedState)
+	return scriptOp(c, m, op, comparedState)
 }
 
 // refusedMeaning is why a script may not tell those who wait what it tells
 // them in one of the states, or "".
-func (c call) refusedMeaning(m *script.Meaning) string {
+func refusedMeaning(c call, m *script.Meaning) string {
 	if c.in.rights == nil || m.Extra == nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (c call) refusedMeaning(m *script.Meaning) string {
 
 // scriptOp is a script that is one operation; state says by its outcome which
 // state the script met, and so what it replies.
-func (c call) scriptOp(m *script.Meaning, op quorum.Op, state func(*script.Meaning, *quorum.Outcome) int) Request {
+func scriptOp(c call, m *script.Meaning, op quorum.Op, state func(*script.Meaning, *quorum.Outcome) int) Request {
 	op.DB, op.Key = c.db, m.Key
 	reply := func(outs []*quorum.Outcome) Reply {
 		if r, failed := failure(outs); failed {
@@ -164,7 +164,7 @@ func stored(v script.Value) bool {
 
 // meaningByState carries out a script that tells the state found: it reads
 // first.
-func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
+func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 	needs := map[script.Kind]Operations{
 		script.Releases: MayRelease, script.Extends: MayExtend,
 		script.Acquires: MayAcquire, script.AcquiresOrExtends: MayAcquire | MayExtend,
@@ -187,18 +187,4 @@ func (c call) meaningByState(m *script.Meaning, ttl time.Duration) Request {
 		}
 		return d
 	}).with(MayRead | needs[m.Kind])
-}
-
-// scriptTTL checks a TTL that a script, or what name says, gives (C3); 0 is
-// none (C2).
-func (in *Interpreter) scriptTTL(name string, d time.Duration) (time.Duration, string) {
-	switch {
-	case d == 0:
-		return in.noExpiry()
-	case d < time.Millisecond:
-		return 0, invalidExpire(name)
-	case d > in.cfg.MaxTTL:
-		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)
-	}
-	return d.Truncate(time.Millisecond), ""
 }

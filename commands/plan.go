@@ -31,7 +31,7 @@ func (p plan) decision(s quorum.State) decision {
 // decideAll is a request that looks at several locks first and then changes
 // all that its plan names, or none. choose is as in decide. unless are watches
 // that forbid it; the reply is the null array then.
-func (in *Interpreter) decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quorum.State) plan) Request {
+func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quorum.State) plan) Request {
 	var last plan
 	op := quorum.Op{Kind: quorum.DecideAll, DB: db, Key: keys[0], Keys: keys, Unless: unless}
 	op.DecideAll = func(states []quorum.State) []quorum.Change {

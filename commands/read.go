@@ -18,8 +18,6 @@ var (
 	secondsLeft  = leftReply(seconds)
 )
 
-func status(text string) Reply { return Reply{Kind: KindStatus, Text: text} }
-
 // leftReply is the reply that tells something of the remaining milliseconds; there
 // are no locks without a TTL, so -1 is never told.
 func leftReply(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
@@ -46,13 +44,13 @@ func expiretime(c call) Request {
 	return c.one(quorum.Op{}, leftReply(func(ms int64) int64 { return seconds(c.in.now() + ms) }))
 }
 
-func mget(c call) Request { return c.readAll(tokensOrNull) }
+func mget(c call) Request { return readAll(c, tokensOrNull) }
 
 // exists is EXISTS and TOUCH: a key named twice counts twice, as in Redis.
-func exists(c call) Request { return c.readAll(countFound) }
+func exists(c call) Request { return readAll(c, countFound) }
 
 // readAll reads every key of the command.
-func (c call) readAll(reply func([]*quorum.Outcome) Reply) Request {
+func readAll(c call, reply func([]*quorum.Outcome) Reply) Request {
 	ops := make([]quorum.Op, len(c.args)-1)
 	for i := range ops {
 		ops[i] = quorum.Op{Kind: quorum.Read, DB: c.db, Key: c.arg(i + 1)}

@@ -48,7 +48,7 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 		if carriedOut(o) {
 			return last.reply
 		}
-		return c.in.moved(o, choose)
+		return moved(c.in.cfg.MaxTTL, o, choose)
 	})
 	notices := func(outs []*quorum.Outcome) []Notice {
 		if !carriedOut(outs[0]) {
@@ -88,13 +88,13 @@ func lapsing(s quorum.State) quorum.State {
 // nothing to do in that state, whatever its TTL, the answer made for it is
 // true (with the least TTL, so that who waits for it comes back too early and
 // not too late). Otherwise nobody can tell (P4).
-func (in *Interpreter) moved(o *quorum.Outcome, choose func(quorum.State) decision) Reply {
+func moved(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {
 			return Failed(quorum.ErrLockChanged) // it is not known which
 		}
-		met = quorum.State{Found: true, Token: o.State.Token, TTL: in.cfg.MaxTTL}
+		met = quorum.State{Found: true, Token: o.State.Token, TTL: maxTTL}
 	}
 	if met.Found && choose(met).op.Kind != quorum.Read {
 		return Failed(quorum.ErrLockChanged)

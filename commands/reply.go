@@ -70,6 +70,8 @@ func Array(items ...Reply) Reply { return Reply{Kind: KindArray, Items: items} }
 // error", and holds no line breaks.
 func Error(text string) Reply { return Reply{Kind: KindError, Text: text} }
 
+func status(text string) Reply { return Reply{Kind: KindStatus, Text: text} }
+
 // Failed returns the error reply to what package quorum could not do.
 func Failed(err error) Reply {
 	var undecided *quorum.UndecidedError

@@ -45,43 +45,6 @@ func NoPermCommand(name string) string {
 	return "NOPERM this user has no permissions to run the '" + name + "' command"
 }
 
-// For returns an Interpreter that shares everything with this one and refuses
-// what the rights do not allow, before anything is asked of a master.
-//
-// What counts is what a command does, not its name: a script needs the
-// operations that it means, in whatever state it finds its keys. Where that
-// was not proved for all calls (script.PerCall) it needs MayRead, because its
-// reply can tell anything of what it found, and each run is looked at: what
-// it does to a lock whose token the client has not named needs MayRemove.
-func (in *Interpreter) For(r Rights) *Interpreter {
-	narrowed := *in
-	narrowed.rights = r
-	return &narrowed
-}
-
-// Permits tells whether a command may be queued by MULTI. guarded is whether
-// keys are watched: then what is not conditional by itself counts as
-// conditional, and EXEC looks again.
-func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal Reply) {
-	spec := lookup(args[0])
-	if in.rights == nil || spec == nil {
-		return true, Reply{}
-	}
-	spec, refused := spec.resolve(args)
-	if refused != "" {
-		return false, Error(refused)
-	}
-	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
-	if refused := c.forbidden(); refused != "" {
-		return false, Error(refused)
-	}
-	if spec.atOnce {
-		return true, Reply{}
-	}
-	refused = c.forbids(spec.run(c))
-	return refused == "", Error(refused)
-}
-
 // forbidden is why the command may not be run whatever it means, or "".
 func (c call) forbidden() string {
 	if r := c.in.rights; r != nil && !r.May(c.spec.needs) {
@@ -119,12 +82,6 @@ func (c call) forbids(req Request) string {
 		}
 	}
 	return ""
-}
-
-// with is the request that needs more.
-func (req Request) with(needs Operations) Request {
-	req.needs |= needs
-	return req
 }
 
 // opNeeds is what an operation needs. A Decide says it itself (Request.needs).

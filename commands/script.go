@@ -10,7 +10,7 @@ import (
 
 // eval is EVAL and EVAL_RO. The script counts as loaded afterwards.
 func eval(c call) Request {
-	keys, args, refused := c.scriptArgs()
+	keys, args, refused := scriptArgs(c)
 	if refused != "" {
 		return refuse(refused)
 	}
@@ -18,7 +18,7 @@ func eval(c call) Request {
 	if err != nil {
 		return refuse(oneLine(err.Error()))
 	}
-	return c.runScript(sha, keys, args)
+	return runScript(c, sha, keys, args)
 }
 
 // evalsha is EVALSHA and EVALSHA_RO.
@@ -27,11 +27,11 @@ func evalsha(c call) Request {
 	if len(c.args[1]) != 40 {
 		return refuse(script.ErrNoScript.Error())
 	}
-	keys, args, refused := c.scriptArgs()
+	keys, args, refused := scriptArgs(c)
 	if refused != "" {
 		return refuse(refused)
 	}
-	return c.runScript(c.arg(1), keys, args)
+	return runScript(c, c.arg(1), keys, args)
 }
 
 // evalInExec and evalshaInExec are EVAL and EVALSHA in a transaction of several
@@ -50,30 +50,33 @@ func evalInExec(c call) (sc script.Command, refused string) {
 
 func evalshaInExec(c call) (sc script.Command, refused string) {
 	sc.SHA = c.arg(1)
-	sc.Keys, sc.Args, refused = c.scriptArgs()
+	sc.Keys, sc.Args, refused = scriptArgs(c)
 	return sc, refused
 }
 
+// notBeside is what cannot be a part of a transaction of several commands.
+func notBeside(c call) (script.Command, string) { return script.Command{}, notInExec(c.spec.Name) }
+
 // runScript answers what a loaded script means.
-func (c call) runScript(sha string, keys, args []string) Request {
-	m, err := c.understandScript(sha, keys, args)
+func runScript(c call, sha string, keys, args []string) Request {
+	m, err := meaningWith(c, sha, keys, args)
 	if err != nil {
-		return c.notUnderstood(err)
+		return notUnderstood(c, err)
 	}
-	return c.meaning(m)
+	return requestFor(c, m)
 }
 
 // notUnderstood is for a script that has no meaning, or none yet.
-func (c call) notUnderstood(err error) Request {
+func notUnderstood(c call, err error) Request {
 	var asks *script.NeedsKeysError
 	if errors.As(err, &asks) {
-		return c.sweeps(asks)
+		return sweeps(c, asks)
 	}
 	return refuse(scriptError(err))
 }
 
 // scriptArgs reads numkeys, the keys and the arguments.
-func (c call) scriptArgs() (keys, args []string, refused string) {
+func scriptArgs(c call) (keys, args []string, refused string) {
 	n, ok := grammar.ParseInt(c.args[2])
 	rest := c.args[3:]
 	switch {

@@ -28,9 +28,9 @@ func set(c call) Request {
 		return denied(c.spec.Name)
 	}
 	if o.Expiry == grammar.KeepTTL && !o.NX {
-		return c.setByState(o, 0)
+		return setByState(c, o, 0)
 	}
-	ttl, refused := c.setTTL(o)
+	ttl, refused := setTTL(c, o)
 	if refused != "" {
 		return refuse(refused)
 	}
@@ -41,9 +41,9 @@ func set(c call) Request {
 	case o.NX:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
 	case !o.Get && o.Condition == grammar.IfEqual:
-		return c.setIfEqual(string(o.Compare), token, ttl)
+		return setIfEqual(c, string(o.Compare), token, ttl)
 	case o.Get || o.Condition != grammar.NoCondition:
-		return c.setByState(o, ttl)
+		return setByState(c, o, ttl)
 	}
 	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.XX}, okOrNull)
 }
@@ -62,7 +62,7 @@ var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
 	return Bulk(o.State.Token)
 }).one()
 
-func (c call) setTTL(o setOptions) (time.Duration, string) {
+func setTTL(c call, o setOptions) (time.Duration, string) {
 	if o.Expiry == grammar.NoUnit || o.Expiry == grammar.KeepTTL {
 		return c.in.noExpiry()
 	}
@@ -78,11 +78,11 @@ func setnx(c call) Request {
 	return c.one(quorum.Op{Kind: quorum.Acquire, Token: c.arg(2), TTL: ttl}, oneOrZero)
 }
 
-func setex(c call) Request  { return c.store(grammar.EX) }
-func psetex(c call) Request { return c.store(grammar.PX) }
+func setex(c call) Request  { return storeFor(c, grammar.EX) }
+func psetex(c call) Request { return storeFor(c, grammar.PX) }
 
-// store is SETEX and PSETEX.
-func (c call) store(u grammar.Unit) Request {
+// storeFor is SETEX and PSETEX.
+func storeFor(c call, u grammar.Unit) Request {
 	if c.denied() {
 		return denied(c.spec.Name)
 	}
@@ -102,5 +102,5 @@ func getset(c call) Request {
 	if refused != "" {
 		return refuse(refused)
 	}
-	return c.setByState(setOptions{Get: true}, ttl)
+	return setByState(c, setOptions{Get: true}, ttl)
 }

@@ -18,31 +18,31 @@ func msetnx(c call) Request {
 	if _, refused := c.in.noExpiry(); refused != "" {
 		return refuse(refused)
 	}
-	return c.allOrNone().with(MayAcquire)
+	return allOrNone(c).with(MayAcquire)
 }
 
 // msetex is MSETEX of Redis 8.4: an acquire of several locks with NX, else an
 // unconditional store.
 func msetex(c call) Request {
-	o, ok := c.msetexOptions()
+	o, ok := msetexOptions(c)
 	switch {
 	case o.NX:
-		return c.allOrNone().with(MayAcquire)
+		return allOrNone(c).with(MayAcquire)
 	case ok && c.denied():
 		return denied(c.spec.Name)
 	}
-	return c.allOrNone().with(MayRemove)
+	return allOrNone(c).with(MayRemove)
 }
 
 // msetexConditional is for Spec.conditional.
 func msetexConditional(c call) bool {
-	o, ok := c.msetexOptions()
+	o, ok := msetexOptions(c)
 	return !ok || o.NX
 }
 
 // msetexOptions is what follows the pairs; false where they are not as they
 // must be.
-func (c call) msetexOptions() (setOptions, bool) {
+func msetexOptions(c call) (setOptions, bool) {
 	n, ok := grammar.ParseInt(c.args[1])
 	if !ok || n < 1 || n > int64(len(c.args)-2)/2 {
 		return setOptions{}, false
@@ -52,14 +52,14 @@ func (c call) msetexOptions() (setOptions, bool) {
 
 // allOrNone carries out a command on several keys as EXEC does, in one
 // conditional operation.
-func (c call) allOrNone() Request {
+func allOrNone(c call) Request {
 	var sc script.Command
 	for _, word := range c.args {
 		sc.Words = append(sc.Words, string(word))
 	}
 	m, err := c.in.scripts.Transact(c.db, []script.Command{sc})
 	if err != nil {
-		return refuse(c.severalError(err))
+		return refuse(severalError(c, err))
 	}
 	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
 	for _, word := range c.args[1:] {
@@ -79,7 +79,7 @@ func (c call) allOrNone() Request {
 	return req
 }
 
-func (c call) severalError(err error) string {
+func severalError(c call, err error) string {
 	var refused *script.RefusedError
 	if errors.As(err, &refused) {
 		return oneLine("ERR '" + c.spec.Name + "' cannot be carried out: it " + refused.Did)

@@ -9,7 +9,7 @@ import (
 
 // MaxSwept is how many keys one script may find by KEYS: they are changed
 // together, all or none.
-const MaxSwept = maxExecKeys
+const MaxSwept = maxKeys
 
 // maxPatterns bounds the patterns that one script may ask KEYS for: each is a
 // listing of the masters' keys.
@@ -22,7 +22,7 @@ type Sweep struct {
 }
 
 // sweeps is the request of a script that needs keys to be listed first.
-func (c call) sweeps(asks *script.NeedsKeysError) Request {
+func sweeps(c call, asks *script.NeedsKeysError) Request {
 	switch r := c.in.rights; {
 	case r != nil && !r.May(MayRead):
 		return forbid(NoPermCommand(c.spec.Name))
@@ -52,13 +52,10 @@ func (s *Sweep) Understand(keys []string) Request {
 	return c.in.understand(c)
 }
 
-// understandScript is what a script means, with what its KEYS find.
-func (c call) understandScript(sha string, keys, args []string) (*script.Meaning, error) {
+// meaningWith is what a script means, with what its KEYS find.
+func meaningWith(c call, sha string, keys, args []string) (*script.Meaning, error) {
 	if c.listed != nil {
 		return c.in.scripts.Sweep(c.db, sha, keys, args, c.listed)
 	}
 	return c.in.scripts.Understand(c.db, sha, keys, args)
 }
-
-// Scripts is how many scripts are kept.
-func (in *Interpreter) Scripts() int { return in.scripts.Scripts() }

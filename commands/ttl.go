@@ -57,3 +57,17 @@ func (in *Interpreter) noExpiry() (time.Duration, string) {
 	}
 	return 0, errNoExpiry
 }
+
+// scriptTTL checks a TTL that a script, or what name says, gives (C3); 0 is
+// none (C2).
+func (in *Interpreter) scriptTTL(name string, d time.Duration) (time.Duration, string) {
+	switch {
+	case d == 0:
+		return in.noExpiry()
+	case d < time.Millisecond:
+		return 0, invalidExpire(name)
+	case d > in.cfg.MaxTTL:
+		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)
+	}
+	return d.Truncate(time.Millisecond), ""
+}

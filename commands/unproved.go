@@ -8,14 +8,14 @@ import (
 // perCall carries out a script whose meaning was not proved for all calls: it
 // runs on what a quorum agrees on, and what it did there becomes one
 // compare-and-set (C7), of all its keys or of none.
-func (c call) perCall(m *script.Meaning) Request {
+func perCall(c call, m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
 	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
 	switch refused := l.forbidden(); {
 	case refused != "":
 		return forbid(refused)
 	case len(m.Keys) > 1:
-		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
+		return decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}
 	return c.decide(m.Key, func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }).with(MayRead)
 }

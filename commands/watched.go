@@ -2,6 +2,23 @@ package commands
 
 import "github.com/redlockd/redlockd/quorum"
 
+// Watched is one key of WATCH with what was found there.
+type Watched struct {
+	DB  int
+	Key string
+	// Outcome is that of the read that armed Watch; it has come.
+	Outcome *quorum.Outcome
+	Watch   *quorum.Watch
+}
+
+// state is what was found under the key; its outcome has no error.
+func (w Watched) state() quorum.State {
+	if w.Outcome.Verdict != quorum.Held {
+		return quorum.State{}
+	}
+	return quorum.State{Found: true, Token: w.Outcome.State.Token, TTL: w.Outcome.State.TTL}
+}
+
 // guardedOp is an operation under the condition that a lock is as it was seen.
 type guardedOp struct {
 	// op does what the client asked for if the lock is as it was seen, and
@@ -73,4 +90,17 @@ func stateVerdict(s quorum.State) quorum.Verdict {
 		return quorum.Held
 	}
 	return quorum.Absent
+}
+
+// same reports whether a lock is the one that was seen; its TTL runs on.
+func same(a, b quorum.State) bool { return a.Found == b.Found && a.Token == b.Token }
+
+func watchesOf(watched []Watched) []*quorum.Watch {
+	var all []*quorum.Watch
+	for _, w := range watched {
+		if w.Watch != nil {
+			all = append(all, w.Watch)
+		}
+	}
+	return all
 }

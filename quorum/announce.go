@@ -47,7 +47,10 @@ func (c *change) begin(ctx context.Context) {
 		return
 	}
 	for _, g := range c.seen() {
-		if g.Masters == name && state.Less(g) && c.borne(g) {
+		later := state.Less(g) && c.borne(g)
+		// All marks were lost, and other redlockd have begun with that list.
+		begun := g.Phase == mark.Final && c.inForce(g) && !c.inForce(state)
+		if g.Masters == name && (later || begun) {
 			c.q.replace(wanted, g)
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -109,11 +110,9 @@ func (t *task) read(msg rueidis.RedisMessage) vote.Ballot {
 		b := readBallot(msg)
 		b.Over = t.limit().over(&b)
 		return b
-	case t.kind == Remove:
-		if n, _ := msg.AsInt64(); n > 0 {
-			return vote.Ballot{Vote: vote.Released}
-		}
-		return vote.Ballot{Vote: vote.Absent}
+	case t.kind == Remove && msg.IsString():
+		token, _ := msg.ToString()
+		return vote.Ballot{Vote: vote.Released, Token: token}
 	case msg.IsNil():
 		return vote.Ballot{Vote: vote.Created} // SET NX GET that has set
 	case msg.IsString():
@@ -128,9 +127,11 @@ func (t *task) read(msg rueidis.RedisMessage) vote.Ballot {
 		return vote.Ballot{Vote: vote.Absent}
 	case n == 2:
 		return vote.Ballot{Vote: vote.Prolonged}
-	case n == 3:
+	case n == 3, n-t.prolongs > 2*mark.Residues:
 		return vote.Ballot{Vote: vote.Longer}
-	case t.kind == Release:
+	case n > 3:
+		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // the difference comes from remainders
+	case t.kind == Release || t.kind == Remove:
 		return vote.Ballot{Vote: vote.Released}
 	default:
 		return vote.Ballot{Vote: vote.Created}

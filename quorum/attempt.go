@@ -106,6 +106,9 @@ func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
 	case was.Vote == vote.Awaited:
 		*was = b
 		was.Void = b.Vote == vote.Silent && !b.Unsure
+		if b.Vote == vote.Prolonged && b.Expiry > 0 {
+			a.tasks[i].prolongs = b.Expiry
+		}
 	case was.Unsure && !b.Unsure:
 		was.Unsure = false // too late to count
 	default:

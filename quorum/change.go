@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -144,6 +143,8 @@ func (c *change) look() {
 		switch {
 		case g.Masters == list && best.Less(g) && c.borne(g):
 			best = g
+		case g.Masters == list && best.Less(g) && c.interrupted(g, best):
+			c.write(g)
 		case g.Masters != list && g.Before == list && c.want() == nil && c.borne(g):
 			if c.news("behind", g) {
 				c.q.log.Warn("this redlockd has the old list of masters, reload it with the new one",
@@ -180,62 +181,4 @@ func (c *change) news(what ...any) bool {
 	again := said == c.said
 	c.said = said
 	return !again
-}
-
-// seen are the states that the marks bear.
-func (c *change) seen() []mark.Generation {
-	var out []mark.Generation
-	for _, l := range c.links() {
-		if g, ok := l.generation(); ok {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// borne reports whether a state counts: a majority of the old list's marks bears
-// it or a later one, or, when it is final, of the new list's.
-func (c *change) borne(g mark.Generation) bool {
-	return c.bearers(g, g.Old()) || g.Phase == mark.Final && c.bearers(g, g.Masters)
-}
-
-func (c *change) bearers(g mark.Generation, list string) bool {
-	n := 0
-	for _, l := range c.links() {
-		has, ok := l.generation()
-		if ok && mark.OnList(list, l.name) && has.Number == g.Number && has.Masters == g.Masters && !has.Less(g) {
-			n++
-		}
-	}
-	return n >= majority(len(mark.Hashes(list)))
-}
-
-// inUse reports whether any master bears a real mark of a list.
-func (c *change) inUse(list string) bool {
-	return slices.ContainsFunc(c.links(), func(l *link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.view.BearsForReal && l.view.Bears.Masters == list
-	})
-}
-
-// foreign reports whether any master bears a real mark of a list that is neither
-// ours nor one that ours has replaced.
-func (c *change) foreign(list string, known mark.Generation) bool {
-	return slices.ContainsFunc(c.links(), func(l *link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.view.BearsForReal && !l.view.Bears.Counts(list) && !l.view.Bears.Less(known)
-	})
-}
-
-// joined reports whether the masters that join have a mark of this generation.
-func (c *change) joined(state mark.Generation) bool {
-	for _, l := range c.links() {
-		has, ok := l.generation()
-		if state.Joining(l.name) && (!ok || has.Number != state.Number) {
-			return false
-		}
-	}
-	return true
 }

@@ -16,9 +16,9 @@ import (
 const anyChange = -1
 
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
-// and the releases of what a transact has deleted (V8).
+// and the releases of what a Remove or a transact has deleted (V8).
 func (a *attempt) retryChanges() {
-	if !a.op.Replace && a.op.Kind != transact {
+	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
 	}
 	var missed [maxMasters]bool
@@ -26,6 +26,7 @@ func (a *attempt) retryChanges() {
 	for i, b := range a.ballots {
 		missed[i] = b.Vote == vote.Silent && !b.Lost
 	}
+	removed, known := a.removedLocked()
 	a.mu.Unlock()
 	for i, l := range a.masters.links {
 		if !missed[i] {
@@ -34,18 +35,42 @@ func (a *attempt) retryChanges() {
 		if a.op.Replace {
 			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
 		}
+		if known {
+			a.releaseOn(l, a.op.Key, removed)
+		}
 		for k := range a.op.steps {
 			s := &a.op.steps[k]
 			switch {
 			case s.change == nil || !s.there():
 			case s.change.Delete:
-				l.send(&task{kind: Release, key: s.key, token: s.state.Token,
-					until: a.began + a.call.q.longestHold()}, a.call.q.now())
+				a.releaseOn(l, s.key, s.state.Token)
 			case s.change.Token != s.state.Token:
 				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
 			}
 		}
 	}
+}
+
+// removedLocked is the token of the lock that a Remove has deleted: one that a quorum
+// had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
+func (a *attempt) removedLocked() (token string, known bool) {
+	for i := range a.ballots {
+		b, n := &a.ballots[i], 0
+		for k := range a.ballots {
+			if other := &a.ballots[k]; other.Vote == vote.Released && other.Token == b.Token {
+				n++
+			}
+		}
+		if a.op.Kind == Remove && n >= a.needs.Quorum {
+			return b.Token, b.Token != ""
+		}
+	}
+	return "", false
+}
+
+// releaseOn releases on a master that was silent what the others have deleted.
+func (a *attempt) releaseOn(l *link, key, token string) {
+	l.send(&task{kind: Release, key: key, token: token, until: a.began + a.call.q.longestHold()}, a.call.q.now())
 }
 
 // sinceChanged looks after the change that is to be repeated on a key, when the master is

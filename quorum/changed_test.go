@@ -101,3 +101,41 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 		}
 	})
 }
+
+// V8: a lock that was deleted without its token is released on the masters that
+// missed it: one that was frozen, and is back while others lack it, does not give the
+// lock to anybody again.
+func TestV8RemoveIsRepeated(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
+		synctest.Wait()
+		c.masters[2].freeze()
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+		time.Sleep(time.Second)
+		c.masters[2].thaw()
+		time.Sleep(3 * time.Second)
+		if n := c.copies("k", "A"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
+// V8: what fewer than a quorum had may be an acquire under way, and its other copies are
+// spared.
+func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		c.masters[0].Set("k", "A")
+		c.masters[0].SetTTL("k", 20*time.Second)
+		c.masters[4].Set("k", "A")
+		c.masters[4].SetTTL("k", 20*time.Second)
+		c.masters[3].freeze()
+		c.masters[4].freeze()
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+		c.masters[3].thaw()
+		c.masters[4].thaw()
+		time.Sleep(3 * time.Second)
+		if c.masters[4].holds("k") != "A" {
+			t.Error("a copy that the Remove had not met is gone")
+		}
+	})
+}

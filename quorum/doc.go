@@ -38,8 +38,8 @@
 // bootstrap.go writes the first marks.
 //
 // The links stand in the list of masters (list.go), which an attempt keeps. What
-// the marks say of the list is its generation; change.go takes
-// a change of it from phase to phase, announce.go begins one, and replace.go
+// the marks say of the list is its generation (borne.go); change.go takes a
+// change of it from phase to phase, announce.go begins one, and replace.go
 // puts the new list in force.
 //
 // Beside the votes people may look: at the keys and copies there are (scan.go,

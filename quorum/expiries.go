@@ -2,8 +2,6 @@ package quorum
 
 import (
 	"slices"
-
-	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // expiries are those of one lock, in each master's own milliseconds and by the
@@ -31,22 +29,6 @@ func (e *expiries) at(i int) int64 {
 		return e.few[i]
 	}
 	return e.more[i-fewMasters]
-}
-
-// keep takes over the later ones of before, which a copy keeps that is prolonged, but
-// with the remainder of what is prolonged (script_parts.go, keep).
-func (e *expiries) keep(before *expiries, masters int) {
-	for i := range masters {
-		kept := before.at(i)
-		kept += (mark.Residues - kept%mark.Residues) % mark.Residues
-		switch {
-		case kept <= e.at(i):
-		case i < fewMasters:
-			e.few[i] = kept
-		default:
-			e.more[i-fewMasters] = kept
-		}
-	}
 }
 
 func (e *expiries) contain(expiry int64) bool {

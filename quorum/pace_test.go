@@ -44,6 +44,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 		for _, out := range outs {
 			c.want(<-out, Won)
 		}
+		synctest.Wait()
 		bundles := 0
 		for _, line := range c.masters[0].commands(before) {
 			if strings.HasPrefix(line, "EVAL") && strings.Contains(line, "turn") {

@@ -115,7 +115,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	}
 	list, known := mon.db.list().name, mon.db.change.known()
-	yields := s.Mark != nil && !s.Mark.Counts(list) && !mon.db.change.borne(known) && mon.db.change.inUse(s.Mark.Masters)
+	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
 	foreign := mon.db.change.foreign(list, known)
 	mon.mu.Lock()
 	defer mon.mu.Unlock()

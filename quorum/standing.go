@@ -159,6 +159,13 @@ func (l *link) generation() (mark.Generation, bool) {
 	return l.view.Bears, l.view.Bears.Number > 0
 }
 
+// realGeneration is the same where the mark is real.
+func (l *link) realGeneration() (mark.Generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
+}
+
 // lookedAt reports whether the link is open, and when the newest look at its mark
 // went out.
 func (l *link) lookedAt() (open bool, sent time.Duration) {

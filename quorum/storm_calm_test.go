@@ -47,13 +47,14 @@ func (s *storm) calm() {
 }
 
 // recovers waits until all masters vote again for all (P3): as long as the locks
-// of before may last, twice, since a change of the list waits as well.
+// of before may last, three times, since a change of the list waits as well, and a change
+// of an address behind it.
 func (s *storm) recovers() bool {
 	hold, handover := time.Duration(0), time.Duration(0)
 	for _, cfg := range s.shape.settings {
 		hold, handover = max(hold, roundHold(cfg.hold(cfg.MaxTTL, cfg.padding()))), max(handover, cfg.Handover)
 	}
-	for limit := s.now() + 2*hold + handover + 30*time.Second; ; time.Sleep(time.Second) {
+	for limit := s.now() + 3*hold + handover + 30*time.Second; ; time.Sleep(time.Second) {
 		why := s.ailing()
 		if why == "" {
 			return true
@@ -69,7 +70,8 @@ func (s *storm) recovers() bool {
 func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
-		if st.Ready && st.Phase == "final" && st.Voting == len(s.list()) && (!has("databases") || n.q.database(3).voting() == st.Voting) {
+		all := st.Voting == len(s.list()) && st.Voting == len(st.Masters) // by its own list, too
+		if st.Ready && st.Phase == "final" && all && (!has("databases") || n.q.database(3).voting() == st.Voting) {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)

@@ -52,14 +52,26 @@ func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
 	}
 }
 
+// listChanges reports whether the list of masters was changed and not all redlockd have
+// the new one for good.
+func (s *storm) listChanges() bool {
+	s.mu.Lock()
+	changed := s.generation > 1
+	s.mu.Unlock()
+	return changed && !s.settledList()
+}
+
 // settledList reports whether all redlockd have the list for good.
 func (s *storm) settledList() bool {
+	s.mu.Lock()
+	generation := s.generation
+	s.mu.Unlock()
 	for _, n := range s.nodes {
 		q, _ := n.running()
 		if q == nil {
 			return false
 		}
-		if st := q.Status(); st.Phase != "final" || st.Generation != s.generation {
+		if st := q.Status(); st.Phase != "final" || st.Generation != generation {
 			return false
 		}
 	}
@@ -94,7 +106,9 @@ func (s *storm) changeList(rng *rand.Rand) {
 		s.tell("the list: %s comes", name)
 		list = append(list, s.place(name, s.server(name)))
 	}
+	s.mu.Lock()
 	s.generation++
+	s.mu.Unlock()
 	s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
 }
 

@@ -23,13 +23,13 @@ var classes = map[string]string{
 	"decide": "operations that depend on a read", "several": "operations on several keys", "pxat": "absolute expiries",
 	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change", "orextend": "acquire-or-extend",
 	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
-	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty",
+	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty", "forgetlist": "also while the list of masters changes",
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
 
 // unmended are the classes in which storms still find what is wrong. Whoever
 // mends it takes the class out; -without "" is a storm with all of them.
-const unmended = "common,firsttry,list,lossyrole,newfile,olddisk,step,suspend,word"
+const unmended = "firsttry,newfile"
 
 func has(class string) bool {
 	if classes[class] == "" {

@@ -23,8 +23,9 @@ type term struct {
 	ttl  time.Duration
 	// gone is when nothing of it can be left.
 	gone time.Duration
-	// masters are those that the expiries go by, which are the latest that were
-	// written.
+	// masters are those that the expiries go by. Those are what the masters were
+	// given, or have kept, this time: an expiry that was given before may have been
+	// made an earlier one since, and another redlockd's extend lie in between.
 	masters  *masterList
 	expiries expiries
 }
@@ -35,7 +36,7 @@ func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load())
 // knows reports whether it was told on this list of masters.
 func (t *term) knows(masters *masterList) bool { return t != nil && t.masters == masters }
 
-// expiry is the latest that was written to a master; 0 if none is known.
+// expiry is the latest that a master has of it; 0 if none is known.
 func (t *term) expiry(masters *masterList, i int) int64 {
 	if !t.knows(masters) {
 		return 0
@@ -105,22 +106,14 @@ func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
-	switch {
-	case a.op.Kind == Expire:
+	if a.op.Kind == Expire {
 		// Whose it is was not asked: still the one that was told, if any.
 		next.token = ""
 		if last != nil {
 			next.token = last.token
 		}
-	case a.op.prolongs() && !a.shortens && last.knows(a.masters) && last.token == token:
-		next.expiries.keep(&last.expiries, len(a.tasks))
 	}
 	s.terms.set(hash, next, now)
-}
-
-// prolongs reports whether a copy with a later expiry keeps that (script_parts.go).
-func (op *Op) prolongs() bool {
-	return op.Kind == AcquireOrExtend || op.Kind == Extend && !op.Replace
 }
 
 // toldTerms ends the terms that were noted by when the client was told.

@@ -214,6 +214,7 @@ func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 		c.tell(do(other, acquire("k", "u", second)))
 		c.want(do(c.q, release("k", "t")), Held)
 		c.want(do(c.q, extend("k", "t", second)), Held)
+		synctest.Wait()
 		if n := c.copies("k", "u"); n != 3 {
 			t.Errorf("%d copies of the next lock, want 3", n)
 		}
@@ -288,6 +289,27 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 			if o := do(c.q, release("l", "t")); o.Verdict != Absent {
 				t.Errorf("%v, and it is over", o.Verdict)
 			}
+		})
+	}
+}
+
+// V15: what was told and shortened by another redlockd says nothing of what that one
+// prolongs again.
+func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		inBubble(t, 3, func(c *cluster) {
+			other := c.redlockd()
+			time.Sleep(3 * second)
+			c.tell(do(c.q, acquire("k", "t", 10*second)))
+			c.want(do(other, Op{Kind: Expire, Key: "k", TTL: second}), Won)
+			synctest.Wait()
+			again := extend("k", "t", second)
+			again.Kind = kind
+			c.tell(do(c.q, again))
+			time.Sleep(second + time.Millisecond)
+			c.tell(do(other, extend("k", "t", 5*second)))
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+			c.want(do(c.q, extend("k", "t", second)), Won)
 		})
 	}
 }

@@ -18,7 +18,7 @@ func delex(r *run, args []value) (value, string) {
 	if !k.now.exists {
 		return 0.0, ""
 	}
-	met, failure := r.meets(k, cond, args[3])
+	met, failure := meets(r, k, cond, args[3])
 	if !met {
 		return 0.0, failure
 	}
@@ -27,7 +27,7 @@ func delex(r *run, args []value) (value, string) {
 }
 
 // meets reports whether what the key holds, if anything, meets the condition.
-func (r *run) meets(k *keyModel, c grammar.Condition, operand value) (bool, string) {
+func meets(r *run, k *keyModel, c grammar.Condition, operand value) (bool, string) {
 	switch {
 	case c == grammar.NoCondition:
 		return true, ""

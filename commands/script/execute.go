@@ -1,18 +1,13 @@
 package script
 
-// result is one finished run of a proof.
-type result struct {
-	reply   template
-	key     *keyModel
-	notices []sealedNotice
-}
+import "github.com/redlockd/redlockd/commands/script/lua"
 
 // ending is why a run did not finish: leak, wanted, unproved, signalling or
 // *RefusedError, *NeedsKeysError; nil if it did.
 type ending any
 
-// execute runs what is to be done. It is the only place where the
-// interpreter's panics end.
+// execute runs what is to be done. It is the only place where what ends a run
+// is recovered.
 func (r *run) execute(body func() template) (reply template, end ending) {
 	defer func() {
 		switch p := recover().(type) {
@@ -24,27 +19,20 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 		}
 	}()
 	reply = body()
-	r.noticesOfSignals()
+	noticesOfSignals(r)
 	return reply, nil
 }
 
-// script runs the statements and converts what they return or raise.
-func (r *run) script() (reply template) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		e, ok := p.(*luaError)
-		if !ok {
-			panic(p)
-		}
-		if r.space.wrote() {
-			refuse("fails after it has changed the key")
-		}
-		reply = r.raised(e)
-	}()
-	r.globals = r.form.tables(r.budget)
-	_, results := r.block(r.chunk.stmts, &frame{variadic: true}, nil)
-	return r.reply(firstOf(results), 0)
+// script runs the chunk and converts what it returns or raises.
+func (r *run) script() template {
+	results, raised := r.chunk.code.Call(r.Budget, globals, r.form.tables(r.Budget), r)
+	switch {
+	case raised != nil && r.space.wrote():
+		lua.Refuse("fails after it has changed the key")
+	case raised != nil:
+		return r.raised(raised)
+	case len(results) == 0:
+		return r.reply(nil, 0)
+	}
+	return r.reply(results[0], 0)
 }

@@ -4,32 +4,18 @@ import (
 	"math"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
-
-// integerArg reads a number as Redis does: no sign but a minus, no leading
-// zeros, no spaces.
-func (r *run) integerArg(v value) (linear, string) {
-	switch v := r.operand(v).(type) {
-	case linear:
-		return v, ""
-	default:
-		n, ok := grammar.ParseInt(r.word(v))
-		if !ok {
-			return linear{}, grammar.ErrNotInteger
-		}
-		return fixedNumber(n), ""
-	}
-}
 
 // expireArg reads a time as milliseconds from now. Below 1 is for the caller
 // to judge; relative times out of Redis's range are its error.
-func (r *run) expireArg(v value, unit grammar.Unit, command string) (after linear, failure string) {
+func expireArg(r *run, v value, unit grammar.Unit, command string) (after linear, failure string) {
 	n, failure := r.integerArg(v)
 	if failure != "" {
 		return n, failure
 	}
 	if n.class >= 0 {
-		return r.sealedTime(n, unit)
+		return sealedTime(n, unit)
 	}
 	ms, fits := unit.Millis(n.add)
 	if !fits {
@@ -43,8 +29,8 @@ func (r *run) expireArg(v value, unit grammar.Unit, command string) (after linea
 }
 
 // futureArg is expireArg for what must be more than 0.
-func (r *run) futureArg(v value, unit grammar.Unit, command string) (linear, string) {
-	after, failure := r.expireArg(v, unit, command)
+func futureArg(r *run, v value, unit grammar.Unit, command string) (linear, string) {
+	after, failure := expireArg(r, v, unit, command)
 	if failure == "" && after.class < 0 && after.add <= 0 {
 		failure = grammar.InvalidExpire(command)
 	}
@@ -53,7 +39,7 @@ func (r *run) futureArg(v value, unit grammar.Unit, command string) (linear, str
 
 // sealedTime is a time that depends on an input. All values of it must be
 // times to come; else the input is revealed.
-func (r *run) sealedTime(n linear, unit grammar.Unit) (linear, string) {
+func sealedTime(n linear, unit grammar.Unit) (linear, string) {
 	if unit.Absolute() {
 		panic(unproved{})
 	}
@@ -71,7 +57,7 @@ func (r *run) sealedTime(n linear, unit grammar.Unit) (linear, string) {
 }
 
 // lapse turns an absolute time into one from now.
-func (r *run) lapse(after linear, unit grammar.Unit) linear {
+func lapse(r *run, after linear, unit grammar.Unit) linear {
 	if unit.Absolute() {
 		after.add -= r.masterTime()
 	}
@@ -79,7 +65,7 @@ func (r *run) lapse(after linear, unit grammar.Unit) linear {
 }
 
 // expireAfter gives the key an expiry, or deletes it when it is in the past.
-func (r *run) expireAfter(k *keyModel, after linear) {
+func (k *keyModel) expireAfter(after linear) {
 	if after.class < 0 && after.add <= 0 {
 		k.remove()
 		return
@@ -94,45 +80,45 @@ func setExpiry(unit grammar.Unit, command string) commandFunc {
 		if k.signal && (!k.now.exists || len(args) > 3) {
 			r.unknown(k) // it may hold what an earlier call has left
 		}
-		flags, failure := r.expireFlags(args[3:])
+		flags, failure := expireFlags(r, args[3:])
 		if failure != "" {
 			return nil, failure
 		}
-		after, failure := r.expireArg(args[2], unit, command)
+		after, failure := expireArg(r, args[2], unit, command)
 		if failure != "" {
 			return nil, failure
 		}
 		if !k.now.exists {
 			return 0.0, ""
 		}
-		after = r.lapse(after, unit)
-		if !r.flagsAllow(k, flags, after) {
+		after = lapse(r, after, unit)
+		if !flagsAllow(r, k, flags, after) {
 			return 0.0, ""
 		}
-		r.expireAfter(k, after)
+		k.expireAfter(after)
 		return 1.0, ""
 	}
 }
 
 // expireFlags reads NX, XX, GT and LT.
-func (r *run) expireFlags(args []value) (grammar.ExpireFlags, string) {
+func expireFlags(r *run, args []value) (grammar.ExpireFlags, string) {
 	flags, unsupported, failure := grammar.ParseExpireFlags(args, func(v value) string { return r.word(v) })
 	if unsupported >= 0 {
-		failure = oneLine("ERR Unsupported option " + r.word(args[unsupported]))
+		failure = lua.OneLine("ERR Unsupported option " + r.word(args[unsupported]))
 	}
 	return flags, failure
 }
 
 // flagsAllow compares with the present expiry; none counts as infinite.
-func (r *run) flagsAllow(k *keyModel, flags grammar.ExpireFlags, after linear) bool {
+func flagsAllow(r *run, k *keyModel, flags grammar.ExpireFlags, after linear) bool {
 	has := k.now.expiry.kind != never
 	switch {
 	case flags.NX && has, flags.XX && !has, flags.GT && !has:
 		return false
 	case flags.GT:
-		return r.less(r.left(k, false), after.number())
+		return r.Compare("<", r.left(k, false), after.number())
 	case flags.LT && has:
-		return r.less(after.number(), r.left(k, false))
+		return r.Compare("<", after.number(), r.left(k, false))
 	}
 	return true
 }

@@ -1,5 +1,7 @@
 package script
 
+import "github.com/redlockd/redlockd/commands/script/lua"
+
 // maxInputs is how many KEYS and ARGV a remembered meaning may have.
 const maxInputs = 16
 
@@ -73,14 +75,14 @@ func (f *form) appendRevealed(b []byte) []byte {
 }
 
 // tables are the globals KEYS and ARGV.
-func (f *form) tables(b *budget) map[string]value {
-	keys, args := &table{}, &table{}
+func (f *form) tables(b *lua.Budget) map[string]value {
+	keys, args := &lua.Table{}, &lua.Table{}
 	for i := range f.inputs {
 		t, n := args, i-f.keys
 		if i < f.keys {
 			t, n = keys, i
 		}
-		t.set(b, float64(n+1), f.input(i))
+		t.Set(b, float64(n+1), f.input(i))
 	}
 	return map[string]value{"KEYS": keys, "ARGV": args}
 }

@@ -44,7 +44,9 @@ func (g generator) time() string {
 
 func (g generator) write() string {
 	k, call := g.key(), "redis."+g.pick("call", "call", "pcall")
-	switch g.IntN(8) {
+	switch g.IntN(9) {
+	case 7:
+		return fmt.Sprintf("%s(%s, %s)", call, g.pick("'delifeq', "+k, "'delex', "+k+", 'IFEQ'", "'delex', "+k+", 'IFNE'"), g.value())
 	case 0, 1:
 		return fmt.Sprintf("%s('%s', %s)", call, g.pick("del", "unlink"), k)
 	case 2, 3:

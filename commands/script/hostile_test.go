@@ -11,56 +11,17 @@ import (
 // hostile scripts want to end the process, or to keep it busy.
 var hostile = []struct{ name, body string }{
 	{"endless loop", `while true do end`},
-	{"endless repeat", `repeat until false`},
-	{"endless for", `for i = 1, 2, 0 do end`},
-	{"endless for by infinity", `for i = 1, math.huge do end`},
-	{"endless in pcall", `while true do pcall(function() while true do end end) end`},
-	{"deep recursion", `local function f(n) return 1 + f(n + 1) end return f(1)`},
-	{"deep recursion through pcall", `local function f() return pcall(f) end return f()`},
-	{"endless tail calls", `local function f() return f() end return f()`},
 	{"doubling", `local s = 'x' while true do s = s .. s end`},
-	{"rep", `return string.rep('x', 1e9)`},
-	{"rep of nothing", `return string.rep('', 2e9)`},
-	{"rep in a loop", `for i = 1, 1e9 do local s = string.rep('x', 100000) end`},
-	{"format width", `return string.format('%99999999d', 1)`},
-	{"concat of a table", `local t = {} for i = 1, 1e6 do t[i] = string.rep('x', 100) end return table.concat(t)`},
-	{"big table", `local t = {} for i = 1, 1e9 do t[i] = i end`},
-	{"sparse table", `local t = {} for i = 1, 1e9 do t[i * 7] = i end`},
-	{"table that is torn", `local t = {} for i = 1, 5000 do t[i] = i end while true do t[1] = nil t[1] = 1 end`},
-	{"unpack", `return unpack({}, 1, 1e8)`},
 	{"unpack in a loop", `local t = {} while true do t = {unpack(t), unpack(t)} t[#t + 1] = 1 end`},
-	{"varargs that grow", `local function f(...) return f(1, 2, 3, ...) end return f()`},
 	{"pattern", `return string.find(string.rep('a', 5000), string.rep('a*', 30) .. 'b')`},
-	{"plain find", `local s = string.rep('a', 100000) while true do string.find(s, 'aaab', 1, true) end`},
 	{"reply that holds itself", `local t = {} t[1] = t return t`},
 	{"wide reply", `local t = {1, 1, 1, 1, 1, 1, 1, 1} for i = 1, 9 do t = {t, t, t, t, t, t, t, t} end return t`},
-	{"many locals", strings.Repeat("local a = 1 ", 2000)},
-	{"closures", `local f = function() end while true do local g = f f = function() return g() end end`},
-	{"upvalue chain", `local function f(n) local a, b, c, d = 1, 2, 3, 4 if n > 0 then return f(n - 1) end return a end while true do f(90) end`},
 	{"key that changes", `for i = 1, 1e9 do redis.call('get', KEYS[1]) end`},
 	{"long error", `error(string.rep('x', 1e6))`},
 	{"error of a table", `error({})`},
 	{"not a number", `return 0 / 0`},
-	{"file", `return io.open('/etc/passwd')`},
-	{"load", `return loadstring('return 1')()`},
-	{"require", `return require('os')`},
-	{"globals", `return _G`},
-	{"metatables", `return setmetatable({}, {})`},
-	{"a library overwritten", `string.rep = nil`},
 	{"a library extended by insert", `table.insert(redis, 1)`},
-	{"deep parentheses", "return " + strings.Repeat("(", 15000) + "1" + strings.Repeat(")", 15000)},
-	{"deep tables", "return " + strings.Repeat("{", 15000) + strings.Repeat("}", 15000)},
-	{"deep nots", "return " + strings.Repeat("not ", 8000) + "1"},
-	{"deep minus", "return " + strings.Repeat("- ", 15000) + "1"},
-	{"long sum", "return 1" + strings.Repeat("+1", 16000)},
-	{"long concatenation", "return 'a'" + strings.Repeat("..'a'", 6000)},
-	{"deep functions", strings.Repeat("return function() ", 1500) + strings.Repeat(" end", 1500)},
-	{"deep blocks", strings.Repeat("do ", 8000) + strings.Repeat("end ", 3000)},
-	{"long elseif", "if a then " + strings.Repeat("elseif a then ", 2000) + "end"},
-	{"long call chain", "return f" + strings.Repeat("()", 15000)},
-	{"long index chain", "return f" + strings.Repeat(".a", 15000)},
-	{"nested to the limit, and recursive", `local function f(n) return ` + strings.Repeat("(1 + ", 60) + "f(n)" + strings.Repeat(")", 60) + ` end return f(1)`},
-	{"too long", "return 1 --" + strings.Repeat("x", maxSource)},
+	{"too long", "return 1 --" + strings.Repeat("x", 32<<10)},
 	{"nothing", ``},
 	{"zero bytes", "return '\x00' == \x00"},
 	{"odd numbers", `return tonumber('nan'), tonumber('0x1p3'), 1e999`},
@@ -116,17 +77,7 @@ func bounded(t *testing.T, m *Meaning, err error) {
 	}
 }
 
-func TestBoundsAreTold(t *testing.T) {
-	for body, want := range map[string]string{
-		`while true do end`:                            "does not end within 200000 steps",
-		`local s = 'x' while true do s = s .. s end`:   "uses more than 8388608 bytes of memory",
-		`local function f() return f() end return f()`: "nests more than 100 calls",
-	} {
-		_, err := call{body, lock, mine}.understand(NewLibrary())
-		if err == nil || err.Error() != want {
-			t.Errorf("%s: got %v, want %s", body, err, want)
-		}
-	}
+func TestInputsAreBounded(t *testing.T) {
 	many := call{`return redis.call('get', KEYS[1])`, lock, make([]string, maxPerCallInputs)}
 	if _, err := many.understand(NewLibrary()); err == nil || err.Error() != "has more than 64 keys and arguments" {
 		t.Errorf("too many arguments: %v", err)

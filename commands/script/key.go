@@ -32,42 +32,6 @@ type expiry struct {
 	after linear
 }
 
-// fixedNumber is a linear value that depends on no input.
-func fixedNumber(n int64) linear { return linear{class: -1, add: n} }
-
-// number is l as a Lua value.
-func (l linear) number() value {
-	if l.class < 0 {
-		return float64(l.add)
-	}
-	return l
-}
-
-// store is what SET does to the key.
-func (r *run) store(k *keyModel, v value, e expiry) {
-	k.now = content{exists: true, value: r.storable(v), expiry: e}
-}
-
-// storable is v as the string that Redis stores. A sealed input that is
-// stored is the token.
-func (r *run) storable(v value) value {
-	if l, ok := v.(linear); ok {
-		v = r.toString(l)
-	}
-	switch v := v.(type) {
-	case sealed:
-		if r.proving && r.token < 0 {
-			panic(wanted(v))
-		}
-		return v
-	case stored:
-		return v
-	case float64:
-		return formatNumber(v, 17)
-	}
-	return r.text(v)
-}
-
 func (k *keyModel) remove() { k.now = content{} }
 
 // held is GET's reply: the value, or Lua's false for null.
@@ -76,39 +40,6 @@ func (k *keyModel) held() value {
 		return false
 	}
 	return k.now.value
-}
-
-// holds reports whether the key holds v.
-func (r *run) holds(k *keyModel, v value) bool {
-	if f, ok := v.(float64); ok {
-		v = formatNumber(f, 17)
-	}
-	return k.now.exists && r.equal(k.held(), v)
-}
-
-// left is the remaining time as PTTL and TTL tell it.
-func (r *run) left(k *keyModel, seconds bool) value {
-	e := k.now.expiry
-	switch {
-	case !k.now.exists:
-		return -2.0
-	case e.kind == never:
-		return -1.0
-	case e.kind == asFound && r.proving:
-		return remaining{seconds}
-	case e.kind == asFound:
-		e.after = fixedNumber(k.foundMillis)
-	}
-	l := e.after
-	switch {
-	case !seconds:
-		return l.number()
-	case l.class < 0:
-		return float64((l.add + 500) / 1000)
-	case l.mul%1000 == 0 && l.add%1000 == 0:
-		return linear{l.class, l.mul / 1000, l.add / 1000}
-	}
-	panic(unproved{})
 }
 
 // wrote tells whether the key is not as it was found.

@@ -1,6 +1,9 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/grammar"
+import (
+	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // commandFunc carries out one command; args[0] is its name. failure is the
 // text of Redis's error reply.
@@ -65,7 +68,7 @@ func mget(r *run, args []value) (value, string) {
 	for _, name := range args[1:] {
 		values = append(values, r.touch(name).held())
 	}
-	return listOf(r.budget, values...), ""
+	return lua.List(r.Budget, values...), ""
 }
 
 func getdel(r *run, args []value) (value, string) {
@@ -83,9 +86,9 @@ func selectDB(r *run, args []value) (value, string) {
 	case !ok:
 		return nil, grammar.ErrNotInteger
 	case n != int64(r.space.db):
-		refuse("selects another database")
+		lua.Refuse("selects another database")
 	}
-	return oneField(r.budget, "ok", "OK"), ""
+	return lua.Record(r.Budget, "ok", "OK"), ""
 }
 
 func del(r *run, args []value) (value, string) {
@@ -180,20 +183,33 @@ func getrange(r *run, args []value) (value, string) {
 	if from > to {
 		return "", ""
 	}
-	r.step(1 + int(to-from)/16)
+	r.Step(1 + int(to-from)/16)
 	return text[from : to+1], ""
-}
-
-// position is an integer that is looked into.
-func (r *run) position(v value) (int64, string) {
-	n, failure := r.integerArg(r.reveal(v))
-	return n.add, failure
 }
 
 func keyType(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
 	if !k.now.exists {
-		return oneField(r.budget, "ok", "none"), ""
+		return lua.Record(r.Budget, "ok", "none"), ""
 	}
-	return oneField(r.budget, "ok", "string"), ""
+	return lua.Record(r.Budget, "ok", "string"), ""
+}
+
+// keysCommand is KEYS: those of the listed keys that are there.
+func keysCommand(r *run, args []value) (value, string) {
+	if r.proving {
+		panic(unproved{})
+	}
+	glob := r.word(args[1])
+	listed, ok := r.space.listed[glob]
+	if !ok {
+		panic(&NeedsKeysError{glob})
+	}
+	var there []value
+	for _, name := range listed {
+		if r.touch(name).now.exists {
+			there = append(there, name)
+		}
+	}
+	return lua.List(r.Budget, there...), ""
 }

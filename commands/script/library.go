@@ -88,6 +88,13 @@ func (l *Library) Flush() {
 	l.scripts, l.shapes, l.bytes = newLRU[*loaded](maxScripts), newLRU[*memory](maxShapes), 0
 }
 
+// Scripts is how many scripts are kept.
+func (l *Library) Scripts() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.scripts.entries)
+}
+
 // Understand says what the script does when called with these keys and
 // arguments in database db. The error is a *RefusedError when it does something that is not
 // an operation on one lock, ErrNoScript when the sha is not known, a

@@ -32,9 +32,6 @@ func TestCompileErrors(t *testing.T) {
 	for body, want := range map[string]string{
 		"return foo(":                "1: syntax error near '<eof>'",
 		"local x = 1\nlocal y = = 2": "2: syntax error near '='",
-		"break":                      "1: no loop to break",
-		"goto x ::x::":               "1: '=' expected",
-		"return " + strings.Repeat("not ", 1000) + "1": "1: chunk has too many syntax levels",
 	} {
 		_, err := NewLibrary().Load(body)
 		if err == nil || err.Error() != prefix+want {

@@ -1,10 +1,5 @@
 package script
 
-import (
-	"math"
-	"time"
-)
-
 // meaning is what l says of a call with these inputs.
 func (l *summary) meaning(inputs []string) *Meaning {
 	m := &Meaning{Kind: l.kind, TTL: millis(l.ttl.of(inputs))}
@@ -36,12 +31,4 @@ func (l *summary) replies(inputs []string) *[states]Value {
 		all[state] = l.reply[state].fill(inputs)
 	}
 	return &all
-}
-
-// millis is a duration of n milliseconds, or the longest there is.
-func millis(n int64) time.Duration {
-	if n > math.MaxInt64/int64(time.Millisecond) {
-		return math.MaxInt64
-	}
-	return time.Duration(n) * time.Millisecond
 }

@@ -3,6 +3,8 @@ package script
 import (
 	"fmt"
 	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
 // maxPerCallInputs bounds the states that a dry run goes through.
@@ -11,7 +13,7 @@ const maxPerCallInputs = 64
 // program is what a PerCall meaning runs on real values: a script, or the
 // commands of a transaction.
 type program struct {
-	carryOut func(b *budget, s *space) (template, ending)
+	carryOut func(b *lua.Budget, s *space) (template, ending)
 	// inputs are the strings that it may compare with what it finds, keys
 	// those of them that were named as keys.
 	inputs, keys []string
@@ -23,8 +25,8 @@ type program struct {
 // scriptProgram is a script with its real inputs (f is a realForm).
 func scriptProgram(c *chunk, f *form, db int, clock func() int64, listed map[string][]string) *program {
 	p := &program{inputs: f.inputs, keys: f.inputs[:f.keys], db: db, clock: clock, listed: listed}
-	p.carryOut = func(b *budget, s *space) (template, ending) {
-		r := &run{budget: b, chunk: c, form: f, token: -1, space: s}
+	p.carryOut = func(b *lua.Budget, s *space) (template, ending) {
+		r := &run{Budget: b, chunk: c, form: f, token: -1, space: s}
 		return r.execute(r.script)
 	}
 	return p
@@ -55,7 +57,7 @@ func perCall(p *program) (*Meaning, error) {
 		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
 	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: func(found []State) (Result, error) {
-		return p.runOn(newBudget(), n, found)
+		return p.runOn(lua.NewBudget(), n, found)
 	}}}, nil
 }
 
@@ -63,7 +65,7 @@ func perCall(p *program) (*Meaning, error) {
 // those that were named as keys belong to them whatever the state.
 func (p *program) dryRuns() (n names, last Result, err error) {
 	n.signals = map[string]bool{}
-	b := newBudget()
+	b := lua.NewBudget()
 	for more := true; more; { // signals are more each time, so it ends
 		n.locks, last, more, err = p.touched(b, n.signals)
 	}
@@ -75,13 +77,13 @@ func (p *program) dryRuns() (n names, last Result, err error) {
 
 // touched runs the program once for every dry state; more is whether there are
 // signals that were not known before.
-func (p *program) touched(b *budget, signals map[string]bool) (locks []string, last Result, more bool, err error) {
+func (p *program) touched(b *lua.Budget, signals map[string]bool) (locks []string, last Result, more bool, err error) {
 	learned := map[string]bool{}
 	for _, state := range dryStates(p.inputs) {
 		var s *space
 		s = p.space(signals, func(string) (State, bool) {
 			if len(s.keys) >= 2*maxKeys { // some may turn out to be signals
-				refuse("uses more than %d keys", maxKeys)
+				lua.Refuse("uses more than %d keys", maxKeys)
 			}
 			return state, true
 		})
@@ -122,14 +124,14 @@ func (n *names) addKeys(keys []string) {
 }
 
 // runOn runs the program on what was found under its locks.
-func (p *program) runOn(b *budget, n names, found []State) (Result, error) {
+func (p *program) runOn(b *lua.Budget, n names, found []State) (Result, error) {
 	s := p.space(n.signals, func(string) (State, bool) { return State{}, false })
 	for i, name := range n.locks {
 		s.keys = append(s.keys, model(name, found[i]))
 	}
 	res, err := p.run(b, s)
 	if more, ok := err.(signalling); ok {
-		err = &RefusedError{Did: oneLine(fmt.Sprintf("fills the list %.40q by what a key holds", more.name))}
+		err = &RefusedError{Did: lua.OneLine(fmt.Sprintf("fills the list %.40q by what a key holds", more.name))}
 	}
 	if err != nil {
 		return Result{}, err
@@ -143,7 +145,7 @@ func (p *program) runOn(b *budget, n names, found []State) (Result, error) {
 
 // run runs the program in a space; nothing is sealed, so it ends well, is
 // refused, or has found a signal.
-func (p *program) run(b *budget, s *space) (res Result, err error) {
+func (p *program) run(b *lua.Budget, s *space) (res Result, err error) {
 	reply, end := p.carryOut(b, s)
 	switch end := end.(type) {
 	case *RefusedError:
@@ -167,7 +169,7 @@ func (p *program) space(signals map[string]bool, look func(name string) (State, 
 		}
 		state, ok := look(key)
 		if !ok {
-			refuse("uses the key %.40q only if another key holds something", key)
+			lua.Refuse("uses the key %.40q only if another key holds something", key)
 		}
 		return model(key, state)
 	}

@@ -1,5 +1,14 @@
 package script
 
+import "github.com/redlockd/redlockd/commands/script/lua"
+
+// result is one finished run of a proof.
+type result struct {
+	reply   template
+	key     *keyModel
+	notices []sealedNotice
+}
+
 // summary is what is remembered for a form: what was learned of its calls.
 type summary struct {
 	refused *RefusedError // if not nil, nothing else counts
@@ -34,7 +43,7 @@ func (l *summary) hasNotices() bool {
 // come to an end: each leak reveals one input more, so they do. It changes
 // f.revealed.
 func prove(c *chunk, f *form) *summary {
-	b, token := newBudget(), -1
+	b, token := lua.NewBudget(), -1
 	for {
 		results, end := proveStates(c, f, b, token)
 		switch end := end.(type) {
@@ -60,7 +69,7 @@ func prove(c *chunk, f *form) *summary {
 // holds something else. A script without a token cannot tell the last two
 // apart. A key that holds the token without a TTL is not run: redlockd keeps
 // no such locks, so what a script does there never matters.
-func proveStates(c *chunk, f *form, b *budget, token int) (results [states]result, end ending) {
+func proveStates(c *chunk, f *form, b *lua.Budget, token int) (results [states]result, end ending) {
 	found := [states]content{
 		Ours:  {exists: true, value: sealed{token}, expiry: expiry{kind: asFound}},
 		Other: {exists: true, value: stored{}, expiry: expiry{kind: asFound}},
@@ -72,7 +81,7 @@ func proveStates(c *chunk, f *form, b *budget, token int) (results [states]resul
 	for state := range found {
 		s := onlyKey(found[state])
 		s.db = f.db
-		r := &run{budget: b, chunk: c, form: f, proving: true, token: token, space: s}
+		r := &run{Budget: b, chunk: c, form: f, proving: true, token: token, space: s}
 		reply, end := r.execute(r.script)
 		if end != nil {
 			return results, end

@@ -1,20 +1,6 @@
 package script
 
-import "time"
-
-// Notice is what a call tells those who wait for a lock, besides what it does
-// to the lock. It is told when the call was carried out.
-type Notice struct {
-	// Channel and Message are those of a PUBLISH, or of an SPUBLISH if
-	// Sharded.
-	Channel, Message string
-	Sharded          bool
-	// Signal is the list that was filled, with Items from left to right, for
-	// as long as TTL; empty for a PUBLISH.
-	Signal string
-	Items  []string
-	TTL    time.Duration
-}
+import "github.com/redlockd/redlockd/commands/script/lua"
 
 // Bounds of one signal list: it wakes somebody and stores nothing.
 const (
@@ -34,66 +20,12 @@ type signalList struct {
 // about it.
 type signalling struct{ name string }
 
-// subscriberCount stands for the number of those who hear a message, which is known
-// only when it is too late to act upon.
-type subscriberCount struct{}
-
-// unseen stands for a number that depends on a list which no run is shown: how
-// long it is, whether it was there.
-type unseen struct{}
-
-// sealedNotice is a notice of one run, whose strings may be sealed.
-type sealedNotice struct {
-	channel, message value
-	sharded          bool
-	signal           value
-	items            []value
-	ttl              linear
-}
-
-// notice is what t says for a call with these inputs.
-func (t *sealedNotice) notice(inputs []string) Notice {
-	text := func(v value) string {
-		if s, ok := v.(sealed); ok {
-			return inputs[s.class]
-		}
-		s, _ := v.(string)
-		return s
-	}
-	n := Notice{
-		Channel: text(t.channel), Message: text(t.message), Sharded: t.sharded,
-		Signal: text(t.signal), TTL: millis(t.ttl.of(inputs)),
-	}
-	for _, item := range t.items {
-		n.Items = append(n.Items, text(item))
-	}
-	return n
-}
-
-// noticesOf are what all of list say; nil for none.
-func noticesOf(list []sealedNotice, inputs []string) []Notice {
-	var all []Notice
-	for i := range list {
-		all = append(all, list[i].notice(inputs))
-	}
-	return all
-}
-
-// passed is a string that is handed on and not looked into.
-func (r *run) passed(v value) value {
-	switch v := v.(type) {
-	case sealed:
-		return v
-	case float64:
-		return formatNumber(v, 17)
-	}
-	return r.word(v)
-}
+func (s signalling) Error() string { return "fills the list " + s.name }
 
 // publish is PUBLISH and SPUBLISH.
 func publish(sharded bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		r.grow(256)
+		r.Grow(256)
 		r.space.notices = append(r.space.notices, sealedNotice{
 			channel: r.passed(args[1]), message: r.passed(args[2]), sharded: sharded, ttl: fixedNumber(0),
 		})
@@ -129,7 +61,7 @@ func pushTo(left bool) commandFunc {
 				list.items = append(list.items, item)
 			}
 			if len(list.items) > maxSignalItems || list.bytes > maxSignalBytes {
-				refuse("keeps data in the list %.40q, redlockd keeps locks only", r.keyName(k))
+				lua.Refuse("keeps data in the list %.40q, redlockd keeps locks only", keyName(r, k))
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
@@ -138,7 +70,7 @@ func pushTo(left bool) commandFunc {
 }
 
 // keyName is a key's name for a refusal.
-func (r *run) keyName(k *keyModel) string {
+func keyName(r *run, k *keyModel) string {
 	if s, ok := k.name.(sealed); ok {
 		return r.form.inputs[s.class]
 	}
@@ -149,7 +81,7 @@ func (r *run) keyName(k *keyModel) string {
 // noticesOfSignals turns what a run has left in signals into notices. A list that
 // stays is data: a signal has an end. In a proof what is no signal in the end
 // is another lock.
-func (r *run) noticesOfSignals() {
+func noticesOfSignals(r *run) {
 	for _, k := range r.space.keys {
 		list, ok := k.now.value.(*signalList)
 		switch {
@@ -158,7 +90,7 @@ func (r *run) noticesOfSignals() {
 		case r.proving && (!ok || k.now.expiry.kind != given):
 			panic(unproved{})
 		case k.now.expiry.kind != given:
-			refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", r.keyName(k))
+			lua.Refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", keyName(r, k))
 		}
 		r.space.notices = append(r.space.notices, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
 	}

@@ -4,68 +4,89 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strings"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// redisTable is the global table redis.
-func redisTable() *table {
-	t := libraryTable("redis", redisLibrary)
-	for level, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
-		t.rest[name] = float64(level)
-	}
-	return t
+// globals are what every script finds besides KEYS and ARGV.
+var globals = newGlobals()
+
+func newGlobals() *lua.Globals {
+	g := lua.NewGlobals(`bit cjson cmsgpack struct
+		redis.set_repl redis.REPL_ALL redis.REPL_AOF redis.REPL_SLAVE redis.REPL_REPLICA redis.REPL_NONE
+		redis.breakpoint redis.debug redis.acl_check_cmd redis.register_function redis.REDIS_VERSION
+		redis.REDIS_VERSION_NUM`, "which no lock needs")
+	g.Add("redis", redisLibrary, map[string]value{"LOG_DEBUG": 0.0, "LOG_VERBOSE": 1.0, "LOG_NOTICE": 2.0, "LOG_WARNING": 3.0})
+	return g
 }
 
-var redisLibrary = map[string]function{
-	"call": func(r *run, args []value) []value {
-		v, failure := r.command(args)
+var redisLibrary = map[string]lua.Function{
+	"call": func(l *lua.Run, args []value) []value {
+		v, failure := runCommand(l.Host().(*run), args)
 		if failure != "" {
-			r.failAs(failure)
+			raise(l, failure)
 		}
-		return one(v)
+		return []value{v}
 	},
-	"pcall": func(r *run, args []value) []value {
-		v, failure := r.command(args)
+	"pcall": func(l *lua.Run, args []value) []value {
+		v, failure := runCommand(l.Host().(*run), args)
 		if failure != "" {
-			return one(oneField(r.budget, "err", failure))
+			v = lua.Record(l.Budget, "err", failure)
 		}
-		return one(v)
+		return []value{v}
 	},
-	"error_reply": func(r *run, args []value) []value {
-		if text, ok := r.reveal(arg(args, 0)).(string); ok && len(args) == 1 {
-			return one(oneField(r.budget, "err", errorText(text)))
+	"error_reply": func(l *lua.Run, args []value) []value {
+		text, ok := onlyText(l, args)
+		if !ok {
+			text = "ERR wrong number or type of arguments"
+		} else {
+			text = errorText(text)
 		}
-		return one(oneField(r.budget, "err", "ERR wrong number or type of arguments"))
+		return []value{lua.Record(l.Budget, "err", text)}
 	},
-	"status_reply": func(r *run, args []value) []value {
-		if text, ok := r.reveal(arg(args, 0)).(string); ok && len(args) == 1 {
-			return one(oneField(r.budget, "ok", text))
+	"status_reply": func(l *lua.Run, args []value) []value {
+		text, ok := onlyText(l, args)
+		if !ok {
+			return []value{lua.Record(l.Budget, "err", "ERR wrong number or type of arguments")}
 		}
-		return one(oneField(r.budget, "err", "ERR wrong number or type of arguments"))
+		return []value{lua.Record(l.Budget, "ok", text)}
 	},
-	"sha1hex": func(r *run, args []value) []value {
+	"sha1hex": func(l *lua.Run, args []value) []value {
 		if len(args) != 1 {
-			r.failAs("ERR wrong number of arguments")
+			raise(l, "ERR wrong number of arguments")
 		}
-		sum := sha1.Sum([]byte(r.stringArg("sha1hex", args, 0)))
-		return one(hex.EncodeToString(sum[:]))
+		sum := sha1.Sum([]byte(lua.StringArg(l, "sha1hex", args, 0)))
+		return []value{hex.EncodeToString(sum[:])}
 	},
-	"log": func(r *run, args []value) []value {
+	"log": func(l *lua.Run, args []value) []value {
 		if len(args) < 2 {
-			r.failAs("ERR redis.log() requires two arguments or more.")
+			raise(l, "ERR redis.log() requires two arguments or more.")
 		}
 		if level, ok := args[0].(float64); !ok || level < 0 || level > 3 {
-			refuse("calls redis.log with an unknown level")
+			lua.Refuse("calls redis.log with an unknown level")
 		}
 		return nil
 	},
-	"replicate_commands": func(*run, []value) []value { return one(true) },
-	"setresp": func(r *run, args []value) []value {
-		if v := r.reveal(arg(args, 0)); len(args) != 1 || v != 2.0 {
-			refuse("calls redis.setresp with anything but 2")
+	"replicate_commands": func(*lua.Run, []value) []value { return []value{true} },
+	"setresp": func(l *lua.Run, args []value) []value {
+		if len(args) > 0 && l.Reveal(args[0]) != 2.0 || len(args) != 1 {
+			lua.Refuse("calls redis.setresp with anything but 2")
 		}
 		return nil
 	},
 }
+
+// onlyText is the argument of a function that takes one string.
+func onlyText(l *lua.Run, args []value) (string, bool) {
+	if len(args) == 0 {
+		return "", false
+	}
+	text, ok := l.Reveal(args[0]).(string)
+	return text, ok && len(args) == 1
+}
+
+// raise raises the error reply of a Redis command.
+func raise(l *lua.Run, failure string) { l.Raise(lua.Record(l.Budget, "err", failure)) }
 
 // errorText is what redis.error_reply makes of its argument: a text without
 // any space is taken for a text without a code.
@@ -77,34 +98,24 @@ func errorText(text string) string {
 	return text
 }
 
-// command carries out redis.call's arguments; failure is Redis's error reply.
-func (r *run) command(args []value) (v value, failure string) {
+// runCommand carries out redis.call's arguments; failure is Redis's error reply.
+func runCommand(r *run, args []value) (v value, failure string) {
 	if len(args) == 0 {
 		return nil, "ERR Please specify at least one argument for this redis lib call"
 	}
 	for _, a := range args {
-		if t := typeName(a); t != "string" && t != "number" {
+		if t := lua.TypeName(a); t != "string" && t != "number" {
 			return nil, "ERR Lua redis lib command arguments must be strings or integers"
 		}
 	}
 	name := strings.ToUpper(r.word(args[0]))
 	c, ok := keyCommands[name]
 	if !ok {
-		refuse("calls %.40s, which is not a lock command", name)
+		lua.Refuse("calls %.40s, which is not a lock command", name)
 	}
-	r.step(20)
+	r.Step(20)
 	if n := len(args); n < c.least || (c.most > 0 && n > c.most) {
 		return nil, "ERR Wrong number of args calling Redis command from script"
 	}
 	return c.run(r, args)
-}
-
-// word is an argument that has to be known: a command's name, an option.
-func (r *run) word(v value) string {
-	if f, ok := v.(float64); ok {
-		return formatNumber(f, 17)
-	}
-	s := r.text(v)
-	r.step(1 + len(s)/16)
-	return s
 }

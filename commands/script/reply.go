@@ -3,6 +3,8 @@ package script
 import (
 	"math"
 	"strings"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
 // template is a reply of one form: where it depends on an input, of another call
@@ -50,25 +52,13 @@ func (s *template) size() int {
 	return n
 }
 
-// of is l for a call with these inputs.
-func (l linear) of(inputs []string) int64 {
-	if l.class < 0 {
-		return l.add
-	}
-	var n int64
-	for _, c := range []byte(inputs[l.class]) { // numericText holds
-		n = n*10 + int64(c-'0')
-	}
-	return l.at(n)
-}
-
 const maxReplyDepth = 16
 
 // reply converts what the script returned, by the rules of EVAL.
 func (r *run) reply(v value, depth int) template {
-	r.grow(64)
+	r.Grow(64)
 	if depth > maxReplyDepth {
-		refuse("returns a table that nests more than %d deep", maxReplyDepth)
+		lua.Refuse("returns a table that nests more than %d deep", maxReplyDepth)
 	}
 	switch v := v.(type) {
 	case bool:
@@ -92,27 +82,27 @@ func (r *run) reply(v value, depth int) template {
 		return template{value: Value{Kind: StoredPTTL}}
 	case subscriberCount, unseen:
 		r.reveal(v)
-	case *table:
+	case *lua.Table:
 		return r.replyTable(v, depth)
 	}
 	return template{value: Value{Kind: Null}}
 }
 
-func (r *run) replyTable(t *table, depth int) template {
-	if text, ok := r.reveal(t.get("err")).(string); ok {
+func (r *run) replyTable(t *lua.Table, depth int) template {
+	if text, ok := r.reveal(t.Get("err")).(string); ok {
 		return template{value: Value{Kind: Error, Text: line(text)}}
 	}
-	if text, ok := r.reveal(t.get("ok")).(string); ok {
+	if text, ok := r.reveal(t.Get("ok")).(string); ok {
 		return template{value: Value{Kind: Status, Text: line(text)}}
 	}
 	for _, name := range []string{"double", "map", "set", "big_number", "verbatim_string"} {
-		if t.get(name) != nil {
-			refuse("returns a table with %q, a type of RESP3", name)
+		if t.Get(name) != nil {
+			lua.Refuse("returns a table with %q, a type of RESP3", name)
 		}
 	}
 	s := template{value: Value{Kind: Array, Items: []Value{}}}
 	for i := 1; ; i++ {
-		v := t.get(float64(i))
+		v := t.Get(float64(i))
 		if v == nil {
 			return s
 		}
@@ -128,7 +118,7 @@ func (r *run) replyTable(t *table, depth int) template {
 // line refuses texts that would break the protocol.
 func line(text string) string {
 	if strings.ContainsAny(text, "\r\n") {
-		refuse("replies with a status of several lines")
+		lua.Refuse("replies with a status of several lines")
 	}
 	return text
 }
@@ -142,16 +132,16 @@ func cut(f float64) int64 {
 }
 
 // raised is the reply for an error that left the script.
-func (r *run) raised(e *luaError) template {
+func (r *run) raised(e *lua.Raised) template {
 	text, ok := "", false
-	if t, isTable := e.value.(*table); isTable {
-		text, ok = r.reveal(t.get("err")).(string)
-	} else if kind := typeName(e.value); kind == "string" || kind == "number" {
-		text, ok = "ERR "+r.text(e.value), true
+	if t, isTable := e.Value.(*lua.Table); isTable {
+		text, ok = r.reveal(t.Get("err")).(string)
+	} else if kind := lua.TypeName(e.Value); kind == "string" || kind == "number" {
+		text, ok = "ERR "+r.text(e.Value), true
 	}
 	if !ok {
-		refuse("raises an error that is not a string")
+		lua.Refuse("raises an error that is not a string")
 	}
-	text += " script: " + r.chunk.sha + ", on @user_script:" + formatNumber(float64(e.line), 17) + "."
+	text += " script: " + r.chunk.sha + ", on @user_script:" + lua.FormatNumber(float64(e.Line), 17) + "."
 	return template{value: Value{Kind: Error, Text: line(text)}}
 }

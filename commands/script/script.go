@@ -1,6 +1,10 @@
 package script
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Kind is what a script does to its key.
 type Kind uint8
@@ -138,11 +142,15 @@ type Value struct {
 }
 
 // RefusedError says what a script did that is not an operation on locks.
-type RefusedError struct{ Did string }
+type RefusedError = lua.RefusedError
 
-func (e *RefusedError) Error() string { return e.Did }
+// NeedsKeysError says that a call asks for all keys of a pattern: whoever wants
+// to carry it out lists them and calls Sweep. Its text is for who cannot.
+type NeedsKeysError struct{ Pattern string }
 
-func (s signalling) Error() string { return "fills the list " + s.name }
+func (e *NeedsKeysError) Error() string {
+	return "ERR KEYS in a script is allowed only outside MULTI"
+}
 
 // ErrNoScript says that the SHA1 is not known, in Redis's own words.
 var ErrNoScript error = redisError("NOSCRIPT No matching script. Please use EVAL.")

@@ -1,6 +1,9 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/grammar"
+import (
+	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 func getset(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
@@ -21,19 +24,19 @@ func setnx(r *run, args []value) (value, string) {
 func setex(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touch(args[1])
-		after, failure := r.futureArg(args[2], unit, command)
+		after, failure := futureArg(r, args[2], unit, command)
 		if failure != "" {
 			return nil, failure
 		}
 		r.store(k, args[3], expiry{given, after})
-		return oneField(r.budget, "ok", "OK"), ""
+		return lua.Record(r.Budget, "ok", "OK"), ""
 	}
 }
 
 // setOptions are the words behind SET's key and value.
 type setOptions = grammar.SetOptions[value]
 
-func (r *run) setOptions(args []value) (setOptions, string) {
+func parseSet(r *run, args []value) (setOptions, string) {
 	o, ok := grammar.ParseSet(args, func(v value) string { return r.word(v) })
 	if !ok {
 		return o, grammar.ErrSyntax
@@ -46,27 +49,27 @@ func hasTime(o *setOptions) bool { return o.Expiry != grammar.NoUnit && o.Expiry
 
 func set(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
-	o, failure := r.setOptions(args[3:])
+	o, failure := parseSet(r, args[3:])
 	if failure != "" {
 		return nil, failure
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		after, failure := r.futureArg(o.Number, o.Expiry, "set")
+		after, failure := futureArg(r, o.Number, o.Expiry, "set")
 		if failure != "" {
 			return nil, failure
 		}
 		e = expiry{given, after}
 	}
 	old := k.held()
-	done, refused := value(oneField(r.budget, "ok", "OK")), value(false)
+	done, refused := value(lua.Record(r.Budget, "ok", "OK")), value(false)
 	if o.Get {
 		done, refused = old, old
 	}
 	if (o.NX && k.now.exists) || (o.XX && !k.now.exists) {
 		return refused, ""
 	}
-	if met, failure := r.meets(k, o.Condition, o.Compare); !met {
+	if met, failure := meets(r, k, o.Condition, o.Compare); !met {
 		return refused, failure
 	}
 	if o.Expiry == grammar.KeepTTL {
@@ -74,7 +77,7 @@ func set(r *run, args []value) (value, string) {
 	}
 	r.store(k, args[2], e)
 	if o.Expiry.Absolute() {
-		r.expireAfter(k, r.lapse(e.after, o.Expiry))
+		k.expireAfter(lapse(r, e.after, o.Expiry))
 	}
 	return done, ""
 }
@@ -87,7 +90,7 @@ func mset(r *run, args []value) (value, string) {
 	for i := 1; i < len(args); i += 2 {
 		r.store(r.touch(args[i]), args[i+1], expiry{})
 	}
-	return oneField(r.budget, "ok", "OK"), ""
+	return lua.Record(r.Budget, "ok", "OK"), ""
 }
 
 func msetnx(r *run, args []value) (value, string) {
@@ -115,7 +118,7 @@ func msetex(r *run, args []value) (value, string) {
 		return nil, "ERR wrong number of key-value pairs"
 	}
 	pairs := args[2 : 2+2*n]
-	o, failure := r.setOptions(args[2+2*n:])
+	o, failure := parseSet(r, args[2+2*n:])
 	if failure == "" && (o.Get || o.Condition != grammar.NoCondition) {
 		failure = grammar.ErrSyntax
 	}
@@ -124,7 +127,7 @@ func msetex(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		if e.after, failure = r.futureArg(o.Number, o.Expiry, "msetex"); failure != "" {
+		if e.after, failure = futureArg(r, o.Number, o.Expiry, "msetex"); failure != "" {
 			return nil, failure
 		}
 		e.kind = given
@@ -141,7 +144,7 @@ func msetex(r *run, args []value) (value, string) {
 		}
 		r.store(k, pairs[i+1], mine)
 		if o.Expiry.Absolute() {
-			r.expireAfter(k, r.lapse(e.after, o.Expiry))
+			k.expireAfter(lapse(r, e.after, o.Expiry))
 		}
 	}
 	return 1.0, ""
@@ -164,11 +167,11 @@ func getex(r *run, args []value) (value, string) {
 	case persists:
 		k.now.expiry = expiry{}
 	case unit != grammar.NoUnit:
-		after, failure := r.futureArg(args[3], unit, "getex")
+		after, failure := futureArg(r, args[3], unit, "getex")
 		if failure != "" {
 			return nil, failure
 		}
-		r.expireAfter(k, r.lapse(after, unit))
+		k.expireAfter(lapse(r, after, unit))
 	}
 	return old, ""
 }

@@ -20,43 +20,6 @@ type space struct {
 	clock func() int64
 }
 
-// touch is the lock that a command names. What a signal holds no run can tell.
-func (r *run) touch(name value) *keyModel {
-	k := r.touchAny(name)
-	if k.signal {
-		r.unknown(k)
-	}
-	return k
-}
-
-// unknown ends a run that looks into a signal: in a proof the key may still be
-// a lock.
-func (r *run) unknown(k *keyModel) {
-	if r.proving {
-		panic(unproved{})
-	}
-	refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", r.keyName(k))
-}
-
-// touchAny is touch for what may be done to signals too.
-func (r *run) touchAny(name value) *keyModel {
-	if f, ok := name.(float64); ok {
-		name = formatNumber(f, 17)
-	}
-	if _, ok := name.(sealed); !ok {
-		name = r.text(name)
-	}
-	for _, k := range r.space.keys {
-		if k.name == name {
-			return k
-		}
-	}
-	r.grow(256)
-	k := r.space.open(name)
-	r.space.keys = append(r.space.keys, k)
-	return k
-}
-
 // onlyKey is the space of a proof: one lock, the first key that is named, and
 // signals, of which nothing is known. What uses several locks is run for each
 // call.
@@ -103,19 +66,4 @@ func (s *space) wrote() bool {
 		}
 	}
 	return len(s.notices) > 0
-}
-
-// masterTime is for absolute expiries, which are not proved.
-func (r *run) masterTime() int64 {
-	if r.proving {
-		panic(unproved{})
-	}
-	if r.space.clock == nil {
-		refuse("uses an absolute time, which is not kept here")
-	}
-	if r.time == 0 {
-		// Time stands still in a script.
-		r.time = r.space.clock()
-	}
-	return r.time
 }

@@ -1,5 +1,15 @@
 package script
 
+import (
+	"math"
+	"time"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
+
+// value is one of Lua, or a sealed one.
+type value = lua.Value
+
 // The sealed values. Each is comparable, and equal to itself alone. They are
 // what a proof stands on: every operation of the interpreter either knows its
 // result for all values a symbol can have, or ends the run with a leak or
@@ -19,7 +29,20 @@ type (
 	// remaining is the key's remaining time, in milliseconds (at least 1) or
 	// in seconds, rounded (at least 0).
 	remaining struct{ seconds bool }
+	// subscriberCount stands for the number of those who hear a message, which is
+	// known only when it is too late to act upon.
+	subscriberCount struct{}
+	// unseen stands for a number that depends on a list which no run is shown: how
+	// long it is, whether it was there.
+	unseen struct{}
 )
+
+func (sealed) Type() string          { return "string" }
+func (stored) Type() string          { return "string" }
+func (linear) Type() string          { return "number" }
+func (remaining) Type() string       { return "number" }
+func (subscriberCount) Type() string { return "number" }
+func (unseen) Type() string          { return "number" }
 
 // leak ends a run that looked into a sealed input: the class is revealed, and
 // the runs start again.
@@ -32,12 +55,7 @@ type wanted struct{ class int }
 // unproved ends a run whose result depends on more than the form.
 type unproved struct{}
 
-const (
-	maxNumeric = 1_000_000_000_000 // 31 years in milliseconds
-	// maxExact bounds linear values: all are exact as Lua's numbers, and no
-	// conversion to text needs an exponent.
-	maxExact = 4_000_000_000_000_000
-)
+const maxNumeric = 1_000_000_000_000 // 31 years in milliseconds
 
 // numericText tells whether s is a number from 1 to maxNumeric as Redis, Lua
 // and people write it: digits only, the first not a zero.
@@ -65,13 +83,44 @@ func (l linear) bounds() (lo, hi int64) {
 // at is the value for the number v.
 func (l linear) at(v int64) int64 { return l.mul*v + l.add }
 
+// of is l for a call with these inputs.
+func (l linear) of(inputs []string) int64 {
+	if l.class < 0 {
+		return l.add
+	}
+	var n int64
+	for _, c := range []byte(inputs[l.class]) { // numericText holds
+		n = n*10 + int64(c-'0')
+	}
+	return l.at(n)
+}
+
 // newLinear refuses, by false, what may leave the exact numbers.
 func newLinear(class int, mul, add float64) (linear, bool) {
-	small := func(f float64) bool { return f == float64(int64(f)) && f < maxExact && f > -maxExact }
+	small := func(f float64) bool { return f == float64(int64(f)) && f < lua.MaxExact && f > -lua.MaxExact }
 	if !small(mul) || !small(add) || mul == 0 || mul > 1000 || mul < -1000 {
 		return linear{}, false
 	}
 	l := linear{class, int64(mul), int64(add)}
 	lo, hi := l.bounds()
-	return l, lo > -maxExact && hi < maxExact
+	return l, lo > -lua.MaxExact && hi < lua.MaxExact
+}
+
+// fixedNumber is a linear value that depends on no input.
+func fixedNumber(n int64) linear { return linear{class: -1, add: n} }
+
+// number is l as a Lua value.
+func (l linear) number() value {
+	if l.class < 0 {
+		return float64(l.add)
+	}
+	return l
+}
+
+// millis is a duration of n milliseconds, or the longest there is.
+func millis(n int64) time.Duration {
+	if n > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Millisecond
 }

@@ -1,6 +1,10 @@
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Command is one command of a transaction: its words, or the call of a
 // script.
@@ -31,9 +35,9 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 		p.inputs = append(append(p.inputs, c.Keys...), c.Args...)
 		p.keys = append(p.keys, c.Keys...)
 	}
-	p.carryOut = func(b *budget, s *space) (template, ending) {
-		r := &run{budget: b, form: realForm(nil, 0), token: -1, space: s}
-		return r.execute(func() template { return r.transaction(steps) })
+	p.carryOut = func(b *lua.Budget, s *space) (template, ending) {
+		r := &run{Budget: b, form: realForm(nil, 0), token: -1, space: s}
+		return r.execute(func() template { return transaction(r, steps) })
 	}
 	m, err := perCall(p)
 	if err != nil || m.Kind != PerCall {
@@ -52,7 +56,7 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 
 // transaction goes on behind an error, since a dry run is to find the keys of
 // all commands.
-func (r *run) transaction(steps []func(*run) template) template {
+func transaction(r *run, steps []func(*run) template) template {
 	all := template{value: Value{Kind: Array, Items: make([]Value, 0, len(steps))}}
 	var failed *template
 	for _, step := range steps {
@@ -75,9 +79,9 @@ func commandStep(words []string) func(*run) template {
 			args[i] = w
 		}
 		if _, known := keyCommands[strings.ToUpper(words[0])]; !known {
-			refuse("holds %.40s", strings.ToUpper(words[0]))
+			lua.Refuse("holds %.40s", strings.ToUpper(words[0]))
 		}
-		v, failure := r.command(args)
+		v, failure := runCommand(r, args)
 		if failure != "" {
 			return template{value: Value{Kind: Error, Text: failure}}
 		}
@@ -88,7 +92,7 @@ func commandStep(words []string) func(*run) template {
 func scriptStep(c *chunk, call Command) func(*run) template {
 	inputs := append(append([]string{}, call.Keys...), call.Args...)
 	return func(r *run) template {
-		sub := &run{budget: r.budget, chunk: c, form: realForm(inputs, len(call.Keys)), token: -1, space: r.space}
+		sub := &run{Budget: r.Budget, chunk: c, form: realForm(inputs, len(call.Keys)), token: -1, space: r.space}
 		return sub.script()
 	}
 }

@@ -151,6 +151,12 @@ var behaviours = []struct {
 		"reads lock : [nil -2] [<value> <ttl>] [<value> <ttl>]"},
 	{"no key at all", call{`return {ARGV[1], 1.9, false, 'x'}`, nil, mine}, `nothing  : ["tok" 1 nil "x"] ["tok" 1 nil "x"] ["tok" 1 nil "x"]`},
 
+	{"release by a number", call{`return redis.call('delifeq', KEYS[1], tonumber(ARGV[1]))`, lock, []string{"77"}},
+		"releases lock 77: 0 1 0"},
+	{"extend by a number", call{`return redis.call('set', KEYS[1], ARGV[1], 'IFEQ', tonumber(ARGV[1]), 'PX', ARGV[2])`, lock, []string{"77", "5000"}},
+		"extends lock 77 5s: nil +OK nil"},
+	{"release by another number", call{`return redis.call('delifeq', KEYS[1], ARGV[1] + 1)`, lock, []string{"77"}}, "per call of lock"},
+	{"release by the time left", call{`return redis.call('delifeq', KEYS[1], redis.call('pttl', KEYS[1]))`, lock, nil}, "per call of lock"},
 	{"a time of its own for the extend", call{`local v = redis.call('get', KEYS[1]) if not v then return redis.call('psetex', KEYS[1], 1000, ARGV[1]) elseif v == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end`, lock, timed}, "per call of lock"},
 	{"milliseconds left are more than 0", call{`return redis.call('pttl', KEYS[1]) > 0`, lock, nil}, "reads lock : nil 1 1"},
 	{"seconds left may be 0", call{`return redis.call('ttl', KEYS[1]) > 0`, lock, nil}, "per call of lock"},

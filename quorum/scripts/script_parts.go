@@ -10,7 +10,8 @@ import (
 
 // Script is a script that runs on the masters, atomic on each. Its
 // integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
-// too late; a bulk string is the token in the way.
+// too late, and a greater one the later expiry that is kept; a bulk string is the
+// token in the way.
 type Script struct {
 	Text, SHA string
 	// Old does the same on masters before 7.0, where they need another one.
@@ -110,8 +111,7 @@ if before ~= after then return -1 end
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
 // has a later one, so that no script shortens what another one was told (V6).
 // What keeps its expiry gets the remainder of what is prolonged, since the
-// rollback of what has created it may be under way. It has a later one, and
-// that is told, when the difference cannot come from remainders.
+// rollback of what has created it may be under way; which it is then, is answered.
 var raise = `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
 local e = redis.call('PEXPIRETIME', KEYS[1])
@@ -135,6 +135,8 @@ var keepExpiry = `
 if e < 0 then return 3 end
 local residues = ` + strconv.Itoa(mark.Residues) + `
 local over = e % residues
-if over > 0 then redis.call('PEXPIREAT', KEYS[1], e + residues - over) end
-if e - tonumber(ARGV[3]) > 2 * residues then return 3 end
-return 2`
+if over > 0 then
+  e = e + residues - over
+  redis.call('PEXPIREAT', KEYS[1], e)
+end
+return e`

@@ -110,8 +110,13 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// RemoveInTime: deadline, and what is over (unlessEnded).
-	RemoveInTime = newScript(notAfter + unlessEnded(2) + `return redis.call('DEL', KEYS[1])`)
+	// RemoveInTime: deadline, and what is over (unlessEnded). It answers the
+	// token that it has deleted, and 1 for what is no lock.
+	RemoveInTime = newScript(notAfter + unlessEnded(2) + `
+local v = redis.pcall('GET', KEYS[1])
+local deleted = redis.call('DEL', KEYS[1])
+if type(v) == 'string' then return v end
+return deleted`)
 
 	// Rollback: token, expiry of what was created.
 	Rollback = newScript(`

@@ -54,7 +54,8 @@ type Ballot struct {
 	Token string
 	// Left is what remains of the hold (found).
 	Left time.Duration
-	// Expiry is when the master forgets it, in its own milliseconds (found).
+	// Expiry is when the master forgets it, in its own milliseconds (found; also
+	// prolonged, if it has kept a later one than it was to get).
 	Expiry int64
 }
 

@@ -1,15 +1,13 @@
-package script
+package lua
 
-import (
-	"github.com/yuin/gopher-lua/ast"
-)
+import "github.com/yuin/gopher-lua/ast"
 
 // list evaluates an expression list; only its last call or ... gives several.
-func (r *run) list(exprs []ast.Expr, f *frame, e *env) []value {
+func (r *Run) list(exprs []ast.Expr, f *frame, e *env) []Value {
 	if len(exprs) == 0 {
 		return nil
 	}
-	values := make([]value, 0, len(exprs))
+	values := make([]Value, 0, len(exprs))
 	for _, x := range exprs[:len(exprs)-1] {
 		values = append(values, r.eval(x, f, e))
 	}
@@ -17,37 +15,30 @@ func (r *run) list(exprs []ast.Expr, f *frame, e *env) []value {
 }
 
 // multi evaluates to any number of values.
-func (r *run) multi(x ast.Expr, f *frame, e *env) []value {
+func (r *Run) multi(x ast.Expr, f *frame, e *env) []Value {
 	switch x := x.(type) {
 	case *ast.FuncCallExpr:
 		results := r.apply(x, f, e)
-		r.grow(16 * len(results))
+		r.Grow(16 * len(results))
 		if !x.AdjustRet {
 			return results
 		}
-		return []value{firstOf(results)}
+		return []Value{firstOf(results)}
 	case *ast.Comma3Expr:
 		if !f.variadic {
-			refuse("uses ... outside of a function that has it")
+			Refuse("uses ... outside of a function that has it")
 		}
-		r.grow(16 * len(f.varargs))
+		r.Grow(16 * len(f.varargs))
 		if !x.AdjustRet {
 			return f.varargs[:len(f.varargs):len(f.varargs)]
 		}
-		return []value{firstOf(f.varargs)}
+		return []Value{firstOf(f.varargs)}
 	}
-	return []value{r.eval(x, f, e)}
+	return []Value{r.eval(x, f, e)}
 }
 
-func firstOf(values []value) value {
-	if len(values) == 0 {
-		return nil
-	}
-	return values[0]
-}
-
-func (r *run) apply(x *ast.FuncCallExpr, f *frame, e *env) []value {
-	var fn, self value
+func (r *Run) apply(x *ast.FuncCallExpr, f *frame, e *env) []Value {
+	var fn, self Value
 	var what string
 	if x.Receiver != nil {
 		self = r.eval(x.Receiver, f, e)
@@ -60,15 +51,15 @@ func (r *run) apply(x *ast.FuncCallExpr, f *frame, e *env) []value {
 	}
 	args := r.list(x.Args, f, e)
 	if x.Receiver != nil {
-		args = append([]value{self}, args...)
+		args = append([]Value{self}, args...)
 	}
 	r.line = x.Line()
 	return r.call(fn, args, what)
 }
 
 // eval evaluates to one value.
-func (r *run) eval(x ast.Expr, f *frame, e *env) value {
-	r.step(1)
+func (r *Run) eval(x ast.Expr, f *frame, e *env) Value {
+	r.Step(1)
 	switch x := x.(type) {
 	case *ast.TrueExpr:
 		return true
@@ -91,13 +82,13 @@ func (r *run) eval(x ast.Expr, f *frame, e *env) value {
 	case *ast.TableExpr:
 		return r.construct(x, f, e)
 	case *ast.FunctionExpr:
-		r.grow(64)
+		r.Grow(64)
 		return &closure{x, e}
 	}
 	return r.operation(x, f, e)
 }
 
-func (r *run) operation(x ast.Expr, f *frame, e *env) value {
+func (r *Run) operation(x ast.Expr, f *frame, e *env) Value {
 	switch x := x.(type) {
 	case *ast.LogicalOpExpr:
 		left := r.eval(x.Lhs, f, e)
@@ -125,31 +116,29 @@ func (r *run) operation(x ast.Expr, f *frame, e *env) value {
 		v := r.eval(x.Expr, f, e)
 		return r.length(v, r.nameOf(x.Expr, e))
 	}
-	refuse("uses syntax that Lua 5.1 does not have")
+	Refuse("uses syntax that Lua 5.1 does not have")
 	return nil
 }
 
-func (r *run) literal(x *ast.NumberExpr) value {
+func (r *Run) literal(x *ast.NumberExpr) Value {
 	f, ok := parseNumber(x.Value)
 	if !ok {
-		refuse("uses the number %.40q", x.Value)
+		Refuse("uses the number %.40q", x.Value)
 	}
 	return f
 }
 
-func (r *run) variable(x *ast.IdentExpr, e *env) value {
+func (r *Run) variable(x *ast.IdentExpr, e *env) Value {
 	if at := r.find(e, x.Value); at != nil {
 		return at.v
 	}
-	if v, ok := r.globals[x.Value]; ok {
+	if v, ok := r.vars[x.Value]; ok {
 		return v
 	}
-	if v, ok := library[x.Value]; ok {
+	if v, ok := r.globals.values[x.Value]; ok {
 		return v
 	}
-	if elsewhere[x.Value] {
-		refuse("uses %s, which no lock needs", x.Value)
-	}
+	r.globals.refuseAbsent(x.Value)
 	r.line = x.Line()
 	r.fail("Script attempted to access nonexistent global variable '%.100s'", x.Value)
 	return nil
@@ -157,17 +146,17 @@ func (r *run) variable(x *ast.IdentExpr, e *env) value {
 
 // construct builds a table. Lua stores the entries without a key last, so a
 // number as a key beside them is refused: which one wins is no one's intent.
-func (r *run) construct(x *ast.TableExpr, f *frame, e *env) value {
-	r.grow(64)
-	t, n, keyed := &table{}, 0.0, false
+func (r *Run) construct(x *ast.TableExpr, f *frame, e *env) Value {
+	r.Grow(64)
+	t, n, keyed := &Table{}, 0.0, false
 	for i, item := range x.Fields {
 		if item.Key != nil {
 			key := r.eval(item.Key, f, e)
-			keyed = keyed || typeName(key) == "number"
+			keyed = keyed || TypeName(key) == "number"
 			r.setIndex(t, key, r.eval(item.Value, f, e), "")
 			continue
 		}
-		values := []value{nil}
+		values := []Value{nil}
 		if i == len(x.Fields)-1 {
 			values = r.multi(item.Value, f, e)
 		} else {
@@ -175,11 +164,11 @@ func (r *run) construct(x *ast.TableExpr, f *frame, e *env) value {
 		}
 		for _, v := range values {
 			n++
-			t.set(r.budget, n, v)
+			t.Set(r.Budget, n, v)
 		}
 	}
 	if keyed && n > 0 {
-		refuse("mixes numbered and listed entries in one table")
+		Refuse("mixes numbered and listed entries in one table")
 	}
 	return t
 }

@@ -1,4 +1,4 @@
-package script
+package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
@@ -12,18 +12,18 @@ const (
 )
 
 // block runs statements; variables they declare end with the block.
-func (r *run) block(stmts []ast.Stmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) block(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value) {
 	out, results, _ := r.open(stmts, f, e)
 	return out, results
 }
 
 // open is block, and hands back the variables: repeat ... until sees them.
-func (r *run) open(stmts []ast.Stmt, f *frame, e *env) (outcome, []value, *env) {
+func (r *Run) open(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value, *env) {
 	for _, s := range stmts {
-		r.step(1)
+		r.Step(1)
 		r.line = s.Line()
 		var out outcome
-		var results []value
+		var results []Value
 		if l, ok := s.(*ast.LocalAssignStmt); ok {
 			e = r.local(l, f, e)
 		} else if out, results = r.statement(s, f, e); out != fellThrough {
@@ -33,7 +33,7 @@ func (r *run) open(stmts []ast.Stmt, f *frame, e *env) (outcome, []value, *env) 
 	return fellThrough, nil, e
 }
 
-func (r *run) statement(s ast.Stmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) statement(s ast.Stmt, f *frame, e *env) (outcome, []Value) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
 		r.assign(s, f, e)
@@ -61,14 +61,14 @@ func (r *run) statement(s ast.Stmt, f *frame, e *env) (outcome, []value) {
 	case *ast.BreakStmt:
 		return broke, nil
 	default:
-		refuse("uses syntax that Lua 5.1 does not have")
+		Refuse("uses syntax that Lua 5.1 does not have")
 	}
 	return fellThrough, nil
 }
 
 // local declares variables. `local function f` sees itself, `local f =
 // function` does not; the parser marks only the first with a last line.
-func (r *run) local(s *ast.LocalAssignStmt, f *frame, e *env) *env {
+func (r *Run) local(s *ast.LocalAssignStmt, f *frame, e *env) *env {
 	if len(s.Exprs) == 1 && len(s.Names) == 1 && s.LastLine() > 0 {
 		if fn, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
 			e = r.bind(e, s.Names[0], nil)
@@ -78,7 +78,7 @@ func (r *run) local(s *ast.LocalAssignStmt, f *frame, e *env) *env {
 	}
 	values := r.list(s.Exprs, f, e)
 	for i, name := range s.Names {
-		var v value
+		var v Value
 		if i < len(values) {
 			v = values[i]
 		}
@@ -89,8 +89,8 @@ func (r *run) local(s *ast.LocalAssignStmt, f *frame, e *env) *env {
 
 // assign evaluates everything before it assigns, from right to left, as Lua's
 // compiler does.
-func (r *run) assign(s *ast.AssignStmt, f *frame, e *env) {
-	type place struct{ object, key value }
+func (r *Run) assign(s *ast.AssignStmt, f *frame, e *env) {
+	type place struct{ object, key Value }
 	places := make([]place, len(s.Lhs))
 	for i, l := range s.Lhs {
 		if at, ok := l.(*ast.AttrGetExpr); ok {
@@ -99,7 +99,7 @@ func (r *run) assign(s *ast.AssignStmt, f *frame, e *env) {
 	}
 	values := r.list(s.Rhs, f, e)
 	for i := len(s.Lhs) - 1; i >= 0; i-- {
-		var v value
+		var v Value
 		if i < len(values) {
 			v = values[i]
 		}
@@ -111,8 +111,8 @@ func (r *run) assign(s *ast.AssignStmt, f *frame, e *env) {
 	}
 }
 
-// setName writes a variable; the table of globals is read-only in Redis 7.
-func (r *run) setName(name string, v value, e *env) {
+// setName writes a variable; the table of globals is read-only.
+func (r *Run) setName(name string, v Value, e *env) {
 	if at := r.find(e, name); at != nil {
 		at.v = v
 		return
@@ -120,9 +120,9 @@ func (r *run) setName(name string, v value, e *env) {
 	r.fail("Attempt to modify a readonly table")
 }
 
-func (r *run) define(s *ast.FuncDefStmt, f *frame, e *env) {
+func (r *Run) define(s *ast.FuncDefStmt, f *frame, e *env) {
 	if s.Name.Func == nil {
-		refuse("defines a method")
+		Refuse("defines a method")
 	}
 	fn := &closure{s.Func, e}
 	switch target := s.Name.Func.(type) {

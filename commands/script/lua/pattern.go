@@ -1,4 +1,4 @@
-package script
+package lua
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 // maxCaptures is Lua 5.1's own bound.
 const maxCaptures = 32
 
-// pattern is a Lua pattern of those that the library matches exactly as Redis
-// does. What it takes in another way, or cannot bound, is refused by name.
+// pattern is a Lua pattern of those that the library matches exactly as Lua
+// 5.1 does. What it takes in another way, or cannot bound, is refused by name.
 type pattern struct {
 	text     string
 	anchored bool // begins with ^
@@ -20,9 +20,9 @@ type pattern struct {
 }
 
 // pattern looks through a pattern before it is used.
-func (r *run) pattern(name, text string) pattern {
+func compilePattern(name, text string) pattern {
 	p := pattern{text: text}
-	refusePattern := func(what string) { refuse("uses string.%s with %s", name, what) }
+	refusePattern := func(what string) { Refuse("uses string.%s with %s", name, what) }
 	open, captures, item := 0, 0, false // item: a quantifier may follow
 	for i := 0; i < len(text); i++ {
 		was := item
@@ -66,7 +66,7 @@ func (r *run) pattern(name, text string) pattern {
 	return p
 }
 
-func quoted(s string) string { return "\"" + oneLine(s[:min(len(s), 40)]) + "\"" }
+func quoted(s string) string { return "\"" + OneLine(s[:min(len(s), 40)]) + "\"" }
 
 // isClass is what may follow a %: the classes of Lua 5.1, or a sign that
 // stands for itself. Not %b, %f and %1.
@@ -116,7 +116,7 @@ func plainChar(c byte) bool {
 // matches are the first matches in s from byte from on, at most limit (-1:
 // all). The library cannot be stopped, so what the worst case may cost is
 // charged before: every repetition may try every length, from every place.
-func (r *run) matches(p pattern, s string, from, limit int) []*pm.MatchData {
+func matches(r *Run, p pattern, s string, from, limit int) []*pm.MatchData {
 	rest := float64(len(s) - from + 1)
 	work := math.Pow(rest, float64(p.repeats)) * math.Pow(2, float64(p.optional)) * float64(len(p.text)+1)
 	if !p.anchored {
@@ -126,24 +126,24 @@ func (r *run) matches(p pattern, s string, from, limit int) []*pm.MatchData {
 		limit = 1
 	}
 	if work /= 16; work > maxSteps {
-		refuse("matches a pattern that may take more than %d steps", maxSteps)
+		Refuse("matches a pattern that may take more than %d steps", maxSteps)
 	}
-	r.step(1 + int(work))
+	r.Step(1 + int(work))
 	found, err := pm.Find(p.text, []byte(s), from, limit)
 	if err != nil {
-		refuse("uses the pattern %s", quoted(p.text))
+		Refuse("uses the pattern %s", quoted(p.text))
 	}
-	r.grow(64 * len(found))
+	r.Grow(64 * len(found))
 	return found
 }
 
-// captures are what a match caught, or all of it where the pattern catches
+// capturesOf are what a match caught, or all of it where the pattern catches
 // nothing and whole is asked for.
-func (r *run) captures(s string, m *pm.MatchData, whole bool) []value {
+func capturesOf(r *Run, s string, m *pm.MatchData, whole bool) []Value {
 	if m.CaptureLength() == 2 && whole {
 		return one(s[m.Capture(0):m.Capture(1)])
 	}
-	var list []value
+	var list []Value
 	for i := 2; i < m.CaptureLength(); i += 2 {
 		if m.IsPosCapture(i) {
 			list = append(list, float64(m.Capture(i)))
@@ -151,6 +151,6 @@ func (r *run) captures(s string, m *pm.MatchData, whole bool) []value {
 		}
 		list = append(list, s[m.Capture(i):m.Capture(i+1)])
 	}
-	r.grow(16 * len(list))
+	r.Grow(16 * len(list))
 	return list
 }

@@ -1,10 +1,10 @@
-package script
+package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
-func (r *run) while(s *ast.WhileStmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) while(s *ast.WhileStmt, f *frame, e *env) (outcome, []Value) {
 	for truth(r.eval(s.Condition, f, e)) {
-		r.step(1)
+		r.Step(1)
 		if out, results := r.block(s.Stmts, f, e); out == returned {
 			return out, results
 		} else if out == broke {
@@ -14,9 +14,9 @@ func (r *run) while(s *ast.WhileStmt, f *frame, e *env) (outcome, []value) {
 	return fellThrough, nil
 }
 
-func (r *run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []Value) {
 	for {
-		r.step(1)
+		r.Step(1)
 		out, results, inner := r.open(s.Stmts, f, e)
 		if out == returned {
 			return out, results
@@ -28,7 +28,7 @@ func (r *run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []value) {
 }
 
 // count is the numeric for.
-func (r *run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []Value) {
 	from := r.loopNumber("initial", r.eval(s.Init, f, e))
 	limit := r.loopNumber("limit", r.eval(s.Limit, f, e))
 	step := 1.0
@@ -36,7 +36,7 @@ func (r *run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []value) {
 		step = r.loopNumber("step", r.eval(s.Step, f, e))
 	}
 	for i := from; (step > 0 && i <= limit) || (step <= 0 && i >= limit); i += step {
-		r.step(1)
+		r.Step(1)
 		if out, results := r.block(s.Stmts, f, r.bind(e, s.Name, i)); out == returned {
 			return out, results
 		} else if out == broke {
@@ -46,8 +46,8 @@ func (r *run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []value) {
 	return fellThrough, nil
 }
 
-func (r *run) loopNumber(which string, v value) float64 {
-	f, ok := r.number(r.reveal(v))
+func (r *Run) loopNumber(which string, v Value) float64 {
+	f, ok := r.number(r.Reveal(v))
 	if !ok {
 		if which == "initial" {
 			r.fail("'for' initial value must be a number")
@@ -58,22 +58,22 @@ func (r *run) loopNumber(which string, v value) float64 {
 }
 
 // iterate is the generic for.
-func (r *run) iterate(s *ast.GenericForStmt, f *frame, e *env) (outcome, []value) {
+func (r *Run) iterate(s *ast.GenericForStmt, f *frame, e *env) (outcome, []Value) {
 	init := r.list(s.Exprs, f, e)
 	for len(init) < 3 {
 		init = append(init, nil)
 	}
 	control := init[2]
 	for {
-		r.step(1)
-		results := r.call(init[0], []value{init[1], control}, "")
+		r.Step(1)
+		results := r.call(init[0], []Value{init[1], control}, "")
 		if len(results) == 0 || results[0] == nil {
 			return fellThrough, nil
 		}
 		control = results[0]
 		inner := e
 		for i, name := range s.Names {
-			var v value
+			var v Value
 			if i < len(results) {
 				v = results[i]
 			}

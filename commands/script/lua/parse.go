@@ -1,4 +1,4 @@
-package script
+package lua
 
 import (
 	"errors"
@@ -10,37 +10,33 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// chunk is a compiled script. It is never written to after compile, so
-// sessions share it.
-type chunk struct {
-	sha   string
+// Chunk is a parsed script. It is never written to after Parse, so it may be
+// called from several goroutines at once.
+type Chunk struct {
+	name  string
 	stmts []ast.Stmt
 }
 
-// compileError is what Redis answers to a script that does not compile.
-func compileError(text string) error {
-	return errors.New("ERR Error compiling script (new function): user_script:" + oneLine(strings.TrimSpace(text)))
-}
-
-// compile turns body into a syntax tree that the interpreter can walk without
-// a danger to the stack.
-func compile(sha, body string) (c *chunk, err error) {
-	if len(body) > maxSource {
-		return nil, compileError(fmt.Sprintf("1: script is longer than %d bytes", maxSource))
+// Parse turns source into a syntax tree that the interpreter can walk without a
+// danger to the stack. Error texts begin with the name of the chunk.
+func Parse(name, source string) (c *Chunk, err error) {
+	k := &checker{name: name}
+	if len(source) > maxSource {
+		return nil, k.fail(fmt.Sprintf("1: script is longer than %d bytes", maxSource))
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c, err = nil, compileError("1: malformed script")
+			c, err = nil, k.fail("1: malformed script")
 		}
 	}()
-	stmts, err := parse.Parse(strings.NewReader(body), "user_script")
+	stmts, err := parse.Parse(strings.NewReader(source), name)
 	if err != nil {
-		return nil, compileError(parseErrorText(err))
+		return nil, k.fail(parseErrorText(err))
 	}
-	if err := (&checker{}).block(stmts, false); err != nil {
+	if err := k.block(stmts, false); err != nil {
 		return nil, err
 	}
-	return &chunk{sha: sha, stmts: stmts}, nil
+	return &Chunk{name: name, stmts: stmts}, nil
 }
 
 func parseErrorText(err error) string {
@@ -54,21 +50,15 @@ func parseErrorText(err error) string {
 	return fmt.Sprintf("%d: %s near '%s'", at.Pos.Line, at.Message, at.Token)
 }
 
-// oneLine keeps an error reply on one line, and short.
-func oneLine(s string) string {
-	if len(s) > 200 {
-		s = s[:200] + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, s)
+// checker finds what the parser lets through and Lua 5.1 does not.
+type checker struct {
+	name  string
+	depth int
 }
 
-// checker finds what the parser lets through and Lua 5.1 does not.
-type checker struct{ depth int }
+func (c *checker) fail(text string) error {
+	return errors.New(c.name + ":" + OneLine(strings.TrimSpace(text)))
+}
 
 func (c *checker) block(stmts []ast.Stmt, inLoop bool) error {
 	for _, s := range stmts {
@@ -108,15 +98,15 @@ func (c *checker) each(n int, at func(int) reflect.Value, inLoop bool) error {
 
 func (c *checker) inside(v reflect.Value, inLoop bool) error {
 	if c.depth++; c.depth > maxNesting {
-		return compileError("1: chunk has too many syntax levels")
+		return c.fail("1: chunk has too many syntax levels")
 	}
 	defer func() { c.depth-- }()
 	switch n := v.Addr().Interface().(type) {
 	case *ast.GotoStmt, *ast.LabelStmt:
-		return compileError(fmt.Sprintf("%d: '=' expected", v.Addr().Interface().(ast.Stmt).Line()))
+		return c.fail(fmt.Sprintf("%d: '=' expected", v.Addr().Interface().(ast.Stmt).Line()))
 	case *ast.BreakStmt:
 		if !inLoop {
-			return compileError(fmt.Sprintf("%d: no loop to break", n.Line()))
+			return c.fail(fmt.Sprintf("%d: no loop to break", n.Line()))
 		}
 	case *ast.WhileStmt, *ast.RepeatStmt, *ast.NumberForStmt, *ast.GenericForStmt:
 		inLoop = true

@@ -1,0 +1,88 @@
+package commands
+
+import (
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// Interpreter understands lock commands. It is safe for concurrent use; all
+// it keeps is the memory of scripts, which all sessions share.
+type Interpreter struct {
+	cfg     Config
+	now     func() int64
+	scripts library
+	denied  map[string]bool
+	rights  Rights // nil for everything
+	limits  *limits
+}
+
+// library is what the Interpreter needs of script.Library.
+type library interface {
+	Load(body string) (sha string, err error)
+	Exists(sha string) bool
+	Flush()
+	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
+	Transact(db int, commands []script.Command) (*script.Meaning, error)
+	Sweep(db int, sha string, keys, args []string, listed map[string][]string) (*script.Meaning, error)
+	Scripts() int
+}
+
+// call is one command on its way to being understood.
+type call struct {
+	in   *Interpreter
+	db   int
+	spec *Spec
+	args [][]byte
+	// listed are the keys that a script's KEYS find, by pattern.
+	listed map[string][]string
+	// guarded is whether it stands in a transaction under WATCH, so that it
+	// is not unconditional (Config.Deny).
+	guarded bool
+}
+
+// understand is Understand for a call of a known command.
+func (in *Interpreter) understand(c call) Request {
+	spec, refused := c.spec.resolve(c.args)
+	if refused != "" {
+		return refuse(refused)
+	}
+	c.in, c.spec = in, spec
+	if refused := c.forbidden(); refused != "" {
+		return refuse(refused)
+	}
+	if refused := c.tooLong(); refused != "" {
+		return refuse(refused)
+	}
+	req := spec.run(c)
+	req.List = spec.list
+	if refused := c.forbids(req); refused != "" {
+		return refuse(refused)
+	}
+	for i := range req.Ops {
+		op := &req.Ops[i]
+		if refused := in.badKey(op.Key); refused != "" {
+			return refuse(refused)
+		}
+		for _, key := range op.Keys {
+			if refused := in.badKey(key); refused != "" {
+				return refuse(refused)
+			}
+		}
+	}
+	return req
+}
+
+// arg is argument i as the key, or the token, of an operation.
+func (c call) arg(i int) string { return string(c.args[i]) }
+
+// denied reports whether the configuration refuses this command, or one that does
+// the same, where it asks for no token.
+func (c call) denied() bool {
+	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
+}
+
+// one is a request of one operation on the key that is args[1].
+func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {
+	op.DB, op.Key = c.db, c.arg(1)
+	return Request{Ops: []quorum.Op{op}, Reply: reply}
+}

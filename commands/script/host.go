@@ -1,0 +1,195 @@
+package script
+
+import (
+	"math"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
+
+// This is lua.Host: what is known of the sealed values for all calls of one form,
+// and which look into them ends the run.
+
+var _ lua.Host = (*run)(nil)
+
+// Reveal ends the run: whatever the script was about to do looks into s.
+func (r *run) Reveal(s lua.Symbol) value {
+	switch s := s.(type) {
+	case sealed:
+		panic(leak(s))
+	case linear:
+		panic(leak{s.class})
+	case unseen:
+		if r.proving {
+			panic(unproved{})
+		}
+		lua.Refuse("uses the length of a list, redlockd keeps locks only")
+	case subscriberCount:
+		lua.Refuse("uses the number of receivers of its PUBLISH")
+	}
+	panic(unproved{})
+}
+
+// reveal hands back v if it is a real value, and ends the run if it is sealed.
+func (r *run) reveal(v value) value {
+	if s, ok := v.(lua.Symbol); ok {
+		return r.Reveal(s)
+	}
+	return v
+}
+
+// text is a string or a number as a string; looking at it reveals it.
+func (r *run) text(v value) string { return lua.Text(r.reveal(v)) }
+
+// Compare compares two strings or two numbers.
+func (r *run) Compare(operator string, a, b value) bool {
+	if lua.TypeName(a) == "string" {
+		return r.equalStrings(a, b)
+	}
+	aLo, aHi := interval(a)
+	bLo, bHi := interval(b)
+	switch operator {
+	case "<":
+		if aHi < bLo || aLo >= bHi {
+			return aHi < bLo
+		}
+		x, y := r.real(a, b)
+		return x < y
+	case "<=":
+		if aHi <= bLo || aLo > bHi {
+			return aHi <= bLo
+		}
+		x, y := r.real(a, b)
+		return x <= y
+	}
+	if aHi < bLo || bHi < aLo {
+		return false
+	}
+	x, y := r.real(a, b)
+	return x == y
+}
+
+// equalStrings knows of sealed strings: two classes differ, the stored value is
+// not the token (where it is, the model hands out the token itself).
+func (r *run) equalStrings(a, b value) bool {
+	if _, ok := b.(stored); ok {
+		a, b = b, a
+	}
+	_, isStored := a.(stored)
+	other, isSealed := b.(sealed)
+	switch {
+	case isStored && isSealed && r.token < 0:
+		panic(wanted(other))
+	case isStored && isSealed && other.class == r.token:
+		return false
+	case isStored:
+		if _, same := b.(stored); !same {
+			panic(unproved{})
+		}
+		return true
+	}
+	mine, alsoSealed := a.(sealed)
+	if isSealed && alsoSealed {
+		return mine.class == other.class
+	}
+	return r.reveal(a) == r.reveal(b)
+}
+
+// interval is what is known of a number: all its values lie within.
+func interval(v value) (lo, hi float64) {
+	switch v := v.(type) {
+	case float64:
+		return v, v
+	case linear:
+		lo, hi := v.bounds()
+		return float64(lo), float64(hi)
+	case remaining:
+		if v.seconds {
+			return 0, math.Inf(1)
+		}
+		return 1, math.Inf(1)
+	}
+	return math.NaN(), math.NaN()
+}
+
+// real hands back two numbers whose intervals could not decide.
+func (r *run) real(a, b value) (float64, float64) {
+	if _, ok := b.(remaining); ok {
+		panic(unproved{})
+	}
+	return r.reveal(a).(float64), r.reveal(b).(float64)
+}
+
+// Arithmetic keeps a sealed number times or plus a constant sealed.
+func (r *run) Arithmetic(operator string, a, b value) (value, bool) {
+	a, b = r.operand(a), r.operand(b)
+	if v, ok := sealedArithmetic(operator, a, b); ok {
+		return v, true
+	}
+	if _, ok := b.(remaining); ok {
+		panic(unproved{})
+	}
+	return nil, false
+}
+
+// operand is a sealed input as the number it holds.
+func (r *run) operand(v value) value {
+	if s, ok := v.(sealed); ok && r.form.numeric(s.class) {
+		return linear{s.class, 1, 0}
+	}
+	return v
+}
+
+func sealedArithmetic(operator string, a, b value) (value, bool) {
+	l, left := a.(linear)
+	c, constant := b.(float64)
+	if !left {
+		l, left = b.(linear)
+		c, constant = a.(float64)
+		if operator == "-" && left && constant { // c - l = -l + c
+			l, operator = linear{l.class, -l.mul, -l.add}, "+"
+		}
+	}
+	if !left || !constant {
+		return nil, false
+	}
+	mul, add := float64(l.mul), float64(l.add)
+	switch operator {
+	case "+":
+		add += c
+	case "-":
+		add -= c
+	case "*":
+		mul, add = mul*c, add*c
+	default:
+		return nil, false
+	}
+	l, fits := newLinear(l.class, mul, add)
+	return l, fits
+}
+
+// Apply is what functions on one value leave sealed. A sealed number is an
+// integer, and if not negative its own absolute value.
+func (r *run) Apply(function string, s lua.Symbol) (value, bool) {
+	if function == "tostring" {
+		return sealedText(s)
+	}
+	l, ok := r.operand(s).(linear)
+	if !ok {
+		return nil, false
+	}
+	lo, _ := l.bounds()
+	return l, lo >= 0 || function != "abs"
+}
+
+// sealedText is the text of a sealed value, if that is sealed too.
+func sealedText(v value) (value, bool) {
+	switch v := v.(type) {
+	case sealed, stored:
+		return v, true
+	case linear:
+		if v.mul == 1 && v.add == 0 { // the text of a number up to maxNumeric is the input's own
+			return sealed{v.class}, true
+		}
+	}
+	return nil, false
+}

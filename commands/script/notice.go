@@ -1,0 +1,54 @@
+package script
+
+import "time"
+
+// Notice is what a call tells those who wait for a lock, besides what it does
+// to the lock. It is told when the call was carried out.
+type Notice struct {
+	// Channel and Message are those of a PUBLISH, or of an SPUBLISH if
+	// Sharded.
+	Channel, Message string
+	Sharded          bool
+	// Signal is the list that was filled, with Items from left to right, for
+	// as long as TTL; empty for a PUBLISH.
+	Signal string
+	Items  []string
+	TTL    time.Duration
+}
+
+// sealedNotice is a notice of one run, whose strings may be sealed.
+type sealedNotice struct {
+	channel, message value
+	sharded          bool
+	signal           value
+	items            []value
+	ttl              linear
+}
+
+// notice is what t says for a call with these inputs.
+func (t *sealedNotice) notice(inputs []string) Notice {
+	text := func(v value) string {
+		if s, ok := v.(sealed); ok {
+			return inputs[s.class]
+		}
+		s, _ := v.(string)
+		return s
+	}
+	n := Notice{
+		Channel: text(t.channel), Message: text(t.message), Sharded: t.sharded,
+		Signal: text(t.signal), TTL: millis(t.ttl.of(inputs)),
+	}
+	for _, item := range t.items {
+		n.Items = append(n.Items, text(item))
+	}
+	return n
+}
+
+// noticesOf are what all of list say; nil for none.
+func noticesOf(list []sealedNotice, inputs []string) []Notice {
+	var all []Notice
+	for i := range list {
+		all = append(all, list[i].notice(inputs))
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package script
+
+import "github.com/redlockd/redlockd/commands/script/lua"
+
+// How a command works on the keys of its run: it names them by touch, and reads
+// and writes them by what follows.
+
+// touch is the lock that a command names. What a signal holds no run can tell.
+func (r *run) touch(name value) *keyModel {
+	k := r.touchAny(name)
+	if k.signal {
+		r.unknown(k)
+	}
+	return k
+}
+
+// unknown ends a run that looks into a signal: in a proof the key may still be
+// a lock.
+func (r *run) unknown(k *keyModel) {
+	if r.proving {
+		panic(unproved{})
+	}
+	lua.Refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", keyName(r, k))
+}
+
+// touchAny is touch for what may be done to signals too.
+func (r *run) touchAny(name value) *keyModel {
+	if f, ok := name.(float64); ok {
+		name = lua.FormatNumber(f, 17)
+	}
+	if _, ok := name.(sealed); !ok {
+		name = r.text(name)
+	}
+	for _, k := range r.space.keys {
+		if k.name == name {
+			return k
+		}
+	}
+	r.Grow(256)
+	k := r.space.open(name)
+	r.space.keys = append(r.space.keys, k)
+	return k
+}
+
+// store is what SET does to the key.
+func (r *run) store(k *keyModel, v value, e expiry) {
+	k.now = content{exists: true, value: r.storable(v), expiry: e}
+}
+
+// storable is v as the string that Redis stores. A sealed input that is
+// stored is the token.
+func (r *run) storable(v value) value {
+	v = r.argument(v)
+	if input, ok := v.(sealed); ok && r.proving && r.token < 0 {
+		panic(wanted(input))
+	}
+	return v
+}
+
+// argument is v as the string that Redis is sent.
+func (r *run) argument(v value) value {
+	if text, ok := sealedText(v); ok {
+		return text
+	}
+	if f, ok := v.(float64); ok {
+		return lua.FormatNumber(f, 17)
+	}
+	return r.text(v)
+}
+
+// holds reports whether the key holds v.
+func (r *run) holds(k *keyModel, v value) bool {
+	v = r.argument(v)
+	return k.now.exists && lua.Equal(r, k.held(), v)
+}
+
+// left is the remaining time as PTTL and TTL tell it.
+func (r *run) left(k *keyModel, seconds bool) value {
+	e := k.now.expiry
+	switch {
+	case !k.now.exists:
+		return -2.0
+	case e.kind == never:
+		return -1.0
+	case e.kind == asFound && r.proving:
+		return remaining{seconds}
+	case e.kind == asFound:
+		e.after = fixedNumber(k.foundMillis)
+	}
+	l := e.after
+	switch {
+	case !seconds:
+		return l.number()
+	case l.class < 0:
+		return float64((l.add + 500) / 1000)
+	case l.mul%1000 == 0 && l.add%1000 == 0:
+		return linear{l.class, l.mul / 1000, l.add / 1000}
+	}
+	panic(unproved{})
+}
+
+// masterTime is for absolute expiries, which are not proved.
+func (r *run) masterTime() int64 {
+	if r.proving {
+		panic(unproved{})
+	}
+	if r.space.clock == nil {
+		lua.Refuse("uses an absolute time, which is not kept here")
+	}
+	if r.time == 0 {
+		// Time stands still in a script.
+		r.time = r.space.clock()
+	}
+	return r.time
+}

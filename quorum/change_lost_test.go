@@ -1,0 +1,51 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// serves waits until all masters of a list vote for a redlockd that has it for good.
+func (c *cluster) serves(q *Quorum, masters int) {
+	c.t.Helper()
+	for range 240 {
+		s := q.Status()
+		if s.Phase == "final" && s.Voting == masters && len(s.Masters) == masters {
+			c.want(do(q, acquire("after", "t", time.Second)), Won)
+			c.want(do(q, release("after", "t")), Won)
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	c.t.Errorf("generation %d is %s and %d vote: %+v", q.Status().Generation, q.Status().Phase, q.Status().Voting, q.Status().Masters)
+}
+
+// M8: a majority comes back empty while a change is announced, and the mark of one is
+// begun anew by who knows nothing of the change: it is completed all the same.
+func TestM8ForgottenWhileAnnounced(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		list := c.listed("c", c.join("f"))
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "announced")
+		c.masters[1].kill()
+		c.loses(0, 3)
+		time.Sleep(time.Second) // their new marks bear the change
+		c.stop(c.q)
+		c.masters[1].startEmpty()
+		c.masters[2].kill() // it is on the list before only
+		c.serves(c.redlockdOf(list), 3)
+	})
+}
+
+// M8: all marks were lost, and one redlockd has begun with the new list where another
+// one still has the old one: one of them yields, and takes over what the other began.
+func TestM8BegunByTwoLists(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *cluster) {
+		list := c.listed("e", c.join("f"))
+		c.loses(0, 1, 2, 3, 4)
+		other := c.redlockdOf(list)
+		c.change(c.q, list)
+		c.serves(other, 5)
+		c.serves(c.q, 5)
+	})
+}

@@ -21,16 +21,16 @@ func (a *attempt) begin(now time.Duration) {
 	}
 	a.mu.Lock()
 	a.pending = 1
-	a.began, a.until = now, now+limit
-	a.call.q.deadlines.add(a, a.until, now)
-	for i := range a.ballots {
-		if a.first >= 0 && i != a.first {
-			a.ballots[i].Vote = vote.Unasked
+	a.times.began, a.times.until = now, now+limit
+	a.call.q.deadlines.add(a, a.times.until, now)
+	for i := range a.box.ballots {
+		if a.box.first >= 0 && i != a.box.first {
+			a.box.ballots[i].Vote = vote.Unasked
 		}
 	}
 	which := ^uint32(0)
-	if a.first >= 0 {
-		which = 1 << a.first
+	if a.box.first >= 0 {
+		which = 1 << a.box.first
 	}
 	a.asking = true
 	a.mu.Unlock()
@@ -48,9 +48,9 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 	}
 	a.mu.Lock()
 	a.asking = false
-	for i := range a.ballots {
-		if unsent>>i&1 != 0 && a.ballots[i].Vote == vote.Awaited {
-			a.ballots[i].Vote = vote.Silent
+	for i := range a.box.ballots {
+		if unsent>>i&1 != 0 && a.box.ballots[i].Vote == vote.Awaited {
+			a.box.ballots[i].Vote = vote.Silent
 		}
 	}
 	a.decide(now)
@@ -70,14 +70,14 @@ func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	case Read:
 		return true
 	case Release:
-		t.until = a.began + a.call.q.longestHold()
+		t.until = a.times.began + a.call.q.longestHold()
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
 	if !ok {
 		return false
 	}
-	t.deadline = l.deadline(a.until)
+	t.deadline = l.deadline(a.times.until)
 	if a.op.Kind == transact {
 		return a.nameSteps(t, l, latest, now)
 	}
@@ -136,14 +136,14 @@ func (a *attempt) goesOut(i int, now time.Duration) bool {
 	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limit().any != 0 {
 		// It prolongs nothing any more, but what is left goes.
 		t.clears = true
-		a.sent |= 1 << i
+		a.box.sent |= 1 << i
 		a.pending++
 		return true
 	}
-	if a.lost || now > a.until || a.over && (a.op.Kind == Read || a.waits()) {
+	if a.lost || now > a.times.until || a.over && (a.op.Kind == Read || a.waits()) {
 		return false
 	}
-	a.sent |= 1 << i
+	a.box.sent |= 1 << i
 	a.pending++
 	return true
 }

@@ -317,7 +317,7 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		long := d.list()
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
-		a.ballots[0], a.ballots[2] = vote.Ballot{Vote: vote.Silent}, vote.Ballot{Vote: vote.Silent}
+		a.box.ballots[0], a.box.ballots[2] = vote.Ballot{Vote: vote.Silent}, vote.Ballot{Vote: vote.Silent}
 		d.masters.Store(&masterList{links: long.links[:2], Needs: long.Needs, name: long.name})
 		defer d.masters.Store(long)
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
@@ -364,8 +364,8 @@ func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
 		a.asking = true // no verdict yet
 		a.vote(0, vote.Ballot{Vote: vote.Silent}, c.q.now())
 		a.vote(1, vote.Ballot{Vote: vote.Silent, Unsure: true}, c.q.now())
-		a.ballots[3] = vote.Ballot{Vote: vote.Silent}
-		a.ballots[4] = vote.Ballot{Vote: vote.Unasked}
+		a.box.ballots[3] = vote.Ballot{Vote: vote.Silent}
+		a.box.ballots[4] = vote.Ballot{Vote: vote.Unasked}
 		want := "5 silent (a not counted, b too late, c no answer yet, d too late, e not asked)"
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), want) {
 			t.Errorf("%q, want %q", err, want)

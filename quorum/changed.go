@@ -23,7 +23,7 @@ func (a *attempt) retryChanges() {
 	}
 	var missed [maxMasters]bool
 	a.mu.Lock()
-	for i, b := range a.ballots {
+	for i, b := range a.box.ballots {
 		missed[i] = b.Vote == vote.Silent && !b.Lost
 	}
 	removed, known := a.removedLocked()
@@ -33,7 +33,7 @@ func (a *attempt) retryChanges() {
 			continue
 		}
 		if a.op.Replace {
-			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
+			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.times.began)
 		}
 		if known {
 			a.releaseOn(l, a.op.Key, removed)
@@ -45,7 +45,7 @@ func (a *attempt) retryChanges() {
 			case s.change.Delete:
 				a.releaseOn(l, s.key, s.state.Token)
 			case s.change.Token != s.state.Token:
-				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
+				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.times.began)
 			}
 		}
 	}
@@ -54,14 +54,14 @@ func (a *attempt) retryChanges() {
 // removedLocked is the token of the lock that a Remove has deleted: one that a quorum
 // had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
 func (a *attempt) removedLocked() (token string, known bool) {
-	for i := range a.ballots {
-		b, n := &a.ballots[i], 0
-		for k := range a.ballots {
-			if other := &a.ballots[k]; other.Vote == vote.Released && other.Token == b.Token {
+	for i := range a.box.ballots {
+		b, n := &a.box.ballots[i], 0
+		for k := range a.box.ballots {
+			if other := &a.box.ballots[k]; other.Vote == vote.Released && other.Token == b.Token {
 				n++
 			}
 		}
-		if a.op.Kind == Remove && n >= a.needs.Quorum {
+		if a.op.Kind == Remove && n >= a.box.needs.Quorum {
 			return b.Token, b.Token != ""
 		}
 	}
@@ -70,7 +70,7 @@ func (a *attempt) removedLocked() (token string, known bool) {
 
 // releaseOn releases on a master that was silent what the others have deleted.
 func (a *attempt) releaseOn(l *link, key, token string) {
-	l.send(&task{kind: Release, key: key, token: token, until: a.began + a.call.q.longestHold()}, a.call.q.now())
+	l.send(&task{kind: Release, key: key, token: token, until: a.times.began + a.call.q.longestHold()}, a.call.q.now())
 }
 
 // sinceChanged looks after the change that is to be repeated on a key, when the master is

@@ -13,7 +13,7 @@
 //     a split (split.go) and, where it depends on what is there, after a read
 //     (decide.go); inflight.go counts them;
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
+//     (ballots.go) and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
 //     what undoes it (rollback.go) and what heals it (heal.go);
 //   - the verdict: what the votes amount to, which package vote says, a pure function
 //     of them like all the arithmetic (arithmetic.go);

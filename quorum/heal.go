@@ -13,7 +13,7 @@ import (
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil
-	return may && !a.waits() && slices.ContainsFunc(a.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 
 // shorten asks once more for what was won, where that is less than the masters
@@ -33,7 +33,7 @@ func (a *attempt) shorten() {
 func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
-	for i, b := range a.ballots {
+	for i, b := range a.box.ballots {
 		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.Lost) {
 			healed |= 1 << i
 		}
@@ -46,11 +46,11 @@ func (a *attempt) heal(then func()) {
 	now := a.call.q.now()
 	over := func() {
 		a.mu.Lock()
-		a.ended = a.call.q.now()
+		a.times.ended = a.call.q.now()
 		a.mu.Unlock()
 		then()
 	}
-	limit := time.AfterFunc(a.until+a.call.q.cfg.grace()-now, over)
+	limit := time.AfterFunc(a.times.until+a.call.q.cfg.grace()-now, over)
 	var left atomic.Int32
 	left.Store(int32(bits.OnesCount32(healed)))
 	heard := func(b vote.Ballot) {

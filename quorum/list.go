@@ -63,15 +63,14 @@ func (m *masterList) joining(name string) bool {
 }
 
 // withoutJoining takes back the votes of masters that turn out to join the
-// list (M8): that may be known by what another master has answered only. Needs
-// mu.
-func (a *attempt) withoutJoining() {
-	g := a.masters.newest.Load()
+// list (M8): that may be known by what another master has answered only.
+func (m *masterList) withoutJoining(votes *ballotBox) {
+	g := m.newest.Load()
 	if g == nil || g.Phase == mark.Final {
 		return
 	}
-	for i, l := range a.masters.links {
-		if b := &a.ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && g.Joining(l.name) {
+	for i, l := range m.links {
+		if b := &votes.ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && g.Joining(l.name) {
 			*b = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
 	}

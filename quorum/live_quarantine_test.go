@@ -27,7 +27,7 @@ func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 		{"nobody else may have it", []vote.Ballot{{Vote: vote.Absent}, spent, alive, spent, {Vote: vote.Silent}}, false},
 		{"used up everywhere", []vote.Ballot{stray, spent, spent, spent, {Vote: vote.Silent}}, false},
 	} {
-		a := &attempt{call: &call{q: q}, ballots: c.ballots}
+		a := &attempt{call: &call{q: q}, box: ballotBox{ballots: c.ballots}}
 		votes := vote.Count(c.ballots, vote.Needs{Quorum: 3, Least: 3, Required: -1})
 		if got := a.mayLive(&votes); got != c.want {
 			t.Errorf("%s: it may live: %v, want %v", c.name, got, c.want)

@@ -14,11 +14,11 @@ import (
 // masters agreed, refused and were silent, and why (P4, M6).
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
-	n, q := len(a.ballots), a.masters.Quorum
-	t := vote.Count(a.ballots, a.needs)
+	n, q := len(a.box.ballots), a.masters.Quorum
+	t := vote.Count(a.box.ballots, a.box.needs)
 	var unheard []int
 	foreign, doubtful := false, 0
-	for i, b := range a.ballots {
+	for i, b := range a.box.ballots {
 		foreign = foreign || b.Foreign
 		if b.Doubtful {
 			doubtful++
@@ -130,9 +130,9 @@ func (a *attempt) why(masters []int) string {
 		said := string(l.describe().State)
 		if said == string(Voting) {
 			a.mu.Lock()
-			b := a.ballots[i]
+			b := a.box.ballots[i]
 			a.mu.Unlock()
-			said = l.unheard(&b, a.began)
+			said = l.unheard(&b, a.times.began)
 		}
 		parts[k] = l.name + " " + said
 	}

@@ -10,13 +10,13 @@ import (
 // outcome makes of a verdict what the client is told. It is called once.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
-	t := vote.Count(a.ballots, a.needs)
+	t := vote.Count(a.box.ballots, a.box.needs)
 	o := &a.result
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
 		if !a.promises() {
-			a.noteTerms(a.ended) // nobody says when that is told
+			a.noteTerms(a.times.ended) // nobody says when that is told
 		}
 	}
 	switch {
@@ -79,7 +79,7 @@ func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 	}
 	var left []time.Duration
 	living := 0
-	for _, b := range a.ballots {
+	for _, b := range a.box.ballots {
 		if b.Vote == vote.Found && b.Token == t.Most && !b.Foreign {
 			left = append(left, b.Left)
 			if !b.Over {
@@ -106,7 +106,7 @@ func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 // mu.
 func (a *attempt) mayLive(t *vote.Tally) bool {
 	alive, doubtful := 0, 0
-	for _, b := range a.ballots {
+	for _, b := range a.box.ballots {
 		switch {
 		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
 			doubtful++ // it does not tell what it held before

@@ -138,7 +138,7 @@ func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 		{"it has another token", vote.Ballot{Vote: vote.Found, Token: "lost"}, false},
 		{"it has that token", has, true},
 	} {
-		a := &attempt{needs: vote.Needs{Quorum: 2, Required: 0}, ballots: []vote.Ballot{r.its, has, has}}
+		a := &attempt{box: ballotBox{needs: vote.Needs{Quorum: 2, Required: 0}, ballots: []vote.Ballot{r.its, has, has}}}
 		if got := a.heldWithSilent("u"); got != r.held {
 			t.Errorf("%s: held %v, want %v", r.name, got, r.held)
 		}

@@ -10,15 +10,15 @@ import (
 // attempt is rolled back. It is entered with the mutex held and leaves it
 // free.
 func (a *attempt) late(i int, b vote.Ballot) {
-	waited := a.ballots[i].Vote == vote.Awaited
+	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
-		a.ballots[i] = b
+		a.box.ballots[i] = b
 		a.countLate(i)
 	}
-	spare := !a.mayBear(b.Vote) && a.undone>>i&1 != 0
-	again := waited && a.lost && a.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.wentOut(i)
+	spare := !a.mayBear(b.Vote) && a.box.undone>>i&1 != 0
+	again := waited && a.lost && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
 	if again {
-		a.undone |= 1 << i
+		a.box.undone |= 1 << i
 	}
 	a.mu.Unlock()
 	switch {
@@ -45,7 +45,7 @@ func (a *attempt) spareAt(i int) {
 
 // countLate notes a vote that the verdict did not need. Needs mu.
 func (a *attempt) countLate(i int) {
-	if a.ballots[i].Vote == vote.Silent {
+	if a.box.ballots[i].Vote == vote.Silent {
 		a.masters.links[i].traffic.votes.silent.Add(1)
 		return
 	}
@@ -58,13 +58,13 @@ func (a *attempt) rollback(which func(vote.Vote) bool) {
 	var at uint32
 	a.mu.Lock()
 	a.lost = true
-	for i := range a.ballots {
-		if v := a.ballots[i].Vote; a.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
+	for i := range a.box.ballots {
+		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
 			at |= 1 << i
 		}
 	}
-	at &^= a.undone
-	a.undone |= at
+	at &^= a.box.undone
+	a.box.undone |= at
 	a.mu.Unlock()
 	for i := range a.masters.links {
 		if at>>i&1 != 0 {
@@ -106,5 +106,5 @@ func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duratio
 	a.call.q.events.rollbacks.Add(1)
 	a.masters.links[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
 		mark:  a.tasks[i].mark,
-		until: a.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
+		until: a.times.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
 }

@@ -45,7 +45,7 @@ func (c *call) mayRetry() bool {
 // run_id, then the others (V5).
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
-	if a.first = a.masters.firstToAsk(); a.first < 0 {
+	if a.box.first = a.masters.firstToAsk(); a.box.first < 0 {
 		c.attempt(c.op, nil, c.q.now())
 		return
 	}
@@ -81,83 +81,43 @@ func (c *call) mayProlong(token string) bool {
 	return c.op.Kind == AcquireOrExtend && token == c.op.Token
 }
 
-// holder is the token that a look after a probe has found, and whether it may
-// be told as held: it is on a quorum and on the required master, or on that
-// one and no other token anywhere (V5, V11).
+// holder is the token that a look after a probe has found, see ballotBox.
 func (a *attempt) holder(ours string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := vote.Count(a.ballots, a.needs)
-	switch t.Required {
-	case vote.None:
-		return t.Most, true
-	case vote.Denies:
-		return t.Holder(), t.MostCount >= t.Quorum && t.Its.Vote == vote.Found || a.needs.HeldBy(a.ballots, ours)
-	default:
-		return "", false
-	}
+	return a.box.holder(ours)
 }
-
-// requiredMute reports whether the required master's word cannot be had. Needs mu.
-func (a *attempt) requiredMute() bool { return a.needs.WordOf(a.ballots) == vote.Mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
 func (a *attempt) askOthers(now time.Duration) {
-	for i := range a.ballots {
-		if a.ballots[i].Vote == vote.Unasked {
-			a.ballots[i].Vote = vote.Awaited
+	for i := range a.box.ballots {
+		if a.box.ballots[i].Vote == vote.Unasked {
+			a.box.ballots[i].Vote = vote.Awaited
 		}
 	}
 	a.asking = true
 	a.mu.Unlock()
-	a.ask(now, ^uint32(1<<a.first))
+	a.ask(now, ^uint32(1<<a.box.first))
 }
 
 // refusedFirst reports whether the master that was asked alone did not grant.
 func (a *attempt) refusedFirst() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.refusedFirstLocked()
-}
-
-func (a *attempt) refusedFirstLocked() bool {
-	if a.first < 0 {
-		return false
-	}
-	v := a.ballots[a.first].Vote
-	return v == vote.Refused || v == vote.Silent || v == vote.Absent
+	return a.box.refusedFirst()
 }
 
 // refusal is the token that refused most, and on which masters, as bits.
 func (a *attempt) refusal() (string, uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := vote.Count(a.ballots, a.needs)
-	var masters uint32
-	for i, b := range a.ballots {
-		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == t.Most {
-			masters |= 1 << i
-		}
-	}
-	return t.Most, masters
+	return a.box.refusal()
 }
 
-// heldWithSilent reports whether that token has a quorum if the silent masters
-// hold it too, and ours has none if they hold that: its holder is not told
-// that another one has it. The required master must have it as well (V11).
+// heldWithSilent reports whether the refusing token may have a quorum, see ballotBox.
 func (a *attempt) heldWithSilent(ours string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := vote.Count(a.ballots, a.needs)
-	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
-		return false
-	}
-	own := t.Prolonged
-	for _, b := range a.ballots {
-		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == ours && !b.Foreign {
-			own++
-		}
-	}
-	return t.Most == ours || own+t.Unheard < t.Quorum
+	return a.box.heldWithSilent(ours)
 }

@@ -181,13 +181,13 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 		return 0, false
 	}
 	same := 0
-	for i := range a.ballots {
-		b, last := &a.ballots[i], a.term.expiry(a.masters, i)
+	for i := range a.box.ballots {
+		b, last := &a.box.ballots[i], a.term.expiry(a.masters, i)
 		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
 			same++
 		}
 	}
-	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.Quorum
+	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.box.needs.Quorum
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.

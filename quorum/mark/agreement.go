@@ -144,7 +144,7 @@ func (c *Agreement) use(s Settings) {
 type Settings struct {
 	// Hold is what max_ttl asks for.
 	Hold time.Duration
-	// Timeout is that of one attempt, padding what each lock gets (V3), least what
+	// Timeout is that of one attempt, Padding what each lock gets (V3), Least what
 	// every living lock has, 0 where nobody knows (padding.go).
 	Timeout, Padding, Least time.Duration
 }

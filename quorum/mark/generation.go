@@ -12,8 +12,8 @@ import (
 type Generation struct {
 	Number int
 	Phase  phase
-	// Masters is the list, before the one that it replaces, see listName;
-	// before is empty for the first one.
+	// Masters is the list, Before the one that it replaces;
+	// Before is empty for the first one.
 	Masters, Before string
 }
 

@@ -8,7 +8,7 @@ import (
 
 // server is what INFO tells of a master.
 type server struct {
-	// Version is the redis_version, told the server's own: each Valkey says
+	// Version is the redis_version, Told the server's own: each Valkey says
 	// that it is Redis 7.2.4 besides.
 	RunID, Version, Told string
 

@@ -5,7 +5,7 @@ import "time"
 // Memory is what this redlockd knows of a master from before.
 type Memory struct {
 	// sawReal is whether it ever bore a real mark, id and beat the last one,
-	// runID the server's that bore it. beatSeen is since when the beat has been
+	// RunID the server's that bore it. BeatSeen is since when the beat has been
 	// seen unchanged, by our clock.
 	sawReal  bool
 	ID       string

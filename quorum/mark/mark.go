@@ -24,7 +24,7 @@ type Mark struct {
 	// ID is random, and new with every mark that was written where there was
 	// none.
 	ID string
-	// Name is the master's in the configuration, runID its server's.
+	// Name is the master's in the configuration, RunID its server's.
 	Name, RunID string
 	DB          int
 	Generation
@@ -32,7 +32,7 @@ type Mark struct {
 	Greatest time.Duration
 	// Beat is raised once a second (M4).
 	Beat int64
-	// watched is how much of a quarantine has passed, seen the master's clock
+	// watched is how much of a quarantine has passed, Seen the master's clock
 	// in milliseconds when that was written.
 	watched time.Duration
 	Seen    int64

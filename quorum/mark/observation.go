@@ -7,15 +7,15 @@ import (
 
 // Observation is what was seen of a master in one look.
 type Observation struct {
-	// Raw is the mark as it stood there, mark what it says, or nil.
+	// Raw is the mark as it stood there, Mark what it says, or nil.
 	Raw  string
 	Mark *Mark
 	// Foreign is whether raw is no mark at all.
 	Foreign bool
-	// zero is the mark of database 0, for another one that has none.
+	// Zero is the mark of database 0, for another one that has none.
 	ZeroRaw string
 	Zero    *Mark
-	// Sent is when the look went out, by our clock; reading is the master's
+	// Sent is when the look went out, by our clock; Reading is the master's
 	// clock in milliseconds.
 	Sent    time.Duration
 	Reading int64
@@ -58,7 +58,7 @@ const (
 // Rules are what a master is judged by.
 type Rules struct {
 	Name string
-	// List is the list of masters in force here, known the latest state of
+	// List is the list of masters in force here, Known the latest state of
 	// it that a quorum bears.
 	List  string
 	Known Generation
@@ -74,11 +74,11 @@ type Rules struct {
 	DB            int
 	AllowEviction bool
 	Quarantine    bool
-	// Wait is how long locks of before may last (M4), greatest what a new
+	// Wait is how long locks of before may last (M4), Greatest what a new
 	// mark bears.
 	Wait, Greatest time.Duration
-	// Remembered is whether any master tells so; inView whether so many others are
-	// looked at now that no majority of them remembers unseen. floor, told and sure
+	// Remembered is whether any master tells so; InView whether so many others are
+	// looked at now that no majority of them remembers unseen. Floor, Told and Sure
 	// are for told.go.
 	Remembered, InView bool
 	Floor, Told        time.Duration
@@ -86,8 +86,8 @@ type Rules struct {
 	// WarmingUp is how long others may take to tell of a step that we have not
 	// seen (M5).
 	WarmingUp time.Duration
-	// Seats are those of all masters, own the one of this, and settings the
-	// greatest in use. redlockd is what this one claims residues as.
+	// Seats are those of all masters, Own the one of this, and Settings the
+	// greatest in use. Redlockd is what this one claims residues as.
 	Seats Seats
 	Own   Seat
 	// Unsaid are the seats that others had the time to write, see refreshed.
@@ -95,7 +95,7 @@ type Rules struct {
 	Settings Settings
 	Redlockd string
 	// Quiet is whether the server that has the seat is not in use any more,
-	// borne whether so many of the other marks bear the seat as it is here that
+	// Borne whether so many of the other marks bear the seat as it is here that
 	// every majority meets one (M9).
 	Quiet, Borne bool
 	// Heard is whether that server was, since this one has been connected to.

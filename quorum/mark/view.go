@@ -17,11 +17,11 @@ type View struct {
 	Under *Mark
 	Raw   string
 	// Bears is the state of the list of masters that was last seen in its
-	// mark, whether or not that lets it vote (M8), bearsForReal whether that
+	// mark, whether or not that lets it vote (M8), BearsForReal whether that
 	// was a real one.
 	Bears        Generation
 	BearsForReal bool
-	// Sent is when the newest look at the mark went out, pending since
+	// Sent is when the newest look at the mark went out, Pending since
 	// when the mark is known to be pending; 0 when it is not (M4).
 	Sent    time.Duration
 	Pending time.Duration
@@ -46,7 +46,7 @@ type standing struct {
 	Borne Seat
 	// Bears is what its own mark bears.
 	Bears Seats
-	// First is when this connection's first look at the mark went out, last when
+	// First is when this connection's first look at the mark went out, Last when
 	// the newest did; 0 while there is none.
 	First, Last time.Duration
 	// returned is when a server that has restarted with its memory was seen

@@ -69,7 +69,7 @@ type Tally struct {
 	Quorum, least                 int
 	Awaited, Yes, Absent, Silent  int
 	created, Prolonged, Tokenless int
-	// Most is the token that was met most often, mostCount how often.
+	// Most is the token that was met most often, MostCount how often.
 	Most      string
 	MostCount int
 	// sound is whether a master has it that is not in quarantine.
@@ -78,7 +78,7 @@ type Tally struct {
 	// met, and those in quarantine that hold another one, since they do not
 	// tell what they held before.
 	reach int
-	// Required is the required master's word (V11), its what it holds, if
+	// Required is the required master's word (V11), Its what it holds, if
 	// there is such a master.
 	Required word
 	Its      *Ballot

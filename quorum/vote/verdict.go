@@ -5,7 +5,7 @@ type Question struct {
 	Kind Kind
 	// Token is the asker's own.
 	Token string
-	// IfPresent is whether a Store leaves an absent key alone, frees whether a
+	// IfPresent is whether a Store leaves an absent key alone, Frees whether a
 	// transaction only deletes.
 	IfPresent, Frees bool
 }

@@ -11,25 +11,25 @@ import (
 // A change goes through three phases under one number.
 type Generation struct {
 	Number int
-	Phase  phase
+	Phase  Phase
 	// Masters is the list, Before the one that it replaces;
 	// Before is empty for the first one.
 	Masters, Before string
 }
 
-type phase uint8
+type Phase uint8
 
 const (
 	// Announced: both lists count, and of the new one only masters on both
 	// vote, so any two majorities meet.
-	Announced phase = iota + 1
+	Announced Phase = iota + 1
 	// Closed: the old list counts no more.
 	Closed
 	// Final: all masters of the new list vote.
 	Final
 )
 
-func (p phase) String() string {
+func (p Phase) String() string {
 	switch p {
 	case Announced:
 		return "announced"

@@ -127,7 +127,7 @@ func Parse(s string) (*Mark, error) {
 		nums[i] = n
 	}
 	m := &Mark{Real: f[1] == "real", ID: f[2], Name: unescape(f[3]), RunID: unescape(f[4]), DB: int(nums[0]),
-		Generation: Generation{Number: int(nums[1]), Phase: phase(nums[2]), Masters: f[8], Before: strings.TrimPrefix(f[9], "-")},
+		Generation: Generation{Number: int(nums[1]), Phase: Phase(nums[2]), Masters: f[8], Before: strings.TrimPrefix(f[9], "-")},
 		Greatest:   time.Duration(nums[3]) * time.Millisecond, Beat: nums[4],
 		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
 		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,

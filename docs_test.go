@@ -93,7 +93,7 @@ func TestDocsExplainEveryReason(t *testing.T) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	var texts []string
-	for _, pattern := range []string{"*.go", "internal/*/*.go", "proxy/*.go", "quorum/*.go", "quorum/*/*.go", "commands/*.go", "commands/grammar/*.go"} {
+	for _, pattern := range []string{"*.go", "internal/*/*.go", "proxy/*.go", "proxy/*/*.go", "quorum/*.go", "quorum/*/*.go", "commands/*.go", "commands/grammar/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

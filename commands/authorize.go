@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -69,7 +70,7 @@ func (l *authorizedPlan) plan(states []quorum.State) plan {
 		return p
 	}
 	if refused := l.refused(states, p); refused != "" {
-		return plan{reply: Error(refused)}
+		return plan{reply: resp.Error(refused)}
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -82,7 +83,7 @@ func (c call) denied() bool {
 }
 
 // one is a request of one operation on the key that is args[1].
-func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) Reply) Request {
+func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) resp.Reply) Request {
 	op.DB, op.Key = c.db, c.arg(1)
 	return Request{Ops: []quorum.Op{op}, Reply: reply}
 }

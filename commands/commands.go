@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/redlockd/redlockd/commands/script"
+import (
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
+)
 
 // New returns an Interpreter. now tells the masters' time in milliseconds
 // since 1970, for absolute expiries.
@@ -37,15 +40,15 @@ func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 // unknown option is found only at EXEC, an unknown name and a wrong number of
 // arguments at once, as in Redis. The reply is set when the first result is
 // false.
-func (in *Interpreter) Check(args [][]byte) (ok bool, refusal Reply) {
+func (in *Interpreter) Check(args [][]byte) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if spec == nil {
 		return false, unknown(args)
 	}
 	if _, refused := spec.resolve(args); refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
-	return true, Reply{}
+	return true, resp.Reply{}
 }
 
 // For returns an Interpreter that shares everything with this one and refuses
@@ -65,24 +68,24 @@ func (in *Interpreter) For(r Rights) *Interpreter {
 // Permits tells whether a command may be queued by MULTI. guarded is whether
 // keys are watched: then what is not conditional by itself counts as
 // conditional, and EXEC looks again.
-func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal Reply) {
+func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if in.rights == nil || spec == nil {
-		return true, Reply{}
+		return true, resp.Reply{}
 	}
 	spec, refused := spec.resolve(args)
 	if refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
 	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
 	if refused := c.forbidden(); refused != "" {
-		return false, Error(refused)
+		return false, resp.Error(refused)
 	}
 	if spec.atOnce {
-		return true, Reply{}
+		return true, resp.Reply{}
 	}
 	refused = c.forbids(spec.run(c))
-	return refused == "", Error(refused)
+	return refused == "", resp.Error(refused)
 }
 
 // Scripts is how many scripts are kept.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -134,7 +135,7 @@ func BenchmarkSetNX(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		req, _ := in.Understand(0, args)
-		if req.Reply(outs).Kind != KindStatus {
+		if req.Reply(outs).Kind != resp.KindStatus {
 			b.Fatal("not OK")
 		}
 	}
@@ -149,7 +150,7 @@ func BenchmarkEvalshaRelease(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		req, _ := in.Understand(0, args)
-		if req.Reply(outs).Kind != KindInt {
+		if req.Reply(outs).Kind != resp.KindInt {
 			b.Fatal("not an integer")
 		}
 	}

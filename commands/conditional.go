@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -31,18 +32,18 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 		needs |= MayRead
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
-		done, not := OK, Null
+		done, not := resp.OK, resp.Null
 		if o.Get {
-			done = Null
+			done = resp.Null
 			if s.Found {
-				done = Bulk(s.Token)
+				done = resp.Bulk(s.Token)
 			}
 			not = done
 		}
 		met, refused := meets(&o, s)
 		switch {
 		case refused != "":
-			return leave(Error(refused))
+			return leave(resp.Error(refused))
 		case !met:
 			return leave(not)
 		}
@@ -54,7 +55,7 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 			left, refused = c.in.noExpiry()
 		}
 		if refused != "" {
-			return leave(Error(refused))
+			return leave(resp.Error(refused))
 		}
 		return decision{op: replace(s, quorum.Op{Token: token, TTL: left}), reply: done}
 	}).with(needs)
@@ -103,16 +104,16 @@ func delexByState(c call, cond grammar.Condition, operand string) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(Int(0))
+			return leave(resp.Int(0))
 		}
 		met, refused := cond.Meets(s.Token, operand)
 		switch {
 		case refused != "":
-			return leave(Error(refused))
+			return leave(resp.Error(refused))
 		case !met:
-			return leave(Int(0))
+			return leave(resp.Int(0))
 		}
-		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: Int(1)}
+		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: resp.Int(1)}
 	}).with(needs)
 }
 

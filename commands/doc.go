@@ -28,8 +28,8 @@
 //   - exec.go: EXEC, where it is one operation on one key and where it is more;
 //     transaction.go: several commands or keys as one conditional operation;
 //     watched.go: an operation under the condition of WATCH;
-//   - shapes.go: replies by their outcomes; reply.go: what a reply is; errors.go:
-//     the texts of errors; notice.go: what those who wait for a lock are told when
+//   - shapes.go: replies by their outcomes; errors.go: the texts of
+//     errors; notice.go: what those who wait for a lock are told when
 //     it was released.
 //
 // A row's function takes the call and hands back the Request; it does not know the
@@ -40,5 +40,6 @@
 //
 // It does not know connections, protocols (RESP2 or RESP3), databases' limits
 // or who is logged in: that is package proxy. It does not know who agreed:
-// that is package quorum. How integers and options are read is package grammar.
+// that is package quorum. What a reply is, and how integers are read, is package
+// resp; how options are read is package grammar.
 package commands

@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -36,7 +38,7 @@ const (
 
 // unknown is the reply to a command that is none of this package's (C4), in
 // Redis's words.
-func unknown(args [][]byte) Reply {
+func unknown(args [][]byte) resp.Reply {
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
 	b.Write(cut(args[0], 128))
@@ -52,7 +54,7 @@ func unknown(args [][]byte) Reply {
 		b.WriteString("' ")
 		shown += len(arg) + len("'' ")
 	}
-	return Error(oneLine(b.String()))
+	return resp.Error(oneLine(b.String()))
 }
 
 func wrongArity(name string) string {
@@ -96,3 +98,9 @@ func oneLine(text string) string { return lineBreaks.Replace(text) }
 var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
 func cut(b []byte, n int) []byte { return b[:min(len(b), n)] }
+
+// Failed returns the error reply to what package quorum could not do.
+func Failed(err error) resp.Reply {
+	var undecided *quorum.UndecidedError
+	return resp.Reply{Kind: resp.KindError, Undecided: errors.As(err, &undecided), Text: oneLine(err.Error())}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -24,12 +25,12 @@ func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request
 	}
 	for _, w := range watched {
 		if w.Watch != nil && w.Watch.Changed() {
-			return answer(NullArray)
+			return answer(resp.NullArray)
 		}
 	}
 	switch len(queue) {
 	case 0:
-		return answer(Array())
+		return answer(resp.Array())
 	case 1:
 		if req, exact := execOne(in, db, watched, queue[0]); exact {
 			return req
@@ -58,7 +59,7 @@ func execOne(in *Interpreter, db int, watched []Watched, args [][]byte) (Request
 }
 
 // fails reports whether a request that asks no master is an error.
-func fails(req Request) bool { return req.Reply(nil).Kind == KindError }
+func fails(req Request) bool { return req.Reply(nil).Kind == resp.KindError }
 
 func onlyReads(ops []quorum.Op) bool {
 	for _, op := range ops {
@@ -74,7 +75,7 @@ func guard(req Request, watched []Watched) Request {
 	seen := watched[0].state()
 	for _, w := range watched[1:] {
 		if !same(w.state(), seen) {
-			return answer(NullArray)
+			return answer(resp.NullArray)
 		}
 	}
 	guards := make([]guardedOp, len(req.Ops))
@@ -89,8 +90,8 @@ func guard(req Request, watched []Watched) Request {
 
 // guardedReply gives a reply the outcomes that its own operations would have
 // had, or the null array when the watched key is not as it was.
-func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guardedOp) func([]*quorum.Outcome) Reply {
-	return func(outs []*quorum.Outcome) Reply {
+func guardedReply(reply func([]*quorum.Outcome) resp.Reply, guards []guardedOp) func([]*quorum.Outcome) resp.Reply {
+	return func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
 			return r
 		}
@@ -98,7 +99,7 @@ func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guardedOp) func(
 		for i := range outs {
 			o, ok := guards[i].outcome(outs[i])
 			if !ok {
-				return NullArray
+				return resp.NullArray
 			}
 			told[i] = &o
 		}
@@ -108,13 +109,13 @@ func guardedReply(reply func([]*quorum.Outcome) Reply, guards []guardedOp) func(
 
 // inArray is the reply of EXEC with one command. A null array says that the
 // transaction failed: no command of this package answers one by itself.
-func inArray(reply func([]*quorum.Outcome) Reply) func([]*quorum.Outcome) Reply {
-	return func(outs []*quorum.Outcome) Reply {
+func inArray(reply func([]*quorum.Outcome) resp.Reply) func([]*quorum.Outcome) resp.Reply {
+	return func(outs []*quorum.Outcome) resp.Reply {
 		r := reply(outs)
-		if r.Kind == KindError || r.Kind == KindNullArray {
+		if r.Kind == resp.KindError || r.Kind == resp.KindNullArray {
 			return r
 		}
-		return Array(r)
+		return resp.Array(r)
 	}
 }
 

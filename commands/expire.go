@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -19,7 +20,7 @@ func expireBy(c call, u grammar.Unit) Request {
 	if refused != "" {
 		return refuse(refused)
 	}
-	n, ok := grammar.ParseInt(c.args[2])
+	n, ok := resp.ParseInt(c.args[2])
 	if !ok {
 		return refuse(errNotInteger)
 	}
@@ -38,7 +39,7 @@ func expireBy(c call, u grammar.Unit) Request {
 	case refused != "":
 		return refuse(refused)
 	case flags.NX:
-		return answer(Int(0))
+		return answer(resp.Int(0))
 	case flags.GT || flags.LT:
 		return expireIf(c, flags, ttl)
 	}
@@ -48,7 +49,7 @@ func expireBy(c call, u grammar.Unit) Request {
 // expireNow is EXPIRE with a time that is over: less than any lock has left.
 func expireNow(c call, flags grammar.ExpireFlags) Request {
 	if flags.NX || flags.GT {
-		return answer(Int(0))
+		return answer(resp.Int(0))
 	}
 	return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
 }
@@ -57,9 +58,9 @@ func expireNow(c call, flags grammar.ExpireFlags) Request {
 func expireIf(c call, flags grammar.ExpireFlags, ttl time.Duration) Request {
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found || (flags.GT && ttl <= s.TTL) || (flags.LT && ttl >= s.TTL) {
-			return leave(Int(0))
+			return leave(resp.Int(0))
 		}
-		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: Int(1)}
+		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: resp.Int(1)}
 	}).with(MayRemove)
 }
 
@@ -100,11 +101,11 @@ func getex(c call) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(Null)
+			return leave(resp.Null)
 		}
 		op := choose
 		op.Token = s.Token
-		return decision{op: op, reply: Bulk(s.Token)}
+		return decision{op: op, reply: resp.Bulk(s.Token)}
 	}).with(MayRead | MayRemove)
 }
 
@@ -122,7 +123,7 @@ func getexChange(c call) (quorum.Op, string) {
 	case len(c.args) != 4 || u == grammar.NoUnit:
 		return op, errSyntax
 	}
-	n, ok := grammar.ParseInt(c.args[3])
+	n, ok := resp.ParseInt(c.args[3])
 	if !ok {
 		return op, errNotInteger
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -101,19 +102,19 @@ func understand(t *testing.T, in *Interpreter, command string) Request {
 }
 
 // show writes a reply as redis-cli would, for messages and comparison.
-func show(r Reply) string {
+func show(r resp.Reply) string {
 	switch r.Kind {
-	case KindNull:
+	case resp.KindNull:
 		return "null"
-	case KindNullArray:
+	case resp.KindNullArray:
 		return "null array"
-	case KindStatus:
+	case resp.KindStatus:
 		return "+" + r.Text
-	case KindError:
+	case resp.KindError:
 		return "-" + r.Text
-	case KindInt:
+	case resp.KindInt:
 		return ":" + itoa(r.Int)
-	case KindBulk:
+	case resp.KindBulk:
 		return "$" + r.Text
 	}
 	var items []string

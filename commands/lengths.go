@@ -3,6 +3,7 @@ package commands
 import (
 	"sync/atomic"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -51,4 +52,4 @@ func (c call) tooLong() string {
 }
 
 // ErrLongKey is the reply to a key that is longer than the bound.
-var ErrLongKey = Error(errLongKey)
+var ErrLongKey = resp.Error(errLongKey)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -114,7 +115,7 @@ func BenchmarkEvalshaOfARealScript(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		req, _ := in.Understand(0, args)
-		if req.Reply(outs).Kind != KindInt {
+		if req.Reply(outs).Kind != resp.KindInt {
 			b.Fatal("not an integer")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -71,7 +72,7 @@ func refusedMeaning(c call, m *script.Meaning) string {
 // state the script met, and so what it replies.
 func scriptOp(c call, m *script.Meaning, op quorum.Op, state func(*script.Meaning, *quorum.Outcome) int) Request {
 	op.DB, op.Key = c.db, m.Key
-	reply := func(outs []*quorum.Outcome) Reply {
+	reply := func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
 			return r
 		}

@@ -3,6 +3,7 @@ package commands
 import (
 	"slices"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -11,7 +12,7 @@ import (
 // answered then. Without changes the reply is the answer.
 type plan struct {
 	changes []quorum.Change
-	reply   Reply
+	reply   resp.Reply
 	notices []Notice
 }
 
@@ -45,12 +46,12 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 		}
 		return last.changes
 	}
-	reply := shape(func(o *quorum.Outcome) Reply {
+	reply := shape(func(o *quorum.Outcome) resp.Reply {
 		switch {
 		case o.Verdict == quorum.Won:
 			return last.reply
 		case anyChanged(unless):
-			return NullArray
+			return resp.NullArray
 		}
 		return Failed(quorum.ErrLockChanged)
 	})

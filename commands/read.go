@@ -4,28 +4,29 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 var (
-	tokenOrNull  = foundOr(Bulk, Null).one()
-	tokensOrNull = foundOr(Bulk, Null).each()
-	countFound   = foundOr(func(string) Reply { return Int(1) }, Int(0)).sum()
-	lengthFound  = foundOr(func(token string) Reply { return Int(int64(len(token))) }, Int(0)).one()
-	digestFound  = foundOr(func(token string) Reply { return Bulk(grammar.Digest(token)) }, Null).one()
-	typeFound    = foundOr(func(string) Reply { return status("string") }, status("none")).one()
+	tokenOrNull  = foundOr(resp.Bulk, resp.Null).one()
+	tokensOrNull = foundOr(resp.Bulk, resp.Null).each()
+	countFound   = foundOr(func(string) resp.Reply { return resp.Int(1) }, resp.Int(0)).sum()
+	lengthFound  = foundOr(func(token string) resp.Reply { return resp.Int(int64(len(token))) }, resp.Int(0)).one()
+	digestFound  = foundOr(func(token string) resp.Reply { return resp.Bulk(grammar.Digest(token)) }, resp.Null).one()
+	typeFound    = foundOr(func(string) resp.Reply { return resp.Status("string") }, resp.Status("none")).one()
 	millisLeft   = leftReply(func(ms int64) int64 { return ms })
 	secondsLeft  = leftReply(seconds)
 )
 
 // leftReply is the reply that tells something of the remaining milliseconds; there
 // are no locks without a TTL, so -1 is never told.
-func leftReply(tell func(ms int64) int64) func([]*quorum.Outcome) Reply {
-	return shape(func(o *quorum.Outcome) Reply {
+func leftReply(tell func(ms int64) int64) func([]*quorum.Outcome) resp.Reply {
+	return shape(func(o *quorum.Outcome) resp.Reply {
 		if o.Verdict != quorum.Held {
-			return Int(-2)
+			return resp.Int(-2)
 		}
-		return Int(tell(o.State.TTL.Milliseconds()))
+		return resp.Int(tell(o.State.TTL.Milliseconds()))
 	}).one()
 }
 
@@ -50,7 +51,7 @@ func mget(c call) Request { return readAll(c, tokensOrNull) }
 func exists(c call) Request { return readAll(c, countFound) }
 
 // readAll reads every key of the command.
-func readAll(c call, reply func([]*quorum.Outcome) Reply) Request {
+func readAll(c call, reply func([]*quorum.Outcome) resp.Reply) Request {
 	ops := make([]quorum.Op, len(c.args)-1)
 	for i := range ops {
 		ops[i] = quorum.Op{Kind: quorum.Read, DB: c.db, Key: c.arg(i + 1)}
@@ -61,21 +62,21 @@ func readAll(c call, reply func([]*quorum.Outcome) Reply) Request {
 // What the replies become where there is a signal list of that name
 // (Spec.list).
 
-func countList(r *Reply, _ time.Duration) { r.Int++ }
+func countList(r *resp.Reply, _ time.Duration) { r.Int++ }
 
-func secondsOfList(r *Reply, left time.Duration) {
+func secondsOfList(r *resp.Reply, left time.Duration) {
 	if r.Int == -2 {
 		r.Int = seconds(left.Milliseconds())
 	}
 }
 
-func millisOfList(r *Reply, left time.Duration) {
+func millisOfList(r *resp.Reply, left time.Duration) {
 	if r.Int == -2 {
 		r.Int = left.Milliseconds()
 	}
 }
 
-func typeOfList(r *Reply, _ time.Duration) {
+func typeOfList(r *resp.Reply, _ time.Duration) {
 	if r.Text == "none" {
 		r.Text = "list"
 	}

@@ -3,6 +3,7 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -11,12 +12,12 @@ import (
 // With an op of Kind Read nothing is to do and the reply is the answer.
 type decision struct {
 	op      quorum.Op
-	reply   Reply
+	reply   resp.Reply
 	notices []Notice
 }
 
 // leave is the decision to do nothing.
-func leave(r Reply) decision { return decision{reply: r} }
+func leave(r resp.Reply) decision { return decision{reply: r} }
 
 // replace is the operation that gives a lock found or absent this token and
 // TTL, and does nothing if the state is no longer s.
@@ -44,7 +45,7 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 		last.op.DB, last.op.Key = c.db, key
 		return last.op
 	}
-	reply := shape(func(o *quorum.Outcome) Reply {
+	reply := shape(func(o *quorum.Outcome) resp.Reply {
 		if carriedOut(o) {
 			return last.reply
 		}
@@ -88,7 +89,7 @@ func lapsing(s quorum.State) quorum.State {
 // nothing to do in that state, whatever its TTL, the answer made for it is
 // true (with the least TTL, so that who waits for it comes back too early and
 // not too late). Otherwise nobody can tell (P4).
-func moved(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) Reply {
+func moved(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) resp.Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -67,7 +68,7 @@ func TestLockThatMovedUnderTheLook(t *testing.T) {
 func TestUndecidedReplies(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		reply Reply
+		reply resp.Reply
 		want  bool
 	}{
 		{"the lock changed", Failed(quorum.ErrLockChanged), true},

@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // del is DEL and UNLINK, whoever holds the locks.
 func del(c call) Request {
@@ -29,8 +32,8 @@ func getdel(c call) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(Null)
+			return leave(resp.Null)
 		}
-		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: Bulk(s.Token)}
+		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: resp.Bulk(s.Token)}
 	}).with(MayRemove)
 }

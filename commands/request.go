@@ -3,6 +3,7 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -16,14 +17,14 @@ type Request struct {
 	Ops []quorum.Op
 	// Reply fills the shape, once, with the outcomes in the order of Ops. An
 	// outcome with Err makes the whole reply that error.
-	Reply func([]*quorum.Outcome) Reply
+	Reply func([]*quorum.Outcome) resp.Reply
 	// Notices, if not nil, are what those who wait for a lock are to be told
 	// when the outcomes are there; none where nothing was done.
 	Notices func([]*quorum.Outcome) []Notice
 
 	// List, if not nil, is what the reply becomes for each of the Ops whose key is
 	// also that of a signal list with some time left, which no master has.
-	List func(r *Reply, left time.Duration)
+	List func(r *resp.Reply, left time.Duration)
 
 	// Sweep, if not nil, says that the command asks for all keys of a pattern:
 	// where they can be listed, what it means is told by Sweep.Understand. Reply
@@ -43,12 +44,12 @@ func (req Request) with(needs Operations) Request {
 }
 
 // answer is a request that needs no masters.
-func answer(r Reply) Request {
-	return Request{Reply: func([]*quorum.Outcome) Reply { return r }}
+func answer(r resp.Reply) Request {
+	return Request{Reply: func([]*quorum.Outcome) resp.Reply { return r }}
 }
 
 // refuse is a request that is answered by an error.
-func refuse(text string) Request { return answer(Error(text)) }
+func refuse(text string) Request { return answer(resp.Error(text)) }
 
 // forbid is a request that the client has no right to; text says to what of it.
 func forbid(text string) Request {

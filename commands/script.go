@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // eval is EVAL and EVAL_RO. The script counts as loaded afterwards.
@@ -77,7 +78,7 @@ func notUnderstood(c call, err error) Request {
 
 // scriptArgs reads numkeys, the keys and the arguments.
 func scriptArgs(c call) (keys, args []string, refused string) {
-	n, ok := grammar.ParseInt(c.args[2])
+	n, ok := resp.ParseInt(c.args[2])
 	rest := c.args[3:]
 	switch {
 	case !ok:
@@ -122,19 +123,19 @@ func scriptLoad(c call) Request {
 	if err != nil {
 		return refuse(oneLine(err.Error()))
 	}
-	return answer(Bulk(sha))
+	return answer(resp.Bulk(sha))
 }
 
 func scriptExists(c call) Request {
-	items := make([]Reply, 0, len(c.args)-2)
+	items := make([]resp.Reply, 0, len(c.args)-2)
 	for _, sha := range c.args[2:] {
 		known := int64(0)
 		if c.in.scripts.Exists(string(sha)) {
 			known = 1
 		}
-		items = append(items, Int(known))
+		items = append(items, resp.Int(known))
 	}
-	return answer(Array(items...))
+	return answer(resp.Array(items...))
 }
 
 func scriptFlush(c call) Request {
@@ -142,7 +143,7 @@ func scriptFlush(c call) Request {
 		return refuse(errFlushMode)
 	}
 	c.in.scripts.Flush()
-	return answer(OK)
+	return answer(resp.OK)
 }
 
 // scriptKill has nothing to kill: scripts are only understood here.
@@ -164,9 +165,9 @@ func scriptHelp(call) Request {
 		"HELP",
 		"    Prints this help.",
 	}
-	items := make([]Reply, len(lines))
+	items := make([]resp.Reply, len(lines))
 	for i, line := range lines {
-		items[i] = status(line)
+		items[i] = resp.Status(line)
 	}
-	return answer(Array(items...))
+	return answer(resp.Array(items...))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -55,11 +56,11 @@ func setConditional(c call) bool {
 }
 
 // nullOrHolder is the reply of SET NX GET: what was there before.
-var nullOrHolder = shape(func(o *quorum.Outcome) Reply {
+var nullOrHolder = shape(func(o *quorum.Outcome) resp.Reply {
 	if o.Verdict == quorum.Won {
-		return Null
+		return resp.Null
 	}
-	return Bulk(o.State.Token)
+	return resp.Bulk(o.State.Token)
 }).one()
 
 func setTTL(c call, o setOptions) (time.Duration, string) {

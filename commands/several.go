@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -43,7 +43,7 @@ func msetexConditional(c call) bool {
 // msetexOptions is what follows the pairs; false where they are not as they
 // must be.
 func msetexOptions(c call) (setOptions, bool) {
-	n, ok := grammar.ParseInt(c.args[1])
+	n, ok := resp.ParseInt(c.args[1])
 	if !ok || n < 1 || n > int64(len(c.args)-2)/2 {
 		return setOptions{}, false
 	}
@@ -69,9 +69,9 @@ func allOrNone(c call) Request {
 	}
 	req := t.request()
 	array := req.Reply
-	req.Reply = func(outs []*quorum.Outcome) Reply {
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		r := array(outs)
-		if r.Kind == KindArray {
+		if r.Kind == resp.KindArray {
 			return r.Items[0]
 		}
 		return r

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // Spec describes one command as COMMAND tells it.
@@ -48,7 +49,7 @@ type Spec struct {
 	inExec func(call) (script.Command, string)
 	// list is what the reply becomes where there is a signal list of that name
 	// with some time left, where r is what it is for the lock; nil is the same.
-	list func(r *Reply, left time.Duration)
+	list func(r *resp.Reply, left time.Duration)
 }
 
 // resolve is the command, or the subcommand of it, that args call, or why they
@@ -86,7 +87,7 @@ func (s *Spec) KeysOf(args [][]byte) (keys [][]byte, ok bool) {
 	switch {
 	case s.keyCount > 0:
 		first, step = s.keyCount+1, s.keyStep
-		n, ok := grammar.ParseInt(args[s.keyCount])
+		n, ok := resp.ParseInt(args[s.keyCount])
 		if !ok || n < 0 || n > int64(len(args)-first)/int64(step) {
 			return nil, false
 		}

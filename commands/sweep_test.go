@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -27,7 +28,7 @@ func (s *store) sweep(t *testing.T, in *Interpreter, body string, meanwhile func
 	t.Helper()
 	req, _ := in.Understand(3, [][]byte{[]byte("EVAL"), []byte(body), []byte("0")})
 	for req.Sweep != nil {
-		if len(req.Ops) != 0 || req.Reply(nil).Kind != KindError {
+		if len(req.Ops) != 0 || req.Reply(nil).Kind != resp.KindError {
 			t.Fatal("without its keys it means something")
 		}
 		var keys []string

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -78,7 +79,7 @@ func (t *transaction) authorize() string {
 func (t *transaction) plan(states []quorum.State) plan {
 	for i, w := range t.watched {
 		if !same(w.state(), states[t.at[i]]) {
-			return plan{reply: NullArray}
+			return plan{reply: resp.NullArray}
 		}
 	}
 	if t.meaning.Kind != script.PerCall {
@@ -97,10 +98,10 @@ func (t *transaction) onOneKey() Request {
 	}
 	reply := req.Reply
 	req.Ops[0].Unless = watchesOf(t.watched)
-	req.Reply = func(outs []*quorum.Outcome) Reply {
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		// What the operation met is not what was watched.
 		if outs[0].Err == nil && !carriedOut(outs[0]) {
-			return NullArray
+			return resp.NullArray
 		}
 		return reply(outs)
 	}

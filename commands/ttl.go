@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // ttl reads an expiry that must lie in the future (C3), and returns it or the
 // refusal. An EXAT or PXAT that is over is refused, where Redis answers OK and
 // keeps nothing: that OK would tell of a lock that nobody has.
 func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
-	n, ok := grammar.ParseInt(number)
+	n, ok := resp.ParseInt(number)
 	if !ok {
 		return 0, errNotInteger
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -39,13 +40,13 @@ func (r runner) plan(states []quorum.State) plan {
 	}
 	res, err := r.meaning.Run(found)
 	if err != nil {
-		return plan{reply: Error(scriptError(err))}
+		return plan{reply: resp.Error(scriptError(err))}
 	}
 	p := plan{reply: fill(res.Reply, quorum.State{})}
 	for i, e := range res.Effects {
 		change, does, refused := r.change(e, states[i])
 		if refused != "" {
-			return plan{reply: Error(refused)}
+			return plan{reply: resp.Error(refused)}
 		}
 		if does {
 			change.Key = r.meaning.Keys[i]
@@ -53,7 +54,7 @@ func (r runner) plan(states []quorum.State) plan {
 		}
 	}
 	if r.readOnly && len(p.changes) > 0 {
-		return plan{reply: Error(errReadOnly)}
+		return plan{reply: resp.Error(errReadOnly)}
 	}
 	lock := r.meaning.Key
 	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
@@ -82,38 +83,38 @@ func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, st
 }
 
 // fill makes the reply out of a script's shape of one.
-func fill(v script.Value, s quorum.State) Reply {
+func fill(v script.Value, s quorum.State) resp.Reply {
 	switch v.Kind {
 	case script.Int:
-		return Int(v.Int)
+		return resp.Int(v.Int)
 	case script.Bulk:
-		return Bulk(v.Text)
+		return resp.Bulk(v.Text)
 	case script.Status:
-		return status(oneLine(v.Text))
+		return resp.Status(oneLine(v.Text))
 	case script.Error:
-		return Error(oneLine(v.Text))
+		return resp.Error(oneLine(v.Text))
 	case script.Array:
-		items := make([]Reply, len(v.Items))
+		items := make([]resp.Reply, len(v.Items))
 		for i, item := range v.Items {
 			items[i] = fill(item, s)
 		}
-		return Array(items...)
+		return resp.Array(items...)
 	case script.StoredValue, script.StoredPTTL, script.StoredTTL:
 		return fillStored(v.Kind, s)
 	}
-	return Null
+	return resp.Null
 }
 
-func fillStored(kind script.ValueKind, s quorum.State) Reply {
+func fillStored(kind script.ValueKind, s quorum.State) resp.Reply {
 	switch {
 	case kind == script.StoredValue && !s.Found:
-		return Null
+		return resp.Null
 	case kind == script.StoredValue:
-		return Bulk(s.Token)
+		return resp.Bulk(s.Token)
 	case !s.Found:
-		return Int(-2)
+		return resp.Int(-2)
 	case kind == script.StoredTTL:
-		return Int(seconds(s.TTL.Milliseconds()))
+		return resp.Int(seconds(s.TTL.Milliseconds()))
 	}
-	return Int(s.TTL.Milliseconds())
+	return resp.Int(s.TTL.Milliseconds())
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // access is what a user needs for a command of the connection. A row that says
@@ -20,6 +22,13 @@ type access struct {
 	// patterns is whether the channels are patterns.
 	patterns bool
 }
+
+// The rights of most commands.
+var (
+	everybody = access{open: true}
+	reader    = access{needs: commands.MayRead}
+	admin     = access{needs: commands.MayAdmin}
+)
 
 // need is what a user must be allowed. ACL CAT tells it.
 func (a access) need() commands.Operations {
@@ -60,14 +69,14 @@ func mayMean(ops commands.Operations) []string {
 // forbidden is why the user may not send a command of the connection, in the
 // order of Redis's checks, or "". A subcommand that is not there has the rights
 // of its command.
-func (u *user) forbidden(name string, args [][]byte) string {
-	if u.all {
+func forbidden(u *users.Account, name string, args [][]byte) string {
+	if u.Unlimited() {
 		return ""
 	}
 	c := locals[name]
 	a := c.access
 	if c.subs != nil && len(args) > 1 {
-		word := strings.ToLower(clean(args[1], 32))
+		word := strings.ToLower(resp.Clean(args[1], 32))
 		name += "|" + word
 		if sub, known := c.subs[word]; known {
 			a = sub.access
@@ -76,11 +85,11 @@ func (u *user) forbidden(name string, args [][]byte) string {
 	if !u.May(a.need()) {
 		return commands.NoPermCommand(name)
 	}
-	return u.forbiddenNames(a, args)
+	return forbiddenNames(u, a, args)
 }
 
 // forbiddenNames is why the user may not name what a command names, or "".
-func (u *user) forbiddenNames(a access, args [][]byte) string {
+func forbiddenNames(u *users.Account, a access, args [][]byte) string {
 	for _, key := range a.keys.of(args) {
 		if !u.Key(string(key)) {
 			return commands.NoPermKey
@@ -88,7 +97,7 @@ func (u *user) forbiddenNames(a access, args [][]byte) string {
 	}
 	may := u.Channel
 	if a.patterns {
-		may = u.pattern
+		may = u.Pattern
 	}
 	for _, name := range a.channels.of(args) {
 		if !may(string(name)) {

@@ -1,21 +1,21 @@
 package proxy
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // aclCommands are the subcommands of ACL.
 func aclCommands() subcommands {
 	return subcommands{
-		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Bulk(s.user.name) }, access: everybody},
-		"cat":     {arity: -2, run: (*session).aclCat, access: admin},
-		"list":    {arity: 2, run: (*session).aclList, access: admin},
-		"users":   {arity: 2, run: (*session).aclUsers, access: admin},
-		"getuser": {arity: 3, run: (*session).aclGetUser, access: admin},
+		"whoami":  {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Bulk(s.user.Name()) }, access: everybody},
+		"cat":     {arity: -2, run: aclCat, access: admin},
+		"list":    {arity: 2, run: aclList, access: admin},
+		"users":   {arity: 2, run: aclUsers, access: admin},
+		"getuser": {arity: 3, run: aclGetUser, access: admin},
 		"help": {arity: 2, access: everybody, run: always(help("ACL <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"CAT [<category>]", "    List all operations that users may have, or the commands that may mean one.",
 			"GETUSER <username>", "    Get the user's details.",
@@ -28,101 +28,74 @@ func aclCommands() subcommands {
 	}
 }
 
-// acl only looks: users are in the configuration.
-func (s *session) acl(args [][]byte) commands.Reply { return s.runSubcommand("acl", args) }
+// aclCommand only looks: users are in the configuration.
+func aclCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "acl", args) }
 
-func (s *session) aclUsers([][]byte) commands.Reply {
-	return commands.Array(bulks(s.users.names()...)...)
+func aclUsers(s *session, _ [][]byte) resp.Reply {
+	return resp.Array(resp.Bulks(s.logins.users.Names()...)...)
 }
 
-func (all users) names() []string { return slices.Sorted(maps.Keys(all)) }
-
 // aclCat lists the operations, which are the categories here.
-func (s *session) aclCat(args [][]byte) commands.Reply {
+func aclCat(s *session, args [][]byte) resp.Reply {
 	if len(args) > 3 {
 		return wrongArity("acl|cat")
 	}
 	if len(args) == 2 {
-		return commands.Array(bulks(commands.OperationNames()...)...)
+		return resp.Array(resp.Bulks(commands.OperationNames()...)...)
 	}
 	op, ok := commands.Operation(strings.ToLower(string(args[2])))
 	if !ok {
-		return commands.Error("ERR Unknown category '" + clean(args[2], 128) + "'")
+		return resp.Error("ERR Unknown category '" + resp.Clean(args[2], 128) + "'")
 	}
-	return commands.Array(bulks(mayMean(op)...)...)
+	return resp.Array(resp.Bulks(mayMean(op)...)...)
 }
 
 // aclList has a line for each user, as Redis writes them.
-func (s *session) aclList([][]byte) commands.Reply {
+func aclList(s *session, _ [][]byte) resp.Reply {
 	var lines []string
-	for _, name := range s.users.names() {
-		u := (*s.users)[name]
+	for _, name := range s.logins.users.Names() {
+		u := s.logins.users[name]
 		words := []string{"user", name, "on"}
-		if u.open {
+		if u.Open() {
 			words = append(words, "nopass")
 		}
-		for range u.sums {
+		for range u.Passwords() {
 			words = append(words, hiddenPassword)
 		}
-		words = append(words, u.keyRule())
-		if !u.all {
+		words = append(words, u.KeyRule())
+		if !u.Unlimited() {
 			words = append(words, "resetchannels")
 		}
-		words = append(words, u.channelRule(), u.operationRule())
+		words = append(words, u.ChannelRule(), u.OperationRule())
 		lines = append(lines, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
 	}
-	return commands.Array(bulks(lines...)...)
+	return resp.Array(resp.Bulks(lines...)...)
 }
 
 // hiddenPassword stands where Redis tells the SHA-256: whoever has that could
 // try passwords at leisure.
 const hiddenPassword = "#(hidden)"
 
-func (s *session) aclGetUser(args [][]byte) commands.Reply {
-	u := (*s.users)[string(args[2])]
+func aclGetUser(s *session, args [][]byte) resp.Reply {
+	u := s.logins.users[string(args[2])]
 	if u == nil {
-		return commands.Null
+		return resp.Null
 	}
 	flags, passwords := []string{"on"}, []string{}
-	if u.open {
+	if u.Open() {
 		flags = append(flags, "nopass")
 	}
-	for range u.sums {
+	for range u.Passwords() {
 		passwords = append(passwords, hiddenPassword[1:])
 	}
-	set := commands.Array(bulks(flags...)...)
-	set.Kind = commands.KindSet
-	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
-		commands.Bulk("flags"), set,
-		commands.Bulk("passwords"), commands.Array(bulks(passwords...)...),
-		commands.Bulk("commands"), commands.Bulk(u.operationRule()),
-		commands.Bulk("keys"), commands.Bulk(u.keyRule()),
-		commands.Bulk("channels"), commands.Bulk(u.channelRule()),
-		commands.Bulk("selectors"), commands.Array(),
+	set := resp.Array(resp.Bulks(flags...)...)
+	set.Kind = resp.KindSet
+	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
+		resp.Bulk("flags"), set,
+		resp.Bulk("passwords"), resp.Array(resp.Bulks(passwords...)...),
+		resp.Bulk("commands"), resp.Bulk(u.OperationRule()),
+		resp.Bulk("keys"), resp.Bulk(u.KeyRule()),
+		resp.Bulk("channels"), resp.Bulk(u.ChannelRule()),
+		resp.Bulk("selectors"), resp.Array(),
 	}}
-}
-
-func (u *user) keyRule() string     { return rule("~", u.all, u.keys) }
-func (u *user) channelRule() string { return rule("&", u.all, u.channels) }
-
-func rule(sign string, all bool, patterns []string) string {
-	if all {
-		return sign + "*"
-	}
-	words := make([]string, len(patterns))
-	for i, p := range patterns {
-		words[i] = sign + p
-	}
-	return strings.Join(words, " ")
-}
-
-func (u *user) operationRule() string {
-	if u.all {
-		return "+@all"
-	}
-	words := []string{"-@all"}
-	for _, name := range u.operations.Names() {
-		words = append(words, "+@"+name)
-	}
-	return strings.Join(words, " ")
 }

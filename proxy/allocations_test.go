@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"testing"
+
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // TestAllocations keeps what an operation allocates at most at the figures of
@@ -19,8 +21,8 @@ func TestAllocations(t *testing.T) {
 		{"proxy, parse a command", 0, func() { next() }},
 		{"proxy, encode four replies", 0, func() {
 			buf = buf[:0]
-			for _, r := range replies {
-				buf = appendReply(buf, r, 2)
+			for _, r := range fourReplies {
+				buf = resp.Append(buf, r, 2)
 			}
 		}},
 		{"proxy, a cycle without masters", 22, cycle},

@@ -1,106 +1,95 @@
 package proxy
 
 import (
-	"time"
-
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 var (
-	errWrongPass  = commands.Error("WRONGPASS invalid username-password pair or user is disabled.")
-	errNoPassword = commands.Error("ERR AUTH <password> called without any password configured for the default user. " +
+	errWrongPass  = resp.Error("WRONGPASS invalid username-password pair or user is disabled.")
+	errNoPassword = resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 		"Are you sure your configuration is correct?")
 )
 
-// auth is AUTH password and AUTH user password.
-func (s *session) auth(args [][]byte) commands.Reply {
-	name, password := []byte(defaultName), args[1]
+// authCommand is AUTH password and AUTH user password.
+func authCommand(s *session, args [][]byte) resp.Reply {
+	name, password := []byte(users.Default), args[1]
 	switch {
 	case len(args) > 3:
 		return errSyntax
 	case len(args) == 3:
 		name, password = args[1], args[2]
-	case (*s.users).open() != nil:
+	case s.logins.users.Open() != nil:
 		return errNoPassword
 	}
 	if !s.login(name, password) {
 		return errWrongPass
 	}
-	return commands.OK
+	return resp.OK
 }
 
-// login takes a time that does not depend on how much of the password is
-// right, nor on whether there is such a user. From an address that has failed
-// before it waits first, whatever the password, so that guessing is slow
-// however many connections it has.
-func (s *session) login(name, password []byte) bool {
-	if pause := s.srv.loginLimiter.pause(s.remote()); pause > 0 && !s.rest(pause) {
-		return false
+var (
+	errHelloVersion = resp.Error("ERR Protocol version is not an integer or out of range")
+	errNoProto      = resp.Error("NOPROTO unsupported protocol version")
+	errHelloLogin   = resp.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+		"HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version " +
+		"at the same time")
+	errClientName = resp.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+)
+
+// helloCommand is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
+// unless all of it is right, except that a login stays, as in Redis.
+func helloCommand(s *session, args [][]byte) resp.Reply {
+	proto := s.protocol()
+	if len(args) > 1 {
+		n, ok := resp.ParseInt(args[1])
+		switch {
+		case !ok:
+			return errHelloVersion
+		case n != 2 && n != 3:
+			return errNoProto
+		}
+		proto = int(n)
 	}
-	u, known := (*s.users)[string(name)]
-	if !known {
-		u = nobody
+	var who, password, name []byte
+	for i := 2; i < len(args); i++ {
+		switch more := len(args) - i - 1; {
+		case grammar.Is(args[i], "auth") && more >= 2:
+			who, password = args[i+1], args[i+2]
+			i += 2
+		case grammar.Is(args[i], "setname") && more >= 1:
+			name = args[i+1]
+			if !resp.Printable(name) || len(name) > maxName {
+				return errClientName
+			}
+			i++
+		default:
+			return resp.Error("ERR Syntax error in HELLO option '" + resp.Clean(args[i], 128) + "'")
+		}
 	}
-	if !u.admits(password) {
-		s.srv.stats.loginFailures.Add(1)
-		s.srv.loginLimiter.failed(s, u.name)
-		return false
+	if who != nil && !s.login(who, password) {
+		return errWrongPass
 	}
-	s.become(u)
-	return true
+	if s.user == nil {
+		return errHelloLogin
+	}
+	if name != nil {
+		s.rename(string(name))
+	}
+	s.proto.Store(int32(proto))
+	return greeting(s)
 }
 
-// rest waits with what was read, and is false when the session is to end. What
-// was answered goes out before.
-func (s *session) rest(d time.Duration) bool {
-	s.pipe.flush()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.died():
-	case <-s.srv.stopped:
-	}
-	return false
-}
-
-// nobody is compared with where there is no such user.
-var nobody = &user{name: "(unknown)", sums: make([][32]byte, 1)}
-
-// superuser is Redis's name for a client that is nobody.
-const superuser = "(superuser)"
-
-// become makes the session that of a user; nil is nobody yet.
-func (s *session) become(u *user) {
-	s.user, s.holder = u, nil
-	name := superuser
-	if u != nil {
-		name = u.name
-		s.srv.loggedIn(s)
-	}
-	s.clientInfo.mu.Lock()
-	s.clientInfo.user = name
-	s.clientInfo.mu.Unlock()
-}
-
-// current follows a reload: the session's user may have other rights, which
-// hold for the next command and end its transaction, or be no more; then it is
-// false and the session ends.
-func (s *session) current() bool {
-	now := s.srv.users.Load()
-	if now == s.users || s.user == nil {
-		s.users = now
-		return true
-	}
-	s.users = now
-	u, there := (*now)[s.user.name]
-	if !there {
-		return false
-	}
-	if !u.mayAs(s.user) {
-		s.abortMulti()
-	}
-	s.become(u)
-	return true
+// greeting is HELLO's reply; it describes a master without replicas.
+func greeting(s *session) resp.Reply {
+	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
+		resp.Bulk("server"), resp.Bulk("redis"),
+		resp.Bulk("version"), resp.Bulk(RedisVersion),
+		resp.Bulk("proto"), resp.Int(int64(s.protocol())),
+		resp.Bulk("id"), resp.Int(s.id),
+		resp.Bulk("mode"), resp.Bulk("standalone"),
+		resp.Bulk("role"), resp.Bulk("master"),
+		resp.Bulk("modules"), resp.Array(),
+	}}
 }

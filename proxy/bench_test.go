@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -26,12 +27,12 @@ func (e endless) Read(b []byte) (int, error) { return copy(b, e), nil }
 
 // parser takes a command from what comes in.
 func parser() func() [][]byte {
-	f, lim := &frames{r: endless(setFrame)}, frameLimits{arguments: 1024, bytes: 1 << 20}
+	f, lim := resp.NewReader(endless(setFrame), 0), resp.Limits{Arguments: 1024, Bytes: 1 << 20}
 	return func() [][]byte {
-		if f.fill() != nil {
+		if f.Fill() != nil {
 			return nil
 		}
-		args, err := f.next(lim)
+		args, err := f.Next(lim)
 		if err != nil {
 			return nil
 		}
@@ -50,15 +51,15 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-var replies = []commands.Reply{commands.OK, commands.Null, commands.Int(1), commands.Bulk("0123456789abcdef0123")}
+var fourReplies = []resp.Reply{resp.OK, resp.Null, resp.Int(1), resp.Bulk("0123456789abcdef0123")}
 
 func BenchmarkReply(b *testing.B) {
 	buf := make([]byte, 0, 512)
 	b.ReportAllocs()
 	for b.Loop() {
 		buf = buf[:0]
-		for _, r := range replies {
-			buf = appendReply(buf, r, 2)
+		for _, r := range fourReplies {
+			buf = resp.Append(buf, r, 2)
 		}
 	}
 }

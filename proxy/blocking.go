@@ -9,15 +9,18 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// blpop is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
+// popCommand is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
 // behind it in the session is carried out before it ends. Meanwhile another
 // goroutine waits and this one goes on reading, so that a client that goes is
 // seen at once.
-func (s *session) blpop(args [][]byte) {
-	w, timeout, refusal := s.waiter(args)
+func popCommand(s *session, args [][]byte) {
+	w, timeout, refusal := popArguments(s, args)
 	if refusal != nil {
 		s.refuse(*refusal)
 		return
@@ -25,31 +28,31 @@ func (s *session) blpop(args [][]byte) {
 	if s.tooLong(args[1 : len(args)-1]) {
 		return
 	}
-	s.pipe.flush()
-	s.srv.signals.wait(w, time.Now())
+	s.pipe.Flush()
+	s.srv.signals.Wait(w, time.Now())
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.popped, b.ok = s.await(w, timeout, b.ended)
-		s.wake(b)
+		b.popped, b.ok = awaitPop(s, w, timeout, b.ended)
+		wakeBlocked(s, b)
 	}()
-	s.setBlocked(true)
-	stays := s.readOn(b)
-	s.setBlocked(false)
+	setBlocked(s, true)
+	stays := readOn(s, b)
+	setBlocked(s, false)
 	close(b.ended)
 	<-b.done
 	s.begun = -1
-	if p, ok := s.srv.signals.cancel(w); ok {
+	if p, ok := s.srv.signals.Cancel(w); ok {
 		b.popped, b.ok = p, true
 	}
 	switch {
 	case !stays && b.ok:
-		s.srv.signals.giveBack(b.popped, time.Now())
+		s.srv.signals.GiveBack(b.popped, time.Now())
 	case !stays:
 	case b.ok:
 		s.answer(popReply(b.popped))
 	default:
-		s.answer(commands.NullArray)
+		s.answer(resp.NullArray)
 	}
 }
 
@@ -60,21 +63,21 @@ type blocked struct {
 	// over needs stopMu.
 	over bool
 	// popped is set before done is closed.
-	popped popped
+	popped notify.Popped
 	ok     bool
 }
 
-// wake ends readOn.
-func (s *session) wake(b *blocked) {
+// wakeBlocked ends readOn.
+func wakeBlocked(s *session, b *blocked) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	b.over = true
-	s.arm(longAgo) // wakes the read
+	s.armLocked(longAgo) // wakes the read
 }
 
 // readOn reads what comes behind a command that blocks, until that is over or
 // the session is to stop. It is false when the client has gone.
-func (s *session) readOn(b *blocked) bool {
+func readOn(s *session, b *blocked) bool {
 	for {
 		s.stopMu.Lock()
 		if b.over || s.stopping {
@@ -82,11 +85,11 @@ func (s *session) readOn(b *blocked) bool {
 			return true
 		}
 		deadline := time.Time{}
-		full := s.frames.end-s.frames.start >= maxQueuedBytes
+		full := s.frames.Buffered() >= replies.MaxQueuedBytes
 		if full {
 			deadline = longAgo
 		}
-		s.arm(deadline)
+		s.armLocked(deadline)
 		s.stopMu.Unlock()
 		if full {
 			// Enough is waiting: only now and then look whether it is over.
@@ -97,16 +100,16 @@ func (s *session) readOn(b *blocked) bool {
 			}
 			continue
 		}
-		if err := s.frames.fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			s.gone.Store(true)
+		if err := s.frames.Fill(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			s.pipe.SetGone()
 			return false
 		}
 	}
 }
 
-// await waits for one of three: a signal, the end of its time, or that the
+// awaitPop waits for one of three: a signal, the end of its time, or that the
 // lock is free though no signal came, because it was released elsewhere.
-func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{}) (popped, bool) {
+func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
 		t := time.NewTimer(timeout)
@@ -115,34 +118,34 @@ func (s *session) await(w *waiter, timeout time.Duration, ended <-chan struct{})
 	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	free := make(chan signal, len(w.wants))
+	free := make(chan notify.Signal, len(w.Wants))
 	for {
 		select {
-		case p := <-w.popped:
+		case p := <-w.Popped:
 			return p, true
 		case at := <-free:
-			if p, ok := s.srv.signals.cancel(w); ok {
+			if p, ok := s.srv.signals.Cancel(w); ok {
 				return p, true
 			}
-			return popped{at, "1"}, true
+			return notify.Popped{From: at, Item: "1"}, true
 		case <-late:
-			return popped{}, false
+			return notify.Popped{}, false
 		case <-ended:
-			return popped{}, false
+			return notify.Popped{}, false
 		case <-look.C:
-			s.lookAtLocks(w, free)
+			lookAtLocks(s, w, free)
 		}
 	}
 }
 
 // lookAtLocks reads the locks that w waits for.
-func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
-	for _, at := range w.wants {
-		lock, ok := s.srv.signals.lock(at)
+func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
+	for _, at := range w.Wants {
+		lock, ok := s.srv.signals.Lock(at)
 		if !ok {
 			continue
 		}
-		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.db, Key: lock}, s, func(o *quorum.Outcome) {
+		s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: at.DB, Key: lock}, s.pipe, func(o *quorum.Outcome) {
 			if o.Err != nil || o.Verdict != quorum.Absent || o.State.Lapsed {
 				return
 			}
@@ -154,41 +157,65 @@ func (s *session) lookAtLocks(w *waiter, free chan<- signal) {
 	}
 }
 
-// waiter reads BLPOP's arguments.
-func (s *session) waiter(args [][]byte) (w *waiter, timeout time.Duration, refusal *commands.Reply) {
+// popArguments reads BLPOP's arguments.
+func popArguments(s *session, args [][]byte) (w *notify.Waiter, timeout time.Duration, refusal *resp.Reply) {
 	last := len(args) - 1
 	seconds, err := strconv.ParseFloat(string(args[last]), 64)
 	switch {
 	case err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0):
-		return nil, 0, new(commands.Error("ERR timeout is not a float or out of range"))
+		return nil, 0, new(resp.Error("ERR timeout is not a float or out of range"))
 	case seconds < 0:
-		return nil, 0, new(commands.Error("ERR timeout is negative"))
+		return nil, 0, new(resp.Error("ERR timeout is negative"))
 	case len(args)-2 > maxWaitedLists:
-		return nil, 0, new(commands.Error("ERR redlockd waits for " + strconv.Itoa(maxWaitedLists) + " lists at most"))
+		return nil, 0, new(resp.Error("ERR redlockd waits for " + strconv.Itoa(maxWaitedLists) + " lists at most"))
 	case seconds > maxBlock.Seconds():
-		return nil, 0, new(commands.Error("ERR timeout is out of range"))
+		return nil, 0, new(resp.Error("ERR timeout is out of range"))
 	}
 	timeout = time.Duration(seconds * float64(time.Second))
 	if seconds > 0 {
 		timeout = max(timeout, time.Millisecond)
 	}
-	w = &waiter{right: grammar.Is(args[0], "brpop"), popped: make(chan popped, 1)}
-	for _, key := range args[1:last] {
-		w.wants = append(w.wants, signal{s.db, string(key)})
-	}
-	return w, timeout, nil
+	return notify.NewWaiter(s.db, args[1:last], grammar.Is(args[0], "brpop")), timeout, nil
 }
 
 // popNow is BLPOP inside MULTI, where it does not wait.
-func (s *session) popNow(args [][]byte) commands.Reply {
-	w, _, refusal := s.waiter(args)
+func popNow(s *session, args [][]byte) resp.Reply {
+	w, _, refusal := popArguments(s, args)
 	if refusal != nil {
 		return *refusal
 	}
-	if p, ok := s.srv.signals.popNow(w, time.Now()); ok {
+	if p, ok := s.srv.signals.PopNow(w, time.Now()); ok {
 		return popReply(p)
 	}
-	return commands.NullArray
+	return resp.NullArray
 }
 
-func popReply(p popped) commands.Reply { return commands.Array(bulks(p.from.key, p.item)...) }
+func popReply(p notify.Popped) resp.Reply { return resp.Array(resp.Bulks(p.From.Key, p.Item)...) }
+
+// setBlocked shows whether the session waits.
+func setBlocked(s *session, waits bool) {
+	s.clientInfo.change(func(c *clientState) { c.blocked = waits })
+}
+
+// llenCommand is LLEN of a signal list. Of a lock it is Redis's error.
+func llenCommand(s *session, args [][]byte) {
+	key, db := string(args[1]), s.db
+	if quorum.Reserved(key) {
+		s.refuse(errReserved)
+		return
+	}
+	if s.tooLong(args[1:]) {
+		return
+	}
+	reply := func(outs []*quorum.Outcome) resp.Reply {
+		switch o := outs[0]; {
+		case o.Err != nil:
+			return commands.Failed(o.Err)
+		case o.Verdict == quorum.Held:
+			return resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
+		}
+		items, _ := s.srv.signals.Peek(notify.Signal{DB: db, Key: key}, time.Now())
+		return resp.Int(int64(items))
+	}
+	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
+}

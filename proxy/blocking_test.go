@@ -8,20 +8,15 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
-
-// waits is how many wait for a list.
-func (g *signals) waits(key string) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.waiting[signal{0, key}])
-}
 
 func (r *running) awaitWaiters(t *testing.T, key string, n int) {
 	t.Helper()
-	for end := time.Now().Add(patience); r.signals.waits(key) != n; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); r.signals.Waiting(notify.Signal{Key: key}) != n; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d wait for %s, want %d", r.signals.waits(key), key, n)
+			t.Fatalf("%d wait for %s, want %d", r.signals.Waiting(notify.Signal{Key: key}), key, n)
 		}
 	}
 }
@@ -100,7 +95,7 @@ func TestBLPOPHoldsBackWhatIsBehind(t *testing.T) {
 	c, releaser := r.dial(t), r.dial(t)
 	c.send("BLPOP l 0\r\n")
 	r.awaitWaiters(t, "l", 1)
-	const many = 3 * maxQueuedBytes / 1000
+	const many = 3 * replies.MaxQueuedBytes / 1000
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -124,7 +119,7 @@ func TestBLPOPLooksAtTheLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, c := pipe(t)
-				r.signals.fill(commands.Notice{Signal: "s", Lock: "lock:k"}, time.Now())
+				r.signals.Fill(commands.Notice{Signal: "s", Lock: "lock:k"}, time.Now())
 				r.q.locks[id(0, "lock:k")] = "another"
 				c.send("BLPOP " + list + " 60\r\n")
 				time.Sleep(10 * time.Second)
@@ -156,7 +151,7 @@ func TestBLPOPTimesOut(t *testing.T) {
 		if got := c.received(); got != "*-1\r\n" {
 			t.Errorf("got %q, want the null array", got)
 		}
-		if n := r.signals.waits("l"); n != 0 {
+		if n := r.signals.Waiting(notify.Signal{Key: "l"}); n != 0 {
 			t.Errorf("%d still wait", n)
 		}
 		c.send("PING\r\n")
@@ -165,26 +160,4 @@ func TestBLPOPTimesOut(t *testing.T) {
 			t.Errorf("got %q afterwards", got)
 		}
 	})
-}
-
-func TestSignalsAreBoundedAndEnd(t *testing.T) {
-	var g signals
-	g.init()
-	now := time.Now()
-	for i := range 2 * maxSignals {
-		g.fill(commands.Notice{Signal: fmt.Sprint(i), Items: []string{"1"}, TTL: time.Hour, Lock: "k"}, now)
-	}
-	if len(g.lists) > maxSignals || len(g.locks) > maxSignals {
-		t.Errorf("%d lists and %d locks are kept", len(g.lists), len(g.locks))
-	}
-	w := &waiter{wants: []signal{{0, "0"}}, popped: make(chan popped, 1)}
-	if _, ok := g.popNow(w, now.Add(maxSignalTTL+1)); ok {
-		t.Error("a signal outlived its time")
-	}
-	for _, key := range []string{"a", "b"} {
-		g.fill(commands.Notice{Signal: key, Items: []string{"1"}, TTL: time.Second}, now.Add(maxSignalTTL+1))
-	}
-	if len(g.lists) > 2 {
-		t.Errorf("%d lists are kept, want the new ones", len(g.lists))
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 // S5: what the system holds of replies that a client does not read is bounded,
@@ -35,7 +37,7 @@ func TestSendBufferIsBounded(t *testing.T) {
 				}
 			}
 			// Linux keeps twice what it is asked for, for its own bookkeeping.
-			if n := srv.stats.written.Load(); n < sendBuffer/2 || n > 3*sendBuffer {
+			if n := srv.stats.Written.Load(); n < sendBuffer/2 || n > 3*sendBuffer {
 				t.Errorf("%d bytes were taken from redlockd and read by nobody, want about %d", n, 2*sendBuffer)
 			}
 		})
@@ -64,7 +66,7 @@ func TestReceiveBufferIsBounded(t *testing.T) {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("sent %d bytes, %v", n, err)
 	}
-	if beyond := n - maxQueuedBytes; beyond > 6*receiveBuffer {
+	if beyond := n - replies.MaxQueuedBytes; beyond > 6*receiveBuffer {
 		t.Errorf("%d bytes are taken from the client beyond what may wait, want about %d", beyond, 2*receiveBuffer)
 	}
 }

@@ -1,33 +1,30 @@
 package proxy
 
 import (
-	"slices"
-	"strings"
-
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // clientCommands are the subcommands of CLIENT.
 func clientCommands() subcommands {
 	return subcommands{
-		"id":           {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return commands.Int(s.id) }, access: everybody},
-		"getname":      {arity: 2, run: (*session).clientGetName, access: everybody},
-		"setname":      {arity: 3, run: (*session).clientSetName, access: everybody},
-		"setinfo":      {arity: 4, run: (*session).clientSetInfo, access: everybody},
-		"info":         {arity: 2, run: func(s *session, _ [][]byte) commands.Reply { return verbatim(s.describe()) }, access: everybody},
-		"list":         {arity: -2, run: (*session).clientList, access: admin},
-		"reply":        {arity: 3, run: (*session).clientReply, access: everybody, notInMulti: true},
+		"id":           {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Int(s.id) }, access: everybody},
+		"getname":      {arity: 2, run: clientGetName, access: everybody},
+		"setname":      {arity: 3, run: clientSetName, access: everybody},
+		"setinfo":      {arity: 4, run: clientSetInfo, access: everybody},
+		"info":         {arity: 2, run: func(s *session, _ [][]byte) resp.Reply { return resp.Verbatim(describe(s)) }, access: everybody},
+		"list":         {arity: -2, run: clientList, access: admin},
+		"reply":        {arity: 3, run: clientReply, access: everybody, notInMulti: true},
 		"no-evict":     {arity: 3, run: onOff, access: everybody},
 		"no-touch":     {arity: 3, run: onOff, access: everybody},
-		"capa":         {arity: -3, run: always(commands.OK), access: admin}, // Valkey's: what the client could follow, if told to
-		"tracking":     {arity: -3, run: (*session).clientTracking, access: everybody},
-		"caching":      {arity: 3, run: (*session).clientCaching, access: everybody},
-		"trackinginfo": {arity: 2, run: (*session).clientTrackingInfo, access: everybody},
-		"getredir":     {arity: 2, run: (*session).clientGetRedir, access: everybody},
-		"kill":         {arity: -3, run: always(commands.Error("ERR redlockd does not let clients kill one another")), access: admin},
-		"pause":        {arity: -3, run: always(commands.Error("ERR redlockd does not let clients pause one another")), access: admin},
-		"unpause":      {arity: 2, run: always(commands.OK), access: everybody},
+		"capa":         {arity: -3, run: always(resp.OK), access: admin}, // Valkey's: what the client could follow, if told to
+		"tracking":     {arity: -3, run: clientTracking, access: everybody},
+		"caching":      {arity: 3, run: clientCaching, access: everybody},
+		"trackinginfo": {arity: 2, run: clientTrackingInfo, access: everybody},
+		"getredir":     {arity: 2, run: clientGetRedir, access: everybody},
+		"kill":         {arity: -3, run: always(resp.Error("ERR redlockd does not let clients kill one another")), access: admin},
+		"pause":        {arity: -3, run: always(resp.Error("ERR redlockd does not let clients pause one another")), access: admin},
+		"unpause":      {arity: 2, run: always(resp.OK), access: everybody},
 		"help":         {arity: 2, run: always(clientHelp), access: everybody},
 	}
 }
@@ -47,10 +44,10 @@ var clientHelp = help(
 	"HELP", "    Prints this help.",
 )
 
-func (s *session) client(args [][]byte) commands.Reply { return s.runSubcommand("client", args) }
+func clientCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "client", args) }
 
 // clientQueues is why MULTI may not queue a CLIENT, or nil.
-func clientQueues(args [][]byte) *commands.Reply {
+func clientQueues(args [][]byte) *resp.Reply {
 	c, refusal := subcommandOf("client", args)
 	if refusal == nil && c.notInMulti {
 		return &errNotInMulti
@@ -58,106 +55,62 @@ func clientQueues(args [][]byte) *commands.Reply {
 	return refusal
 }
 
-func (s *session) clientGetName([][]byte) commands.Reply {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	if s.clientInfo.name == "" {
-		return commands.Null
+func clientGetName(s *session, _ [][]byte) resp.Reply {
+	if name := s.clientInfo.state().name; name != "" {
+		return resp.Bulk(name)
 	}
-	return commands.Bulk(s.clientInfo.name)
+	return resp.Null
 }
 
-func (s *session) clientSetName(args [][]byte) commands.Reply {
-	if !good(args[2]) || len(args[2]) > maxName {
+func clientSetName(s *session, args [][]byte) resp.Reply {
+	if !resp.Printable(args[2]) || len(args[2]) > maxName {
 		return errClientName
 	}
 	s.rename(string(args[2]))
-	return commands.OK
+	return resp.OK
 }
 
-func (s *session) clientSetInfo(args [][]byte) commands.Reply {
-	sh := s.clientInfo
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	field, name := &sh.libName, "lib-name"
+func clientSetInfo(s *session, args [][]byte) resp.Reply {
+	name := "lib-name"
 	switch {
-	case grammar.Is(args[2], "lib-name"):
+	case grammar.Is(args[2], name):
 	case grammar.Is(args[2], "lib-ver"):
-		field, name = &sh.libVer, "lib-ver"
+		name = "lib-ver"
 	default:
-		return commands.Error("ERR Unrecognized option '" + clean(args[2], 128) + "'")
+		return resp.Error("ERR Unrecognized option '" + resp.Clean(args[2], 128) + "'")
 	}
-	if !good(args[3]) || len(args[3]) > maxName {
-		return commands.Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
+	if !resp.Printable(args[3]) || len(args[3]) > maxName {
+		return resp.Error("ERR " + name + " cannot contain spaces, newlines or special characters.")
 	}
-	*field = string(args[3])
-	return commands.OK
-}
-
-// clientList is CLIENT LIST [TYPE type | ID id ...].
-func (s *session) clientList(args [][]byte) commands.Reply {
-	var ids map[int64]bool
-	list := s.srv.clients()
-	switch {
-	case len(args) == 2:
-	case grammar.Is(args[2], "type") && len(args) == 4:
-		switch kind := strings.ToLower(string(args[3])); kind {
-		case "normal", "pubsub":
-			list = slices.DeleteFunc(list, func(o *session) bool { return o.subscriber() != (kind == "pubsub") })
-		case "master", "replica", "slave":
-			list = nil
-		default:
-			return commands.Error("ERR Unknown client type '" + clean(args[3], 128) + "'")
+	s.clientInfo.change(func(c *clientState) {
+		if name == "lib-ver" {
+			c.libVer = string(args[3])
+			return
 		}
-	case grammar.Is(args[2], "id") && len(args) > 3:
-		ids = make(map[int64]bool)
-		for _, a := range args[3:] {
-			id, ok := grammar.ParseInt(a)
-			if !ok {
-				return commands.Error("ERR Invalid client ID")
-			}
-			ids[id] = true
-		}
-	default:
-		return errSyntax
-	}
-	slices.SortFunc(list, func(a, b *session) int { return int(a.id - b.id) })
-	var b strings.Builder
-	for _, o := range list {
-		if ids == nil || ids[o.id] {
-			b.WriteString(o.describe())
-		}
-	}
-	return verbatim(b.String())
-}
-
-// subscriber reports whether the session was subscribed when its last command
-// came. Safe for concurrent use.
-func (s *session) subscriber() bool {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	return s.clientInfo.subs != [kinds]int{}
+		c.libName = string(args[3])
+	})
+	return resp.OK
 }
 
 // clientReply switches replies off and on. Only ON has a reply, also behind
 // SKIP; those of commands that were read before keep what was in force then.
-func (s *session) clientReply(args [][]byte) commands.Reply {
+func clientReply(s *session, args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[2], "on"):
-		s.off, s.skip = false, false
+		s.mode.on()
 	case grammar.Is(args[2], "off"):
-		s.off = true
+		s.mode.off = true
 	case grammar.Is(args[2], "skip"):
-		s.skip, s.skipNext = true, !s.off
+		s.mode.skipOne()
 	default:
 		return errSyntax
 	}
-	return commands.OK
+	return resp.OK
 }
 
-func onOff(_ *session, args [][]byte) commands.Reply {
+func onOff(_ *session, args [][]byte) resp.Reply {
 	if grammar.Is(args[2], "on") || grammar.Is(args[2], "off") {
-		return commands.OK
+		return resp.OK
 	}
 	return errSyntax
 }
@@ -165,10 +118,10 @@ func onOff(_ *session, args [][]byte) commands.Reply {
 // clientTracking accepts OPTIN, in which nothing is cached until the client
 // asks, because rueidis sends it with every connection. In the other modes
 // the client would keep what it reads until an invalidation that never comes.
-func (s *session) clientTracking(args [][]byte) commands.Reply {
+func clientTracking(s *session, args [][]byte) resp.Reply {
 	if grammar.Is(args[2], "off") && len(args) == 3 {
 		s.optIn = false
-		return commands.OK
+		return resp.OK
 	}
 	if !grammar.Is(args[2], "on") {
 		return errSyntax
@@ -189,42 +142,38 @@ func (s *session) clientTracking(args [][]byte) commands.Reply {
 		return errTracking
 	}
 	s.optIn = true
-	return commands.OK
+	return resp.OK
 }
 
-var errTracking = commands.Error("ERR redlockd sends no invalidations, so it takes CLIENT TRACKING ON only with OPTIN")
+var errTracking = resp.Error("ERR redlockd sends no invalidations, so it takes CLIENT TRACKING ON only with OPTIN")
 
-func (s *session) clientCaching(args [][]byte) commands.Reply {
+func clientCaching(s *session, args [][]byte) resp.Reply {
 	switch {
 	case !grammar.Is(args[2], "yes") && !grammar.Is(args[2], "no"):
 		return errSyntax
 	case !s.optIn:
-		return commands.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+		return resp.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
 	case grammar.Is(args[2], "no"):
-		return commands.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+		return resp.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 	}
-	return commands.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")
+	return resp.Error("ERR redlockd sends no invalidations, so nothing it answers may be cached")
 }
 
-func (s *session) clientTrackingInfo([][]byte) commands.Reply {
-	flags, redirect := bulks("off"), int64(-1)
+func clientTrackingInfo(s *session, _ [][]byte) resp.Reply {
+	flags, redirect := resp.Bulks("off"), int64(-1)
 	if s.optIn {
-		flags, redirect = bulks("on", "optin"), 0
+		flags, redirect = resp.Bulks("on", "optin"), 0
 	}
-	return commands.Reply{Kind: commands.KindMap, Items: []commands.Reply{
-		commands.Bulk("flags"), {Kind: commands.KindSet, Items: flags},
-		commands.Bulk("redirect"), commands.Int(redirect),
-		commands.Bulk("prefixes"), commands.Array(),
+	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
+		resp.Bulk("flags"), {Kind: resp.KindSet, Items: flags},
+		resp.Bulk("redirect"), resp.Int(redirect),
+		resp.Bulk("prefixes"), resp.Array(),
 	}}
 }
 
-func (s *session) clientGetRedir([][]byte) commands.Reply {
+func clientGetRedir(s *session, _ [][]byte) resp.Reply {
 	if s.optIn {
-		return commands.Int(0)
+		return resp.Int(0)
 	}
-	return commands.Int(-1)
-}
-
-func verbatim(text string) commands.Reply {
-	return commands.Reply{Kind: commands.KindVerbatim, Text: text}
+	return resp.Int(-1)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/internal/invalid"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // Config is what the package needs to know. DefaultConfig gives the defaults.
@@ -16,7 +17,7 @@ type Config struct {
 	Passwords []string
 	// Users are those beside the default user. Without Passwords there is no
 	// default user then.
-	Users []User
+	Users []users.User
 	// MaxClients bounds the sessions. Default 10000.
 	MaxClients int
 	// MaxPending bounds the sessions that have not logged in, or not ended their
@@ -100,5 +101,5 @@ func (c Config) Validate() error {
 	}
 	notNegative("idle_timeout", c.IdleTimeout)
 	notNegative("slowlog_slower_than", c.SlowerThan)
-	return errors.Join(append(errs, c.usersProblems()...)...)
+	return errors.Join(append(errs, users.Problems(c.Passwords, c.Users)...)...)
 }

@@ -5,26 +5,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// config is CONFIG GET, which clients ask before they lock, and refuses the
+// configCommand is CONFIG GET, which clients ask before they lock, and refuses the
 // rest: redlockd's configuration is a file.
-func (s *session) config(args [][]byte) commands.Reply {
+func configCommand(s *session, args [][]byte) resp.Reply {
 	if refusal := configArity(args); refusal != nil {
 		return *refusal
 	}
 	switch {
 	case grammar.Is(args[1], "get"):
-		return s.srv.configGet(args[2:])
+		return configGet(s.srv, args[2:])
 	case grammar.Is(args[1], "resetstat"):
-		return commands.OK
+		return resp.OK
 	case grammar.Is(args[1], "set"):
-		return commands.Error("ERR redlockd is configured by its file; CONFIG SET is not supported")
+		return resp.Error("ERR redlockd is configured by its file; CONFIG SET is not supported")
 	case grammar.Is(args[1], "rewrite"):
-		return commands.Error("ERR redlockd is configured by its file; CONFIG REWRITE is not supported")
+		return resp.Error("ERR redlockd is configured by its file; CONFIG REWRITE is not supported")
 	case grammar.Is(args[1], "help"):
 		return help("CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 			"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
@@ -36,7 +37,7 @@ func (s *session) config(args [][]byte) commands.Reply {
 
 // configArity says why a subcommand cannot be called so, before it is carried
 // out or queued.
-func configArity(args [][]byte) *commands.Reply {
+func configArity(args [][]byte) *resp.Reply {
 	switch {
 	case grammar.Is(args[1], "get") && len(args) < 3:
 		return new(wrongArity("config|get"))
@@ -48,26 +49,26 @@ func configArity(args [][]byte) *commands.Reply {
 
 // configGet answers with those of the settings that a pattern matches, each
 // once, in the order of their names.
-func (s *Server) configGet(patterns [][]byte) commands.Reply {
-	items := []commands.Reply{}
-	for _, kv := range s.settings() {
-		i := slices.IndexFunc(patterns, func(p []byte) bool { return glob(strings.ToLower(string(p)), kv[0]) })
+func configGet(s *Server, patterns [][]byte) resp.Reply {
+	items := []resp.Reply{}
+	for _, kv := range settings(s) {
+		i := slices.IndexFunc(patterns, func(p []byte) bool { return resp.Glob(strings.ToLower(string(p)), kv[0]) })
 		switch {
 		case i < 0:
 		case grammar.Is(patterns[i], kv[0]): // a name is told as it was asked for
-			items = append(items, bulks(string(patterns[i]), kv[1])...)
+			items = append(items, resp.Bulks(string(patterns[i]), kv[1])...)
 		default:
-			items = append(items, bulks(kv[0], kv[1])...)
+			items = append(items, resp.Bulks(kv[0], kv[1])...)
 		}
 	}
-	return commands.Reply{Kind: commands.KindMap, Items: items}
+	return resp.Reply{Kind: resp.KindMap, Items: items}
 }
 
 // settings are Redis's names for what is true of redlockd, sorted. Eviction
 // and saving are not its business, and it says what keeps clients calm: with a
 // timeout of 0 they keep to their own keep-alive, a minute or less, which is
 // far below idle_timeout.
-func (s *Server) settings() [][2]string {
+func settings(s *Server) [][2]string {
 	return [][2]string{
 		{"appendfsync", "everysec"},
 		{"appendonly", "no"},
@@ -84,7 +85,7 @@ func (s *Server) settings() [][2]string {
 		{"save", ""},
 		{"slave-read-only", "yes"},
 		{"slowlog-log-slower-than", strconv.FormatInt(s.cfg().SlowerThan.Microseconds(), 10)},
-		{"slowlog-max-len", strconv.Itoa(maxSlow)},
+		{"slowlog-max-len", strconv.Itoa(history.MaxSlow)},
 		{"tcp-keepalive", "15"},
 		{"timeout", "0"},
 	}

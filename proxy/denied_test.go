@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // A right that turns out to be lacking only when the lock has been looked at
@@ -48,8 +49,8 @@ func TestErrorCodesAreFew(t *testing.T) {
 		c.ask("EVAL \"redis.call('get',KEYS[1]) return redis.error_reply(ARGV[1]..' x')\" 1 k "+code, "-"+code+" x\r\n")
 	}
 	c.ask("NOSUCH", "-ERR unknown command 'NOSUCH', with args beginning with: \r\n")
-	errors, _ := srv.stats.snapshot()
-	if len(errors) != 2 || errors["ERR"] != 1 || errors[otherCode] != 100 {
+	errors, _ := srv.stats.Snapshot()
+	if len(errors) != 2 || errors["ERR"] != 1 || errors[history.OtherCode] != 100 {
 		t.Errorf("errors are counted as %v", errors)
 	}
 }

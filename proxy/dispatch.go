@@ -1,22 +1,28 @@
 package proxy
 
 import (
+	"strings"
+	"time"
+
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // interpreter is what a session needs of package commands.
 type interpreter interface {
 	Understand(db int, args [][]byte) (commands.Request, bool)
-	Check(args [][]byte) (ok bool, refusal commands.Reply)
+	Check(args [][]byte) (ok bool, refusal resp.Reply)
 	Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request
 	Scripts() int
 }
 
 // dispatch carries out one command, in the order of Redis's checks.
 func (s *session) dispatch(args [][]byte) {
-	s.skip, s.skipNext = s.skipNext, false
-	s.srv.stats.commands.Add(1)
+	s.mode.next()
+	s.srv.stats.Commands.Add(1)
 	var buf [32]byte
 	name := lower(buf[:], args[0])
 	local, isLocal := locals[string(name)]
@@ -26,16 +32,16 @@ func (s *session) dispatch(args [][]byte) {
 		s.crossProtocol()
 	case s.user == nil && !local.beforeLogin:
 		s.abortMulti()
-		s.refuse(commands.Error("NOAUTH Authentication required."))
+		s.refuse(resp.Error("NOAUTH Authentication required."))
 	case isLocal && !commands.Takes(local.arity, len(args)):
 		s.abortMulti()
 		s.refuse(wrongArity(local.name))
 	case isLocal && s.user != nil && s.forbidden(string(name), args):
-	case s.protocol() == 2 && s.subs.count() > 0 && !local.whileSubscribed:
+	case s.protocol() == 2 && s.subs.Count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
 		s.refuse(notSubscribed(name))
 	case s.multi != nil && !local.ofMulti:
-		s.enqueue(local, isLocal, args)
+		enqueue(s, local, isLocal, args)
 	case local.special != nil:
 		local.special(s, args)
 	case isLocal:
@@ -46,31 +52,31 @@ func (s *session) dispatch(args [][]byte) {
 }
 
 // notSubscribed refuses a command in the subscriber mode of RESP2.
-func notSubscribed(name []byte) commands.Reply {
+func notSubscribed(name []byte) resp.Reply {
 	code := "ERR "
 	if string(name) == "exec" {
 		code = "EXECABORT Transaction discarded because of: "
 	}
-	return commands.Error(code + "Can't execute '" + clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
+	return resp.Error(code + "Can't execute '" + resp.Clean(name, 32) + "': only (P|S)SUBSCRIBE / " +
 		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
 // forbidden refuses a command of the connection that the user has no right to.
 func (s *session) forbidden(name string, args [][]byte) bool {
-	refused := s.user.forbidden(name, args)
+	refused := forbidden(s.user, name, args)
 	if refused == "" {
 		return false
 	}
 	s.abortMulti()
-	s.refuse(commands.Error(refused))
+	s.refuse(resp.Error(refused))
 	return true
 }
 
 // crossProtocol closes a connection that speaks HTTP, as Redis does: a web
 // page may have made a browser send it, with commands in its body.
 func (s *session) crossProtocol() {
-	s.srv.stats.protocolErrors.Add(1)
-	s.log().Debug("closing a connection that speaks HTTP")
+	s.srv.stats.ProtocolErrors.Add(1)
+	s.Log().Debug("closing a connection that speaks HTTP")
 	s.quit = true
 }
 
@@ -78,7 +84,7 @@ func (s *session) crossProtocol() {
 // the protocol that it asks for.
 func (s *session) answerLocal(local localCommand, args [][]byte) {
 	r := local.run(s, args)
-	if r.Kind == commands.KindError {
+	if r.Kind == resp.KindError {
 		s.refuse(r)
 		return
 	}
@@ -86,19 +92,19 @@ func (s *session) answerLocal(local localCommand, args [][]byte) {
 }
 
 // refuse answers with an error that the masters have no part in.
-func (s *session) refuse(r commands.Reply) {
-	s.srv.stats.countError(r.Text)
+func (s *session) refuse(r resp.Reply) {
+	s.srv.stats.CountError(r.Text)
 	s.answer(r)
 }
 
 // lockCommand hands a command of package commands to the quorum.
 func (s *session) lockCommand(name []byte, args [][]byte) {
-	req, ok := s.user.in.Understand(s.db, args)
+	req, ok := s.in.Understand(s.db, args)
 	if !ok {
-		s.refuse(s.srv.unknown(name, args))
+		s.refuse(unknownCommand(&s.srv.stats, name, args))
 		return
 	}
-	if req, ok = s.swept(req); !ok {
+	if req, ok = swept(s, req); !ok {
 		return
 	}
 	s.srv.withLists(&req)
@@ -113,46 +119,80 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // first because Do may call done before it returns, and Do is called here, in
 // the reading goroutine, because its order is the order of the key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
-	sl := &slot{shape: req.Reply, proto: s.protocol(), silent: s.silent(), size: size, after: after,
-		command: s.called, ops: req.Ops, who: s.identity(), held: &s.srv.held}
+	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after,
+		Command: s.called, Who: s.identity(), Held: s.srv.held}
 	if len(req.Ops) == 0 {
-		sl.reply, sl.shape = req.Reply(nil), nil
-		if sl.reply.Kind == commands.KindError {
-			s.srv.stats.countError(sl.reply.Text)
+		sl.Reply, sl.Shape = req.Reply(nil), nil
+		if sl.Reply.Kind == resp.KindError {
+			s.srv.stats.CountError(sl.Reply.Text)
 		}
-		sl.size = replySize(sl.reply)
+		sl.Size = resp.Size(sl.Reply)
 		if after != nil {
 			after(nil)
 		}
-		s.pipe.add(sl)
+		s.pipe.Add(sl)
 		return
 	}
 	if req.Notices != nil {
-		sl.after = func(outs []*quorum.Outcome) {
+		sl.After = func(outs []*quorum.Outcome) {
 			s.srv.notify(req.Notices(outs))
 			if after != nil {
 				after(outs)
 			}
 		}
 	}
-	sl.waiting = len(req.Ops)
-	if sl.outcomes = sl.oneOutcome[:]; len(req.Ops) > 1 {
-		sl.outcomes = make([]*quorum.Outcome, len(req.Ops))
-	}
+	sl.Expect(req.Ops)
+	s.pipe.Add(sl)
 	for i := range req.Ops {
-		kind := req.Ops[i].Kind
-		sl.acquires = sl.acquires || kind == quorum.Acquire || kind == quorum.AcquireOrExtend || kind >= quorum.Decide
+		s.srv.q.Do(&req.Ops[i], s.pipe, func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })
 	}
-	s.pipe.add(sl)
-	for i := range req.Ops {
-		s.srv.q.Do(&req.Ops[i], s, func(o *quorum.Outcome) {
-			// Before anybody can hear of it, since that is the order of the
-			// key, and what is undone must be there.
-			sl.held.note(&sl.ops[i], o, sl.who)
-			if o.Verdict == quorum.Won {
-				o.OnUndo(sl)
-			}
-			s.pipe.outcome(sl, i, o)
-		})
+}
+
+// tooLong refuses a command of the connection that names a key beyond
+// max_key_bytes.
+func (s *session) tooLong(keys [][]byte) bool {
+	most := s.srv.cfg().MaxKeyBytes
+	for _, key := range keys {
+		if len(key) > most {
+			s.refuse(commands.ErrLongKey)
+			return true
+		}
 	}
+	return false
+}
+
+// noteCommand publishes the session's state as the command of this name finds it.
+func (s *session) noteCommand(name []byte, args [][]byte) {
+	command, known := commandNames[string(name)]
+	if !known {
+		command = "unknown"
+	}
+	s.called = command
+	if command == "client" && len(args) > 1 {
+		if sub, ok := clientNames[strings.ToLower(resp.Clean(args[1], 32))]; ok {
+			command = sub
+		}
+	}
+	s.lastCommand = time.Now()
+	s.clientInfo.change(func(c *clientState) {
+		c.command, c.db, c.queued, c.watched = command, s.db, s.queued(), len(s.watched)
+		c.subs = s.subs.Counts()
+		c.at, c.in = s.lastCommand, s.frames.Bytes()
+		c.commands++
+	})
+}
+
+// rename is CLIENT SETNAME.
+func (s *session) rename(name string) {
+	s.clientInfo.change(func(c *clientState) { c.name = name })
+	s.holder = nil
+}
+
+// identity is the session for those who ask later who it was.
+func (s *session) identity() *history.Holder {
+	if s.holder == nil {
+		c := s.clientInfo.state()
+		s.holder = &history.Holder{Session: s.id, Name: c.name, Address: s.remote(), User: c.user}
+	}
+	return s.holder
 }

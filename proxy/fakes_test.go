@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -215,9 +216,9 @@ func (q *fakeQuorum) Status() quorum.Status {
 	return q.status
 }
 
-func (q *fakeQuorum) clock(*quorum.Outcome) time.Duration { return 0 }
+func (q *fakeQuorum) Clock(*quorum.Outcome) time.Duration { return 0 }
 
-func (q *fakeQuorum) confirm(o *quorum.Outcome, _ time.Duration) error {
+func (q *fakeQuorum) Confirm(o *quorum.Outcome, _ time.Duration) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok && q.late != nil {
@@ -227,21 +228,21 @@ func (q *fakeQuorum) confirm(o *quorum.Outcome, _ time.Duration) error {
 	return nil
 }
 
-func (q *fakeQuorum) writeBefore(o *quorum.Outcome) (time.Duration, bool) {
+func (q *fakeQuorum) WriteBefore(o *quorum.Outcome) (time.Duration, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, ok := q.granted[o]
 	return q.limit, ok
 }
 
-func (q *fakeQuorum) mustRenew(o *quorum.Outcome, _ time.Duration) bool {
+func (q *fakeQuorum) MustRenew(o *quorum.Outcome, _ time.Duration) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stale[q.granted[o]]
 }
 
-// renew ends when the test lets it (renewed).
-func (q *fakeQuorum) renew(o *quorum.Outcome, _ quorum.Client, done func()) {
+// Renew ends when the test lets it (renewed).
+func (q *fakeQuorum) Renew(o *quorum.Outcome, _ quorum.Client, done func()) {
 	q.mu.Lock()
 	key := q.granted[o]
 	q.renewals[key] = done
@@ -266,7 +267,7 @@ func (q *fakeQuorum) renewed(key string) {
 	done()
 }
 
-func (q *fakeQuorum) delivered(o *quorum.Outcome, _ time.Duration) {
+func (q *fakeQuorum) Delivered(o *quorum.Outcome, _ time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.granted[o]; ok {
@@ -274,7 +275,7 @@ func (q *fakeQuorum) delivered(o *quorum.Outcome, _ time.Duration) {
 	}
 }
 
-func (q *fakeQuorum) undo(o *quorum.Outcome) {
+func (q *fakeQuorum) Undo(o *quorum.Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	o.Undo()
@@ -302,7 +303,7 @@ func (fakeInterpreter) Understand(db int, args [][]byte) (commands.Request, bool
 		panic("boom")
 	case name == "shapeboom":
 		op.Kind, op.Key = quorum.Read, "x"
-		return commands.Request{Ops: []quorum.Op{op}, Reply: func([]*quorum.Outcome) commands.Reply { panic("shape") }}, true
+		return commands.Request{Ops: []quorum.Op{op}, Reply: func([]*quorum.Outcome) resp.Reply { panic("shape") }}, true
 	case name == "lock" && len(args) == 3:
 		op.Kind, op.Key, op.Token = quorum.Acquire, string(args[1]), string(args[2])
 	case name == "read" && len(args) == 2:
@@ -329,51 +330,51 @@ func fakeNotices(args [][]byte) func([]*quorum.Outcome) []commands.Notice {
 	}
 }
 
-func fakeReply(kind quorum.Kind) func([]*quorum.Outcome) commands.Reply {
-	return func(outs []*quorum.Outcome) commands.Reply {
+func fakeReply(kind quorum.Kind) func([]*quorum.Outcome) resp.Reply {
+	return func(outs []*quorum.Outcome) resp.Reply {
 		o := outs[0]
 		switch {
 		case o.Err != nil:
-			return commands.Error(o.Err.Error())
+			return resp.Error(o.Err.Error())
 		case kind == quorum.Read && o.Verdict == quorum.Held:
-			return commands.Bulk(o.State.Token)
+			return resp.Bulk(o.State.Token)
 		case kind == quorum.Remove && o.Verdict == quorum.Won:
-			return commands.Int(1)
+			return resp.Int(1)
 		case kind == quorum.Remove:
-			return commands.Int(0)
+			return resp.Int(0)
 		case kind == quorum.Acquire && o.Verdict == quorum.Won:
-			return commands.OK
+			return resp.OK
 		}
-		return commands.Null
+		return resp.Null
 	}
 }
 
 func (fakeInterpreter) Scripts() int { return 7 }
 
-func (in fakeInterpreter) Check(args [][]byte) (bool, commands.Reply) {
+func (in fakeInterpreter) Check(args [][]byte) (bool, resp.Reply) {
 	if _, ok := in.Understand(0, args); ok {
-		return true, commands.Reply{}
+		return true, resp.Reply{}
 	}
-	return false, commands.Error("ERR unknown command ")
+	return false, resp.Error("ERR unknown command ")
 }
 
 func (in fakeInterpreter) Exec(db int, watched []commands.Watched, queue [][][]byte) commands.Request {
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
-			return commands.Request{Reply: func([]*quorum.Outcome) commands.Reply { return commands.Error(w.Outcome.Err.Error()) }}
+			return commands.Request{Reply: func([]*quorum.Outcome) resp.Reply { return resp.Error(w.Outcome.Err.Error()) }}
 		}
 	}
 	if len(queue) == 0 {
-		return commands.Request{Reply: func([]*quorum.Outcome) commands.Reply { return commands.Array() }}
+		return commands.Request{Reply: func([]*quorum.Outcome) resp.Reply { return resp.Array() }}
 	}
 	req, _ := in.Understand(db, queue[0])
 	seen := len(watched) == 0 || watched[0].Outcome.State.Found
 	inner := req.Reply
-	req.Reply = func(outs []*quorum.Outcome) commands.Reply {
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		if !seen {
-			return commands.NullArray
+			return resp.NullArray
 		}
-		return commands.Array(inner(outs))
+		return resp.Array(inner(outs))
 	}
 	return req
 }
@@ -403,7 +404,7 @@ func startParkingAfter(t *testing.T, park time.Duration, q *fakeQuorum, in inter
 		change(&cfg)
 	}
 	srv := newServer(cfg, in, q, "1.2.3", hclog.New(&hclog.LoggerOptions{Output: q.log, Level: hclog.Warn}))
-	srv.grants = q
+	srv.writers.Promises = q
 	srv.parkAfter = park
 	return serve(t, srv, q, func(ln net.Listener) net.Listener { return ln })
 }
@@ -523,7 +524,7 @@ func unreadPipe(t *testing.T, change func(*Config)) (*running, *piped) {
 	}
 	q := newFakeQuorum()
 	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
-	srv.grants = q
+	srv.writers.Promises = q
 	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) })
 	r := &running{Server: srv, q: q}
 	return r, r.join(t, func(c net.Conn) net.Conn { return c })

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -23,18 +24,18 @@ type infoSection struct {
 }
 
 var infoSections = []infoSection{
-	{"server", "Server", (*Server).infoServer},
-	{"clients", "Clients", (*Server).infoClients},
-	{"memory", "Memory", (*Server).infoMemory},
-	{"persistence", "Persistence", (*Server).infoPersistence},
-	{"stats", "Stats", (*Server).infoStats},
-	{"replication", "Replication", (*Server).infoReplication},
-	{"cpu", "CPU", (*Server).infoCPU},
+	{"server", "Server", infoServer},
+	{"clients", "Clients", infoClients},
+	{"memory", "Memory", infoMemory},
+	{"persistence", "Persistence", infoPersistence},
+	{"stats", "Stats", infoStats},
+	{"replication", "Replication", infoReplication},
+	{"cpu", "CPU", infoCPU},
 	{"modules", "Modules", func(*Server, *infoText) {}},
-	{"errorstats", "Errorstats", (*Server).infoErrors},
+	{"errorstats", "Errorstats", infoErrors},
 	{"cluster", "Cluster", func(_ *Server, w *infoText) { w.line("cluster_enabled", 0) }},
 	{"keyspace", "Keyspace", func(*Server, *infoText) {}},
-	{"redlockd", "Redlockd", (*Server).infoRedlockd},
+	{"redlockd", "Redlockd", infoRedlockd},
 }
 
 // infoText is the text of INFO as it grows.
@@ -43,11 +44,11 @@ type infoText struct{ strings.Builder }
 // line writes one field. Texts lose their line breaks, so that no field can
 // pretend to be another.
 func (w *infoText) line(name string, value any) {
-	w.WriteString(name + ":" + clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
+	w.WriteString(name + ":" + resp.Clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
 }
 
-// info is INFO [section ...].
-func (s *session) info(args [][]byte) commands.Reply {
+// infoCommand is INFO [section ...].
+func infoCommand(s *session, args [][]byte) resp.Reply {
 	want := func(string) bool { return true }
 	if len(args) > 1 {
 		want = func(name string) bool {
@@ -67,10 +68,10 @@ func (s *session) info(args [][]byte) commands.Reply {
 		w.WriteString("# " + section.title + "\r\n")
 		section.write(s.srv, &w)
 	}
-	return verbatim(w.String())
+	return resp.Verbatim(w.String())
 }
 
-func (s *Server) infoServer(w *infoText) {
+func infoServer(s *Server, w *infoText) {
 	w.line("redis_version", RedisVersion)
 	w.line("redis_git_sha1", "00000000")
 	w.line("redis_git_dirty", 0)
@@ -84,15 +85,15 @@ func (s *Server) infoServer(w *infoText) {
 	w.line("run_id", s.runID)
 	w.line("tcp_port", s.port.Load())
 	w.line("server_time_usec", s.q.Now()*1000)
-	w.line("uptime_in_seconds", s.uptime())
-	w.line("uptime_in_days", s.uptime()/86400)
+	w.line("uptime_in_seconds", uptime(s))
+	w.line("uptime_in_days", uptime(s)/86400)
 	w.line("hz", 10)
 	w.line("configured_hz", 10)
 	w.line("executable", "redlockd")
 	w.line("config_file", "")
 }
 
-func (s *Server) infoClients(w *infoText) {
+func infoClients(s *Server, w *infoText) {
 	w.line("connected_clients", s.Clients())
 	w.line("cluster_connections", 0)
 	w.line("maxclients", s.cfg().MaxClients)
@@ -100,7 +101,7 @@ func (s *Server) infoClients(w *infoText) {
 	w.line("tracking_clients", 0)
 }
 
-func (s *Server) infoMemory(w *infoText) {
+func infoMemory(s *Server, w *infoText) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	w.line("used_memory", m.HeapAlloc)
@@ -112,7 +113,7 @@ func (s *Server) infoMemory(w *infoText) {
 	w.line("number_of_cached_scripts", s.in.Scripts())
 }
 
-func (s *Server) infoPersistence(w *infoText) {
+func infoPersistence(s *Server, w *infoText) {
 	w.line("loading", 0)
 	w.line("async_loading", 0)
 	w.line("rdb_changes_since_last_save", 0)
@@ -124,26 +125,23 @@ func (s *Server) infoPersistence(w *infoText) {
 	w.line("aof_last_write_status", "ok")
 }
 
-func (s *Server) infoStats(w *infoText) {
-	w.line("total_connections_received", s.stats.connections.Load())
-	w.line("total_commands_processed", s.stats.commands.Load())
-	w.line("total_net_output_bytes", s.stats.written.Load())
-	w.line("rejected_connections", s.stats.rejected.Load())
+func infoStats(s *Server, w *infoText) {
+	w.line("total_connections_received", s.stats.Connections.Load())
+	w.line("total_commands_processed", s.stats.Commands.Load())
+	w.line("total_net_output_bytes", s.stats.Written.Load())
+	w.line("rejected_connections", s.stats.Rejected.Load())
 	d := s.Defences()
 	w.line("acl_access_denied_auth", d.LoginFailures)
 	w.line("evicted_clients", d.Evicted)
 	w.line("expired_keys", 0)
 	w.line("evicted_keys", 0)
-	h := &s.hub
-	h.mu.Lock()
-	channels, patterns, shards := len(h.subs[channelKind]), len(h.subs[patternKind]), len(h.subs[shardKind])
-	h.mu.Unlock()
-	w.line("pubsub_channels", channels)
-	w.line("pubsub_patterns", patterns)
-	w.line("pubsubshard_channels", shards)
+	names := s.hub.Counts()
+	w.line("pubsub_channels", names[notify.Channel])
+	w.line("pubsub_patterns", names[notify.Pattern])
+	w.line("pubsubshard_channels", names[notify.Shard])
 }
 
-func (s *Server) infoReplication(w *infoText) {
+func infoReplication(s *Server, w *infoText) {
 	w.line("role", "master")
 	w.line("connected_slaves", 0)
 	w.line("master_failover_state", "no-failover")
@@ -157,21 +155,21 @@ func (s *Server) infoReplication(w *infoText) {
 	w.line("repl_backlog_histlen", 0)
 }
 
-func (s *Server) infoCPU(w *infoText) {
+func infoCPU(s *Server, w *infoText) {
 	inUser, inSystem := cpuSeconds()
 	w.line("used_cpu_sys", fmt.Sprintf("%.6f", inSystem))
 	w.line("used_cpu_user", fmt.Sprintf("%.6f", inUser))
 }
 
-func (s *Server) infoErrors(w *infoText) {
-	errors, _ := s.stats.snapshot()
+func infoErrors(s *Server, w *infoText) {
+	errors, _ := s.stats.Snapshot()
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		w.line("errorstat_"+code, fmt.Sprintf("count=%d", errors[code]))
 	}
 }
 
 // infoRedlockd is what no Redis tells: the masters, and how locks went.
-func (s *Server) infoRedlockd(w *infoText) {
+func infoRedlockd(s *Server, w *infoText) {
 	st := s.q.Status()
 	w.line("redlockd_version", s.version)
 	if st.Embedded {
@@ -197,7 +195,7 @@ func (s *Server) infoRedlockd(w *infoText) {
 		{"acquires_undecided", c.Undecided}, {"released", c.Released}, {"extended", c.Extended}, {"reads", c.Reads},
 		{"rollbacks", c.Rollbacks}, {"late_grants", c.LateGrants}, {"quarantines", c.Quarantines},
 		{"lost_connections", c.LostConnections}, {"master_errors", c.MasterErrors},
-		{"without_majority", c.WithoutMajority}, {"protocol_errors", s.stats.protocolErrors.Load()},
+		{"without_majority", c.WithoutMajority}, {"protocol_errors", s.stats.ProtocolErrors.Load()},
 	} {
 		w.line(f.name, f.value)
 	}
@@ -205,8 +203,8 @@ func (s *Server) infoRedlockd(w *infoText) {
 	w.line("held_locks", held)
 	w.line("operations_under_way", st.UnderWay)
 	w.line("operations_waiting", st.Waiting)
-	w.line("slowlog_len", s.slow.len())
-	_, refused := s.stats.snapshot()
+	w.line("slowlog_len", s.slow.Len())
+	_, refused := s.stats.Snapshot()
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		w.line("refused_"+strings.ReplaceAll(name, ":", "_"), refused[name])
 	}

@@ -6,11 +6,13 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
-// command is COMMAND and its subcommands: enough for redis-cli to start and
+// commandReply is COMMAND and its subcommands: enough for redis-cli to start and
 // for clients that look up arities and keys.
-func (s *session) command(args [][]byte) commands.Reply {
+func commandReply(s *session, args [][]byte) resp.Reply {
 	if len(args) == 1 {
 		return describeAll()
 	}
@@ -19,24 +21,24 @@ func (s *session) command(args [][]byte) commands.Reply {
 		if len(args) != 2 {
 			return wrongArity("command|count")
 		}
-		return commands.Int(int64(len(specs())))
+		return resp.Int(int64(len(specs())))
 	case grammar.Is(args[1], "docs"):
-		return commands.Reply{Kind: commands.KindMap}
+		return resp.Reply{Kind: resp.KindMap}
 	case grammar.Is(args[1], "info"):
 		if len(args) == 2 {
 			return describeAll()
 		}
-		items := make([]commands.Reply, len(args)-2)
+		items := make([]resp.Reply, len(args)-2)
 		for i, name := range args[2:] {
 			items[i] = describeNamed(name)
 		}
-		return commands.Array(items...)
+		return resp.Array(items...)
 	case grammar.Is(args[1], "list") && len(args) == 2:
 		var names []string
 		for _, c := range specs() {
 			names = append(names, c.Name)
 		}
-		return commands.Array(bulks(names...)...)
+		return resp.Array(resp.Bulks(names...)...)
 	case grammar.Is(args[1], "getkeys"):
 		if len(args) < 4 {
 			return wrongArity("command|getkeys")
@@ -55,13 +57,13 @@ func (s *session) command(args [][]byte) commands.Reply {
 }
 
 // commandNow is COMMAND outside of MULTI.
-func (s *session) commandNow(args [][]byte) {
+func commandNow(s *session, args [][]byte) {
 	if len(args) > 1 {
-		s.answerLocal(localCommand{run: (*session).command}, args)
+		s.answerLocal(localCommand{run: commandReply}, args)
 		return
 	}
 	encoded := describedAll(s.protocol())
-	s.pipe.add(&slot{encoded: encoded, silent: s.silent(), size: len(encoded)})
+	s.pipe.Add(&replies.Slot{Encoded: encoded, Silent: s.mode.silent(), Size: len(encoded)})
 }
 
 // specs are all commands, those of locks and those of the connection.
@@ -77,20 +79,20 @@ func specs() []commands.Spec {
 // made once, and all sessions share it. describedAll is the same, encoded for
 // protocol 2 or 3.
 var (
-	describeAll  func() commands.Reply
+	describeAll  func() resp.Reply
 	describedAll func(proto int) []byte
 )
 
 func init() {
-	describeAll = sync.OnceValue(func() commands.Reply {
-		var items []commands.Reply
+	describeAll = sync.OnceValue(func() resp.Reply {
+		var items []resp.Reply
 		for _, c := range specs() {
 			items = append(items, describeSpec(c))
 		}
-		return commands.Array(items...)
+		return resp.Array(items...)
 	})
 	encoded := func(proto int) func() []byte {
-		return sync.OnceValue(func() []byte { return appendReply(nil, describeAll(), proto) })
+		return sync.OnceValue(func() []byte { return resp.Append(nil, describeAll(), proto) })
 	}
 	two, three := encoded(2), encoded(3)
 	describedAll = func(proto int) []byte {
@@ -101,47 +103,47 @@ func init() {
 	}
 }
 
-func describeNamed(name []byte) commands.Reply {
+func describeNamed(name []byte) resp.Reply {
 	for _, c := range specs() {
 		if grammar.Is(name, c.Name) {
 			return describeSpec(c)
 		}
 	}
-	return commands.Null
+	return resp.Null
 }
 
 // describeSpec has the ten fields of Redis 7; the last four are empty.
-func describeSpec(c commands.Spec) commands.Reply {
+func describeSpec(c commands.Spec) resp.Reply {
 	flags := help(c.Flags...)
-	flags.Kind = commands.KindSet
-	empty := commands.Reply{Kind: commands.KindSet}
-	return commands.Array(
-		commands.Bulk(c.Name), commands.Int(int64(c.Arity)), flags,
-		commands.Int(int64(c.First)), commands.Int(int64(c.Last)), commands.Int(int64(c.Step)),
-		empty, empty, empty, commands.Array(),
+	flags.Kind = resp.KindSet
+	empty := resp.Reply{Kind: resp.KindSet}
+	return resp.Array(
+		resp.Bulk(c.Name), resp.Int(int64(c.Arity)), flags,
+		resp.Int(int64(c.First)), resp.Int(int64(c.Last)), resp.Int(int64(c.Step)),
+		empty, empty, empty, resp.Array(),
 	)
 }
 
 // getKeys is COMMAND GETKEYS.
-func getKeys(args [][]byte) commands.Reply {
+func getKeys(args [][]byte) resp.Reply {
 	i := slices.IndexFunc(specs(), func(c commands.Spec) bool { return grammar.Is(args[0], c.Name) })
 	if i < 0 {
-		return commands.Error("ERR Invalid command specified")
+		return resp.Error("ERR Invalid command specified")
 	}
 	c := specs()[i]
 	if !commands.Takes(c.Arity, len(args)) {
-		return commands.Error("ERR Invalid number of arguments specified for command")
+		return resp.Error("ERR Invalid number of arguments specified for command")
 	}
 	keys, ok := c.KeysOf(args)
 	switch {
 	case !ok:
-		return commands.Error("ERR Invalid arguments specified for command")
+		return resp.Error("ERR Invalid arguments specified for command")
 	case len(keys) == 0:
-		return commands.Error("ERR The command has no key arguments")
+		return resp.Error("ERR The command has no key arguments")
 	}
-	items := make([]commands.Reply, len(keys))
+	items := make([]resp.Reply, len(keys))
 	for i, key := range keys {
-		items[i] = commands.Bulk(string(key))
+		items[i] = resp.Bulk(string(key))
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }

@@ -3,77 +3,29 @@ package proxy
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // Limits that nobody needs to set. Those that somebody may are in Config.
 const (
-	// maxInline bounds an inline command, as in Redis.
-	maxInline = 64 << 10
-	// maxHeader bounds the line that holds a count or a length.
-	maxHeader = 32
-	// Before login Redis takes 10 arguments of 16384 bytes.
+	// Before login Redis takes 10 arguments.
 	loginArguments = 10
-	loginBytes     = 16384
-	// smallBuffer is what an idle session keeps for reading; bigReads is the
-	// size up to which a busy one grows for speed alone.
-	smallBuffer = 1 << 10
-	bigReads    = 16 << 10
-	// maxQueuedBytes bounds commands and replies of one session that wait,
-	// whatever their number. One command may exceed it.
-	maxQueuedBytes = 1 << 20
 	// sendBuffer is about what the system holds for one client that does not
 	// read, receiveBuffer for one that is not read from; Linux holds twice as
 	// much, its own bookkeeping included.
 	sendBuffer    = 128 << 10
 	receiveBuffer = 128 << 10
-	// maxMessageBytes bounds the pub/sub messages that wait for a subscriber
-	// that does not read; beyond it the session is closed.
-	maxMessageBytes = 4 << 20
-	// messageOverhead is what a waiting message costs besides its bytes.
-	messageOverhead = 256
-	// maxSubscriptionBytes bounds the names one session is subscribed to.
-	maxSubscriptionBytes = 1 << 20
 	// maxName bounds the names that CLIENT SETNAME and SETINFO store.
 	maxName = 256
 	// maxQueued bounds the commands of one MULTI, maxWatched the keys of
 	// WATCH.
 	maxQueued  = 1024
 	maxWatched = 1024
-	// maxBatch bounds the replies of one write, maxBatchBytes about what they
-	// take, so that nobody's turn to write keeps the others waiting for long;
-	// one reply goes out in any case.
-	maxBatch      = 128
-	maxBatchBytes = 64 << 10
-	// maxRefusedNames bounds the names that refused commands are counted by.
-	maxRefusedNames = 128
-	// maxSignals bounds the signal lists that wait for somebody, and those
-	// whose lock is known; maxSignalTTL is the longest that one waits.
-	maxSignals   = 10000
-	maxSignalTTL = 10 * time.Minute
 	// maxWaitedLists bounds the lists of one BLPOP, maxBlock its time.
 	maxWaitedLists = 16
 	maxBlock       = 365 * 24 * time.Hour
 	// lookEvery is how often a blocked BLPOP looks at the lock itself.
 	lookEvery = time.Second
-	// The locks that a redlockd gave are remembered, so many and so many bytes
-	// of them, in shards; a key longer than maxHeldKey is not. heldOverhead is
-	// about what one costs besides its key.
-	lockShards   = 64
-	maxHeldLocks = 1 << 15
-	maxHeldBytes = 32 << 20
-	maxHeldKey   = 4 << 10
-	heldOverhead = 240
-	// contendedKeys are those counted in each shard, longer names cut to
-	// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
-	contendedKeys      = 8
-	maxContendedKey    = 256
-	contentionHalfLife = time.Minute
-	// maxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg
-	// bound what it keeps of one.
-	maxSlow     = 128
-	maxSlowArgs = 32
-	maxSlowArg  = 128
 	// maxLooking bounds the sessions that list at a time, listTime the time
 	// that one takes; listPage is how many keys are looked at in one step,
 	// maxListed how many LOCKS LIST answers with.
@@ -99,44 +51,15 @@ const (
 	maxTurnedAway = 64
 )
 
-// frameLimits bounds one command.
-type frameLimits struct {
-	arguments int
-	bytes     int
-	login     bool
-}
-
-// frameLimits returns the limits of a session: Redis's own, tighter ones
-// while it is not logged in.
-func (s *session) frameLimits() frameLimits {
-	cfg := s.srv.cfg()
-	if s.user != nil {
-		return frameLimits{arguments: cfg.MaxArguments, bytes: cfg.MaxCommandBytes}
+// frameLimits are those of a session: Redis's own, tighter ones while it is not
+// logged in.
+func frameLimits(cfg *Config, loggedIn bool) resp.Limits {
+	if loggedIn {
+		return resp.Limits{Arguments: cfg.MaxArguments, Bytes: cfg.MaxCommandBytes}
 	}
-	return frameLimits{
-		arguments: min(loginArguments, cfg.MaxArguments),
-		bytes:     cfg.MaxCommandBytes,
-		login:     true,
-	}
-}
-
-// tooLong refuses a command of the connection that names a key beyond
-// max_key_bytes.
-func (s *session) tooLong(keys [][]byte) bool {
-	most := s.srv.cfg().MaxKeyBytes
-	for _, key := range keys {
-		if len(key) > most {
-			s.refuse(commands.ErrLongKey)
-			return true
-		}
-	}
-	return false
-}
-
-// setLimits hands down those that package commands looks after; fakes have
-// none.
-func (s *Server) setLimits(cfg Config) {
-	if in, ok := s.in.(*commands.Interpreter); ok {
-		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)
+	return resp.Limits{
+		Arguments:   min(loginArguments, cfg.MaxArguments),
+		Bytes:       cfg.MaxCommandBytes,
+		BeforeLogin: true,
 	}
 }

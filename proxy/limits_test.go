@@ -28,9 +28,9 @@ func TestMaxPending(t *testing.T) {
 	if d := srv.Defences(); d.Dropped == 0 {
 		t.Error("not counted")
 	}
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	if n := srv.pending.n; n > 2 {
+	srv.roster.mu.Lock()
+	defer srv.roster.mu.Unlock()
+	if n := srv.roster.pending.n; n > 2 {
 		t.Errorf("%d are pending", n)
 	}
 }

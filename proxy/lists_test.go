@@ -23,7 +23,7 @@ func realCommands(t *testing.T) *running {
 func TestSignalListsAreSeen(t *testing.T) {
 	r := realCommands(t)
 	c := r.dial(t)
-	r.signals.fill(commands.Notice{Signal: "s", Items: []string{"1", "2"}, TTL: time.Minute, Lock: "k"}, time.Now())
+	r.signals.Fill(commands.Notice{Signal: "s", Items: []string{"1", "2"}, TTL: time.Minute, Lock: "k"}, time.Now())
 	c.ask("SET k t NX PX 1000", "+OK\r\n")
 	for _, tt := range [][2]string{
 		{"LLEN s", ":2\r\n"}, {"EXISTS s k nothing s", ":3\r\n"}, {"TTL s", ":60\r\n"}, {"TYPE s", "+list\r\n"},
@@ -36,7 +36,7 @@ func TestSignalListsAreSeen(t *testing.T) {
 	} {
 		c.ask(tt[0], tt[1])
 	}
-	r.signals.fill(commands.Notice{Signal: "s", Items: []string{"1"}, TTL: time.Second, Lock: "k"}, time.Now().Add(-time.Second))
+	r.signals.Fill(commands.Notice{Signal: "s", Items: []string{"1"}, TTL: time.Second, Lock: "k"}, time.Now().Add(-time.Second))
 	c.ask("LLEN s", ":0\r\n")
 	c.ask("EXISTS s", ":0\r\n")
 }

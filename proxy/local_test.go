@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // S3: "The housekeeping that clients send is answered as Redis answers it".
@@ -188,7 +191,7 @@ func TestC4Counted(t *testing.T) {
 	srv := start(t, nil)
 	c := srv.dial(t)
 	c.send("LPUSH a b\r\nlpush a\r\n")
-	for i := range 2 * maxRefusedNames {
+	for i := range 2 * history.MaxRefusedNames {
 		c.send("x" + strings.Repeat("y", i%40) + string(rune('a'+i%26)) + "\r\n")
 	}
 	c.send("CLIENT REPLY OFF\r\nCLIENT REPLY ON\r\nQUIT\r\n")
@@ -202,8 +205,8 @@ func TestC4Counted(t *testing.T) {
 	if refused["lpush"] != 2 {
 		t.Errorf("lpush counted %d times, want 2", refused["lpush"])
 	}
-	if len(refused) > maxRefusedNames+1 {
-		t.Errorf("%d names are kept, want at most %d", len(refused), maxRefusedNames+1)
+	if len(refused) > history.MaxRefusedNames+1 {
+		t.Errorf("%d names are kept, want at most %d", len(refused), history.MaxRefusedNames+1)
 	}
 }
 
@@ -211,10 +214,10 @@ func TestC4Counted(t *testing.T) {
 func TestCommandInBothProtocols(t *testing.T) {
 	srv := start(t, nil)
 	c := srv.dial(t)
-	c.ask("COMMAND", string(appendReply(nil, describeAll(), 2)))
+	c.ask("COMMAND", string(resp.Append(nil, describeAll(), 2)))
 	c.send("HELLO 3\r\nCOMMAND\r\nQUIT\r\n")
 	got, err := io.ReadAll(c.r)
-	if want := string(appendReply(nil, describeAll(), 3)) + "+OK\r\n"; err != nil || !strings.HasSuffix(string(got), want) {
+	if want := string(resp.Append(nil, describeAll(), 3)) + "+OK\r\n"; err != nil || !strings.HasSuffix(string(got), want) {
 		t.Errorf("%v; RESP3 has %d bytes, want them to end with the %d of COMMAND", err, len(got), len(want))
 	}
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// locks is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
+// locksCommand is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
 // and HELP. What it says of holders is what this redlockd remembers; all else
 // is asked of the masters. No reply holds a token.
-func (s *session) locks(args [][]byte) {
+func locksCommand(s *session, args [][]byte) {
 	switch c, refusal := subcommandOf("locks", args); {
 	case refusal != nil:
 		s.refuse(*refusal)
@@ -26,10 +27,10 @@ func (s *session) locks(args [][]byte) {
 func locksCommands() subcommands {
 	return subcommands{
 		// What is listed is of the user's own keys.
-		"list": {arity: -2, run: asking((*session).locksList), access: reader},
+		"list": {arity: -2, run: asking(locksList), access: reader},
 		// Who holds a lock is for MayAdmin, see describeHolder.
-		"who":   {arity: 3, run: asking((*session).locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
-		"force": {arity: 3, special: (*session).locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
+		"who":   {arity: 3, run: asking(locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
+		"force": {arity: 3, special: locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
 		"help":  {arity: 2, run: always(locksHelp), access: everybody},
 	}
 }
@@ -47,20 +48,19 @@ var locksHelp = help(
 )
 
 var (
-	errLooking  = commands.Error("ERR too many listings are under way, try again")
-	errReserved = commands.Error("ERR this key is redlockd's own")
+	errReserved = resp.Error("ERR this key is redlockd's own")
 )
 
 // locksList is LOCKS LIST [pattern] [COUNT n].
-func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
+func locksList(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	pattern, count, refusal := listArguments(args[2:])
 	if refusal != nil {
 		return *refusal
 	}
-	items, seen, more := []commands.Reply{}, make(map[string]bool), false
+	items, seen, more := []resp.Reply{}, make(map[string]bool), false
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
-			return glob(pattern, key) && !seen[key] && s.user.Key(key)
+			return resp.Glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
 			return commands.Failed(err)
@@ -70,17 +70,17 @@ func (s *session) locksList(ctx context.Context, args [][]byte) commands.Reply {
 				break
 			}
 			seen[l.Key] = true
-			items = append(items, s.describeListed(l))
+			items = append(items, describeListed(s, l))
 		}
 		cursor = page.Next
 		if more = more || cursor != 0 && (len(items) == count || ctx.Err() != nil); more {
 			break
 		}
 	}
-	return named("locks", commands.Array(items...), "more", flag(more))
+	return named("locks", resp.Array(items...), "more", flag(more))
 }
 
-func listArguments(args [][]byte) (pattern string, count int, refusal *commands.Reply) {
+func listArguments(args [][]byte) (pattern string, count int, refusal *resp.Reply) {
 	pattern, count = "*", 100
 	if len(args)%2 == 1 {
 		pattern, args = string(args[0]), args[1:]
@@ -91,134 +91,134 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *commands.
 	if len(args) != 2 || !grammar.Is(args[0], "count") {
 		return "", 0, &errSyntax
 	}
-	n, ok := grammar.ParseInt(args[1])
+	n, ok := resp.ParseInt(args[1])
 	switch {
 	case !ok:
 		return "", 0, &errInteger
 	case n < 1 || n > maxListed:
-		return "", 0, new(commands.Error("ERR COUNT must be 1 to 10000"))
+		return "", 0, new(resp.Error("ERR COUNT must be 1 to 10000"))
 	}
 	return pattern, int(n), nil
 }
 
 // describeListed is one lock of a listing.
-func (s *session) describeListed(l quorum.Listed) commands.Reply {
-	state, ttl := commands.Bulk("held"), commands.Int(l.State.TTL.Milliseconds())
+func describeListed(s *session, l quorum.Listed) resp.Reply {
+	state, ttl := resp.Bulk("held"), resp.Int(l.State.TTL.Milliseconds())
 	if l.Err != nil {
-		state, ttl = commands.Bulk("undecided"), commands.Null
+		state, ttl = resp.Bulk("undecided"), resp.Null
 	}
-	return named("key", commands.Bulk(l.Key), "state", state, "ttl-ms", ttl,
-		"holder", s.describeHolder(l.Key, l.State))
+	return named("key", resp.Bulk(l.Key), "state", state, "ttl-ms", ttl,
+		"holder", describeHolder(s, l.Key, l.State))
 }
 
 // describeHolder is who holds a lock, or null where it was not given by this
 // redlockd, or is not remembered. Who that is, is for MayAdmin; others hear
 // since when.
-func (s *session) describeHolder(key string, state quorum.State) commands.Reply {
-	l, ok := s.srv.held.who(s.db, key, state.Token)
+func describeHolder(s *session, key string, state quorum.State) resp.Reply {
+	l, ok := s.srv.held.Who(s.db, key, state.Token)
 	if !state.Found || !ok {
-		return commands.Null
+		return resp.Null
 	}
-	age := max(0, time.Now().UnixMilli()-l.since)
+	age := max(0, time.Now().UnixMilli()-l.Since)
 	// taken-here is whether it is known since when: else it was taken before.
-	r := named("since", commands.Int(l.since/1000), "age-ms", commands.Int(age), "taken-here", flag(l.taken))
+	r := named("since", resp.Int(l.Since/1000), "age-ms", resp.Int(age), "taken-here", flag(l.Taken))
 	if s.user.May(commands.MayAdmin) {
-		r.Items = append(named("id", commands.Int(l.who.session), "name", commands.Bulk(l.who.name),
-			"addr", commands.Bulk(l.who.address), "user", commands.Bulk(l.who.user)).Items, r.Items...)
+		r.Items = append(named("id", resp.Int(l.Holder.Session), "name", resp.Bulk(l.Holder.Name),
+			"addr", resp.Bulk(l.Holder.Address), "user", resp.Bulk(l.Holder.User)).Items, r.Items...)
 	}
 	return r
 }
 
 // locksWho is LOCKS WHO key.
-func (s *session) locksWho(ctx context.Context, args [][]byte) commands.Reply {
+func locksWho(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	key := string(args[2])
 	if quorum.Reserved(key) {
 		return errReserved
 	}
 	read := make(chan *quorum.Outcome, 1)
-	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s, func(o *quorum.Outcome) { read <- o })
+	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s.pipe, func(o *quorum.Outcome) { read <- o })
 	copies := s.srv.q.Copies(ctx, s.db, key)
 	o := <-read
-	state, ttl, why := "free", commands.Null, commands.Null
+	state, ttl, why := "free", resp.Null, resp.Null
 	switch {
 	case o.Err != nil:
-		state, why = "undecided", commands.Bulk(clean([]byte(o.Err.Error()), 1024))
+		state, why = "undecided", resp.Bulk(resp.Clean([]byte(o.Err.Error()), 1024))
 	case o.State.Found:
-		state, ttl = "held", commands.Int(o.State.TTL.Milliseconds())
+		state, ttl = "held", resp.Int(o.State.TTL.Milliseconds())
 	case o.State.Lapsed:
-		state, why = "ending", commands.Bulk("its TTL is over; the masters keep it a moment longer")
+		state, why = "ending", resp.Bulk("its TTL is over; the masters keep it a moment longer")
 	}
-	return named("key", commands.Bulk(key), "state", commands.Bulk(state), "ttl-ms", ttl, "why", why,
-		"holder", s.describeHolder(key, o.State), "copies", describeCopies(copies))
+	return named("key", resp.Bulk(key), "state", resp.Bulk(state), "ttl-ms", ttl, "why", why,
+		"holder", describeHolder(s, key, o.State), "copies", describeCopies(copies))
 }
 
 // describeCopies names the token that a quorum has "held", and any other by a
 // number.
-func describeCopies(copies []quorum.Copy) commands.Reply {
+func describeCopies(copies []quorum.Copy) resp.Reply {
 	times := make(map[int]int)
 	for _, c := range copies {
 		times[c.Token]++
 	}
-	items := make([]commands.Reply, len(copies))
+	items := make([]resp.Reply, len(copies))
 	for i, c := range copies {
-		copied, left := "none", commands.Null
+		copied, left := "none", resp.Null
 		switch {
 		case !c.Answered:
 			copied = "silent"
 		case c.Token > 0 && times[c.Token] > len(copies)/2:
-			copied, left = "held", commands.Int(c.Hold.Milliseconds())
+			copied, left = "held", resp.Int(c.Hold.Milliseconds())
 		case c.Token > 0:
-			copied, left = "token-"+string(rune('0'+c.Token%10)), commands.Int(c.Hold.Milliseconds())
+			copied, left = "token-"+string(rune('0'+c.Token%10)), resp.Int(c.Hold.Milliseconds())
 		}
-		items[i] = named("master", commands.Bulk(c.Master), "state", commands.Bulk(string(c.State)),
-			"copy", commands.Bulk(copied), "hold-ms", left)
+		items[i] = named("master", resp.Bulk(c.Master), "state", resp.Bulk(string(c.State)),
+			"copy", resp.Bulk(copied), "hold-ms", left)
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }
 
 // locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
-func (s *session) locksForce(args [][]byte) {
+func locksForce(s *session, args [][]byte) {
 	key := string(args[2])
 	if quorum.Reserved(key) {
 		s.refuse(errReserved)
 		return
 	}
 	by, db := s.identity(), s.db
-	reply := func(outs []*quorum.Outcome) commands.Reply {
+	reply := func(outs []*quorum.Outcome) resp.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
 			return commands.Failed(o.Err)
 		case o.Verdict == quorum.Won:
-			return commands.Int(1)
+			return resp.Int(1)
 		}
-		return commands.Int(0)
+		return resp.Int(0)
 	}
 	// The holder as remembered before it is removed.
-	lost := s.srv.held.remembered(db, key)
+	lost := s.srv.held.Remembered(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
-		s.log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
-			"by_address", by.address, "by_name", by.name, "by_user", by.user,
-			"holder_address", lost.address, "holder_name", lost.name)
+		s.Log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,
+			"by_address", by.Address, "by_name", by.Name, "by_user", by.User,
+			"holder_address", lost.Address, "holder_name", lost.Name)
 	})
 }
 
 // named is a map of these names and replies.
-func named(fields ...any) commands.Reply {
-	r := commands.Reply{Kind: commands.KindMap}
+func named(fields ...any) resp.Reply {
+	r := resp.Reply{Kind: resp.KindMap}
 	for _, f := range fields {
 		if name, ok := f.(string); ok {
-			r.Items = append(r.Items, commands.Bulk(name))
+			r.Items = append(r.Items, resp.Bulk(name))
 			continue
 		}
-		r.Items = append(r.Items, f.(commands.Reply))
+		r.Items = append(r.Items, f.(resp.Reply))
 	}
 	return r
 }
 
-func flag(b bool) commands.Reply {
+func flag(b bool) resp.Reply {
 	if b {
-		return commands.Int(1)
+		return resp.Int(1)
 	}
-	return commands.Int(0)
+	return resp.Int(0)
 }

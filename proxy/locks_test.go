@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
 // until reads replies until the text is there, and returns all of it.
@@ -207,10 +208,10 @@ func TestSlowLog(t *testing.T) {
 	if !strings.Contains(got, "$6\r\norders\r\n$7\r\n(token)\r\n$2\r\nPX\r\n$4\r\n1000\r\n") || strings.Contains(got, "secret") {
 		t.Errorf("%q", got)
 	}
-	for range 2 * maxSlow {
+	for range 2 * history.MaxSlow {
 		c.ask("READ x", "$-1\r\n")
 	}
-	c.ask("SLOWLOG LEN", fmt.Sprintf(":%d\r\n", maxSlow))
+	c.ask("SLOWLOG LEN", fmt.Sprintf(":%d\r\n", history.MaxSlow))
 	c.ask("SLOWLOG RESET", "+OK\r\n")
 	c.ask("SLOWLOG LEN", ":0\r\n")
 	// As it is told, so it is; and a reload changes both.

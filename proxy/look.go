@@ -4,52 +4,24 @@ import (
 	"cmp"
 	"slices"
 	"time"
-)
 
-// Held is a lock that this redlockd gave, as far as it is remembered
-// (held.go), and whom it gave it to.
-type Held struct {
-	DB  int
-	Key string
-	// Session, Name, Address and User are those of the client when it took
-	// the lock.
-	Session             int64
-	Name, Address, User string
-	// Since is when it was given; where Taken is false it was taken elsewhere,
-	// and since then extended here.
-	Since, Until time.Time
-	Taken        bool
-}
+	"github.com/redlockd/redlockd/proxy/history"
+)
 
 // Held is how many locks are remembered whose TTL is not over, and the most
 // ones of them that are held longest. Each call looks at all of them, unless
 // most is 0: then it is the number of at most a second ago, because anybody
 // may ask for INFO.
-func (s *Server) Held(most int) (total int, longest []Held) {
+func (s *Server) Held(most int) (total int, longest []history.Held) {
 	if most == 0 {
-		return s.held.count(time.Now()), nil
+		return s.held.Count(time.Now()), nil
 	}
-	s.held.each(time.Now(), func(id lockID, l heldLock) {
-		total++
-		longest = append(longest, Held{DB: id.db, Key: id.key, Session: l.who.session, Name: l.who.name,
-			Address: l.who.address, User: l.who.user, Since: time.UnixMilli(l.since), Until: time.UnixMilli(l.until), Taken: l.taken})
-		if len(longest) >= 4*most+64 {
-			longest = longestHeld(longest, most)
-		}
-	})
-	return total, longestHeld(longest, most)
-}
-
-func longestHeld(list []Held, most int) []Held {
-	slices.SortFunc(list, func(a, b Held) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key), cmp.Compare(a.DB, b.DB))
-	})
-	return list[:min(len(list), most)]
+	return s.held.Longest(time.Now(), most)
 }
 
 // Contended are the keys that are wanted most while others have them, at most
 // most.
-func (s *Server) Contended(most int) []Contended { return s.held.contended(time.Now(), most) }
+func (s *Server) Contended(most int) []history.Contended { return s.held.Contended(time.Now(), most) }
 
 // Session is an open connection.
 type Session struct {
@@ -70,7 +42,7 @@ func (s *Server) Sessions(most int) (total int, latest []Session) {
 	list := s.clients()
 	now := time.Now()
 	for _, ses := range list {
-		latest = append(latest, ses.snapshot(now))
+		latest = append(latest, sessionOf(ses, now))
 		if len(latest) >= 4*most+64 {
 			latest = busiest(latest, most)
 		}
@@ -83,11 +55,9 @@ func busiest(list []Session, most int) []Session {
 	return list[:min(len(list), most)]
 }
 
-func (s *session) snapshot(now time.Time) Session {
-	waiting, _ := s.pipe.size()
-	sh := s.clientInfo
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
+func sessionOf(s *session, now time.Time) Session {
+	waiting, _ := s.pipe.Size()
+	sh := s.clientInfo.state()
 	library := sh.libName
 	if sh.libVer != "" {
 		library += " " + sh.libVer
@@ -97,15 +67,37 @@ func (s *session) snapshot(now time.Time) Session {
 }
 
 // Blocked is how many sessions wait in BLPOP or BRPOP.
-func (s *Server) Blocked() int {
-	g := &s.signals
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	sessions := make(map[*waiter]bool)
-	for _, list := range g.waiting {
-		for _, w := range list {
-			sessions[w] = true
-		}
+func (s *Server) Blocked() int { return s.signals.Blocked() }
+
+// Refused tells how often commands that redlockd does not serve were asked
+// for, by name (C4).
+func (s *Server) Refused() map[string]uint64 {
+	_, refused := s.stats.Snapshot()
+	return refused
+}
+
+// Clients is the number of open sessions.
+func (s *Server) Clients() int {
+	return s.roster.count()
+}
+
+// Defences count what was refused and closed to keep redlockd well.
+type Defences struct {
+	// LoginFailures are wrong passwords, Denied commands answered NOPERM.
+	LoginFailures, Denied uint64
+	// Dropped, Evicted and TurnedAway are sessions closed because of
+	// max_pending, max_memory and max_clients.
+	Dropped, Evicted, TurnedAway uint64
+	// Memory is what sessions are charged for now, in bytes.
+	Memory int64
+}
+
+// Defences is safe for concurrent use.
+func (s *Server) Defences() Defences {
+	errors, _ := s.stats.Snapshot()
+	return Defences{
+		LoginFailures: s.stats.LoginFailures.Load(), Denied: errors["NOPERM"],
+		Dropped: s.stats.Dropped.Load(), Evicted: s.stats.Evicted.Load(), TurnedAway: s.stats.Rejected.Load(),
+		Memory: s.memory.Held(),
 	}
-	return len(sessions)
 }

@@ -3,10 +3,12 @@ package proxy
 import (
 	"errors"
 	"time"
+
+	"github.com/redlockd/redlockd/proxy/epoll"
 )
 
 // A session that waits for its next command for a while is parked: its reading
-// goroutine ends, and the server's epoll (epoll_linux.go) tells when there is
+// goroutine ends, and the server's epoll (package epoll) tells when there is
 // something to read. Ten thousand idle sessions would else be as many stacks
 // for the garbage collector to look through, while the busy ones wait.
 //
@@ -32,7 +34,7 @@ var errParked = errors.New("parked")
 
 // parks is when the session is parked if nothing comes, zero where it never is.
 func (s *session) parks() time.Time {
-	if !canPark || s.socket == nil {
+	if !epoll.Available || s.pipe.Socket() == nil {
 		return time.Time{}
 	}
 	at := s.lastCommand.Add(s.srv.parksAfter())
@@ -61,30 +63,22 @@ func (s *session) park() bool {
 	}
 	// One that cannot be parked now is not asked again so soon.
 	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
-	if s.frames.partial() || !s.pipe.idle() {
+	if s.frames.Partial() || !s.pipe.Idle() {
 		return false
 	}
-	s.frames.rest()
+	s.frames.Shrink()
 	s.chargeInput()
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	if s.stopping || s.gone.Load() || !s.srv.epoll.watch(s) {
+	if s.stopping || s.pipe.Gone() || !s.srv.epoll.Watch(s.pipe.Socket(), s.id, s.enrolled) {
 		return false
 	}
+	s.enrolled = true
 	s.parked, s.reading = true, nil
 	if end := s.ends(); !end.IsZero() {
-		s.setAlarm(end.Sub(now))
+		s.setAlarmLocked(end.Sub(now), s.unpark)
 	}
 	return true
-}
-
-// setAlarm needs stopMu.
-func (s *session) setAlarm(after time.Duration) {
-	if s.alarm == nil {
-		s.alarm = time.AfterFunc(after, s.unpark)
-		return
-	}
-	s.alarm.Reset(after)
 }
 
 // unpark lets a parked session go on, and does nothing with another. It waits
@@ -92,11 +86,11 @@ func (s *session) setAlarm(after time.Duration) {
 func (s *session) unpark() {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
-	s.wakeUp()
+	s.wakeUpLocked()
 }
 
-// wakeUp needs stopMu.
-func (s *session) wakeUp() {
+// wakeUpLocked starts the next owner of a parked session.
+func (s *session) wakeUpLocked() {
 	if !s.parked {
 		return
 	}
@@ -109,4 +103,11 @@ func (s *session) wakeUp() {
 		s.goesOn = time.Now().Add(max(s.srv.parksAfter(), shortestStay))
 		return s.talk()
 	})
+}
+
+// wakeParked lets a session go on whose socket has something. It waits for nothing.
+func (s *Server) wakeParked(id int64) {
+	if ses := s.roster.session(id); ses != nil {
+		ses.unpark()
+	}
 }

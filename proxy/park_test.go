@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/epoll"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // parkSoon lets every test of the package park its sessions whenever it can:
@@ -27,7 +29,7 @@ const noParking = "nothing is parked on " + runtime.GOOS
 // startParking is start with sessions that are parked at once.
 func startParking(t *testing.T, change func(*Config)) *running {
 	t.Helper()
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	return startParkingAfter(t, 0, newFakeQuorum(), fakeInterpreter{}, change)
@@ -84,7 +86,7 @@ func TestParkedSessionGoesOn(t *testing.T) {
 	}
 	for range 3 {
 		srv.parked(t, 1)
-		srv.hub.publish(false, "c", "m")
+		srv.hub.Publish(false, "c", "m")
 		c.want("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n")
 	}
 	for _, b := range []byte("*1\r\n$4\r\nPING\r\n") {
@@ -198,11 +200,11 @@ func TestP5ParkedClientLeaves(t *testing.T) {
 
 // S6: a session whose user is no more ends also where it is parked.
 func TestS6UserOfParkedIsNoMore(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	q := newFakeQuorum()
-	srv := startParkingAfter(t, 0, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []User{orders()} })
+	srv := startParkingAfter(t, 0, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []users.User{orders()} })
 	c := srv.dial(t)
 	c.ask("AUTH orders pw", "+OK\r\n")
 	srv.parked(t, 1)
@@ -233,7 +235,7 @@ func TestParkingRaces(t *testing.T) {
 				victim := ses.clientInfo.name == "victim"
 				ses.clientInfo.mu.Unlock()
 				if victim && rand.IntN(3) == 0 {
-					ses.kill()
+					ses.Kill()
 				}
 			}
 		}
@@ -294,7 +296,7 @@ func (r *running) converse(t *testing.T, victim bool, commands int) error {
 
 // An idle session has no goroutine.
 func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	srv := startParkingAfter(t, 20*time.Millisecond, newFakeQuorum(), fakeInterpreter{}, nil)
@@ -314,7 +316,7 @@ func TestIdleSessionsHaveNoGoroutines(t *testing.T) {
 
 // With very many readers a session keeps its goroutine for a shorter time.
 func TestManySessionsParkSooner(t *testing.T) {
-	if !canPark {
+	if !epoll.Available {
 		t.Skip(noParking)
 	}
 	srv := startParkingAfter(t, time.Minute, newFakeQuorum(), fakeInterpreter{}, nil)

@@ -1,200 +1,66 @@
 package proxy
 
 import (
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/notify"
 )
 
-// The three kinds of subscription.
-const (
-	channelKind = iota
-	patternKind
-	shardKind
-	kinds
-)
+// maxSubscriptionBytes bounds the names one session is subscribed to.
+const maxSubscriptionBytes = 1 << 20
 
-// subscriptions are what one session is subscribed to, by kind. They belong
-// to its reading goroutine.
-type subscriptions struct {
-	names [kinds]map[string]struct{}
-	size  int // of the names, about
-}
-
-func (sub *subscriptions) count() int {
-	return len(sub.names[channelKind]) + len(sub.names[patternKind]) + len(sub.names[shardKind])
-}
-
-// totalAfter is the number that a reply to a subscription of this kind bears.
-func (sub *subscriptions) totalAfter(kind int) int64 {
-	if kind == shardKind {
-		return int64(len(sub.names[shardKind]))
-	}
-	return int64(len(sub.names[channelKind]) + len(sub.names[patternKind]))
-}
-
-// subscribed is about the memory that one subscription takes.
-func subscribed(name string) int { return len(name) + 64 }
-
-func (sub *subscriptions) add(kind int, name string) {
-	if sub.names[kind] == nil {
-		sub.names[kind] = make(map[string]struct{})
-	}
-	if _, there := sub.names[kind][name]; !there {
-		sub.names[kind][name] = struct{}{}
-		sub.size += subscribed(name)
-	}
-}
-
-func (sub *subscriptions) drop(kind int, name string) {
-	if _, there := sub.names[kind][name]; there {
-		delete(sub.names[kind], name)
-		sub.size -= subscribed(name)
-	}
-}
-
-// hub hands messages from publishers to the subscribers of this redlockd;
-// what is published at another one is not heard here. Safe for concurrent use.
-type hub struct {
-	mu   sync.Mutex
-	subs [kinds]map[string]map[*session]struct{}
-}
-
-func (h *hub) init() {
-	for k := range h.subs {
-		h.subs[k] = make(map[string]map[*session]struct{})
-	}
-}
-
-func (h *hub) join(s *session, kind int, name string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	set := h.subs[kind][name]
-	if set == nil {
-		set = make(map[*session]struct{})
-		h.subs[kind][name] = set
-	}
-	set[s] = struct{}{}
-}
-
-func (h *hub) part(s *session, kind int, name string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drop(s, kind, name)
-}
-
-func (h *hub) drop(s *session, kind int, name string) {
-	set := h.subs[kind][name]
-	delete(set, s)
-	if len(set) == 0 {
-		delete(h.subs[kind], name)
-	}
-}
-
-// leave ends all subscriptions of a session, from its reading goroutine.
-func (h *hub) leave(s *session) {
-	if s.subs.count() == 0 {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for kind, names := range s.subs.names {
-		for name := range names {
-			h.drop(s, kind, name)
-		}
-	}
-}
-
-// publish hands a message to all who listen and returns how many did. All
-// subscribers see the messages in one order, because it holds the mutex.
-func (h *hub) publish(sharded bool, channel, text string) int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if sharded {
-		return deliver(h.subs[shardKind][channel], "smessage", channel, text)
-	}
-	n := deliver(h.subs[channelKind][channel], "message", channel, text)
-	for pattern, set := range h.subs[patternKind] {
-		if glob(pattern, channel) {
-			n += deliver(set, "pmessage", pattern, channel, text)
-		}
-	}
-	return n
-}
-
-func deliver(to map[*session]struct{}, parts ...string) int64 {
-	r := commands.Reply{Kind: commands.KindPush, Items: bulks(parts...)}
-	size := messageOverhead
-	for _, part := range parts {
-		size += len(part)
-	}
-	for s := range to {
-		if !s.pipe.message(&slot{reply: r, proto: s.protocol(), message: true, size: size}) {
-			s.log().Warn("subscriber does not read its messages, closing", "waiting_bytes", maxMessageBytes)
-			s.kill()
-		}
-	}
-	return int64(len(to))
-}
-
-// subscribe is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
+// subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
 // A name is entered after its reply is queued, so no message comes before it.
-func (s *session) subscribe(args [][]byte) {
+func subscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
-	size := s.subs.size
+	size := s.subs.Size()
 	for _, a := range args[1:] {
-		size += subscribed(string(a))
+		size += notify.Cost(string(a))
 	}
 	if size > maxSubscriptionBytes {
-		s.refuse(commands.Error("ERR too many subscriptions for one connection"))
+		s.refuse(resp.Error("ERR too many subscriptions for one connection"))
 		return
 	}
-	replies := make([]commands.Reply, 0, len(args)-1)
+	replies := make([]resp.Reply, 0, len(args)-1)
 	for _, a := range args[1:] {
-		s.subs.add(kind, string(a))
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(string(a)), commands.Int(s.subs.totalAfter(kind))))
+		s.subs.Add(kind, string(a))
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(string(a)), resp.Int(s.subs.Total(kind))))
 	}
-	s.answerSeveral(replies)
+	answerSeveral(s, replies)
 	for _, a := range args[1:] {
-		s.srv.hub.join(s, kind, string(a))
+		s.srv.hub.Join(s, kind, string(a))
 	}
 }
 
-// unsubscribe is UNSUBSCRIBE and its kin; without names it ends all of them.
-func (s *session) unsubscribe(args [][]byte) {
+// unsubscribeCommand is UNSUBSCRIBE and its kin; without names it ends all of them.
+func unsubscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	var names []string
 	for _, a := range args[1:] {
 		names = append(names, string(a))
 	}
 	if len(args) == 1 {
-		names = slices.Sorted(maps.Keys(s.subs.names[kind]))
+		names = s.subs.Names(kind)
 	}
-	var replies []commands.Reply
+	var replies []resp.Reply
 	for _, name := range names {
-		s.srv.hub.part(s, kind, name)
-		s.subs.drop(kind, name)
-		replies = append(replies, push(commands.Bulk(command), commands.Bulk(name), commands.Int(s.subs.totalAfter(kind))))
+		s.srv.hub.Part(s, kind, name)
+		s.subs.Drop(kind, name)
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(name), resp.Int(s.subs.Total(kind))))
 	}
 	if len(replies) == 0 {
-		replies = append(replies, push(commands.Bulk(command), commands.Null, commands.Int(s.subs.totalAfter(kind))))
+		replies = append(replies, resp.Push(resp.Bulk(command), resp.Null, resp.Int(s.subs.Total(kind))))
 	}
-	s.answerSeveral(replies)
+	answerSeveral(s, replies)
 }
 
 // answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
-func (s *session) answerSeveral(replies []commands.Reply) {
-	sl := s.slot(commands.Array(replies...))
-	sl.several, sl.silent = true, false
-	s.pipe.add(sl)
-}
-
-func push(items ...commands.Reply) commands.Reply {
-	return commands.Reply{Kind: commands.KindPush, Items: items}
+func answerSeveral(s *session, replies []resp.Reply) {
+	sl := s.slot(resp.Array(replies...))
+	sl.Several, sl.Silent = true, false
+	s.pipe.Add(sl)
 }
 
 // subscriptionKind tells what a (un)subscribing command is about.
@@ -202,47 +68,45 @@ func subscriptionKind(name []byte) (kind int, command string) {
 	command = strings.ToLower(string(name))
 	switch strings.TrimSuffix(command, "subscribe") {
 	case "p", "pun":
-		return patternKind, command
+		return notify.Pattern, command
 	case "s", "sun":
-		return shardKind, command
+		return notify.Shard, command
 	}
-	return channelKind, command
+	return notify.Channel, command
 }
 
-// publish sends when its turn to be answered comes: a message that wakes a
+// publishCommand sends when its turn to be answered comes: a message that wakes a
 // waiter ("the lock is free") must not overtake the release before it.
-func (s *session) publish(args [][]byte) {
+func publishCommand(s *session, args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
-	sl := s.slot(commands.Int(0))
-	sl.size += len(channel) + len(text)
-	sl.late = func() commands.Reply { return commands.Int(s.srv.hub.publish(sharded, channel, text)) }
-	s.pipe.add(sl)
+	sl := s.slot(resp.Int(0))
+	sl.Size += len(channel) + len(text)
+	sl.Late = func() resp.Reply { return resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
+	s.pipe.Add(sl)
 }
 
 // publishNow is PUBLISH inside MULTI.
-func (s *session) publishNow(args [][]byte) commands.Reply {
-	return commands.Int(s.srv.hub.publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
+func publishNow(s *session, args [][]byte) resp.Reply {
+	return resp.Int(s.srv.hub.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
-// pubsub is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
-func (s *session) pubsub(args [][]byte) commands.Reply {
-	h := &s.srv.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// pubsubCommand is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
+func pubsubCommand(s *session, args [][]byte) resp.Reply {
+	h := s.srv.hub
 	switch {
 	case grammar.Is(args[1], "channels") && len(args) <= 3:
-		return h.names(channelKind, args[2:])
+		return channelNames(h, notify.Channel, args[2:])
 	case grammar.Is(args[1], "shardchannels") && len(args) <= 3:
-		return h.names(shardKind, args[2:])
+		return channelNames(h, notify.Shard, args[2:])
 	case grammar.Is(args[1], "numsub"):
-		return h.numbers(channelKind, args[2:])
+		return subscriberNumbers(h, notify.Channel, args[2:])
 	case grammar.Is(args[1], "shardnumsub"):
-		return h.numbers(shardKind, args[2:])
+		return subscriberNumbers(h, notify.Shard, args[2:])
 	case grammar.Is(args[1], "numpat"):
 		if len(args) != 2 {
 			return wrongArity("pubsub|numpat")
 		}
-		return commands.Int(int64(len(h.subs[patternKind])))
+		return resp.Int(int64(h.Counts()[notify.Pattern]))
 	case grammar.Is(args[1], "help") && len(args) == 2:
 		return pubsubHelp
 	}
@@ -266,20 +130,24 @@ var pubsubHelp = help(
 	"    Prints this help.",
 )
 
-func (h *hub) names(kind int, pattern [][]byte) commands.Reply {
-	var items []commands.Reply
-	for _, name := range slices.Sorted(maps.Keys(h.subs[kind])) {
-		if len(pattern) == 0 || glob(string(pattern[0]), name) {
-			items = append(items, commands.Bulk(name))
+func channelNames(h *notify.Hub, kind int, pattern [][]byte) resp.Reply {
+	var items []resp.Reply
+	for _, name := range h.Names(kind) {
+		if len(pattern) == 0 || resp.Glob(string(pattern[0]), name) {
+			items = append(items, resp.Bulk(name))
 		}
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }
 
-func (h *hub) numbers(kind int, names [][]byte) commands.Reply {
-	var items []commands.Reply
-	for _, name := range names {
-		items = append(items, commands.Bulk(string(name)), commands.Int(int64(len(h.subs[kind][string(name)]))))
+func subscriberNumbers(h *notify.Hub, kind int, args [][]byte) resp.Reply {
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = string(a)
 	}
-	return commands.Array(items...)
+	var items []resp.Reply
+	for i, n := range h.Subscribers(kind, names) {
+		items = append(items, resp.Bulk(names[i]), resp.Int(int64(n)))
+	}
+	return resp.Array(items...)
 }

@@ -1,6 +1,12 @@
 package proxy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/users"
+)
 
 // Reload takes users, passwords and limits of another configuration (S6); its
 // Address is not looked at. No session is dropped, except as on Redis: those of
@@ -11,46 +17,38 @@ import "slices"
 func (s *Server) Reload(cfg Config) {
 	cfg.Address = s.cfg().Address
 	s.conf.Store(&cfg)
-	now := newUsers(cfg, s.in)
-	s.users.Store(&now)
+	all := newLogins(cfg, s.in)
+	now := all.users
+	s.logins.Store(all)
 	s.setLimits(cfg)
 	ended := 0
-	gone := s.hub.forbidden(now)
+	gone := s.forbidden(now)
 	for _, ses := range s.clients() {
-		name := ses.userName()
+		name := ses.clientInfo.userName()
 		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
-			ses.kill()
+			ses.Kill()
 			ended++
 		}
 	}
 	s.log.Info("users and limits reloaded", "users", len(now), "ended_sessions", ended)
 }
 
-// userName is the name of the session's user, empty for none. Safe for
-// concurrent use.
-func (s *session) userName() string {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	if s.clientInfo.user == superuser {
-		return ""
-	}
-	return s.clientInfo.user
+// forbidden are the sessions that listen to what their users may not hear.
+func (s *Server) forbidden(all users.Set) (list []*session) {
+	s.hub.Each(func(sub notify.Subscriber, kind int, name string) {
+		ses := sub.(*session)
+		u := all[ses.clientInfo.userName()]
+		if u != nil && (kind == notify.Pattern && !u.Pattern(name) || kind != notify.Pattern && !u.Channel(name)) {
+			list = append(list, ses)
+		}
+	})
+	return list
 }
 
-// forbidden are the sessions that listen to what their users may not hear.
-func (h *hub) forbidden(all users) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var list []*session
-	for kind, names := range h.subs {
-		for name, set := range names {
-			for ses := range set {
-				u := all[ses.userName()]
-				if u != nil && (kind == patternKind && !u.pattern(name) || kind != patternKind && !u.Channel(name)) {
-					list = append(list, ses)
-				}
-			}
-		}
+// setLimits hands down those that package commands looks after; fakes have
+// none.
+func (s *Server) setLimits(cfg Config) {
+	if in, ok := s.in.(*commands.Interpreter); ok {
+		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)
 	}
-	return list
 }

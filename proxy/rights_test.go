@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // Operations in short.
@@ -112,14 +113,14 @@ func TestEveryCommandWithEachRight(t *testing.T) {
 			sets[fmt.Sprintf("just%d", f.needs)] = f.needs
 		}
 	}
-	var users []User
+	var all []users.User
 	for name, ops := range sets {
-		users = append(users, User{Name: name, Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: ops})
+		all = append(all, users.User{Name: name, Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: ops})
 	}
 	q := newFakeQuorum()
 	cfg := commands.DefaultConfig()
 	cfg.NoExpiry = commands.MaxTTLInstead
-	srv := startWith(t, q, commands.New(cfg, q.Now), func(c *Config) { c.Passwords, c.Users = []string{"root"}, users })
+	srv := startWith(t, q, commands.New(cfg, q.Now), func(c *Config) { c.Passwords, c.Users = []string{"root"}, all })
 	for _, f := range forms {
 		for name, ops := range sets {
 			c := srv.dial(t)
@@ -198,8 +199,8 @@ func allNames() (names []string) {
 // Who holds a lock is for who may admin: who may only read sees the lock, and
 // nothing of its holder but since when.
 func TestReaderSeesNoNames(t *testing.T) {
-	user := func(name string, ops commands.Operations) User {
-		return User{Name: name, Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: ops}
+	user := func(name string, ops commands.Operations) users.User {
+		return users.User{Name: name, Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: ops}
 	}
 	srv := withUsers(t, user("secretive", acq), user("reader", commands.MayAll&^adm), user("chief", rd|adm))
 	holds := srv.dial(t)

@@ -13,48 +13,52 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/epoll"
+	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/memory"
+	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // Server accepts connections and serves sessions.
 type Server struct {
-	conf    atomic.Pointer[Config]
-	users   atomic.Pointer[users]
-	in      interpreter
-	q       Quorum
-	grants  promises
-	version string
-	log     hclog.Logger
-	started time.Time
-	runID   string
-	hub     hub
-	signals signals
-	held    lockTable
-	slow    slowLog
+	conf   atomic.Pointer[Config]
+	logins atomic.Pointer[logins]
+	in     interpreter
+	q      Quorum
+	log    hclog.Logger
+	identity
+	hub     *notify.Hub
+	signals *notify.Signals
+	held    *history.Locks
+	slow    history.SlowLog
 	// looking has a place for each session that lists.
 	looking      chan struct{}
-	writers      writers
-	stats        stats
-	loginLimiter loginLimiter
-	port         atomic.Int64
+	writers      *replies.Writers
+	stats        history.Counters
+	loginLimiter users.Limiter
 
 	stopped chan struct{}  // closed by Shutdown
 	wg      sync.WaitGroup // sessions, and what they leave behind
 	away    atomic.Int64   // connections that are being turned away
-	epoll   epoll          // of the parked sessions
+	epoll   *epoll.Epoll   // of the parked sessions
 	// lastCall, lingering and parkAfter are those of limits.go, but in tests.
 	lastCall, lingering, parkAfter time.Duration
 	readers                        atomic.Int64 // sessions that are not parked
 
-	memoryHeld atomic.Int64 // what all sessions are charged for
-	evicting   atomic.Bool
-	dropping   seldom
+	memory   *memory.Pool
+	dropping seldom
 
-	mu        sync.Mutex
-	stopping  bool
-	listeners map[net.Listener]struct{}
-	sessions  map[int64]*session
-	pending   pending
-	lastID    int64
+	roster roster
+}
+
+// identity is what INFO tells of a server.
+type identity struct {
+	version string
+	runID   string
+	started time.Time
+	port    atomic.Int64 // of the last listener
 }
 
 // New returns a server that has not begun to listen. version is redlockd's
@@ -67,26 +71,32 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	id := make([]byte, 20)
 	_, _ = rand.Read(id) // never fails
 	s := &Server{
-		in: in, q: q, grants: quorumGrants{}, version: version, log: log,
-		started:   time.Now(),
-		runID:     hex.EncodeToString(id),
+		in: in, q: q, log: log,
+		identity:  identity{version: version, runID: hex.EncodeToString(id), started: time.Now()},
 		stopped:   make(chan struct{}),
 		lastCall:  lastCallTime,
 		lingering: lingering,
 		parkAfter: parkAfter,
-		listeners: make(map[net.Listener]struct{}),
-		sessions:  make(map[int64]*session),
+		roster:    newRoster(),
 		looking:   make(chan struct{}, maxLooking),
+		held:      history.NewLocks(),
+		hub:       notify.NewHub(),
+		signals:   notify.NewSignals(),
 	}
-	s.held.init()
+	s.epoll = epoll.New(s.wakeParked)
 	s.conf.Store(&cfg)
-	all := newUsers(cfg, in)
-	s.users.Store(&all)
+	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
-	s.hub.init()
-	s.signals.init()
-	s.writers.init()
+	// In a goroutine of its own, because who charges may hold what kill needs.
+	s.memory = memory.NewPool(func() int64 { return int64(s.cfg().MaxMemory) }, func() { s.wg.Go(s.evict) })
+	s.writers = replies.NewWriters(replies.Grants{}, s.replyLimits, &s.slow, &s.stats)
 	return s
+}
+
+// replyLimits are the limits in force of what waits for being written.
+func (s *Server) replyLimits() replies.Limits {
+	cfg := s.cfg()
+	return replies.Limits{Waiting: cfg.MaxPipeline, WriteTimeout: cfg.WriteTimeout, SlowerThan: cfg.SlowerThan}
 }
 
 // cfg is the configuration in force. Callers must not change it.
@@ -96,7 +106,7 @@ func (s *Server) cfg() *Config { return s.conf.Load() }
 // It may be called for several listeners.
 func (s *Server) Serve(ln net.Listener) error {
 	defer ln.Close()
-	if !s.addListener(ln) {
+	if !s.roster.listen(ln) {
 		return nil
 	}
 	if a, ok := ln.Addr().(*net.TCPAddr); ok {
@@ -110,7 +120,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			pause = 0
 			s.admit(conn)
 			continue
-		case s.isStopping():
+		case s.roster.stopped():
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
@@ -141,60 +151,40 @@ func (s *Server) rest(d time.Duration) bool {
 
 // admit starts a session, or turns the connection away.
 func (s *Server) admit(conn net.Conn) {
-	s.stats.connections.Add(1)
+	s.stats.Connections.Add(1)
 	bufferless(conn)
 	ses, oldest, full := s.newSession(conn)
 	s.drop(oldest)
 	switch {
 	case full:
-		s.stats.rejected.Add(1)
+		s.stats.Rejected.Add(1)
 		s.turnAway(conn)
 		return
 	case ses == nil:
 		_ = conn.Close()
 		return
 	}
-	ses.log().Debug("session opened", "address", ses.remote())
+	ses.Log().Debug("session opened", "address", ses.remote())
 	go ses.run()
 }
 
 // newSession is nil when there are too many sessions, or after Shutdown. oldest
 // is the pending session that has to make room for it, or nil.
 func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.stopping:
-		return nil, nil, false
-	case len(s.sessions) >= s.cfg().MaxClients:
-		return nil, nil, true
-	}
-	s.lastID++
 	now := time.Now()
-	ses = &session{
-		srv: s, conn: conn, id: s.lastID, born: now, lastCommand: now,
-		users:      s.users.Load(),
-		clientInfo: newClientInfo(now),
+	begin := func(id int64) *session {
+		s.wg.Add(1) // until its end
+		ses := &session{srv: s, conn: conn, id: id, born: now, lastCommand: now, clientInfo: newClientInfo(now)}
+		ses.reading, ses.logins = ses.newReading(), s.logins.Load()
+		ses.proto.Store(2)
+		ses.account.Open(s.memory)
+		ses.pipe = replies.NewPipeline(s.writers, conn, &ses.account, ses)
+		if u := ses.logins.users.Open(); u != nil {
+			ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
+		}
+		return ses
 	}
-	ses.socket, ses.reading = socketOf(conn), ses.newReading()
-	ses.proto.Store(2)
-	ses.pipe.init(ses)
-	if u := (*ses.users).open(); u != nil {
-		ses.user, ses.clientInfo.user = u, u.name
-	}
-	oldest = s.pending.enter(ses, conn, s.cfg().MaxPending)
-	s.sessions[ses.id] = ses
-	s.wg.Add(1)
-	return ses, oldest, false
-}
-
-// forget ends what newSession began.
-func (s *Server) forget(ses *session) {
-	s.mu.Lock()
-	delete(s.sessions, ses.id)
-	s.pending.leave(ses)
-	s.mu.Unlock()
-	s.wg.Done()
+	return s.roster.enter(begin, s.cfg().MaxClients, s.cfg().MaxPending)
 }
 
 // turnAway says why, as far as that costs little.
@@ -219,19 +209,10 @@ func (s *Server) turnAway(conn net.Conn) {
 // ctx's error (S6). What was granted and could not be told is undone, so the
 // quorum must be closed after this.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	if !s.stopping {
-		s.stopping = true
+	if s.roster.stop() {
 		close(s.stopped)
 	}
-	for ln := range s.listeners {
-		_ = ln.Close()
-	}
-	sessions := make([]*session, 0, len(s.sessions))
-	for _, ses := range s.sessions {
-		sessions = append(sessions, ses)
-	}
-	s.mu.Unlock()
+	sessions := s.roster.all()
 	lastCall := time.Now().Add(s.lastCall)
 	for _, ses := range sessions {
 		ses.stop(&lastCall)
@@ -239,8 +220,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
-		s.writers.close()
-		s.epoll.close()
+		s.writers.Close()
+		s.epoll.Close()
 		close(done)
 	}()
 	select {
@@ -249,42 +230,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	for _, ses := range sessions {
-		ses.kill()
+		ses.Kill()
 	}
 	<-done
 	return ctx.Err()
 }
 
-func (s *Server) addListener(ln net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopping {
-		return false
-	}
-	s.listeners[ln] = struct{}{}
-	return true
-}
-
-func (s *Server) isStopping() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stopping
-}
-
-// session is the one of this number, or nil when it has ended.
-func (s *Server) session(id int64) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions[id]
-}
-
 // clients is a snapshot of the sessions, for CLIENT LIST and INFO.
-func (s *Server) clients() []*session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]*session, 0, len(s.sessions))
-	for _, ses := range s.sessions {
-		list = append(list, ses)
-	}
-	return list
-}
+func (s *Server) clients() []*session { return s.roster.all() }

@@ -2,20 +2,21 @@ package proxy
 
 import (
 	"container/list"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
+	"github.com/redlockd/redlockd/proxy/memory"
+	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 // session is one client connection. Its fields belong to the reading
@@ -26,44 +27,26 @@ type session struct {
 	conn net.Conn
 	id   int64
 	born time.Time
-	// socket is conn where that is a plain socket, else nil.
-	socket syscall.RawConn
 
 	*reading
-	pipe pipeline // safe for concurrent use
+	pipe *replies.Pipeline // safe for concurrent use
 
-	gone  atomic.Bool  // the client has sent EOF, or the connection is closed
-	once  sync.Once    // kills
 	proto atomic.Int32 // 2 or 3; written by the reading goroutine only
 
-	written atomic.Uint64 // bytes
+	lifecycle             // safe for concurrent use
+	lastCommand time.Time // when the last command came
+	quit        bool      // nothing is read any more
+	db          int
 
-	stopMu      sync.Mutex // orders Shutdown's read deadline behind ours, and guards parked
-	stopping    bool
-	killed      bool
-	dead        chan struct{} // nil until somebody asks; see died
-	lastCall    *time.Time    // when nothing more is read, if stopping
-	armed       time.Time     // the read deadline that awaitMore has set; needs stopMu
-	lastCommand time.Time     // when the last command came
-	parked      bool          // nobody reads: who sets it back starts who does; needs stopMu
-	enrolled    bool          // the epoll knows the socket; needs stopMu
-	alarm       *time.Timer
+	rights
+	transactions
+	mode    replyMode
+	optIn   bool // CLIENT TRACKING ON OPTIN
+	subs    notify.Subscriptions
+	charged int // by chargeInput
+	account memory.Account
 
-	users *users // as the last command found them
-	user  *user  // nil before login
-	quit  bool   // nothing is read any more
-	db    int
-
-	off, skip, skipNext bool // CLIENT REPLY
-	optIn               bool // CLIENT TRACKING ON OPTIN
-	subs                subscriptions
-	watched             []*watch
-	multi               *transaction
-	watchedBytes        int
-	charged             int // by chargeInput
-	account             account
-
-	unsettled *list.Element // among the pending; guarded by the server's mutex
+	unsettled *list.Element // among the pending; guarded by the roster's mutex
 
 	clientInfo *clientInfo
 }
@@ -72,7 +55,7 @@ type session struct {
 // and what it shows are apart from that and from one another, at less than 512
 // bytes each: of greater ones the garbage collector looks through each by itself.
 type reading struct {
-	frames frames
+	frames resp.Reader
 	begun  int // the number of the command whose deadline runs, -1 is none
 	// goesOn is the earliest that a session that could not be parked, or has
 	// just been woken, is parked again.
@@ -80,32 +63,27 @@ type reading struct {
 	// called is the name of the command at hand. holder the session as it is
 	// remembered where it takes locks; nil when that has changed.
 	called string
-	holder *holder
+	holder *history.Holder
 }
 
 // newReading goes on where the last one ended, which was behind a command.
 func (s *session) newReading() *reading {
-	s.clientInfo.mu.Lock()
-	defer s.clientInfo.mu.Unlock()
-	return &reading{frames: frames{r: s.conn, read: s.clientInfo.in}, begun: -1}
+	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.bytesIn()), begun: -1}
 }
 
-// Gone reports whether nobody waits for an outcome any more (quorum.Client).
-func (s *session) Gone() bool { return s.gone.Load() }
-
-// log is made where there is something to log: a logger for each session would
+// Log is made where there is something to log: a logger for each session would
 // be kept by the idle ones too.
-func (s *session) log() hclog.Logger { return s.srv.log.With("session", s.id) }
+func (s *session) Log() hclog.Logger { return s.srv.log.With("session", s.id) }
 
 // run serves the session to its end, or until it is parked.
 func (s *session) run() {
 	s.serve(func() error {
-		if err := s.handshake(); err != nil {
-			s.log().Debug("tls handshake failed", "error", err)
+		if err := handshake(s.conn, s.srv.cfg().LoginTimeout); err != nil {
+			s.Log().Debug("tls handshake failed", "error", err)
 			return nil
 		}
 		if s.user != nil {
-			s.srv.loggedIn(s)
+			s.srv.roster.proved(s)
 		}
 		return s.talk()
 	})
@@ -124,8 +102,8 @@ func (s *session) serve(do func() error) {
 	}()
 	defer func() {
 		if r := recover(); r != nil {
-			s.log().Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
-			s.kill()
+			s.Log().Error("panic in a session", "panic", r, "stack", string(debug.Stack()))
+			s.Kill()
 		}
 	}()
 	parked = errors.Is(do(), errParked)
@@ -134,49 +112,38 @@ func (s *session) serve(do func() error) {
 // talk reads until the session ends, or returns errParked.
 func (s *session) talk() error {
 	err := s.read()
-	var bad protocolError
+	var bad resp.ProtocolError
 	switch {
 	case err == nil:
 	case errors.Is(err, errParked):
 		return err
 	case errors.As(err, &bad):
-		s.srv.stats.protocolErrors.Add(1)
-		s.log().Debug("protocol error", "error", bad.Error())
-		s.off = false
-		s.answer(commands.Error(bad.Error()))
+		s.srv.stats.ProtocolErrors.Add(1)
+		s.Log().Debug("protocol error", "error", bad.Error())
+		s.mode.off = false
+		s.answer(resp.Error(bad.Error()))
 	case errors.Is(err, io.EOF):
-		s.gone.Store(true)
+		s.pipe.SetGone()
 	default:
-		s.log().Debug("connection lost", "error", err)
-		s.kill()
+		s.Log().Debug("connection lost", "error", err)
+		s.Kill()
 	}
-	s.pipe.finish()
+	s.pipe.Finish()
 	s.linger()
 	return nil
-}
-
-// handshake does the TLS handshake, if there is one, in a bounded time.
-func (s *session) handshake() error {
-	c, ok := s.conn.(secured)
-	if !ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.srv.cfg().LoginTimeout)
-	defer cancel()
-	return c.HandshakeContext(ctx)
 }
 
 // read carries out one command after the other. It returns nil when the
 // session is to end in peace, errParked when there is nothing to read.
 func (s *session) read() error {
 	for {
-		args, err := s.frames.next(s.frameLimits())
+		args, err := s.frames.Next(frameLimits(s.srv.cfg(), s.user != nil))
 		if err != nil {
 			return err
 		}
 		if args != nil {
 			if !s.current() {
-				s.log().Debug("the session's user was removed")
+				s.Log().Debug("the session's user was removed")
 				return nil
 			}
 			s.dispatch(args)
@@ -186,12 +153,12 @@ func (s *session) read() error {
 			continue
 		}
 		// The replies of everything that came in one chunk leave together.
-		s.pipe.flush()
+		s.pipe.Flush()
 		if !s.awaitMore() {
 			return nil
 		}
 		s.chargeInput()
-		err = s.frames.fill()
+		err = s.frames.Fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			if s.outstayed() {
 				return nil
@@ -208,15 +175,45 @@ func (s *session) read() error {
 }
 
 // answer queues a reply that is ready. The protocol is the one of now.
-func (s *session) answer(r commands.Reply) {
-	s.pipe.add(s.slot(r))
+func (s *session) answer(r resp.Reply) {
+	s.pipe.Add(s.slot(r))
 }
 
-func (s *session) slot(r commands.Reply) *slot {
-	return &slot{reply: r, proto: s.protocol(), silent: s.silent(), size: replySize(r)}
+func (s *session) slot(r resp.Reply) *replies.Slot {
+	return &replies.Slot{Reply: r, Proto: s.protocol(), Silent: s.mode.silent(), Size: resp.Size(r)}
 }
-
-// silent reports whether the reply of the command at hand is not to be sent.
-func (s *session) silent() bool { return s.off || s.skip }
 
 func (s *session) protocol() int { return int(s.proto.Load()) }
+
+// remote is the client's address. Safe for concurrent use.
+func (s *session) remote() string { return s.conn.RemoteAddr().String() }
+
+// chargeInput charges what the reading goroutine holds.
+func (s *session) chargeInput() {
+	s.account.Charge(&s.charged, s.frames.Memory()+s.subs.Size()+s.transactions.memory())
+}
+
+// Message is part of notify.Subscriber. A subscriber that has too much waiting is
+// closed.
+func (s *session) Message(r resp.Reply, size int) {
+	if !s.pipe.Message(r, s.protocol(), size) {
+		s.Log().Warn("subscriber does not read its messages, closing", "waiting_bytes", replies.MaxMessageBytes)
+		s.Kill()
+	}
+}
+
+// replyMode is CLIENT REPLY: which replies are not sent. It belongs to the reading
+// goroutine.
+type replyMode struct{ off, skip, skipNext bool }
+
+// next begins a command.
+func (m *replyMode) next() { m.skip, m.skipNext = m.skipNext, false }
+
+// skipOne leaves out the reply of the command at hand and of the next one.
+func (m *replyMode) skipOne() { m.skip, m.skipNext = true, !m.off }
+
+// on sends replies, that of the command at hand too.
+func (m *replyMode) on() { m.off, m.skip = false, false }
+
+// silent reports whether the reply of the command at hand is not to be sent.
+func (m *replyMode) silent() bool { return m.off || m.skip }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/redlockd/redlockd/proxy/replies"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -64,8 +66,8 @@ func TestPipelineIsBoundedInBytes(t *testing.T) {
 		srv.q.hold("0/k")
 		c.send("READ k\r\n" + strings.Repeat(frame("ECHO", strings.Repeat("x", 1<<18)), 40) + "PING\r\n")
 		synctest.Wait()
-		if _, n := srv.clients()[0].pipe.size(); n > maxQueuedBytes {
-			t.Errorf("%d bytes wait, want at most %d", n, maxQueuedBytes)
+		if _, n := srv.clients()[0].pipe.Size(); n > replies.MaxQueuedBytes {
+			t.Errorf("%d bytes wait, want at most %d", n, replies.MaxQueuedBytes)
 		}
 		srv.q.release("0/k")
 		synctest.Wait()
@@ -133,7 +135,7 @@ func TestP5ClientGone(t *testing.T) {
 				t.Errorf("still held by %q", token)
 			}
 			if name == "half closed" {
-				c.want("-" + errClientGone.Text + "\r\n")
+				c.want("-" + replies.ErrClientGone.Text + "\r\n")
 			}
 		})
 	}

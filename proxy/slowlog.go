@@ -1,125 +1,22 @@
 package proxy
 
 import (
-	"strconv"
-	"sync"
-	"time"
-
-	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
-	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// slowLog keeps the commands that took longest of late, with what they were
-// about. What a client sent is not kept: the arguments are those of the
-// operations, and no token is among them. Safe for concurrent use.
-type slowLog struct {
-	mu     sync.Mutex
-	lastID int64
-	// ring holds the entries; the newest is before next.
-	ring [maxSlow]slowEntry
-	next int
-	used int
-}
-
-type slowEntry struct {
-	id   int64
-	at   time.Time
-	took time.Duration
-	args []string
-	who  *holder
-}
-
-// record enters the command of a slot, all of whose outcomes are there, if one
-// of them took as long or longer.
-func (l *slowLog) record(sl *slot, slowerThan time.Duration) {
-	var took time.Duration
-	for _, o := range sl.outcomes {
-		took = max(took, o.Took)
-	}
-	if took >= slowerThan {
-		l.add(took, slowArgs(sl.command, sl.ops), sl.who)
-	}
-}
-
-func (l *slowLog) add(took time.Duration, args []string, who *holder) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ring[l.next] = slowEntry{l.lastID, time.Now(), took, args, who}
-	l.lastID++
-	l.next = (l.next + 1) % maxSlow
-	l.used = min(l.used+1, maxSlow)
-}
-
-// slowArgs are the command as the log tells it: its name, its keys, that there
-// was a token, and the TTL.
-func slowArgs(command string, ops []quorum.Op) []string {
-	args := []string{command}
-	for i := range ops {
-		op := &ops[i]
-		keys := op.Keys
-		if op.Kind != quorum.DecideAll {
-			keys = []string{op.Key}
-		}
-		for _, key := range keys {
-			if len(args) == maxSlowArgs-1 {
-				return append(args, "... (more keys)")
-			}
-			args = append(args, shorten(key))
-		}
-	}
-	if len(ops) == 1 && ops[0].Token != "" {
-		args = append(args, "(token)")
-	}
-	if len(ops) == 1 && ops[0].TTL > 0 {
-		args = append(args, "PX", strconv.FormatInt(ops[0].TTL.Milliseconds(), 10))
-	}
-	return args
-}
-
-// shorten cuts an argument as Redis does.
-func shorten(arg string) string {
-	if len(arg) <= maxSlowArg {
-		return arg
-	}
-	return arg[:maxSlowArg] + "... (" + strconv.Itoa(len(arg)-maxSlowArg) + " more bytes)"
-}
-
-// newest returns at most most entries, the newest first.
-func (l *slowLog) newest(most int) []slowEntry {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := make([]slowEntry, min(most, l.used))
-	for i := range list {
-		list[i] = l.ring[(l.next-1-i+2*maxSlow)%maxSlow]
-	}
-	return list
-}
-
-func (l *slowLog) len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.used
-}
-
-func (l *slowLog) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.ring[:])
-	l.used = 0
-}
-
-// slowlog is SLOWLOG GET [count], LEN, RESET and HELP.
-func (s *session) slowlog(args [][]byte) commands.Reply {
+// slowlogCommand is SLOWLOG GET [count], LEN, RESET and HELP.
+func slowlogCommand(s *session, args [][]byte) resp.Reply {
 	log := &s.srv.slow
 	switch {
 	case grammar.Is(args[1], "get") && len(args) <= 3:
-		return log.get(args[2:])
+		return slowest(log, args[2:])
 	case grammar.Is(args[1], "len") && len(args) == 2:
-		return commands.Int(int64(log.len()))
+		return resp.Int(int64(log.Len()))
 	case grammar.Is(args[1], "reset") && len(args) == 2:
-		log.reset()
-		return commands.OK
+		log.Reset()
+		return resp.OK
 	case grammar.Is(args[1], "help") && len(args) == 2:
 		return slowlogHelp
 	}
@@ -141,21 +38,21 @@ var slowlogHelp = help(
 	"    Prints this help.",
 )
 
-func (l *slowLog) get(count [][]byte) commands.Reply {
+func slowest(l *history.SlowLog, count [][]byte) resp.Reply {
 	n := int64(10)
 	if len(count) > 0 {
 		var ok bool
-		if n, ok = grammar.ParseInt(count[0]); !ok || n < -1 {
-			return commands.Error("ERR count should be greater than or equal to -1")
+		if n, ok = resp.ParseInt(count[0]); !ok || n < -1 {
+			return resp.Error("ERR count should be greater than or equal to -1")
 		}
 	}
-	if n < 0 || n > maxSlow {
-		n = maxSlow
+	if n < 0 || n > history.MaxSlow {
+		n = history.MaxSlow
 	}
-	items := []commands.Reply{}
-	for _, e := range l.newest(int(n)) {
-		items = append(items, commands.Array(commands.Int(e.id), commands.Int(e.at.Unix()), commands.Int(e.took.Microseconds()),
-			commands.Array(bulks(e.args...)...), commands.Bulk(e.who.address), commands.Bulk(e.who.name)))
+	items := []resp.Reply{}
+	for _, e := range l.Newest(int(n)) {
+		items = append(items, resp.Array(resp.Int(e.ID), resp.Int(e.At.Unix()), resp.Int(e.Took.Microseconds()),
+			resp.Array(resp.Bulks(e.Args...)...), resp.Bulk(e.Holder.Address), resp.Bulk(e.Holder.Name)))
 	}
-	return commands.Array(items...)
+	return resp.Array(items...)
 }

@@ -5,25 +5,16 @@ import (
 	"strconv"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 )
-
-// keys is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
-// error and no part of them, since who asks takes it for all.
-func (s *session) keys(ctx context.Context, args [][]byte) commands.Reply {
-	names, refusal := s.listAll(ctx, string(args[1]), maxListed)
-	if refusal != nil {
-		return *refusal
-	}
-	return commands.Array(bulks(names...)...)
-}
 
 // listAll lists the locks of the session's database that match and that its
 // user may name, or says why it cannot tell all of them.
-func (s *session) listAll(ctx context.Context, pattern string, most int) (names []string, refusal *commands.Reply) {
+func listAll(s *session, ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
 	seen := make(map[string]bool)
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
-			return glob(pattern, key) && !seen[key] && s.user.Key(key)
+			return resp.Glob(pattern, key) && !seen[key] && s.user.Key(key)
 		}, listPage)
 		if err != nil {
 			return nil, new(commands.Failed(err))
@@ -33,7 +24,7 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 			case l.Err != nil:
 				return nil, new(commands.Failed(l.Err))
 			case len(names) == most:
-				return nil, new(commands.Error("ERR more than " + strconv.Itoa(most) + " locks match, SCAN and LOCKS LIST list them in parts"))
+				return nil, new(resp.Error("ERR more than " + strconv.Itoa(most) + " locks match, SCAN and LOCKS LIST list them in parts"))
 			}
 			seen[l.Key] = true
 			names = append(names, l.Key)
@@ -45,21 +36,48 @@ func (s *session) listAll(ctx context.Context, pattern string, most int) (names 
 
 // swept is what a script means whose KEYS go through all locks of a pattern; it
 // is false where that was refused, and answered.
-func (s *session) swept(req commands.Request) (commands.Request, bool) {
+func swept(s *session, req commands.Request) (commands.Request, bool) {
 	for req.Sweep != nil {
 		sweep := req.Sweep
-		list := asking(func(s *session, ctx context.Context, _ [][]byte) commands.Reply {
-			names, refusal := s.listAll(ctx, sweep.Pattern, commands.MaxSwept)
+		list := asking(func(s *session, ctx context.Context, _ [][]byte) resp.Reply {
+			names, refusal := listAll(s, ctx, sweep.Pattern, commands.MaxSwept)
 			if refusal != nil {
 				return *refusal
 			}
 			req = sweep.Understand(names)
-			return commands.OK
+			return resp.OK
 		})
-		if r := list(s, nil); r.Kind == commands.KindError {
+		if r := list(s, nil); r.Kind == resp.KindError {
 			s.refuse(r)
 			return req, false
 		}
 	}
 	return req, true
 }
+
+// asking makes a command of what asks the masters beside the votes. Nothing
+// more of the session is read meanwhile, and how many sessions do so at a time
+// is bounded, as is the time.
+func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply) func(*session, [][]byte) resp.Reply {
+	return func(s *session, args [][]byte) resp.Reply {
+		s.pipe.Flush()
+		ctx, cancel := context.WithTimeout(context.Background(), listTime)
+		defer cancel()
+		go func() {
+			select {
+			case <-s.died():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		select {
+		case s.srv.looking <- struct{}{}:
+			defer func() { <-s.srv.looking }()
+			return ask(s, ctx, args)
+		case <-ctx.Done():
+			return errLooking
+		}
+	}
+}
+
+var errLooking = resp.Error("ERR too many listings are under way, try again")

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // A command of the connection is one row: what is added is found wherever
@@ -18,13 +20,13 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 		delete(locals, "peek")
 		delete(commandNames, "peek")
 	})
-	row := localCommand{name: "peek", arity: 3, run: always(commands.Pong), beside: true, whileSubscribed: true,
+	row := localCommand{name: "peek", arity: 3, run: always(resp.Pong), beside: true, whileSubscribed: true,
 		access: access{needs: commands.MayRead, keys: places{1, 1}}}
 	localCommands = append(slices.Clone(localCommands), row)
 	locals["peek"] = row
 	nameCommands()
 
-	if got := describeNamed([]byte("PEEK")); got.Kind == commands.KindNull || got.Items[5].Int != 1 {
+	if got := describeNamed([]byte("PEEK")); got.Kind == resp.KindNull || got.Items[5].Int != 1 {
 		t.Errorf("COMMAND INFO: %v", got)
 	}
 	words := [][]byte{[]byte("PEEK"), []byte("mine"), []byte("x")}
@@ -39,15 +41,17 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 	if !mixes([][][]byte{words}) || commandNames["peek"] == "" {
 		t.Error("MULTI or CLIENT LIST does not know it")
 	}
-	u := &user{keys: []string{"mine"}, operations: commands.MayRead}
-	if refused := u.forbidden("peek", words); refused != "" {
+	few := users.User{Keys: []string{"mine"}, Operations: commands.MayRead}
+	u := users.NewAccount(few)
+	if refused := forbidden(u, "peek", words); refused != "" {
 		t.Errorf("one who may: %q", refused)
 	}
-	if refused := u.forbidden("peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
+	if refused := forbidden(u, "peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
 		t.Errorf("another's key: %q", refused)
 	}
-	u.operations = commands.MayAll &^ commands.MayRead
-	if refused := u.forbidden("peek", words); refused != commands.NoPermCommand("peek") {
+	few.Operations = commands.MayAll &^ commands.MayRead
+	u = users.NewAccount(few)
+	if refused := forbidden(u, "peek", words); refused != commands.NoPermCommand("peek") {
 		t.Errorf("one who may not: %q", refused)
 	}
 	// And over the wire.
@@ -63,7 +67,7 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 // Every lock command has its place in what the proxy tells of commands.
 func TestEveryLockCommandIsListed(t *testing.T) {
 	for _, spec := range commands.Table() {
-		if got := describeNamed(bytes.ToUpper([]byte(spec.Name))); got.Kind == commands.KindNull {
+		if got := describeNamed(bytes.ToUpper([]byte(spec.Name))); got.Kind == resp.KindNull {
 			t.Errorf("COMMAND INFO %s: nothing", spec.Name)
 		}
 		if commandNames[spec.Name] == "" || redisHas[spec.Name] {

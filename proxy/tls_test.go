@@ -38,7 +38,7 @@ func startTLS(t *testing.T, change func(*Config)) *running {
 	cfg, q := DefaultConfig(), newFakeQuorum()
 	change(&cfg)
 	srv := newServer(cfg, fakeInterpreter{}, q, "1.2.3", hclog.NewNullLogger())
-	srv.grants = q
+	srv.writers.Promises = q
 	side := secret(t)
 	return serve(t, srv, q, func(ln net.Listener) net.Listener { return tls.NewListener(ln, side) })
 }
@@ -86,10 +86,10 @@ func TestMaxPendingOfHalfOpenTLS(t *testing.T) {
 			}
 			first.ask("PING", "+PONG\r\n")
 			come()
-			srv.mu.Lock()
-			defer srv.mu.Unlock()
-			if n, d := srv.pending.n, srv.stats.dropped.Load(); n > 3 || d < 17 || len(srv.sessions) > 3+6 {
-				t.Errorf("%d are pending, %d were dropped, %d are left", n, d, len(srv.sessions))
+			srv.roster.mu.Lock()
+			defer srv.roster.mu.Unlock()
+			if n, d := srv.roster.pending.n, srv.stats.Dropped.Load(); n > 3 || d < 17 || len(srv.roster.sessions) > 3+6 {
+				t.Errorf("%d are pending, %d were dropped, %d are left", n, d, len(srv.roster.sessions))
 			}
 		})
 	}

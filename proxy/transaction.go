@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -17,6 +18,14 @@ type watch struct {
 	outcome *quorum.Outcome
 }
 
+// transactions are what MULTI has queued, nil outside of it, and what WATCH watches.
+// They belong to the session's reading goroutine.
+type transactions struct {
+	multi        *transaction
+	watched      []*watch
+	watchedBytes int
+}
+
 // transaction is what came after MULTI (S4).
 type transaction struct {
 	queue [][][]byte
@@ -28,36 +37,43 @@ type transaction struct {
 }
 
 var (
-	errExecAbort = commands.Error("EXECABORT Transaction discarded because of previous errors.")
-	errMixed     = commands.Error("EXECABORT Transaction discarded because redlockd does not run lock commands " +
+	errExecAbort = resp.Error("EXECABORT Transaction discarded because of previous errors.")
+	errMixed     = resp.Error("EXECABORT Transaction discarded because redlockd does not run lock commands " +
 		"and commands of the connection in one transaction.")
-	errExecArity = commands.Error("EXECABORT Transaction discarded because of: " +
+	errExecArity = resp.Error("EXECABORT Transaction discarded because of: " +
 		"wrong number of arguments for 'exec' command")
-	errNoMulti        = commands.Error("ERR EXEC without MULTI")
-	errTooManyQueued  = commands.Error("ERR too many commands in one transaction")
-	errTooManyWatched = commands.Error("ERR too many watched keys")
-	errNotInMulti     = commands.Error("ERR Command not allowed inside a transaction")
+	errNoMulti        = resp.Error("ERR EXEC without MULTI")
+	errTooManyQueued  = resp.Error("ERR too many commands in one transaction")
+	errTooManyWatched = resp.Error("ERR too many watched keys")
+	errNotInMulti     = resp.Error("ERR Command not allowed inside a transaction")
 )
 
-func (s *session) begins([][]byte) {
-	if s.multi != nil {
-		s.refuse(commands.Error("ERR MULTI calls can not be nested"))
-		return
+// abortMulti remembers that a command inside MULTI was refused.
+func (t *transactions) abortMulti() {
+	if t.multi != nil {
+		t.multi.broken = true
 	}
-	s.multi = &transaction{}
-	s.answer(commands.OK)
 }
 
-// abortMulti remembers that a command inside MULTI was refused.
-func (s *session) abortMulti() {
-	if s.multi != nil {
-		s.multi.broken = true
+// queued is how many commands wait for EXEC, -1 outside of MULTI.
+func (t *transactions) queued() int {
+	if t.multi == nil {
+		return -1
 	}
+	return len(t.multi.queue)
+}
+
+// memory is about the bytes that the queue and the watches take.
+func (t *transactions) memory() int {
+	if t.multi == nil {
+		return t.watchedBytes
+	}
+	return t.watchedBytes + t.multi.bytes
 }
 
 // enqueue is what becomes of a command inside MULTI.
-func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
-	refusal := s.queueable(local, isLocal, args)
+func enqueue(s *session, local localCommand, isLocal bool, args [][]byte) {
+	refusal := queueable(s, local, isLocal, args)
 	if refusal != nil {
 		s.multi.broken = true
 		s.refuse(*refusal)
@@ -72,10 +88,10 @@ func (s *session) enqueue(local localCommand, isLocal bool, args [][]byte) {
 	if isLocal {
 		s.multi.local++
 	}
-	s.answer(commands.Queued)
+	s.answer(resp.Queued)
 }
 
-func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *commands.Reply {
+func queueable(s *session, local localCommand, isLocal bool, args [][]byte) *resp.Reply {
 	size := s.multi.bytes
 	for _, a := range args {
 		size += len(a) + 32
@@ -90,8 +106,8 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 	case isLocal:
 		return nil
 	}
-	ok, refusal := s.user.in.Check(args)
-	if in, narrow := s.user.in.(*commands.Interpreter); ok && narrow && !s.user.all {
+	ok, refusal := s.in.Check(args)
+	if in, narrow := s.in.(*commands.Interpreter); ok && narrow && !s.user.Unlimited() {
 		ok, refusal = in.Permits(s.db, args, len(s.watched) > 0)
 	}
 	if ok {
@@ -99,159 +115,15 @@ func (s *session) queueable(local localCommand, isLocal bool, args [][]byte) *co
 	}
 	if !commands.Known(args[0]) {
 		var buf [32]byte
-		refusal = s.srv.unknown(lower(buf[:], args[0]), args)
+		refusal = unknownCommand(&s.srv.stats, lower(buf[:], args[0]), args)
 	}
 	return &refusal
 }
 
-// exec carries out what was queued. It waits for what WATCH has read, which
-// the quorum bounds in time, because the operation is made from it; until then
-// nothing more is read, so the order of the keys holds.
-func (s *session) exec(args [][]byte) {
-	t := s.multi
-	s.multi = nil
-	switch {
-	case len(args) > 1:
-		s.unwatch()
-		s.refuse(errExecArity)
-	case t == nil:
-		s.refuse(errNoMulti)
-	case t.broken:
-		s.unwatch()
-		s.refuse(errExecAbort)
-	case t.local > 0 && t.local == len(t.queue):
-		s.execLocal(t)
-	case t.local > 0 && !mixes(t.queue):
-		s.unwatch()
-		s.refuse(errMixed)
-	default:
-		s.execLocks(t)
-	}
-}
-
-// execLocks hands the transaction down. The watches end with the operation,
-// which still looks at them.
-func (s *session) execLocks(t *transaction) {
-	watched, ok := s.readWatched()
-	if !ok {
-		return
-	}
-	list := s.watched
-	s.watched, s.watchedBytes = nil, 0
-	req := s.execMixed(t, watched)
-	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
-}
-
-// execLocal answers a transaction that asks nothing of the masters, under the
-// condition that nothing watched has changed.
-func (s *session) execLocal(t *transaction) {
-	watched, ok := s.readWatched()
-	if !ok {
-		return
-	}
-	refusal := changed(watched)
-	s.unwatch()
-	if refusal != nil {
-		s.answer(*refusal)
-		return
-	}
-	replies := make([]commands.Reply, len(t.queue))
-	for i, args := range t.queue {
-		var buf [32]byte
-		local := locals[string(lower(buf[:], args[0]))]
-		replies[i] = local.run(s, args)
-		if replies[i].Kind == commands.KindError {
-			s.srv.stats.countError(replies[i].Text)
-		}
-	}
-	s.answer(commands.Array(replies...))
-}
-
-func changed(watched []commands.Watched) *commands.Reply {
-	for _, w := range watched {
-		if w.Outcome.Err != nil {
-			return new(commands.Failed(w.Outcome.Err))
-		}
-	}
-	for _, w := range watched {
-		if w.Watch.Changed() {
-			return &commands.NullArray
-		}
-	}
-	return nil
-}
-
-// readWatched waits for what WATCH has read; it is false when the connection
-// has ended meanwhile.
-func (s *session) readWatched() ([]commands.Watched, bool) {
-	s.pipe.flush()
-	watched := make([]commands.Watched, len(s.watched))
-	for i, w := range s.watched {
-		select {
-		case <-w.read:
-		case <-s.died():
-			return nil, false
-		}
-		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}
-	}
-	return watched, true
-}
-
-func (s *session) discard([][]byte) {
-	if s.multi == nil {
-		s.refuse(commands.Error("ERR DISCARD without MULTI"))
-		return
-	}
-	s.multi = nil
-	s.unwatch()
-	s.answer(commands.OK)
-}
-
-// watch reads every key and arms a watch on it. It is always answered OK, at
-// once: clients do not look at its reply, so what could not be read is told by
-// EXEC.
-func (s *session) watch(args [][]byte) {
-	if s.multi != nil {
-		s.refuse(commands.Error("ERR WATCH inside MULTI is not allowed"))
-		return
-	}
-	if len(s.watched)+len(args)-1 > maxWatched {
-		s.refuse(errTooManyWatched)
-		return
-	}
-	if s.tooLong(args[1:]) {
-		return
-	}
-	for _, key := range args[1:] {
-		s.watchKey(string(key))
-	}
-	s.answer(commands.OK)
-}
-
-func (s *session) watchKey(key string) {
-	for _, w := range s.watched {
-		if w.db == s.db && w.key == key {
-			return
-		}
-	}
-	w := &watch{db: s.db, key: key, read: make(chan struct{})}
-	s.watched = append(s.watched, w)
-	s.watchedBytes += len(key) + 256
-	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
-	s.srv.q.Do(op, s, func(o *quorum.Outcome) {
-		w.outcome = o
-		close(w.read)
-	})
-}
-
-func (s *session) unwatchCommand([][]byte) commands.Reply {
-	s.unwatch()
-	return commands.OK
-}
-
-func (s *session) unwatch() {
-	closeAll(s.watched)
-	s.watched, s.watchedBytes = nil, 0
+// unwatch ends the watches.
+func (t *transactions) unwatch() {
+	closeAll(t.watched)
+	t.watched, t.watchedBytes = nil, 0
 }
 
 func closeAll(list []*watch) {

@@ -126,7 +126,7 @@ func TestS4GoneWhileExecWaits(t *testing.T) {
 	c.send("WATCH k\r\nMULTI\r\nLOCK k a\r\nEXEC\r\n")
 	c.want("+OK\r\n+OK\r\n+QUEUED\r\n")
 	wait(t, "the read of WATCH", srv.q.asked)
-	srv.clients()[0].kill()
+	srv.clients()[0].Kill()
 	srv.q.release("0/k")
 	c.wantEOF()
 	if srv.q.holder("0/k") != "" {

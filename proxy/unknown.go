@@ -3,23 +3,24 @@ package proxy
 import (
 	"strings"
 
-	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// unknown answers a command that is nobody's, in Redis's words, which clients
+// unknownCommand answers a command that is nobody's, in Redis's words, which clients
 // match. To those that a Redis would have known it adds why (C4).
-func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
-	s.stats.countRefused(clean(name, 32))
+func unknownCommand(stats *history.Counters, name []byte, args [][]byte) resp.Reply {
+	stats.CountRefused(resp.Clean(name, 32))
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
-	b.WriteString(clean(args[0], 128))
+	b.WriteString(resp.Clean(args[0], 128))
 	b.WriteString("', with args beginning with: ")
 	begin := b.Len()
 	for _, a := range args[1:] {
 		if b.Len()-begin >= 128 {
 			break
 		}
-		b.WriteString("'" + clean(a, 128-(b.Len()-begin)) + "' ")
+		b.WriteString("'" + resp.Clean(a, 128-(b.Len()-begin)) + "' ")
 	}
 	if redisHas[string(name)] {
 		b.WriteString(", redlockd serves locks only")
@@ -27,7 +28,7 @@ func (s *Server) unknown(name []byte, args [][]byte) commands.Reply {
 	if instead := insteadOf[string(name)]; instead != "" {
 		b.WriteString("; " + instead)
 	}
-	return commands.Error(b.String())
+	return resp.Error(b.String())
 }
 
 // insteadOf is what does here what somebody at redis-cli most likely wants.

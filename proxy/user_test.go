@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 const (
@@ -26,12 +27,12 @@ const (
 func noCommand(name string) string { return "-" + commands.NoPermCommand(name) + "\r\n" }
 
 // orders is a user with some rights.
-func orders() User {
-	return User{Name: "orders", Passwords: []string{"pw"}, Keys: []string{"locks:orders:*", "signal:[a-c]"},
+func orders() users.User {
+	return users.User{Name: "orders", Passwords: []string{"pw"}, Keys: []string{"locks:orders:*", "signal:[a-c]"},
 		Channels: []string{"orders:*"}, Operations: commands.MayAcquire | commands.MayRelease}
 }
 
-func withUsers(t *testing.T, users ...User) *running {
+func withUsers(t *testing.T, users ...users.User) *running {
 	t.Helper()
 	q := newFakeQuorum()
 	return startWith(t, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) {
@@ -102,7 +103,7 @@ func TestUserIsDenied(t *testing.T) {
 
 func TestUserLogsIn(t *testing.T) {
 	sum := sha256.Sum256([]byte("secret"))
-	hashed := User{Name: "hashed", Passwords: []string{"old", "#" + hex.EncodeToString(sum[:])}, Keys: []string{"*"},
+	hashed := users.User{Name: "hashed", Passwords: []string{"old", "#" + hex.EncodeToString(sum[:])}, Keys: []string{"*"},
 		Operations: commands.MayAll}
 	srv := withUsers(t, orders(), hashed)
 	c := srv.dial(t)
@@ -139,7 +140,7 @@ func lengthy(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text)
 // With users and without a password of its own there is no default user.
 func TestNoDefaultUser(t *testing.T) {
 	q := newFakeQuorum()
-	srv := startWith(t, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []User{orders()} })
+	srv := startWith(t, q, commands.New(commands.DefaultConfig(), q.Now), func(c *Config) { c.Users = []users.User{orders()} })
 	c := srv.dial(t)
 	c.ask("PING", "-NOAUTH Authentication required.\r\n")
 	c.ask("AUTH pw", wrongPass)
@@ -148,7 +149,7 @@ func TestNoDefaultUser(t *testing.T) {
 
 // S6: users change without dropping sessions, as on Redis.
 func TestReloadUsers(t *testing.T) {
-	gone := User{Name: "gone", Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: commands.MayAll}
+	gone := users.User{Name: "gone", Passwords: []string{"pw"}, Keys: []string{"*"}, Channels: []string{"*"}, Operations: commands.MayAll}
 	srv := withUsers(t, orders(), gone)
 	stays, ends, hears, root := srv.dial(t), srv.dial(t), srv.dial(t), srv.dial(t)
 	stays.ask("AUTH orders pw", "+OK\r\n")
@@ -162,7 +163,7 @@ func TestReloadUsers(t *testing.T) {
 	cfg := *srv.cfg()
 	changed := orders()
 	changed.Passwords, changed.Operations, changed.Channels = []string{"new"}, commands.MayRead, nil
-	cfg.Users, cfg.Passwords, cfg.MaxArguments = []User{changed}, []string{"new root"}, 20
+	cfg.Users, cfg.Passwords, cfg.MaxArguments = []users.User{changed}, []string{"new root"}, 20
 	srv.Reload(cfg)
 
 	ends.wantEOF()
@@ -187,60 +188,9 @@ func TestUserGoneMeanwhile(t *testing.T) {
 	c.ask("AUTH orders pw", "+OK\r\n")
 	cfg := *srv.cfg()
 	cfg.Users = nil
-	now := newUsers(cfg, srv.in)
-	srv.users.Store(&now)
+	srv.logins.Store(newLogins(cfg, srv.in))
 	c.send("PING\r\n")
 	c.wantEOF()
-}
-
-// addressed is a connection that has an address, and is its own.
-type addressed struct {
-	net.Conn
-	address string
-}
-
-func (a addressed) RemoteAddr() net.Addr { return a }
-func (a addressed) Network() string      { return "tcp" }
-func (a addressed) String() string       { return a.address }
-
-// Guessing is slow, and only for who guesses.
-func TestGuesses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g loginLimiter
-		s := &session{srv: &Server{log: hclog.NewNullLogger()}}
-		fail := func(from string) {
-			s.conn = addressed{nil, from}
-			g.failed(s, "x")
-		}
-		if d := g.pause("10.0.0.1:1"); d != 0 {
-			t.Errorf("the first login waits %v", d)
-		}
-		for i := range 20 {
-			fail(fmt.Sprintf("10.0.0.1:%d", i+1))
-		}
-		for from, want := range map[string]time.Duration{
-			"10.0.0.1:99": longestPause, "[::ffff:10.0.0.1]:99": longestPause, "10.0.0.2:99": 0, "[2001:db8::1]:7": 0} {
-			if d := g.pause(from); d != want {
-				t.Errorf("%s waits %v, want %v", from, d, want)
-			}
-		}
-		fail("[2001:db8:0:1::1]:7")
-		if d := g.pause("[2001:db8:0:1:ffff::2]:7"); d != firstPause {
-			t.Errorf("one of the same /64 waits %v, want %v", d, firstPause)
-		}
-		for i := range 10 * maxGuessers {
-			fail(fmt.Sprintf("11.%d.%d.%d:1", i>>16, i>>8&255, i&255))
-		}
-		if n := len(g.newer) + len(g.older); n > 2*maxGuessers {
-			t.Errorf("%d addresses are remembered, want at most %d", n, 2*maxGuessers)
-		}
-		time.Sleep(guessMemory)
-		g.pause("10.0.0.1:1")
-		time.Sleep(guessMemory)
-		if d := g.pause("11.0.0.1:1"); d != 0 {
-			t.Errorf("it is remembered for ever: %v", d)
-		}
-	})
 }
 
 func TestWrongPasswordWaits(t *testing.T) {

@@ -12,11 +12,11 @@ func (s *session) awaitMore() bool {
 		_ = s.conn.SetReadDeadline(*s.lastCall) // a closed connection tells it at Read
 		return time.Now().Before(*s.lastCall)
 	}
-	partial, idle := s.frames.partial(), s.srv.cfg().IdleTimeout
+	partial, idle := s.frames.Partial(), s.srv.cfg().IdleTimeout
 	deadline, slack := s.ends(), idle/16
 	switch {
 	case s.user == nil:
-	case partial && s.begun == s.frames.given:
+	case partial && s.begun == s.frames.Commands():
 		return true
 	case partial && idle > 0:
 		deadline = time.Now().Add(idle)
@@ -25,7 +25,7 @@ func (s *session) awaitMore() bool {
 	}
 	s.begun = -1
 	if partial {
-		s.begun = s.frames.given
+		s.begun = s.frames.Commands()
 	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
 		deadline, slack = at, s.srv.parksAfter()/2
 	}
@@ -33,7 +33,7 @@ func (s *session) awaitMore() bool {
 	// not every command moves a timer.
 	early := deadline.Sub(s.armed)
 	if s.armed.IsZero() || early < 0 || early > slack || partial {
-		s.arm(deadline)
+		s.armLocked(deadline)
 	}
 	return true
 }
@@ -44,14 +44,14 @@ func (s *session) ends() time.Time {
 	switch {
 	case s.user == nil:
 		return s.born.Add(s.srv.cfg().LoginTimeout)
-	case idle > 0 && s.subs.count() == 0:
+	case idle > 0 && s.subs.Count() == 0:
 		return s.lastCommand.Add(idle)
 	}
 	return time.Time{}
 }
 
-// arm sets the deadline for reading. Needs stopMu.
-func (s *session) arm(deadline time.Time) {
+// armLocked sets the deadline for reading.
+func (s *session) armLocked(deadline time.Time) {
 	s.armed = deadline
 	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
 }
@@ -69,14 +69,14 @@ func (s *session) outstayed() bool {
 	switch {
 	case s.user == nil && time.Now().Before(s.ends()):
 		return false // it was to be parked
-	case s.user == nil || s.frames.partial():
-	case s.subs.count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
+	case s.user == nil || s.frames.Partial():
+	case s.subs.Count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
 		return false // it was armed early, or by other rules
-	case !s.pipe.idle():
+	case !s.pipe.Idle():
 		s.lastCommand = time.Now()
 		return false
 	}
-	s.log().Debug("session timed out", "logged_in", s.user != nil)
+	s.Log().Debug("session timed out", "logged_in", s.user != nil)
 	return true
 }
 

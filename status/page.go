@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -15,8 +16,8 @@ type Masters interface{ Status() quorum.Status }
 
 // Clients tells of the sessions and what they hold; it is the proxy's server.
 type Clients interface {
-	Held(most int) (total int, longest []proxy.Held)
-	Contended(most int) []proxy.Contended
+	Held(most int) (total int, longest []history.Held)
+	Contended(most int) []history.Contended
 	Sessions(most int) (total int, latest []proxy.Session)
 	Blocked() int
 }

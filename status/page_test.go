@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -19,13 +20,13 @@ import (
 type fixed struct {
 	mu        sync.Mutex
 	status    quorum.Status
-	held      []proxy.Held
-	contended []proxy.Contended
+	held      []history.Held
+	contended []history.Contended
 	sessions  []proxy.Session
 }
 
-func (r *fixed) Held(int) (int, []proxy.Held)        { return len(r.held), r.held }
-func (r *fixed) Contended(int) []proxy.Contended     { return r.contended }
+func (r *fixed) Held(int) (int, []history.Held)      { return len(r.held), r.held }
+func (r *fixed) Contended(int) []history.Contended   { return r.contended }
 func (r *fixed) Sessions(int) (int, []proxy.Session) { return len(r.sessions), r.sessions }
 func (r *fixed) Blocked() int                        { return 0 }
 
@@ -120,9 +121,9 @@ func TestEvents(t *testing.T) { synctest.Test(t, events) }
 func events(t *testing.T) {
 	r := twoMasters()
 	now := time.Now()
-	r.held = []proxy.Held{{DB: 1, Key: "locks:a\n\u202eevil", Session: 7, Name: "worker", Address: "10.0.0.1:5", User: "default",
+	r.held = []history.Held{{DB: 1, Key: "locks:a\n\u202eevil", Session: 7, Name: "worker", Address: "10.0.0.1:5", User: "default",
 		Since: now.Add(-time.Minute), Until: now.Add(time.Minute), Taken: true}}
-	r.contended = []proxy.Contended{{Key: strings.Repeat("x", 500), PerMinute: 12}}
+	r.contended = []history.Contended{{Key: strings.Repeat("x", 500), PerMinute: 12}}
 	r.sessions = []proxy.Session{{ID: 7, Name: "worker", Address: "10.0.0.1:5", Command: "set"}}
 	p := New(r, r, []Fact{{"version", "1.2.3"}})
 	defer p.Stop()
@@ -198,7 +199,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := twoMasters()
 		for range maxRows {
-			r.held = append(r.held, proxy.Held{Key: strings.Repeat("k", maxText), Name: strings.Repeat("n", maxText)})
+			r.held = append(r.held, history.Held{Key: strings.Repeat("k", maxText), Name: strings.Repeat("n", maxText)})
 		}
 		p := New(r, r, nil)
 		c := serve(t, p, &http.Server{}).dial(t)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -104,7 +105,7 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 		Generation: s.Generation, Phase: s.Phase, Rates: ratesOf(newest, before), Acquire: latency(newest.acquires, earlier.acquires),
 		UnderWay: s.UnderWay, Waiting: s.Waiting, Blocked: p.clients.Blocked(), Masters: masterRows(s.Masters, earlier.masters),
 		Longest: []HeldRow{}, Contended: []KeyRow{}, Latest: []SessionRow{}}
-	var held []proxy.Held
+	var held []history.Held
 	var sessions []proxy.Session
 	out.Held, held = p.clients.Held(maxRows)
 	for _, h := range held {

@@ -3,6 +3,7 @@ package script
 import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script/lua"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // What a command does with its arguments.
@@ -35,7 +36,7 @@ func (r *run) integerArg(v value) (linear, string) {
 	case linear:
 		return v, ""
 	default:
-		n, ok := grammar.ParseInt(r.word(v))
+		n, ok := resp.ParseInt(r.word(v))
 		if !ok {
 			return linear{}, grammar.ErrNotInteger
 		}

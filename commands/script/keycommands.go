@@ -3,6 +3,7 @@ package script
 import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script/lua"
+	"github.com/redlockd/redlockd/internal/resp"
 )
 
 // commandFunc carries out one command; args[0] is its name. failure is the
@@ -81,7 +82,7 @@ func getdel(r *run, args []value) (value, string) {
 // selectDB lets a script select the database that it is in, which some do
 // first of all.
 func selectDB(r *run, args []value) (value, string) {
-	n, ok := grammar.ParseInt(r.word(args[1]))
+	n, ok := resp.ParseInt(r.word(args[1]))
 	switch {
 	case !ok:
 		return nil, grammar.ErrNotInteger

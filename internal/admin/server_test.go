@@ -14,6 +14,7 @@ import (
 
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/status"
 )
@@ -23,8 +24,8 @@ type fixedSource struct {
 	status  quorum.Status
 	refused map[string]uint64
 
-	held      []proxy.Held
-	contended []proxy.Contended
+	held      []history.Held
+	contended []history.Contended
 	sessions  []proxy.Session
 }
 
@@ -34,10 +35,10 @@ func (f *fixedSource) Expiries() map[string]time.Time {
 }
 func (f *fixedSource) Clients() int { return 7 }
 func (f *fixedSource) Blocked() int { return 4 }
-func (f *fixedSource) Held(int) (int, []proxy.Held) {
+func (f *fixedSource) Held(int) (int, []history.Held) {
 	return 5, f.held
 }
-func (f *fixedSource) Contended(int) []proxy.Contended     { return f.contended }
+func (f *fixedSource) Contended(int) []history.Contended   { return f.contended }
 func (f *fixedSource) Sessions(int) (int, []proxy.Session) { return 7, f.sessions }
 func (f *fixedSource) Refused() map[string]uint64          { return f.refused }
 func (f *fixedSource) Defences() proxy.Defences {

@@ -13,7 +13,7 @@ import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/certtest"
-	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/users"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -186,7 +186,7 @@ func TestEverySettingArrives(t *testing.T) {
 	want.Proxy.MaxArguments, want.Proxy.MaxPipeline = 33, 4
 	want.Proxy.MaxPending, want.Proxy.MaxMemory = 5, 1048577
 	want.Proxy.MaxKeyBytes, want.Proxy.MaxTokenBytes = 6, 7
-	want.Proxy.Users = []proxy.User{{Name: "orders", Passwords: []string{"a", "secret"}, Keys: []string{"locks:orders:*"},
+	want.Proxy.Users = []users.User{{Name: "orders", Passwords: []string{"a", "secret"}, Keys: []string{"locks:orders:*"},
 		Channels: []string{"c*"}, Operations: commands.MayAcquire | commands.MayRead}}
 	want.Proxy.IdleTimeout, want.Proxy.LoginTimeout = 5*time.Second, 6*time.Second
 	want.Proxy.WriteTimeout, want.Drain = 7*time.Second, 8*time.Second

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/proxy"
+	"github.com/redlockd/redlockd/proxy/users"
 )
 
 // maxPasswordFile bounds a password_file in bytes.
@@ -17,7 +18,7 @@ const maxPasswordFile = 64 << 10
 // user takes a block user of listen.
 func (d *decoder) user(cfg *Config) inner {
 	return func(block *hcl.Block) {
-		u := proxy.User{Name: block.Labels[0]}
+		u := users.User{Name: block.Labels[0]}
 		d.attributesAt("listen.user."+u.Name, block, []setting{
 			{"password", passwordsTo(&u.Passwords)},
 			{"password_file", passwordFileTo(&u.Passwords)},

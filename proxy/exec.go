@@ -1,0 +1,216 @@
+package proxy
+
+import (
+	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+func multiCommand(s *session, _ [][]byte) {
+	if s.multi != nil {
+		s.refuse(resp.Error("ERR MULTI calls can not be nested"))
+		return
+	}
+	s.multi = &transaction{}
+	s.answer(resp.OK)
+}
+
+// execCommand carries out what was queued. It waits for what WATCH has read, which
+// the quorum bounds in time, because the operation is made from it; until then
+// nothing more is read, so the order of the keys holds.
+func execCommand(s *session, args [][]byte) {
+	t := s.multi
+	s.multi = nil
+	switch {
+	case len(args) > 1:
+		s.unwatch()
+		s.refuse(errExecArity)
+	case t == nil:
+		s.refuse(errNoMulti)
+	case t.broken:
+		s.unwatch()
+		s.refuse(errExecAbort)
+	case t.local > 0 && t.local == len(t.queue):
+		execLocal(s, t)
+	case t.local > 0 && !mixes(t.queue):
+		s.unwatch()
+		s.refuse(errMixed)
+	default:
+		execLocks(s, t)
+	}
+}
+
+// execLocks hands the transaction down. The watches end with the operation,
+// which still looks at them.
+func execLocks(s *session, t *transaction) {
+	watched, ok := readWatched(s)
+	if !ok {
+		return
+	}
+	list := s.watched
+	s.watched, s.watchedBytes = nil, 0
+	req := mixedRequest(s, t, watched)
+	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
+}
+
+// execLocal answers a transaction that asks nothing of the masters, under the
+// condition that nothing watched has changed.
+func execLocal(s *session, t *transaction) {
+	watched, ok := readWatched(s)
+	if !ok {
+		return
+	}
+	refusal := changed(watched)
+	s.unwatch()
+	if refusal != nil {
+		s.answer(*refusal)
+		return
+	}
+	replies := make([]resp.Reply, len(t.queue))
+	for i, args := range t.queue {
+		var buf [32]byte
+		local := locals[string(lower(buf[:], args[0]))]
+		replies[i] = local.run(s, args)
+		if replies[i].Kind == resp.KindError {
+			s.srv.stats.CountError(replies[i].Text)
+		}
+	}
+	s.answer(resp.Array(replies...))
+}
+
+func changed(watched []commands.Watched) *resp.Reply {
+	for _, w := range watched {
+		if w.Outcome.Err != nil {
+			return new(commands.Failed(w.Outcome.Err))
+		}
+	}
+	for _, w := range watched {
+		if w.Watch.Changed() {
+			return &resp.NullArray
+		}
+	}
+	return nil
+}
+
+// readWatched waits for what WATCH has read; it is false when the connection
+// has ended meanwhile.
+func readWatched(s *session) ([]commands.Watched, bool) {
+	s.pipe.Flush()
+	watched := make([]commands.Watched, len(s.watched))
+	for i, w := range s.watched {
+		select {
+		case <-w.read:
+		case <-s.died():
+			return nil, false
+		}
+		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}
+	}
+	return watched, true
+}
+
+func discardCommand(s *session, _ [][]byte) {
+	if s.multi == nil {
+		s.refuse(resp.Error("ERR DISCARD without MULTI"))
+		return
+	}
+	s.multi = nil
+	s.unwatch()
+	s.answer(resp.OK)
+}
+
+// watchCommand reads every key and arms a watch on it. It is always answered OK, at
+// once: clients do not look at its reply, so what could not be read is told by
+// EXEC.
+func watchCommand(s *session, args [][]byte) {
+	if s.multi != nil {
+		s.refuse(resp.Error("ERR WATCH inside MULTI is not allowed"))
+		return
+	}
+	if len(s.watched)+len(args)-1 > maxWatched {
+		s.refuse(errTooManyWatched)
+		return
+	}
+	if s.tooLong(args[1:]) {
+		return
+	}
+	for _, key := range args[1:] {
+		watchKey(s, string(key))
+	}
+	s.answer(resp.OK)
+}
+
+func watchKey(s *session, key string) {
+	for _, w := range s.watched {
+		if w.db == s.db && w.key == key {
+			return
+		}
+	}
+	w := &watch{db: s.db, key: key, read: make(chan struct{})}
+	s.watched = append(s.watched, w)
+	s.watchedBytes += len(key) + 256
+	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
+	s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) {
+		w.outcome = o
+		close(w.read)
+	})
+}
+
+func unwatchCommand(s *session, _ [][]byte) resp.Reply {
+	s.unwatch()
+	return resp.OK
+}
+
+// mixes reports whether the commands of the connection in a queue may all stand
+// beside its lock commands.
+func mixes(queue [][][]byte) bool {
+	for _, args := range queue {
+		var buf [32]byte
+		name := lower(buf[:], args[0])
+		if local, isLocal := locals[string(name)]; isLocal && !local.beside {
+			return false
+		}
+	}
+	return true
+}
+
+// mixedRequest is the transaction of the lock commands, with the replies of the
+// others put in their places when it was carried out.
+func mixedRequest(s *session, t *transaction, watched []commands.Watched) commands.Request {
+	if t.local == 0 {
+		return s.in.Exec(s.db, watched, t.queue)
+	}
+	var locks [][][]byte
+	late := make([]func() resp.Reply, len(t.queue))
+	for i, args := range t.queue {
+		var buf [32]byte
+		local, isLocal := locals[string(lower(buf[:], args[0]))]
+		switch {
+		case !isLocal:
+			locks = append(locks, args)
+		case local.special != nil:
+			late[i] = func() resp.Reply { return local.run(s, args) } // PUBLISH, which is told last
+		default:
+			reply := local.run(s, args)
+			late[i] = func() resp.Reply { return reply }
+		}
+	}
+	req := s.in.Exec(s.db, watched, locks)
+	inner := req.Reply
+	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
+		r := inner(outs)
+		if r.Kind != resp.KindArray {
+			return r
+		}
+		all, next := make([]resp.Reply, len(late)), 0
+		for i := range late {
+			if late[i] != nil {
+				all[i] = late[i]()
+				continue
+			}
+			all[i] = r.Items[next]
+			next++
+		}
+		return resp.Array(all...)
+	}
+	return req
+}

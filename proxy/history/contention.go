@@ -1,0 +1,108 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// contendedKeys are those counted in each shard, longer names cut to
+// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
+const (
+	contendedKeys      = 8
+	maxContendedKey    = 256
+	contentionHalfLife = time.Minute
+)
+
+// contention counts how often the keys of one shard were wanted while others
+// had them: the few that are wanted most, by Metwally's space saving, with
+// counts that halve every contentionHalfLife. The zero value is ready.
+type contention struct {
+	epoch time.Time
+	keys  [contendedKeys]contended
+	used  int
+}
+
+// contended is one key. Its weight is that at the epoch; surplus is how much
+// of it may belong to keys that had its place before.
+type contended struct {
+	id              lockID
+	weight, surplus float64
+}
+
+// add counts one refusal.
+func (c *contention) add(id lockID, now time.Time) {
+	if len(id.key) > maxContendedKey {
+		id.key = strings.Clone(id.key[:maxContendedKey])
+	}
+	w := c.worth(now)
+	least := 0
+	for i := range c.keys[:c.used] {
+		k := &c.keys[i]
+		if k.id == id {
+			k.weight += w
+			return
+		}
+		if k.weight < c.keys[least].weight {
+			least = i
+		}
+	}
+	if c.used < len(c.keys) {
+		c.keys[c.used] = contended{id: id, weight: w}
+		c.used++
+		return
+	}
+	k := &c.keys[least]
+	*k = contended{id: id, weight: k.weight + w, surplus: k.weight}
+}
+
+// worth is what one refusal weighs now: later ones weigh more, so that none
+// need to be halved.
+func (c *contention) worth(now time.Time) float64 {
+	if c.epoch.IsZero() {
+		c.epoch = now
+	}
+	age := float64(now.Sub(c.epoch)) / float64(contentionHalfLife)
+	if age > 500 {
+		// Before the numbers become too great.
+		for i := range c.keys[:c.used] {
+			c.keys[i].weight = math.Ldexp(c.keys[i].weight, -int(age))
+			c.keys[i].surplus = math.Ldexp(c.keys[i].surplus, -int(age))
+		}
+		c.epoch = c.epoch.Add(time.Duration(int(age)) * contentionHalfLife)
+		age -= float64(int(age))
+	}
+	return math.Exp2(age)
+}
+
+// Contended is a key that was wanted while somebody else had it.
+type Contended struct {
+	DB  int
+	Key string
+	// PerMinute is how often, of late.
+	PerMinute float64
+}
+
+// Contended are the most contended keys, at most most.
+func (t *Locks) Contended(now time.Time, most int) []Contended {
+	var list []Contended
+	// What was counted lately, at a steady rate, is the rate times this.
+	minutes := contentionHalfLife.Minutes() / math.Ln2
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		w := s.hot.worth(now)
+		for _, k := range s.hot.keys[:s.hot.used] {
+			if rate := (k.weight - k.surplus) / w / minutes; rate >= 0.1 {
+				list = append(list, Contended{k.id.db, k.id.key, rate})
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b Contended) int {
+		return cmp.Or(cmp.Compare(b.PerMinute, a.PerMinute), cmp.Compare(a.DB, b.DB), cmp.Compare(a.Key, b.Key))
+	})
+	return list[:min(len(list), most)]
+}

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// MaxRefusedNames bounds the names that refused commands are counted by.
+const MaxRefusedNames = 128
+
+// Counters count since the start. Safe for concurrent use.
+type Counters struct {
+	Connections    atomic.Uint64
+	Rejected       atomic.Uint64
+	Commands       atomic.Uint64
+	Written        atomic.Uint64
+	ProtocolErrors atomic.Uint64
+	LoginFailures  atomic.Uint64
+	Dropped        atomic.Uint64 // of max_pending
+	Evicted        atomic.Uint64 // of max_memory
+
+	mu      sync.Mutex
+	errors  map[string]uint64 // by code
+	refused map[string]uint64 // unknown commands by name
+}
+
+// errorCodes are those that redlockd's own errors begin with.
+var errorCodes = []string{"ERR", "EXECABORT", "NOAUTH", "NOPERM", "NOPROTO", "NOQUORUM", "NOSCRIPT", "NOTBUSY",
+	"WRONGPASS", "WRONGTYPE"}
+
+// OtherCode is what all other codes are counted as: a script answers with any
+// code its author likes, and with another one each time.
+const OtherCode = "OTHER"
+
+// CountError counts an error reply by its code.
+func (st *Counters) CountError(text string) {
+	code, _, _ := strings.Cut(text, " ")
+	if !slices.Contains(errorCodes, code) {
+		code = OtherCode
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.errors == nil {
+		st.errors = make(map[string]uint64)
+	}
+	st.errors[code]++
+}
+
+// CountRefused counts a command that redlockd does not serve (C4). The names
+// are the clients', so beyond a bound they are counted together.
+func (st *Counters) CountRefused(name string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.refused == nil {
+		st.refused = make(map[string]uint64)
+	}
+	if _, known := st.refused[name]; !known && len(st.refused) >= MaxRefusedNames {
+		name = "other"
+	}
+	st.refused[name]++
+}
+
+// Snapshot is what CountError and CountRefused have counted.
+func (st *Counters) Snapshot() (errors, refused map[string]uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return maps.Clone(st.errors), maps.Clone(st.refused)
+}

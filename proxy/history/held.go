@@ -1,0 +1,96 @@
+package history
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"time"
+)
+
+// Held is a lock that this redlockd gave, as far as it is remembered, and whom it
+// gave it to.
+type Held struct {
+	DB  int
+	Key string
+	// Session, Name, Address and User are those of the client when it took
+	// the lock.
+	Session             int64
+	Name, Address, User string
+	// Since is when it was given; where Taken is false it was taken elsewhere,
+	// and since then extended here.
+	Since, Until time.Time
+	Taken        bool
+}
+
+// Longest is how many locks are remembered whose TTL is not over, and the most
+// ones of them that are held longest. It looks at all of them.
+func (t *Locks) Longest(now time.Time, most int) (total int, list []Held) {
+	t.each(now, func(id lockID, l Lock) {
+		total++
+		list = append(list, Held{DB: id.db, Key: id.key, Session: l.Holder.Session, Name: l.Holder.Name,
+			Address: l.Holder.Address, User: l.Holder.User, Since: time.UnixMilli(l.Since), Until: time.UnixMilli(l.Until), Taken: l.Taken})
+		if len(list) >= 4*most+64 {
+			list = longestHeld(list, most)
+		}
+	})
+	return total, longestHeld(list, most)
+}
+
+func longestHeld(list []Held, most int) []Held {
+	slices.SortFunc(list, func(a, b Held) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key), cmp.Compare(a.DB, b.DB))
+	})
+	return list[:min(len(list), most)]
+}
+
+// Who is what is known of a lock of which the masters hold this token.
+func (t *Locks) Who(db int, key, token string) (Lock, bool) {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.held.Peek(lockID{db, key})
+	if !ok || l.token != maphash.String(t.seed, token) {
+		return Lock{}, false
+	}
+	return l, true
+}
+
+// Remembered is who took a lock last, as far as is known.
+func (t *Locks) Remembered(db int, key string) Holder {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.held.Peek(lockID{db, key}); ok {
+		return *l.Holder
+	}
+	return Holder{}
+}
+
+// each calls f for every lock whose TTL is not over; the others are forgotten.
+// f must not keep the shards waiting.
+func (t *Locks) each(now time.Time, f func(lockID, Lock)) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		for _, id := range s.held.Keys() {
+			l, _ := s.held.Peek(id)
+			if l.Until < now.UnixMilli() {
+				s.held.Remove(id)
+				continue
+			}
+			f(id, l)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Count is how many locks there are, or were at most a second ago.
+func (t *Locks) Count(now time.Time) int {
+	t.countMu.Lock()
+	defer t.countMu.Unlock()
+	if t.counted.IsZero() || now.Sub(t.counted) >= time.Second {
+		t.number, t.counted = 0, now
+		t.each(now, func(lockID, Lock) { t.number++ })
+	}
+	return t.number
+}

@@ -1,0 +1,119 @@
+package history
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// MaxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg
+// bound what it keeps of one.
+const (
+	MaxSlow     = 128
+	maxSlowArgs = 32
+	maxSlowArg  = 128
+)
+
+// SlowLog keeps the commands that took longest of late, with what they were
+// about. What a client sent is not kept: the arguments are those of the
+// operations, and no token is among them. Safe for concurrent use.
+type SlowLog struct {
+	mu     sync.Mutex
+	lastID int64
+	// ring holds the entries; the newest is before next.
+	ring [MaxSlow]Slow
+	next int
+	used int
+}
+
+// Slow is one command that took long.
+type Slow struct {
+	ID     int64
+	At     time.Time
+	Took   time.Duration
+	Args   []string
+	Holder *Holder
+}
+
+// Record enters a command, all of whose outcomes are there, if one of them took
+// as long or longer.
+func (l *SlowLog) Record(command string, ops []quorum.Op, outcomes []*quorum.Outcome, who *Holder, slowerThan time.Duration) {
+	var took time.Duration
+	for _, o := range outcomes {
+		took = max(took, o.Took)
+	}
+	if took >= slowerThan {
+		l.add(took, slowArgs(command, ops), who)
+	}
+}
+
+func (l *SlowLog) add(took time.Duration, args []string, who *Holder) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ring[l.next] = Slow{l.lastID, time.Now(), took, args, who}
+	l.lastID++
+	l.next = (l.next + 1) % MaxSlow
+	l.used = min(l.used+1, MaxSlow)
+}
+
+// slowArgs are the command as the log tells it: its name, its keys, that there
+// was a token, and the TTL.
+func slowArgs(command string, ops []quorum.Op) []string {
+	args := []string{command}
+	for i := range ops {
+		op := &ops[i]
+		keys := op.Keys
+		if op.Kind != quorum.DecideAll {
+			keys = []string{op.Key}
+		}
+		for _, key := range keys {
+			if len(args) == maxSlowArgs-1 {
+				return append(args, "... (more keys)")
+			}
+			args = append(args, shorten(key))
+		}
+	}
+	if len(ops) == 1 && ops[0].Token != "" {
+		args = append(args, "(token)")
+	}
+	if len(ops) == 1 && ops[0].TTL > 0 {
+		args = append(args, "PX", strconv.FormatInt(ops[0].TTL.Milliseconds(), 10))
+	}
+	return args
+}
+
+// shorten cuts an argument as Redis does.
+func shorten(arg string) string {
+	if len(arg) <= maxSlowArg {
+		return arg
+	}
+	return arg[:maxSlowArg] + "... (" + strconv.Itoa(len(arg)-maxSlowArg) + " more bytes)"
+}
+
+// Newest returns at most most entries, the newest first.
+func (l *SlowLog) Newest(most int) []Slow {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]Slow, min(most, l.used))
+	for i := range list {
+		list[i] = l.ring[(l.next-1-i+2*MaxSlow)%MaxSlow]
+	}
+	return list
+}
+
+// Len is how many it keeps now.
+func (l *SlowLog) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.used
+}
+
+// Reset forgets all of them.
+func (l *SlowLog) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.ring[:])
+	l.used = 0
+}

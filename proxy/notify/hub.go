@@ -1,0 +1,145 @@
+package notify
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/redlockd/redlockd/internal/resp"
+)
+
+// messageOverhead is what a waiting message costs besides its bytes.
+const messageOverhead = 256
+
+// A Subscriber takes the messages of what it is subscribed to.
+type Subscriber interface {
+	// Message takes a message of about size bytes. It does not wait.
+	Message(r resp.Reply, size int)
+}
+
+// Hub hands messages from publishers to the subscribers of this redlockd; what is
+// published at another one is not heard here. Safe for concurrent use.
+type Hub struct {
+	mu   sync.Mutex
+	subs [Kinds]map[string]map[Subscriber]struct{}
+}
+
+// NewHub returns a hub without subscribers.
+func NewHub() *Hub {
+	h := &Hub{}
+	for k := range h.subs {
+		h.subs[k] = make(map[string]map[Subscriber]struct{})
+	}
+	return h
+}
+
+// Join subscribes s to a name.
+func (h *Hub) Join(s Subscriber, kind int, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	set := h.subs[kind][name]
+	if set == nil {
+		set = make(map[Subscriber]struct{})
+		h.subs[kind][name] = set
+	}
+	set[s] = struct{}{}
+}
+
+// Part ends one subscription.
+func (h *Hub) Part(s Subscriber, kind int, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.dropLocked(s, kind, name)
+}
+
+func (h *Hub) dropLocked(s Subscriber, kind int, name string) {
+	set := h.subs[kind][name]
+	delete(set, s)
+	if len(set) == 0 {
+		delete(h.subs[kind], name)
+	}
+}
+
+// Leave ends all subscriptions of a subscriber, from its reading goroutine.
+func (h *Hub) Leave(s Subscriber, all *Subscriptions) {
+	if all.Count() == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for kind, names := range all.names {
+		for name := range names {
+			h.dropLocked(s, kind, name)
+		}
+	}
+}
+
+// Publish hands a message to all who listen and returns how many did. All
+// subscribers see the messages in one order, because it holds the mutex.
+func (h *Hub) Publish(sharded bool, channel, text string) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if sharded {
+		return deliver(h.subs[Shard][channel], "smessage", channel, text)
+	}
+	n := deliver(h.subs[Channel][channel], "message", channel, text)
+	for pattern, set := range h.subs[Pattern] {
+		if resp.Glob(pattern, channel) {
+			n += deliver(set, "pmessage", pattern, channel, text)
+		}
+	}
+	return n
+}
+
+func deliver(to map[Subscriber]struct{}, parts ...string) int64 {
+	r := resp.Push(resp.Bulks(parts...)...)
+	size := messageOverhead
+	for _, part := range parts {
+		size += len(part)
+	}
+	for s := range to {
+		s.Message(r, size)
+	}
+	return int64(len(to))
+}
+
+// Names are what somebody is subscribed to, sorted.
+func (h *Hub) Names(kind int) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.subs[kind]))
+}
+
+// Subscribers are how many each of the names has.
+func (h *Hub) Subscribers(kind int, names []string) []int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	counts := make([]int, len(names))
+	for i, name := range names {
+		counts[i] = len(h.subs[kind][name])
+	}
+	return counts
+}
+
+// Counts are how many names of each kind somebody is subscribed to.
+func (h *Hub) Counts() (n [Kinds]int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for kind := range h.subs {
+		n[kind] = len(h.subs[kind])
+	}
+	return n
+}
+
+// Each calls f for every subscription. f must not call the hub.
+func (h *Hub) Each(f func(s Subscriber, kind int, name string)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for kind, names := range h.subs {
+		for name, set := range names {
+			for s := range set {
+				f(s, kind, name)
+			}
+		}
+	}
+}

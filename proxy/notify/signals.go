@@ -1,0 +1,227 @@
+package notify
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/commands"
+)
+
+// maxSignals bounds the signal lists that wait for somebody, and those
+// whose lock is known; maxSignalTTL is the longest that one waits.
+const (
+	maxSignals   = 10000
+	maxSignalTTL = 10 * time.Minute
+)
+
+// Signal names a list in a database.
+type Signal struct {
+	DB  int
+	Key string
+}
+
+// Signals are the lists that a release fills to wake those who wait for the
+// lock (BLPOP), as far as they pass through this redlockd. No master has them.
+// Safe for concurrent use.
+type Signals struct {
+	mu    sync.Mutex
+	lists map[Signal]filled
+	// waiting are those that wait for a list, in order of arrival.
+	waiting map[Signal][]*Waiter
+	// locks are the locks that the lists were seen to tell of.
+	locks map[Signal]string
+	swept time.Time
+}
+
+// filled is a list that nobody has waited for yet.
+type filled struct {
+	items   []string
+	expires time.Time
+}
+
+// NewSignals returns those of nobody.
+func NewSignals() *Signals {
+	return &Signals{lists: make(map[Signal]filled), waiting: make(map[Signal][]*Waiter), locks: make(map[Signal]string)}
+}
+
+// Fill gives the items to those who wait, the longest waiting first, and
+// keeps the others for a time.
+func (g *Signals) Fill(n commands.Notice, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := Signal{n.DB, n.Signal}
+	if len(g.locks) >= maxSignals {
+		clear(g.locks) // they are learned again
+	}
+	if n.Lock != "" {
+		g.locks[at] = n.Lock
+	}
+	delete(g.lists, at)
+	g.makeRoomLocked(now)
+	if len(g.lists) < maxSignals && len(n.Items) > 0 {
+		g.lists[at] = filled{slices.Clone(n.Items), now.Add(min(n.TTL, maxSignalTTL))}
+	}
+	g.serveLocked(at, now)
+}
+
+// serveLocked hands out what a list holds.
+func (g *Signals) serveLocked(at Signal, now time.Time) {
+	for len(g.waiting[at]) > 0 {
+		w := g.waiting[at][0]
+		item, ok := g.popLocked(at, w.right, now)
+		if !ok {
+			return
+		}
+		g.forgetLocked(w)
+		w.Popped <- Popped{at, item}
+	}
+}
+
+// popLocked takes an item from one end of a list.
+func (g *Signals) popLocked(at Signal, right bool, now time.Time) (item string, ok bool) {
+	list, ok := g.lists[at]
+	if !ok || now.After(list.expires) {
+		delete(g.lists, at)
+		return "", false
+	}
+	if right {
+		item, list.items = list.items[len(list.items)-1], list.items[:len(list.items)-1]
+	} else {
+		item, list.items = list.items[0], list.items[1:]
+	}
+	g.lists[at] = list
+	if len(list.items) == 0 {
+		delete(g.lists, at)
+	}
+	return item, true
+}
+
+// PopNow pops from the first of the lists that holds something.
+func (g *Signals) PopNow(w *Waiter, now time.Time) (Popped, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.popFirstLocked(w, now)
+}
+
+func (g *Signals) popFirstLocked(w *Waiter, now time.Time) (Popped, bool) {
+	for _, at := range w.Wants {
+		if item, ok := g.popLocked(at, w.right, now); ok {
+			return Popped{at, item}, true
+		}
+	}
+	return Popped{}, false
+}
+
+// Wait is popNow, and enters w as waiting if there is nothing.
+func (g *Signals) Wait(w *Waiter, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p, ok := g.popFirstLocked(w, now); ok {
+		w.Popped <- p
+		return
+	}
+	for _, at := range w.Wants {
+		if !slices.Contains(g.waiting[at], w) {
+			g.waiting[at] = append(g.waiting[at], w)
+		}
+	}
+}
+
+// Cancel ends the waiting; it is true when something was popped before.
+func (g *Signals) Cancel(w *Waiter) (Popped, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forgetLocked(w)
+	select {
+	case p := <-w.Popped:
+		return p, true
+	default:
+		return Popped{}, false
+	}
+}
+
+// GiveBack is for what was popped for a client that has gone: the next one is
+// woken instead.
+func (g *Signals) GiveBack(p Popped, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list, ok := g.lists[p.From]
+	if !ok {
+		list.expires = now.Add(time.Second)
+	}
+	list.items = append([]string{p.Item}, list.items...)
+	g.lists[p.From] = list
+	g.serveLocked(p.From, now)
+}
+
+// forgetLocked ends the waiting of w.
+func (g *Signals) forgetLocked(w *Waiter) {
+	for _, at := range w.Wants {
+		list := slices.DeleteFunc(g.waiting[at], func(other *Waiter) bool { return other == w })
+		g.waiting[at] = list
+		if len(list) == 0 {
+			delete(g.waiting, at)
+		}
+	}
+}
+
+// makeRoomLocked drops what is over when there is much, but not at every turn.
+func (g *Signals) makeRoomLocked(now time.Time) {
+	if len(g.lists) < maxSignals || now.Before(g.swept.Add(time.Second)) {
+		return
+	}
+	g.swept = now
+	for at, list := range g.lists {
+		if now.After(list.expires) {
+			delete(g.lists, at)
+		}
+	}
+}
+
+// Lock is the lock that a list tells of: as seen in a script, or by the names
+// that python-redis-lock gives. It is false where neither says so.
+func (g *Signals) Lock(at Signal) (string, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if lock, ok := g.locks[at]; ok {
+		return lock, true
+	}
+	const prefix = "lock-signal:"
+	if len(at.Key) > len(prefix) && at.Key[:len(prefix)] == prefix {
+		return "lock:" + at.Key[len(prefix):], true
+	}
+	return "", false
+}
+
+// Peek is how many items a list holds and for how long, as far as it passes
+// through this redlockd.
+func (g *Signals) Peek(at Signal, now time.Time) (items int, left time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list, ok := g.lists[at]
+	if !ok || !now.Before(list.expires) {
+		return 0, 0
+	}
+	return len(list.items), list.expires.Sub(now)
+}
+
+// Blocked is how many wait.
+func (g *Signals) Blocked() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sessions := make(map[*Waiter]bool)
+	for _, list := range g.waiting {
+		for _, w := range list {
+			sessions[w] = true
+		}
+	}
+	return len(sessions)
+}
+
+// Waiting is how many wait for a list.
+func (g *Signals) Waiting(at Signal) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting[at])
+}

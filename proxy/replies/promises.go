@@ -1,0 +1,33 @@
+package replies
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// Promises are what outcomes hold (quorum.Outcome). Tests, which cannot make an
+// outcome that grants, put their own in its place.
+type Promises interface {
+	Clock(o *quorum.Outcome) time.Duration
+	Confirm(o *quorum.Outcome, at time.Duration) error
+	WriteBefore(o *quorum.Outcome) (time.Duration, bool)
+	MustRenew(o *quorum.Outcome, at time.Duration) bool
+	Renew(o *quorum.Outcome, client quorum.Client, done func())
+	Undo(o *quorum.Outcome)
+	Delivered(o *quorum.Outcome, at time.Duration)
+}
+
+// Grants are the promises of outcomes of package quorum.
+type Grants struct{}
+
+func (Grants) Clock(o *quorum.Outcome) time.Duration               { return o.Clock() }
+func (Grants) Confirm(o *quorum.Outcome, at time.Duration) error   { return o.Confirm(at) }
+func (Grants) WriteBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
+func (Grants) MustRenew(o *quorum.Outcome, at time.Duration) bool  { return o.Late(at) }
+func (Grants) Undo(o *quorum.Outcome)                              { o.Undo() }
+func (Grants) Delivered(o *quorum.Outcome, at time.Duration)       { o.Told(at) }
+
+func (Grants) Renew(o *quorum.Outcome, client quorum.Client, done func()) {
+	o.Renew(client, done)
+}

@@ -1,0 +1,161 @@
+package replies
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// batch is what goes out in one write: the slots, and where the reply of each
+// ends in bytes.
+type batch struct {
+	slots []*Slot
+	bytes []byte
+	ends  []int
+	calls socketCalls
+
+	// began is when the slots began to be taken, looked a moment behind that by the
+	// clock that grants are counted by, 0 until that is needed: all grants of a
+	// batch are confirmed by one look, and must be written in time from there (V2).
+	// wrote is such a look when they were.
+	began         time.Time
+	looked, wrote time.Duration
+}
+
+// clock returns looked, for an outcome that may grant something.
+func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
+	if w.looked == 0 {
+		w.looked = g.Clock(o)
+	}
+	return w.looked
+}
+
+// delivered tells an outcome that its reply was written.
+func (w *batch) delivered(g Promises, o *quorum.Outcome) {
+	if w.wrote == 0 {
+		w.wrote = g.Clock(o)
+	}
+	g.Delivered(o, w.wrote)
+}
+
+// Batches are shared by all sessions, so that an idle one keeps none.
+var batches = sync.Pool{New: func() any {
+	w := &batch{bytes: make([]byte, 0, 512)}
+	w.init()
+	return w
+}}
+
+func takeBatch() *batch { return batches.Get().(*batch) }
+
+func (w *batch) clear() {
+	clear(w.slots)
+	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
+	w.looked, w.wrote = 0, 0
+}
+
+func (w *batch) release() {
+	w.clear()
+	if cap(w.bytes) <= 64<<10 {
+		batches.Put(w)
+	}
+}
+
+// acquires reports whether a reply in the batch may grant a lock.
+func (w *batch) acquires() bool {
+	for _, sl := range w.slots {
+		if sl.acquires {
+			return true
+		}
+	}
+	return false
+}
+
+// undo undoes what was granted by replies that are not among the first n
+// bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
+// on one Redis.
+func (w *batch) undo(g Promises, n int) {
+	for i, sl := range w.slots {
+		if i < len(w.ends) {
+			if w.ends[i] > n && !sl.Silent {
+				sl.undo(g)
+			} else {
+				sl.delivered(g, w)
+			}
+			continue
+		}
+		for _, o := range sl.outcomes {
+			if o != nil {
+				g.Undo(o)
+			}
+		}
+	}
+}
+
+// encode confirms the batch's replies, and tells by when they must have been
+// written, and whether that is because of a grant (V2).
+func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
+	limit := p.writers.limits().WriteTimeout
+	gone := p.gone.Load() || (w.acquires() && p.hungUp(w))
+	for _, sl := range w.slots {
+		reply, left := sl.confirm(p.writers.Promises, w, gone)
+		if sl.Shape != nil && reply.Kind == resp.KindError {
+			// All others were counted when they were made.
+			p.writers.counters.CountError(reply.Text)
+		}
+		if left > 0 && left < limit && !sl.Silent {
+			limit, grants = left, true
+		}
+		if !sl.Silent {
+			w.bytes = sl.append(w.bytes, reply)
+		}
+		w.ends = append(w.ends, len(w.bytes))
+	}
+	return w.began.Add(limit), grants
+}
+
+// try writes what the socket takes of the batch without waiting, and returns
+// how many bytes that were.
+func (p *Pipeline) try(w *batch) (n int, deadline time.Time, err error) {
+	deadline, grants := p.encode(w)
+	switch {
+	case len(w.bytes) == 0:
+		return 0, deadline, nil
+	case grants && time.Now().After(deadline):
+		return 0, deadline, os.ErrDeadlineExceeded
+	}
+	n, err = p.writeNow(w)
+	p.writers.counters.Written.Add(uint64(n))
+	p.written.Add(uint64(n))
+	return n, deadline, err
+}
+
+// writeRest writes what is left of the batch behind its first n bytes, and
+// waits for the client to take it. It returns how many bytes are written of
+// all.
+func (p *Pipeline) writeRest(w *batch, n int, deadline time.Time) (int, error) {
+	if n == len(w.bytes) {
+		return n, nil
+	}
+	_ = p.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
+	more, err := p.conn.Write(w.bytes[n:])
+	_ = p.conn.SetWriteDeadline(time.Time{})
+	p.writers.counters.Written.Add(uint64(more))
+	p.written.Add(uint64(more))
+	return n + more, err
+}
+
+func (sl *Slot) append(b []byte, reply resp.Reply) []byte {
+	if sl.Encoded != nil {
+		return append(b, sl.Encoded...)
+	}
+	if !sl.Several {
+		return resp.Append(b, reply, sl.Proto)
+	}
+	for _, item := range reply.Items {
+		b = resp.Append(b, item, sl.Proto)
+	}
+	return b
+}

@@ -1,0 +1,32 @@
+package users
+
+import "strings"
+
+// KeyRule is the keys that it may name, as Redis's ACL LIST writes them.
+func (u *Account) KeyRule() string { return rule("~", u.all, u.keys) }
+
+// ChannelRule is the channels, written so.
+func (u *Account) ChannelRule() string { return rule("&", u.all, u.channels) }
+
+func rule(sign string, all bool, patterns []string) string {
+	if all {
+		return sign + "*"
+	}
+	words := make([]string, len(patterns))
+	for i, p := range patterns {
+		words[i] = sign + p
+	}
+	return strings.Join(words, " ")
+}
+
+// OperationRule is the operations, written so.
+func (u *Account) OperationRule() string {
+	if u.all {
+		return "+@all"
+	}
+	words := []string{"-@all"}
+	for _, name := range u.operations.Names() {
+		words = append(words, "+@"+name)
+	}
+	return strings.Join(words, " ")
+}

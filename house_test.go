@@ -23,7 +23,6 @@ var longer = map[string]string{
 	"integration/mutants/list.go":   "a table: one line or two for each mutant",
 	"quorum/attempt.go":             "one attempt from its first byte to its verdict",
 	"quorum/keys.go":                "the queue of a key: one lock",
-	"quorum/seats.go":               "the seats in a mark and how they are merged",
 	"quorum/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 
@@ -100,7 +99,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
 	for _, folder := range []string{"proxy", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "internal/resp",
-		"quorum", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
+		"quorum", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

@@ -37,9 +37,14 @@ var uses = map[string][]string{
 	"internal/resp":       {},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid"},
-	"integration":      {},
-	"docs/model":       {},
+	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	// The pure parts of quorum: they ask nobody and wait for nothing.
+	"quorum/clock":   {},
+	"quorum/vote":    {},
+	"quorum/scripts": {"quorum/mark"},
+	"quorum/mark":    {"quorum/clock"},
+	"integration":    {},
+	"docs/model":     {},
 	// What makes and checks the packages knows redlockd by its files only.
 	"packaging": {},
 }
@@ -61,7 +66,7 @@ var homes = map[string][]string{
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy/history"},
 	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "proxy/replies", "quorum", "tests"},
-	"golang.org/x/sys":                  {"proxy/epoll", "quorum", "integration"},
+	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
 	"github.com/redis/go-redis":         {"integration", "tests"},
@@ -162,6 +167,13 @@ func TestImportRulesCatch(t *testing.T) {
 	tests := []struct{ from, to string }{
 		{"/quorum", module + "/proxy"},
 		{"/quorum", module + "/commands"},
+		{"/quorum/clock", module + "/quorum"},
+		{"/quorum/mark", module + "/quorum"},
+		{"/quorum/vote", module + "/quorum/mark"},
+		{"/commands", module + "/quorum/vote"},
+		{"/quorum/mark", "github.com/redis/rueidis"},
+		{"/quorum/clock", "github.com/redis/rueidis"},
+		{"/proxy", module + "/quorum/clock"},
 		{"/commands", module + "/proxy"},
 		{"/commands/script", module + "/quorum"},
 		{"/commands/script", "github.com/yuin/gopher-lua/ast"},

@@ -3,24 +3,27 @@ package quorum
 import (
 	"context"
 	"errors"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // addressEvery is how often a master's address is looked up and dialled anew.
-const addressEvery = 15 * lookEvery
+const addressEvery = 15 * clock.LookEvery
 
 // watchAddress ends the connection c when the master's address leads to another
 // server: a name, a virtual IP or a service that has moved, while a connection
 // to the server of before goes on. That one keeps the seat as long as anybody
 // uses it (M9), so the move would never end. What cannot be reached tells
 // nothing.
-func (l *link) watchAddress(ctx context.Context, c *connection) {
+func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
 	for {
-		wait(ctx, nil, addressEvery)
+		pause(ctx, nil, addressEvery)
 		if ctx.Err() != nil {
 			return
 		}
-		if runID := l.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
-			l.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
+		if runID := mon.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
+			mon.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
 			c.close()
 			return
 		}
@@ -29,10 +32,10 @@ func (l *link) watchAddress(ctx context.Context, c *connection) {
 
 // runIDAt is the run_id of the server that the address leads to, if it can be
 // told.
-func (l *link) runIDAt(ctx context.Context) string {
-	l.mu.Lock()
-	c := newConnection(l.master)
-	l.mu.Unlock()
+func (mon *monitor) runIDAt(ctx context.Context) string {
+	mon.mu.Lock()
+	c := newConnection(mon.master)
+	mon.mu.Unlock()
 	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()
@@ -43,15 +46,7 @@ func (l *link) runIDAt(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return readInfo(info).runID
+	return mark.ReadInfo(info).RunID
 }
 
 var errElsewhere = errors.New("its address leads to a different server than for database 0")
-
-// isElsewhere reports whether the link is connected to another server than c,
-// which is a connection for another database of its master.
-func (l *link) isElsewhere(c *connection) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open && l.conn != nil && l.conn.runID != c.runID
-}

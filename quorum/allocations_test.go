@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"testing"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // TestAllocations keeps what an operation allocates at most at the figures of
@@ -10,14 +12,14 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates itself, and empties pools at random")
 	}
-	op, ballots, n := acquire("k", "t", 1), ballotsOf(), needs{quorum: 3, required: -1}
+	op, ballots, n := acquire("k", "t", 1), ballotsOf(), vote.Needs{Quorum: 3, Required: -1}
 	c := newCycler(quickQuorum(t, 1), 0)
 	for _, a := range []struct {
 		name string
 		most float64
 		do   func()
 	}{
-		{"quorum, a vote", 0, func() { verdictOf(&op, ballots, n) }},
+		{"quorum, a vote", 0, func() { vote.VerdictOf(op.question(), ballots, n) }},
 		{"quorum, a cycle over one master", 36, func() { c.cycle(t) }},
 	} {
 		a.do() // pools and maps

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // announceTTL is how long the lock is asked for under which a change is
@@ -21,7 +23,7 @@ var (
 func (c *change) take() []Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if listName(c.wanted) == c.state.masters {
+	if listName(c.wanted) == c.state.Masters {
 		c.wanted = nil // it was taken back before it was announced
 	}
 	c.announcing = c.wanted != nil
@@ -45,18 +47,18 @@ func (c *change) begin(ctx context.Context) {
 		return
 	}
 	for _, g := range c.seen() {
-		later := state.less(g) && c.borne(g)
+		later := state.Less(g) && c.borne(g)
 		// All marks were lost, and other redlockd have begun with that list.
-		begun := g.phase == final && c.inForce(g) && !c.inForce(state)
-		if g.masters == name && (later || begun) {
+		begun := g.Phase == mark.Final && c.inForce(g) && !c.inForce(state)
+		if g.Masters == name && (later || begun) {
 			c.q.replace(wanted, g)
 			return
 		}
 	}
 	err := errOtherChange
 	switch {
-	case state.phase != final:
-	case !oneStep(state.masters, name):
+	case state.Phase != mark.Final:
+	case !mark.OneStep(state.Masters, name):
 		// It was asked for while the list in force was another one.
 		err = errTwoSteps
 	default:
@@ -77,7 +79,7 @@ func (c *change) begin(ctx context.Context) {
 // once one is made (M8).
 func (c *change) announce(ctx context.Context, name string) error {
 	ttl := min(announceTTL, c.q.cfg.MaxTTL)
-	token := newMarkID()
+	token := mark.NewID()
 	taken := c.q.now()
 	o := c.do(&Op{Kind: Acquire, Key: ChangeKey, Token: token, TTL: ttl})
 	if o.Verdict == Held {
@@ -118,7 +120,7 @@ func (c *change) until(ctx context.Context, end time.Duration, done func() bool)
 		case done():
 			return true
 		}
-		wait(ctx, changed, left)
+		pause(ctx, changed, left)
 	}
 }
 
@@ -135,14 +137,6 @@ func (c *change) lookedSince(since time.Duration) bool {
 	return all
 }
 
-// lookedAt reports whether the link is open, and when the newest look at its mark
-// went out.
-func (l *link) lookedAt() (open bool, sent time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open, l.markSent
-}
-
 // do carries an operation of redlockd's own out.
 func (c *change) do(op *Op) *Outcome {
 	done := make(chan *Outcome, 1)
@@ -153,9 +147,9 @@ func (c *change) do(op *Op) *Outcome {
 // next is the state that announces a list: with a number that no mark bears
 // yet, or that of the same list where some bear it already. A change of
 // another redlockd that may be on a majority of the marks goes first.
-func (c *change) next(name string, since time.Duration) (generation, error) {
+func (c *change) next(name string, since time.Duration) (mark.Generation, error) {
 	state := c.known()
-	to := generation{state.number + 1, announced, name, state.masters}
+	to := mark.Generation{Number: state.Number + 1, Phase: mark.Announced, Masters: name, Before: state.Masters}
 	rivals := map[string]int{}
 	unknown := 0
 	for _, l := range c.links() {
@@ -165,13 +159,13 @@ func (c *change) next(name string, since time.Duration) (generation, error) {
 		case !ok || !open || looked <= since:
 			// What it bore before tells nothing.
 			unknown++
-		case state.less(g) && g.masters != name:
-			rivals[g.masters]++
-			to.number = max(to.number, g.number+1)
+		case state.Less(g) && g.Masters != name:
+			rivals[g.Masters]++
+			to.Number = max(to.Number, g.Number+1)
 		}
 	}
 	for _, n := range rivals {
-		if n+unknown >= majority(len(hashes(state.masters))) {
+		if n+unknown >= majority(len(mark.Hashes(state.Masters))) {
 			return to, fmt.Errorf("%w: it may be announced already", errOtherChange)
 		}
 	}

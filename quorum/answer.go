@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // answer is a master's answer to one task.
@@ -31,7 +34,7 @@ func (b *batch) read(c *connection, results []rueidis.RedisResult) []answer {
 
 // outcome is what became of one task.
 type outcome struct {
-	ballot ballot
+	ballot vote.Ballot
 	// done is whether the master is known to have carried it out.
 	done bool
 	// code is the error's code, where it was one (V14).
@@ -49,7 +52,7 @@ func outcomeOf(t *task, a answer, quarantined bool) outcome {
 	}
 	b := t.read(a.msg)
 	if quarantined {
-		b = b.doubted(t)
+		b = doubted(b, t)
 	}
 	return outcome{ballot: b, done: true}
 }
@@ -59,16 +62,16 @@ func outcomeOf(t *task, a answer, quarantined bool) outcome {
 // may have the memory of an earlier time. A copy found on it counts for reads
 // and releases, but extends nothing: it may have come there, late, when the
 // vote that another lock was given for was forgotten.
-func (b ballot) doubted(t *task) ballot {
+func doubted(b vote.Ballot, t *task) vote.Ballot {
 	switch {
-	case b.vote == absent:
-		b.vote, b.lost = silent, true
-	case b.vote == refused && (t.kind == Extend || t.kind == Release):
-		b = ballot{vote: silent}
-	case b.vote == prolonged || b.vote == longer:
-		b = ballot{vote: silent}
-	case b.vote == found:
-		b.doubtful = true
+	case b.Vote == vote.Absent:
+		b.Vote, b.Lost = vote.Silent, true
+	case b.Vote == vote.Refused && (t.kind == Extend || t.kind == Release):
+		b = vote.Ballot{Vote: vote.Silent}
+	case b.Vote == vote.Prolonged || b.Vote == vote.Longer:
+		b = vote.Ballot{Vote: vote.Silent}
+	case b.Vote == vote.Found:
+		b.Doubtful = true
 	}
 	return b
 }
@@ -77,14 +80,14 @@ func (b ballot) doubted(t *task) ballot {
 func errorOutcome(err error) outcome {
 	var re *rueidis.RedisError
 	if !errors.As(err, &re) {
-		return outcome{ballot: ballot{vote: silent}}
+		return outcome{ballot: vote.Ballot{Vote: vote.Silent}}
 	}
 	code, _, _ := strings.Cut(ownWords(re.Error()), " ")
 	// Embedded masters put other words before those.
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
-		return outcome{ballot: ballot{vote: refused, foreign: true}, done: true, code: "WRONGTYPE"}
+		return outcome{ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, done: true, code: "WRONGTYPE"}
 	}
-	return outcome{ballot: ballot{vote: silent}, code: code}
+	return outcome{ballot: vote.Ballot{Vote: vote.Silent}, code: code}
 }
 
 // ownWords are an error's without those that a script of Redis 6.2 puts before
@@ -101,59 +104,59 @@ func ownWords(text string) string {
 }
 
 // read reads a good answer.
-func (t *task) read(msg rueidis.RedisMessage) ballot {
+func (t *task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
 	case t.kind == Read && !t.rollback:
 		b := readBallot(msg)
-		b.over = t.limit().over(&b)
+		b.Over = t.limit().over(&b)
 		return b
 	case t.kind == Remove && msg.IsString():
 		token, _ := msg.ToString()
-		return ballot{vote: released, token: token}
+		return vote.Ballot{Vote: vote.Released, Token: token}
 	case msg.IsNil():
-		return ballot{vote: created} // SET NX GET that has set
+		return vote.Ballot{Vote: vote.Created} // SET NX GET that has set
 	case msg.IsString():
 		token, _ := msg.ToString()
-		return ballot{vote: refused, token: token}
+		return vote.Ballot{Vote: vote.Refused, Token: token}
 	}
 	n, err := msg.AsInt64()
 	switch {
 	case err != nil || n < 0:
-		return ballot{vote: silent}
+		return vote.Ballot{Vote: vote.Silent}
 	case n == 0:
-		return ballot{vote: absent}
+		return vote.Ballot{Vote: vote.Absent}
 	case n == 2:
-		return ballot{vote: prolonged}
-	case n == 3, n-t.prolongs > 2*residues:
-		return ballot{vote: longer}
+		return vote.Ballot{Vote: vote.Prolonged}
+	case n == 3, n-t.prolongs > 2*mark.Residues:
+		return vote.Ballot{Vote: vote.Longer}
 	case n > 3:
-		return ballot{vote: prolonged, expiry: n} // the difference comes from remainders
+		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // the difference comes from remainders
 	case t.kind == Release || t.kind == Remove:
-		return ballot{vote: released}
+		return vote.Ballot{Vote: vote.Released}
 	default:
-		return ballot{vote: created}
+		return vote.Ballot{Vote: vote.Created}
 	}
 }
 
 // readBallot reads {token or nil, remaining milliseconds, expiry}.
-func readBallot(msg rueidis.RedisMessage) ballot {
+func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	pair, err := msg.ToArray()
 	if err != nil || len(pair) != 3 {
-		return ballot{vote: silent}
+		return vote.Ballot{Vote: vote.Silent}
 	}
 	if pair[0].IsNil() {
-		return ballot{vote: absent}
+		return vote.Ballot{Vote: vote.Absent}
 	}
 	token, err := pair[0].ToString()
 	left, err2 := pair[1].AsInt64()
 	expiry, err3 := pair[2].AsInt64()
 	if err != nil || err2 != nil || err3 != nil {
-		return ballot{vote: silent}
+		return vote.Ballot{Vote: vote.Silent}
 	}
 	if left < 0 {
-		return ballot{vote: found, token: token, left: noExpiry, expiry: noExpiry}
+		return vote.Ballot{Vote: vote.Found, Token: token, Left: noExpiry, Expiry: noExpiry}
 	}
-	return ballot{vote: found, token: token, left: time.Duration(left) * time.Millisecond, expiry: expiry}
+	return vote.Ballot{Vote: vote.Found, Token: token, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
 }
 
 // noExpiry stands for the remaining time of a key without one, which

@@ -3,18 +3,13 @@ package quorum
 import (
 	"cmp"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// lookAge is how old a look at a master's clock may be (V6).
-const lookAge = 2 * time.Second
-
-// residues is how many kinds of expiries there are, by their remainders (V6): 0
-// is that of what was prolonged, healed or stored over, and each other one that
-// of what one redlockd has created on a master (residue.go).
-const residues = 32
-
 // expirySpread is what an expiry gets at most beyond the hold for its remainder.
-const expirySpread = (residues - 1) * time.Millisecond
+const expirySpread = (mark.Residues - 1) * time.Millisecond
 
 // maxNames is how many expiries are tried at most for one that no other attempt
 // has, beyond what the master's mark bears.
@@ -22,7 +17,7 @@ const maxNames = 8
 
 // nameSlack is what an expiry may get beyond that: to be unique, and another
 // remainder, where a later one stays as it is (scripts.go).
-const nameSlack = maxNames*residues*time.Millisecond + expirySpread
+const nameSlack = maxNames*mark.Residues*time.Millisecond + expirySpread
 
 // majority is q, the number of masters that must agree: N/2+1.
 func majority(n int) int { return n/2 + 1 }
@@ -66,7 +61,7 @@ func (c *Config) unused(padding, timeout time.Duration) time.Duration {
 // lookSlack is by how much the latest possible reading of a master's clock
 // may run ahead of it, a round trip apart.
 func (c *Config) lookSlack() time.Duration {
-	return ceilMillis(time.Duration(float64(lookAge) * c.ClockDrift))
+	return ceilMillis(time.Duration(float64(clock.LookAge) * c.ClockDrift))
 }
 
 // grace is by how much the earliest possible reading of a master's clock may be
@@ -77,14 +72,6 @@ func (c *Config) grace() time.Duration { return c.lookSlack() + 3*time.Milliseco
 // stay bounds the time from an operation's arrival to the end of its last attempt
 // (V2, V5).
 func (c *Config) stay() time.Duration { return c.Timeout + c.RetryBudget }
-
-// watched reports whether a clock that was last looked at so long ago was looked at
-// all the time, as far as the padding of holds goes: its timeout for a step that
-// nobody sees is half for the drift that the baseline allows for, and half for the
-// round trips (M5). Who looks once a second has not been away.
-func (c *Config) watched(ago time.Duration) bool {
-	return ago <= 2*lookEvery || float64(ago)*c.ClockDrift <= float64(c.Timeout/2)
-}
 
 // floorHold is the greatest hold that is granted when a quorum of the marks bears
 // it. A greater one must have been borne by all of them at one time first, so that
@@ -111,12 +98,17 @@ func roundHold(h time.Duration) time.Duration {
 }
 
 // expiryOf is the expiry of a hold, in a master's own milliseconds: latest is the
-// latest possible reading of its clock now, residue its remainder (V6).
-func expiryOf(latest int64, hold time.Duration, residue int64) int64 {
+// latest possible reading of its clock now, remainder its one by residues (V6).
+func expiryOf(latest int64, hold time.Duration, remainder int64) int64 {
 	e := latest + hold.Milliseconds()
-	return e + (residue-e%residues+residues)%residues
+	return e + (remainder-e%mark.Residues+mark.Residues)%mark.Residues
 }
 
 func ceilMillis(d time.Duration) time.Duration {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// settings are those of this redlockd, which its marks bear.
+func (c *Config) settings() mark.Settings {
+	return mark.Settings{Hold: c.hold(c.MaxTTL, c.padding()), Timeout: ceilMillis(c.Timeout), Padding: ceilMillis(c.padding())}
 }

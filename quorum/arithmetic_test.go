@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 func TestMajority(t *testing.T) {
@@ -62,40 +65,11 @@ func TestRoundHold(t *testing.T) {
 // ends.
 func TestExpiryHasItsResidue(t *testing.T) {
 	for latest := int64(1000); latest < 1100; latest++ {
-		for residue := range int64(residues) {
+		for residue := range int64(mark.Residues) {
 			least := latest + 1000
-			if e := expiryOf(latest, time.Second, residue); e%residues != residue || e < least || e > least+residues-1 {
+			if e := expiryOf(latest, time.Second, residue); e%mark.Residues != residue || e < least || e > least+mark.Residues-1 {
 				t.Fatalf("expiry %d of %d + 1000, residue %d", e, latest, residue)
 			}
-		}
-	}
-}
-
-// V6: the latest possible reading is never behind a clock that runs fast by
-// the whole drift, and never far ahead of one that runs well.
-func TestLatestPossibleReading(t *testing.T) {
-	for range 500 {
-		l := looks{drift: 0.01}
-		speed := 1 + (rand.Float64()*2-1)*0.009
-		now := time.Duration(0)
-		clock := func(at time.Duration) float64 { return 1e12 + millis(at)*speed }
-		for range 50 {
-			now += time.Duration(rand.Int64N(int64(900 * time.Millisecond)))
-			sent := now
-			there := sent + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
-			now = there + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
-			l.add(int64(clock(there)+1), sent, now)
-			later := now + time.Duration(rand.Int64N(int64(900*time.Millisecond)))
-			latest, ok := l.latest(later)
-			if !ok {
-				t.Fatalf("no reading %v after a look", later-sent)
-			}
-			if truth := clock(later); float64(latest) < truth || float64(latest) > truth+80 {
-				t.Fatalf("latest possible reading is %d, the clock tells %.1f", latest, truth)
-			}
-		}
-		if _, ok := l.latest(now + lookAge + time.Millisecond); ok {
-			t.Fatal("an old look still counts")
 		}
 	}
 }
@@ -106,16 +80,16 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 	for _, timeout := range []time.Duration{40 * time.Millisecond, 50 * time.Millisecond, time.Second} {
 		cfg := DefaultConfig()
 		cfg.Timeout = timeout
-		ago := 2 * lookEvery
-		for cfg.watched(ago + time.Millisecond) {
+		ago := 2 * clock.LookEvery
+		for clock.Watched(ago+time.Millisecond, cfg.ClockDrift, cfg.Timeout) {
 			ago += time.Millisecond
 		}
-		hides := time.Duration(float64(ago)*cfg.ClockDrift+clockStep*float64(time.Millisecond)) + timeout/2
+		hides := time.Duration(float64(ago)*cfg.ClockDrift+clock.Step*float64(time.Millisecond)) + timeout/2
 		// The reply may leave a timeout after the attempt began.
 		if spare := cfg.hold(time.Millisecond, cfg.padding()) - time.Millisecond - cfg.Timeout; hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
-		if !cfg.watched(lookEvery + timeout) {
+		if !clock.Watched(clock.LookEvery+timeout, cfg.ClockDrift, cfg.Timeout) {
 			t.Errorf("timeout %v: who looks once a second has been away", timeout)
 		}
 	}

@@ -1,6 +1,11 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // begin sends the operation to all masters, or to the first one alone. now is
 // the time, or one a moment before it: everything is counted from there.
@@ -16,16 +21,16 @@ func (a *attempt) begin(now time.Duration) {
 	}
 	a.mu.Lock()
 	a.pending = 1
-	a.began, a.until = now, now+limit
-	a.call.q.deadlines.add(a, a.until, now)
-	for i := range a.ballots {
-		if a.first >= 0 && i != a.first {
-			a.ballots[i].vote = unasked
+	a.times.began, a.times.until = now, now+limit
+	a.call.q.deadlines.add(a, a.times.until, now)
+	for i := range a.box.ballots {
+		if a.box.first >= 0 && i != a.box.first {
+			a.box.ballots[i].Vote = vote.Unasked
 		}
 	}
 	which := ^uint32(0)
-	if a.first >= 0 {
-		which = 1 << a.first
+	if a.box.first >= 0 {
+		which = 1 << a.box.first
 	}
 	a.asking = true
 	a.mu.Unlock()
@@ -35,17 +40,17 @@ func (a *attempt) begin(now time.Duration) {
 // ask sends the operation to some masters, given as bits, and takes those that
 // are silent at once for silent. asking is set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
-	var mute uint32
+	var unsent uint32
 	for i, l := range a.masters.links {
 		if which>>i&1 != 0 && !l.ask(a, i, now) {
-			mute |= 1 << i
+			unsent |= 1 << i
 		}
 	}
 	a.mu.Lock()
 	a.asking = false
-	for i := range a.ballots {
-		if mute>>i&1 != 0 && a.ballots[i].vote == awaited {
-			a.ballots[i].vote = silent
+	for i := range a.box.ballots {
+		if unsent>>i&1 != 0 && a.box.ballots[i].Vote == vote.Awaited {
+			a.box.ballots[i].Vote = vote.Silent
 		}
 	}
 	a.decide(now)
@@ -57,22 +62,22 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	t := &a.tasks[i]
 	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
-	if l.under != nil {
-		t.mark = l.under.id
+	if l.view.Under != nil {
+		t.mark = l.view.Under.ID
 	}
 	t.limits = a.limits(i, l)
 	switch a.op.Kind {
 	case Read:
 		return true
 	case Release:
-		t.until = a.began + a.call.q.longestHold()
+		t.until = a.times.began + a.call.q.longestHold()
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
 	if !ok {
 		return false
 	}
-	t.deadline = l.deadline(a.until)
+	t.deadline = l.deadline(a.times.until)
 	if a.op.Kind == transact {
 		return a.nameSteps(t, l, latest, now)
 	}
@@ -109,35 +114,16 @@ func (a *attempt) nameSteps(t *task, l *link, latest int64, now time.Duration) b
 // which waits to be repeated or is under way; false where none is free. Needs the
 // link's mu.
 func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
-	residue, ok := l.residue(now)
-	e := expiryOf(latest, hold, residue)
+	own, ok := l.residue(now)
+	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.undoes(n, e); tries++ {
-		if tries >= maxNames && !l.bearsFor(e-latest) {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.undoes(n, e); tries++ {
+		if tries >= maxNames && !l.view.BearsFor(e-latest) {
 			return 0, false
 		}
-		e += residues
+		e += mark.Residues
 	}
 	return e, ok
-}
-
-// bearsFor reports whether the master's mark bears a hold of so many milliseconds.
-// Needs mu.
-func (l *link) bearsFor(ms int64) bool {
-	return l.under == nil || ms <= l.under.greatest.Milliseconds()
-}
-
-// deadline is the latest reading of the master's clock at which a script may act
-// whose attempt's time is over then, by our clock. It is counted from the
-// earliest possible reading, so that none acts after that and the grace (V6).
-// Needs mu.
-func (l *link) deadline(until time.Duration) int64 {
-	d := l.looks.earliest(until+l.cfg.grace()) - 1
-	if l.embedded {
-		// Its clock is driven by this process, and jumps when that stands still.
-		d += time.Second.Milliseconds()
-	}
-	return d
 }
 
 // goesOut is asked right before a task is written: false drops it, since it
@@ -150,14 +136,14 @@ func (a *attempt) goesOut(i int, now time.Duration) bool {
 	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limit().any != 0 {
 		// It prolongs nothing any more, but what is left goes.
 		t.clears = true
-		a.sent |= 1 << i
+		a.box.sent |= 1 << i
 		a.pending++
 		return true
 	}
-	if a.lost || now > a.until || a.over && (a.op.Kind == Read || a.waits()) {
+	if a.lost || now > a.times.until || a.over && (a.op.Kind == Read || a.waits()) {
 		return false
 	}
-	a.sent |= 1 << i
+	a.box.sent |= 1 << i
 	a.pending++
 	return true
 }

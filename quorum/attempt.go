@@ -3,6 +3,8 @@ package quorum
 import (
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // attempt is one fan-out of one operation to all masters (V1), from its first
@@ -15,9 +17,6 @@ type attempt struct {
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
 	masters *masterList
-	needs   needs
-	// first is the master that is asked alone before the others (V5), or -1.
-	first int
 	// hold is what the masters are given, mark what their marks must bear.
 	hold, mark time.Duration
 	// names is whether it gives copies a name of its own (V6).
@@ -28,10 +27,9 @@ type attempt struct {
 	before   *attempt
 
 	mu    sync.Mutex
-	began time.Duration
-	// until is when its time is over, known since when its verdict is, and
-	// ended when that was told.
-	until, known, ended time.Duration
+	times attemptTimes
+	// box has its votes.
+	box ballotBox
 	// over is whether the verdict has fallen; votes that come later count
 	// for nothing. lost is whether what was asked for is not wanted any more.
 	over bool
@@ -40,17 +38,13 @@ type attempt struct {
 	gone bool
 	// asking is while the masters are being asked: until all are the verdict
 	// waits, so that nothing that follows it overtakes.
-	asking bool
+	asking  bool
+	wasTold bool
 	// pending is what keeps the attempt open (names.go): each master that has
 	// not answered, and the client as long as it was not told.
 	pending int
-	wasTold bool
 	due     due
-	ballots []ballot
 	tasks   []task
-	// sent are the masters the operation went out to, undone those that were
-	// sent its rollback, as bits.
-	sent, undone uint32
 	// others is whether other open attempts, or locks that may live, have its key
 	// and token, openOne how it is noted among the open ones (names.go).
 	others  bool
@@ -63,24 +57,30 @@ type attempt struct {
 	result  Outcome
 	promise grant
 
-	// Room for the ballots and tasks of up to as many masters as most have,
-	// so that an attempt is one allocation.
-	oneTerm    [1]*term
-	fewBallots [fewMasters]ballot
-	fewTasks   [fewMasters]task
+	// Room for the tasks of up to as many masters as most have, so that an attempt
+	// is one allocation.
+	oneTerm  [1]*term
+	fewTasks [fewMasters]task
 }
 
-const fewMasters = 5
+// attemptTimes are the times of an attempt.
+type attemptTimes struct {
+	began time.Duration
+	// until is when its time is over, known since when its verdict is, and
+	// ended when that was told.
+	until, known, ended time.Duration
+}
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
-	a := &attempt{call: c, op: op, then: then, masters: masters, needs: masters.needs, first: -1}
-	a.needs.gone, a.needs.changing = masters.gone(), masters.changing()
+	a := &attempt{call: c, op: op, then: then, masters: masters}
+	a.box.open(len(masters.links), masters.Needs)
+	a.box.needs.Gone, a.box.needs.Changing = masters.gone(), masters.changing()
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.links); n <= fewMasters {
-		a.ballots, a.tasks = a.fewBallots[:n], a.fewTasks[:n]
+		a.tasks = a.fewTasks[:n]
 	} else {
-		a.ballots, a.tasks = make([]ballot, n), make([]task, n)
+		a.tasks = make([]task, n)
 	}
 	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
@@ -91,37 +91,34 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 }
 
 // vote counts one master's answer, which came at the time now.
-func (a *attempt) vote(i int, b ballot, now time.Duration) {
+func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
-	if a.wentOut(i) && a.partDone() {
+	if a.box.wentOut(i) && a.partDone() {
 		defer a.call.db.keys.close(a)
 	}
 	if a.over {
 		a.late(i, b)
 		return
 	}
-	switch was := &a.ballots[i]; {
-	case was.vote == awaited:
+	switch was := &a.box.ballots[i]; {
+	case was.Vote == vote.Awaited:
 		*was = b
-		was.void = b.vote == silent && !b.unsure
-		if b.vote == prolonged && b.expiry > 0 {
-			a.tasks[i].prolongs = b.expiry
+		was.Void = b.Vote == vote.Silent && !b.Unsure
+		if b.Vote == vote.Prolonged && b.Expiry > 0 {
+			a.tasks[i].prolongs = b.Expiry
 		}
-	case was.unsure && !b.unsure:
-		was.unsure = false // too late to count
+	case was.Unsure && !b.Unsure:
+		was.Unsure = false // too late to count
 	default:
 		a.mu.Unlock()
 		return
 	}
-	if i == a.first && (b.vote == created || b.vote == prolonged || b.vote == longer) {
+	if i == a.box.first && (b.Vote == vote.Created || b.Vote == vote.Prolonged || b.Vote == vote.Longer) {
 		a.askOthers(now)
 		return
 	}
 	a.decide(now)
 }
-
-// wentOut reports whether the operation was sent to a master. Needs mu.
-func (a *attempt) wentOut(i int) bool { return a.sent>>i&1 != 0 }
 
 // decide ends the attempt if the verdict is certain, by the votes of the time
 // now. It is entered with the mutex held and leaves it free.
@@ -130,18 +127,18 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	a.withoutJoining()
-	a.needs.least = a.masters.least()
-	v, certain := verdictOf(a.op, a.ballots, a.needs)
-	if a.first >= 0 && a.refusedFirstLocked() && !a.requiredMute() {
+	a.masters.withoutJoining(&a.box)
+	a.box.needs.Least = a.masters.least()
+	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
+	if a.box.first >= 0 && a.box.refusedFirst() && !a.box.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
-		t := count(a.ballots, a.needs)
-		certain = t.awaited == 0 || !a.mayLive(&t)
+		t := vote.Count(a.box.ballots, a.box.needs)
+		certain = t.Awaited == 0 || !a.mayLive(&t)
 	}
-	if certain && a.known == 0 {
-		a.known = now
+	if certain && a.times.known == 0 {
+		a.times.known = now
 	}
 	if !certain || a.mayAct() {
 		a.mu.Unlock()
@@ -165,15 +162,7 @@ func (a *attempt) waits() bool {
 // mayAct reports whether it still may be carried out somewhere and that is to be
 // waited for. Needs mu.
 func (a *attempt) mayAct() bool {
-	if !a.waits() {
-		return false
-	}
-	for i := range a.ballots {
-		if b := &a.ballots[i]; b.vote == awaited || b.unsure {
-			return true
-		}
-	}
-	return false
+	return a.waits() && a.box.mayAct()
 }
 
 // timeout takes all votes that are not there for silent. Where the operation
@@ -190,33 +179,33 @@ func (a *attempt) timeout() {
 		}
 		return
 	}
-	for i := range a.ballots {
-		if v := a.ballots[i].vote; v == awaited || v == unasked {
-			a.ballots[i] = ballot{vote: silent, unsure: a.wentOut(i)}
+	for i := range a.box.ballots {
+		if v := a.box.ballots[i].Vote; v == vote.Awaited || v == vote.Unasked {
+			a.box.ballots[i] = vote.Ballot{Vote: vote.Silent, Unsure: a.box.wentOut(i)}
 		}
 	}
-	if a.known == 0 {
-		a.known = now
+	if a.times.known == 0 {
+		a.times.known = now
 	}
-	if wait := a.until + a.call.q.cfg.grace(); now < wait && a.mayAct() {
+	if wait := a.times.until + a.call.q.cfg.grace(); now < wait && a.mayAct() {
 		a.mu.Unlock()
 		a.call.q.deadlines.add(a, wait, now)
 		return
 	}
-	a.needs.least = a.masters.least()
-	v, _ := verdictOf(a.op, a.ballots, a.needs)
+	a.box.needs.Least = a.masters.least()
+	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)
 }
 
 // end closes the ballot, rolls back what was lost, and goes on. It is entered
 // with the mutex held and leaves it free.
 func (a *attempt) end(v Verdict, now time.Duration) {
-	a.over, a.ended = true, now
+	a.over, a.times.ended = true, now
 	a.call.q.deadlines.remove(a)
-	if a.known > 0 {
-		now = a.known
+	if a.times.known > 0 {
+		now = a.times.known
 	}
-	if v == Won && a.promises() && now-a.began > a.call.q.cfg.Timeout {
+	if v == Won && a.promises() && now-a.times.began > a.call.q.cfg.Timeout {
 		v = Undecided // won, but too late (V2)
 		a.call.q.events.lateGrants.Add(1)
 	}
@@ -238,7 +227,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	case Held:
 		// Whoever asks next is refused as well, so there is time to see what
 		// the others answer, which mostly is no.
-		a.rollback(func(v vote) bool { return v == created || v == silent })
+		a.rollback(func(v vote.Vote) bool { return v == vote.Created || v == vote.Silent })
 	default:
 		a.rollback(mayHaveCreated)
 	}
@@ -262,11 +251,11 @@ func (a *attempt) goOn(v Verdict, less bool) {
 
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
-	for i := range a.ballots {
-		n := &a.masters.links[i].traffic().votes
-		switch a.ballots[i].vote {
-		case awaited, unasked:
-		case silent:
+	for i := range a.box.ballots {
+		n := &a.masters.links[i].traffic.votes
+		switch a.box.ballots[i].Vote {
+		case vote.Awaited, vote.Unasked:
+		case vote.Silent:
 			n.silent.Add(1)
 		default:
 			n.counted.Add(1)
@@ -290,11 +279,5 @@ func (a *attempt) promises() bool {
 func (a *attempt) answered() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := 0
-	for _, b := range a.ballots {
-		if b.vote != awaited && b.vote != unasked && b.vote != silent {
-			n++
-		}
-	}
-	return n
+	return a.box.answered()
 }

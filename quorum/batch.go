@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // batch is the tasks that go to a master in one write, with the mark and the
@@ -15,7 +17,7 @@ type batch struct {
 	unsent []*task
 	// under is the mark that the votes are asked for under; nil for embedded
 	// masters, which have none.
-	under *mark
+	under *mark.Mark
 	// warm is whether the clock had been watched for long enough.
 	warm bool
 	sent time.Duration
@@ -40,35 +42,27 @@ const (
 // gather waits for work, where many are at work for half of them (pace.go), and
 // then lets everybody run who can, as long as that brings more: what comes at the
 // same time goes out in one batch. Needs mu, and leaves it meanwhile.
-func (l *link) gather(c *connection) {
+func (s *sender) gather() {
 	var began time.Duration
-	for yields, n := 0, 0; l.conn == c; {
-		waiting := len(l.queue)
+	for yields, n := 0, 0; s.conn == s.c; {
+		waiting := len(s.outbox.queue)
 		switch {
-		case !l.open || waiting == 0 && !l.due || l.pace.waits(waiting, l.now):
-			l.ready.Wait()
+		case !s.open || waiting == 0 && !s.outbox.due || s.outbox.pace.waits(waiting, s.now):
+			s.ready.Wait()
 			yields, n = 0, 0
 			continue
 		case waiting <= n || yields == maxYields:
 			return
 		case yields == 0:
-			began = l.now()
-		case l.now()-began >= maxGather:
+			began = s.now()
+		case s.now()-began >= maxGather:
 			return
 		}
 		yields, n = yields+1, waiting
-		l.mu.Unlock()
+		s.mu.Unlock()
 		runtime.Gosched()
-		l.mu.Lock()
+		s.mu.Lock()
 	}
-}
-
-// enough ends the wait for a larger batch.
-func (l *link) enough() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pace.stop()
-	l.ready.Signal()
 }
 
 // clear makes room for the next batch.
@@ -97,7 +91,7 @@ func (c *connection) commands(b *batch) []rueidis.Completed {
 		i += n
 	}
 	if b.under != nil {
-		out = append(out, c.client.B().Get().Key(MarkKey).Build())
+		out = append(out, c.client.B().Get().Key(mark.Key).Build())
 	}
 	b.commands = append(out, c.client.B().Time().Build())
 	return b.commands

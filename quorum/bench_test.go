@@ -4,19 +4,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // ballotsOf are three that took the lock, one that is away and one awaited.
-func ballotsOf() []ballot {
-	return []ballot{{vote: created}, {vote: created}, {vote: silent}, {vote: created}, {vote: awaited}}
+func ballotsOf() []vote.Ballot {
+	return []vote.Ballot{{Vote: vote.Created}, {Vote: vote.Created}, {Vote: vote.Silent}, {Vote: vote.Created}, {Vote: vote.Awaited}}
 }
 
 // BenchmarkVote is one look at the ballots of an attempt.
 func BenchmarkVote(b *testing.B) {
-	op, ballots, n := acquire("k", "t", 1), ballotsOf(), needs{quorum: 3, required: -1}
+	op, ballots, n := acquire("k", "t", 1), ballotsOf(), vote.Needs{Quorum: 3, Required: -1}
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, certain := verdictOf(&op, ballots, n); v != Won || !certain {
+		if v, certain := vote.VerdictOf(op.question(), ballots, n); v != Won || !certain {
 			b.Fatal("not won")
 		}
 	}

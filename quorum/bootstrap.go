@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // bootstrapTries is how often Bootstrap writes one mark that others change.
@@ -19,20 +22,20 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	d := &database{cfg: &cfg, now: systemClock(), stalls: &stallDetector{}}
-	d.agreed = newAgreement(&cfg, d.now)
-	list := &masterList{needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
+	d := &database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
+	d.agreed = mark.NewAgreement(cfg.settings(), d.now)
+	list := &masterList{Needs: needsOf(cfg.Masters), name: listName(cfg.Masters)}
 	d.masters.Store(list)
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
-	sights := make([]observation, len(cfg.Masters))
+	sights := make([]mark.Observation, len(cfg.Masters))
 	for i, m := range cfg.Masters {
 		l := newLink(ctx, &cfg, m, d, d.now, log, newEvents())
 		c := newConnection(m)
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
 		defer stop()
-		s, err := l.visit(c)
+		s, err := dialAndGreet(&monitor{link: l}, c)
 		if err == nil {
 			err = mayBootstrap(s)
 		}
@@ -47,7 +50,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	marks := d.firstMarks(sights)
 	for i, l := range list.links {
-		if err := l.markReal(connections[i], sights[i], marks[i]); err != nil {
+		if err := markReal(&monitor{link: l}, connections[i], sights[i], marks[i]); err != nil {
 			return fmt.Errorf("master %q at %s: %w", l.name, l.master.Address, err)
 		}
 		log.Info("master may vote", "master", l.name, "address", l.master.Address)
@@ -55,24 +58,24 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	return nil
 }
 
-// visit dials and looks.
-func (l *link) visit(c *connection) (observation, error) {
+// dialAndGreet dials and looks.
+func dialAndGreet(mon *monitor, c *connection) (mark.Observation, error) {
 	if err := c.dial(0); err != nil {
-		return observation{}, err
+		return mark.Observation{}, err
 	}
-	return l.greet(c)
+	return mon.greet(c)
 }
 
-func mayBootstrap(s observation) error {
+func mayBootstrap(s mark.Observation) error {
 	switch {
-	case s.server.tooOld():
-		return errors.New(s.server.whyTooOld())
-	case s.foreign:
-		return errNotAMark
-	case s.server.replica:
+	case s.Server.TooOld():
+		return errors.New(s.Server.WhyTooOld())
+	case s.Foreign:
+		return mark.ErrNotAMark
+	case s.Server.Replica:
 		return errors.New("is a replica")
-	case s.mark != nil && s.mark.real:
-		return fmt.Errorf("already has the mark of master %q: this is not a new cluster", s.mark.name)
+	case s.Mark != nil && s.Mark.Real:
+		return fmt.Errorf("already has the mark of master %q: this is not a new cluster", s.Mark.Name)
 	default:
 		return nil
 	}
@@ -80,29 +83,29 @@ func mayBootstrap(s observation) error {
 
 // firstMarks are the marks of a new cluster. Each master keeps the id of a mark
 // that is pending there, and all bear all seats (M9).
-func (d *database) firstMarks(sights []observation) []*mark {
+func (d *database) firstMarks(sights []mark.Observation) []*mark.Mark {
 	list := d.list()
-	marks := make([]*mark, len(sights))
+	marks := make([]*mark.Mark, len(sights))
 	for i, s := range sights {
 		l := list.links[i]
-		marks[i] = &mark{real: true, id: newMarkID(), name: l.name, runID: s.server.runID,
-			generation: firstGeneration(list.name), seen: s.reading, settings: d.cfg.settings(), told: d.cfg.floor()}
-		if s.mark != nil {
-			marks[i].id = s.mark.id
-			d.agreed.saw(s.mark)
+		marks[i] = &mark.Mark{Real: true, ID: mark.NewID(), Name: l.name, RunID: s.Server.RunID,
+			Generation: mark.FirstGeneration(list.name), Seen: s.Reading, Settings: d.cfg.settings(), Told: d.cfg.floor()}
+		if s.Mark != nil {
+			marks[i].ID = s.Mark.ID
+			d.agreed.Saw(s.Mark)
 		}
 	}
 	for i, l := range list.links {
-		if own, _ := d.agreed.of(l.hash); own.server != marks[i].id {
-			d.agreed.take(l.hash, own, marks[i].id)
+		if own, _ := d.agreed.Of(l.hash); own.Server != marks[i].ID {
+			d.agreed.Take(l.hash, own, marks[i].ID)
 		}
 	}
 	for _, m := range marks {
-		m.settings = d.agreed.greatest()
-		m.least = m.padding // there are no locks yet
+		m.Settings = d.agreed.Greatest()
+		m.Least = m.Padding // there are no locks yet
 		// What a redlockd that still runs has granted, as it knows (memory.knowsBetter).
-		m.greatest = d.agreed.everGranted()
-		m.seats = d.agreed.all(func(string) bool { return true })
+		m.Greatest = d.agreed.EverGranted()
+		m.Seats = d.agreed.All(func(string) bool { return true })
 	}
 	return marks
 }
@@ -110,19 +113,19 @@ func (d *database) firstMarks(sights []observation) []*mark {
 // markReal writes a mark where the one that was seen still is. A redlockd that
 // runs already raises the beat of a pending mark about once a second (M4): where
 // that came between, it looks once more and writes over the same mark.
-func (l *link) markReal(c *connection, s observation, m *mark) error {
+func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) error {
 	for range bootstrapTries {
-		if done, err := l.write(c, s, m); err != nil || done {
+		if done, err := mon.write(c, s, m); err != nil || done {
 			return err
 		}
 		var err error
-		if s, err = l.greet(c); err == nil {
+		if s, err = mon.greet(c); err == nil {
 			err = mayBootstrap(s)
 		}
 		if err != nil {
 			return err
 		}
-		if s.mark == nil || s.mark.id != m.id {
+		if s.Mark == nil || s.Mark.ID != m.ID {
 			break
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // A bundle is acquires and releases that stand next to one another in a batch
@@ -14,52 +16,6 @@ import (
 
 // minBundle is how many tasks make a bundle worth its script.
 const minBundle = 4
-
-// bundleScript has the keys of the acquires before those of the releases, each
-// key once; its arguments are how many acquires there are, token and expiry of
-// each, then the token of each release, and, where some have one, the limit of
-// each release. It answers for each key what acquireScript, releaseScript or
-// releaseOverScript would. Every call from a script costs a master as much as the
-// look-up that it does, so all keys are read by one and deleted by one. A key
-// that MGET leaves out may be no string, which SET and GET tell; where it has
-// no right to MGET each key is read by itself.
-var bundleScript = newScript(`
-local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
-if held.err then
-  for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
-end
-local keys, acquires, releases, now = #KEYS, tonumber(ARGV[1]), 0, nil
-local limited = ARGV[keys + acquires + 2]
-for i = 1, acquires do
-  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
-  if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
-  out[i] = v or 0
-end
-for i = acquires + 1, keys do
-  if held[i] == ARGV[acquires + i + 1] then
-    releases = releases + 1
-    gone[releases], out[i] = KEYS[i], 1
-    local limit = limited and ARGV[keys + i + 1]
-    if limit and limit ~= '0' then
-      if not now then
-        local t = redis.call('TIME')
-        now = t[1] * 1000 + math.floor(t[2] / 1000)
-      end
-      local left = redis.pcall('PTTL', KEYS[i])
-      ended[i] = type(left) == 'number' and left >= 0 and now + left < tonumber(limit)
-    end
-  else
-    out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
-  end
-end
-if releases > 0 then
-  local done = redis.pcall('DEL', unpack(gone))
-  local failed = type(done) == 'table'
-  for i = acquires + 1, (failed or limited) and keys or 0 do
-    if out[i] == 1 and failed then out[i] = done elseif ended[i] then out[i] = 0 end
-  end
-end
-return out`)
 
 // refusesAll are the errors of a master that serves nobody for a while: each
 // task alone would have met them too.
@@ -98,13 +54,13 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 	acquires := c.acquiresFirst(tasks)
 	w := &c.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
-	limits := false
+	limited := false
 	for i, t := range tasks {
 		if i < acquires {
 			w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
 		} else {
 			w.digits = strconv.AppendInt(w.digits, t.limit().any, 10)
-			limits = limits || t.limit().any != 0
+			limited = limited || t.limit().any != 0
 		}
 		w.ends = append(w.ends, len(w.digits))
 	}
@@ -117,12 +73,12 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 			from = w.ends[i]
 		}
 	}
-	for i := acquires; limits && i < len(tasks); i++ {
+	for i := acquires; limited && i < len(tasks); i++ {
 		w.args = append(w.args, digits[from:w.ends[i]])
 		from = w.ends[i]
 	}
 	defer w.clear()
-	return c.client.B().Arbitrary("EVAL", bundleScript.text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
+	return c.client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
 }
 
 // acquiresFirst puts the acquires before the releases and counts them.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // startBundled begins operations that go out in one batch, since a slow one is
@@ -281,16 +283,16 @@ func TestM2GatheringIsBounded(t *testing.T) {
 		// The clock is read once in each round, with the mutex held.
 		now := func() time.Duration {
 			if reads++; reads <= tt.more {
-				l.queue = append(l.queue, &task{})
+				l.outbox.queue = append(l.outbox.queue, &task{})
 			}
 			return time.Duration(reads) * tt.each
 		}
-		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
-		l.conn, l.open, l.queue = &connection{}, true, []*task{{}}
+		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+		l.conn, l.open, l.outbox.queue = &connection{}, true, []*task{{}}
 		l.mu.Lock()
-		l.gather(l.conn)
+		(&sender{link: l, c: l.conn}).gather()
 		l.mu.Unlock()
-		if n := len(l.queue); n != tt.want {
+		if n := len(l.outbox.queue); n != tt.want {
 			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
 		}
 	}

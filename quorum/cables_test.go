@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // cable is the network between the redlockd that are made from now on and one
@@ -59,8 +61,8 @@ type stoppable struct {
 	skipped time.Duration
 }
 
-func (s *stoppable) clock() clock {
-	began := monotonic()
+func (s *stoppable) clock() clock.Clock {
+	began := clock.Monotonic()
 	return func() time.Duration {
 		s.mu.Lock()
 		defer s.mu.Unlock()

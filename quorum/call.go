@@ -186,7 +186,7 @@ func (c *call) verdict(a *attempt, v Verdict) {
 		c.split(a)
 		return
 	}
-	c.finishAt(a.outcome(v), a.ended)
+	c.finishAt(a.outcome(v), a.times.ended)
 }
 
 // finish ends the run: it tells the outcome and lets the next call on the key

@@ -5,7 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
+
+// MarkKey is the key of redlockd's own mark in each database of a master. It is
+// hidden from clients (M3).
+const MarkKey = mark.Key
 
 // ChangeKey is the key of the lock under which a change of the list of
 // masters is announced (M8). Like MarkKey it is hidden from clients.
@@ -24,10 +31,10 @@ type change struct {
 	mu sync.Mutex
 	// state is the latest one of our list that its marks are known to bear,
 	// since when by our clock.
-	state generation
+	state mark.Generation
 	since time.Duration
 	// to is what the marks are to bear: state, or what comes next.
-	to generation
+	to mark.Generation
 	// wanted is the list to change to, or nil.
 	wanted []Master
 	// announcing is while a change is, which cannot be called off any more.
@@ -40,18 +47,18 @@ type change struct {
 
 func (c *change) init(q *Quorum, masters []Master) {
 	c.q = q
-	c.state = firstGeneration(listName(masters))
+	c.state = mark.FirstGeneration(listName(masters))
 	c.to = c.state
 }
 
 // known is the latest state of our list, target what its marks shall bear.
-func (c *change) known() generation {
+func (c *change) known() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-func (c *change) target() generation {
+func (c *change) target() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.to
@@ -72,8 +79,8 @@ func (c *change) follow(ctx context.Context) {
 		changed := c.q.events.next()
 		c.step(ctx)
 		// The monitors' looks are events too: not at each of them.
-		wait(ctx, nil, lookPause)
-		wait(ctx, changed, followEvery)
+		pause(ctx, nil, clock.LookPause)
+		pause(ctx, changed, followEvery)
 	}
 }
 
@@ -83,11 +90,11 @@ func (c *change) step(ctx context.Context) {
 	state, since := c.reached()
 	passed := c.q.now() - since
 	switch {
-	case state.phase == announced && passed >= c.q.cfg.Handover:
-		c.write(generation{state.number, closed, state.masters, state.before})
-	case state.phase == closed && passed >= c.q.database(0).wholeHold(since) && c.joined(state):
-		c.write(generation{state.number, final, state.masters, state.before})
-	case state.phase == final:
+	case state.Phase == mark.Announced && passed >= c.q.cfg.Handover:
+		c.write(mark.Generation{Number: state.Number, Phase: mark.Closed, Masters: state.Masters, Before: state.Before})
+	case state.Phase == mark.Closed && passed >= c.q.database(0).wholeHold(since) && c.joined(state):
+		c.write(mark.Generation{Number: state.Number, Phase: mark.Final, Masters: state.Masters, Before: state.Before})
+	case state.Phase == mark.Final:
 		c.retire()
 	}
 	if c.want() != nil {
@@ -95,14 +102,14 @@ func (c *change) step(ctx context.Context) {
 	}
 }
 
-func (c *change) reached() (generation, time.Duration) {
+func (c *change) reached() (mark.Generation, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state, c.since
 }
 
 // write has the marks raised to a state.
-func (c *change) write(to generation) {
+func (c *change) write(to mark.Generation) {
 	c.mu.Lock()
 	before := c.to
 	c.to = to
@@ -134,14 +141,14 @@ func (c *change) look() {
 	best := c.known()
 	for _, g := range c.seen() {
 		switch {
-		case g.masters == list && best.less(g) && c.borne(g):
+		case g.Masters == list && best.Less(g) && c.borne(g):
 			best = g
-		case g.masters == list && best.less(g) && c.interrupted(g, best):
+		case g.Masters == list && best.Less(g) && c.interrupted(g, best):
 			c.write(g)
-		case g.masters != list && g.before == list && c.want() == nil && c.borne(g):
+		case g.Masters != list && g.Before == list && c.want() == nil && c.borne(g):
 			if c.news("behind", g) {
 				c.q.log.Warn("this redlockd has the old list of masters, reload it with the new one",
-					"generation", g.number, "phase", g.phase.String())
+					"generation", g.Number, "phase", g.Phase.String())
 			}
 		}
 	}
@@ -149,20 +156,20 @@ func (c *change) look() {
 }
 
 // reach makes a state the latest one.
-func (c *change) reach(g generation) {
+func (c *change) reach(g mark.Generation) {
 	c.mu.Lock()
-	if !c.state.less(g) {
+	if !c.state.Less(g) {
 		c.mu.Unlock()
 		return
 	}
-	found := c.state.phase == final && g.phase == final // an old change, met at the start
+	metAtStart := c.state.Phase == mark.Final && g.Phase == mark.Final // an old change, met at the start
 	c.state, c.since = g, c.q.now()
-	if c.to.less(g) {
+	if c.to.Less(g) {
 		c.to = g
 	}
 	c.mu.Unlock()
-	if !found && c.news("reached", g) {
-		c.q.log.Info("list of masters is changing", "generation", g.number, "phase", g.phase.String())
+	if !metAtStart && c.news("reached", g) {
+		c.q.log.Info("list of masters is changing", "generation", g.Number, "phase", g.Phase.String())
 	}
 }
 

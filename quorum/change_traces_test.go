@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // redlockdOf is one more redlockd, with a list of its own.
@@ -189,17 +192,17 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 		c.masters[3].kill()
 		time.Sleep(time.Second)
 		first := listName(c.cfg.Masters)
-		back := generation{3, announced, first, listName(c.listed("e", c.join("f")))}
+		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: listName(c.listed("e", c.join("f")))}
 		for _, f := range c.masters[:2] {
-			raw, err := f.Get(MarkKey)
+			raw, err := f.Get(mark.Key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := parseMark(raw)
+			m, err := mark.Parse(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Set(MarkKey, m.with(func(c *mark) { c.generation = back }).String()); err != nil {
+			if err := f.Set(mark.Key, m.With(func(c *mark.Mark) { c.Generation = back }).String()); err != nil {
 				t.Fatal(err)
 			}
 			f.set(func() { f.delay = 5 * time.Millisecond }) // e answers first
@@ -314,8 +317,8 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 		long := d.list()
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
-		a.ballots[0], a.ballots[2] = ballot{vote: silent}, ballot{vote: silent}
-		d.masters.Store(&masterList{links: long.links[:2], needs: long.needs, name: long.name})
+		a.box.ballots[0], a.box.ballots[2] = vote.Ballot{Vote: vote.Silent}, vote.Ballot{Vote: vote.Silent}
+		d.masters.Store(&masterList{links: long.links[:2], Needs: long.Needs, name: long.name})
 		defer d.masters.Store(long)
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
 			t.Error(err)
@@ -359,10 +362,10 @@ func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
 		op := acquire("k", "t", time.Minute)
 		a := newAttempt(&call{q: c.q, db: c.q.database(0), op: &op}, &op, nil)
 		a.asking = true // no verdict yet
-		a.vote(0, ballot{vote: silent}, c.q.now())
-		a.vote(1, ballot{vote: silent, unsure: true}, c.q.now())
-		a.ballots[3] = ballot{vote: silent}
-		a.ballots[4] = ballot{vote: unasked}
+		a.vote(0, vote.Ballot{Vote: vote.Silent}, c.q.now())
+		a.vote(1, vote.Ballot{Vote: vote.Silent, Unsure: true}, c.q.now())
+		a.box.ballots[3] = vote.Ballot{Vote: vote.Silent}
+		a.box.ballots[4] = vote.Ballot{Vote: vote.Unasked}
 		want := "5 silent (a not counted, b too late, c no answer yet, d too late, e not asked)"
 		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), want) {
 			t.Errorf("%q, want %q", err, want)

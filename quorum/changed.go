@@ -2,7 +2,8 @@ package quorum
 
 import (
 	"slices"
-	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // A change of a lock's token that was won is repeated to the masters that were
@@ -10,9 +11,9 @@ import (
 // by its new token while these and not others are up. It is no vote, and only
 // ever follows one that a majority has made.
 
-// changed stands for the expiry in the name of a change that is repeated: there is
+// anyChange stands for the expiry in the name of a change that is repeated: there is
 // one for each key.
-const changed = -1
+const anyChange = -1
 
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
 // and the releases of what a Remove or a transact has deleted (V8).
@@ -22,8 +23,8 @@ func (a *attempt) retryChanges() {
 	}
 	var missed [maxMasters]bool
 	a.mu.Lock()
-	for i, b := range a.ballots {
-		missed[i] = b.vote == silent && !b.lost
+	for i, b := range a.box.ballots {
+		missed[i] = b.Vote == vote.Silent && !b.Lost
 	}
 	removed, known := a.removedLocked()
 	a.mu.Unlock()
@@ -32,7 +33,7 @@ func (a *attempt) retryChanges() {
 			continue
 		}
 		if a.op.Replace {
-			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.began)
+			l.retryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.times.began)
 		}
 		if known {
 			a.releaseOn(l, a.op.Key, removed)
@@ -44,7 +45,7 @@ func (a *attempt) retryChanges() {
 			case s.change.Delete:
 				a.releaseOn(l, s.key, s.state.Token)
 			case s.change.Token != s.state.Token:
-				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.began)
+				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.times.began)
 			}
 		}
 	}
@@ -53,15 +54,15 @@ func (a *attempt) retryChanges() {
 // removedLocked is the token of the lock that a Remove has deleted: one that a quorum
 // had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
 func (a *attempt) removedLocked() (token string, known bool) {
-	for i := range a.ballots {
-		b, n := &a.ballots[i], 0
-		for k := range a.ballots {
-			if other := &a.ballots[k]; other.vote == released && other.token == b.token {
+	for i := range a.box.ballots {
+		b, n := &a.box.ballots[i], 0
+		for k := range a.box.ballots {
+			if other := &a.box.ballots[k]; other.Vote == vote.Released && other.Token == b.Token {
 				n++
 			}
 		}
-		if a.op.Kind == Remove && n >= a.needs.quorum {
-			return b.token, b.token != ""
+		if a.op.Kind == Remove && n >= a.box.needs.Quorum {
+			return b.Token, b.Token != ""
 		}
 	}
 	return "", false
@@ -69,41 +70,24 @@ func (a *attempt) removedLocked() (token string, known bool) {
 
 // releaseOn releases on a master that was silent what the others have deleted.
 func (a *attempt) releaseOn(l *link, key, token string) {
-	l.send(&task{kind: Release, key: key, token: token, until: a.began + a.call.q.longestHold()}, a.call.q.now())
-}
-
-// retryChange repeats to a master the new token of a lock that it may have under an old
-// one, until the hold that began then is over.
-func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
-	if before := l.takeRetry(t.name()); before != nil && before.token == from {
-		// It may have missed both.
-		t.from = append(before.from, from)
-	}
-	l.addRetry(t)
-	l.due = l.due || l.open && !l.frozen()
-	if l.due {
-		l.ready.Signal()
-	}
+	l.send(&task{kind: Release, key: key, token: token, until: a.times.began + a.call.q.longestHold()}, a.call.q.now())
 }
 
 // sinceChanged looks after the change that is to be repeated on a key, when the master is
 // asked for something else there: a release of the lock goes behind it, and what
 // begins another lock outdates it. Needs mu.
-func (l *link) sinceChanged(t *task, takes bool) {
+func (o *outbox) sinceChanged(t *task, takes bool) {
 	for _, key := range t.keys() {
-		name := retryKey{key: key, expiry: changed}
-		before := l.retries[name]
+		name := retryKey{key: key, expiry: anyChange}
+		before := o.retries[name]
 		switch {
 		case before == nil || t == before:
 		case t.kind == Release && !t.rollback:
 			if takes {
-				l.append(l.takeRetry(name))
+				o.append(o.takeRetry(name))
 			}
 		case t.outdates(before, key):
-			l.takeRetry(name)
+			o.takeRetry(name)
 		}
 	}
 }
@@ -118,21 +102,4 @@ func (t *task) outdates(before *task, key string) bool {
 		return true
 	}
 	return slices.ContainsFunc(t.locks(), func(n retryKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
-}
-
-// setsOut gives a change that is repeated its expiry and its deadline, when it goes
-// out. Where that cannot be it stays, as long as the hold is not over.
-// Needs mu.
-func (l *link) setsOut(t *task, now time.Duration) bool {
-	left := t.until - now
-	if left <= 0 {
-		return false
-	}
-	latest, ok := l.latest(roundHold(left), now)
-	if !ok {
-		l.addRetry(t)
-		return false
-	}
-	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
-	return true
 }

@@ -102,34 +102,6 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 	})
 }
 
-// V8: what may take the lock again with an old token ends the change that is
-// repeated; what may not leaves it.
-func TestV8ChangeIsOutdated(t *testing.T) {
-	inBubble(t, 1, func(c *cluster) {
-		l := c.q.databases[0].Load().list().links[0]
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, next := range []struct {
-			op       task
-			repeated bool
-		}{
-			{task{kind: AcquireOrExtend, key: "k", token: "A"}, false},
-			{task{kind: Acquire, key: "k", token: "other"}, true},
-			{task{kind: Acquire, key: "l", token: "A"}, true},
-			{task{kind: Store, key: "k", token: "other"}, false},
-			{task{kind: Remove, key: "k"}, false},
-			{task{kind: Read, key: "k"}, true},
-		} {
-			change := &task{kind: Extend, key: "k", token: "B", from: []string{"A"}, until: l.now() + time.Minute}
-			l.addRetry(change)
-			l.sinceChanged(&next.op, false)
-			if got := l.takeRetry(change.name()) != nil; got != next.repeated {
-				t.Errorf("still to be repeated after %+v: %v, want %v", next.op, got, next.repeated)
-			}
-		}
-	})
-}
-
 // V8: a lock that was deleted without its token is released on the masters that
 // missed it: one that was frozen, and is back while others lack it, does not give the
 // lock to anybody again.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // Bounds on getting a connection. Reaching a host is given up quickly and
@@ -42,7 +44,7 @@ type connection struct {
 	is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	// Only the sender of its batches uses it.
-	loaded map[*serverScript]bool
+	loaded map[*scripts.Script]bool
 	// singly is whether tasks go one by one, not in bundles (bundle.go).
 	// Likewise.
 	singly bool
@@ -59,7 +61,7 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{name: clientName, master: m, loaded: map[*serverScript]bool{}, words: words{seen: map[string]bool{}},
+	return &connection{name: clientName, master: m, loaded: map[*scripts.Script]bool{}, words: words{seen: map[string]bool{}},
 		turn: make(chan struct{}, 1)}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // Copy is what one master has under a key, for people. It does not tell the
@@ -27,12 +29,12 @@ type Copy struct {
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	d := q.database(db)
 	links := d.list().links
-	ballots := make([]ballot, len(links))
+	ballots := make([]vote.Ballot, len(links))
 	out := make([]Copy, len(links))
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = l.hear(ctx, &task{kind: Read, key: key})
+			ballots[i], out[i].Answered = hear(ctx, l, &task{kind: Read, key: key})
 		})
 	}
 	asked.Wait()
@@ -41,15 +43,15 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 		status := links[i].describe()
 		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
-		out[i].Answered = out[i].Answered || b.lost
-		if b.vote != found {
+		out[i].Answered = out[i].Answered || b.Lost
+		if b.Vote != vote.Found {
 			continue
 		}
-		if !slices.Contains(tokens, b.token) {
-			tokens = append(tokens, b.token)
+		if !slices.Contains(tokens, b.Token) {
+			tokens = append(tokens, b.Token)
 		}
-		out[i].Token, out[i].Hold = slices.Index(tokens, b.token)+1, b.left
-		if b.left == noExpiry {
+		out[i].Token, out[i].Hold = slices.Index(tokens, b.Token)+1, b.Left
+		if b.Left == noExpiry {
 			out[i].Hold = -1
 		}
 	}
@@ -68,7 +70,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 		asked.Go(func() {
 			t := &task{kind: dbSize, page: &page{}}
 			sizes[i] = -1
-			if _, ok := l.hear(ctx, t); ok {
+			if _, ok := hear(ctx, l, t); ok {
 				sizes[i] = t.page.size
 				if !l.embedded {
 					sizes[i]-- // the mark
@@ -78,7 +80,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	}
 	asked.Wait()
 	slices.Sort(sizes)
-	n := sizes[len(sizes)-list.quorum]
+	n := sizes[len(sizes)-list.Quorum]
 	if n >= 0 {
 		return n, nil
 	}

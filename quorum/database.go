@@ -5,6 +5,9 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // database is one database over all masters: a link to each.
@@ -12,7 +15,7 @@ type database struct {
 	number int
 	cfg    *Config
 	change *change
-	agreed *agreement
+	agreed *mark.Agreement
 	// name is what this redlockd calls itself in the marks.
 	name string
 	// zero is database 0, for another one.
@@ -24,8 +27,8 @@ type database struct {
 	// silentUntil is until when, by our clock, nothing is granted (M5), see
 	// silentFor.
 	silentUntil atomic.Int64
-	now         clock
-	stalls      *stallDetector
+	now         clock.Clock
+	stalls      *clock.StallDetector
 	keys        keyTable
 	watch       watchTable
 }
@@ -33,7 +36,7 @@ type database struct {
 // newDatabase makes a database whose monitors do not run yet.
 func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 	d := &database{number: number, cfg: &q.cfg, change: &q.change, agreed: q.agreed, name: q.name, now: q.now, stalls: &q.stalls}
-	list := &masterList{needs: needsOf(q.masters), name: listName(q.masters)}
+	list := &masterList{Needs: needsOf(q.masters), name: listName(q.masters)}
 	d.keys.init()
 	if number != 0 {
 		d.zero = q.databases[0].Load()
@@ -42,6 +45,7 @@ func newDatabase(ctx context.Context, q *Quorum, number int) *database {
 		l := newLink(ctx, &q.cfg, q.masters[i], d, q.now, q.log, q.events)
 		if d.zero != nil {
 			l.zero = d.zero.list().link(l.name)
+			l.traffic = l.zero.traffic
 		}
 		list.links = append(list.links, l)
 	}
@@ -65,7 +69,7 @@ func (d *database) voting() int {
 
 // reachable is how many masters may be asked anything.
 func (d *database) reachable() int {
-	return d.list().count(func(l *link) bool { return l.open && !l.frozen() })
+	return d.list().count(func(l *link) bool { return l.open && !l.frozen(l.now()) })
 }
 
 // raise makes sure that the marks bear a hold before it is granted (M3): a
@@ -102,11 +106,9 @@ func (d *database) raise(hold time.Duration) bool {
 func (d *database) clocks() []int64 {
 	var out []int64
 	for _, l := range d.list().links {
-		l.mu.Lock()
-		if t, ok := l.looks.newest(l.now()); ok {
+		if t, ok := l.clock.Newest(); ok {
 			out = append(out, t)
 		}
-		l.mu.Unlock()
 	}
 	slices.Sort(out)
 	return out
@@ -118,7 +120,7 @@ func (d *database) status() []MasterStatus {
 	out := make([]MasterStatus, len(list.links))
 	for i, l := range list.links {
 		out[i] = l.describe()
-		out[i].Required = i == list.required
+		out[i].Required = i == list.Required
 	}
 	return out
 }
@@ -127,16 +129,4 @@ func (d *database) status() []MasterStatus {
 // far as the marks tell that were looked at since.
 func (d *database) wholeHold(since time.Duration) time.Duration {
 	return d.holdSince(nil, since).wait
-}
-
-// describe is the master's status now.
-func (l *link) describe() MasterStatus {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.status
-	s.Votes, s.Batches = l.traffic().votes.read(), l.traffic().batches.read()
-	if l.frozen() {
-		s.State, s.Reason = Frozen, "does not answer"
-	}
-	return s
 }

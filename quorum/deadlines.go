@@ -3,6 +3,8 @@ package quorum
 import (
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // deadlines ends the attempts whose time is over, all with one timer: nearly
@@ -10,7 +12,7 @@ import (
 // votes. They are in the order of their times, and as most have the same
 // timeout, a new one goes behind the others. Safe for concurrent use.
 type deadlines struct {
-	now clock
+	now clock.Clock
 
 	mu          sync.Mutex
 	first, last *attempt

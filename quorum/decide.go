@@ -79,7 +79,7 @@ func (c *call) decideAll(states []State) {
 		c.finish(&Outcome{Verdict: Won, Done: Read})
 		return
 	}
-	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: steps(c.op.Keys, states, changes)}
+	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: stepsOf(c.op.Keys, states, changes)}
 	for i := range op.steps {
 		if s := &op.steps[i]; s.change != nil && !s.change.Delete {
 			s.hold = c.q.hold(s.change.TTL)
@@ -88,7 +88,7 @@ func (c *call) decideAll(states []State) {
 	}
 	c.attempt(op, func(a *attempt, v Verdict) {
 		// Also a few silent masters may leave it open; the next look tells.
-		if v != Won && a.answered() >= a.masters.quorum && c.mayRetry() {
+		if v != Won && a.answered() >= a.masters.Quorum && c.mayRetry() {
 			c.retry()
 			return
 		}
@@ -110,8 +110,8 @@ type step struct {
 	hold time.Duration
 }
 
-// steps joins what was read with what is to be changed.
-func steps(keys []string, states []State, changes []Change) []step {
+// stepsOf joins what was read with what is to be changed.
+func stepsOf(keys []string, states []State, changes []Change) []step {
 	out := make([]step, len(keys))
 	for i, key := range keys {
 		out[i] = step{key: key, state: states[i]}

@@ -13,37 +13,33 @@
 //     a split (split.go) and, where it depends on what is there, after a read
 //     (decide.go); inflight.go counts them;
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     and its time (deadlines.go), its name (names.go, live_names.go, expiries.go,
-//     residue.go), what undoes it (rollback.go) and what heals it (heal.go);
-//   - the tally (tally.go, verdict.go): what the votes amount to, given what
-//     is needed of the masters (needs.go), a pure function of them, like all
-//     the arithmetic (arithmetic.go);
+//     (ballots.go) and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
+//     what undoes it (rollback.go) and what heals it (heal.go);
+//   - the verdict: what the votes amount to, which package vote says, a pure function
+//     of them like all the arithmetic (arithmetic.go);
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and until when its client may count on it (terms.go, recent.go);
-//   - the link (link.go): one master's database (database.go). What waits for it
-//     (queue.go) goes out in batches (sender.go, batch.go, pace.go): what a master is
-//     asked in them, one by one (task.go, request.go) or many at once (bundle.go), by
-//     which scripts (scripts.go, script_parts.go, mark_scripts.go), and what it
-//     answers (answer.go). What may not have arrived is repeated over the next
-//     connection (retries.go, changed.go, connection.go);
-//   - its clock: which clock redlockd has itself (clock.go, clock_linux.go,
-//     clock_other.go), what time it may be on the master (looks.go), whether that
-//     runs evenly (offsets.go), whose step it was (steps.go), whether this process
-//     stood still (stalls.go), and the wait of one that has just begun to watch
-//     (warmup.go);
-//   - its monitor (monitor.go), which dials, fences and looks (observation.go,
-//     info.go), judges what it sees (judge.go, judge_memory.go, judge_state.go) and
-//     writes the mark (mark.go, reconcile.go).
+//   - the link (link.go): one master's database (database.go). What may be asked
+//     follows from its mark and its clock (standing.go, link_clock.go). Its outbox
+//     (queue.go, outbox.go) has what waits and what may not have arrived, which
+//     is repeated over the next connection (retries.go, changed.go, connection.go). It
+//     goes out in batches (sender.go, batch.go, pace.go): what a master is asked in
+//     them, one by one (task.go, request.go) or many at once (bundle.go), by which
+//     scripts (package scripts), and what it answers
+//     (answer.go);
+//   - its clock, which package clock watches: whose step it was (steps.go), and
+//     the wait for others of one that has just begun to watch (warmup.go);
+//   - its monitor (monitor.go), which dials, fences and looks, has package mark judge
+//     what is seen, and writes the mark (reconcile.go).
 //
-// What several redlockd must agree on stands in the marks: which server has each
-// master's seat (seats.go; standing.go, seat_change.go and address.go are a
-// link's part), that a restart has lost nothing (exemption.go), who names its
-// attempts by what (residue.go), the longest hold (told.go) and the paddings
-// (padding.go). bootstrap.go writes the first ones.
+// What several redlockd must agree on stands in the marks (package mark). A monitor
+// looks after which server has its master's seat (seat_change.go, address.go) and that
+// a restart has lost nothing (exemption.go); told.go has the longest hold, and
+// bootstrap.go writes the first marks.
 //
 // The links stand in the list of masters (list.go), which an attempt keeps. What
-// the marks say of the list is its generation (generation.go, borne.go); change.go
-// takes a change of it from phase to phase, announce.go begins one, and replace.go
+// the marks say of the list is its generation (borne.go); change.go takes a
+// change of it from phase to phase, announce.go begins one, and replace.go
 // puts the new list in force.
 //
 // Beside the votes people may look: at the keys and copies there are (scan.go,

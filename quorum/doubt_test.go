@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // M5: the silence after a common step outlives the redlockd that saw it: who
@@ -73,7 +75,7 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 			for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
 				time.Sleep(time.Millisecond)
 			}
-			time.Sleep(lookEvery - 30*time.Millisecond)
+			time.Sleep(clock.LookEvery - 30*time.Millisecond)
 			for _, f := range c.masters {
 				f.set(func() { f.offset += time.Minute })
 			}

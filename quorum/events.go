@@ -1,8 +1,10 @@
 package quorum
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // events counts what happens, and wakes those who wait for a change of a
@@ -71,4 +73,15 @@ func (e *events) counters() Counters {
 		Rollbacks: e.rollbacks.Load(), LateGrants: e.lateGrants.Load(),
 		Quarantines: e.quarantines.Load(), LostConnections: e.lostConnections.Load(),
 		MasterErrors: e.masterErrors.Load(), WithoutMajority: e.withoutMajority.Load()}
+}
+
+// pause returns after d, or as soon as it is poked or ctx is over.
+func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-poke:
+	case <-ctx.Done():
+	}
 }

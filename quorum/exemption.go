@@ -1,89 +1,60 @@
 package quorum
 
-import "time"
+import (
+	"time"
 
-// exemption is what the other marks say of a master that says that it has lost
-// nothing in a restart (M4).
-type exemption uint8
-
-const (
-	// notExempt: it lost something, or nobody can tell.
-	notExempt exemption = iota
-	// exemptAsked: another redlockd may still say so.
-	exemptAsked
-	// isExempt: nobody knows of a later beat.
-	isExempt
-	// exemptAlone: the same, but too few of those that were asked have a memory of
-	// their own. It votes, and cannot tell alone what was granted (told.go).
-	exemptAlone
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // consentWait is how long another redlockd takes at most to tell of a beat that
 // it has seen: in another mark, or in that of the master itself.
-func (l *link) consentWait() time.Duration {
-	return 2*lookEvery + 4*l.db.agreed.greatest().timeout + 10*lookPause
+func (mon *monitor) consentWait() time.Duration {
+	return 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
 }
 
 // exemption finds out whether a master that is back with its memory has lost
 // none (M4): by the beats that the other masters bear, which must have been
 // looked at long enough after it came back, or by one of our own from right
 // before it was lost. Whoever knows of a later beat has it begin a quarantine.
-func (l *link) exemption(c *connection, s observation) exemption {
-	if s.mark == nil || s.mark.runID == s.server.runID || !s.server.durable {
-		return notExempt
+func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption {
+	if s.Mark == nil || s.Mark.RunID == s.Server.RunID || !s.Server.Durable {
+		return mark.NotExempt
 	}
-	if l.db.number != 0 {
-		return s.exemptByZero()
+	if mon.db.number != 0 {
+		return s.ExemptByZero()
 	}
-	until, fresh := l.returned(s)
-	own, _ := l.db.agreed.of(l.hash)
+	until, fresh := mon.returned(s)
+	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
-	case own.epoch == 0 || own.server != s.mark.id || s.mark.beat < own.beat || !l.syncsAlways(c):
-		return notExempt
-	case l.now() < until:
-		return exemptAsked
-	case fresh || l.othersAsked(until, true):
-		return isExempt
-	case l.othersAsked(until, false):
-		return exemptAlone
+	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
+		return mark.NotExempt
+	case mon.now() < until:
+		return mark.ExemptAsked
+	case fresh || mon.othersAsked(until, true):
+		return mark.IsExempt
+	case mon.othersAsked(until, false):
+		return mark.ExemptAlone
 	default:
-		return exemptAsked
+		return mark.ExemptAsked
 	}
 }
 
 // othersAsked reports whether so many of the other masters were looked at by then
 // that every majority meets one; those with a memory, or any.
-func (l *link) othersAsked(until time.Duration, remembering bool) bool {
-	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
+func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
+	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		st := &other.standing
-		return st.last >= until-lookEvery && (st.remembers || !remembering)
+		st := &other.view.Standing
+		return st.Last >= until-clock.LookEvery && (st.Remembers || !remembering)
 	})
 }
 
-// returned notes when the server came back, and returns until when others may
-// still tell of what it lost, and whether it had been looked at right before it
-// was lost.
-func (l *link) returned(s observation) (until time.Duration, fresh bool) {
-	wait := l.consentWait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	st := &l.standing
-	if st.returned == 0 || st.returnedRunID != s.server.runID {
-		st.returned, st.returnedRunID = s.sent, s.server.runID
-	}
-	return st.returned + wait, st.fresh
-}
-
-// exemptByZero follows the mark of database 0, which is on the same disk.
-func (s *observation) exemptByZero() exemption {
-	switch {
-	case s.zero == nil || !s.zero.real:
-		return notExempt
-	case s.zero.runID == s.server.runID:
-		return isExempt
-	default:
-		return exemptAsked
-	}
+// returned notes when the server came back, see view.
+func (mon *monitor) returned(s mark.Observation) (until time.Duration, fresh bool) {
+	wait := mon.consentWait()
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	return mon.view.Returned(s, wait)
 }

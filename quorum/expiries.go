@@ -1,6 +1,8 @@
 package quorum
 
-import "slices"
+import (
+	"slices"
+)
 
 // expiries are those of one lock, in each master's own milliseconds and by the
 // order of one list of masters (M8); 0 where it was given none.

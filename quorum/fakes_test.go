@@ -17,6 +17,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	peer "github.com/alicebob/miniredis/v2/server"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // fakeMaster is a Redis in the bubble's virtual time: miniredis over a pipe,
@@ -398,22 +400,22 @@ func (c *cluster) end() {
 // redlockd is one more redlockd over the same masters.
 func (c *cluster) redlockd() *Quorum {
 	c.t.Helper()
-	return c.redlockdWith(hclog.NewNullLogger(), monotonic())
+	return c.redlockdWith(hclog.NewNullLogger(), clock.Monotonic())
 }
 
 // redlockdTelling is one that tells its log to somebody.
 func (c *cluster) redlockdTelling(log hclog.Logger) *Quorum {
 	c.t.Helper()
-	return c.redlockdWith(log, monotonic())
+	return c.redlockdWith(log, clock.Monotonic())
 }
 
 // redlockdBy is one that goes by a clock of its own.
-func (c *cluster) redlockdBy(now clock) *Quorum {
+func (c *cluster) redlockdBy(now clock.Clock) *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(hclog.NewNullLogger(), now)
 }
 
-func (c *cluster) redlockdWith(log hclog.Logger, now clock) *Quorum {
+func (c *cluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
 	c.t.Helper()
 	q, err := newQuorum(c.cfg, log, now)
 	if err != nil {
@@ -459,10 +461,6 @@ func acquire(key, token string, ttl time.Duration) Op {
 }
 
 func release(key, token string) Op { return Op{Kind: Release, Key: key, Token: token} }
-
-func (v Verdict) String() string {
-	return [...]string{"undecided", "won", "held", "absent", "split", "changed"}[v]
-}
 
 // want fails the test when the verdict is another one.
 func (c *cluster) want(o *Outcome, v Verdict) *Outcome {

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // asksForLess reports whether what was won has found a later expiry than the client
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil
-	return may && !a.waits() && slices.ContainsFunc(a.ballots, func(b ballot) bool { return b.vote == longer })
+	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 
 // shorten asks once more for what was won, where that is less than the masters
@@ -31,8 +33,8 @@ func (a *attempt) shorten() {
 func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
-	for i, b := range a.ballots {
-		if a.op.Kind == Extend && a.op.renews == nil && (b.vote == absent || b.lost) {
+	for i, b := range a.box.ballots {
+		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.Lost) {
 			healed |= 1 << i
 		}
 	}
@@ -44,15 +46,15 @@ func (a *attempt) heal(then func()) {
 	now := a.call.q.now()
 	over := func() {
 		a.mu.Lock()
-		a.ended = a.call.q.now()
+		a.times.ended = a.call.q.now()
 		a.mu.Unlock()
 		then()
 	}
-	limit := time.AfterFunc(a.until+a.call.q.cfg.grace()-now, over)
+	limit := time.AfterFunc(a.times.until+a.call.q.cfg.grace()-now, over)
 	var left atomic.Int32
 	left.Store(int32(bits.OnesCount32(healed)))
-	heard := func(b ballot) {
-		if !b.unsure && left.Add(-1) == 0 && limit.Stop() {
+	heard := func(b vote.Ballot) {
+		if !b.Unsure && left.Add(-1) == 0 && limit.Stop() {
 			over()
 		}
 	}
@@ -67,7 +69,7 @@ func (a *attempt) heal(then func()) {
 		t := &a.tasks[i]
 		// The expiry that the extend would have given.
 		if !l.send(&task{kind: Extend, heals: true, key: a.op.Key, token: token, prolongs: t.prolongs, deadline: t.deadline, heard: heard}, now) {
-			heard(ballot{})
+			heard(vote.Ballot{})
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // M1: "What waits for one master is bounded in count and bytes [...]; at the
@@ -76,7 +74,7 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 		}
 		l := f.link()
 		l.mu.Lock()
-		n, bytes := len(l.queue), l.bytes
+		n, bytes := len(l.outbox.queue), l.outbox.bytes
 		l.mu.Unlock()
 		if n > times*maxQueued || bytes > times*maxQueuedBytes+len(f.long)+300 {
 			f.t.Fatalf("%d of %d bytes wait", n, bytes)
@@ -95,36 +93,15 @@ func (f *flood) wantNothingLeft() {
 	l := f.link()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) != 0 || cap(l.queue) > 2*maxBatch || l.bytes != 0 {
-		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.queue), l.bytes, cap(l.queue))
+	if len(l.outbox.queue) != 0 || cap(l.outbox.queue) > 2*maxBatch || l.outbox.bytes != 0 {
+		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.outbox.queue), l.outbox.bytes, cap(l.outbox.queue))
 	}
-	if len(l.retries) != 0 || l.retryBytes != 0 {
-		f.t.Errorf("%d releases of %d bytes are to be repeated", len(l.retries), l.retryBytes)
+	if len(l.outbox.retries) != 0 || l.outbox.retryBytes != 0 {
+		f.t.Errorf("%d releases of %d bytes are to be repeated", len(l.outbox.retries), l.outbox.retryBytes)
 	}
 	// Also the release that was refused, and what undoes the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
 		f.t.Errorf("%d locks are left", len(keys)-1)
-	}
-}
-
-// M1: what is kept for when a master can be reached again is bounded, in bytes
-// too (in number: TestTraceRetriesAreSeldomLookedThrough).
-func TestM1RetriesAreBoundedInBytes(t *testing.T) {
-	cfg := DefaultConfig()
-	now := func() time.Duration { return 10 * time.Second }
-	l := newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &stallDetector{}}, now, hclog.NewNullLogger(), newEvents())
-	token := strings.Repeat("t", 1<<20)
-	for i := range 100 {
-		l.send(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour}, now()) // there is no connection
-	}
-	if n := len(l.retries); n < 30 || n > 32 || l.retryBytes > maxRetryBytes {
-		t.Errorf("%d releases of %d bytes are kept", n, l.retryBytes)
-	}
-	for name := range l.retries {
-		l.takeRetry(name)
-	}
-	if l.retryBytes != 0 {
-		t.Errorf("%d bytes of nothing", l.retryBytes)
 	}
 }
 

@@ -6,19 +6,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-)
 
-// Bounds on what waits for one master (M1). Releases and rollbacks have the
-// second half for themselves.
-const (
-	maxQueued      = 8192
-	maxQueuedBytes = 16 << 20
-	// maxBatch bounds the tasks of one write.
-	maxBatch = 512
-	// maxRetries bounds what is kept for the next connection; beyond it the
-	// copies end with their hold.
-	maxRetries    = 65536
-	maxRetryBytes = 32 << 20
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // link is one database of one master: what goes there, over one connection
@@ -34,7 +25,7 @@ type link struct {
 	db       *database
 	// zero is the master's link of database 0, for another one.
 	zero   *link
-	now    clock
+	now    clock.Clock
 	log    hclog.Logger
 	events *events
 	// poke wakes the monitor before its second is over.
@@ -54,97 +45,63 @@ type link struct {
 	conn     *connection
 	// open is whether operations may be sent over conn.
 	open bool
-	// under is the mark that votes are asked under, raw as it stands there;
-	// nil for embedded masters.
-	under *mark
-	raw   string
-	// bears is the state of the list of masters that was last seen in its
-	// mark, whether or not that lets it vote (M8), bearsForReal whether that
-	// was a real one.
-	bears        generation
-	bearsForReal bool
-	looks        looks
-	// offsets are what the clock must fit to, rebase whether the next look
-	// begins them anew. stepped is when one did not fit, until it is known why,
-	// and jump by how much the last one did not; looked is when the last look
-	// came in (M5).
-	offsets offsets
-	// from is when that was asked for: what went out before fits to no baseline.
-	rebase  bool
-	from    time.Duration
-	stepped time.Duration
-	jump    jump
-	looked  time.Duration
-	// sure is when the newest look went out that tells how the clock stands. met
-	// is whether others were looked for since there was no baseline, others whether
-	// there were any, warmBy until when they must have told of a step, and
-	// warm whether the mark was looked at since (M5, warmup.go).
-	sure time.Duration
-	// based is since when the baseline has been good.
-	based  time.Duration
-	met    bool
-	others bool
-	warmBy time.Duration
-	warm   bool
-	// markSent is when the newest look at the mark went out, pending since
-	// when the mark is known to be pending; 0 when it is not (M4).
-	markSent time.Duration
-	pending  time.Duration
-	// boreSince is since when under is known to bear what it does.
-	boreSince time.Duration
+	// view is what the marks say of the master, clock what is known of its clock,
+	// outbox what waits for it.
+	view       mark.View
+	clock      *clock.Watch
+	outbox     outbox
+	unanswered unanswered
+	// fenceless is whether the master does not let us fence (M3).
+	fenceless bool
+	fault     fault
 
-	queue []*task
-	bytes int
-	pace  pace
+	// traffic is the master's over all databases: database 0's.
+	traffic *traffic
+
+	status MasterStatus
+	reason string
+	// ended is whether redlockd is stopping, so that what is lost now is no
+	// news.
+	ended bool
+}
+
+// unanswered is what the master was asked and has not answered yet.
+type unanswered struct {
 	// busy is whether a batch is under way, since when.
 	busy  bool
 	since time.Duration
 	// asking is whether the monitor looks, since when.
 	asking bool
 	asked  time.Duration
-	// retries must still be carried out, over this or the next connection; due
-	// is whether that is to be tried.
-	retries    map[retryKey]*task
-	retryBytes int
-	// undoing are the rollbacks that wait or are under way, and how often.
-	undoing map[retryKey]int
-	due     bool
-	purged  time.Duration
-	// fenceless is whether the master does not let us fence (M3).
-	fenceless bool
-	// fault is the code of the last error that the master answered to an
-	// operation, and faulted when it came.
-	fault   string
-	faulted time.Duration
-	// lacking are the rights that it does not give us, the monitor's.
-	lacking string
-
-	// own is the master's traffic over all databases; that of database 0's
-	// link counts, see traffic.
-	own traffic
-
-	memory   memory
-	standing standing
-	// claimed is the residue by which attempts are named, claimSeen when the
-	// newest look went out that found it claimed (V6); database 0's counts.
-	claimed   int
-	claimSeen time.Duration
-	status    MasterStatus
-	reason    string
-	// ended is whether redlockd is stopping, so that what is lost now is no
-	// news.
-	ended bool
 }
 
-func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock, log hclog.Logger, events *events) *link {
-	l := &link{cfg: cfg, name: m.Name, hash: nameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: events,
-		log:  log.With("master", m.Name, "db", db.number),
-		poke: make(chan struct{}, 1), retries: map[retryKey]*task{}, undoing: map[retryKey]int{}, warm: m.Embedded, sure: never,
-		looks: looks{drift: cfg.ClockDrift}, offsets: offsets{drift: cfg.ClockDrift},
+// late reports whether an operation, or a look, is unanswered that is as old as limit.
+func (u *unanswered) late(limit time.Duration) bool {
+	return u.busy && u.since <= limit || u.asking && u.asked <= limit
+}
+
+// fault is the code of the last error that the master answered to an operation, and
+// when it came.
+type fault struct {
+	code string
+	at   time.Duration
+}
+
+func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock.Clock, log hclog.Logger, ev *events) *link {
+	l := &link{cfg: cfg, name: m.Name, hash: mark.NameHash(m.Name), embedded: m.Embedded, master: m, db: db, now: now, events: ev,
+		log:     log.With("master", m.Name, "db", db.number),
+		poke:    make(chan struct{}, 1),
+		traffic: &traffic{}, clock: clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
-	l.pace = newPace(cfg.Timeout, l.enough)
+	l.outbox = newOutbox(now, newPace(cfg.Timeout, func() {
+		// The wait for a larger batch is over.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.outbox.pace.stop()
+		l.ready.Signal()
+	}))
 	return l
 }
 
@@ -154,83 +111,12 @@ type traffic struct {
 	batches histogram
 }
 
-func (l *link) traffic() *traffic {
-	if l.zero != nil {
-		return &l.zero.own
-	}
-	return &l.own
-}
-
-// canVote reports whether it may be asked to create locks now. Needs mu.
-func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen() }
-
-// votes reports whether the master may be asked to create locks (M4, M5, M9).
-func (l *link) votes() bool {
-	if l.embedded || !l.warm || l.under == nil || !l.under.real || l.joins(l.under) || !l.holdsSeat() {
-		return l.embedded
-	}
-	return l.zero == nil || l.zero.bearsReal(0)
-}
-
-// joins reports whether the master, which bears this mark, is one that joins the
-// list and does not vote yet (M8).
-func (l *link) joins(m *mark) bool { return m.joining(l.name) || l.db.list().joining(l.name) }
-
-// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
-// that of all, since a restart loses all of them.
-func (l *link) bearsReal(hold time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.under != nil && l.under.real && l.lets(l.under, hold) && l.holdsSeat()
-}
-
-// frozen reports whether the oldest unanswered operation, or look, is as old as
-// timeout.
-func (l *link) frozen() bool { return l.frozenAt(l.now()) }
-
-func (l *link) frozenAt(now time.Duration) bool {
+// frozen reports whether the oldest unanswered operation, or look, is at a time as
+// old as timeout.
+func (l *link) frozen(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
-	late := l.busy && l.since <= limit || l.asking && l.asked <= limit
-	return late && !l.db.stalls.stoodStill(now)
-}
-
-// latest is the latest possible reading of the master's clock now (V6), for a
-// master that may be asked to hold a lock for hold: one whose mark bears it.
-// Needs mu.
-func (l *link) latest(hold, now time.Duration) (int64, bool) {
-	if l.under != nil && !l.lets(l.under, hold) {
-		if l.under.real {
-			l.want(hold)
-		}
-		return 0, false
-	}
-	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
-		return 0, false
-	}
-	if l.under != nil && l.under.real {
-		l.memory.grant(hold, now)
-	}
-	return l.looks.latest(now)
-}
-
-// bearsHold reports whether the mark bears a hold; else the monitor is told to write
-// it, and waitFor is whether that can be expected at once.
-func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold) {
-		return true, false
-	}
-	if waitFor = l.open && l.votes() && !l.frozen(); waitFor {
-		l.want(hold)
-	}
-	return false, waitFor
-}
-
-// want tells the monitor which hold the mark shall bear. Needs mu.
-func (l *link) want(hold time.Duration) {
-	l.memory.wanted = max(l.memory.wanted, hold)
-	l.wakeMonitor()
+	late := l.unanswered.late(limit)
+	return late && !l.db.stalls.StoodStill(now)
 }
 
 // end closes the connection, after which the monitor sees that its time is
@@ -241,4 +127,102 @@ func (l *link) end() {
 	l.ended = true
 	l.cancel()
 	l.hangUp()
+}
+
+func (l *link) setAsking(asking bool, since time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unanswered.asking, l.unanswered.asked = asking, since
+	l.outbox.due = l.outbox.due || !asking && l.open && len(l.outbox.retries) > 0
+	l.ready.Broadcast()
+}
+
+func (l *link) wakeMonitor() {
+	select {
+	case l.poke <- struct{}{}:
+	default:
+	}
+}
+
+// enter makes a judgement the link's state, if c (or none) still is its
+// connection, and tells people when it changed.
+func (l *link) enter(c *connection, j mark.Judgement) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	l.open = j.Open && c != nil
+	l.outbox.due = l.open && len(l.outbox.retries) > 0
+	was, why := l.status.State, l.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
+	l.reason = j.Reason
+	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
+	l.ready.Broadcast()
+	l.mu.Unlock()
+	if (was != j.State || why != j.Reason) && !ended {
+		tellState(l.log, l.events, was, why, j)
+	}
+	l.events.changed()
+}
+
+// drop ends the use of c: whatever waits is silent, and what must arrive is
+// kept for the next connection.
+func (l *link) drop(c *connection, cause error) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	lost := l.outbox.lose()
+	l.conn, l.open = nil, false
+	now := l.now()
+	l.view.Lost(now, l.cfg.Timeout)
+	l.mu.Unlock()
+	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
+	for _, t := range lost {
+		t.answer(vote.Ballot{Vote: vote.Silent}, now)
+	}
+}
+
+// reconfigure makes the next connection go to where m says, and ends the
+// present one if that is somewhere else.
+func (l *link) reconfigure(m Master) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
+		(l.master.TLS == nil) == (m.TLS == nil)
+	l.master, l.status.Address = m, m.Address
+	if !same {
+		l.hangUp()
+	}
+}
+
+// hangUp closes the connections. Needs mu.
+func (l *link) hangUp() {
+	for _, c := range []*connection{l.greeting, l.conn} {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// isElsewhere reports whether the link is connected to another server than c,
+// which is a connection for another database of its master.
+func (l *link) isElsewhere(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.conn != nil && l.conn.runID != c.runID
+}
+
+// describe is the master's status now.
+func (l *link) describe() MasterStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.status
+	s.Votes, s.Batches = l.traffic.votes.read(), l.traffic.batches.read()
+	if l.frozen(l.now()) {
+		s.State, s.Reason = Frozen, "does not answer"
+	}
+	return s
 }

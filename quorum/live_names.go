@@ -27,7 +27,7 @@ func (t *keyTable) hash(key uint64, token string) uint64 {
 func (t *keyTable) keep(a *attempt) {
 	switch {
 	case a.names:
-		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(task *task) int64 { return task.expiry })
+		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *task) int64 { return part.expiry })
 	case a.op.Kind == transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.creates() {
@@ -38,7 +38,7 @@ func (t *keyTable) keep(a *attempt) {
 }
 
 func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry func(*task) int64) {
-	names := liveNames{until: a.began + hold + 2*a.call.q.cfg.Timeout + nameSlack, expiries: a.expiriesOf(expiry)}
+	names := liveNames{until: a.times.began + hold + 2*a.call.q.cfg.Timeout + nameSlack, expiries: a.expiriesOf(expiry)}
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry fu
 		return
 	}
 	for hash, old := range s.live {
-		if old.until < a.began {
+		if old.until < a.times.began {
 			delete(s.live, hash)
 		}
 	}

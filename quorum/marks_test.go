@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // looksAt waits until a master has been asked for all that a look asks for, so
@@ -58,18 +60,20 @@ func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *cluster) {
 		f := c.masters[0]
 		m := f.markOf(t)
-		list, before := m.masters+",00000000", m.masters
+		list, before := m.Masters+",00000000", m.Masters
 		time.Sleep(500 * time.Millisecond) // no look is under way
 		c.slow(5*time.Millisecond, 0)
-		c.q.change.write(generation{2, announced, list, before})
+		c.q.change.write(mark.Generation{Number: 2, Phase: mark.Announced, Masters: list, Before: before})
 		f.looksAt("TIME")
-		to := m.with(func(m *mark) { m.generation = generation{2, closed, list, before} })
-		if err := f.Set(MarkKey, to.String()); err != nil {
+		to := m.With(func(m *mark.Mark) {
+			m.Generation = mark.Generation{Number: 2, Phase: mark.Closed, Masters: list, Before: before}
+		})
+		if err := f.Set(mark.Key, to.String()); err != nil {
 			t.Fatal(err)
 		}
 		for range 100 {
 			time.Sleep(5 * time.Millisecond)
-			if m := f.markOf(t); m.number != 2 || m.phase != closed {
+			if m := f.markOf(t); m.Number != 2 || m.Phase != mark.Closed {
 				t.Fatalf("the mark is lowered to %v", m)
 			}
 		}
@@ -86,8 +90,8 @@ func (f *fakeMaster) in(db int, do func()) {
 // bearsRealMark reports whether a master has a real mark in a database.
 func (f *fakeMaster) bearsRealMark(db int) (real bool) {
 	f.in(db, func() {
-		m, err := parseMark(f.holds(MarkKey))
-		real = err == nil && m.real
+		m, err := mark.Parse(f.holds(mark.Key))
+		real = err == nil && m.Real
 	})
 	return real
 }
@@ -98,20 +102,20 @@ func (f *fakeMaster) bearsRealMark(db int) (real bool) {
 func TestM3FirstUseOfADatabase(t *testing.T) {
 	for _, r := range []struct {
 		name  string
-		zero  func(m *mark)
+		zero  func(m *mark.Mark)
 		first bool
 	}{
-		{"as it is", func(*mark) {}, true},
-		{"pending", func(m *mark) { m.real, m.why = false, whyForgotten }, false},
-		{"another master's", func(m *mark) { m.name = "z" }, false},
-		{"of an earlier run", func(m *mark) { m.runID = "run-before" }, false},
-		{"which lists it", func(m *mark) { m.dbs = []int{3} }, false},
+		{"as it is", func(*mark.Mark) {}, true},
+		{"pending", func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten }, false},
+		{"another master's", func(m *mark.Mark) { m.Name = "z" }, false},
+		{"of an earlier run", func(m *mark.Mark) { m.RunID = "run-before" }, false},
+		{"which lists it", func(m *mark.Mark) { m.DBs = []int{3} }, false},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *cluster) {
 				f := c.masters[0]
 				time.Sleep(500 * time.Millisecond) // no look comes in between
-				if err := f.Set(MarkKey, f.markOf(t).with(r.zero).String()); err != nil {
+				if err := f.Set(mark.Key, f.markOf(t).With(r.zero).String()); err != nil {
 					t.Fatal(err)
 				}
 				open(c.q, 3)
@@ -154,27 +158,27 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 // begun, or that is of another run, master or database, no vote counts: neither
 // of that batch nor of those before the next look, also where it has the seat (M9).
 func TestM3AnotherMarkStandsThere(t *testing.T) {
-	another := func(m *mark) { m.id = "another" }
-	for name, change := range map[string]func(m *mark){
-		"pending":             func(m *mark) { m.real, m.why = false, whyForgotten; another(m) },
-		"of another run":      func(m *mark) { m.runID = "run-before"; another(m) },
-		"of another master":   func(m *mark) { m.name = "z"; another(m) },
-		"of another database": func(m *mark) { m.db = 3; another(m) },
+	another := func(m *mark.Mark) { m.ID = "another" }
+	for name, change := range map[string]func(m *mark.Mark){
+		"pending":             func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten; another(m) },
+		"of another run":      func(m *mark.Mark) { m.RunID = "run-before"; another(m) },
+		"of another master":   func(m *mark.Mark) { m.Name = "z"; another(m) },
+		"of another database": func(m *mark.Mark) { m.DB = 3; another(m) },
 
-		"pending, its seat":             func(m *mark) { m.real, m.why = false, whyForgotten },
-		"of another run, its seat":      func(m *mark) { m.runID = "run-before" },
-		"of another master, its seat":   func(m *mark) { m.name = "z" },
-		"of another database, its seat": func(m *mark) { m.db = 3 },
+		"pending, its seat":             func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten },
+		"of another run, its seat":      func(m *mark.Mark) { m.RunID = "run-before" },
+		"of another master, its seat":   func(m *mark.Mark) { m.Name = "z" },
+		"of another database, its seat": func(m *mark.Mark) { m.DB = 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 5, func(c *cluster) {
 				f := c.masters[0]
 				c.takeBarely(acquire("k", "t", 20*time.Second))
 				time.Sleep(3500 * time.Millisecond) // no look comes in between
-				m := f.markOf(t).with(change)
-				m.seen = time.Now().UnixMilli()
+				m := f.markOf(t).With(change)
+				m.Seen = time.Now().UnixMilli()
 				f.FlushAll()
-				if err := f.Set(MarkKey, m.String()); err != nil {
+				if err := f.Set(mark.Key, m.String()); err != nil {
 					t.Fatal(err)
 				}
 				c.noSecondHolder(2*time.Second, acquire("k", "u", time.Second))

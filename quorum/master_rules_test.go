@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 func (c *cluster) state(i int) MasterStatus { return c.q.Status().Masters[i] }
@@ -77,8 +79,8 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 		"restarted empty": func(f *fakeMaster) { f.kill(); f.startEmpty() },
 		"another master's keys": func(f *fakeMaster) {
 			f.FlushAll()
-			m := &mark{real: true, id: "x", name: "z", runID: "run-z", generation: firstGeneration("other")}
-			_ = f.Set(MarkKey, m.String())
+			m := &mark.Mark{Real: true, ID: "x", Name: "z", RunID: "run-z", Generation: mark.FirstGeneration("other")}
+			_ = f.Set(mark.Key, m.String())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +146,7 @@ func TestM3Fence(t *testing.T) {
 			if strings.Contains(line, "CLIENT KILL") {
 				break
 			}
-			if strings.Contains(line, MarkKey) && strings.HasPrefix(line, "SET") {
+			if strings.Contains(line, mark.Key) && strings.HasPrefix(line, "SET") {
 				t.Errorf("the mark is written before the fence: %s", line)
 			}
 		}
@@ -182,8 +184,8 @@ func TestM3GreatestHold(t *testing.T) {
 			c.want(do(c.q, acquire(ttl.String(), "t", ttl)), Won)
 			bearing := 0
 			for _, f := range c.masters {
-				m, err := parseMark(f.holds(MarkKey))
-				if err == nil && m.greatest >= c.cfg.hold(ttl, c.cfg.padding()) {
+				m, err := mark.Parse(f.holds(mark.Key))
+				if err == nil && m.Greatest >= c.cfg.hold(ttl, c.cfg.padding()) {
 					bearing++
 				}
 			}
@@ -489,7 +491,7 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 			t.Error("the marks were not seen to bear the hold")
 		}
 		l.mu.Lock()
-		m := l.under.with(func(m *mark) { m.greatest = 0 })
+		m := l.view.Under.With(func(m *mark.Mark) { m.Greatest = 0 })
 		l.learn(m, m.String(), l.now())
 		l.mu.Unlock()
 		if d.raised.Load() != 0 || d.raise(time.Second) {

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// The monitor's pace.
+// The monitor's pace, beside that of its looks (package clock).
 const (
-	lookEvery  = time.Second
-	lookPause  = 10 * time.Millisecond
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
 	// markTries is how often a mark is written anew in one look when others
@@ -21,130 +23,126 @@ const (
 	markTries = 8
 )
 
-// monitor dials, greets, fences, looks and judges, until ctx is over. It is the
-// only goroutine that opens and closes the link.
-func (l *link) monitor() {
-	ctx := l.ctx
+// monitor dials, greets, fences, looks and judges, in a goroutine of its own: the only
+// one that opens and closes the link. The link does not know it, but pokes it.
+type monitor struct {
+	*link
+	// lacking are the rights that the master does not give us.
+	lacking string
+}
+
+// run goes on until the link's ctx is over.
+func (mon *monitor) run() {
+	ctx := mon.ctx
 	backoff := minBackoff
 	var earlier []*connection
 	for ctx.Err() == nil {
-		l.mu.Lock()
-		c := newConnection(l.master)
-		l.greeting = c
-		l.mu.Unlock()
-		err := c.dial(l.db.number)
+		mon.mu.Lock()
+		c := newConnection(mon.master)
+		mon.greeting = c
+		mon.mu.Unlock()
+		err := c.dial(mon.db.number)
 		if err == nil {
-			began := l.now()
-			earlier, err = l.attend(ctx, c, earlier)
+			began := mon.now()
+			earlier, err = mon.attend(ctx, c, earlier)
 			c.close()
-			if l.now()-began > lookEvery {
+			if mon.now()-began > clock.LookEvery {
 				backoff = minBackoff
 			}
 		}
-		l.drop(c, err)
+		mon.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			l.enter(nil, judgement{state: Down, reason: reasonOf(err), said: !broken(err)})
+			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), Said: !broken(err)})
 		}
-		wait(ctx, nil, backoff/2+rand.N(backoff))
+		pause(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
-	}
-}
-
-// wait returns after d, or as soon as it is poked or ctx is over.
-func wait(ctx context.Context, poke <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-poke:
-	case <-ctx.Done():
 	}
 }
 
 // attend serves one connection until it is over. It returns the connections
 // that a later one must fence.
-func (l *link) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
-	s, err := l.greet(c)
+func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
+	s, err := mon.greet(c)
 	if err != nil {
 		return earlier, err
 	}
-	earlier = append(l.fence(c, earlier), c)
-	l.mu.Lock()
-	l.greeting = nil
-	l.conn, l.open, l.under, l.raw, l.busy = c, false, nil, "", false
-	l.asking = false
-	l.newStanding()
-	l.pace.forget()
-	l.mu.Unlock()
-	go l.serve(c)
-	if !l.embedded && l.db.number == 0 {
+	earlier = append(mon.fence(c, earlier), c)
+	mon.mu.Lock()
+	mon.greeting = nil
+	mon.conn, mon.open, mon.view.Under, mon.view.Raw, mon.unanswered.busy = c, false, nil, "", false
+	mon.unanswered.asking = false
+	mon.view.Connected()
+	mon.outbox.pace.forget()
+	mon.mu.Unlock()
+	go (&sender{link: mon.link, c: c}).serve()
+	if !mon.embedded && mon.db.number == 0 {
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
-		go l.watchAddress(watching, c)
+		go mon.watchAddress(watching, c)
 	}
-	for told := l.embedded || l.db.number != 0; ; told = true {
-		if err := l.reconcile(c, s); err != nil {
+	for told := mon.embedded || mon.db.number != 0; ; told = true {
+		if err := mon.reconcile(c, s); err != nil {
 			return earlier, err
 		}
 		if !told {
-			if err := l.tellRights(c); err != nil {
+			if err := mon.tellRights(c); err != nil {
 				return earlier, err
 			}
 		}
 		// However often it is poked, it does not look all the time.
-		wait(ctx, nil, lookPause)
-		wait(ctx, l.poke, l.lookAgain()-lookPause)
+		pause(ctx, nil, clock.LookPause)
+		pause(ctx, mon.poke, mon.clock.LookAgain()-clock.LookPause)
 		if ctx.Err() != nil {
 			return earlier, ctx.Err()
 		}
-		if s, err = l.look(c); err != nil {
+		if s, err = mon.look(c); err != nil {
 			return earlier, err
 		}
 	}
 }
 
 // greet asks what must be known before the first operation (M3).
-func (l *link) greet(c *connection) (observation, error) {
-	if l.embedded {
-		return l.look(c)
+func (mon *monitor) greet(c *connection) (mark.Observation, error) {
+	if mon.embedded {
+		return mon.look(c)
 	}
 	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
 	if err != nil {
-		return observation{}, err
+		return mark.Observation{}, err
 	}
 	c.id = id
-	s, err := l.look(c)
+	s, err := mon.look(c)
 	if err != nil {
-		return observation{}, err
+		return mark.Observation{}, err
 	}
-	c.runID = s.server.runID
-	c.is7 = atLeast(s.server.version, 7, 0)
+	c.runID = s.Server.RunID
+	c.is7 = mark.AtLeast(s.Server.Version, 7, 0)
 	return s, nil
 }
 
 // fence ends the earlier connections to the same server, so that nothing of
 // them is carried out behind this one (M3). It returns those that are not
 // known to have ended.
-func (l *link) fence(c *connection, earlier []*connection) []*connection {
-	if l.embedded {
+func (mon *monitor) fence(c *connection, earlier []*connection) []*connection {
+	if mon.embedded {
 		return nil
 	}
 	var alive []*connection
 	for _, e := range earlier {
 		// That of another server, which answered here for a while, may still
 		// matter when that is back.
-		if e.runID != c.runID || l.kill(c, e.id) != nil {
+		if e.runID != c.runID || mon.kill(c, e.id) != nil {
 			alive = append(alive, e)
 		}
 	}
 	// Nobody has this number: it tells whether we have the right.
-	err := l.kill(c, math.MaxInt64)
+	err := mon.kill(c, math.MaxInt64)
 	if err != nil {
-		l.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
+		mon.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
 	}
-	l.mu.Lock()
-	l.fenceless = err != nil
-	l.mu.Unlock()
+	mon.mu.Lock()
+	mon.fenceless = err != nil
+	mon.mu.Unlock()
 	return alive[max(0, len(alive)-maxEarlier):]
 }
 
@@ -152,7 +150,7 @@ func (l *link) fence(c *connection, earlier []*connection) []*connection {
 const maxEarlier = 16
 
 // kill ends a connection, or finds it ended.
-func (l *link) kill(c *connection, id int64) error {
+func (mon *monitor) kill(c *connection, id int64) error {
 	err := c.ask(c.client.B().ClientKill().Id(id).Build())[0].Error()
 	if err != nil && strings.Contains(err.Error(), "No such client") {
 		return nil
@@ -161,77 +159,85 @@ func (l *link) kill(c *connection, id int64) error {
 }
 
 // look asks for the server, the mark and the clock.
-func (l *link) look(c *connection) (observation, error) {
-	sent := l.now()
+func (mon *monitor) look(c *connection) (mark.Observation, error) {
+	sent := mon.now()
 	commands := make([]rueidis.Completed, 0, 3)
-	if !l.embedded {
-		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(MarkKey).Build())
+	if !mon.embedded {
+		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(mark.Key).Build())
 	}
-	results := l.asks(c, append(commands, c.client.B().Time().Build())...)
-	var s observation
+	results := mon.asks(c, append(commands, c.client.B().Time().Build())...)
+	var s mark.Observation
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return s, err
 	}
-	s.reading, s.sent = micros/1000, sent
-	l.mu.Lock()
-	l.sawClock(micros, sent, l.now())
-	l.mu.Unlock()
-	if l.embedded {
+	s.Reading, s.Sent = micros/1000, sent
+	mon.mu.Lock()
+	mon.sawClock(micros, sent, mon.now())
+	mon.mu.Unlock()
+	if mon.embedded {
 		return s, nil
 	}
 	info, err := results[0].ToString()
 	if err != nil {
 		return s, err
 	}
-	s.server = readInfo(info)
-	s.raw, err = results[1].ToString()
+	s.Server = mark.ReadInfo(info)
+	s.Raw, err = results[1].ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err
 	}
-	if s.raw != "" {
-		s.mark, err = parseMark(s.raw)
-		s.foreign = err != nil
+	if s.Raw != "" {
+		s.Mark, err = mark.Parse(s.Raw)
+		s.Foreign = err != nil
 	}
-	if l.db.number != 0 {
-		return l.lookAtZero(c, s)
+	if mon.db.number != 0 {
+		return mon.lookAtZero(c, s)
 	}
 	return s, nil
 }
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
-func (l *link) lookAtZero(c *connection, s observation) (observation, error) {
-	r := l.asks(c, c.client.B().Eval().Script(peekScript.text).Numkeys(1).Key(MarkKey).
-		Arg(itoa(int64(l.db.number))).Build())[0]
+func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
+	r := mon.asks(c, c.client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
+		Arg(itoa(int64(mon.db.number))).Build())[0]
 	raw, err := r.ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err
 	}
-	if s.zeroRaw = raw; raw != "" {
-		s.zero, _ = parseMark(raw) // what is no mark lists nothing
+	if s.ZeroRaw = raw; raw != "" {
+		s.Zero, _ = mark.Parse(raw) // what is no mark lists nothing
 	}
 	return s, nil
 }
 
 // asks asks on the monitor's behalf: a master that does not answer it is frozen
 // as well.
-func (l *link) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
-	l.setAsking(true, l.now())
-	defer l.setAsking(false, 0)
+func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
+	mon.setAsking(true, mon.now())
+	defer mon.setAsking(false, 0)
 	return c.ask(commands...)
 }
 
-func (l *link) setAsking(asking bool, since time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asking, l.asked = asking, since
-	l.due = l.due || !asking && l.open && len(l.retries) > 0
-	l.ready.Broadcast()
-}
-
-func (l *link) wakeMonitor() {
-	select {
-	case l.poke <- struct{}{}:
-	default:
+// tellRights warns of what the master does not let redlockd do, once for each
+// set of rights: much of it would show nowhere but in what no lock gets any
+// more. docs/acl.md has what each is for. Called by the monitor only, at a new
+// connection.
+func (mon *monitor) tellRights(c *connection) error {
+	names, commands := probes(c)
+	var lacking []string
+	for i, r := range mon.asks(c, commands...) {
+		err := r.Error()
+		if broken(err) {
+			return err
+		}
+		if denied(err) {
+			lacking = append(lacking, names[i])
+		}
 	}
+	was := mon.lacking
+	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
+		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
+	}
+	return nil
 }

@@ -113,34 +113,14 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 		l := c.q.databases[0].Load().list().links[0]
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for mark, want := range map[string]int{l.under.id: 1, "another": 0} {
+		for mark, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
 			b := &batch{}
-			l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
-			if l.take(b); len(b.tasks) != want || len(l.queue) != 0 {
+			l.outbox.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
+			if (&sender{link: l}).take(b); len(b.tasks) != want || len(l.outbox.queue) != 0 {
 				t.Errorf("%d rollbacks of %q go out, want %d", len(b.tasks), mark, want)
 			}
-			clear(l.undoing)
+			clear(l.outbox.undoing)
 		}
-	})
-}
-
-// V6: the rollback of what turns out refused is dropped.
-func TestV6RefusedIsNotRolledBack(t *testing.T) {
-	inBubble(t, 1, func(c *cluster) {
-		l := c.q.databases[0].Load().list().links[0]
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 33})
-		l.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 65})
-		l.mu.Unlock()
-		l.spare(retryKey{"k", "t", 33})
-		l.mu.Lock()
-		n := lockName{"k", "t"}
-		if len(l.queue) != 1 || l.undoes(n, 33) || !l.undoes(n, 65) {
-			t.Errorf("%d rollbacks wait: %v", len(l.queue), l.undoing)
-		}
-		l.queue, l.bytes = nil, 0
-		clear(l.undoing)
 	})
 }
 

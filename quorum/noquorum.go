@@ -5,42 +5,45 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // noQuorum is what a client is told when no majority can tell: how many
 // masters agreed, refused and were silent, and why (P4, M6).
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
-	n, q := len(a.ballots), a.masters.quorum
-	t := count(a.ballots, a.needs)
+	n, q := len(a.box.ballots), a.masters.Quorum
+	t := vote.Count(a.box.ballots, a.box.needs)
 	var unheard []int
 	foreign, doubtful := false, 0
-	for i, b := range a.ballots {
-		foreign = foreign || b.foreign
-		if b.doubtful {
+	for i, b := range a.box.ballots {
+		foreign = foreign || b.Foreign
+		if b.Doubtful {
 			doubtful++
 		}
-		if b.vote == silent || b.vote == awaited || b.vote == unasked {
+		if b.Vote == vote.Silent || b.Vote == vote.Awaited || b.Vote == vote.Unasked {
 			unheard = append(unheard, i)
 		}
 	}
 	a.mu.Unlock()
 	answered := n - len(unheard)
-	if foreign && answered >= q && t.tokenless >= q {
+	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
 	if err := a.call.db.lacking((&task{kind: a.op.Kind}).creates(), q); err != nil && v != Split {
 		return err
 	}
-	if t.required == mute {
+	if t.Required == vote.Mute {
 		return a.withoutRequired()
 	}
-	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.yes, t.met(n))
+	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met(n))
 	if doubtful > 0 {
 		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
 	}
-	if t.absent > 0 {
-		text += fmt.Sprintf(", %d without the key", t.absent)
+	if t.Absent > 0 {
+		text += fmt.Sprintf(", %d without the key", t.Absent)
 	}
 	if len(unheard) > 0 {
 		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.why(unheard))
@@ -54,7 +57,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 // withoutRequired is the refusal while the required master cannot be asked
 // (V11).
 func (a *attempt) withoutRequired() error {
-	at := a.masters.required
+	at := a.masters.Required
 	text := a.why([]int{at})
 	if wait := a.masters.links[at].describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
@@ -72,15 +75,15 @@ func (a *attempt) tooLate() error {
 
 // lacking is the refusal while too few masters may vote, or for what needs no
 // vote can be reached (M6); nil when they are enough.
-func (d *database) lacking(vote bool, q int) error {
+func (d *database) lacking(toVote bool, q int) error {
 	n, can := d.reachable(), "can be reached"
-	if vote {
+	if toVote {
 		n, can = d.voting(), "may vote"
 	}
 	if n >= q {
 		return nil
 	}
-	if left := d.silentFor(d.now()); vote && left > 0 {
+	if left := d.silentFor(d.now()); toVote && left > 0 {
 		return errStoodStill(left)
 	}
 	states := map[MasterState]int{}
@@ -93,7 +96,7 @@ func (d *database) lacking(vote bool, q int) error {
 			refusal = m.Name + " " + m.Reason
 		}
 		wait = max(wait, m.Wait)
-		hint = hint || strings.HasSuffix(m.Reason, whyNobodyKnows)
+		hint = hint || strings.HasSuffix(m.Reason, mark.WhyNobodyKnows)
 	}
 	var parts []string
 	for _, s := range []MasterState{Fresh, Quarantine, Frozen, Down, Refused} {
@@ -127,36 +130,13 @@ func (a *attempt) why(masters []int) string {
 		said := string(l.describe().State)
 		if said == string(Voting) {
 			a.mu.Lock()
-			b := a.ballots[i]
+			b := a.box.ballots[i]
 			a.mu.Unlock()
-			said = l.unheard(&b, a.began)
+			said = l.unheard(&b, a.times.began)
 		}
 		parts[k] = l.name + " " + said
 	}
 	return strings.Join(parts, ", ")
-}
-
-// unheard is why the vote of a master that may vote is missing, of an attempt
-// that began then: the others were enough to tell that there is no quorum, it
-// refused what it was told (V14), too much waits for it (M1), its mark or its
-// clock did not fit (M3, M5), or it is slow.
-func (l *link) unheard(b *ballot, since time.Duration) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case b.vote == awaited:
-		return "no answer yet"
-	case b.vote == unasked:
-		return "not asked"
-	case l.fault != "" && l.faulted >= since:
-		return "answered " + l.fault
-	case b.void:
-		return "not counted"
-	case l.crowded(1):
-		return "overloaded"
-	default:
-		return "too late"
-	}
 }
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
@@ -174,4 +154,12 @@ func reasonOf(err error) string {
 		text = text[:200]
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}
+
+// cannotList says why nothing can be listed, where the masters' states tell.
+func (d *database) cannotList(err error) error {
+	if lacking := d.lacking(true, d.list().Quorum); lacking != nil {
+		return lacking
+	}
+	return err
 }

@@ -1,43 +1,29 @@
 package quorum
 
-import "time"
+import (
+	"time"
 
-// Kind is what an operation does to a lock.
-type Kind uint8
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
+// Kind is what an operation does to a lock. What each is stands in package vote.
+type Kind = vote.Kind
+
+// The kinds of operations.
 const (
-	// Read asks which token has a quorum, and for how long (V10).
-	Read Kind = iota
-	// Acquire stores the token where the key is absent.
-	Acquire
-	// AcquireOrExtend stores the token where the key is absent and prolongs
-	// it where the token is the same.
-	AcquireOrExtend
-	// Release deletes the key where it holds the token.
-	Release
-	// Extend gives the key a new TTL where it holds the token; with Replace
-	// it stores NewToken there as well.
-	Extend
-	// Remove deletes the key whoever holds it.
-	Remove
-	// Expire gives the key a new TTL whoever holds it.
-	Expire
-	// Store stores the token whoever held the key before. With IfPresent
-	// only where there is one.
-	Store
-	// Decide reads as Read does, asks Op.Decide what follows from that, and
-	// carries it out without letting another operation on the key of this
-	// redlockd in between.
-	Decide
-	// DecideAll is Decide on several keys at once: all changes are made on a
-	// majority, atomically on each master and only where everything that was
-	// read still is so, or none is.
-	DecideAll
-	// transact is the second half of DecideAll.
-	transact
-	// list and dbSize look at one master's keys (scan.go).
-	list
-	dbSize
+	Read            = vote.Read
+	Acquire         = vote.Acquire
+	AcquireOrExtend = vote.AcquireOrExtend
+	Release         = vote.Release
+	Extend          = vote.Extend
+	Remove          = vote.Remove
+	Expire          = vote.Expire
+	Store           = vote.Store
+	Decide          = vote.Decide
+	DecideAll       = vote.DecideAll
+	transact        = vote.Transact
+	listKeys        = vote.ListKeys
+	dbSize          = vote.DBSize
 )
 
 // Change is what becomes of one key.
@@ -95,6 +81,11 @@ type Op struct {
 	Unless []*Watch
 }
 
+// question is what the verdict depends on.
+func (op *Op) question() vote.Question {
+	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
+}
+
 // State is what a quorum of masters agrees on about one key.
 type State struct {
 	// Found is whether there is a token that a client may still rely on.
@@ -108,26 +99,17 @@ type State struct {
 	Lapsed bool
 }
 
-// Verdict is how an operation ended.
-type Verdict uint8
+// Verdict is how an operation ended. What each means stands in package vote.
+type Verdict = vote.Verdict
 
+// The verdicts. Absent is that there is no such lock.
 const (
-	// Undecided: too few masters answered. Outcome.Err says who and why.
-	Undecided Verdict = iota
-	// Won: carried out by a majority in time. For Acquire the lock is the
-	// client's, for Release it is free, for Store and Remove it is done.
-	Won
-	// Held: a token is there: for Read it is in State; for the others it is
-	// one that forbids the operation (for Acquire also an equal one).
-	Held
-	// Absent: there is no such lock. Read, Release, Extend, Remove, Expire,
-	// and Store with IfPresent.
-	Absent
-	// Split: no token has a majority and retrying did not help (V5).
-	// Outcome.Err says so.
-	Split
-	// Changed: a watched key was changed (Op.Unless) and nothing was done.
-	Changed
+	Undecided = vote.Undecided
+	Won       = vote.Won
+	Held      = vote.Held
+	Absent    = vote.NoLock
+	Split     = vote.Split
+	Changed   = vote.Changed
 )
 
 // Outcome is the end of an operation. Its methods are for one goroutine at a

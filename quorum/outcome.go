@@ -3,18 +3,20 @@ package quorum
 import (
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // outcome makes of a verdict what the client is told. It is called once.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
-	t := count(a.ballots, a.needs)
+	t := vote.Count(a.box.ballots, a.box.needs)
 	o := &a.result
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
 		a.noteGrant()
 		if !a.promises() {
-			a.noteTerms(a.ended) // nobody says when that is told
+			a.noteTerms(a.times.ended) // nobody says when that is told
 		}
 	}
 	switch {
@@ -22,11 +24,11 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		a.promise.attempt = a
 		o.grant = &a.promise
 		// Extended is what a quorum had before, as far as can be told (V4).
-		o.Prolonged = t.prolonged+t.awaited+t.silent >= t.quorum && t.prolonged > 0
+		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
 	case v == Held:
-		o.State.Token = t.holder()
+		o.State.Token = t.Holder()
 	}
 	a.mu.Unlock()
 	if o.Verdict == Undecided || o.Verdict == Split {
@@ -51,7 +53,7 @@ func (a *attempt) noteGrant() {
 
 // readState fills in the token and the q-th greatest remaining time (V10).
 // What is used up is absent (V3). Needs mu.
-func (a *attempt) readState(o *Outcome, t *tally) {
+func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	token, left, ok := a.leftOf(t)
 	if !ok {
 		o.Verdict = Undecided
@@ -71,49 +73,49 @@ func (a *attempt) readState(o *Outcome, t *tally) {
 // millisecond only where that is over; false where nobody can tell, or where the
 // key is no string. What only the required master knows is an old client's lock,
 // and lives there as long as its TTL and no longer (V11). Needs mu.
-func (a *attempt) leftOf(t *tally) (string, time.Duration, bool) {
-	if t.itsWord() {
-		return t.its.token, t.its.left, !t.its.foreign
+func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
+	if t.ItsWord() {
+		return t.Its.Token, t.Its.Left, !t.Its.Foreign
 	}
 	var left []time.Duration
 	living := 0
-	for _, b := range a.ballots {
-		if b.vote == found && b.token == t.most && !b.foreign {
-			left = append(left, b.left)
-			if !b.over {
+	for _, b := range a.box.ballots {
+		if b.Vote == vote.Found && b.Token == t.Most && !b.Foreign {
+			left = append(left, b.Left)
+			if !b.Over {
 				living++
 			}
 		}
 	}
 	switch {
-	case len(left) < t.quorum || a.mayLive(t):
+	case len(left) < t.Quorum || a.mayLive(t):
 		return "", 0, false
-	case living < t.quorum:
-		return t.most, 0, true
+	case living < t.Quorum:
+		return t.Most, 0, true
 	}
-	if lasts, ok := a.lasts(t.most); ok {
-		return t.most, lasts, true
+	if lasts, ok := a.lasts(t.Most); ok {
+		return t.Most, lasts, true
 	}
 	slices.Sort(left)
-	return t.most, max(a.call.q.remaining(left[len(left)-t.quorum]), time.Millisecond), true
+	return t.Most, max(a.call.q.remaining(left[len(left)-t.Quorum]), time.Millisecond), true
 }
 
 // mayLive reports whether what is used up on the q-th of the masters that have
 // answered may not be with the others: after an extend they may have it for
 // longer, and a master in quarantine may have it for too short (V10). Needs
 // mu.
-func (a *attempt) mayLive(t *tally) bool {
+func (a *attempt) mayLive(t *vote.Tally) bool {
 	alive, doubtful := 0, 0
-	for _, b := range a.ballots {
+	for _, b := range a.box.ballots {
 		switch {
-		case b.vote == found && b.doubtful && b.token != t.most:
+		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
 			doubtful++ // it does not tell what it held before
-		case b.vote != found || b.token != t.most || b.foreign:
-		case !b.over:
+		case b.Vote != vote.Found || b.Token != t.Most || b.Foreign:
+		case !b.Over:
 			alive++
-		case b.doubtful:
+		case b.Doubtful:
 			doubtful++
 		}
 	}
-	return alive > 0 && alive < t.quorum && alive+doubtful+t.unheard+t.awaited >= t.quorum
+	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unheard+t.Awaited >= t.Quorum
 }

@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+)
 
 // pace is when a link's next batch goes out. As a rule that is as soon as the
 // one before is answered. But where many are at work and batches take much
@@ -63,7 +67,7 @@ func (p *pace) answered(n, queued int, took, now time.Duration) {
 
 // waits reports whether the sender has to wait for more than the tasks that are
 // there, which takes patience at most. The clock is read only where it would.
-func (p *pace) waits(tasks int, now clock) bool {
+func (p *pace) waits(tasks int, now clock.Clock) bool {
 	if tasks < p.target && p.waiting {
 		return true
 	}

@@ -48,15 +48,15 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		time.Sleep(time.Second)
-		greatest := c.masters[0].markOf(t).greatest
-		if least := c.masters[0].markOf(t).least; least != c.cfg.padding() {
+		greatest := c.masters[0].markOf(t).Greatest
+		if least := c.masters[0].markOf(t).Least; least != c.cfg.padding() {
 			t.Fatalf("the marks bear %v, want %v", least, c.cfg.padding())
 		}
 		before := c.cfg.padding()
 		c.cfg.Timeout = 300 * time.Millisecond
 		other := c.redlockd()
 		began := time.Now()
-		for c.masters[0].markOf(t).least == before {
+		for c.masters[0].markOf(t).Least == before {
 			if time.Since(began) > 5*greatest {
 				t.Fatal("it is not raised")
 			}
@@ -67,8 +67,8 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters {
-			if m := f.markOf(t); m.least != c.cfg.padding() || m.padding != c.cfg.padding() {
-				t.Errorf("master %d bears %v of %v, want %v", i, m.least, m.padding, c.cfg.padding())
+			if m := f.markOf(t); m.Least != c.cfg.padding() || m.Padding != c.cfg.padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding, c.cfg.padding())
 			}
 		}
 		for i := range 20 {
@@ -83,38 +83,4 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 			}
 		}
 	})
-}
-
-// V3: nobody takes the padding of two of five marks for that of all: locks that the
-// three others took still have less.
-func TestV3PaddingOfAMinority(t *testing.T) {
-	c := &agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
-	c.use(settings{})
-	list := &masterList{needs: needs{quorum: 3}}
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		list.links = append(list.links, &link{name: name})
-	}
-	saw := func(name string, padding time.Duration) {
-		m := &mark{name: name}
-		m.padding = padding
-		c.sawPadding(m)
-		c.use(c.greatest().greatest(m.settings))
-	}
-	now := time.Hour
-	c.now = func() time.Duration { return now }
-	for _, step := range []struct {
-		name    string
-		padding time.Duration
-		least   time.Duration
-	}{
-		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // an hour later each
-		{"a", 400, 300}, {"b", 400, 300}, {"c", 400, 400},
-	} {
-		saw(step.name, step.padding)
-		now += time.Hour
-		c.raiseLeast(list, time.Second)
-		if c.greatest().least != step.least {
-			t.Errorf("%s bears %d: the least is %d, want %d", step.name, step.padding, c.greatest().least, step.least)
-		}
-	}
 }

@@ -6,12 +6,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // markOf is what a master's mark says.
-func (f *fakeMaster) markOf(t *testing.T) *mark {
+func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	t.Helper()
-	m, err := parseMark(f.holds(MarkKey))
+	m, err := mark.Parse(f.holds(mark.Key))
 	if err != nil {
 		t.Fatalf("master %s: %v", f.name, err)
 	}
@@ -43,8 +46,8 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 		for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(lookEvery - 5*time.Millisecond) // the next look notices the loss, soon
-		for range maxNames - 1 {                   // of which any may still be undone
+		time.Sleep(clock.LookEvery - 5*time.Millisecond) // the next look notices the loss, soon
+		for range maxNames - 1 {                         // of which any may still be undone
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			c.want(do(c.q, release("k", "t")), Won)
 		}
@@ -100,7 +103,7 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		c.votesAgain(0)
-		if m := c.masters[0].markOf(t); !m.real || m.greatest < c.cfg.hold(10*time.Second, c.cfg.padding()) {
+		if m := c.masters[0].markOf(t); !m.Real || m.Greatest < c.cfg.hold(10*time.Second, c.cfg.padding()) {
 			t.Errorf("the new mark is %v", m)
 		}
 	})
@@ -111,11 +114,11 @@ func (f *fakeMaster) durable() { f.set(func() { f.aof = true }) }
 
 // restartsWith ends a master and starts it with an earlier mark, and without
 // the lock that it has given since: a disk of before.
-func (f *fakeMaster) restartsWith(t *testing.T, mark string) {
+func (f *fakeMaster) restartsWith(t *testing.T, text string) {
 	t.Helper()
 	f.kill()
 	f.Del("k")
-	if err := f.Set(MarkKey, mark); err != nil {
+	if err := f.Set(mark.Key, text); err != nil {
 		t.Fatal(err)
 	}
 	f.startWithMemory()
@@ -137,7 +140,7 @@ func TestM4DiskOfBeforeExempt(t *testing.T) {
 	inBubble(t, 5, func(c *cluster) {
 		f := c.masters[0]
 		f.durable()
-		before := f.holds(MarkKey)
+		before := f.holds(mark.Key)
 		time.Sleep(5 * time.Second)
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		synctest.Wait()
@@ -158,7 +161,7 @@ func TestM4DiskWithAnotherMark(t *testing.T) {
 		f.FlushAll()
 		time.Sleep(3 * time.Second)
 		c.votesAgain(0)
-		for m := f.markOf(t); m.beat < before.beat; m = f.markOf(t) {
+		for m := f.markOf(t); m.Beat < before.Beat; m = f.markOf(t) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		c.takeBarely(acquire("k", "t", 10*time.Second))
@@ -177,7 +180,7 @@ func TestM4RestartWithoutSync(t *testing.T) {
 		f.set(func() { f.refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		synctest.Wait()
-		f.restartsWith(t, f.holds(MarkKey)) // without what it had not synced
+		f.restartsWith(t, f.holds(mark.Key)) // without what it had not synced
 		c.noSecondHolder(9*time.Second, acquire("k", "u", time.Second))
 	})
 }

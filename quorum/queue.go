@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // What waits for a master: tasks are queued in the order in which they are sent, and
 // go out in batches (batch.go). Who may not be sent now has a silent vote at once (M1).
@@ -23,63 +27,94 @@ func (l *link) ask(a *attempt, i int, now time.Duration) bool {
 // accept is send. Needs mu.
 func (l *link) accept(t *task, now time.Duration) bool {
 	takes := l.takes(t, now)
-	if len(l.retries) > 0 {
-		l.sinceChanged(t, takes)
+	if len(l.outbox.retries) > 0 {
+		l.outbox.sinceChanged(t, takes)
 	}
 	if !takes {
 		if t.mustDeliver() {
-			l.addRetry(t)
+			l.outbox.addRetry(t)
 		}
 		return false
 	}
-	if len(l.retries) > 0 {
-		// What this redlockd takes now must not be freed by a release that it
-		// was asked for before (V8): that goes first.
-		for _, name := range t.locks() {
-			if before := l.takeRetry(name); before != nil {
-				l.append(before)
-			}
-		}
-	}
-	l.append(t)
-	if l.pace.wakes(len(l.queue)) {
+	if l.outbox.put(t) {
 		l.ready.Signal()
 	}
 	return true
 }
 
-// append needs mu.
-func (l *link) append(t *task) {
-	if t.rollback {
-		l.undoing[t.name()]++
-	}
-	l.queue = append(l.queue, t)
-	l.bytes += t.size()
-}
-
 // takes reports whether the task may be sent now.
 func (l *link) takes(t *task, now time.Duration) bool {
 	switch {
-	case !l.open || l.frozenAt(now):
+	case !l.open || l.frozen(now):
 		return false
-	case l.crowded(2), l.crowded(1) && !t.mustDeliver():
+	case l.outbox.crowded(2), l.outbox.crowded(1) && !t.mustDeliver():
 		return false
 	default:
 		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
 	}
 }
 
-// crowded reports whether as much waits as may, or so many times as much. Needs mu.
-func (l *link) crowded(times int) bool {
-	return len(l.queue) >= times*maxQueued || l.bytes >= times*maxQueuedBytes
+// spare drops the rollback of what turns out to have created nothing, if it has
+// not gone out.
+func (l *link) spare(name retryKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outbox.spare(name)
 }
 
-// barrier returns a channel that is closed when all that waits now has been
-// carried out, or will not be.
-func (l *link) barrier() <-chan struct{} {
-	t := &task{kind: Read, key: MarkKey, passed: make(chan struct{})}
-	if !l.send(t, l.now()) {
-		close(t.passed)
+// retryChange repeats to a master the new token of a lock that it may have under an old
+// one, until the hold that began then is over.
+func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
+	if before := l.outbox.takeRetry(t.name()); before != nil && before.token == from {
+		// It may have missed both.
+		t.from = append(before.from, from)
 	}
-	return t.passed
+	l.outbox.addRetry(t)
+	l.outbox.due = l.outbox.due || l.open && !l.frozen(l.now())
+	if l.outbox.due {
+		l.ready.Signal()
+	}
+}
+
+// setsOut gives a change that is repeated its expiry and its deadline, when it goes
+// out. Where that cannot be it stays, as long as the hold is not over.
+// Needs mu.
+func (l *link) setsOut(t *task, now time.Duration) bool {
+	left := t.until - now
+	if left <= 0 {
+		return false
+	}
+	latest, ok := l.latest(roundHold(left), now)
+	if !ok {
+		l.outbox.addRetry(t)
+		return false
+	}
+	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
+	return true
+}
+
+// unheard is why the vote of a master that may vote is missing, of an attempt
+// that began then: the others were enough to tell that there is no quorum, it
+// refused what it was told (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow.
+func (l *link) unheard(b *vote.Ballot, since time.Duration) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case b.Vote == vote.Awaited:
+		return "no answer yet"
+	case b.Vote == vote.Unasked:
+		return "not asked"
+	case l.fault.code != "" && l.fault.at >= since:
+		return "answered " + l.fault.code
+	case b.Void:
+		return "not counted"
+	case l.outbox.crowded(1):
+		return "overloaded"
+	default:
+		return "too late"
+	}
 }

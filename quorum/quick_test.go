@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // quickMaster is a Redis 7 for measuring redlockd alone: it answers at once
@@ -105,7 +107,7 @@ func (m *quickMaster) answer(out []byte, args [][]byte) []byte {
 	case bytes.Equal(name, []byte("INFO")):
 		info := "redis_version:7.0.15\r\nrun_id:run-" + m.name + "\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_enabled:0\r\n"
 		return appendBulk(out, []byte(info))
-	case bytes.Equal(name, []byte("EVAL")) && string(args[1]) == markScript.text:
+	case bytes.Equal(name, []byte("EVAL")) && string(args[1]) == scripts.Mark.Text:
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.mark = bytes.Clone(args[len(args)-1])

@@ -8,25 +8,28 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // Quorum asks the masters. All its methods are safe for concurrent use.
 type Quorum struct {
 	cfg    Config
 	log    hclog.Logger
-	now    clock
+	now    clock.Clock
 	events *events
 
 	ctx      context.Context
 	stop     context.CancelFunc
 	monitors sync.WaitGroup
-	stalls   stallDetector
+	stalls   clock.StallDetector
 	// underWay are the calls that were not told their outcome yet.
 	underWay  inFlight
 	deadlines deadlines
 	// agreed is what the marks of all masters say together (M9); name is what
 	// this redlockd calls itself in them.
-	agreed *agreement
+	agreed *mark.Agreement
 	name   string
 
 	// change is the change of the list of masters, if there is one (M8).
@@ -41,20 +44,20 @@ type Quorum struct {
 // New starts dialling the masters and returns at once: unreachable masters
 // are silent until they are reached.
 func New(cfg Config, log hclog.Logger) (*Quorum, error) {
-	return newQuorum(cfg, log, systemClock())
+	return newQuorum(cfg, log, clock.System())
 }
 
-func newQuorum(cfg Config, log hclog.Logger, now clock) (*Quorum, error) {
+func newQuorum(cfg Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: newMarkID()}
-	q.agreed = newAgreement(&q.cfg, now)
+	q := &Quorum{cfg: cfg, log: log, now: now, events: newEvents(), masters: cfg.Masters, name: mark.NewID()}
+	q.agreed = mark.NewAgreement(q.cfg.settings(), now)
 	q.change.init(q, cfg.Masters)
 	q.ctx, q.stop = context.WithCancel(context.Background())
 	q.underWay.init()
 	q.deadlines.now = now
-	q.monitors.Go(func() { q.stalls.beat(q.ctx, q.now) })
+	q.monitors.Go(func() { q.stalls.Beat(q.ctx, q.now) })
 	q.database(0)
 	if !cfg.Masters[0].Embedded {
 		q.monitors.Go(func() { q.change.follow(q.ctx) })
@@ -76,7 +79,7 @@ func (q *Quorum) database(number int) *database {
 	q.databases[number].Store(d)
 	// Only now: a monitor looks at all links of database 0.
 	for _, l := range d.list().links {
-		q.monitors.Go(l.monitor)
+		q.monitors.Go((&monitor{link: l}).run)
 	}
 	return d
 }
@@ -142,18 +145,18 @@ func (q *Quorum) WaitReady(ctx context.Context) error { return q.wait(ctx, q.dat
 
 // hold is what the masters are given for a TTL.
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
-	return q.cfg.hold(ttl, q.agreed.greatest().padding)
+	return q.cfg.hold(ttl, q.agreed.Greatest().Padding)
 }
 
 // longestHold is how long a lock of before may last at most: what the marks bear,
 // and that of max_ttl as long as none was seen.
 func (q *Quorum) longestHold() time.Duration {
-	return cmp.Or(q.agreed.everGranted(), roundHold(q.agreed.greatest().hold))
+	return cmp.Or(q.agreed.EverGranted(), roundHold(q.agreed.Greatest().Hold))
 }
 
 // remaining is what a client may still rely on of what is left of a hold.
 func (q *Quorum) remaining(left time.Duration) time.Duration {
-	return q.cfg.remaining(left, q.agreed.readPadding())
+	return q.cfg.remaining(left, q.agreed.ReadPadding())
 }
 
 // Now is the median of the masters' clocks, in milliseconds since 1970, for
@@ -161,7 +164,7 @@ func (q *Quorum) remaining(left time.Duration) time.Duration {
 func (q *Quorum) Now() int64 {
 	d := q.database(0)
 	clocks := d.clocks()
-	if len(clocks) < d.list().quorum {
+	if len(clocks) < d.list().Quorum {
 		return time.Now().UnixMilli()
 	}
 	return clocks[len(clocks)/2]
@@ -170,11 +173,11 @@ func (q *Quorum) Now() int64 {
 // Status is a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.database(0)
-	s := Status{Masters: d.status(), Quorum: d.list().quorum, Voting: d.voting(), Ready: d.ready(),
+	s := Status{Masters: d.status(), Quorum: d.list().Quorum, Voting: d.voting(), Ready: d.ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.events.counters(),
 		Timings: q.events.timings.read(), UnderWay: q.underWay.count()}
 	g := q.change.known()
-	s.Generation, s.Phase = g.number, g.phase.String()
+	s.Generation, s.Phase = g.Number, g.Phase.String()
 	for i := range q.databases {
 		if d := q.databases[i].Load(); d != nil {
 			s.Waiting += d.keys.waiting()
@@ -214,7 +217,7 @@ func (q *Quorum) flush(ctx context.Context) error {
 		}
 		for _, l := range d.list().links {
 			select {
-			case <-l.barrier():
+			case <-barrier(l):
 			case <-ctx.Done():
 				return ctx.Err()
 			}

@@ -40,7 +40,7 @@ func (a *attempt) granted(key string, ttl time.Duration) {
 	s, _ := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recent.add(key, ttl, a.began)
+	s.recent.add(key, ttl, a.times.began)
 }
 
 // tellable is the most that a read of the key may tell.

@@ -2,247 +2,225 @@ package quorum
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // reconcile judges what was seen and carries the judgement out: it writes the
 // mark, opens or closes the link, and says so. It is called by the monitor
 // only.
-func (l *link) reconcile(c *connection, s observation) error {
-	if l.embedded {
-		l.enter(c, judgement{open: true, state: Voting})
+func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
+	if mon.embedded {
+		mon.enter(c, mark.Judgement{Open: true, State: Voting})
 		return nil
 	}
-	if l.zero != nil && l.zero.isElsewhere(c) {
+	if mon.zero != nil && mon.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	step := l.db.causeOf(l)
-	switch step {
+	cause := mon.db.causeOf(mon.link)
+	switch cause {
 	case unclearStep:
-		l.wakeMonitor()
+		mon.wakeMonitor()
 		return nil // the next look tells, soon
 	case ownPause:
-		l.db.stoodStill(l)
+		mon.db.stoodStill(mon.link)
 		return nil
 	}
-	if err := l.meet(c, s); err != nil {
+	if err := mon.meet(c, s); err != nil {
 		return err
 	}
-	warmingUp := l.warmingUp(s)
-	s, err := l.raiseGeneration(c, s)
+	warmingUp := mon.warmingUp(s)
+	s, err := mon.raiseGeneration(c, s)
 	if err != nil {
 		return err
 	}
-	var j judgement
+	var j mark.Judgement
 	for try := 0; ; try++ {
-		l.see(s, step == noStep)
-		l.takeSeat(s)
-		if s, err = l.spread(c, s); err != nil {
+		mon.see(s, cause == noStep)
+		mon.takeSeat(s)
+		if s, err = mon.spread(c, s); err != nil {
 			return err
 		}
-		m, r := l.rules(c, s)
-		m.stepped, r.warmingUp = step == masterStep, warmingUp
-		j = judge(s, m, r)
-		if j.write == nil {
+		m, r := mon.rules(c, s)
+		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
+		j = mark.Judge(s, m, r)
+		if j.Write == nil {
 			break
 		}
-		done, err := l.write(c, s, j.write)
+		done, err := mon.write(c, s, j.Write)
 		if broken(err) {
 			return err
 		}
 		if err != nil {
-			l.vacate(s, j.write)
-			j = judgement{state: Refused, reason: "its mark cannot be written: " + reasonOf(err)}
+			mon.vacate(s, j.Write)
+			j = mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}
 		if done {
-			l.replaced(s, m, j.write)
-			s.raw, s.mark = j.write.String(), j.write
+			mon.replaced(s, m, j.Write)
+			s.Raw, s.Mark = j.Write.String(), j.Write
 			break
 		}
 		if try == markTries {
 			return nil // others write it all the time; the next look tells
 		}
-		if s, err = l.look(c); err != nil {
+		if s, err = mon.look(c); err != nil {
 			return err
 		}
 	}
-	if s.mark != nil && s.unlisted(l.db.number) {
+	if s.Mark != nil && s.Unlisted(mon.db.number) {
 		// Database 0 has lost its mark since; the next look tells if this
 		// could be written.
-		if _, err := l.list(c, s, s.mark); broken(err) {
+		if _, err := mon.list(c, s, s.Mark); broken(err) {
 			return err
 		}
 	}
-	l.mu.Lock()
-	l.warm = l.met && warmingUp == 0
-	l.memory.unfit = j.unfit
-	if step == masterStep && j.write != nil && s.mark == j.write {
-		l.newBaseline()
+	mon.mu.Lock()
+	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.Write != nil && s.Mark == j.Write)
+	mon.view.Memory.Unfit = j.Unfit
+	mk := s.Mark
+	if mon.zero != nil {
+		mk = s.Zero
 	}
-	l.stand(s, j)
-	if s.mark != nil && s.mark.name == l.name {
-		l.bears, l.bearsForReal = s.mark.generation, s.mark.real
-		l.db.list().saw(l.bears)
+	mon.view.Stand(s, mk, j)
+	if s.Mark != nil && s.Mark.Name == mon.name {
+		mon.view.Bears, mon.view.BearsForReal = s.Mark.Generation, s.Mark.Real
+		mon.db.list().saw(mon.view.Bears)
 	}
-	if s.mark != nil && j.open {
-		l.learn(s.mark, s.raw, s.sent)
+	if s.Mark != nil && j.Open {
+		mon.learn(s.Mark, s.Raw, s.Sent)
 	}
-	l.status.Version, l.status.RunID = s.server.told, s.server.runID
-	l.mu.Unlock()
-	l.enter(c, j)
+	mon.status.Version, mon.status.RunID = s.Server.Told, s.Server.RunID
+	mon.mu.Unlock()
+	mon.enter(c, j)
 	return nil
 }
 
 // rules is what the master is judged by now.
-func (l *link) rules(c *connection, s observation) (memory, rules) {
-	exempt := l.exemption(c, s)
-	own, unheard := l.db.agreed.of(l.hash)
-	quiet, borne, seats := l.quiet(own, unheard), l.borneHere(own, s), l.seats()
-	unsaid := l.db.agreed.lasting(seats, lookEvery/2)
-	l.db.agreed.raiseLeast(l.db.list(), expirySpread+nameSlack+l.cfg.lookSlack())
-	g, inView, floor, told, sure := l.grantedBefore(s), l.inView(), time.Duration(0), time.Duration(0), false
-	if l.zero == nil {
-		floor = l.cfg.floor()
-		told, sure = l.db.telling(l)
-		g.greatest = max(g.greatest, l.db.agreed.everGranted())
+func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.Rules) {
+	exempt := mon.exemption(c, s)
+	own, unheard := mon.db.agreed.Of(mon.hash)
+	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
+	unsaid := mon.db.agreed.Lasting(all, clock.LookEvery/2)
+	mon.db.agreed.RaiseLeast(mon.db.list().names(), mon.db.list().Quorum, expirySpread+nameSlack+mon.cfg.lookSlack())
+	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
+	if mon.zero == nil {
+		floor = mon.cfg.floor()
+		told, sure = mon.db.telling(mon.link)
+		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	}
-	list, known := l.db.list().name, l.db.change.known()
-	yields := s.mark != nil && !s.mark.counts(list) && l.db.change.yields(known, s.mark.generation)
-	foreign := l.db.change.foreign(list, known)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := l.memory
-	now := l.now()
-	m.beatDue = now-m.beatSeen >= lookEvery
-	if now >= m.grantedUntil {
-		m.granted = 0
+	list, known := mon.db.list().name, mon.db.change.known()
+	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
+	foreign := mon.db.change.foreign(list, known)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	m := mon.view.Memory
+	now := mon.now()
+	m.BeatDue = now-m.BeatSeen >= clock.LookEvery
+	if now >= m.GrantedUntil {
+		m.Granted = 0
 	}
-	return m, rules{seats: seats, unsaid: unsaid, own: own, settings: l.db.agreed.greatest(), redlockd: l.db.name,
-		quiet: quiet, borne: borne, heard: l.heardOther(now - unheard), silent: l.db.silentFor(now) > 0, exempt: exempt, name: l.name, list: list, known: known, yields: yields, foreign: foreign, bore: l.bears, db: l.db.number, greatest: g.greatest, wait: g.wait,
-		remembered: g.remembered, inView: inView, floor: floor, told: told, sure: sure,
-		allowEviction: l.master.AllowEviction, quarantine: l.cfg.RestartQuarantine}
+	return m, mark.Rules{Seats: all, Unsaid: unsaid, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
+		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.name, List: list, Known: known, Yields: yields, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Remembered: g.remembered, InView: inView, Floor: floor, Told: told, Sure: sure,
+		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
 // grantedBefore is what the marks of the others tell of the locks that the master
 // may have forgotten: those that were looked at since it has a pending mark. One
 // that is to get such a mark now ends no quarantine by that, and people are told how
 // long it will be: what was seen just before will do.
-func (l *link) grantedBefore(s observation) granted {
-	l.mu.Lock()
-	since := l.pending
-	l.mu.Unlock()
+func (mon *monitor) grantedBefore(s mark.Observation) granted {
+	mon.mu.Lock()
+	since := mon.view.Pending
+	mon.mu.Unlock()
 	switch {
-	case s.mark == nil || s.mark.real:
-		since = l.now() - 2*lookEvery
+	case s.Mark == nil || s.Mark.Real:
+		since = mon.now() - 2*clock.LookEvery
 	case since == 0:
-		since = l.now()
+		since = mon.now()
 	}
-	return l.db.holdSince(l, since)
+	return mon.db.holdSince(mon.link, since)
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list
 // of masters that is being written (M8): in all databases of the master, since
 // not all of them need be open here.
-func (l *link) raiseGeneration(c *connection, s observation) (observation, error) {
-	to := l.db.change.target()
-	if s.mark == nil || s.mark.name != l.name || !s.mark.lags(to) {
+func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
+	to := mon.db.change.target()
+	if s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	args := []string{itoa(int64(l.db.number)), itoa(int64(to.number)), itoa(int64(to.phase)), to.masters, cmp.Or(to.before, "-")}
-	err := l.asks(c, c.client.B().Eval().Script(generationScript.text).Numkeys(1).Key(MarkKey).Arg(args...).Build())[0].Error()
+	args := []string{itoa(int64(mon.db.number)), itoa(int64(to.Number)), itoa(int64(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
+	err := mon.asks(c, c.client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
 			return s, err
 		}
-		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
-	return l.look(c)
+	return mon.look(c)
 }
 
 // write puts a mark where the one that was seen still is. The first mark of a
 // database other than 0 is written together with its listing in 0's mark.
-func (l *link) write(c *connection, s observation, m *mark) (bool, error) {
-	if s.mark == nil && l.db.number != 0 {
-		return l.list(c, s, m)
+func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
+	if s.Mark == nil && mon.db.number != 0 {
+		return mon.list(c, s, m)
 	}
-	n, err := l.asks(c, c.client.B().Eval().Script(markScript.text).Numkeys(1).Key(MarkKey).
-		Arg(s.raw, m.String()).Build())[0].AsInt64()
+	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
+		Arg(s.Raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
 
 // list lists a database in 0's mark, and gives it a mark if it has none.
-func (l *link) list(c *connection, s observation, m *mark) (bool, error) {
-	listed := s.zeroRaw
-	if s.unlisted(l.db.number) {
-		listed = s.zero.with(func(c *mark) { c.dbs = append(c.dbs, l.db.number) }).String()
+func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
+	listed := s.ZeroRaw
+	if s.Unlisted(mon.db.number) {
+		listed = s.Zero.With(func(c *mark.Mark) { c.DBs = append(c.DBs, mon.db.number) }).String()
 	}
-	n, err := l.asks(c, c.client.B().Eval().Script(listScript.text).Numkeys(1).Key(MarkKey).
-		Arg(itoa(int64(l.db.number)), s.zeroRaw, listed, m.String()).Build())[0].AsInt64()
+	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
+		Arg(itoa(int64(mon.db.number)), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
-}
-
-// unlisted reports whether database 0 has a mark that does not list this one.
-func (s *observation) unlisted(db int) bool {
-	return db != 0 && s.zero != nil && !slices.Contains(s.zero.dbs, db)
 }
 
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
-func (l *link) syncsAlways(c *connection) bool {
-	r := l.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+func (mon *monitor) syncsAlways(c *connection) bool {
+	r := mon.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()
 	return err == nil && values["appendfsync"] == "always"
 }
 
-// enter makes a judgement the link's state, if c (or none) still is its
-// connection, and tells people when it changed.
-func (l *link) enter(c *connection, j judgement) {
-	l.mu.Lock()
-	if l.conn != c {
-		l.mu.Unlock()
-		return
-	}
-	l.open = j.open && c != nil
-	l.due = l.open && len(l.retries) > 0
-	was, why := l.status.State, l.reason
-	l.status.State, l.status.Reason, l.status.Wait = j.state, j.reason, max(0, j.left).Truncate(time.Millisecond)
-	l.reason = j.reason
-	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
-	l.ready.Broadcast()
-	l.mu.Unlock()
-	if (was != j.state || why != j.reason) && !ended {
-		l.tell(was, why, j)
-	}
-	l.events.changed()
-}
-
-// tell logs a change of state (docs/operations.md). One that is down from the
+// tellState logs a change of state (docs/operations.md). One that is down from the
 // start has lost no connection, but nobody else would name it: the others are
 // ready without it. While one is down the reasons of the network change all the
 // time; what it says itself is news, and so are two servers under one name.
-func (l *link) tell(was MasterState, why string, j judgement) {
+func tellState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
 	switch {
-	case j.state == Voting:
-		l.log.Info("master may vote")
-	case j.reason == whyWarmingUp:
-		l.log.Info("master will vote after its clock has been watched for a while", "wait", j.left.String())
-	case j.state == Down && was == Down && why != "" && !j.said:
-		l.log.Debug("master is down", "reason", j.reason)
-	case j.state == Down:
+	case j.State == Voting:
+		log.Info("master may vote")
+	case j.Reason == mark.WhyWarmingUp:
+		log.Info("master will vote after its clock has been watched for a while", "wait", j.Left.String())
+	case j.State == Down && was == Down && why != "" && !j.Said:
+		log.Debug("master is down", "reason", j.Reason)
+	case j.State == Down:
 		if was != Down {
-			l.events.lostConnections.Add(1)
+			ev.lostConnections.Add(1)
 		}
-		l.log.Warn("master is down", "reason", j.reason)
-	case j.state == was && !strings.HasSuffix(j.reason, whyOtherServer):
-		l.log.Debug("master may not vote", "state", string(j.state), "reason", j.reason)
+		log.Warn("master is down", "reason", j.Reason)
+	case j.State == was && !strings.HasSuffix(j.Reason, mark.WhyOtherServer):
+		log.Debug("master may not vote", "state", string(j.State), "reason", j.Reason)
 	default:
-		if j.state == Quarantine && was != Quarantine {
-			l.events.quarantines.Add(1)
+		if j.State == Quarantine && was != Quarantine {
+			ev.quarantines.Add(1)
 		}
-		l.log.Warn("master may not vote", "state", string(j.state), "reason", j.reason, "wait", j.left.String())
+		log.Warn("master may not vote", "state", string(j.State), "reason", j.Reason, "wait", j.Left.String())
 	}
 }

@@ -38,7 +38,7 @@ const maxRenewals = 4
 func (g *grant) limit() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return max(g.attempt.began, g.renewed) + g.attempt.call.q.cfg.Timeout
+	return max(g.attempt.times.began, g.renewed) + g.attempt.call.q.cfg.Timeout
 }
 
 func (g *grant) left() time.Duration {
@@ -107,7 +107,7 @@ func (o *Outcome) Late(at time.Duration) bool {
 	if g == nil {
 		return false
 	}
-	if at <= g.attempt.began+g.attempt.call.q.cfg.Timeout || at <= g.limit() {
+	if at <= g.attempt.times.began+g.attempt.call.q.cfg.Timeout || at <= g.limit() {
 		return false // mostly it was not renewed, and there is nothing to lock
 	}
 	g.mu.Lock()
@@ -183,7 +183,7 @@ func (r *renewal) heard(o *Outcome) {
 	g.mu.Lock()
 	if o.Verdict == Won {
 		g.renewals = append(g.renewals, o)
-		if began := o.grant.attempt.began; r.began == 0 || began < r.began {
+		if began := o.grant.attempt.times.began; r.began == 0 || began < r.began {
 			r.began = began
 		}
 	} else {

@@ -3,6 +3,8 @@ package quorum
 import (
 	"errors"
 	"slices"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // ChangeMasters makes another list of masters the one in force, while locks
@@ -20,7 +22,7 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if from, to := listName(q.masters), listName(masters); from != to {
-		if !oneStep(from, to) {
+		if !mark.OneStep(from, to) {
 			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
 				"or restart this redlockd if the others have this list already")
 		}
@@ -69,31 +71,9 @@ func (q *Quorum) redial(masters []Master) {
 	}
 }
 
-// reconfigure makes the next connection go to where m says, and ends the
-// present one if that is somewhere else.
-func (l *link) reconfigure(m Master) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
-		(l.master.TLS == nil) == (m.TLS == nil)
-	l.master, l.status.Address = m, m.Address
-	if !same {
-		l.hangUp()
-	}
-}
-
-// hangUp closes the connections. Needs mu.
-func (l *link) hangUp() {
-	for _, c := range []*connection{l.greeting, l.conn} {
-		if c != nil {
-			c.close()
-		}
-	}
-}
-
 // replace makes masters the list in force in all databases, in a state that
 // counts for it.
-func (q *Quorum) replace(masters []Master, g generation) {
+func (q *Quorum) replace(masters []Master, g mark.Generation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ctx.Err() != nil {
@@ -113,9 +93,9 @@ func (q *Quorum) replace(masters []Master, g generation) {
 
 // replace makes a list of masters the one in force, in a state that counts for
 // it, and returns the links that are not on it.
-func (d *database) replace(q *Quorum, masters []Master, zero *database, g generation) (leaving []*link) {
+func (d *database) replace(q *Quorum, masters []Master, zero *database, g mark.Generation) (leaving []*link) {
 	before := d.list()
-	list := &masterList{needs: needsOf(masters), name: listName(masters)}
+	list := &masterList{Needs: needsOf(masters), name: listName(masters)}
 	var joining []*link
 	for i := range masters {
 		at := slices.IndexFunc(before.links, func(l *link) bool { return l.name == masters[i].Name })
@@ -126,6 +106,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 		l := newLink(q.ctx, &q.cfg, masters[i], d, q.now, q.log, q.events)
 		if d != zero {
 			l.zero = zero.list().link(l.name)
+			l.traffic = l.zero.traffic
 		}
 		list.links, joining = append(list.links, l), append(joining, l)
 	}
@@ -138,13 +119,13 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g genera
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {
-		q.monitors.Go(l.monitor)
+		q.monitors.Go((&monitor{link: l}).run)
 	}
 	return leaving
 }
 
 // replaced notes that the list asked for is in force.
-func (c *change) replaced(masters []Master, g generation, leaving []*link) {
+func (c *change) replaced(masters []Master, g mark.Generation, leaving []*link) {
 	c.mu.Lock()
 	if listName(c.wanted) == listName(masters) {
 		c.wanted = nil

@@ -1,6 +1,12 @@
 package quorum
 
-import "github.com/redis/rueidis"
+import (
+	"strconv"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
+)
 
 // command is what asks a master for a task.
 func (c *connection) command(t *task) rueidis.Completed {
@@ -8,27 +14,27 @@ func (c *connection) command(t *task) rueidis.Completed {
 	case t.kind == Acquire && c.is7 && !t.rollback:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.
 		return c.client.B().Arbitrary("SET", t.key, t.token, "NX", "GET", "PXAT", itoa(t.expiry)).Build()
-	case t.kind == list:
+	case t.kind == listKeys:
 		return c.client.B().Scan().Cursor(t.page.cursor).Count(int64(t.page.count)).Type("string").Build()
 	case t.kind == dbSize:
 		return c.client.B().Dbsize().Build()
 	}
-	if t.kind == Release && t.deadline == 0 && !t.rollback && t.limit().any == 0 && c.loaded[releaseScript] {
+	if t.kind == Release && t.deadline == 0 && !t.rollback && t.limit().any == 0 && c.loaded[scripts.Release] {
 		// The usual release, without the memory that the others need.
-		t.via = releaseScript
-		return c.client.B().Arbitrary("EVALSHA", releaseScript.sha, "1", t.key, t.token).Build()
+		t.via = scripts.Release
+		return c.client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.key, t.token).Build()
 	}
 	script, args := t.call()
-	if script.old != nil && !c.is7 {
-		script = script.old
+	if script.Old != nil && !c.is7 {
+		script = script.Old
 	}
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
 	keys := t.keys()
 	if c.loaded[script] {
-		return c.client.B().Evalsha().Sha1(script.sha).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+		return c.client.B().Evalsha().Sha1(script.SHA).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 	}
-	return c.client.B().Eval().Script(script.text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	return c.client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 }
 
 // keys are the keys of the task.
@@ -44,14 +50,14 @@ func (t *task) keys() []string {
 	return out
 }
 
-// stepArgs are the arguments of transactScript.
+// stepArgs are the arguments of scripts.Transact.
 func (t *task) stepArgs() []string {
 	args := []string{itoa(t.deadline)}
 	for i := range t.att.op.steps {
 		s := &t.att.op.steps[i]
-		found, does, token, expiry := "0", "keep", "", "0"
+		exists, does, token, expiry := "0", "keep", "", "0"
 		if s.there() {
-			found = "1"
+			exists = "1"
 		}
 		switch {
 		case s.change == nil:
@@ -61,55 +67,55 @@ func (t *task) stepArgs() []string {
 			does, token = "hold", s.change.Token
 			expiry = itoa(t.expiries[i])
 		}
-		args = append(args, found, s.state.Token, does, token, expiry)
+		args = append(args, exists, s.state.Token, does, token, expiry)
 	}
 	return args
 }
 
 // call is the script that carries the task out, and its arguments.
-func (t *task) call() (*serverScript, []string) {
+func (t *task) call() (*scripts.Script, []string) {
 	creates, prolongs, deadline, limit := itoa(t.expiry), itoa(t.prolongs), itoa(t.deadline), itoa(t.limit().any)
 	switch {
 	case t.rollback:
-		return rollbackScript, []string{t.token, creates}
+		return scripts.Rollback, []string{t.token, creates}
 	case t.clears:
-		return clearScript, []string{t.token, limit}
+		return scripts.Clear, []string{t.token, limit}
 	case t.from != nil:
-		return changeScript, append([]string{deadline, t.token, prolongs}, t.from...)
+		return scripts.Change, append([]string{deadline, t.token, prolongs}, t.from...)
 	case t.heals:
-		return healScript, []string{deadline, t.token, prolongs}
+		return scripts.Heal, []string{deadline, t.token, prolongs}
 	case t.kind == Acquire:
-		return acquireScript, []string{t.token, creates}
+		return scripts.Acquire, []string{t.token, creates}
 	case t.kind == AcquireOrExtend && t.att.shortens:
-		return acquireOrShortenScript, []string{deadline, t.token, prolongs, creates, limit}
+		return scripts.AcquireOrShorten, []string{deadline, t.token, prolongs, creates, limit}
 	case t.kind == AcquireOrExtend:
-		return acquireOrExtendScript, []string{deadline, t.token, prolongs, creates, limit}
+		return scripts.AcquireOrExtend, []string{deadline, t.token, prolongs, creates, limit}
 	case t.kind == Extend && t.att.op.renews != nil:
-		return renewScript, []string{deadline, t.token, prolongs, itoa(t.was), creates}
+		return scripts.Renew, []string{deadline, t.token, prolongs, itoa(t.was), creates}
 	case t.kind == Extend && t.att.op.Replace:
-		return shortenScript, []string{deadline, t.token, prolongs, limit, t.att.op.NewToken}
+		return scripts.Shorten, []string{deadline, t.token, prolongs, limit, t.att.op.NewToken}
 	case t.kind == Extend && t.att.shortens:
-		return shortenScript, []string{deadline, t.token, prolongs, limit}
+		return scripts.Shorten, []string{deadline, t.token, prolongs, limit}
 	case t.kind == Extend:
-		return extendScript, []string{deadline, t.token, prolongs, limit}
+		return scripts.Extend, []string{deadline, t.token, prolongs, limit}
 	case t.kind == Expire:
-		return expireScript, []string{deadline, prolongs, limit, t.limit().token, itoa(t.limit().told)}
+		return scripts.Expire, []string{deadline, prolongs, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Store && t.att.op.IfPresent:
-		return storeOverScript, []string{deadline, t.token, prolongs, limit, t.limit().token, itoa(t.limit().told)}
+		return scripts.StoreOver, []string{deadline, t.token, prolongs, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Store:
-		return storeScript, []string{deadline, t.token, prolongs}
+		return scripts.Store, []string{deadline, t.token, prolongs}
 	case t.kind == transact:
-		return transactScript, t.stepArgs()
+		return scripts.Transact, t.stepArgs()
 	case t.kind == Remove:
-		return removeInTimeScript, []string{deadline, limit, t.limit().token, itoa(t.limit().told)}
+		return scripts.RemoveInTime, []string{deadline, limit, t.limit().token, itoa(t.limit().told)}
 	case t.kind == Release && t.deadline != 0:
-		return releaseInTimeScript, []string{deadline, t.token, limit}
+		return scripts.ReleaseInTime, []string{deadline, t.token, limit}
 	case t.kind == Release && t.limit().any != 0:
-		return releaseOverScript, []string{t.token, limit}
+		return scripts.ReleaseOver, []string{t.token, limit}
 	case t.kind == Release:
-		return releaseScript, []string{t.token}
+		return scripts.Release, []string{t.token}
 	default:
-		return readScript, nil
+		return scripts.Read, nil
 	}
 }
 
@@ -123,3 +129,7 @@ func (c *connection) learn(t *task, o outcome) {
 		c.loaded[t.via] = true
 	}
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func parseInt(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // V11: the old Redis is the required master "a"; old clients talk to it
@@ -126,17 +128,17 @@ func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
 // Nor does it stand in the way of an acquire that looks, after a split, who is
 // there (V4): where the required master has nothing, or another token.
 func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
-	has := ballot{vote: found, token: "t"}
+	has := vote.Ballot{Vote: vote.Found, Token: "t"}
 	for _, r := range []struct {
 		name string
-		its  ballot
+		its  vote.Ballot
 		held bool
 	}{
-		{"it has nothing", ballot{vote: absent}, false},
-		{"it has another token", ballot{vote: found, token: "lost"}, false},
+		{"it has nothing", vote.Ballot{Vote: vote.Absent}, false},
+		{"it has another token", vote.Ballot{Vote: vote.Found, Token: "lost"}, false},
 		{"it has that token", has, true},
 	} {
-		a := &attempt{needs: needs{quorum: 2, required: 0}, ballots: []ballot{r.its, has, has}}
+		a := &attempt{box: ballotBox{needs: vote.Needs{Quorum: 2, Required: 0}, ballots: []vote.Ballot{r.its, has, has}}}
 		if got := a.heldWithSilent("u"); got != r.held {
 			t.Errorf("%s: held %v, want %v", r.name, got, r.held)
 		}
@@ -145,8 +147,8 @@ func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 
 // M4: in quarantine it may have an earlier disk, so that its word is none.
 func TestV11ReadOfItsEarlierDisk(t *testing.T) {
-	ballots := []ballot{{vote: found, token: "t", doubtful: true}, {vote: absent}, {vote: absent}}
-	if v, _ := verdictOf(&Op{Kind: Read}, ballots, needs{quorum: 2, required: 0}); v != Undecided {
+	ballots := []vote.Ballot{{Vote: vote.Found, Token: "t", Doubtful: true}, {Vote: vote.Absent}, {Vote: vote.Absent}}
+	if v, _ := vote.VerdictOf(vote.Question{Kind: Read}, ballots, vote.Needs{Quorum: 2, Required: 0}); v != Undecided {
 		t.Errorf("read %v, want undecided", v)
 	}
 }

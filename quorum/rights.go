@@ -4,24 +4,26 @@ import (
 	"strings"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // probes are commands that redlockd uses on a master, in a form that changes
 // nothing there, by the name of the right to each.
 func probes(c *connection) (names []string, commands []rueidis.Completed) {
-	none, b := MarkKey+":none", c.client.B()
+	noKey, b := mark.Key+":none", c.client.B()
 	for _, probe := range []struct {
 		right   string
 		command rueidis.Completed
 	}{
-		{"set", b.Arbitrary("SET").Keys(none).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
-		{"del", b.Del().Key(none).Build()},
-		{"exists", b.Exists().Key(none).Build()},
-		{"pttl", b.Pttl().Key(none).Build()},
-		{"pexpireat", b.Pexpireat().Key(none).MillisecondsTimestamp(1).Build()},
+		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
+		{"del", b.Del().Key(noKey).Build()},
+		{"exists", b.Exists().Key(noKey).Build()},
+		{"pttl", b.Pttl().Key(noKey).Build()},
+		{"pexpireat", b.Pexpireat().Key(noKey).MillisecondsTimestamp(1).Build()},
 		{"eval", b.Eval().Script("return 0").Numkeys(0).Build()},
 		{"evalsha", b.Evalsha().Sha1(strings.Repeat("0", 40)).Numkeys(0).Build()},
-		{"mget", b.Mget().Key(none).Build()},
+		{"mget", b.Mget().Key(noKey).Build()},
 		{"scan", b.Scan().Cursor(0).Count(1).Build()},
 		{"dbsize", b.Dbsize().Build()},
 		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
@@ -30,32 +32,9 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 		names, commands = append(names, probe.right), append(commands, probe.command)
 	}
 	if c.is7 {
-		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(none).Build())
+		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(noKey).Build())
 	}
 	return names, commands
-}
-
-// tellRights warns of what the master does not let redlockd do, once for each
-// set of rights: much of it would show nowhere but in what no lock gets any
-// more. docs/acl.md has what each is for. Called by the monitor only, at a new
-// connection.
-func (l *link) tellRights(c *connection) error {
-	names, commands := probes(c)
-	var lacking []string
-	for i, r := range l.asks(c, commands...) {
-		err := r.Error()
-		if broken(err) {
-			return err
-		}
-		if denied(err) {
-			lacking = append(lacking, names[i])
-		}
-	}
-	was := l.lacking
-	if l.lacking = strings.Join(lacking, ", "); l.lacking != "" && l.lacking != was {
-		l.log.Warn("redlockd lacks rights on a master", "lacks", l.lacking)
-	}
-	return nil
 }
 
 // denied reports whether the master refuses the command, and not only its key.

@@ -1,20 +1,24 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // late notes a vote that comes after the verdict. What it created for a lost
 // attempt is rolled back. It is entered with the mutex held and leaves it
 // free.
-func (a *attempt) late(i int, b ballot) {
-	waited := a.ballots[i].vote == awaited
+func (a *attempt) late(i int, b vote.Ballot) {
+	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
-		a.ballots[i] = b
+		a.box.ballots[i] = b
 		a.countLate(i)
 	}
-	spare := !a.mayBear(b.vote) && a.undone>>i&1 != 0
-	again := waited && a.lost && a.undone>>i&1 == 0 && (b.vote == created || b.vote == silent) && a.wentOut(i)
+	spare := !a.mayBear(b.Vote) && a.box.undone>>i&1 != 0
+	again := waited && a.lost && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
 	if again {
-		a.undone |= 1 << i
+		a.box.undone |= 1 << i
 	}
 	a.mu.Unlock()
 	switch {
@@ -41,26 +45,26 @@ func (a *attempt) spareAt(i int) {
 
 // countLate notes a vote that the verdict did not need. Needs mu.
 func (a *attempt) countLate(i int) {
-	if a.ballots[i].vote == silent {
-		a.masters.links[i].traffic().votes.silent.Add(1)
+	if a.box.ballots[i].Vote == vote.Silent {
+		a.masters.links[i].traffic.votes.silent.Add(1)
 		return
 	}
-	a.masters.links[i].traffic().votes.spare.Add(1)
+	a.masters.links[i].traffic.votes.spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the
 // operation went out to and whose vote is one of these (P5, V6).
-func (a *attempt) rollback(which func(vote) bool) {
+func (a *attempt) rollback(which func(vote.Vote) bool) {
 	var at uint32
 	a.mu.Lock()
 	a.lost = true
-	for i := range a.ballots {
-		if v := a.ballots[i].vote; a.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
+	for i := range a.box.ballots {
+		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
 			at |= 1 << i
 		}
 	}
-	at &^= a.undone
-	a.undone |= at
+	at &^= a.box.undone
+	a.box.undone |= at
 	a.mu.Unlock()
 	for i := range a.masters.links {
 		if at>>i&1 != 0 {
@@ -71,14 +75,14 @@ func (a *attempt) rollback(which func(vote) bool) {
 
 // mayHaveCreated reports whether a vote leaves it open that the key was created:
 // also where the answer came too late, or never came.
-func mayHaveCreated(v vote) bool {
-	return v != refused && v != absent && v != prolonged && v != longer
+func mayHaveCreated(v vote.Vote) bool {
+	return v != vote.Refused && v != vote.Absent && v != vote.Prolonged && v != vote.Longer
 }
 
 // mayBear reports whether a vote leaves it open that a copy bears the attempt's name:
 // also one that a renewal has prolonged.
-func (a *attempt) mayBear(v vote) bool {
-	return mayHaveCreated(v) || v == prolonged && a.names && a.op.renews != nil
+func (a *attempt) mayBear(v vote.Vote) bool {
+	return mayHaveCreated(v) || v == vote.Prolonged && a.names && a.op.renews != nil
 }
 
 // rollbackAt sends the rollback to one master: behind the operation on the
@@ -102,5 +106,5 @@ func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duratio
 	a.call.q.events.rollbacks.Add(1)
 	a.masters.links[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
 		mark:  a.tasks[i].mark,
-		until: a.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
+		until: a.times.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // maxPage is how many keys one step of a listing looks at, about: each may
@@ -32,37 +34,37 @@ type Listed struct {
 
 // Scan is one step through the locks of a database that match: those that a
 // quorum has and a client may still rely on, as a read tells (V10). It looks
-// at about count keys, 1 to maxPage, of one master, and at the next one's where
+// at about most keys, 1 to maxPage, of one master, and at the next one's where
 // there are no more. cursor is 0 to begin, then Page.Next of the step before.
 // A lock that is held from the first step to the last is listed at least once;
 // it may be listed once for each master. The error's text is for the client.
 // Scan blocks for a few times an operation's stay at most (V2), or until ctx
 // is over; how many do so is for the caller to bound.
-func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (Page, error) {
+func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, most int) (Page, error) {
 	d := q.database(db)
 	masters := d.list() // one list for the whole step, which M8 may change
 	at := place(cursor)
 	if !at.valid(len(masters.links)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
-	if err := d.lacking(false, masters.quorum); err != nil {
+	if err := d.lacking(false, masters.Quorum); err != nil {
 		return Page{}, err
 	}
 	// A few locks, or none, are told in one step.
-	var page Page
+	var out Page
 	told := make(map[string]bool)
 	for looked := 0; ; {
-		keys, next, err := masters.look(ctx, at, min(max(count, 1), maxPage))
+		keys, next, err := masters.look(ctx, at, min(max(most, 1), maxPage))
 		if err != nil {
 			return Page{}, d.cannotList(err)
 		}
-		page.Locks = append(page.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
+		out.Locks = append(out.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
 		for _, key := range keys {
 			told[key] = true
 		}
-		page.Next, at, looked = uint64(next), next, looked+len(keys)
-		if next == 0 || next.cursor() != 0 || looked >= count && len(page.Locks) > 0 {
-			return page, nil
+		out.Next, at, looked = uint64(next), next, looked+len(keys)
+		if next == 0 || next.cursor() != 0 || looked >= most && len(out.Locks) > 0 {
+			return out, nil
 		}
 	}
 }
@@ -88,7 +90,7 @@ func (p place) cursor() uint64 { return uint64(p) >> placeBits }
 func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 
 // look takes one step at a master, at another one where it does not answer.
-func (m *masterList) look(ctx context.Context, at place, count int) ([]string, place, error) {
+func (m *masterList) look(ctx context.Context, at place, most int) ([]string, place, error) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
 	if at.cursor() != 0 {
@@ -103,14 +105,14 @@ func (m *masterList) look(ctx context.Context, at place, count int) ([]string, p
 		if i == first {
 			cursor = at.cursor()
 		}
-		page := &page{cursor: cursor, count: count}
-		_, ok := m.links[i].hear(ctx, &task{kind: list, page: page})
-		if ok && page.next>>(64-placeBits) == 0 {
-			if page.next != 0 {
-				return page.keys, newPlace(i, seen, page.next), nil
+		got := &page{cursor: cursor, count: most}
+		_, ok := hear(ctx, m.links[i], &task{kind: listKeys, page: got})
+		if ok && got.next>>(64-placeBits) == 0 {
+			if got.next != 0 {
+				return got.keys, newPlace(i, seen, got.next), nil
 			}
 			seen |= 1 << i
-			return page.keys, m.after(seen), nil
+			return got.keys, m.after(seen), nil
 		}
 		first, tried = -1, tried|1<<i
 	}
@@ -118,8 +120,8 @@ func (m *masterList) look(ctx context.Context, at place, count int) ([]string, p
 
 // after is the place behind the end of a master's keys.
 func (m *masterList) after(seen uint64) place {
-	enough := bits.OnesCount64(seen) > len(m.links)-m.quorum
-	if enough && (m.required < 0 || seen>>m.required&1 == 1) {
+	enough := bits.OnesCount64(seen) > len(m.links)-m.Quorum
+	if enough && (m.Required < 0 || seen>>m.Required&1 == 1) {
 		return 0
 	}
 	return newPlace(0, seen, 0)
@@ -131,24 +133,16 @@ func (m *masterList) toLookAt(not uint64, first int) int {
 	best := -1
 	for i, l := range m.links {
 		l.mu.Lock()
-		fit := l.open && l.votes() && !l.frozen() && not>>i&1 == 0
+		fit := l.open && l.votes() && !l.frozen(l.now()) && not>>i&1 == 0
 		l.mu.Unlock()
 		switch {
 		case fit && i == first:
 			return i
-		case fit && (best < 0 || i == m.required):
+		case fit && (best < 0 || i == m.Required):
 			best = i
 		}
 	}
 	return best
-}
-
-// cannotList says why nothing can be listed, where the masters' states tell.
-func (d *database) cannotList(err error) error {
-	if lacking := d.lacking(true, d.list().quorum); lacking != nil {
-		return lacking
-	}
-	return err
 }
 
 // readListed reads what is held under the keys.
@@ -186,25 +180,25 @@ type page struct {
 
 // hear asks a master for something beside the votes, and is false where it
 // does not tell in time or the answer does not count (M3).
-func (l *link) hear(ctx context.Context, t *task) (ballot, bool) {
-	heard := make(chan ballot, 1)
-	t.heard = func(b ballot) { heard <- b }
+func hear(ctx context.Context, l *link, t *task) (vote.Ballot, bool) {
+	heard := make(chan vote.Ballot, 1)
+	t.heard = func(b vote.Ballot) { heard <- b }
 	if !l.send(t, l.now()) {
-		return ballot{}, false
+		return vote.Ballot{}, false
 	}
 	late := time.NewTimer(l.cfg.stay())
 	defer late.Stop()
 	select {
 	case b := <-heard:
-		return b, b.vote != silent
+		return b, b.Vote != vote.Silent
 	case <-late.C:
 	case <-ctx.Done():
 	}
-	return ballot{}, false
+	return vote.Ballot{}, false
 }
 
 // read takes a master's answer apart.
-func (p *page) read(kind Kind, msg rueidis.RedisMessage) ballot {
+func (p *page) read(kind Kind, msg rueidis.RedisMessage) vote.Ballot {
 	var err error
 	if kind == dbSize {
 		p.size, err = msg.AsInt64()
@@ -214,7 +208,7 @@ func (p *page) read(kind Kind, msg rueidis.RedisMessage) ballot {
 		p.next, p.keys = e.Cursor, e.Elements
 	}
 	if err != nil {
-		return ballot{vote: silent}
+		return vote.Ballot{Vote: vote.Silent}
 	}
-	return ballot{vote: found}
+	return vote.Ballot{Vote: vote.Found}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 func anyKey(string) bool { return true }
@@ -85,14 +87,14 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 		got := c.listAll(0, 2, func(step int) {
 			if step == 2 {
 				c.masters[0].kill()
-				time.Sleep(2 * lookEvery)
+				time.Sleep(2 * clock.LookEvery)
 			}
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("listed %q, want %q", got, want)
 		}
 		c.masters[1].kill()
-		time.Sleep(2 * lookEvery)
+		time.Sleep(2 * clock.LookEvery)
 		_, err := c.q.Scan(c.t.Context(), 0, 0, anyKey, 2)
 		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM 1 of 3 masters can be reached") {
 			t.Errorf("without a quorum: %v", err)

@@ -3,38 +3,42 @@ package quorum
 import (
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // quietTime is how long nothing may have been heard of the server that has a
 // seat before another one may take it. Whoever uses it alone from now on raises
 // its beat when that was seen unchanged for a second, has it told in another mark
 // at the next look but one, and that mark is looked at once a second.
-func (l *link) quietTime() time.Duration {
-	return 5*lookEvery + 4*l.db.agreed.greatest().timeout
+func (mon *monitor) quietTime() time.Duration {
+	return 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
 }
 
 // takeSeat gives the seat to the server that is looked at, where nobody has it
 // or the one that has it is not in use any more.
-func (l *link) takeSeat(s observation) {
-	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || s.mark.runID != s.server.runID {
+func (mon *monitor) takeSeat(s mark.Observation) {
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.name || s.Mark.RunID != s.Server.RunID {
 		return
 	}
-	own, unheard := l.db.agreed.of(l.hash)
-	mayTake := own.epoch == 0 || !s.mark.real || !l.cfg.RestartQuarantine
-	l.mu.Lock()
-	ended := l.memory.id == own.server && l.memory.runID == s.server.runID // replaced, on the same server
-	l.mu.Unlock()
-	if own.server != s.mark.id && mayTake && (ended || l.quiet(own, unheard)) {
-		l.changeSeat(own, s.mark.id)
+	own, unheard := mon.db.agreed.Of(mon.hash)
+	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
+	mon.mu.Lock()
+	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // replaced, on the same server
+	mon.mu.Unlock()
+	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unheard)) {
+		mon.changeSeat(own, s.Mark.ID)
 	}
 }
 
 // changeSeat makes a server the holder of the seat and has all marks told.
-func (l *link) changeSeat(own seat, server string) {
-	if !l.db.agreed.take(l.hash, own, server) {
+func (mon *monitor) changeSeat(own mark.Seat, holder string) {
+	if !mon.db.agreed.Take(mon.hash, own, holder) {
 		return
 	}
-	for _, other := range l.db.change.links() {
+	for _, other := range mon.db.change.links() {
 		other.wakeMonitor()
 	}
 }
@@ -42,78 +46,71 @@ func (l *link) changeSeat(own seat, server string) {
 // replaced follows a new mark of this server in the place of the one that was
 // seen. If that one had the seat it has ended by this, so that nobody can use it
 // any more, and the seat is the new one's at once.
-func (l *link) replaced(s observation, m memory, written *mark) {
-	if l.db.number != 0 {
+func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
+	if mon.db.number != 0 {
 		return
 	}
-	own, _ := l.db.agreed.of(l.hash)
-	ended, runID := m.id, m.runID
-	if s.mark != nil {
-		ended, runID = s.mark.id, s.mark.runID
+	own, _ := mon.db.agreed.Of(mon.hash)
+	ended, runID := m.ID, m.RunID
+	if s.Mark != nil {
+		ended, runID = s.Mark.ID, s.Mark.RunID
 	}
-	if own.server == ended && ended != written.id && runID == s.server.runID {
-		l.changeSeat(own, written.id)
+	if own.Server == ended && ended != written.ID && runID == s.Server.RunID {
+		mon.changeSeat(own, written.ID)
 	}
 }
 
 // vacate takes the seat from a server that has forgotten locks, and whose mark
 // cannot be written to say so: the other marks say it (M9).
-func (l *link) vacate(s observation, wanted *mark) {
-	if l.db.number != 0 || s.mark == nil || !s.mark.real || wanted.real || s.mark.runID != s.server.runID {
+func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
+	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return
 	}
-	if own, _ := l.db.agreed.of(l.hash); own.server == s.mark.id {
-		l.changeSeat(own, vacant)
+	if own, _ := mon.db.agreed.Of(mon.hash); own.Server == s.Mark.ID {
+		mon.changeSeat(own, mark.Vacant)
 	}
 }
 
 // quiet reports whether the server that has the seat, if any, is not in use any
 // more as far as the marks of the others tell, which must have been looked at
 // for so long.
-func (l *link) quiet(own seat, unheard time.Duration) bool {
-	wait := l.quietTime()
-	if own.epoch == 0 || own.server == vacant {
+func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
+	wait := mon.quietTime()
+	if own.Epoch == 0 || own.Server == mark.Vacant {
 		wait = 0
 	}
-	now := l.now()
-	return unheard >= wait && l.db.change.heldByMarks(l.hash, func(other *link) bool {
+	now := mon.now()
+	return unheard >= wait && mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		s := &other.standing
-		return s.first != 0 && now-s.first >= wait && now-s.last <= 2*lookEvery
+		s := &other.view.Standing
+		return s.First != 0 && now-s.First >= wait && now-s.Last <= 2*clock.LookEvery
 	})
 }
 
 // inView reports whether so many of the other masters are being looked at that
 // every majority with this one meets one of them.
-func (l *link) inView() bool {
-	now := l.now()
-	return l.db.change.heldByMarks(l.hash, func(other *link) bool {
+func (mon *monitor) inView() bool {
+	now := mon.now()
+	return mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.standing.last != 0 && now-other.standing.last <= 2*lookEvery
+		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
 	})
-}
-
-// heardOther reports whether a beat that was noted at a time is of another server
-// than the one that the link is connected to: that of one that was restarted may
-// be told of for a second or two. Needs mu.
-func (l *link) heardOther(at time.Duration) bool {
-	return l.standing.first != 0 && at > l.standing.first+2*lookEvery
 }
 
 // bornes reports whether so many other marks bear the seat of this master.
-func (l *link) bornes(own seat) bool {
-	if l.standing.borne.same(own) {
+func (mon *monitor) bornes(own mark.Seat) bool {
+	if mon.view.Standing.Borne.Same(own) {
 		return true
 	}
-	borne := l.db.change.heldByMarks(l.hash, func(other *link) bool {
+	borne := mon.db.change.heldByMarks(mon.hash, func(other *link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.standing.bears[l.hash].same(own)
+		return other.view.Standing.Bears[mon.hash].Same(own)
 	})
 	if borne {
-		l.standing.borne = own
+		mon.view.Standing.Borne = own
 	}
 	return borne
 }
@@ -124,13 +121,13 @@ func (l *link) bornes(own seat) bool {
 func (c *change) heldByMarks(name string, which func(*link) bool) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
-		on := hashes(list)
+		on := mark.Hashes(list)
 		others, n := len(on), 0
 		if slices.Contains(on, name) {
 			others--
 		}
 		for _, l := range links {
-			if l.hash != name && slices.Contains(on, l.hash) && !state.joining(l.name) && which(l) {
+			if l.hash != name && slices.Contains(on, l.hash) && !state.Joining(l.name) && which(l) {
 				n++
 			}
 		}
@@ -143,14 +140,14 @@ func (c *change) heldByMarks(name string, which func(*link) bool) bool {
 
 // lists are those under which votes count: that in force here, and while a
 // change is announced the other one.
-func (c *change) lists(state generation) []string {
-	out := []string{state.masters}
-	if state.phase == announced && state.before != "" {
-		out = append(out, state.before)
+func (c *change) lists(state mark.Generation) []string {
+	out := []string{state.Masters}
+	if state.Phase == mark.Announced && state.Before != "" {
+		out = append(out, state.Before)
 	}
 	for _, g := range c.seen() {
-		if g.phase == announced && g.before == state.masters && !slices.Contains(out, g.masters) {
-			out = append(out, g.masters)
+		if g.Phase == mark.Announced && g.Before == state.Masters && !slices.Contains(out, g.Masters) {
+			out = append(out, g.Masters)
 		}
 	}
 	return out
@@ -158,26 +155,49 @@ func (c *change) lists(state generation) []string {
 
 // spread writes later holders of seats to the marks of all databases of the
 // master at once.
-func (l *link) spread(c *connection, s observation) (observation, error) {
-	all := l.seats()
-	if l.db.number != 0 || s.mark == nil || s.mark.name != l.name || !s.mark.seats.behind(all) {
+func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
+	all := mon.seats()
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
-	err := l.asks(c, c.client.B().Eval().Script(seatsScript.text).Numkeys(1).Key(MarkKey).Arg(all.String()).Build())[0].Error()
+	err := mon.asks(c, c.client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
 	if broken(err) {
 		return s, err
 	}
 	if err != nil {
-		l.log.Debug("a master answered an error", "code", reasonOf(err))
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
-	return l.look(c)
+	return mon.look(c)
 }
 
 // seats are those of the masters on the lists that count.
-func (l *link) seats() seats {
-	lists := l.db.change.lists(l.db.change.known())
-	return l.db.agreed.all(func(name string) bool {
-		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(hashes(list), name) })
+func (mon *monitor) seats() mark.Seats {
+	lists := mon.db.change.lists(mon.db.change.known())
+	return mon.db.agreed.All(func(name string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
 	})
+}
+
+// see takes over what a look found, whether or not the master may vote; steady
+// is whether its clock fitted to those before.
+func (mon *monitor) see(s mark.Observation, steady bool) {
+	if s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Counts(mon.db.list().name) {
+		return
+	}
+	warmUp := clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.noteMark(s.Mark, s.Sent)
+	since := mon.now() - warmUp - clock.LookEvery
+	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
+}
+
+// borneHere reports whether the other marks bear the seat as it is known here;
+// for another database than 0, whether database 0's server holds the seat.
+func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
+	if mon.zero == nil {
+		return s.Mark != nil && own.Server == s.Mark.ID && mon.bornes(own)
+	}
+	return s.Zero != nil && s.Zero.ID == own.Server
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // moved returns the cluster's masters with one that lives at another server.
@@ -242,18 +244,18 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
 			for _, f := range c.masters[1:] {
-				var marks [4]*mark
+				var marks [4]*mark.Mark
 				for _, db := range []int{0, 3} {
-					raw, _ := f.DB(db).Get(MarkKey)
-					m, err := parseMark(raw)
+					raw, _ := f.DB(db).Get(mark.Key)
+					m, err := mark.Parse(raw)
 					if err != nil {
 						t.Fatal(err)
 					}
 					marks[db] = m
 				}
 				zero, three := marks[0], marks[3]
-				if name := nameHash("a"); three.seats[name].less(zero.seats[name]) {
-					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.seats[name], zero.seats[name])
+				if name := mark.NameHash("a"); three.Seats[name].Less(zero.Seats[name]) {
+					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.Seats[name], zero.Seats[name])
 				}
 			}
 		}
@@ -284,7 +286,7 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 		c.ready()
 		told := func(when string, want int) {
 			t.Helper()
-			if n := lines.countOf("[WARN]", "master may not vote", whyOtherServer); n != want {
+			if n := lines.countOf("[WARN]", "master may not vote", mark.WhyOtherServer); n != want {
 				t.Errorf("%s: %d lines tell of another server, want %d\n%s", when, n, want, lines.text.String())
 			}
 		}
@@ -298,8 +300,8 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 		c.masters[0].startEmpty()
 		time.Sleep(time.Minute)
 		told("restarted empty while another one is down", 0)
-		if s := c.state(0); !strings.HasSuffix(s.Reason, whyMayBeOther) {
-			t.Errorf("%+v, want the reason %q", s, whyMayBeOther)
+		if s := c.state(0); !strings.HasSuffix(s.Reason, mark.WhyMayBeOther) {
+			t.Errorf("%+v, want the reason %q", s, mark.WhyMayBeOther)
 		}
 		c.masters[2].mend()
 		time.Sleep(time.Minute)

@@ -6,210 +6,181 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// serve sends batches over c until it is over, one at a time: what gathers
+// sender sends what waits for a master over one connection, in a goroutine of its own.
+// The link does not know it.
+type sender struct {
+	*link
+	c *connection
+}
+
+// serve sends batches until the connection is over, one at a time: what gathers
 // meanwhile goes out in the next one (M2).
-func (l *link) serve(c *connection) {
+func (s *sender) serve() {
 	b := &batch{}
-	for l.next(c, b) {
+	for s.next(b) {
 		for _, t := range b.unsent {
-			t.answer(ballot{vote: silent}, b.sent)
+			t.answer(vote.Ballot{Vote: vote.Silent}, b.sent)
 		}
 		if len(b.tasks) == 0 {
 			continue
 		}
-		results := c.do(c.commands(b)...)
-		l.answered(c, b, results)
+		results := s.c.do(s.c.commands(b)...)
+		s.answered(b, results)
 	}
 }
 
 // next waits for work and takes a batch of it, or returns false when c is
 // over.
-func (l *link) next(c *connection, b *batch) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gather(c)
-	if l.conn != c {
+func (s *sender) next(b *batch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gather()
+	if s.conn != s.c {
 		return false
 	}
-	if l.due {
-		l.flushRetries()
+	if s.outbox.due {
+		s.outbox.flushRetries()
 	}
-	l.take(b)
+	s.take(b)
 	if len(b.tasks) > 0 {
-		l.busy, l.since = true, b.sent
+		s.unanswered.busy, s.unanswered.since = true, b.sent
 	}
 	return true
 }
 
 // take moves tasks from the queue into a batch, without those that nobody
 // awaits any more. Needs mu.
-func (l *link) take(b *batch) {
+func (s *sender) take(b *batch) {
 	b.clear()
-	b.under, b.warm, b.sent = l.under, l.warm, l.now()
-	n := min(len(l.queue), maxBatch)
-	for _, t := range l.queue[:n] {
-		l.bytes -= t.size()
-		if l.outdated(t) || t.from != nil && !l.setsOut(t, b.sent) {
-			l.undone(t)
+	b.under, b.warm, b.sent = s.view.Under, s.clock.Warm(), s.now()
+	n := min(len(s.outbox.queue), maxBatch)
+	for _, t := range s.outbox.queue[:n] {
+		s.outbox.bytes -= t.size()
+		if t.rollback && s.view.Another(t.mark) || t.from != nil && !s.setsOut(t, b.sent) {
+			s.outbox.undone(t)
 			continue
 		}
-		if t.creates() && !l.grants() {
+		if t.creates() && !s.grants() {
 			// It was queued before the quarantine began.
 			b.unsent = append(b.unsent, t)
 			continue
 		}
 		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustDeliver() {
-			l.hurry(t, b.sent)
+			s.hurry(t, b.sent)
 			b.tasks = append(b.tasks, t)
 		}
 	}
-	// Moved to the front, so that the same memory serves all batches.
-	left := copy(l.queue, l.queue[n:])
-	clear(l.queue[left:])
-	l.queue = l.queue[:left]
-	if left == 0 && cap(l.queue) > 2*maxBatch {
-		l.queue = nil
-	}
+	s.outbox.remove(n)
 }
 
 // hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
-func (l *link) hurry(t *task, now time.Duration) {
-	if !l.fenceless || t.rollback || t.kind != Release {
+func (s *sender) hurry(t *task, now time.Duration) {
+	if !s.fenceless || t.rollback || t.kind != Release {
 		return
 	}
-	if _, ok := l.looks.latest(now); ok {
-		t.deadline = l.deadline(now + l.cfg.Timeout)
+	if _, ok := s.clock.Latest(now); ok {
+		t.deadline = s.deadline(now + s.cfg.Timeout)
 	}
 }
 
 // answered hands out the votes of a batch, if it counts.
-func (l *link) answered(c *connection, b *batch, results []rueidis.RedisResult) {
+func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 	over := results[len(results)-1].Error()
-	l.mu.Lock()
-	received := l.now()
-	if l.conn == c {
-		l.due = l.due || len(l.retries) > 0 && l.frozenAt(received)
-		l.busy = false
-		l.pace.answered(len(b.tasks), len(l.queue), received-b.sent, received)
+	s.mu.Lock()
+	received := s.now()
+	if s.conn == s.c {
+		s.outbox.due = s.outbox.due || len(s.outbox.retries) > 0 && s.frozen(received)
+		s.unanswered.busy = false
+		s.outbox.pace.answered(len(b.tasks), len(s.outbox.queue), received-b.sent, received)
 	}
 	if !broken(over) {
-		l.traffic().batches.add(received - b.sent)
+		s.traffic.batches.add(received - b.sent)
 	}
-	counts := l.counts(c, b, results, received)
-	quarantined := b.under != nil && !(b.under.real && b.warm && l.votes())
-	joining := b.under != nil && l.joins(b.under)
+	counts := s.counts(b, results, received)
+	quarantined := b.under != nil && !(b.under.Real && b.warm && s.votes())
+	joining := b.under != nil && s.joins(b.under)
 	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
-	bundles := !c.singly
-	outcomes, answers := b.outcomes, b.read(c, results)
+	bundles := !s.c.singly
+	outcomes, answers := b.outcomes, b.read(s.c, results)
 	failed := false
 	for i, t := range b.tasks {
 		outcomes[i] = outcomeOf(t, answers[i], quarantined)
-		c.learn(t, outcomes[i])
+		s.c.learn(t, outcomes[i])
 		failed = failed || !outcomes[i].done && t.mustDeliver()
 		if outcomes[i].code != "" && !outcomes[i].done {
-			l.fault, l.faulted = outcomes[i].code, received
+			s.fault.code, s.fault.at = outcomes[i].code, received
 		}
 		switch b := outcomes[i].ballot; {
-		case !counts || t.att != nil && !l.countsFor(t.att.masters):
-			outcomes[i].ballot = ballot{vote: silent}
+		case !counts || t.att != nil && !s.countsFor(t.att.masters):
+			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
-			outcomes[i].ballot = ballot{vote: silent, lost: b.lost || b.vote == absent}
+			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
-		outcomes[i].ballot.unsure = !outcomes[i].done && outcomes[i].code == ""
+		outcomes[i].ballot.Unsure = !outcomes[i].done && outcomes[i].code == ""
 	}
 	if failed {
-		l.repeat(b, outcomes, broken(over))
+		s.outbox.repeat(b, outcomes, broken(over))
 	}
 	for _, t := range b.tasks {
-		l.undone(t)
+		s.outbox.undone(t)
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 
-	if bundles && c.singly && !broken(over) {
-		l.log.Info("a master rejected a script with several keys, sending them one by one from now on")
+	if bundles && s.c.singly && !broken(over) {
+		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
 	}
 	for i, t := range b.tasks {
 		if code := outcomes[i].code; code != "" {
-			l.events.masterErrors.Add(1)
-			l.log.Debug("a master answered an error", "code", code)
+			s.events.masterErrors.Add(1)
+			s.log.Debug("a master answered an error", "code", code)
 		}
 		t.answer(outcomes[i].ballot, received)
 	}
 	if broken(over) {
-		c.close()
-		l.drop(c, over)
+		s.c.close()
+		s.drop(s.c, over)
 	}
 }
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
 // M5). Needs mu.
-func (l *link) counts(c *connection, b *batch, results []rueidis.RedisResult, received time.Duration) bool {
+func (s *sender) counts(b *batch, results []rueidis.RedisResult, received time.Duration) bool {
 	micros, err := readTime(results[len(results)-1])
 	if err != nil {
 		return false
 	}
-	same := b.under == nil || l.sameMark(c, b, results[len(results)-2])
-	return l.sawClock(micros, b.sent, received) && same && !l.superseded()
+	same := b.under == nil || s.sameMark(b, results[len(results)-2])
+	return s.sawClock(micros, b.sent, received) && same && !s.view.Superseded(s.holder())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
 // anything else is the monitor's to judge. Needs mu.
-func (l *link) sameMark(c *connection, b *batch, r rueidis.RedisResult) bool {
+func (s *sender) sameMark(b *batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
-	list := l.db.list().name
-	if err == nil && raw == l.raw && l.under != nil {
-		l.markSent = b.sent
-		return b.under.same(l.under) && l.under.counts(list)
+	list := s.db.list().name
+	if err == nil && raw == s.view.Raw && s.view.Under != nil {
+		s.view.Sent = b.sent
+		return b.under.Same(s.view.Under) && s.view.Under.Counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
-	m, err := parseMark(raw)
-	if err == nil && m.runID == c.runID && m.name == l.name && m.counts(list) && m.db == l.db.number && !l.memory.knowsBetter(m) {
-		l.learn(m, raw, b.sent)
-		return b.under.same(m)
+	m, err := mark.Parse(raw)
+	if err == nil && m.RunID == s.c.runID && m.Name == s.name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.KnowsBetter(m) {
+		s.learn(m, raw, b.sent)
+		return b.under.Same(m)
 	}
-	l.open = false
-	l.wakeMonitor()
+	s.open = false
+	s.wakeMonitor()
 	return false
-}
-
-// countsFor reports whether the master's vote counts for a list that may not be in
-// force any more: that of an attempt that began before it was replaced (M8).
-// Needs mu.
-func (l *link) countsFor(list *masterList) bool {
-	if list == l.db.list() || l.under == nil {
-		return true
-	}
-	list.saw(l.under.generation)
-	return l.under.counts(list.name)
-}
-
-// learn takes a mark over that was looked at by what went out at sent. Needs
-// mu.
-func (l *link) learn(m *mark, raw string, sent time.Duration) {
-	if int64(m.greatest) < l.db.raised.Load() {
-		// Not all bear that any more: a mark was lost (M3).
-		l.db.raised.Store(0)
-	}
-	if l.under == nil || l.under.id != m.id || l.under.greatest != m.greatest {
-		l.boreSince = l.now()
-	}
-	l.under, l.raw, l.markSent, l.bears, l.bearsForReal = m, raw, sent, m.generation, m.real
-	l.db.list().saw(m.generation)
-	l.noteMark(m, sent)
-	switch {
-	case m.real:
-		l.memory.sawReal, l.memory.id, l.memory.runID, l.memory.beat = true, m.id, m.runID, m.beat
-		l.pending = 0
-	case l.pending == 0:
-		l.pending = l.now()
-	}
 }
 
 // broken reports whether an error is not the master's answer but the end of the
@@ -217,29 +188,4 @@ func (l *link) learn(m *mark, raw string, sent time.Duration) {
 func broken(err error) bool {
 	var re *rueidis.RedisError
 	return err != nil && !errors.As(err, &re)
-}
-
-// drop ends the use of c: whatever waits is silent, and what must arrive is
-// kept for the next connection.
-func (l *link) drop(c *connection, cause error) {
-	l.mu.Lock()
-	if l.conn != c {
-		l.mu.Unlock()
-		return
-	}
-	lost := l.queue
-	for _, t := range lost {
-		l.undone(t)
-		if t.mustDeliver() {
-			l.addRetry(t)
-		}
-	}
-	l.conn, l.open, l.queue, l.bytes = nil, false, nil, 0
-	l.lostStanding()
-	now := l.now()
-	l.mu.Unlock()
-	l.enter(nil, judgement{state: Down, reason: reasonOf(cause)})
-	for _, t := range lost {
-		t.answer(ballot{vote: silent}, now)
-	}
 }

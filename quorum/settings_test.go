@@ -4,6 +4,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // M3: the marks bear the greatest settings in use, and everybody waits by those:
@@ -154,7 +156,7 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 			f.kill()
 			f.startEmpty()
 		}
-		if greatest := short.agreed.everGranted(); greatest > floorHold {
+		if greatest := short.agreed.EverGranted(); greatest > floorHold {
 			t.Fatalf("it has seen a hold of %v", greatest)
 		}
 		for range 15 {
@@ -172,7 +174,7 @@ func justLooked(q *Quorum) {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
 			l.mu.Lock()
-			looked = l.now()-l.markSent < lookEvery/4
+			looked = l.now()-l.view.Sent < clock.LookEvery/4
 			l.mu.Unlock()
 		}
 	}

@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // split tries again within the budget (V5), unless the same token refused on
@@ -28,9 +30,9 @@ func (c *call) retry() {
 	c.passOn()
 	c.probing = true
 	c.await()
-	pause := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	nap := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
 	c.db.keys.sleeps(c)
-	time.AfterFunc(min(pause, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
+	time.AfterFunc(min(nap, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }
 
 // mayRetry reports whether there is time for another try (V5), and somebody who
@@ -43,7 +45,7 @@ func (c *call) mayRetry() bool {
 // run_id, then the others (V5).
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
-	if a.first = a.masters.firstToAsk(); a.first < 0 {
+	if a.box.first = a.masters.firstToAsk(); a.box.first < 0 {
 		c.attempt(c.op, nil, c.q.now())
 		return
 	}
@@ -53,7 +55,7 @@ func (c *call) probe() {
 // probed goes on when a probe has ended: refused by the first master, it
 // looks who is there.
 func (c *call) probed(a *attempt, v Verdict) {
-	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.required >= 0 {
+	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.Required >= 0 {
 		c.verdict(a, v)
 		return
 	}
@@ -79,83 +81,43 @@ func (c *call) mayProlong(token string) bool {
 	return c.op.Kind == AcquireOrExtend && token == c.op.Token
 }
 
-// holder is the token that a look after a probe has found, and whether it may
-// be told as held: it is on a quorum and on the required master, or on that
-// one and no other token anywhere (V5, V11).
+// holder is the token that a look after a probe has found, see ballotBox.
 func (a *attempt) holder(ours string) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
-	switch t.required {
-	case none:
-		return t.most, true
-	case denies:
-		return t.holder(), t.mostCount >= t.quorum && t.its.vote == found || a.needs.heldBy(a.ballots, ours)
-	default:
-		return "", false
-	}
+	return a.box.holder(ours)
 }
-
-// requiredMute reports whether the required master's word cannot be had. Needs mu.
-func (a *attempt) requiredMute() bool { return a.needs.wordOf(a.ballots) == mute }
 
 // askOthers goes on when the first master has granted (V5). It is entered
 // with the mutex held and leaves it free.
 func (a *attempt) askOthers(now time.Duration) {
-	for i := range a.ballots {
-		if a.ballots[i].vote == unasked {
-			a.ballots[i].vote = awaited
+	for i := range a.box.ballots {
+		if a.box.ballots[i].Vote == vote.Unasked {
+			a.box.ballots[i].Vote = vote.Awaited
 		}
 	}
 	a.asking = true
 	a.mu.Unlock()
-	a.ask(now, ^uint32(1<<a.first))
+	a.ask(now, ^uint32(1<<a.box.first))
 }
 
 // refusedFirst reports whether the master that was asked alone did not grant.
 func (a *attempt) refusedFirst() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.refusedFirstLocked()
-}
-
-func (a *attempt) refusedFirstLocked() bool {
-	if a.first < 0 {
-		return false
-	}
-	v := a.ballots[a.first].vote
-	return v == refused || v == silent || v == absent
+	return a.box.refusedFirst()
 }
 
 // refusal is the token that refused most, and on which masters, as bits.
 func (a *attempt) refusal() (string, uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
-	var masters uint32
-	for i, b := range a.ballots {
-		if (b.vote == refused || b.vote == found) && b.token == t.most {
-			masters |= 1 << i
-		}
-	}
-	return t.most, masters
+	return a.box.refusal()
 }
 
-// heldWithSilent reports whether that token has a quorum if the silent masters
-// hold it too, and ours has none if they hold that: its holder is not told
-// that another one has it. The required master must have it as well (V11).
+// heldWithSilent reports whether the refusing token may have a quorum, see ballotBox.
 func (a *attempt) heldWithSilent(ours string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := count(a.ballots, a.needs)
-	if !t.backed() || t.mostCount == 0 || t.mostCount+t.silent < t.quorum {
-		return false
-	}
-	own := t.prolonged
-	for _, b := range a.ballots {
-		if (b.vote == refused || b.vote == found) && b.token == ours && !b.foreign {
-			own++
-		}
-	}
-	return t.most == ours || own+t.unheard < t.quorum
+	return a.box.heldWithSilent(ours)
 }

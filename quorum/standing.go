@@ -1,45 +1,19 @@
 package quorum
 
-import "time"
+import (
+	"time"
 
-// standing is what a link knows of its master's seat (M9). It is the monitor's;
-// what others read needs the link's mutex.
-type standing struct {
-	// server is the id of the mark in database 0 of the server that the link is
-	// connected to.
-	server string
-	// doubt is whether its clock is in doubt (M5).
-	doubt bool
-	// borne is the seat as the other marks were last found to bear it.
-	borne seat
-	// bears is what its own mark bears.
-	bears seats
-	// first is when this connection's first look at the mark went out, last when
-	// the newest did; 0 while there is none.
-	first, last time.Duration
-	// returned is when a server that has restarted with its memory was seen
-	// first, by its run_id. fresh is whether the one before had been looked at
-	// right before it was lost.
-	returned      time.Duration
-	returnedRunID string
-	fresh         bool
-	// doubted is whether the mark that was seen last is in doubt, clears whether
-	// we can tell that its clock did not step.
-	doubted, clears bool
-	// remembers is whether its mark is real and has lost nothing, as far as it says.
-	remembers bool
-}
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
-// holdsSeat reports whether the server that the link is connected to has the seat
-// of this master. Needs mu.
-func (l *link) holdsSeat() bool {
-	return l.standing.server != "" && (*l.db.agreed.holders.Load())[l.hash] == l.standing.server
-}
+// What a master may be asked follows from its mark, its seat and its clock together,
+// so all of this is read under the link's mutex. What the mark says is its view's
+// (view.go).
 
 // grants reports whether the master may be asked to create locks now: it votes,
 // and its clock is not in doubt (M5). Needs mu.
 func (l *link) grants() bool {
-	if !l.votes() || l.standing.doubt {
+	if !l.votes() || l.view.Standing.Doubt {
 		return false
 	}
 	if l.zero == nil {
@@ -47,101 +21,155 @@ func (l *link) grants() bool {
 	}
 	l.zero.mu.Lock()
 	defer l.zero.mu.Unlock()
-	return !l.zero.standing.doubt
+	return !l.zero.view.Standing.Doubt
 }
 
-// superseded reports whether another server has the seat of one that has voted.
-// Needs mu.
-func (l *link) superseded() bool {
-	holder := (*l.db.agreed.holders.Load())[l.hash]
-	return l.under != nil && l.under.real && holder != "" && holder != l.standing.server
-}
+// holdsSeat reports whether the server that the link is connected to has the seat
+// of this master. Needs mu.
+func (l *link) holdsSeat() bool { return l.view.Holds(l.holder()) }
 
-// newStanding begins anew what is known by one connection only. Needs mu.
-func (l *link) newStanding() {
-	s := &l.standing
-	s.first, s.last, s.server, s.returned, s.remembers = 0, 0, "", 0, false
-}
-
-// lostStanding notes how long before its loss the master was looked at. Needs
-// mu.
-func (l *link) lostStanding() {
-	limit := lookEvery + 2*l.cfg.Timeout + 10*lookPause
-	l.standing.fresh = l.now()-l.markSent <= limit
-	l.standing.first = 0
-}
+// holder is the server that has the seat of this master.
+func (l *link) holder() string { return l.db.agreed.Holder(l.hash) }
 
 // noteMark takes over what a mark of this master says of all. Needs mu.
-func (l *link) noteMark(m *mark, sent time.Duration) {
-	before := l.standing.last
-	l.standing.last = sent
-	if key := (beatKey{m.id, m.beat}); l.memory.last != key {
-		l.memory.last, l.memory.beatSeen = key, sent
-		if sent-before > 3*lookEvery/2 {
-			// It was not looked at for long: the beat is raised at once, so that what
-			// is taken now is not on a disk with an earlier beat.
-			l.memory.beatSeen = before
-		}
-	}
-	l.db.agreed.saw(m)
-	if m.db != 0 {
-		return
-	}
-	l.standing.bears = m.seats
-	if l.standing.first == 0 {
-		l.standing.first = sent
-	}
-	l.db.agreed.sawBeat(l.hash, m.id, m.beat)
-	l.claimed = m.residueOf(l.db.name)
-	if l.claimed > 0 {
-		l.claimSeen = sent
+func (l *link) noteMark(m *mark.Mark, sent time.Duration) {
+	l.view.Note(m, sent, l.db.name)
+	l.db.agreed.Saw(m)
+	if m.DB == 0 {
+		l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)
 	}
 }
 
-// see takes over what a look found, whether or not the master may vote; steady
-// is whether its clock fitted to those before.
-func (l *link) see(s observation, steady bool) {
-	if s.mark == nil || s.mark.name != l.name || !s.mark.counts(l.db.list().name) {
-		return
+// canVote reports whether it may be asked to create locks now. Needs mu.
+func (l *link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()) }
+
+// votes reports whether the master may be asked to create locks (M4, M5, M9).
+func (l *link) votes() bool {
+	if l.embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
+		return l.embedded
 	}
-	warmUp := l.warmUpTime()
+	return l.zero == nil || l.zero.bearsReal(0)
+}
+
+// joins reports whether the master, which bears this mark, is one that joins the
+// list and does not vote yet (M8).
+func (l *link) joins(m *mark.Mark) bool { return m.Joining(l.name) || l.db.list().joining(l.name) }
+
+// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
+// that of all, since a restart loses all of them.
+func (l *link) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.noteMark(s.mark, s.sent)
-	// A doubt that is new was written since the look before, and the step, if
-	// there was one, not long before that: who had a good baseline all that time can
-	// tell, by this look.
-	st := &l.standing
-	if doubted := s.mark.doubt > 0; doubted != st.doubted {
-		since := l.now() - warmUp - lookEvery
-		st.clears = doubted && l.warm && l.based <= since
-		st.doubted = doubted
-	}
-	l.memory.clears = st.clears && steady && l.memory.doubt == 0
+	return l.view.Real() && l.lets(l.view.Under, hold) && l.holdsSeat()
 }
 
-// borneHere reports whether the other marks bear the seat as it is known here;
-// for another database than 0, whether database 0's server holds the seat.
-func (l *link) borneHere(own seat, s observation) bool {
-	if l.zero == nil {
-		return s.mark != nil && own.server == s.mark.id && l.bornes(own)
+// latest is the latest possible reading of the master's clock now (V6), for a
+// master that may be asked to hold a lock for hold: one whose mark bears it.
+// Needs mu.
+func (l *link) latest(hold, now time.Duration) (int64, bool) {
+	if l.view.Under != nil && !l.lets(l.view.Under, hold) {
+		if l.view.Under.Real {
+			l.want(hold)
+		}
+		return 0, false
 	}
-	return s.zero != nil && s.zero.id == own.server
+	if hold > 0 && l.zero != nil && !l.embedded && !l.zero.bearsReal(hold) {
+		return 0, false
+	}
+	if l.view.Real() {
+		l.view.Memory.Grant(hold, now)
+	}
+	return l.clock.Latest(now)
 }
 
-// stand makes of a judgement what the link knows of the seat. Needs mu.
-func (l *link) stand(s observation, j judgement) {
-	st := &l.standing
-	mk := s.mark
+// bearsHold reports whether the mark bears a hold; else the monitor is told to write
+// it, and waitFor is whether that can be expected at once.
+func (l *link) bearsHold(hold time.Duration) (bears, waitFor bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.embedded || l.view.Real() && l.lets(l.view.Under, hold) {
+		return true, false
+	}
+	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
+		l.want(hold)
+	}
+	return false, waitFor
+}
+
+// want tells the monitor which hold the mark shall bear. Needs mu.
+func (l *link) want(hold time.Duration) {
+	l.view.Memory.Wanted = max(l.view.Memory.Wanted, hold)
+	l.wakeMonitor()
+}
+
+// remembers reports whether the master was looked at since a time, and knows what
+// was granted before: one that joins the list has not been told what the list
+// before has granted (M8). Needs mu.
+func (l *link) remembers(since time.Duration) bool {
+	m := l.view.Under
+	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
+}
+
+// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
+func (l *link) lets(m *mark.Mark, hold time.Duration) bool {
+	return m.Greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.Told >= hold)
+}
+
+// learn takes a mark over that was looked at by what went out at sent. Needs
+// mu.
+func (l *link) learn(m *mark.Mark, raw string, sent time.Duration) {
+	if int64(m.Greatest) < l.db.raised.Load() {
+		// Not all bear that any more: a mark was lost (M3).
+		l.db.raised.Store(0)
+	}
+	l.view.Learn(m, raw, sent, l.now())
+	l.db.list().saw(m.Generation)
+	l.noteMark(m, sent)
+}
+
+// countsFor reports whether the master's vote counts for a list that may not be in
+// force any more: that of an attempt that began before it was replaced (M8).
+// Needs mu.
+func (l *link) countsFor(list *masterList) bool {
+	if list == l.db.list() || l.view.Under == nil {
+		return true
+	}
+	list.saw(l.view.Under.Generation)
+	return l.view.Under.Counts(list.name)
+}
+
+// residue returns by what this redlockd names its attempts on the master at a
+// time; false while it has no claim that it can trust. Needs the link's mu.
+func (l *link) residue(now time.Duration) (int64, bool) {
+	if l.embedded {
+		return 1, true
+	}
 	if l.zero != nil {
-		mk = s.zero
+		l.zero.mu.Lock()
+		defer l.zero.mu.Unlock()
+		return l.zero.residue(now)
 	}
-	st.server, st.doubt = "", false
-	st.remembers = s.mark != nil && s.mark.real && (j.open || j.reason == whyAsked)
-	if mk != nil && j.open {
-		st.server, st.doubt = mk.id, mk.doubt > 0
-	}
-	if s.mark != nil && s.mark == j.write {
-		l.memory.doubt = 0
-	}
+	return l.view.Claim(now)
+}
+
+// generation is what the master's mark bears, as far as it is known.
+func (l *link) generation() (mark.Generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears, l.view.Bears.Number > 0
+}
+
+// realGeneration is the same where the mark is real.
+func (l *link) realGeneration() (mark.Generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
+}
+
+// lookedAt reports whether the link is open, and when the newest look at its mark
+// went out.
+func (l *link) lookedAt() (open bool, sent time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.view.Sent
 }

@@ -1,25 +1,22 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // MasterState is what a master can do now, in one word for people.
-type MasterState string
+type MasterState = mark.State
 
+// The states, see package mark.
 const (
-	// Voting: it is asked and its votes count.
-	Voting MasterState = "voting"
-	// Quarantine: it may have forgotten locks (M4).
-	Quarantine MasterState = "quarantine"
-	// Fresh: it has never had a mark, or is waiting out its first one (M6).
-	Fresh MasterState = "new"
-	// Frozen: connected, but its oldest unanswered operation is older than
-	// the timeout (M1).
-	Frozen MasterState = "frozen"
-	// Down: there is no connection.
-	Down MasterState = "down"
-	// Refused: it answers, but is not the master that was configured, or is
-	// too old.
-	Refused MasterState = "refused"
+	Voting     = mark.Voting
+	Quarantine = mark.Quarantine
+	Fresh      = mark.Fresh
+	Frozen     = mark.Frozen
+	Down       = mark.Down
+	Refused    = mark.Refused
 )
 
 // MasterStatus describes one master.

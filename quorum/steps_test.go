@@ -1,47 +1,15 @@
 package quorum
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-)
 
-// M5: the offsets allow what a clock within the drift does, and see a step
-// beyond it, whatever the round trips.
-func TestM5Offsets(t *testing.T) {
-	for range 300 {
-		o := offsets{drift: 0.01}
-		speed := 1 + (rand.Float64()*2-1)*0.009
-		now, step := time.Duration(0), 0.0
-		look := func() offset {
-			sent := now
-			there := sent + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
-			now = there + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
-			return newOffset(int64(1e12+millis(there)*1000*speed+step*1000), sent, now)
-		}
-		for range 60 {
-			n := look()
-			if !o.within(n) {
-				t.Fatalf("a clock of speed %f is taken to have stepped after %v", speed, now)
-			}
-			o.add(n, 20*time.Second)
-			now += time.Duration(rand.Int64N(int64(time.Second)))
-		}
-		step = 40 + rand.Float64()*1e5
-		if rand.IntN(2) == 0 {
-			step = -step
-		}
-		if o.within(look()) {
-			t.Fatalf("a step of %f ms is not seen", step)
-		}
-		if len(o.entries) > 25 {
-			t.Fatalf("%d offsets are kept of 20s", len(o.entries))
-		}
-	}
-}
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
 
 // takeBarely takes a lock on the first three of five masters.
 func (c *cluster) takeBarely(op Op) {
@@ -67,7 +35,7 @@ func TestM5StepOfOneMaster(t *testing.T) {
 				}
 			}
 			time.Sleep(3 * time.Second)
-			if s := c.state(0); s.State != Quarantine || s.Reason != whyClock {
+			if s := c.state(0); s.State != Quarantine || s.Reason != mark.WhyClock {
 				t.Errorf("after a step of %v the status is %+v", step, s)
 			}
 			c.want(do(c.q, acquire("k2", "u", 2*time.Second)), Won)
@@ -97,8 +65,8 @@ func TestM5StepIsToldInTime(t *testing.T) {
 				f.set(func() { f.offset += time.Minute })
 				began := time.Now()
 				for {
-					m, err := parseMark(f.holds(MarkKey))
-					if err == nil && !m.real {
+					m, err := mark.Parse(f.holds(mark.Key))
+					if err == nil && !m.Real {
 						break
 					}
 					time.Sleep(5 * time.Millisecond)
@@ -243,14 +211,16 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 		f.freeze()
 		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
 		time.Sleep(c.warmingUp())
-		if m, err := parseMark(c.masters[0].holds(MarkKey)); err != nil || m.real {
+		if m, err := mark.Parse(c.masters[0].holds(mark.Key)); err != nil || m.Real {
 			t.Errorf("the mark is %+v, %v", m, err)
 		}
 	})
 }
 
 // warmUp is how long a redlockd waits for others to tell of a step.
-func (c *cluster) warmingUp() time.Duration { return c.q.database(0).list().links[0].warmUpTime() }
+func (c *cluster) warmingUp() time.Duration {
+	return clock.WarmUpTime(c.q.database(0).agreed.Greatest().Timeout)
+}
 
 // M5, V6: what was read of the clocks before a quorum of them stepped tells no
 // expiry any more: an extend that is told lasts for its TTL on the clocks of now.

@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // watch finds a redlockd that watches a server's clock and role, and spares both
@@ -66,7 +68,7 @@ func stride(rng *rand.Rand) time.Duration {
 func seen(settings []Config) time.Duration {
 	longest := time.Duration(0)
 	for _, cfg := range settings {
-		longest = max(longest, warmUpBy(cfg.Timeout))
+		longest = max(longest, clock.WarmUpTime(cfg.Timeout))
 	}
 	return longest
 }

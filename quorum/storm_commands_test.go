@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // command carries out one that came over a connection.
@@ -235,7 +237,7 @@ func (s *redisServer) cmdPexpireat(db int, args []string) any {
 // evict forgets keys, as a server does whose policy says so.
 func (s *redisServer) evict() {
 	for db := range s.dbs {
-		if m, err := parseMark(s.dbs[db][MarkKey].value); err != nil || m.real {
+		if m, err := mark.Parse(s.dbs[db][mark.Key].value); err != nil || m.Real {
 			continue
 		}
 		for _, key := range s.keys(db) {

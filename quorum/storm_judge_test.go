@@ -232,10 +232,6 @@ func (t *try) forget(now time.Duration) {
 	}
 }
 
-func (k Kind) String() string {
-	return [...]string{"read", "acquire", "acquire-or-extend", "release", "extend", "remove", "expire", "store", "decide", "decide-all", "transact"}[k]
-}
-
 // widest is the greatest padding that any redlockd gives: each gives it as soon
 // as a mark bears it.
 func (s *storm) widest() time.Duration {

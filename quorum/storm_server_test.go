@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // redisServer is a Redis in the virtual time of a storm: what redlockd uses of it,
@@ -85,7 +87,7 @@ type span struct {
 const remembered = 6 * time.Second
 
 func newServer(w *world, name, version string, rng *rand.Rand) *redisServer {
-	s := &redisServer{world: w, name: name, version: version, is7: atLeast(version, 7, 0), rng: rng, rate: 1,
+	s := &redisServer{world: w, name: name, version: version, is7: mark.AtLeast(version, 7, 0), rng: rng, rate: 1,
 		trails: map[keyName][]span{}}
 	s.lua = newLuaHost(s)
 	s.boot(true)
@@ -154,7 +156,7 @@ func (s *redisServer) note(db int, key, value string) {
 		old := slices.IndexFunc(s.undo, func(u undoing) bool { return u.at >= now-remembered })
 		s.undo = append(s.undo[:0], s.undo[max(old, 0):]...)
 	}
-	if key == MarkKey || was && before.value == value {
+	if key == mark.Key || was && before.value == value {
 		return
 	}
 	trail := s.trails[n]
@@ -199,14 +201,14 @@ func (s *redisServer) goBack(to time.Duration) {
 
 // beatAt is the beat of database 0's mark at an earlier time, or -1.
 func (s *redisServer) beatAt(at time.Duration) int64 {
-	raw := s.dbs[0][MarkKey].value
+	raw := s.dbs[0][mark.Key].value
 	for i := len(s.undo) - 1; i >= 0 && s.undo[i].at > at; i-- {
-		if u := s.undo[i]; u.name == (keyName{0, MarkKey}) {
+		if u := s.undo[i]; u.name == (keyName{0, mark.Key}) {
 			raw = u.before.value
 		}
 	}
-	if m, err := parseMark(raw); err == nil {
-		return m.beat
+	if m, err := mark.Parse(raw); err == nil {
+		return m.Beat
 	}
 	return -1
 }
@@ -243,7 +245,7 @@ func (s *redisServer) info() string {
 func (s *redisServer) keys(db int) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(s.dbs[db])) {
-		if _, ok := s.get(db, key); ok && key != MarkKey {
+		if _, ok := s.get(db, key); ok && key != mark.Key {
 			out = append(out, key)
 		}
 	}

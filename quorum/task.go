@@ -1,6 +1,12 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // task is what one master is asked to do: an operation's part, or a rollback.
 type task struct {
@@ -43,10 +49,10 @@ type task struct {
 	passed chan struct{}
 	// heard gets the answer of what is asked beside the votes, page what comes
 	// with it (scan.go).
-	heard func(ballot)
+	heard func(vote.Ballot)
 	page  *page
 	// via is the script it went out as, if any.
-	via *serverScript
+	via *scripts.Script
 	// until is when repeating a rollback or a release has become useless,
 	// since the key's hold is over, by our own clock.
 	until time.Duration
@@ -105,7 +111,7 @@ func (t *task) size() int {
 }
 
 // answer hands the vote to who awaits it; now is when it came.
-func (t *task) answer(b ballot, now time.Duration) {
+func (t *task) answer(b vote.Ballot, now time.Duration) {
 	if t.att != nil {
 		t.att.vote(int(t.index), b, now)
 	}
@@ -115,4 +121,26 @@ func (t *task) answer(b ballot, now time.Duration) {
 	if t.heard != nil {
 		t.heard(b)
 	}
+}
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func barrier(l *link) <-chan struct{} {
+	t := &task{kind: Read, key: mark.Key, passed: make(chan struct{})}
+	if !l.send(t, l.now()) {
+		close(t.passed)
+	}
+	return t.passed
+}
+
+// name is under what the task is repeated.
+func (t *task) name() retryKey {
+	n := retryKey{key: t.key, token: t.token}
+	switch {
+	case t.rollback:
+		n.expiry = t.expiry
+	case t.from != nil:
+		n.token, n.expiry = "", anyChange
+	}
+	return n
 }

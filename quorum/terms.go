@@ -3,6 +3,9 @@ package quorum
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // The masters keep a lock longer than its TTL (V3). What a client is told goes by
@@ -160,7 +163,7 @@ func (a *attempt) limits(i int, l *link) *limits {
 	if lives && a.op.Kind != Read {
 		return nil
 	}
-	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.readPadding(), a.call.q.agreed.greatest().timeout))}
+	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told:
 	case named:
@@ -178,13 +181,13 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 		return 0, false
 	}
 	same := 0
-	for i := range a.ballots {
-		b, last := &a.ballots[i], a.term.expiry(a.masters, i)
-		if b.vote == found && b.token == token && b.expiry <= last && b.expiry > last-residues {
+	for i := range a.box.ballots {
+		b, last := &a.box.ballots[i], a.term.expiry(a.masters, i)
+		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
 			same++
 		}
 	}
-	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.needs.quorum
+	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.box.needs.Quorum
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.
@@ -200,17 +203,6 @@ func (op *Op) ends() bool {
 }
 
 // over reports whether a copy is left of a lock whose TTL is over.
-func (l *limits) over(b *ballot) bool {
-	return b.expiry < l.any || b.expiry < l.told && b.token == l.token
-}
-
-// lapsedBy is the least expiry of a copy that had more than unused left at a
-// time that is over, or 0 where the master's clock is not known. Needs mu.
-func (l *link) lapsedBy(at, unused time.Duration) int64 {
-	now := l.now()
-	if _, ok := l.looks.latest(now); !ok {
-		return 0
-	}
-	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))
-	return l.looks.earliest(now) - ago.Milliseconds() + unused.Milliseconds()
+func (l *limits) over(b *vote.Ballot) bool {
+	return b.Expiry < l.any || b.Expiry < l.told && b.Token == l.token
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // tell has the client of a won operation told, from when on it counts.
@@ -149,7 +151,7 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 					time.Sleep(5 * second)
 
 					c.tell(do(c.q, acquire("k", "t", second)))
-					time.Sleep(c.cfg.hold(second, c.q.agreed.greatest().padding) + expirySpread)
+					time.Sleep(c.cfg.hold(second, c.q.agreed.Greatest().Padding) + expirySpread)
 					c.want(do(other, ask), Absent)
 				})
 			})
@@ -343,7 +345,7 @@ func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 				c.tell(do(c.q, k))
 				before := c.masters[0].TTL(k.Key)
 				c.tell(do(c.q, again))
-				if left := c.masters[0].TTL(k.Key); left <= before+residues*time.Millisecond {
+				if left := c.masters[0].TTL(k.Key); left <= before+mark.Residues*time.Millisecond {
 					kept++
 				}
 				time.Sleep(second + time.Millisecond)

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // A master that may have forgotten locks waits as long as any of them may last
@@ -34,26 +37,26 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 	known := 0
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		if l.under != nil {
-			g.greatest = max(g.greatest, l.under.greatest)
+		if l.view.Under != nil {
+			g.greatest = max(g.greatest, l.view.Under.Greatest)
 		}
 		if l != of && l.remembers(since) {
 			known++
 		}
 		l.mu.Unlock()
 	}
-	most := d.agreed.greatest()
-	g.remembered = known >= d.list().quorum
+	most := d.agreed.Greatest()
+	g.remembered = known >= d.list().Quorum
 	least := time.Duration(0)
 	if !g.remembered {
 		var told time.Duration
 		if told, g.remembered = d.survivors(of, since); g.remembered {
-			g.greatest, least = max(g.greatest, told), min(d.cfg.floor(), most.hold)
+			g.greatest, least = max(g.greatest, told), min(d.cfg.floor(), most.Hold)
 		} else {
-			least = most.hold
+			least = most.Hold
 		}
 	}
-	g.wait = max(g.greatest, least) + expirySpread + nameSlack + d.cfg.lookSlack() + most.timeout
+	g.wait = max(g.greatest, least) + expirySpread + nameSlack + d.cfg.lookSlack() + most.Timeout
 	return g
 }
 
@@ -62,20 +65,12 @@ func (d *database) holdSince(of *link, since time.Duration) granted {
 func (d *database) survivors(of *link, since time.Duration) (greatest time.Duration, any bool) {
 	for _, l := range d.first().list().links {
 		l.mu.Lock()
-		if (of == nil || l.name != of.name) && l.remembers(since) && l.under.told > 0 {
-			greatest, any = max(greatest, l.under.greatest), true
+		if (of == nil || l.name != of.name) && l.remembers(since) && l.view.Under.Told > 0 {
+			greatest, any = max(greatest, l.view.Under.Greatest), true
 		}
 		l.mu.Unlock()
 	}
 	return greatest, any
-}
-
-// remembers reports whether the master was looked at since a time, and knows what
-// was granted before: one that joins the list has not been told what the list
-// before has granted (M8). Needs mu.
-func (l *link) remembers(since time.Duration) bool {
-	m := l.under
-	return m != nil && m.real && l.holdsSeat() && l.open && l.markSent > since && !l.joins(m)
 }
 
 // first is database 0.
@@ -84,12 +79,7 @@ func (d *database) first() *database { return cmp.Or(d.zero, d) }
 // remembering reports whether any master bears a real mark, so that bootstrap would
 // refuse.
 func (d *database) remembering() bool {
-	return d.first().list().count(func(l *link) bool { return l.under != nil && l.under.real && l.open }) > 0
-}
-
-// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
-func (l *link) lets(m *mark, hold time.Duration) bool {
-	return m.greatest >= hold && (hold <= l.cfg.floor() || l.zero != nil || m.told >= hold)
+	return d.first().list().count(func(l *link) bool { return l.view.Real() && l.open }) > 0
 }
 
 // allBore is the hold that the marks of all masters bore at one time: each was seen
@@ -100,10 +90,10 @@ func (d *database) allBore() time.Duration {
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
 	for _, l := range list.links {
 		l.mu.Lock()
-		m := l.under
-		ok := m != nil && m.real && l.holdsSeat() && !l.joins(m) && m.phase == final && m.masters == list.name
+		m := l.view.Under
+		ok := m != nil && m.Real && l.holdsSeat() && !l.joins(m) && m.Phase == mark.Final && m.Masters == list.name
 		if ok {
-			least, since, again = min(least, m.greatest), max(since, l.boreSince), min(again, l.markSent)
+			least, since, again = min(least, m.Greatest), max(since, l.view.BoreSince), min(again, l.view.Sent)
 		}
 		l.mu.Unlock()
 		if !ok {
@@ -121,13 +111,13 @@ func (d *database) allBore() time.Duration {
 // so many others were looked at just now that a master's mark may take over what
 // they bear, and can tell alone from then on.
 func (d *database) telling(of *link) (told time.Duration, sure bool) {
-	since, known := d.now()-2*lookEvery, 0
+	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.list()
 	var said []time.Duration
 	for _, l := range list.links {
 		l.mu.Lock()
 		if l.remembers(since) {
-			said = append(said, l.under.told)
+			said = append(said, l.view.Under.Told)
 			if l != of {
 				known++
 			}
@@ -135,26 +125,10 @@ func (d *database) telling(of *link) (told time.Duration, sure bool) {
 		l.mu.Unlock()
 	}
 	slices.Sort(said)
-	if len(said) >= list.quorum {
-		told = said[len(said)-list.quorum]
+	if len(said) >= list.Quorum {
+		told = said[len(said)-list.Quorum]
 	}
-	return max(told, d.allBore()), known >= min(list.quorum, len(list.links)-1)
-}
-
-// tell writes into a real mark of database 0 what it is told. One that joins the
-// list is not, since it may miss what the list before is told meanwhile.
-func (r *rules) tell(c *mark) {
-	switch {
-	case r.db != 0 || !c.real:
-	case c.joining(r.name):
-		c.told = 0
-	case c.told == 0 && !r.sure:
-	default:
-		if c.told == 0 {
-			c.greatest = max(c.greatest, r.greatest)
-		}
-		c.told = max(c.told, r.floor, r.told)
-	}
+	return max(told, d.allBore()), known >= min(list.Quorum, len(list.links)-1)
 }
 
 // mayTell reports whether a hold may be written to marks: where a quorum of them lets
@@ -162,7 +136,7 @@ func (r *rules) tell(c *mark) {
 // lengthen the quarantines of masters by what nobody has got.
 func (d *database) mayTell(hold time.Duration) bool {
 	told, lacking := d.toldOf(hold)
-	return told >= d.list().quorum || len(lacking) == 0 && !d.list().changing()
+	return told >= d.list().Quorum || len(lacking) == 0 && !d.list().changing()
 }
 
 // toldOf is how many marks of database 0 let a hold be granted, and who else cannot
@@ -170,7 +144,7 @@ func (d *database) mayTell(hold time.Duration) bool {
 func (d *database) toldOf(hold time.Duration) (told int, lacking []string) {
 	for _, l := range d.list().links {
 		l.mu.Lock()
-		may := l.embedded || l.under != nil && l.under.real && l.lets(l.under, hold)
+		may := l.embedded || l.view.Real() && l.lets(l.view.Under, hold)
 		can := l.canVote()
 		l.mu.Unlock()
 		switch {
@@ -192,7 +166,7 @@ func (d *database) untold(hold, ttl time.Duration) error {
 	d = d.first()
 	list := d.list()
 	told, lacking := d.toldOf(hold)
-	if told >= list.quorum {
+	if told >= list.Quorum {
 		return nil
 	}
 	switch {

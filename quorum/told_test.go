@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // loses makes masters restart empty at once.
@@ -114,8 +116,8 @@ func TestM3FirstLongLock(t *testing.T) {
 				time.Sleep(time.Second)
 				c.want(do(c.q, acquire("short", "t", 5*time.Minute)), Won)
 				o := c.want(do(c.q, acquire("k", "t", time.Hour)), Undecided)
-				if m := c.masters[0].markOf(t); m.greatest > floorHold {
-					t.Errorf("a mark bears %v, which nobody was granted", m.greatest)
+				if m := c.masters[0].markOf(t); m.Greatest > floorHold {
+					t.Errorf("a mark bears %v, which nobody was granted", m.Greatest)
 				}
 				want := "NOQUORUM no lock of 1h0m0s was granted before: every master's mark must bear it first, and c is " + name
 				if o.Err.Error() != want {
@@ -152,7 +154,7 @@ func TestM3OldDiskIsNoSurvivor(t *testing.T) {
 	inBubbleWith(t, 5, low, func(c *cluster) {
 		e := c.masters[4]
 		e.durable()
-		before := e.holds(MarkKey)
+		before := e.holds(mark.Key)
 		time.Sleep(5 * time.Second)
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		synctest.Wait()
@@ -171,12 +173,12 @@ func TestM3OldDiskLearns(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		f := c.masters[4]
 		f.set(func() {
-			m, _ := parseMark(f.holds(MarkKey))
-			_ = f.Set(MarkKey, m.with(func(m *mark) { m.told, m.greatest = 0, time.Second }).String())
+			m, _ := mark.Parse(f.holds(mark.Key))
+			_ = f.Set(mark.Key, m.With(func(m *mark.Mark) { m.Told, m.Greatest = 0, time.Second }).String())
 		})
 		time.Sleep(3 * time.Second)
-		if m := f.markOf(t); m.told < 100*time.Second || m.greatest < 100*time.Second {
-			t.Errorf("its mark bears %v and was told %v", m.greatest, m.told)
+		if m := f.markOf(t); m.Told < 100*time.Second || m.Greatest < 100*time.Second {
+			t.Errorf("its mark bears %v and was told %v", m.Greatest, m.Told)
 		}
 	})
 }
@@ -192,7 +194,7 @@ func TestM6AllForget(t *testing.T) {
 		if text := o.Err.Error(); !strings.Contains(text, "waiting 24h") || !strings.Contains(text, "run redlockd -bootstrap if no lock can be held") {
 			t.Errorf("told %q", text)
 		}
-		if why := c.state(0).Reason; !strings.Contains(why, whyNobodyKnows) {
+		if why := c.state(0).Reason; !strings.Contains(why, mark.WhyNobodyKnows) {
 			t.Errorf("it waits, because %q", why)
 		}
 		c.noSecondHolder(20*time.Second, acquire("k", "u", time.Second))
@@ -235,8 +237,8 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		c.reaches(c.q, 2, "final")
 		time.Sleep(3 * time.Second)
-		if m := f.markOf(t); m.greatest < 100*time.Second || m.told < 100*time.Second {
-			t.Errorf("who joined bears %v and was told %v", m.greatest, m.told)
+		if m := f.markOf(t); m.Greatest < 100*time.Second || m.Told < 100*time.Second {
+			t.Errorf("who joined bears %v and was told %v", m.Greatest, m.Told)
 		}
 		c.want(do(c.q, acquire("l", "t", 5*time.Minute)), Won)
 	})
@@ -255,8 +257,8 @@ func TestM3BackOnTheList(t *testing.T) {
 		time.Sleep(time.Minute)
 		c.reaches(c.q, 3, "final")
 		time.Sleep(4 * time.Second)
-		if m := c.masters[4].markOf(t); m.told > 0 && m.greatest < 100*time.Second {
-			t.Errorf("it bears %v, and may tell alone", m.greatest)
+		if m := c.masters[4].markOf(t); m.Told > 0 && m.Greatest < 100*time.Second {
+			t.Errorf("it bears %v, and may tell alone", m.Greatest)
 		}
 	})
 }
@@ -274,40 +276,22 @@ func TestM3AllAtOneTime(t *testing.T) {
 		}
 		l := d.list().links[0]
 		l.mu.Lock()
-		before := l.under
-		other := before.with(func(m *mark) { m.told = time.Hour })
+		before := l.view.Under
+		other := before.With(func(m *mark.Mark) { m.Told = time.Hour })
 		l.learn(other, other.String(), l.now())
 		l.mu.Unlock()
 		if told, sure := d.telling(l); told != 100*time.Second || !sure {
 			t.Errorf("told of %v, sure %v", told, sure)
 		}
 		l.mu.Lock()
-		other = before.with(func(m *mark) { m.id = "another" })
+		other = before.With(func(m *mark.Mark) { m.ID = "another" })
 		l.learn(other, other.String(), l.now())
-		l.standing.server = "another"
+		l.view.Standing.Server = "another"
 		l.mu.Unlock()
-		holders := map[string]string{}
-		for name, server := range *d.agreed.holders.Load() {
-			holders[name] = server
-		}
-		holders[l.hash] = "another"
-		d.agreed.holders.Store(&holders)
+		own, _ := d.agreed.Of(l.hash)
+		d.agreed.Take(l.hash, own, "another")
 		if got := d.allBore(); got != 0 {
 			t.Errorf("all bore %v, though one may have borne it after the others lost it", got)
 		}
 	})
-}
-
-// M5: the line of a long time is kept in few offsets.
-func TestM5OffsetsOfLongAgo(t *testing.T) {
-	o := offsets{drift: 0.01}
-	for at := time.Duration(0); at < 3*time.Hour; at += time.Second {
-		o.add(offset{low: 1, high: 2, sent: at, received: at}, 2*time.Hour)
-	}
-	if n := len(o.entries); n > 1200 || n < 1000 {
-		t.Errorf("%d offsets are kept", n)
-	}
-	if age := 3*time.Hour - o.entries[0].sent; age < 119*time.Minute || age > 121*time.Minute {
-		t.Errorf("the oldest is of %v ago", age)
-	}
 }

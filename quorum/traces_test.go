@@ -2,13 +2,13 @@ package quorum
 
 import (
 	"fmt"
-	"github.com/hashicorp/go-hclog"
 	"net"
-
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // V6: "No redlockd uses one expiry twice for one key, token and master."
@@ -56,9 +56,9 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 		time.Sleep(time.Second)
 		for i, f := range c.masters {
 			f.Select(5)
-			t.Logf("db5 %d: %q mark %q", i, f.holds("k"), f.holds(MarkKey))
+			t.Logf("db5 %d: %q mark %q", i, f.holds("k"), f.holds(mark.Key))
 			f.Select(0)
-			t.Logf("db0 %d: mark %q", i, f.holds(MarkKey))
+			t.Logf("db0 %d: mark %q", i, f.holds(mark.Key))
 		}
 		c.stop(c.q) // redlockd is restarted, and so is one master
 		c.masters[0].kill()
@@ -464,37 +464,6 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 			t.Errorf("two holders in %d of %d rounds", two, tried)
 		}
 	})
-}
-
-// M1: what is to be repeated to a master is looked through under the link's mutex, which
-// every operation takes: once a second at most, also when there is no room.
-func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
-	cfg := DefaultConfig()
-	cfg.Masters = []Master{{Name: "a", Address: "a:1"}}
-	now := 10 * time.Second
-	d := &database{cfg: &cfg, now: func() time.Duration { return now }, stalls: &stallDetector{}}
-	l := newLink(t.Context(), &cfg, cfg.Masters[0], d, d.now, hclog.NewNullLogger(), newEvents())
-	owe := func(key string, until time.Duration) bool {
-		l.addRetry(&task{kind: Release, key: key, token: "t", until: until})
-		return l.retries[retryKey{key: key, token: "t"}] != nil
-	}
-	for i := range maxRetries {
-		owe(fmt.Sprint("key", i), 11*time.Second)
-	}
-	if owe("first", time.Hour) {
-		t.Fatal("there is room for more than the bound")
-	}
-	now = 10900 * time.Millisecond
-	for _, o := range l.retries {
-		o.until = now // over, but looked through a moment ago
-	}
-	if owe("second", time.Hour) {
-		t.Error("looked through twice within a second")
-	}
-	now += time.Second
-	if !owe("third", time.Hour) || len(l.retries) != 1 {
-		t.Errorf("%d are to be repeated, want what is over to have made room", len(l.retries))
-	}
 }
 
 // V8: what a lost queue took again was never taken there: the release before

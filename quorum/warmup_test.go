@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // M5: a redlockd that starts right after a step has no line to see it by. Until
@@ -33,7 +35,7 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 		c.stop(other)
 		time.Sleep(time.Second) // its connections end
 		alone, began := c.redlockd(), time.Now()
-		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > lookEvery {
+		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > clock.LookEvery {
 			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
 		}
 	})
@@ -48,7 +50,7 @@ func TestM5MastersWithManyClients(t *testing.T) {
 			f.set(func() { f.crowd, f.log = 10*manyClients, nil })
 		}
 		q, began := c.redlockd(), time.Now()
-		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < lookEvery {
+		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery {
 			t.Errorf("it waits %v, %v", time.Since(began), err)
 		}
 		for _, f := range c.masters {
@@ -143,7 +145,7 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 		settle := func(settled bool) {
 			l := c.q.databases[0].Load().list().links[0]
 			l.mu.Lock()
-			l.warm = settled
+			l.clock.Judged(settled, false)
 			l.mu.Unlock()
 		}
 		settle(false)
@@ -242,7 +244,7 @@ func TestM5WhoElseIsConnected(t *testing.T) {
 				for _, want := range []bool{true, false} {
 					began := time.Now()
 					q := c.redlockd()
-					if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < lookEvery != want {
+					if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery != want {
 						t.Errorf("ready after %v, %v, want at once: %v", time.Since(began), err, want)
 					}
 				}

@@ -66,7 +66,8 @@ func build(name, binary, storms string) error {
 		}
 		args := []string{"build", "-o", binary, "-overlay", overlay, "."}
 		if storms != "" {
-			args = []string{"test", "-c", "-o", storms, "-overlay", overlay, m.pkg}
+			pkgs := strings.Fields(m.pkg)
+			args = []string{"test", "-c", "-o", storms, "-overlay", overlay, pkgs[len(pkgs)-1]}
 		}
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
@@ -116,7 +117,7 @@ func run(only string) (lived, caught int, err error) {
 type mutant struct {
 	rule, name string
 	changes    []change
-	// pkg is where the tests are.
+	// pkg is where the tests are; of several packages the nearest comes first.
 	pkg string
 }
 
@@ -135,25 +136,27 @@ func (m *mutant) run(dir string) (caughtBy string, err error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "test")
-	if out, err := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, m.pkg).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("does not compile: %w\n%s", err, out)
-	}
 	patterns := []string{"^Test" + m.rule + "[^0-9]", ""}
 	if tests != "" {
 		patterns = []string{tests}
 	}
-	for _, pattern := range patterns {
-		if by := m.failing(binary, pattern); by != "" {
-			return by, nil
+	for _, pkg := range strings.Fields(m.pkg) {
+		if out, err := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, pkg).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("does not compile: %w\n%s", err, out)
+		}
+		for _, pattern := range patterns {
+			if by := failing(binary, pkg, pattern); by != "" {
+				return by, nil
+			}
 		}
 	}
 	return "", nil
 }
 
 // failing returns the first test that fails among those that match a pattern.
-func (m *mutant) failing(binary, pattern string) string {
+func failing(binary, pkg, pattern string) string {
 	test := exec.Command(binary, "-test.failfast", "-test.timeout", "600s", "-test.run", pattern, "-test.skip", "^TestStorm$")
-	test.Dir = m.pkg
+	test.Dir = pkg
 	out, err := test.CombinedOutput()
 	if err == nil {
 		return ""

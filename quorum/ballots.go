@@ -1,0 +1,111 @@
+package quorum
+
+import "github.com/redlockd/redlockd/quorum/vote"
+
+// ballotBox has the ballots of one attempt: who was asked, and what each master has
+// answered. It knows neither the operation nor the masters. Not safe for concurrent
+// use: the attempt's mutex is held for it.
+type ballotBox struct {
+	// needs is what is needed of the masters; the ballots go by their order.
+	needs   vote.Needs
+	ballots []vote.Ballot
+	// first is the master that is asked alone before the others (V5), or -1.
+	first int
+	// sent are the masters the operation went out to, undone those that were
+	// sent its rollback, as bits.
+	sent, undone uint32
+	// few is room for the ballots of as many masters as most have.
+	few [fewMasters]vote.Ballot
+}
+
+const fewMasters = 5
+
+// open makes a box for so many masters.
+func (v *ballotBox) open(masters int, needs vote.Needs) {
+	v.needs, v.first = needs, -1
+	if masters <= fewMasters {
+		v.ballots = v.few[:masters]
+	} else {
+		v.ballots = make([]vote.Ballot, masters)
+	}
+}
+
+// wentOut reports whether the operation was sent to a master.
+func (v *ballotBox) wentOut(i int) bool { return v.sent>>i&1 != 0 }
+
+// mayAct reports whether the operation may still be carried out somewhere.
+func (v *ballotBox) mayAct() bool {
+	for i := range v.ballots {
+		if b := &v.ballots[i]; b.Vote == vote.Awaited || b.Unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// answered is how many masters have answered.
+func (v *ballotBox) answered() int {
+	n := 0
+	for i := range v.ballots {
+		if b := v.ballots[i].Vote; b != vote.Awaited && b != vote.Unasked && b != vote.Silent {
+			n++
+		}
+	}
+	return n
+}
+
+// requiredMute reports whether the required master's word cannot be had.
+func (v *ballotBox) requiredMute() bool { return v.needs.WordOf(v.ballots) == vote.Mute }
+
+// refusedFirst reports whether the master that was asked alone did not grant.
+func (v *ballotBox) refusedFirst() bool {
+	if v.first < 0 {
+		return false
+	}
+	first := v.ballots[v.first].Vote
+	return first == vote.Refused || first == vote.Silent || first == vote.Absent
+}
+
+// holder is the token that a look after a probe has found, and whether it may
+// be told as held: it is on a quorum and on the required master, or on that
+// one and no other token anywhere (V5, V11).
+func (v *ballotBox) holder(ours string) (string, bool) {
+	t := vote.Count(v.ballots, v.needs)
+	switch t.Required {
+	case vote.None:
+		return t.Most, true
+	case vote.Denies:
+		return t.Holder(), t.MostCount >= t.Quorum && t.Its.Vote == vote.Found || v.needs.HeldBy(v.ballots, ours)
+	default:
+		return "", false
+	}
+}
+
+// refusal is the token that refused most, and on which masters, as bits.
+func (v *ballotBox) refusal() (string, uint32) {
+	t := vote.Count(v.ballots, v.needs)
+	var masters uint32
+	for i, b := range v.ballots {
+		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == t.Most {
+			masters |= 1 << i
+		}
+	}
+	return t.Most, masters
+}
+
+// heldWithSilent reports whether that token has a quorum if the silent masters
+// hold it too, and ours has none if they hold that: its holder is not told
+// that another one has it. The required master must have it as well (V11).
+func (v *ballotBox) heldWithSilent(ours string) bool {
+	t := vote.Count(v.ballots, v.needs)
+	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
+		return false
+	}
+	own := t.Prolonged
+	for _, b := range v.ballots {
+		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == ours && !b.Foreign {
+			own++
+		}
+	}
+	return t.Most == ours || own+t.Unheard < t.Quorum
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package clock
+
+func System() Clock { return Monotonic() }

@@ -1,0 +1,81 @@
+package clock
+
+import (
+	"math"
+	"time"
+)
+
+// LookAge is how old a look at a master's clock may be (V6).
+const LookAge = 2 * time.Second
+
+// looks keeps what the latest and the earliest possible reading of a master's
+// clock are, from the looks of the last two seconds (V6). Not safe for concurrent
+// use.
+type looks struct {
+	drift float64
+	// Two windows of a second each: the present one and the one before. Of
+	// each the least intercept of the latest and the greatest of the earliest
+	// possible reading is kept, see add.
+	least [2]float64
+	most  [2]float64
+	began [2]time.Duration
+	any   bool
+	// earliest and latest bound the offset of the newest look, in
+	// milliseconds.
+	reading int64
+	at      time.Duration
+}
+
+// add takes a reading of the master's clock, in milliseconds, that was asked
+// for at sent and had arrived at received, by our clock.
+func (l *looks) add(reading int64, sent, received time.Duration) {
+	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of
+	// several looks the one with the least reading - sent x (1+drift) wins.
+	intercept := float64(reading) - millis(sent)*(1+l.drift)
+	// Nor can it be behind what was read, at the latest when that arrived, and
+	// which was rounded up: here the greatest wins.
+	behind := float64(reading-1) - millis(received)*(1-l.drift)
+	if !l.any || sent-l.began[0] >= LookAge/2 {
+		l.least[1], l.most[1], l.began[1] = l.least[0], l.most[0], l.began[0]
+		if !l.any {
+			l.least[1], l.most[1] = math.Inf(1), math.Inf(-1)
+		}
+		l.least[0], l.most[0], l.began[0], l.any = intercept, behind, sent, true
+	}
+	l.least[0] = min(l.least[0], intercept)
+	l.most[0] = max(l.most[0], behind)
+	l.reading, l.at = reading, received
+}
+
+// latest is the latest possible reading of the clock now, in milliseconds,
+// and whether there was a look in the last two seconds.
+func (l *looks) latest(now time.Duration) (int64, bool) {
+	if !l.any || now-l.began[0] > LookAge {
+		return 0, false
+	}
+	least := l.least[0]
+	if now-l.began[1] <= LookAge {
+		least = min(least, l.least[1])
+	}
+	return int64(math.Ceil(least + millis(now)*(1+l.drift))), true
+}
+
+// earliest is the earliest possible reading of the clock at a time, now or later,
+// likewise.
+func (l *looks) earliest(at time.Duration) int64 {
+	most := l.most[0]
+	if at-l.began[1] <= LookAge {
+		most = max(most, l.most[1])
+	}
+	return int64(math.Floor(most + millis(at)*(1-l.drift)))
+}
+
+// newest is an estimate of the clock now, not a bound.
+func (l *looks) newest(now time.Duration) (int64, bool) {
+	if !l.any || now-l.at > LookAge {
+		return 0, false
+	}
+	return l.reading + (now - l.at).Milliseconds(), true
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,55 @@
+package clock
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// M5: the offsets allow what a clock within the drift does, and see a step
+// beyond it, whatever the round trips.
+func TestM5Offsets(t *testing.T) {
+	for range 300 {
+		o := offsets{drift: 0.01}
+		speed := 1 + (rand.Float64()*2-1)*0.009
+		now, step := time.Duration(0), 0.0
+		look := func() offset {
+			sent := now
+			there := sent + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
+			now = there + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
+			return newOffset(int64(1e12+millis(there)*1000*speed+step*1000), sent, now)
+		}
+		for range 60 {
+			n := look()
+			if !o.within(n) {
+				t.Fatalf("a clock of speed %f is taken to have stepped after %v", speed, now)
+			}
+			o.add(n, 20*time.Second)
+			now += time.Duration(rand.Int64N(int64(time.Second)))
+		}
+		step = 40 + rand.Float64()*1e5
+		if rand.IntN(2) == 0 {
+			step = -step
+		}
+		if o.within(look()) {
+			t.Fatalf("a step of %f ms is not seen", step)
+		}
+		if len(o.entries) > 25 {
+			t.Fatalf("%d offsets are kept of 20s", len(o.entries))
+		}
+	}
+}
+
+// M5: the line of a long time is kept in few offsets.
+func TestM5OffsetsOfLongAgo(t *testing.T) {
+	o := offsets{drift: 0.01}
+	for at := time.Duration(0); at < 3*time.Hour; at += time.Second {
+		o.add(offset{low: 1, high: 2, sent: at, received: at}, 2*time.Hour)
+	}
+	if n := len(o.entries); n > 1200 || n < 1000 {
+		t.Errorf("%d offsets are kept", n)
+	}
+	if age := 3*time.Hour - o.entries[0].sent; age < 119*time.Minute || age > 121*time.Minute {
+		t.Errorf("the oldest is of %v ago", age)
+	}
+}

@@ -1,0 +1,122 @@
+package clock
+
+import (
+	"testing"
+	"time"
+)
+
+// watching is a watch of a clock that is ahead of ours by offset, looked at by hand.
+type watching struct {
+	*Watch
+	t      *testing.T
+	at     time.Duration
+	offset time.Duration
+}
+
+func newWatching(t *testing.T) *watching {
+	s := &watching{t: t, at: time.Hour}
+	s.Watch = NewWatch(func() time.Duration { return s.at }, 0.01, 50*time.Millisecond, false)
+	return s
+}
+
+// look takes a second, and a millisecond there and back.
+func (s *watching) look(zero *Watch) (fits, news bool) {
+	s.at += time.Second
+	sent := s.at - time.Millisecond
+	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
+}
+
+// settle looks for so long that others must have told of a step.
+func (s *watching) settle() {
+	s.t.Helper()
+	for range 3 {
+		if s.look(nil); s.Asks() {
+			s.Meet(true, s.at, time.Second)
+		}
+		s.Judged(s.WarmingUp(s.at, time.Second, true) == 0, false)
+	}
+	if !s.Warm() {
+		s.t.Fatal("others never had to have told")
+	}
+}
+
+// M5: a step voids the look that shows it and wakes the monitor once; when the mark
+// tells of it a new baseline begins, and what went out before that fits to none.
+func TestM5StepOfAWatchedClock(t *testing.T) {
+	s := newWatching(t)
+	s.settle()
+	s.offset = 400 * time.Millisecond
+	if fits, news := s.look(nil); fits || !news {
+		t.Fatalf("fits %v, is news %v", fits, news)
+	}
+	if at, by := s.Stepped(); at != s.at || by.least > 400 || by.most < 400 {
+		t.Errorf("stepped at %v by %+v, want %v by 400 ms", at, by, s.at)
+	}
+	if fits, news := s.look(nil); fits || news {
+		t.Errorf("while it is looked into: fits %v, is news %v", fits, news)
+	}
+	s.Judged(true, true)
+	if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-time.Millisecond, s.at, time.Minute, nil); fits {
+		t.Error("what went out before the new baseline counts")
+	}
+	if _, ok := s.Latest(s.at); ok {
+		t.Error("looks of before the step tell the clock")
+	}
+	if fits, _ := s.look(nil); !fits {
+		t.Error("the new baseline does not fit to itself")
+	}
+}
+
+// M5: without a baseline the clock is watched until others must have told of a step.
+func TestM5WatchWithoutABaseline(t *testing.T) {
+	s := newWatching(t)
+	s.look(nil)
+	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second, true) != time.Second {
+		t.Error("it is trusted before others were looked for")
+	}
+	s.Meet(true, s.at, time.Second)
+	if left := s.WarmingUp(s.at, time.Second, true); left != time.Second || !s.HasOthers() {
+		t.Errorf("others may tell for %v, want a second", left)
+	}
+	s.settle()
+	s.at += time.Minute // a hundredth of that is more than half a timeout
+	if _, news := s.look(nil); !news || s.Warm() {
+		t.Errorf("after a minute: is news %v, trusted %v", news, s.Warm())
+	}
+}
+
+// M5: what database 0 knows of the clock holds for another one.
+func TestM5WatchOfAnotherDatabase(t *testing.T) {
+	zero, s := newWatching(t), newWatching(t)
+	zero.settle()
+	s.at, s.offset = zero.at, time.Minute // it steps before it is looked at here
+	if fits, _ := s.look(zero.Watch); fits {
+		t.Error("the step is not seen by the baseline of database 0")
+	}
+	s.offset = 0
+	if fits, _ := s.look(zero.Watch); !fits || s.Asks() {
+		t.Error("the baseline of database 0 is not taken over")
+	}
+}
+
+// M5: clocks that jump together begin anew together, but not one that jumped by
+// another time.
+func TestM5WatchBeginsAgain(t *testing.T) {
+	s, other := newWatching(t), newWatching(t)
+	for _, w := range []*watching{s, other} {
+		w.settle()
+	}
+	s.offset, other.offset = time.Second, time.Minute
+	s.look(nil)
+	other.look(nil)
+	_, by := s.Stepped()
+	if !s.BeginAgain(by) || other.BeginAgain(by) {
+		t.Error("it is not told which clock has jumped by this time")
+	}
+	if at, _ := other.Stepped(); at == 0 {
+		t.Error("the other step is forgotten")
+	}
+	if at, _ := s.Stepped(); at != 0 {
+		t.Error("the common step is not forgotten")
+	}
+}

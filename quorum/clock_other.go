@@ -1,5 +1,0 @@
-//go:build !linux
-
-package quorum
-
-func systemClock() clock { return monotonic() }

@@ -1,0 +1,36 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// V10, M4: a lock that was extended on a minority only, as far as is known, may
+// live on the silent master and on the one in quarantine, which does not tell
+// what it held before: nobody is told that it is over.
+func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
+	q := &Quorum{cfg: DefaultConfig()}
+	q.agreed = mark.NewAgreement(q.cfg.settings(), clock.Monotonic())
+	spent := vote.Ballot{Vote: vote.Found, Token: "t", Left: 10 * time.Millisecond, Over: true}
+	alive := vote.Ballot{Vote: vote.Found, Token: "t", Left: 10 * time.Second}
+	stray := vote.Ballot{Vote: vote.Found, Token: "u", Left: 10 * time.Second, Doubtful: true}
+	for _, c := range []struct {
+		name    string
+		ballots []vote.Ballot
+		want    bool
+	}{
+		{"in quarantine with another token", []vote.Ballot{stray, spent, alive, spent, {Vote: vote.Silent}}, true},
+		{"nobody else may have it", []vote.Ballot{{Vote: vote.Absent}, spent, alive, spent, {Vote: vote.Silent}}, false},
+		{"used up everywhere", []vote.Ballot{stray, spent, spent, spent, {Vote: vote.Silent}}, false},
+	} {
+		a := &attempt{call: &call{q: q}, box: ballotBox{ballots: c.ballots}}
+		votes := vote.Count(c.ballots, vote.Needs{Quorum: 3, Least: 3, Required: -1})
+		if got := a.mayLive(&votes); got != c.want {
+			t.Errorf("%s: it may live: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package mark
+
+import "fmt"
+
+// Judge says what a master may do (M3, M4). It is a pure function.
+func Judge(s Observation, m Memory, r Rules) Judgement {
+	switch mk := s.Mark; {
+	case s.Server.TooOld():
+		return Judgement{State: Refused, Reason: s.Server.WhyTooOld()}
+	case s.Foreign:
+		return Judgement{State: Refused, Reason: ErrNotAMark.Error()}
+	case s.Server.Replica:
+		return Judgement{State: Quarantine, Reason: "is a replica", Left: r.Wait, Unfit: true}
+	case s.Zero != nil && s.Zero.Name == r.Name && !s.Zero.Counts(r.List) && r.Known.Less(s.Zero.Generation):
+		return r.otherList(s.Zero)
+	case mk == nil && r.firstUse(s) && !m.sawReal:
+		return r.begin(s, "")
+	case mk == nil:
+		why := whyNew
+		if m.sawReal {
+			why = WhyForgotten
+		}
+		return r.begin(s, why)
+	case mk.DB != r.DB:
+		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of database %d", mk.DB)}
+	case mk.Name != r.Name && mk.RunID == s.Server.RunID:
+		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of master %q", mk.Name)}
+	case !mk.Counts(r.List) && (r.Known.Less(mk.Generation) || mk.Real && mk.RunID == s.Server.RunID):
+		return r.otherList(mk)
+	case r.Yields && mk.Name == r.Name:
+		// Its quarantine under a list that counts would begin anew each time.
+		return r.otherList(mk)
+	case mk.Name != r.Name || !mk.Counts(r.List):
+		return r.begin(s, whyRestarted)
+	case mk.RunID != s.Server.RunID:
+		return r.restarted(s, m)
+	case r.Quarantine && m.KnowsBetter(mk):
+		return r.begin(s, WhyForgotten)
+	case mk.Real && !r.seated(mk):
+		return r.unseated(s)
+	default:
+		return r.marked(s, m)
+	}
+}
+
+// seated reports whether the mark's server has the seat, as far as that is for
+// the mark of this database to say.
+func (r *Rules) seated(mk *Mark) bool { return r.DB != 0 || r.Own.Server == mk.ID }
+
+// unseated judges a master whose mark is real while another server has its
+// seat, or none. Where that other one is not in use any more it may take the
+// seat, after a quarantine like one that is empty.
+func (r *Rules) unseated(s Observation) Judgement {
+	switch {
+	case r.Own.Epoch == 0:
+		return Judgement{State: Quarantine, Reason: whyNotBorne}
+	case r.Own.Server == Vacant:
+		return r.begin(s, whyUnwritten)
+	case r.Quiet:
+		return r.begin(s, whyReplaced)
+	default:
+		return Judgement{State: Refused, Reason: r.whyNotQuiet()}
+	}
+}
+
+// whyNotQuiet tells two servers under one name, which somebody must end, from
+// one that restarted and waits for the others to be asked.
+func (r *Rules) whyNotQuiet() string {
+	if r.Heard {
+		return WhyOtherServer
+	}
+	return WhyMayBeOther
+}
+
+// otherList refuses a master whose mark is of a list that is not ours.
+func (r *Rules) otherList(mk *Mark) Judgement {
+	return Judgement{State: Refused,
+		Reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.Number)}
+}
+
+// latest is the state of the list of masters that a new mark bears: no
+// earlier one than what is there already, or was before it was lost.
+func (r *Rules) latest(s Observation) Generation {
+	g := r.Known
+	if g.Less(r.Bore) {
+		g = r.Bore
+	}
+	for _, mk := range []*Mark{s.Mark, s.Zero} {
+		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) {
+			g = mk.Generation
+		}
+	}
+	return g
+}
+
+// firstUse reports whether the database has never been used on this master: one
+// that is not listed in the real mark of database 0. It needs no quarantine;
+// a listed one without a mark has lost it.
+func (r *Rules) firstUse(s Observation) bool {
+	return s.Zero != nil && s.Zero.Real && s.Zero.RunID == s.Server.RunID &&
+		s.Zero.Name == r.Name && s.Unlisted(r.DB)
+}
+
+// begin makes a master's mark pending, with the whole quarantine before it;
+// without a reason why the mark is real.
+func (r *Rules) begin(s Observation, why string) Judgement {
+	fresh := &Mark{Real: !r.Quarantine || why == "", ID: NewID(), Name: r.Name, RunID: s.Server.RunID, DB: r.DB,
+		Generation: r.latest(s), Greatest: r.Greatest, Seen: s.Reading, Why: why,
+		Seats: r.Seats, Settings: r.Settings}
+	if r.DB == 0 {
+		if fresh.Real {
+			fresh.Told = r.Floor // a quarantine is not kept
+		}
+		fresh.claim(r.Redlockd)
+	}
+	if !fresh.Counts(r.List) {
+		j := r.otherList(fresh)
+		j.Write = fresh
+		return j
+	}
+	return r.stateOf(Judgement{Write: fresh})
+}
+
+// restarted judges a master whose mark bears another run_id: it came back
+// with its memory, or with the memory of some earlier time. What a clock that
+// stepped meanwhile has ended is not in that memory any more.
+func (r *Rules) restarted(s Observation, m Memory) Judgement {
+	mk := s.Mark
+	fit := !m.Unfit && (s.Server.evicts == "" || r.AllowEviction)
+	if !fit || m.Stepped || !mk.Real || !s.Server.Durable {
+		return r.begin(s, whyRestarted)
+	}
+	switch r.Exempt {
+	case ExemptAlone:
+		mk = mk.With(func(c *Mark) { c.Told = 0 })
+		fallthrough
+	case IsExempt:
+		return r.stateOf(Judgement{Write: r.refreshed(mk, m, s).With(func(c *Mark) { c.RunID = s.Server.RunID })})
+	case ExemptAsked:
+		return Judgement{State: Quarantine, Reason: whyAsked}
+	default:
+		return r.begin(s, whyRestarted)
+	}
+}
+
+// marked judges a master that bears our mark.
+func (r *Rules) marked(s Observation, m Memory) Judgement {
+	mk := s.Mark
+	if s.Server.evicts != "" && !r.AllowEviction {
+		return r.evicting(s)
+	}
+	switch {
+	case m.Unfit && mk.Real && r.Quarantine:
+		return r.begin(s, whyUnfit)
+	case m.Stepped:
+		return r.begin(s, WhyClock)
+	case !mk.Real:
+		return r.pending(s, m)
+	default:
+		return r.voting(s, m)
+	}
+}
+
+// evicting keeps a master that may evict locks in quarantine, from its
+// beginning.
+func (r *Rules) evicting(s Observation) Judgement {
+	j := r.begin(s, whyUnfit)
+	if !s.Mark.Real {
+		j.Write = s.Mark.With(func(c *Mark) { c.watched, c.Seen = 0, s.Reading })
+	}
+	j.State, j.Left, j.Unfit = Quarantine, r.Wait, true
+	j.Reason = "may evict locks (maxmemory-policy " + s.Server.evicts + ")"
+	return j
+}
+
+// pending counts the time of a quarantine, and ends it. It counts only while
+// the server has the seat: as long as it has not, another one may be in use.
+func (r *Rules) pending(s Observation, m Memory) Judgement {
+	watched := r.refreshed(s.Mark, m, s).With(func(c *Mark) {
+		if r.seated(c) && r.Borne {
+			c.watched += s.Mark.gained(s.Reading)
+		}
+		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
+		c.Seen = s.Reading
+	})
+	over := watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.Borne && (r.DB != 0 || r.Remembered || r.InView)
+	if over || !r.Quarantine {
+		watched = watched.With(func(c *Mark) {
+			c.Real, c.Why = true, ""
+			c.Greatest = max(c.Greatest, r.Greatest)
+			c.Told = r.Floor
+			r.tell(c)
+		})
+	}
+	return r.stateOf(Judgement{Write: watched})
+}
+
+// voting raises what is to be raised.
+func (r *Rules) voting(s Observation, m Memory) Judgement {
+	fresh := r.refreshed(s.Mark, m, s)
+	j := r.stateUnder(Judgement{Open: true}, fresh)
+	if m.BeatDue || fresh.String() != s.Raw {
+		j.Write = fresh
+	}
+	return j
+}
+
+// refreshed is the mark with all in it raised that is to be. Only what is due by
+// time waits for the next beat, so that marks are written once a second. A later
+// holder of a seat is written to database 0's mark together with all others
+// (spread), so it is left out there.
+func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
+	return mk.With(func(c *Mark) {
+		c.Greatest = max(c.Greatest, m.Wanted)
+		c.Settings = c.Settings.greatest(r.Settings)
+		r.tell(c)
+		switch {
+		case m.Doubt > 0:
+			c.doubt, c.Seen = max(c.doubt, m.Doubt), s.Reading
+		case m.clears:
+			c.doubt = 0
+		case c.doubt > 0 && c.Real && m.BeatDue:
+			c.doubt, c.Seen = max(0, c.doubt-mk.gained(s.Reading)), s.Reading
+		}
+		if m.BeatDue {
+			c.Beat++
+			c.Seats = c.Seats.beats(r.Seats)
+			c.forgetSeats()
+		}
+		// A beat that nobody has told on, since who raises this mark's beat does
+		// not see it: as long as it is, its server is in use (M9). Where each look
+		// comes right after a new one, none lasts, but they get ahead (M4).
+		c.Seats = c.Seats.beats(r.Unsaid)
+		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))
+		if r.DB == 0 {
+			c.claim(r.Redlockd)
+		} else if c.Seats.Behind(r.Seats) {
+			c.Seats = c.Seats.merged(r.Seats)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package mark
+
+// stateOf fills in what follows from the mark that is written.
+func (r *Rules) stateOf(j Judgement) Judgement {
+	j.Open = true
+	j = r.stateUnder(j, j.Write)
+	if !j.Write.Real {
+		j.State, j.Reason, j.Left = Quarantine, j.Write.Why, r.Wait-j.Write.watched
+		switch {
+		case j.Write.Why == whyNew:
+			j.State = Fresh
+		case r.DB == 0 && r.Own.Server != j.Write.ID && !r.Quiet:
+			j.Reason += "; " + r.whyNotQuiet()
+		case r.DB == 0 && !r.Borne:
+			j.Reason += "; " + whyNotBorne
+		case r.DB == 0 && !r.Remembered && r.InView:
+			j.Reason += "; " + WhyNobodyKnows
+		case r.DB == 0 && !r.Remembered && j.Left <= 0:
+			j.Reason += "; " + whyOutOfView
+		}
+	}
+	return j
+}
+
+// stateUnder fills in what a master is under a real mark: one that joins does
+// not vote yet (M8), nor does one whose clock is being watched (M5).
+func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
+	switch {
+	case mk.Joining(r.Name):
+		j.State, j.Reason = Quarantine, "joins the list of masters"
+	case r.WarmingUp > 0:
+		j.State, j.Reason, j.Left = Quarantine, WhyWarmingUp, r.WarmingUp
+	case r.DB == 0 && mk.residueOf(r.Redlockd) == 0:
+		j.State, j.Reason = Quarantine, whyTooMany
+	case mk.doubt > 0 && !r.Silent:
+		j.State, j.Reason, j.Left = Quarantine, whyDoubt, mk.doubt
+	default:
+		j.State = Voting
+	}
+	return j
+}
+
+// tell writes into a real mark of database 0 what it is told. One that joins the
+// list is not, since it may miss what the list before is told meanwhile.
+func (r *Rules) tell(c *Mark) {
+	switch {
+	case r.DB != 0 || !c.Real:
+	case c.Joining(r.Name):
+		c.Told = 0
+	case c.Told == 0 && !r.Sure:
+	default:
+		if c.Told == 0 {
+			c.Greatest = max(c.Greatest, r.Greatest)
+		}
+		c.Told = max(c.Told, r.Floor, r.Told)
+	}
+}

@@ -1,0 +1,191 @@
+package mark
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// M3, M4, M6: what follows from what was seen of a master.
+func TestJudge(t *testing.T) {
+	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second, Quarantine: true,
+		Redlockd: "r", Own: Seat{Epoch: 1, Server: "id"}, Borne: true, Remembered: true}
+	here := server{RunID: "run"}
+	durable := server{RunID: "run2", Durable: true}
+	ours := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 7,
+		Seats: Seats{}, residues: []residue{{1, "r", 7}}}
+	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Seen: 1000, Why: WhyForgotten}
+	saw := Memory{sawReal: true, ID: "id", beat: 7}
+	change := func(m *Mark, f func(*Mark)) *Mark { return m.With(f) }
+	noQuarantine := r
+	noQuarantine.Quarantine = false
+	three := r
+	three.DB = 3
+	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
+	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
+	unborne.Borne = false
+	unseen, seen := r, r
+	unseen.Remembered, seen.Remembered, seen.InView = false, false, true
+	other.Own, other.Borne, other.Heard = Seat{Epoch: 2, Server: "else"}, true, true
+	unknown := other
+	unknown.Heard = false
+	left = other
+	left.Quiet = true
+	none.Own = Seat{Epoch: 2, Server: Vacant}
+
+	for _, c := range []struct {
+		name        string
+		observation Observation
+		mem         Memory
+		rules       Rules
+		state       State
+		open        bool
+		// writes is whether the mark that is written is real, or pending.
+		writes string
+		reason string
+	}{
+		{"M6 no mark, never seen", Observation{Server: here}, Memory{}, r, Fresh, true, "pending", "new"},
+		{"M4 no mark, but there was one", Observation{Server: here}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"no quarantine, for tests", Observation{Server: here}, Memory{}, noQuarantine, Voting, true, "real", ""},
+		{"our mark", Observation{Server: here, Mark: ours}, saw, r, Voting, true, "", ""},
+		{"M4 the beat", Observation{Server: here, Mark: ours}, Memory{BeatDue: true}, r, Voting, true, "real", ""},
+		{"M3 a greater hold", Observation{Server: here, Mark: ours}, Memory{Wanted: time.Hour}, r, Voting, true, "real", ""},
+		{"M3 another master's mark", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Name = "b" })}, saw, r,
+			Refused, false, "", `master "b"`},
+		{"M3 a copy of another master's keys",
+			Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Name, m.RunID = "b", "else" })}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M3 another list of masters", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Masters = "x" })}, saw, r,
+			Refused, false, "", "another list"},
+		{"no mark at all", Observation{Server: here, Foreign: true, Raw: "hello"}, saw, r, Refused, false, "", "not a mark"},
+		{"M7 a Redis that knows no PXAT", Observation{Server: server{RunID: "run", Version: "6.0.16"}, Mark: ours}, saw, r,
+			Refused, false, "", "is Redis 6.0.16, 6.2 or newer is needed"},
+		{"M7 the oldest Redis that is served", Observation{Server: server{RunID: "run", Version: "6.2.0"}, Mark: ours}, saw, r,
+			Voting, true, "", ""},
+		{"M4 restarted with some memory", Observation{Server: server{RunID: "run2"}, Mark: ours}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 restarted, durable, and nobody knows of a later beat", Observation{Server: durable, Mark: ours}, saw, exempt,
+			Voting, true, "real", ""},
+		{"M4 restarted, durable, and others are asked", Observation{Server: durable, Mark: ours}, saw, wait,
+			Quarantine, false, "", "checking it against the other masters"},
+		{"M4 restarted, durable, but with an older beat", Observation{Server: durable, Mark: ours}, saw, r,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 says that it is durable, and was not", Observation{Server: server{RunID: "run2"}, Mark: ours}, saw, exempt,
+			Quarantine, true, "pending", "restarted"},
+		{"M4 its beat went back", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Beat = 6 })}, saw, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M4 another mark, of less than was granted", Observation{Server: here, Mark: ours}, Memory{sawReal: true, ID: "else", Granted: time.Hour}, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M9 its seat is its own since its mark is real", Observation{Server: here, Mark: ours}, saw, unborne, Voting, true, "", ""},
+		{"M9 another server is in use", Observation{Server: here, Mark: ours}, saw, other,
+			Refused, false, "", "another redlockd reaches another server"},
+		{"M9 another server may be in use", Observation{Server: here, Mark: ours}, saw, unknown,
+			Refused, false, "", "not known yet"},
+		{"M9 another server was in use", Observation{Server: here, Mark: ours}, saw, left,
+			Quarantine, true, "pending", "another server voted in its place"},
+		{"M9 its seat was taken from it", Observation{Server: here, Mark: ours}, saw, none,
+			Quarantine, true, "pending", "could not be recorded"},
+		{"M9 the wait does not count while another server is in use",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, other, Quarantine, true, "pending", "another redlockd"},
+		{"M9 nor while too few others bear its seat",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, unborne, Quarantine, true, "pending", "too few"},
+		{"V6 as many redlockd as there are residues", Observation{Server: here, Mark: change(ours, func(m *Mark) {
+			m.residues = nil
+			for n := 1; n < Residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
+			}
+		})}, saw, r, Quarantine, true, "", "too many redlockd"},
+		{"V6 one of them has gone", Observation{Server: here, Mark: change(ours, func(m *Mark) {
+			m.residues, m.Beat = nil, claimBeats+8
+			for n := 1; n < Residues; n++ {
+				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), int64(7 + n/5)})
+			}
+		})}, Memory{ID: "id", beat: 7}, r, Voting, true, "real", ""},
+		{"M5 its clock is in doubt", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.doubt = time.Minute })}, saw, r,
+			Quarantine, true, "", "together with others"},
+		{"M5 who can tell takes the doubt back", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.doubt = time.Minute })},
+			Memory{ID: "id", beat: 7, clears: true}, r, Voting, true, "real", ""},
+		{"M4 a replica", Observation{Server: server{RunID: "run", Replica: true}, Mark: ours}, saw, r,
+			Quarantine, false, "", "replica"},
+		{"M4 promoted again", Observation{Server: here, Mark: ours}, Memory{Unfit: true}, r,
+			Quarantine, true, "pending", "was a replica"},
+		{"M4 may evict", Observation{Server: server{RunID: "run", evicts: "allkeys-lru"}, Mark: ours}, saw, r,
+			Quarantine, true, "pending", "may evict locks (maxmemory-policy allkeys-lru)"},
+		{"M4 the wait is not over", Observation{Server: here, Mark: pending, Reading: 1500}, saw, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M4 the wait is over",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, r, Voting, true, "real", ""},
+		{"M9 nobody remembers, and too few are in view",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, unseen, Quarantine, true, "pending", whyOutOfView},
+		{"M9 nobody remembers, and so many are in view that nobody can",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, seen, Voting, true, "real", ""},
+		{"M4 a stepped clock adds a second at most",
+			Observation{Server: here, Mark: pending, Reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
+		{"M3 a database used for the first time", Observation{Server: here, Zero: ours}, Memory{}, three,
+			Voting, true, "real", ""},
+		{"M3 a listed database without its mark",
+			Observation{Server: here, Zero: change(ours, func(m *Mark) { m.DBs = []int{3} })}, Memory{}, three,
+			Fresh, true, "pending", ""},
+		{"M3 a new database of a master in quarantine", Observation{Server: here, Zero: pending}, Memory{}, three,
+			Fresh, true, "pending", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.observation.Mark != nil {
+				c.observation.Raw = c.observation.Mark.String()
+			}
+			j := Judge(c.observation, c.mem, c.rules)
+			writes := ""
+			if j.Write != nil {
+				writes = "pending"
+				if j.Write.Real {
+					writes = "real"
+				}
+			}
+			if j.State != c.state || j.Open != c.open || writes != c.writes || !strings.Contains(j.Reason, c.reason) {
+				t.Errorf("judged %q, open %v, writes %q, because %q; want %q, %v, %q, %q",
+					j.State, j.Open, writes, j.Reason, c.state, c.open, c.writes, c.reason)
+			}
+		})
+	}
+}
+
+// M4: a quarantine is watched by the master's clock, at most a second a look,
+// and nothing when it went back.
+func TestWatchCountsSeconds(t *testing.T) {
+	m := &Mark{Seen: 1000}
+	var watched time.Duration
+	for _, step := range []struct{ reading, want int64 }{{1400, 400}, {1400, 400}, {90000, 1400}, {80000, 1400}, {80100, 1500}} {
+		watched += m.gained(step.reading)
+		m.Seen = step.reading
+		if watched.Milliseconds() != step.want {
+			t.Fatalf("watched %v at %d, want %dms", watched, step.reading, step.want)
+		}
+	}
+}
+
+func TestMarkText(t *testing.T) {
+	for _, m := range []Mark{
+		{Real: true, ID: "0a", Name: "the first one", RunID: "r", DB: 3, Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
+			Beat: 9, watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
+			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
+			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}, Told: time.Hour},
+		{Name: "-"}, {ID: "x"},
+	} {
+		text := m.String()
+		back, err := Parse(text)
+		if err != nil || back.String() != text || back.Name != m.Name || len(back.DBs) != len(m.DBs) || back.Told != m.Told {
+			t.Errorf("%q came back as %+v, %v", text, back, err)
+		}
+	}
+	for _, text := range []string{"", "hello", "1 real", strings.Repeat(" ", 13), "2 real a b c 0 1 h 0 0 0 0 - -"} {
+		if _, err := Parse(text); err == nil {
+			t.Errorf("%q is taken for a mark", text)
+		}
+	}
+}

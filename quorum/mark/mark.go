@@ -1,0 +1,207 @@
+package mark
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Key is the key of redlockd's own mark in each database of a master. It
+// is hidden from clients (M3).
+const Key = "redlockd:mark"
+
+// Mark says that a master still remembers (M3): a pending one counts the time
+// of a quarantine, a real one lets the master vote.
+type Mark struct {
+	Real bool
+	// ID is random, and new with every mark that was written where there was
+	// none.
+	ID string
+	// Name is the master's in the configuration, RunID its server's.
+	Name, RunID string
+	DB          int
+	Generation
+	// Greatest is the greatest hold that was ever granted under it.
+	Greatest time.Duration
+	// Beat is raised once a second (M4).
+	Beat int64
+	// watched is how much of a quarantine has passed, Seen the master's clock
+	// in milliseconds when that was written.
+	watched time.Duration
+	Seen    int64
+	// Why is why the mark is pending, see the why constants.
+	Why string
+	// DBs are, in database 0's mark, the other databases in use.
+	DBs []int
+	// Seats are those of all masters (M9), settings the greatest in use.
+	Seats Seats
+	Settings
+	// doubt is for how much longer, by the master's own clock, nobody may vote
+	// who cannot tell whether it has stepped together with a majority (M5).
+	// seen is when that was written.
+	doubt time.Duration
+	// residues are, in database 0's mark, what each redlockd names its attempts
+	// by (V6).
+	residues []residue
+	// Told is, in database 0's mark, up to which hold locks may be granted: all
+	// marks bore it at one time, or it is the floor. 0 is for one that alone cannot
+	// tell what was granted (told.go).
+	Told time.Duration
+}
+
+// Why a mark is pending: shown to people.
+const (
+	whyNew       = "new"
+	WhyForgotten = "restarted empty or flushed"
+	whyRestarted = "restarted"
+	WhyClock     = "its clock stepped"
+	whyUnfit     = "was a replica or could evict keys"
+	whyReplaced  = "another server voted in its place"
+	whyUnwritten = "its loss of locks could not be recorded on it"
+)
+
+// Why a master does not vote though its mark is real, or why its quarantine
+// does not end.
+const (
+	WhyOtherServer = "another redlockd reaches another server under this name"
+	WhyMayBeOther  = "not known yet whether another server is in use under this name"
+	whyNotBorne    = "too few of the other masters have recorded this server"
+	whyAsked       = "restarted with its data, checking it against the other masters"
+	whyTooMany     = "too many redlockd use it, 31 at most"
+	WhyWarmingUp   = "its clock is being watched"
+	whyDoubt       = "its clock may have stepped together with others"
+	WhyNobodyKnows = "no master remembers what was granted, so it waits for max_ttl: run redlockd -bootstrap if no lock can be held"
+	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
+)
+
+// markVersion is the first field. A mark of version 2 lacks the last eight.
+const (
+	markVersion  = "3"
+	markFields   = 24
+	fieldsBefore = 16
+)
+
+func (m *Mark) String() string {
+	state := "pending"
+	if m.Real {
+		state = "real"
+	}
+	dbs := make([]string, len(m.DBs))
+	for i, db := range m.DBs {
+		dbs[i] = strconv.Itoa(db)
+	}
+	fields := []string{markVersion, state, m.ID, escape(m.Name), escape(m.RunID), strconv.Itoa(m.DB),
+		strconv.Itoa(m.Number), strconv.Itoa(int(m.Phase)), m.Masters, cmp.Or(m.Before, "-"),
+		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
+		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
+		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
+		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.Told.Milliseconds())}
+	return strings.Join(fields, " ")
+}
+
+var ErrNotAMark = errors.New("the key " + Key + " holds a value that is not a mark")
+
+// Parse reads what String wrote.
+func Parse(s string) (*Mark, error) {
+	f := strings.Split(s, " ")
+	if len(f) == fieldsBefore && f[0] == "2" {
+		f = append(f, "-", "0", "0", "0", "-", "0", "0", "0")
+		f[0] = markVersion
+	}
+	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
+		return nil, ErrNotAMark
+	}
+	var nums [13]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22, 23} {
+		n, err := strconv.ParseInt(f[at], 10, 64)
+		if err != nil {
+			return nil, ErrNotAMark
+		}
+		nums[i] = n
+	}
+	m := &Mark{Real: f[1] == "real", ID: f[2], Name: unescape(f[3]), RunID: unescape(f[4]), DB: int(nums[0]),
+		Generation: Generation{Number: int(nums[1]), Phase: Phase(nums[2]), Masters: f[8], Before: strings.TrimPrefix(f[9], "-")},
+		Greatest:   time.Duration(nums[3]) * time.Millisecond, Beat: nums[4],
+		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
+		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,
+			Padding: time.Duration(nums[10]) * time.Millisecond, Least: time.Duration(nums[11]) * time.Millisecond},
+		doubt: time.Duration(nums[9]) * time.Millisecond, Told: time.Duration(nums[12]) * time.Millisecond}
+	var err error
+	if m.Seats, err = parseSeats(f[16]); err != nil {
+		return nil, err
+	}
+	if m.residues, err = parseResidues(f[20]); err != nil {
+		return nil, err
+	}
+	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[15], "-"), func(r rune) bool { return r == ',' }) {
+		n, err := strconv.Atoi(db)
+		if err != nil {
+			return nil, ErrNotAMark
+		}
+		m.DBs = append(m.DBs, n)
+	}
+	return m, nil
+}
+
+// Same reports whether votes that were asked for under m count when the master
+// bore other at the end of the batch, for a list that both count for.
+func (m *Mark) Same(other *Mark) bool {
+	return m.ID == other.ID && m.Real == other.Real && m.Name == other.Name && m.DB == other.DB
+}
+
+// With returns a changed copy.
+func (m *Mark) With(edit func(*Mark)) *Mark {
+	c := *m
+	c.DBs, c.residues = slices.Clone(m.DBs), slices.Clone(m.residues)
+	edit(&c)
+	return &c
+}
+
+// gained is what the master's clock has gained since the mark was written: at
+// most a second, and nothing when it went back (M4).
+func (m *Mark) gained(reading int64) time.Duration {
+	return max(0, min(time.Duration(reading-m.Seen)*time.Millisecond, time.Second))
+}
+
+// forgetSeats drops the seats of masters that are on no list any more.
+func (m *Mark) forgetSeats() {
+	if m.Phase == Final {
+		maps.DeleteFunc(m.Seats, func(name string, _ Seat) bool { return !slices.Contains(Hashes(m.Masters), name) })
+	}
+}
+
+func NewID() string {
+	var b [9]byte
+	_, _ = rand.Read(b[:]) // never fails, by its documentation
+	return hex.EncodeToString(b[:])
+}
+
+// escape makes a field without spaces, and never an empty one.
+func escape(s string) string {
+	if s == "" {
+		return "-"
+	}
+	if s == "-" {
+		return "%2D"
+	}
+	return url.QueryEscape(s)
+}
+
+func unescape(s string) string {
+	if s == "-" {
+		return ""
+	}
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

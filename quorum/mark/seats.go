@@ -1,0 +1,116 @@
+package mark
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Seat is which server votes as one master (M9). Two servers may answer to one
+// name, for instance while it moves to another address; the seat belongs to one
+// of them. The marks of the other masters say to which: a server takes the seat
+// by a new epoch that is written to so many of them that every majority meets
+// one, and what is known of an earlier epoch counts no more.
+type Seat struct {
+	// Epoch counts the servers that have had the seat, from 1.
+	Epoch int
+	// Server is the id of the mark in its database 0, or vacant.
+	Server string
+	// Beat is the highest one that its mark was seen to bear (M4).
+	Beat int64
+}
+
+// Vacant is the server of a seat that was taken from one that may not vote any
+// more, and whose own mark could not be written to say so.
+const Vacant = "-"
+
+// Less reports whether other is a later holder of the seat.
+func (s Seat) Less(other Seat) bool {
+	return s.Epoch < other.Epoch || s.Epoch == other.Epoch && s.Server < other.Server
+}
+
+// Same reports whether both name one holder.
+func (s Seat) Same(other Seat) bool { return s.Epoch == other.Epoch && s.Server == other.Server }
+
+// Seats are those of all masters, by the hashes of their names.
+type Seats map[string]Seat
+
+// raise takes over one seat where it is later, or has a higher beat.
+func (t Seats) raise(name string, other Seat) {
+	if own := t[name]; own.Less(other) || own.Same(other) && own.Beat < other.Beat {
+		t[name] = other
+	}
+}
+
+// Behind reports whether other has a later holder of any seat.
+func (t Seats) Behind(other Seats) bool {
+	for name, s := range other {
+		if t[name].Less(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// beats returns t with the higher beats of other, where the holder is the same.
+func (t Seats) beats(other Seats) Seats {
+	out := maps.Clone(t)
+	for name, s := range other {
+		if t[name].Same(s) {
+			out.raise(name, s)
+		}
+	}
+	return out
+}
+
+// overdue returns those of other whose beat is ahead of t by two or more.
+func (t Seats) overdue(other Seats) Seats {
+	out := maps.Clone(other)
+	maps.DeleteFunc(out, func(name string, s Seat) bool { return s.Beat-t[name].Beat < 2 })
+	return out
+}
+
+// merged returns the later of both for each seat.
+func (t Seats) merged(other Seats) Seats {
+	out := maps.Clone(t)
+	if out == nil {
+		out = Seats{}
+	}
+	for name, s := range other {
+		out.raise(name, s)
+	}
+	return out
+}
+
+// String is how a mark bears them: hash:epoch:server:beat, separated by commas.
+func (t Seats) String() string {
+	parts := make([]string, 0, len(t))
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		s := t[name]
+		parts = append(parts, name+":"+strconv.Itoa(s.Epoch)+":"+s.Server+":"+decimal(s.Beat))
+	}
+	return cmp.Or(strings.Join(parts, ","), "-")
+}
+
+// parseSeats reads what String wrote.
+func parseSeats(text string) (Seats, error) {
+	out := Seats{}
+	if text == "-" {
+		return out, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		f := strings.Split(part, ":")
+		if len(f) != 4 {
+			return nil, ErrNotAMark
+		}
+		epoch, err := strconv.Atoi(f[1])
+		beat, err2 := strconv.ParseInt(f[3], 10, 64)
+		if err != nil || err2 != nil {
+			return nil, ErrNotAMark
+		}
+		out[f[0]] = Seat{Epoch: epoch, Server: f[2], Beat: beat}
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package mark
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+)
+
+// seenMark is a mark of database 0 as a view of it is told.
+func seenMark(real bool, beat int64) *Mark {
+	return &Mark{Real: real, ID: "id", Name: "a", RunID: "run", Beat: beat, Greatest: time.Minute,
+		residues: []residue{{number: 7, redlockd: "me"}}}
+}
+
+// M3, M4: a view takes over what a mark bears, and remembers the real one that was
+// seen last, so that an earlier one is known by its beat.
+func TestM4ViewRemembersRealMarks(t *testing.T) {
+	v := &View{}
+	v.Learn(seenMark(false, 1), "pending", time.Second, 2*time.Second)
+	if v.Real() || v.Memory.sawReal || v.Pending != 2*time.Second || v.BoreSince != 2*time.Second {
+		t.Errorf("after a pending mark: %+v", v)
+	}
+	m := seenMark(true, 5)
+	v.Learn(m, "real", 3*time.Second, 4*time.Second)
+	if !v.Real() || v.Pending != 0 || v.BoreSince != 2*time.Second || v.Sent != 3*time.Second {
+		t.Errorf("after a real mark: %+v", v)
+	}
+	if earlier := seenMark(true, 4); !v.Memory.KnowsBetter(earlier) || v.Memory.KnowsBetter(m) {
+		t.Error("a mark of an earlier beat is not known")
+	}
+	if v.Another("id") || !v.Another("other") {
+		t.Error("a rollback is for the mark that it was made under")
+	}
+	if !v.BearsFor(60000) || v.BearsFor(60001) {
+		t.Error("it bears a minute")
+	}
+}
+
+// M4: a beat is old from when it was seen first; where the master was not looked at
+// for long it is raised at once. V6: a claim is trusted for as long as it is seen.
+func TestM4ViewNotesBeats(t *testing.T) {
+	v := &View{}
+	v.Note(seenMark(true, 1), 10*time.Second, "me")
+	if v.Memory.BeatSeen != 0 {
+		t.Errorf("a beat after a long pause is taken for seen at %v", v.Memory.BeatSeen)
+	}
+	v.Note(seenMark(true, 2), 11*time.Second, "me")
+	v.Note(seenMark(true, 2), 12*time.Second, "me")
+	if v.Memory.BeatSeen != 11*time.Second || v.Standing.First != 10*time.Second || v.Standing.Last != 12*time.Second {
+		t.Errorf("seen %+v, %+v", v.Memory, v.Standing)
+	}
+	if n, ok := v.Claim(12*time.Second + claimTrust); n != 7 || !ok {
+		t.Errorf("claim %d, %v", n, ok)
+	}
+	if _, ok := v.Claim(12*time.Second + claimTrust + 1); ok {
+		t.Error("an old claim is trusted")
+	}
+	if v.Note(seenMark(true, 3), 13*time.Second, "another"); v.claimed != 0 {
+		t.Error("it names by the claim of another redlockd")
+	}
+}
+
+// M9: the seat is known by the server that was judged, and only while the link is
+// connected to it.
+func TestM9ViewOfTheSeat(t *testing.T) {
+	v := &View{}
+	m := seenMark(true, 1)
+	v.Learn(m, "raw", time.Second, time.Second)
+	v.Stand(Observation{Mark: m}, m, Judgement{Open: true})
+	if !v.Holds("id") || v.Holds("") || v.Superseded("id") || v.Superseded("") || !v.Superseded("other") {
+		t.Errorf("standing %+v", v.Standing)
+	}
+	v.Lost(time.Second+clock.LookEvery, 50*time.Millisecond)
+	if !v.Standing.fresh {
+		t.Error("it was looked at right before")
+	}
+	v.Connected()
+	if v.Holds("id") || v.Holds("") {
+		t.Error("another connection has its seat")
+	}
+	s := Observation{Sent: 5 * time.Second, Server: server{RunID: "new"}}
+	if until, fresh := v.Returned(s, time.Second); until != 6*time.Second || !fresh {
+		t.Errorf("back at %v, looked at right before %v", until, fresh)
+	}
+}
+
+// M5: whoever has watched the clock all the time takes a doubt back; one that was
+// written before it could tell stays.
+func TestM5ViewOfADoubt(t *testing.T) {
+	for _, watched := range []bool{true, false} {
+		v := &View{}
+		m := seenMark(true, 1)
+		m.doubt = time.Second
+		v.Doubts(m, watched, true)
+		v.Doubts(m, true, true) // it is not new any more
+		if v.Memory.clears != watched {
+			t.Errorf("watched %v, but takes it back %v", watched, v.Memory.clears)
+		}
+		if v.Doubts(m, true, false); v.Memory.clears {
+			t.Error("takes it back while the clock does not fit")
+		}
+	}
+}

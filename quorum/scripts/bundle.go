@@ -1,0 +1,47 @@
+package scripts
+
+// Bundle has the keys of the acquires before those of the releases, each
+// key once; its arguments are how many acquires there are, token and expiry of
+// each, then the token of each release, and, where some have one, the limit of
+// each release. It answers for each key what Acquire, Release or ReleaseOver
+// would. Every call from a script costs a master as much as the
+// look-up that it does, so all keys are read by one and deleted by one. A key
+// that MGET leaves out may be no string, which SET and GET tell; where it has
+// no right to MGET each key is read by itself.
+var Bundle = newScript(`
+local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
+if held.err then
+  for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
+end
+local keys, acquires, releases, now = #KEYS, tonumber(ARGV[1]), 0, nil
+local limited = ARGV[keys + acquires + 2]
+for i = 1, acquires do
+  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
+  if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
+  out[i] = v or 0
+end
+for i = acquires + 1, keys do
+  if held[i] == ARGV[acquires + i + 1] then
+    releases = releases + 1
+    gone[releases], out[i] = KEYS[i], 1
+    local limit = limited and ARGV[keys + i + 1]
+    if limit and limit ~= '0' then
+      if not now then
+        local t = redis.call('TIME')
+        now = t[1] * 1000 + math.floor(t[2] / 1000)
+      end
+      local left = redis.pcall('PTTL', KEYS[i])
+      ended[i] = type(left) == 'number' and left >= 0 and now + left < tonumber(limit)
+    end
+  else
+    out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
+  end
+end
+if releases > 0 then
+  local done = redis.pcall('DEL', unpack(gone))
+  local failed = type(done) == 'table'
+  for i = acquires + 1, (failed or limited) and keys or 0 do
+    if out[i] == 1 and failed then out[i] = done elseif ended[i] then out[i] = 0 end
+  end
+end
+return out`)

@@ -1,0 +1,86 @@
+package scripts
+
+// raises begins a function that changes the fields of a database's mark, f, and
+// returns the databases that it lists; nothing where there is no mark of ours.
+const raises = `
+local function raise(db)
+  redis.call('SELECT', db)
+  local f = {}
+  for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
+  if f[1] ~= '3' or #f ~= 24 then return '' end`
+
+// The scripts for marks.
+var (
+	// Mark writes a mark where the present one is ARGV[1], or where
+	// there is none when that is empty.
+	Mark = newScript(`
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`)
+
+	// Generation raises the state of the list of masters in the marks of
+	// all databases in use, which that of database 0 lists, where it is an
+	// earlier one of the same line: the present database, number, phase, list,
+	// list before. See mark.String for the fields.
+	Generation = newScript(raises + `
+  local n, p = tonumber(f[7]), tonumber(f[8])
+  local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
+  if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
+    f[7], f[8], f[9], f[10] = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+    redis.call('SET', KEYS[1], table.concat(f, ' '))
+  end
+  return f[16]
+end
+for db in string.gmatch(raise('0'), '%d+') do raise(db) end
+raise(ARGV[1])
+return 1`)
+
+	// Seats writes later holders of seats to the marks of all databases in
+	// use, which that of database 0 lists: hash:epoch:server:beat, separated by
+	// commas.
+	Seats = newScript(raises + `
+  local order, seats = {}, {}
+  local function add(list)
+    for name, epoch, server, beat in string.gmatch(list, '([^:,]+):(%d+):([^:,]+):(%d+)') do
+      local s = seats[name]
+      epoch = tonumber(epoch)
+      if not s then order[#order + 1] = name end
+      if not s or s.epoch < epoch or s.epoch == epoch and s.server < server then
+        seats[name] = {epoch = epoch, server = server, beat = beat}
+      end
+    end
+  end
+  add(f[17])
+  add(ARGV[1])
+  local out = {}
+  for i, name in ipairs(order) do
+    local s = seats[name]
+    out[i] = name .. ':' .. s.epoch .. ':' .. s.server .. ':' .. s.beat
+  end
+  f[17] = table.concat(out, ',')
+  redis.call('SET', KEYS[1], table.concat(f, ' '))
+  return f[16]
+end
+for db in string.gmatch(raise('0'), '%d+') do raise(db) end
+redis.call('SELECT', 0)
+return 1`)
+
+	// Peek reads database 0's mark from another one: its number.
+	Peek = newScript(`
+redis.call('SELECT', 0)
+local v = redis.call('GET', KEYS[1])
+redis.call('SELECT', ARGV[1])
+return v`)
+
+	// List lists a database in database 0's mark and gives it its own,
+	// both or none: database, old and new mark of 0, its mark.
+	List = newScript(`
+redis.call('SELECT', 0)
+local ok = (redis.call('GET', KEYS[1]) or '') == ARGV[2]
+if ok and ARGV[3] ~= ARGV[2] then redis.call('SET', KEYS[1], ARGV[3]) end
+redis.call('SELECT', ARGV[1])
+if not ok then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('SET', KEYS[1], ARGV[4])
+return 1`)
+)

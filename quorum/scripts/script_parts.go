@@ -1,0 +1,142 @@
+package scripts
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// Script is a script that runs on the masters, atomic on each. Its
+// integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
+// too late, and a greater one the later expiry that is kept; a bulk string is the
+// token in the way.
+type Script struct {
+	Text, SHA string
+	// Old does the same on masters before 7.0, where they need another one.
+	Old *Script
+}
+
+func newScript(text string) *Script {
+	sum := sha1.Sum([]byte(text))
+	return &Script{Text: text, SHA: hex.EncodeToString(sum[:])}
+}
+
+// or gives a script another one for masters before 7.0.
+func (s *Script) or(old *Script) *Script {
+	s.Old = old
+	return s
+}
+
+// notAfter ends a script that is carried out after ARGV[n], in the master's
+// own milliseconds: a late one changes nothing (V6).
+const notAfter = `
+local t = redis.call('TIME')
+if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
+`
+
+// readExpiry is e, that of KEYS[1], below 0 where it has none. It is never more than it
+// is, since TIME is read before PTTL.
+const readExpiry = `
+local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
+if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
+`
+
+// unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is less
+// than ARGV[n]: what is left of a lock whose TTL is over (V15).
+func unlessOver(n string) string {
+	return `
+if ARGV[` + n + `] ~= '0' then` + readExpiry + `
+  if e >= 0 and e < tonumber(ARGV[` + n + `]) then redis.call('DEL', KEYS[1]) return 0 end
+end
+`
+}
+
+// unlessEnded is the same for whatever KEYS[1] holds, and where its expiry is less
+// than ARGV[n+2], if it holds ARGV[n+1].
+func unlessEnded(n int) string {
+	any, token, told := strconv.Itoa(n), strconv.Itoa(n+1), strconv.Itoa(n+2)
+	return `
+if ARGV[` + any + `] ~= '0' or ARGV[` + told + `] ~= '0' then` + readExpiry + `
+  if e >= 0 and (e < tonumber(ARGV[` + any + `]) or
+      e < tonumber(ARGV[` + told + `]) and redis.pcall('GET', KEYS[1]) == ARGV[` + token + `]) then
+    redis.call('DEL', KEYS[1])
+    return 0
+  end
+end
+`
+}
+
+const (
+	// ifOurs goes on where KEYS[1] holds ARGV[2].
+	ifOurs = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[2] then return v end
+`
+	// ifTaken creates it besides, also where it is over.
+	ifTaken = notAfter + `
+local v = redis.call('GET', KEYS[1])
+if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + `
+  if e >= 0 and e < tonumber(ARGV[5]) then v = false end
+end
+if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
+if v ~= ARGV[2] then return v end
+`
+	// ifAny gives it ARGV[2] where it holds one of ARGV[4] and those behind.
+	ifAny = notAfter + `
+local v, found = redis.call('GET', KEYS[1]), false
+for i = 4, #ARGV do found = found or v == ARGV[i] end
+if not found then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+`
+)
+
+// expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which
+// do not tell it: PTTL and TIME are read until both were in one millisecond.
+const expiryOld = `
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local before, left, after
+for try = 1, 100 do
+  before, left, after = now(), redis.call('PTTL', KEYS[1]), now()
+  if before == after then break end
+end
+if before ~= after then return -1 end
+`
+
+// raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
+// has a later one, so that no script shortens what another one was told (V6).
+// What keeps its expiry gets the remainder of what is prolonged, since the
+// rollback of what has created it may be under way; which it is then, is answered.
+var raise = `
+if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
+local e = redis.call('PEXPIRETIME', KEYS[1])
+` + keepExpiry
+
+// raiseOld is the same for masters before 7.0, which do not tell the expiry:
+// since TIME is read after PTTL, e is never less than it is.
+var raiseOld = `
+local e = redis.call('PTTL', KEYS[1])
+if e >= 0 then
+  t = redis.call('TIME')
+  e = t[1] * 1000 + math.floor(t[2] / 1000) + e
+  if e <= tonumber(ARGV[3]) then
+    redis.call('PEXPIREAT', KEYS[1], ARGV[3])
+    return 2
+  end
+end
+` + keepExpiry
+
+var keepExpiry = `
+if e < 0 then return 3 end
+local residues = ` + strconv.Itoa(mark.Residues) + `
+local over = e % residues
+if over > 0 then
+  e = e + residues - over
+  redis.call('PEXPIREAT', KEYS[1], e)
+end
+return e`

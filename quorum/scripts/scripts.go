@@ -1,0 +1,139 @@
+package scripts
+
+// The scripts for locks; script_parts.go has what they share.
+var (
+	// Acquire is SET NX GET for masters older than 7.0. What Bundle
+	// (bundle.go) does for each key is this, and Release.
+	Acquire = newScript(`
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) or 0`)
+
+	// AcquireOrExtend: deadline, token, expiry of what is prolonged and of
+	// what is created, and the least that is not over.
+	AcquireOrExtend = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
+
+	// AcquireOrShorten: likewise, and may shorten.
+	AcquireOrShorten = newScript(ifTaken + `
+redis.call('PEXPIREAT', KEYS[1], ARGV[3])
+return 2`)
+
+	// Extend: deadline, token, expiry, the least that is not over.
+	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
+
+	// Renew: deadline, token, expiry of what is prolonged, the name to be
+	// changed and the new one (renew.go).
+	Renew = newScript(ifOurs + `
+if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raise).or(newScript(ifOurs + expiryOld + `
+if after + left == tonumber(ARGV[4]) then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+  return 2
+end
+` + raiseOld))
+
+	// Shorten: likewise, but the expiry may be an earlier one; and a new token
+	// if there are five arguments.
+	Shorten = newScript(ifOurs + unlessOver("4") + `
+if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
+else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
+return 2`)
+
+	// Change: deadline, new token, expiry, and the tokens that it replaces.
+	Change = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
+
+	// Heal: deadline, token, expiry.
+	Heal = newScript(notAfter + `
+if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
+return 0`)
+
+	// Expire: deadline, expiry, and what is over (unlessEnded).
+	Expire = newScript(notAfter + unlessEnded(3) + `
+if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
+return 2`)
+
+	// Store: deadline, token, expiry.
+	Store = newScript(notAfter + `
+redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
+return 2`)
+
+	// StoreOver is the same with XX, and behind it what is over (unlessEnded).
+	StoreOver = newScript(notAfter + unlessEnded(4) + `
+if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
+return 2`)
+
+	// Transact: deadline, and for each key: whether it must hold
+	// something and what, what becomes of it (keep, delete, hold), the token
+	// and the expiry. All as expected, or nothing is done.
+	Transact = newScript(notAfter + `
+for i, k in ipairs(KEYS) do
+  local at = i * 5 - 3
+  local v = redis.call('GET', k)
+  if ARGV[at] == '0' and v then return v end
+  if ARGV[at] == '1' and not v then return 0 end
+  if ARGV[at] == '1' and v ~= ARGV[at + 1] then return v end
+end
+for i, k in ipairs(KEYS) do
+  local at = i * 5 - 3
+  if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
+  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
+end
+return 1`)
+
+	// Release: token.
+	Release = newScript(`
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[1] then return v end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// ReleaseOver: token, the least expiry that is not over.
+	ReleaseOver = newScript(`
+local v = redis.call('GET', KEYS[1])
+if not v then return 0 end
+if v ~= ARGV[1] then return v end
+` + unlessOver("2") + `
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// Clear: token, the least expiry that is not over.
+	Clear = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+` + unlessOver("2") + `return 0`)
+
+	// ReleaseInTime: deadline, token, the least expiry that is not over; for
+	// masters without a fence (M3).
+	ReleaseInTime = newScript(ifOurs + unlessOver("3") + `
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// RemoveInTime: deadline, and what is over (unlessEnded). It answers the
+	// token that it has deleted, and 1 for what is no lock.
+	RemoveInTime = newScript(notAfter + unlessEnded(2) + `
+local v = redis.pcall('GET', KEYS[1])
+local deleted = redis.call('DEL', KEYS[1])
+if type(v) == 'string' then return v end
+return deleted`)
+
+	// Rollback: token, expiry of what was created.
+	Rollback = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`).or(rollbackOldScript)
+
+	// rollbackOldScript is the same for masters before 7.0.
+	rollbackOldScript = newScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+` + expiryOld + `
+if after + left ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`)
+
+	// Read answers token, remaining milliseconds and expiry.
+	Read = newScript(readExpiry + `
+return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), e}`)
+)

@@ -35,6 +35,9 @@ func (e *expiries) contain(expiry int64) bool {
 	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
 }
 
+// latest is the later one of what the task creates and what it prolongs.
+func (t *task) latest() int64 { return max(t.expiry, t.prolongs) }
+
 // ofStep returns the expiry of one step of a transact; 0 if it was not sent.
 func ofStep(k int) func(*task) int64 {
 	return func(t *task) int64 {

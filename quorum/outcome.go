@@ -41,12 +41,12 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 func (a *attempt) noteGrant() {
 	a.call.db.keys.keep(a)
 	if a.op.Kind != transact {
-		a.granted(a.op.Key, a.op.TTL)
+		a.granted(a.op.Key, a.op.TTL, (*task).latest)
 		return
 	}
 	for i := range a.op.steps {
 		if s := &a.op.steps[i]; s.hold > 0 {
-			a.granted(s.key, s.change.TTL)
+			a.granted(s.key, s.change.TTL, ofStep(i))
 		}
 	}
 }
@@ -63,10 +63,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
-	cfg := &a.call.q.cfg
-	// A grant's expiry is ahead by a timeout at most, see sawClock.
-	ttl := a.call.db.keys.tellable(a.op.Key, min(left, cfg.MaxTTL), a.call.q.now(), 4*cfg.Timeout)
-	o.State = State{Found: true, Token: token, TTL: ttl}
+	o.State = State{Found: true, Token: token, TTL: a.tellable(token, left)}
 }
 
 // leftOf is the token that a read found and what remains of its TTL, less than a

@@ -26,6 +26,10 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
 				"or restart this redlockd if the others have this list already")
 		}
+		// A master that stays moves at once: the majority that the change needs may be
+		// at its new address.
+		q.masters = moved(q.masters, masters)
+		q.redial(q.masters)
 		q.change.ask(masters)
 		return nil
 	}
@@ -33,6 +37,20 @@ func (q *Quorum) ChangeMasters(masters []Master) error {
 	q.redial(masters)
 	q.masters = masters
 	return nil
+}
+
+// moved is a list with the addresses and credentials that another one has.
+func moved(list, to []Master) []Master {
+	list = slices.Clone(list)
+	for i := range list {
+		at := slices.IndexFunc(to, func(m Master) bool { return m.Name == list[i].Name })
+		if at >= 0 {
+			required := list[i].Required
+			list[i] = to[at]
+			list[i].Required = required
+		}
+	}
+	return list
 }
 
 // ask sets the list to change to.

@@ -21,8 +21,8 @@ type term struct {
 	// told; while that is not known, when it ends at the latest.
 	ends atomic.Int64
 	ttl  time.Duration
-	// gone is when nothing of it can be left.
-	gone time.Duration
+	// gone is when nothing of it can be left, given when the masters were given it.
+	gone, given time.Duration
 	// masters are those that the expiries go by. Those are what the masters were
 	// given, or have kept, this time: an expiry that was given before may have been
 	// made an earlier one since, and another redlockd's extend lie in between.
@@ -87,7 +87,7 @@ func (a *attempt) termOf(key string) *term {
 func (a *attempt) noteTerms(now time.Duration) {
 	a.terms = a.terms[:0]
 	if a.op.Kind != transact {
-		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, func(t *task) int64 { return max(t.expiry, t.prolongs) })
+		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*task).latest)
 		return
 	}
 	for k := range a.op.steps {
@@ -98,7 +98,7 @@ func (a *attempt) noteTerms(now time.Duration) {
 }
 
 func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
-	next := &term{token: token, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
+	next := &term{token: token, ttl: ttl, given: a.times.began, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
 		masters: a.masters, expiries: a.expiriesOf(expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)
@@ -165,7 +165,8 @@ func (a *attempt) limits(i int, l *link) *limits {
 	}
 	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
-	case lives || !told:
+	case lives || !told, l.clock.BaselineSince() > a.term.given:
+		// By a clock that has stepped the expiry tells nothing any more.
 	case named:
 		out.any = max(out.any, last)
 	default:
@@ -180,14 +181,21 @@ func (a *attempt) lasts(token string) (time.Duration, bool) {
 	if !a.term.knows(a.masters) || a.term.token != token || a.term.over(a.call.arrived) {
 		return 0, false
 	}
+	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond),
+		a.unchanged(token, &a.term.expiries)
+}
+
+// unchanged reports whether a read has found a lock on a quorum with the expiries that
+// it was given, on the attempt's list.
+func (a *attempt) unchanged(token string, given *expiries) bool {
 	same := 0
 	for i := range a.box.ballots {
-		b, last := &a.box.ballots[i], a.term.expiry(a.masters, i)
+		b, last := &a.box.ballots[i], given.at(i)
 		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
 			same++
 		}
 	}
-	return max(time.Duration(a.term.ends.Load())-a.call.q.now(), time.Millisecond).Truncate(time.Millisecond), same >= a.box.needs.Quorum
+	return same >= a.box.needs.Quorum
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.

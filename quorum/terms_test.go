@@ -359,3 +359,18 @@ func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 		})
 	}
 }
+
+// V3: right after a grant a read tells no more than was asked for, unless another
+// redlockd has prolonged the lock since: a client that adds to what it reads would cut
+// it short.
+func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
+	inBubble(t, 3, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		c.tell(do(c.q, acquire("k", "t", 3*second)))
+		c.tell(do(other, extend("k", "t", 30*second)))
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL < 29*second {
+			t.Errorf("%v are left of 30s", o.State.TTL)
+		}
+	})
+}

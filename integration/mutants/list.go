@@ -51,6 +51,10 @@ var mutants = []mutant{
 		"t.ends.Store(int64(at + t.ttl))", "_ = t"}}, votes},
 	{"V15", "what an extend has kept is not over", []change{{"quorum/attempt.go",
 		"a.tasks[i].prolongs = b.Expiry", "_ = i"}}, votes},
+	{"V3", "what another redlockd has prolonged is read as it was given", []change{{"quorum/recent.go",
+		" && a.unchanged(token, &g.expiries)", ""}}, votes},
+	{"V15", "what was given by a clock that stepped since is judged by its expiry", []change{{"quorum/terms.go",
+		"case lives || !told, l.clock.BaselineSince() > a.term.given:", "case lives || !told:"}}, votes},
 	{"V15", "what was told before and shortened elsewhere goes by its old expiry", []change{{"quorum/terms.go",
 		"	s.terms.set(hash, next, now)", `	for i := range a.tasks {
 		if last != nil && last.token == token && i < fewMasters {

@@ -64,7 +64,17 @@ func (t *try) fast(l *lease) time.Duration {
 func (t *try) outlived(l *lease) bool {
 	// Clocks of redlockd run differently, and stand still with one that is suspended.
 	slack := 10*time.Millisecond + t.node.clock.standstill()
+	if t.steppedSince(l.taken) {
+		return false // by a clock that has stepped nobody can tell
+	}
 	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
+}
+
+// steppedSince reports whether the clock of a master has stepped since a time.
+func (t *try) steppedSince(since time.Duration) bool {
+	t.node.Lock()
+	defer t.node.Unlock()
+	return slices.ContainsFunc(t.storm.servers, func(f *redisServer) bool { return f.stepped > 0 && f.stepped >= since })
 }
 
 // mayArrive reports whether what another redlockd has sent to take it may reach

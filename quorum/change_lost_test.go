@@ -49,3 +49,22 @@ func TestM8BegunByTwoLists(t *testing.T) {
 		c.serves(c.q, 5)
 	})
 }
+
+// M8, M9: a master that stays moves to its new address at once, also while the change of
+// the list waits for a majority, which may need it.
+func TestM8MovesBeforeTheChange(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		list := c.moved("b", c.masters[1]) // the same server at another address
+		f := c.join("f")
+		list[2] = Master{Name: "f", Address: "f:1", dial: f.dial}
+		c.stop(c.q)
+		before := c.throughCable(1)
+		q := c.redlockd()
+		time.Sleep(3 * time.Second)
+		before.cut(true)
+		c.masters[2].kill()
+		time.Sleep(3 * time.Second)
+		c.change(q, list)
+		c.serves(q, 3)
+	})
+}

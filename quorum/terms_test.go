@@ -374,3 +374,25 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 		}
 	})
 }
+
+// V15: what was given by clocks that have stepped back since says nothing of what another
+// redlockd has prolonged by them.
+func TestV15ProlongedAfterAStep(t *testing.T) {
+	inBubble(t, 5, func(c *cluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		c.tell(do(c.q, acquire("k", "t", 4*second)))
+		step := func(masters ...*fakeMaster) {
+			for _, m := range masters {
+				m.set(func() { m.offset -= 20 * second })
+			}
+		}
+		step(c.masters[:2]...)
+		time.Sleep(60 * time.Millisecond)
+		step(c.masters[2:]...) // a majority at once: they vote again when they were watched
+		time.Sleep(3 * second)
+		c.tell(do(other, extend("k", "t", 4*second)))
+		time.Sleep(2 * second)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+	})
+}

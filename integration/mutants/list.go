@@ -358,6 +358,8 @@ var mutants = []mutant{
 		"l.view.Sent > since && !l.joins(m)", "l.view.Sent > since"}}, votes},
 	{"M8", "a master that leaves is forgotten at once", []change{{"quorum/vote/tally.go",
 		"t.Silent + n.Gone", "t.Silent"}}, tally},
+	{"M8", "a master that stays moves with the change only", []change{{"quorum/replace.go",
+		"		q.redial(q.masters)\n		q.change.ask", "		q.change.ask"}}, votes},
 	{"M8", "a change that lost marks interrupted stays so", []change{{"quorum/change.go",
 		"c.interrupted(g, best)", "false"}}, votes},
 	{"M8", "two lists that were begun anew take turns for ever", []change{{"quorum/borne.go",

@@ -229,6 +229,11 @@ var plainCases = []sameCase{
 		c("MULTI"), c("DEL @k"), c("EXEC"), c("GET @k"),
 		c("WATCH @k"), c("GET @k"), on(1, a("EVAL", releaseScript, "1", "@k", "u")), c("MULTI"), c("EXPIRE @k 60"), c("EXEC"), c("EXISTS @k"),
 	}},
+	{"a transaction without a lock under a change of its own", []step{
+		c("WATCH @k"), c("SET @k t EX 60 NX"), c("MULTI"), c("PING"), c("EXEC"),
+		c("WATCH @k"), c("MULTI"), c("PING"), c("EXEC"),
+		c("WATCH @k"), c("DEL @k"), c("MULTI"), c("ECHO x"), c("EXEC"),
+	}},
 	{"a transaction on an absent key", []step{
 		c("WATCH @k"), c("GET @k"), on(1, c("SET @k u EX 60 NX")), c("MULTI"), c("DEL @k"), c("EXEC"), c("GET @k"),
 		c("DEL @k"), c("WATCH @k"), c("EXISTS @k"), c("MULTI"), c("SETEX @k 60 1"), c("EXEC"), c("GET @k"),

@@ -57,7 +57,7 @@ func execLocks(s *session, t *transaction) {
 // condition that nothing watched has changed.
 func execLocal(s *session, t *transaction) {
 	watched, ok := readWatched(s)
-	if !ok {
+	if !ok || !passWatched(s) {
 		return
 	}
 	refusal := changed(watched)
@@ -106,6 +106,26 @@ func readWatched(s *session) ([]commands.Watched, bool) {
 		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}
 	}
 	return watched, true
+}
+
+// passWatched waits until what this session has sent before has come to its end on the
+// watched keys, which it may change: a read of each that comes behind it ends after
+// it (V7). It is false when the connection has ended meanwhile.
+func passWatched(s *session) bool {
+	s.pipe.Flush()
+	passed := make(chan struct{}, len(s.watched))
+	for _, w := range s.watched {
+		op := &quorum.Op{Kind: quorum.Read, DB: w.db, Key: w.key}
+		s.srv.q.Do(op, s.pipe, func(*quorum.Outcome) { passed <- struct{}{} })
+	}
+	for range s.watched {
+		select {
+		case <-passed:
+		case <-s.died():
+			return false
+		}
+	}
+	return true
 }
 
 func discardCommand(s *session, _ [][]byte) {

@@ -105,7 +105,7 @@ func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
 		*was = b
 		was.Void = b.Vote == vote.Silent && !b.Unsure
 		if b.Vote == vote.Prolonged && b.Expiry > 0 {
-			a.tasks[i].prolongs = b.Expiry
+			a.tasks[i].prolongs = b.Expiry // what it has kept is what it was given (V15)
 		}
 	case was.Unsure && !b.Unsure:
 		was.Unsure = false // too late to count

@@ -59,8 +59,9 @@ func (c *change) yields(ours, other mark.Generation) bool {
 
 // interrupted reports whether a state is to be completed that too few marks bear: a
 // majority has lost its marks in the middle of the change, and our list, which comes
-// with it, was begun anew. All marks of our list that are known are of that list,
-// some by what was begun, and no majority of the one before can be had without them.
+// with it, was begun anew. All masters of our list bear real marks of it, as they were
+// seen last, some by what was begun, and no majority of the one before can be had
+// without them.
 func (c *change) interrupted(g, ours mark.Generation) bool {
 	both, anew := 0, false
 	for _, l := range c.links() {

@@ -68,3 +68,24 @@ func TestM8MovesBeforeTheChange(t *testing.T) {
 		c.serves(q, 3)
 	})
 }
+
+// M8, V11: that a master shall be required waits for the change, though its address does
+// not, and is not forgotten where the same list is asked for again meanwhile.
+func TestM8RequiredComesWithTheChange(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *cluster) {
+		list := c.moved("a", c.masters[0])
+		list[0].Required = true
+		c.masters[1].kill()
+		c.masters[2].kill()
+		for range 2 {
+			c.change(c.q, list)
+			time.Sleep(time.Second)
+		}
+		c.masters[1].mend()
+		c.masters[2].mend()
+		c.reaches(c.q, 2, "final")
+		c.masters[0].kill()
+		time.Sleep(time.Second)
+		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+	})
+}

@@ -54,15 +54,15 @@ func (a *attempt) retryChanges() {
 // removedLocked is the token of the lock that a Remove has deleted: one that a quorum
 // had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
 func (a *attempt) removedLocked() (token string, known bool) {
-	for i := range a.box.ballots {
-		b, n := &a.box.ballots[i], 0
-		for k := range a.box.ballots {
-			if other := &a.box.ballots[k]; other.Vote == vote.Released && other.Token == b.Token {
-				n++
+	if a.op.Kind != Remove {
+		return "", false
+	}
+	deleted := map[string]int{}
+	for _, b := range a.box.ballots {
+		if b.Vote == vote.Released && b.Token != "" { // none is what is no lock
+			if deleted[b.Token]++; deleted[b.Token] >= a.box.needs.Quorum {
+				return b.Token, true
 			}
-		}
-		if a.op.Kind == Remove && n >= a.box.needs.Quorum {
-			return b.Token, b.Token != ""
 		}
 	}
 	return "", false

@@ -44,16 +44,22 @@ func TestV8ChangeIsRepeated(t *testing.T) {
 	}
 }
 
+// missed carries an operation on A's lock out while a master stands still, and lets that
+// come back.
+func (c *cluster) missed(op Op) {
+	c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
+	synctest.Wait()
+	c.masters[2].freeze()
+	c.want(do(c.q, op), Won)
+	time.Sleep(time.Second)
+	c.masters[2].thaw()
+	time.Sleep(3 * time.Second)
+}
+
 // V8: also what was not answered at the verdict.
 func TestV8ChangeWithoutAnAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
-		synctest.Wait()
-		c.masters[2].freeze()
-		c.want(do(c.q, replaceBy("k", "A", "B", 20*time.Second)[0]), Won)
-		time.Sleep(time.Second)
-		c.masters[2].thaw()
-		time.Sleep(3 * time.Second)
+		c.missed(replaceBy("k", "A", "B", 20*time.Second)[0])
 		if n := c.copies("k", "B"); n != 3 {
 			t.Errorf("%d copies, want 3", n)
 		}
@@ -107,13 +113,7 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 // lock to anybody again.
 func TestV8RemoveIsRepeated(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
-		synctest.Wait()
-		c.masters[2].freeze()
-		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
-		time.Sleep(time.Second)
-		c.masters[2].thaw()
-		time.Sleep(3 * time.Second)
+		c.missed(Op{Kind: Remove, Key: "k"})
 		if n := c.copies("k", "A"); n != 0 {
 			t.Errorf("%d copies are left", n)
 		}

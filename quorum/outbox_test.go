@@ -54,25 +54,25 @@ func TestV6RefusedIsNotRolledBack(t *testing.T) {
 func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
-	owe := func(key string, until time.Duration) bool {
+	repeats := func(key string, until time.Duration) bool {
 		o.addRetry(&task{kind: Release, key: key, token: "t", until: until})
 		return o.retries[retryKey{key: key, token: "t"}] != nil
 	}
 	for i := range maxRetries {
-		owe(fmt.Sprint("key", i), 11*time.Second)
+		repeats(fmt.Sprint("key", i), 11*time.Second)
 	}
-	if owe("first", time.Hour) {
+	if repeats("first", time.Hour) {
 		t.Fatal("there is room for more than the bound")
 	}
 	now = 10900 * time.Millisecond
-	for _, owed := range o.retries {
-		owed.until = now // over, but looked through a moment ago
+	for _, again := range o.retries {
+		again.until = now // over, but looked through a moment ago
 	}
-	if owe("second", time.Hour) {
+	if repeats("second", time.Hour) {
 		t.Error("looked through twice within a second")
 	}
 	now += time.Second
-	if !owe("third", time.Hour) || len(o.retries) != 1 {
+	if !repeats("third", time.Hour) || len(o.retries) != 1 {
 		t.Errorf("%d are to be repeated, want what is over to have made room", len(o.retries))
 	}
 }

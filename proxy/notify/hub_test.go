@@ -54,12 +54,14 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	var s Subscriptions
 	s.Add(Channel, "a")
 	s.Add(Channel, "a")
+	s.Add(Pattern, "a*")
 	s.Add(Shard, "b")
-	if s.Count() != 2 || s.Total(Channel) != 1 || s.Total(Shard) != 1 || s.Size() != Cost("a")+Cost("b") {
+	if s.Count() != 3 || s.Total(Channel) != 2 || s.Total(Shard) != 1 || s.Size() != Cost("a")+Cost("a*")+Cost("b") {
 		t.Errorf("%d, %d and %d, of %d bytes", s.Count(), s.Total(Channel), s.Total(Shard), s.Size())
 	}
 	s.Drop(Channel, "a")
 	s.Drop(Channel, "a")
+	s.Drop(Pattern, "a*")
 	s.Drop(Shard, "b")
 	if s.Count() != 0 || s.Size() != 0 {
 		t.Errorf("%d are left, of %d bytes", s.Count(), s.Size())

@@ -26,8 +26,8 @@ func (s *watching) look(zero *Watch) (fits, news bool) {
 	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
 }
 
-// settle looks for so long that others must have told of a step.
-func (s *watching) settle() {
+// warmUp looks for so long that others must have told of a step.
+func (s *watching) warmUp() {
 	s.t.Helper()
 	for range 3 {
 		if s.look(nil); s.Asks() {
@@ -44,7 +44,7 @@ func (s *watching) settle() {
 // tells of it a new baseline begins, and what went out before that fits to none.
 func TestM5StepOfAWatchedClock(t *testing.T) {
 	s := newWatching(t)
-	s.settle()
+	s.warmUp()
 	s.offset = 400 * time.Millisecond
 	if fits, news := s.look(nil); fits || !news {
 		t.Fatalf("fits %v, is news %v", fits, news)
@@ -78,7 +78,7 @@ func TestM5WatchWithoutABaseline(t *testing.T) {
 	if left := s.WarmingUp(s.at, time.Second, true); left != time.Second || !s.HasOthers() {
 		t.Errorf("others may tell for %v, want a second", left)
 	}
-	s.settle()
+	s.warmUp()
 	s.at += time.Minute // a hundredth of that is more than half a timeout
 	if _, news := s.look(nil); !news || s.Warm() {
 		t.Errorf("after a minute: is news %v, trusted %v", news, s.Warm())
@@ -88,7 +88,7 @@ func TestM5WatchWithoutABaseline(t *testing.T) {
 // M5: what database 0 knows of the clock holds for another one.
 func TestM5WatchOfAnotherDatabase(t *testing.T) {
 	zero, s := newWatching(t), newWatching(t)
-	zero.settle()
+	zero.warmUp()
 	s.at, s.offset = zero.at, time.Minute // it steps before it is looked at here
 	if fits, _ := s.look(zero.Watch); fits {
 		t.Error("the step is not seen by the baseline of database 0")
@@ -104,7 +104,7 @@ func TestM5WatchOfAnotherDatabase(t *testing.T) {
 func TestM5WatchBeginsAgain(t *testing.T) {
 	s, other := newWatching(t), newWatching(t)
 	for _, w := range []*watching{s, other} {
-		w.settle()
+		w.warmUp()
 	}
 	s.offset, other.offset = time.Second, time.Minute
 	s.look(nil)

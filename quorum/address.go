@@ -42,7 +42,7 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 	if c.dial(0) != nil {
 		return ""
 	}
-	info, err := c.ask(c.client.B().Info().Section("server").Build())[0].ToString()
+	info, err := c.ask(c.dialect.Client.B().Info().Section("server").Build())[0].ToString()
 	if err != nil {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -61,50 +62,50 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 // link's mu.
 func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
 	t := &a.tasks[i]
-	*t = task{kind: a.op.Kind, att: a, index: uint8(i), key: a.op.Key, token: a.op.Token}
+	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
 	if l.view.Under != nil {
-		t.mark = l.view.Under.ID
+		t.Mark = l.view.Under.ID
 	}
-	t.limits = a.limits(i, l)
+	t.Limits = a.limits(i, l)
 	switch a.op.Kind {
 	case Read:
 		return true
 	case Release:
-		t.until = a.times.began + a.call.q.longestHold()
+		t.Until = a.times.began + a.call.q.longestHold()
 		return true
 	}
 	latest, ok := l.latest(a.mark, now)
 	if !ok {
 		return false
 	}
-	t.deadline = l.deadline(a.times.until)
+	t.Deadline = l.deadline(a.times.until)
 	if a.op.Kind == transact {
 		return a.nameSteps(t, l, latest, now)
 	}
-	t.prolongs = expiryOf(latest, a.hold, 0)
+	t.Prolongs = expiryOf(latest, a.hold, 0)
 	if a.names && a.op.renews != nil {
-		t.was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, l)
+		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, l)
 	}
 	if a.names {
-		t.expiry, ok = a.nameOf(l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
+		t.Expiry, ok = a.nameOf(l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return ok
 }
 
 // nameSteps gives the steps of a transact their expiries. Needs the link's mu.
-func (a *attempt) nameSteps(t *task, l *link, latest int64, now time.Duration) bool {
+func (a *attempt) nameSteps(t *outbox.Task, l *link, latest int64, now time.Duration) bool {
 	for k := range a.op.steps {
 		e, ok := int64(0), true
 		switch s := &a.op.steps[k]; {
-		case s.creates():
-			e, ok = a.nameOf(l, lockName{s.key, s.change.Token}, latest, s.hold, now)
-		case s.hold > 0:
-			e = expiryOf(latest, s.hold, 0)
+		case s.Creates():
+			e, ok = a.nameOf(l, lockName{s.Key, s.Token}, latest, s.Hold, now)
+		case s.Hold > 0:
+			e = expiryOf(latest, s.Hold, 0)
 		}
 		if !ok {
 			return false
 		}
-		t.expiries = append(t.expiries, e)
+		t.Expiries = append(t.Expiries, e)
 	}
 	return true
 }
@@ -117,7 +118,7 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	own, ok := l.residue(now)
 	e := expiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.undoes(n, e); tries++ {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.Undoes(n.key, n.token, e); tries++ {
 		if tries >= maxNames && !l.view.BearsFor(e-latest) {
 			return 0, false
 		}
@@ -126,16 +127,16 @@ func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Durat
 	return e, ok
 }
 
-// goesOut is asked right before a task is written: false drops it, since it
+// GoesOut is asked right before a task is written: false drops it, since it
 // is lost, or would come late. What is won without it still goes out, since
 // a lock is the safer the more masters have it; but not what may do harm there
 // after its client was told.
-func (a *attempt) goesOut(i int, now time.Duration) bool {
+func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.limit().any != 0 {
+	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Any != 0 {
 		// It prolongs nothing any more, but what is left goes.
-		t.clears = true
+		t.Clears = true
 		a.box.sent |= 1 << i
 		a.pending++
 		return true

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -12,6 +13,8 @@ import (
 type attempt struct {
 	call *call
 	op   *Op
+	// asked is what its tasks know of it.
+	asked outbox.Asked
 	// then is called with the verdict; nil is the call's own.
 	then func(*attempt, Verdict)
 	// masters are those of the list at the beginning (M8); ballots, tasks and
@@ -21,10 +24,8 @@ type attempt struct {
 	hold, mark time.Duration
 	// names is whether it gives copies a name of its own (V6).
 	names bool
-	// shortens is whether it may make an expiry earlier, after before, which
-	// may not, has won and found a later one (V6).
-	shortens bool
-	before   *attempt
+	// before has won, and found a later expiry: this one may make it earlier (V6).
+	before *attempt
 
 	mu    sync.Mutex
 	times attemptTimes
@@ -44,7 +45,7 @@ type attempt struct {
 	// not answered, and the client as long as it was not told.
 	pending int
 	due     due
-	tasks   []task
+	tasks   []outbox.Task
 	// others is whether other open attempts, or locks that may live, have its key
 	// and token, openOne how it is noted among the open ones (names.go).
 	others  bool
@@ -60,7 +61,7 @@ type attempt struct {
 	// Room for the tasks of up to as many masters as most have, so that an attempt
 	// is one allocation.
 	oneTerm  [1]*term
-	fewTasks [fewMasters]task
+	fewTasks [fewMasters]outbox.Task
 }
 
 // attemptTimes are the times of an attempt.
@@ -74,13 +75,14 @@ type attemptTimes struct {
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.list()
 	a := &attempt{call: c, op: op, then: then, masters: masters}
+	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.links), masters.Needs)
 	a.box.needs.Gone, a.box.needs.Changing = masters.gone(), masters.changing()
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.links); n <= fewMasters {
 		a.tasks = a.fewTasks[:n]
 	} else {
-		a.tasks = make([]task, n)
+		a.tasks = make([]outbox.Task, n)
 	}
 	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
@@ -90,8 +92,8 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	return a
 }
 
-// vote counts one master's answer, which came at the time now.
-func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
+// Vote counts one master's answer, which came at the time now.
+func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
 	if a.box.wentOut(i) && a.partDone() {
 		defer a.call.db.keys.close(a)
@@ -105,7 +107,7 @@ func (a *attempt) vote(i int, b vote.Ballot, now time.Duration) {
 		*was = b
 		was.Void = b.Vote == vote.Silent && !b.Unsure
 		if b.Vote == vote.Prolonged && b.Expiry > 0 {
-			a.tasks[i].prolongs = b.Expiry // what it has kept is what it was given (V15)
+			a.tasks[i].Prolongs = b.Expiry // what it has kept is what it was given (V15)
 		}
 	case was.Unsure && !b.Unsure:
 		was.Unsure = false // too late to count
@@ -155,7 +157,7 @@ func (a *attempt) waits() bool {
 	case Remove, Expire, Store, transact:
 		return true
 	default:
-		return a.shortens || a.op.Replace
+		return a.asked.Shortens || a.op.Replace
 	}
 }
 

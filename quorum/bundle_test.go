@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // startBundled begins operations that go out in one batch, since a slow one is
@@ -283,16 +284,17 @@ func TestM2GatheringIsBounded(t *testing.T) {
 		// The clock is read once in each round, with the mutex held.
 		now := func() time.Duration {
 			if reads++; reads <= tt.more {
-				l.outbox.queue = append(l.outbox.queue, &task{})
+				l.outbox.Put(&outbox.Task{})
 			}
 			return time.Duration(reads) * tt.each
 		}
 		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
-		l.conn, l.open, l.outbox.queue = &connection{}, true, []*task{{}}
+		l.conn, l.open = &connection{}, true
+		l.outbox.Put(&outbox.Task{})
 		l.mu.Lock()
 		(&sender{link: l, c: l.conn}).gather()
 		l.mu.Unlock()
-		if n := len(l.outbox.queue); n != tt.want {
+		if n, _ := l.outbox.Waits(); n != tt.want {
 			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
 		}
 	}

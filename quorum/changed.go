@@ -1,8 +1,7 @@
 package quorum
 
 import (
-	"slices"
-
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -10,10 +9,6 @@ import (
 // silent, as a release is: else the lock could neither be extended nor released
 // by its new token while these and not others are up. It is no vote, and only
 // ever follows one that a majority has made.
-
-// anyChange stands for the expiry in the name of a change that is repeated: there is
-// one for each key.
-const anyChange = -1
 
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
 // and the releases of what a Remove or a transact has deleted (V8).
@@ -41,11 +36,11 @@ func (a *attempt) retryChanges() {
 		for k := range a.op.steps {
 			s := &a.op.steps[k]
 			switch {
-			case s.change == nil || !s.there():
-			case s.change.Delete:
-				a.releaseOn(l, s.key, s.state.Token)
-			case s.change.Token != s.state.Token:
-				l.retryChange(s.key, s.state.Token, s.change.Token, s.hold, a.times.began)
+			case !s.Exists:
+			case s.Does == outbox.Deletes:
+				a.releaseOn(l, s.Key, s.Was)
+			case s.Does == outbox.Stores && s.Token != s.Was:
+				l.retryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
 			}
 		}
 	}
@@ -70,36 +65,5 @@ func (a *attempt) removedLocked() (token string, known bool) {
 
 // releaseOn releases on a master that was silent what the others have deleted.
 func (a *attempt) releaseOn(l *link, key, token string) {
-	l.send(&task{kind: Release, key: key, token: token, until: a.times.began + a.call.q.longestHold()}, a.call.q.now())
-}
-
-// sinceChanged looks after the change that is to be repeated on a key, when the master is
-// asked for something else there: a release of the lock goes behind it, and what
-// begins another lock outdates it. Needs mu.
-func (o *outbox) sinceChanged(t *task, takes bool) {
-	for _, key := range t.keys() {
-		name := retryKey{key: key, expiry: anyChange}
-		before := o.retries[name]
-		switch {
-		case before == nil || t == before:
-		case t.kind == Release && !t.rollback:
-			if takes {
-				o.append(o.takeRetry(name))
-			}
-		case t.outdates(before, key):
-			o.takeRetry(name)
-		}
-	}
-}
-
-// outdates reports whether a task may begin another lock with one of the tokens that
-// a change would replace.
-func (t *task) outdates(before *task, key string) bool {
-	switch {
-	case t.rollback || t.heals:
-		return false
-	case t.kind == Store || t.kind == Remove:
-		return true
-	}
-	return slices.ContainsFunc(t.locks(), func(n retryKey) bool { return n.key == key && slices.Contains(before.from, n.token) })
+	l.send(&outbox.Task{Kind: Release, Key: key, Token: token, Until: a.times.began + a.call.q.longestHold()}, a.call.q.now())
 }

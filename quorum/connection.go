@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // Bounds on getting a connection. Reaching a host is given up quickly and
@@ -33,22 +33,12 @@ var errConnectionOver = errors.New("the connection was closed")
 // end: the rueidis client is never let dial a second time, so one connection
 // is one order of commands (M3).
 type connection struct {
-	client rueidis.Client
+	dialect outbox.Dialect
 	// name is what it is called on the master.
 	name string
 	// id is the master's number of the connection, for the fence.
 	id    int64
 	runID string
-	// is7 is whether the master is 7.0 or newer, and so knows SET NX GET and
-	// PEXPIRETIME.
-	is7 bool
-	// loaded are the scripts known to be loaded on this connection (V14).
-	// Only the sender of its batches uses it.
-	loaded map[*scripts.Script]bool
-	// singly is whether tasks go one by one, not in bundles (bundle.go).
-	// Likewise.
-	singly bool
-	words  words
 	// turn holds one element while a call is under way. One at a time, because
 	// rueidis then writes and reads in the caller's goroutine, without the
 	// detour over two of its own.
@@ -61,8 +51,7 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{name: clientName, master: m, loaded: map[*scripts.Script]bool{}, words: words{seen: map[string]bool{}},
-		turn: make(chan struct{}, 1)}
+	return &connection{name: clientName, master: m, dialect: outbox.NewDialect(), turn: make(chan struct{}, 1)}
 }
 
 // dial connects and greets. No operation ever calls it.
@@ -97,7 +86,7 @@ func (c *connection) dial(db int) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.client = client
+	c.dialect.Client = client
 	return nil
 }
 
@@ -139,9 +128,9 @@ func (c *connection) close() {
 	if c.socket != nil {
 		_ = c.socket.Close()
 	}
-	if c.client != nil {
+	if c.dialect.Client != nil {
 		// In the background: it waits for its own goroutines.
-		go c.client.Close()
+		go c.dialect.Client.Close()
 	}
 }
 
@@ -151,7 +140,7 @@ func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
 	// The call has no deadline: rueidis would close the connection at it.
-	return c.client.DoMulti(context.Background(), commands...)
+	return c.dialect.Client.DoMulti(context.Background(), commands...)
 }
 
 // ask is do for the monitor, which asks at least once a second: a connection

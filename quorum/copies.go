@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -34,7 +35,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = hear(ctx, l, &task{kind: Read, key: key})
+			ballots[i], out[i].Answered = hear(ctx, l, &outbox.Task{Kind: Read, Key: key})
 		})
 	}
 	asked.Wait()
@@ -51,7 +52,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 			tokens = append(tokens, b.Token)
 		}
 		out[i].Token, out[i].Hold = slices.Index(tokens, b.Token)+1, b.Left
-		if b.Left == noExpiry {
+		if b.Left == outbox.NoExpiry {
 			out[i].Hold = -1
 		}
 	}
@@ -68,10 +69,10 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	var asked sync.WaitGroup
 	for i, l := range list.links {
 		asked.Go(func() {
-			t := &task{kind: dbSize, page: &page{}}
+			t := &outbox.Task{Kind: dbSize, Page: &outbox.Page{}}
 			sizes[i] = -1
 			if _, ok := hear(ctx, l, t); ok {
-				sizes[i] = t.page.size
+				sizes[i] = t.Page.Size
 				if !l.embedded {
 					sizes[i]-- // the mark
 				}

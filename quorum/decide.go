@@ -2,7 +2,8 @@ package quorum
 
 import (
 	"sync"
-	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // decide goes on with what follows from a read (Kind Decide).
@@ -81,9 +82,9 @@ func (c *call) decideAll(states []State) {
 	}
 	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: stepsOf(c.op.Keys, states, changes)}
 	for i := range op.steps {
-		if s := &op.steps[i]; s.change != nil && !s.change.Delete {
-			s.hold = c.q.hold(s.change.TTL)
-			op.TTL = max(op.TTL, s.change.TTL)
+		if s := &op.steps[i]; s.Does == outbox.Stores {
+			s.Hold = c.q.hold(s.TTL)
+			op.TTL = max(op.TTL, s.TTL)
 		}
 	}
 	c.attempt(op, func(a *attempt, v Verdict) {
@@ -101,31 +102,20 @@ func (c *call) decideAll(states []State) {
 	}, c.q.now())
 }
 
-// step is what is to be found under one key, and what becomes of it.
-type step struct {
-	key    string
-	state  State
-	change *Change
-	// hold is what the masters are given, if it shall hold something.
-	hold time.Duration
-}
-
 // stepsOf joins what was read with what is to be changed.
-func stepsOf(keys []string, states []State, changes []Change) []step {
-	out := make([]step, len(keys))
+func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
+	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {
-		out[i] = step{key: key, state: states[i]}
-		for k := range changes {
-			if changes[k].Key == key {
-				out[i].change = &changes[k]
+		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token}
+		for _, c := range changes {
+			switch {
+			case c.Key != key:
+			case c.Delete:
+				out[i].Does = outbox.Deletes
+			default:
+				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
 			}
 		}
 	}
 	return out
 }
-
-// there reports whether the masters still hold something under the key.
-func (s *step) there() bool { return s.state.Found || s.state.Lapsed }
-
-// creates reports whether the step stores something where nothing was.
-func (s *step) creates() bool { return s.change != nil && !s.change.Delete && !s.there() }

@@ -14,19 +14,17 @@
 //     (decide.go); inflight.go counts them;
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
 //     (ballots.go) and its time (deadlines.go), its name (names.go, live_names.go, expiries.go),
-//     what undoes it (rollback.go) and what heals it (heal.go);
+//     what undoes it (rollback.go), what heals it (heal.go) and what repeats a change that
+//     it has won (changed.go);
 //   - the verdict: what the votes amount to, which package vote says, a pure function
 //     of them like all the arithmetic (arithmetic.go);
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and until when its client may count on it (terms.go, recent.go);
 //   - the link (link.go): one master's database (database.go). What may be asked
-//     follows from its mark and its clock (standing.go, link_clock.go). Its outbox
-//     (queue.go, outbox.go) has what waits and what may not have arrived, which
-//     is repeated over the next connection (retries.go, changed.go, connection.go). It
-//     goes out in batches (sender.go, batch.go, pace.go): what a master is asked in
-//     them, one by one (task.go, request.go) or many at once (bundle.go), by which
-//     scripts (package scripts), and what it answers
-//     (answer.go);
+//     follows from its mark and its clock (standing.go, link_clock.go). What waits
+//     for it (queue.go) and what may not have arrived is in its outbox, which goes out
+//     in batches (sender.go) over one connection at a time (connection.go): what a
+//     master is asked in them, and what it answers, is package outbox's;
 //   - its clock, which package clock watches: whose step it was (steps.go), and
 //     the wait for others of one that has just begun to watch (warmup.go);
 //   - its monitor (monitor.go), which dials, fences and looks, has package mark judge

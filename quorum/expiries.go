@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"slices"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // expiries are those of one lock, in each master's own milliseconds and by the
@@ -12,7 +14,7 @@ type expiries struct {
 }
 
 // expiriesOf collects what an attempt has given to each master.
-func (a *attempt) expiriesOf(each func(*task) int64) expiries {
+func (a *attempt) expiriesOf(each func(*outbox.Task) int64) expiries {
 	var e expiries
 	for i := range a.tasks {
 		if i < fewMasters {
@@ -35,15 +37,12 @@ func (e *expiries) contain(expiry int64) bool {
 	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
 }
 
-// latest is the later one of what the task creates and what it prolongs.
-func (t *task) latest() int64 { return max(t.expiry, t.prolongs) }
-
 // ofStep returns the expiry of one step of a transact; 0 if it was not sent.
-func ofStep(k int) func(*task) int64 {
-	return func(t *task) int64 {
-		if k >= len(t.expiries) {
+func ofStep(k int) func(*outbox.Task) int64 {
+	return func(t *outbox.Task) int64 {
+		if k >= len(t.Expiries) {
 			return 0
 		}
-		return t.expiries[k]
+		return t.Expiries[k]
 	}
 }

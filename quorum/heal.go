@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -20,7 +21,7 @@ func (a *attempt) asksForLess() bool {
 // hold: the client has the lock by now, and nobody else is told less (V6).
 func (a *attempt) shorten() {
 	next := newAttempt(a.call, a.op, a.then)
-	next.shortens, next.before = true, a
+	next.asked.Shortens, next.before = true, a
 	next.begin(a.call.q.now())
 }
 
@@ -68,7 +69,7 @@ func (a *attempt) heal(then func()) {
 		}
 		t := &a.tasks[i]
 		// The expiry that the extend would have given.
-		if !l.send(&task{kind: Extend, heals: true, key: a.op.Key, token: token, prolongs: t.prolongs, deadline: t.deadline, heard: heard}, now) {
+		if !l.send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, Heard: heard}, now) {
 			heard(vote.Ballot{})
 		}
 	}

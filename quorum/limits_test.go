@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // M1: "What waits for one master is bounded in count and bytes [...]; at the
@@ -74,12 +76,12 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 		}
 		l := f.link()
 		l.mu.Lock()
-		n, bytes := len(l.outbox.queue), l.outbox.bytes
+		n, bytes := l.outbox.Waits()
 		l.mu.Unlock()
-		if n > times*maxQueued || bytes > times*maxQueuedBytes+len(f.long)+300 {
+		if n > times*outbox.MaxQueued || bytes > times*outbox.MaxQueuedBytes+len(f.long)+300 {
 			f.t.Fatalf("%d of %d bytes wait", n, bytes)
 		}
-		if reached := n == times*maxQueued || bytes >= times*maxQueuedBytes; refused > 0 && !reached {
+		if reached := n == times*outbox.MaxQueued || bytes >= times*outbox.MaxQueuedBytes; refused > 0 && !reached {
 			f.t.Fatalf("refused where %d of %d bytes wait", n, bytes)
 		}
 	}
@@ -93,11 +95,11 @@ func (f *flood) wantNothingLeft() {
 	l := f.link()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.outbox.queue) != 0 || cap(l.outbox.queue) > 2*maxBatch || l.outbox.bytes != 0 {
-		f.t.Errorf("%d tasks of %d bytes wait, with room for %d", len(l.outbox.queue), l.outbox.bytes, cap(l.outbox.queue))
+	if tasks, bytes := l.outbox.Waits(); tasks != 0 || bytes != 0 {
+		f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
 	}
-	if len(l.outbox.retries) != 0 || l.outbox.retryBytes != 0 {
-		f.t.Errorf("%d releases of %d bytes are to be repeated", len(l.outbox.retries), l.outbox.retryBytes)
+	if tasks, bytes := l.outbox.Repeats(); tasks != 0 || bytes != 0 {
+		f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
 	}
 	// Also the release that was refused, and what undoes the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -49,7 +50,7 @@ type link struct {
 	// outbox what waits for it.
 	view       mark.View
 	clock      *clock.Watch
-	outbox     outbox
+	outbox     outbox.Outbox
 	unanswered unanswered
 	// fenceless is whether the master does not let us fence (M3).
 	fenceless bool
@@ -95,13 +96,13 @@ func newLink(ctx context.Context, cfg *Config, m Master, db *database, now clock
 		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
-	l.outbox = newOutbox(now, newPace(cfg.Timeout, func() {
+	l.outbox = outbox.NewOutbox(now, cfg.Timeout, func() {
 		// The wait for a larger batch is over.
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.outbox.pace.stop()
+		l.outbox.Pace.Stop()
 		l.ready.Signal()
-	}))
+	})
 	return l
 }
 
@@ -133,7 +134,7 @@ func (l *link) setAsking(asking bool, since time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unanswered.asking, l.unanswered.asked = asking, since
-	l.outbox.due = l.outbox.due || !asking && l.open && len(l.outbox.retries) > 0
+	l.outbox.FlushSoon(!asking && l.open)
 	l.ready.Broadcast()
 }
 
@@ -153,7 +154,8 @@ func (l *link) enter(c *connection, j mark.Judgement) {
 		return
 	}
 	l.open = j.Open && c != nil
-	l.outbox.due = l.open && len(l.outbox.retries) > 0
+	l.outbox.HoldBack()
+	l.outbox.FlushSoon(l.open)
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
 	l.reason = j.Reason
@@ -174,14 +176,14 @@ func (l *link) drop(c *connection, cause error) {
 		l.mu.Unlock()
 		return
 	}
-	lost := l.outbox.lose()
+	lost := l.outbox.Lose()
 	l.conn, l.open = nil, false
 	now := l.now()
 	l.view.Lost(now, l.cfg.Timeout)
 	l.mu.Unlock()
 	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
 	for _, t := range lost {
-		t.answer(vote.Ballot{Vote: vote.Silent}, now)
+		t.Answer(vote.Ballot{Vote: vote.Silent}, now)
 	}
 }
 

@@ -26,11 +26,14 @@ type masterList struct {
 	next atomic.Pointer[mark.Generation]
 }
 
-// saw notes a state that a mark bears. Of all marks that a majority of the
+// Title is what the marks call the list.
+func (m *masterList) Title() string { return m.name }
+
+// Saw notes a state that a mark bears. Of all marks that a majority of the
 // list bears at least one is of the state that a majority of the list before
 // bears, so that one is noted before its votes, and those of the others,
 // count.
-func (m *masterList) saw(g mark.Generation) {
+func (m *masterList) Saw(g mark.Generation) {
 	at := &m.newest
 	switch {
 	case g.Masters == m.name:

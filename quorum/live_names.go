@@ -3,6 +3,8 @@ package quorum
 import (
 	"hash/maphash"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // A lock that its client was told of is not rolled back any more. But a later
@@ -27,17 +29,17 @@ func (t *keyTable) hash(key uint64, token string) uint64 {
 func (t *keyTable) keep(a *attempt) {
 	switch {
 	case a.names:
-		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *task) int64 { return part.expiry })
+		t.keepOne(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
 	case a.op.Kind == transact:
 		for k := range a.op.steps {
-			if s := &a.op.steps[k]; s.creates() {
-				t.keepOne(a, lockName{s.key, s.change.Token}, s.hold, ofStep(k))
+			if s := &a.op.steps[k]; s.Creates() {
+				t.keepOne(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
 			}
 		}
 	}
 }
 
-func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry func(*task) int64) {
+func (t *keyTable) keepOne(a *attempt, n lockName, hold time.Duration, expiry func(*outbox.Task) int64) {
 	names := liveNames{until: a.times.began + hold + 2*a.call.q.cfg.Timeout + nameSlack, expiries: a.expiriesOf(expiry)}
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()

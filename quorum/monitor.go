@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
@@ -72,7 +74,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 	mon.conn, mon.open, mon.view.Under, mon.view.Raw, mon.unanswered.busy = c, false, nil, "", false
 	mon.unanswered.asking = false
 	mon.view.Connected()
-	mon.outbox.pace.forget()
+	mon.outbox.Pace.Forget()
 	mon.mu.Unlock()
 	go (&sender{link: mon.link, c: c}).serve()
 	if !mon.embedded && mon.db.number == 0 {
@@ -106,7 +108,7 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 	if mon.embedded {
 		return mon.look(c)
 	}
-	id, err := c.ask(c.client.B().ClientId().Build())[0].AsInt64()
+	id, err := c.ask(c.dialect.Client.B().ClientId().Build())[0].AsInt64()
 	if err != nil {
 		return mark.Observation{}, err
 	}
@@ -116,7 +118,7 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 		return mark.Observation{}, err
 	}
 	c.runID = s.Server.RunID
-	c.is7 = mark.AtLeast(s.Server.Version, 7, 0)
+	c.dialect.Is7 = mark.AtLeast(s.Server.Version, 7, 0)
 	return s, nil
 }
 
@@ -151,7 +153,7 @@ const maxEarlier = 16
 
 // kill ends a connection, or finds it ended.
 func (mon *monitor) kill(c *connection, id int64) error {
-	err := c.ask(c.client.B().ClientKill().Id(id).Build())[0].Error()
+	err := c.ask(c.dialect.Client.B().ClientKill().Id(id).Build())[0].Error()
 	if err != nil && strings.Contains(err.Error(), "No such client") {
 		return nil
 	}
@@ -163,11 +165,11 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	sent := mon.now()
 	commands := make([]rueidis.Completed, 0, 3)
 	if !mon.embedded {
-		commands = append(commands, c.client.B().Info().Build(), c.client.B().Get().Key(mark.Key).Build())
+		commands = append(commands, c.dialect.Client.B().Info().Build(), c.dialect.Client.B().Get().Key(mark.Key).Build())
 	}
-	results := mon.asks(c, append(commands, c.client.B().Time().Build())...)
+	results := mon.asks(c, append(commands, c.dialect.Client.B().Time().Build())...)
 	var s mark.Observation
-	micros, err := readTime(results[len(results)-1])
+	micros, err := outbox.ReadTime(results[len(results)-1])
 	if err != nil {
 		return s, err
 	}
@@ -199,8 +201,8 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 
 // lookAtZero asks for the mark of database 0, where a new database is listed.
 func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
-	r := mon.asks(c, c.client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
-		Arg(itoa(int64(mon.db.number))).Build())[0]
+	r := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
+		Arg(strconv.Itoa(mon.db.number)).Build())[0]
 	raw, err := r.ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err

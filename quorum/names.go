@@ -27,8 +27,8 @@ func (t *keyTable) open(a *attempt) (others bool) {
 		return t.note(&a.openOne)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
-			if s := &a.op.steps[i]; s.creates() {
-				o := &openAttempt{attempt: a, name: lockName{s.key, s.change.Token}}
+			if s := &a.op.steps[i]; s.Creates() {
+				o := &openAttempt{attempt: a, name: lockName{s.Key, s.Token}}
 				others = t.note(o) || others
 			}
 		}
@@ -60,8 +60,8 @@ func (t *keyTable) close(a *attempt) {
 		a.openOne.queue.forget(a)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
-			if s := &a.op.steps[i]; s.creates() {
-				if k := t.queueOf(s.key); k != nil {
+			if s := &a.op.steps[i]; s.Creates() {
+				if k := t.queueOf(s.Key); k != nil {
 					k.forget(a)
 				}
 			}
@@ -114,11 +114,11 @@ func (a *attempt) expiryOf(n lockName, master *link) int64 {
 	}
 	t := &a.tasks[i]
 	if a.op.Kind != transact {
-		return t.expiry
+		return t.Expiry
 	}
-	for i := range t.expiries {
-		if a.op.steps[i].key == n.key {
-			return t.expiries[i]
+	for i := range t.Expiries {
+		if a.op.steps[i].Key == n.key {
+			return t.Expiries[i]
 		}
 	}
 	return 0

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // until is an acquire with a TTL that ends at a time, as PXAT asks for.
@@ -114,12 +116,12 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for mark, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
-			b := &batch{}
-			l.outbox.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", mark: mark})
-			if (&sender{link: l}).take(b); len(b.tasks) != want || len(l.outbox.queue) != 0 {
-				t.Errorf("%d rollbacks of %q go out, want %d", len(b.tasks), mark, want)
+			b := &outbox.Batch{}
+			l.outbox.Put(&outbox.Task{Kind: Acquire, Rollback: true, Key: "k", Token: "t", Mark: mark})
+			(&sender{link: l}).take(b)
+			if left, _ := l.outbox.Waits(); len(b.Tasks) != want || left != 0 {
+				t.Errorf("%d rollbacks of %q go out, want %d", len(b.Tasks), mark, want)
 			}
-			clear(l.outbox.undoing)
 		}
 	})
 }

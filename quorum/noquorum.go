@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -32,7 +33,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if err := a.call.db.lacking((&task{kind: a.op.Kind}).creates(), q); err != nil && v != Split {
+	if err := a.call.db.lacking((&outbox.Task{Kind: a.op.Kind}).Creates(), q); err != nil && v != Split {
 		return err
 	}
 	if t.Required == vote.Mute {
@@ -149,7 +150,7 @@ func reasonOf(err error) string {
 	if err == nil {
 		return "the connection ended"
 	}
-	text := ownWords(err.Error())
+	text := outbox.OwnWords(err.Error())
 	if len(text) > 200 {
 		text = text[:200]
 	}

@@ -3,6 +3,7 @@ package quorum
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -69,7 +70,7 @@ type Op struct {
 	DecideAll func([]State) []Change
 
 	// steps are what transact does.
-	steps []step
+	steps []outbox.Step
 	// renews is whose lock an Extend renews (renew.go).
 	renews *attempt
 

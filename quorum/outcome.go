@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -41,12 +42,12 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 func (a *attempt) noteGrant() {
 	a.call.db.keys.keep(a)
 	if a.op.Kind != transact {
-		a.granted(a.op.Key, a.op.TTL, (*task).latest)
+		a.granted(a.op.Key, a.op.TTL, (*outbox.Task).Latest)
 		return
 	}
 	for i := range a.op.steps {
-		if s := &a.op.steps[i]; s.hold > 0 {
-			a.granted(s.key, s.change.TTL, ofStep(i))
+		if s := &a.op.steps[i]; s.Hold > 0 {
+			a.granted(s.Key, s.TTL, ofStep(i))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // startMany begins acquires on keys of their own.
@@ -55,7 +57,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 			t.Errorf("%d bundles, want one", bundles)
 		}
 		c.crowd("second")
-		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > maxPatience+3*time.Millisecond {
+		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > outbox.MaxPatience+3*time.Millisecond {
 			t.Errorf("who comes alone after many: %v after %v", o.Verdict, o.Took)
 		}
 	})
@@ -66,7 +68,7 @@ func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 	inBubble(t, 3, func(c *cluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
-		time.Sleep(paceWindow)
+		time.Sleep(outbox.PaceWindow)
 		c.crowd("first")
 		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
 			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)
@@ -80,7 +82,7 @@ func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
-		time.Sleep(goneAfter)
+		time.Sleep(outbox.GoneAfter)
 		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
 			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)
 		}

@@ -3,6 +3,8 @@ package quorum
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -11,7 +13,7 @@ import (
 
 // send hands a task to the master at a time, or returns false when its vote is
 // silent at once (M1). It never blocks.
-func (l *link) send(t *task, now time.Duration) bool {
+func (l *link) send(t *outbox.Task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.accept(t, now)
@@ -25,41 +27,39 @@ func (l *link) ask(a *attempt, i int, now time.Duration) bool {
 }
 
 // accept is send. Needs mu.
-func (l *link) accept(t *task, now time.Duration) bool {
+func (l *link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
-	if len(l.outbox.retries) > 0 {
-		l.outbox.sinceChanged(t, takes)
-	}
+	l.outbox.SinceChanged(t, takes)
 	if !takes {
-		if t.mustDeliver() {
-			l.outbox.addRetry(t)
+		if t.MustDeliver() {
+			l.outbox.AddRetry(t)
 		}
 		return false
 	}
-	if l.outbox.put(t) {
+	if l.outbox.Put(t) {
 		l.ready.Signal()
 	}
 	return true
 }
 
 // takes reports whether the task may be sent now.
-func (l *link) takes(t *task, now time.Duration) bool {
+func (l *link) takes(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozen(now):
 		return false
-	case l.outbox.crowded(2), l.outbox.crowded(1) && !t.mustDeliver():
+	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver():
 		return false
 	default:
-		return !t.creates() || l.grants() && l.db.silentFor(now) == 0
+		return !t.Creates() || l.grants() && l.db.silentFor(now) == 0
 	}
 }
 
 // spare drops the rollback of what turns out to have created nothing, if it has
 // not gone out.
-func (l *link) spare(name retryKey) {
+func (l *link) spare(name outbox.Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.outbox.spare(name)
+	l.outbox.Spare(name)
 }
 
 // retryChange repeats to a master the new token of a lock that it may have under an old
@@ -67,14 +67,9 @@ func (l *link) spare(name retryKey) {
 func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := &task{kind: Extend, key: key, token: to, from: []string{from}, until: began + hold}
-	if before := l.outbox.takeRetry(t.name()); before != nil && before.token == from {
-		// It may have missed both.
-		t.from = append(before.from, from)
-	}
-	l.outbox.addRetry(t)
-	l.outbox.due = l.outbox.due || l.open && !l.frozen(l.now())
-	if l.outbox.due {
+	l.outbox.AddChange(&outbox.Task{Kind: Extend, Key: key, Token: to, From: []string{from}, Until: began + hold})
+	l.outbox.FlushSoon(l.open && !l.frozen(l.now()))
+	if l.outbox.Due() {
 		l.ready.Signal()
 	}
 }
@@ -82,17 +77,17 @@ func (l *link) retryChange(key, from, to string, hold, began time.Duration) {
 // setsOut gives a change that is repeated its expiry and its deadline, when it goes
 // out. Where that cannot be it stays, as long as the hold is not over.
 // Needs mu.
-func (l *link) setsOut(t *task, now time.Duration) bool {
-	left := t.until - now
+func (l *link) setsOut(t *outbox.Task, now time.Duration) bool {
+	left := t.Until - now
 	if left <= 0 {
 		return false
 	}
 	latest, ok := l.latest(roundHold(left), now)
 	if !ok {
-		l.outbox.addRetry(t)
+		l.outbox.AddRetry(t)
 		return false
 	}
-	t.prolongs, t.deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
+	t.Prolongs, t.Deadline = expiryOf(latest, left, 0), l.deadline(now+l.cfg.Timeout)
 	return true
 }
 
@@ -112,9 +107,19 @@ func (l *link) unheard(b *vote.Ballot, since time.Duration) string {
 		return "answered " + l.fault.code
 	case b.Void:
 		return "not counted"
-	case l.outbox.crowded(1):
+	case l.outbox.Crowded(1):
 		return "overloaded"
 	default:
 		return "too late"
 	}
+}
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func barrier(l *link) <-chan struct{} {
+	t := &outbox.Task{Kind: Read, Key: mark.Key, Passed: make(chan struct{})}
+	if !l.send(t, l.now()) {
+		close(t.Passed)
+	}
+	return t.Passed
 }

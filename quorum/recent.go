@@ -1,6 +1,10 @@
 package quorum
 
-import "time"
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
 
 // recent remembers what was granted a moment ago: right after a grant the
 // expiry may lie further ahead than the hold, by as much as a round trip, and
@@ -39,7 +43,7 @@ func (r *recent) last(key string, now, age time.Duration) (recentGrant, bool) {
 }
 
 // granted notes a grant, for reads that come at once.
-func (a *attempt) granted(key string, ttl time.Duration, expiry func(*task) int64) {
+func (a *attempt) granted(key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
 	g := recentGrant{key, ttl, a.times.began, a.masters, a.expiriesOf(expiry)}
 	s, _ := a.call.shardOf(key)
 	s.mu.Lock()

@@ -2,10 +2,12 @@ package quorum
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/scripts"
@@ -90,7 +92,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.view.Stand(s, mk, j)
 	if s.Mark != nil && s.Mark.Name == mon.name {
 		mon.view.Bears, mon.view.BearsForReal = s.Mark.Generation, s.Mark.Real
-		mon.db.list().saw(mon.view.Bears)
+		mon.db.list().Saw(mon.view.Bears)
 	}
 	if s.Mark != nil && j.Open {
 		mon.learn(s.Mark, s.Raw, s.Sent)
@@ -156,8 +158,8 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	args := []string{itoa(int64(mon.db.number)), itoa(int64(to.Number)), itoa(int64(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
-	err := mon.asks(c, c.client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
+	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
+	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
 			return s, err
@@ -174,7 +176,7 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 	if s.Mark == nil && mon.db.number != 0 {
 		return mon.list(c, s, m)
 	}
-	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
+	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
 		Arg(s.Raw, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
@@ -185,15 +187,15 @@ func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool,
 	if s.Unlisted(mon.db.number) {
 		listed = s.Zero.With(func(c *mark.Mark) { c.DBs = append(c.DBs, mon.db.number) }).String()
 	}
-	n, err := mon.asks(c, c.client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
-		Arg(itoa(int64(mon.db.number)), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
+	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
+		Arg(strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
 	return n == 1, err
 }
 
 // syncsAlways asks for appendfsync, which INFO does not tell. Without the
 // right to ask, the answer is no.
 func (mon *monitor) syncsAlways(c *connection) bool {
-	r := mon.asks(c, c.client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+	r := mon.asks(c, c.dialect.Client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()
 	return err == nil && values["appendfsync"] == "always"
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // A reply must leave within a timeout of the first byte of the attempt that has
@@ -143,8 +145,8 @@ func (g *grant) locks() []*Op {
 	}
 	var ops []*Op
 	for i := range a.op.steps {
-		if c := a.op.steps[i].change; c != nil && !c.Delete {
-			ops = append(ops, g.renews(c.Key, c.Token, c.TTL))
+		if s := &a.op.steps[i]; s.Does == outbox.Stores {
+			ops = append(ops, g.renews(s.Key, s.Token, s.TTL))
 		}
 	}
 	return ops
@@ -165,7 +167,7 @@ func (g *grant) renews(key, token string, ttl time.Duration) *Op {
 // namesOf reports whether copies of a lock may bear the attempt's name, since it created
 // them.
 func (a *attempt) namesOf(key string) bool {
-	return a.names || slices.ContainsFunc(a.op.steps, func(s step) bool { return s.key == key && s.creates() })
+	return a.names || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }
 
 // renewal is one round of renewing all locks of a grant.

@@ -133,7 +133,7 @@ func (d *database) replace(q *Quorum, masters []Master, zero *database, g mark.G
 			leaving = append(leaving, l)
 		}
 	}
-	list.saw(g)
+	list.Saw(g)
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {

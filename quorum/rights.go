@@ -11,7 +11,7 @@ import (
 // probes are commands that redlockd uses on a master, in a form that changes
 // nothing there, by the name of the right to each.
 func probes(c *connection) (names []string, commands []rueidis.Completed) {
-	noKey, b := mark.Key+":none", c.client.B()
+	noKey, b := mark.Key+":none", c.dialect.Client.B()
 	for _, probe := range []struct {
 		right   string
 		command rueidis.Completed
@@ -31,7 +31,7 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 	} {
 		names, commands = append(names, probe.right), append(commands, probe.command)
 	}
-	if c.is7 {
+	if c.dialect.Is7 {
 		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(noKey).Build())
 	}
 	return names, commands

@@ -3,6 +3,7 @@ package quorum
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -33,12 +34,12 @@ func (a *attempt) late(i int, b vote.Ballot) {
 func (a *attempt) spareAt(i int) {
 	t, l := &a.tasks[i], a.masters.links[i]
 	if a.op.Kind != transact {
-		l.spare(retryKey{t.key, t.token, t.expiry})
+		l.spare(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
 		return
 	}
 	for k := range a.op.steps {
-		if s := &a.op.steps[k]; s.creates() {
-			l.spare(retryKey{s.key, s.change.Token, t.expiries[k]})
+		if s := &a.op.steps[k]; s.Creates() {
+			l.spare(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
 		}
 	}
 }
@@ -91,11 +92,11 @@ func (a *attempt) rollbackAt(i int) {
 	t := &a.tasks[i]
 	switch {
 	case a.names:
-		a.undo(i, t.key, t.token, t.expiry, a.hold)
+		a.undo(i, t.Key, t.Token, t.Expiry, a.hold)
 	case a.op.Kind == transact:
 		for k := range a.op.steps {
-			if s := &a.op.steps[k]; s.creates() {
-				a.undo(i, s.key, s.change.Token, t.expiries[k], s.hold)
+			if s := &a.op.steps[k]; s.Creates() {
+				a.undo(i, s.Key, s.Token, t.Expiries[k], s.Hold)
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func (a *attempt) rollbackAt(i int) {
 func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
 	cfg := &a.call.q.cfg
 	a.call.q.events.rollbacks.Add(1)
-	a.masters.links[i].send(&task{kind: a.op.Kind, rollback: true, key: key, token: token, expiry: expiry,
-		mark:  a.tasks[i].mark,
-		until: a.times.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
+	a.masters.links[i].send(&outbox.Task{Kind: a.op.Kind, Rollback: true, Key: key, Token: token, Expiry: expiry,
+		Mark:  a.tasks[i].Mark,
+		Until: a.times.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
 }

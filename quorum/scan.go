@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/rueidis"
-
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -105,14 +104,14 @@ func (m *masterList) look(ctx context.Context, at place, most int) ([]string, pl
 		if i == first {
 			cursor = at.cursor()
 		}
-		got := &page{cursor: cursor, count: most}
-		_, ok := hear(ctx, m.links[i], &task{kind: listKeys, page: got})
-		if ok && got.next>>(64-placeBits) == 0 {
-			if got.next != 0 {
-				return got.keys, newPlace(i, seen, got.next), nil
+		got := &outbox.Page{Cursor: cursor, Count: most}
+		_, ok := hear(ctx, m.links[i], &outbox.Task{Kind: listKeys, Page: got})
+		if ok && got.Next>>(64-placeBits) == 0 {
+			if got.Next != 0 {
+				return got.Keys, newPlace(i, seen, got.Next), nil
 			}
 			seen |= 1 << i
-			return got.keys, m.after(seen), nil
+			return got.Keys, m.after(seen), nil
 		}
 		first, tried = -1, tried|1<<i
 	}
@@ -169,20 +168,11 @@ func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Li
 	return locks
 }
 
-// page is one step through one master's keys.
-type page struct {
-	cursor uint64
-	count  int
-	next   uint64
-	keys   []string
-	size   int64
-}
-
 // hear asks a master for something beside the votes, and is false where it
 // does not tell in time or the answer does not count (M3).
-func hear(ctx context.Context, l *link, t *task) (vote.Ballot, bool) {
+func hear(ctx context.Context, l *link, t *outbox.Task) (vote.Ballot, bool) {
 	heard := make(chan vote.Ballot, 1)
-	t.heard = func(b vote.Ballot) { heard <- b }
+	t.Heard = func(b vote.Ballot) { heard <- b }
 	if !l.send(t, l.now()) {
 		return vote.Ballot{}, false
 	}
@@ -195,20 +185,4 @@ func hear(ctx context.Context, l *link, t *task) (vote.Ballot, bool) {
 	case <-ctx.Done():
 	}
 	return vote.Ballot{}, false
-}
-
-// read takes a master's answer apart.
-func (p *page) read(kind Kind, msg rueidis.RedisMessage) vote.Ballot {
-	var err error
-	if kind == dbSize {
-		p.size, err = msg.AsInt64()
-	} else {
-		var e rueidis.ScanEntry
-		e, err = msg.AsScanEntry()
-		p.next, p.keys = e.Cursor, e.Elements
-	}
-	if err != nil {
-		return vote.Ballot{Vote: vote.Silent}
-	}
-	return vote.Ballot{Vote: vote.Found}
 }

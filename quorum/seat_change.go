@@ -160,7 +160,7 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
-	err := mon.asks(c, c.client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
+	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
 	if broken(err) {
 		return s, err
 	}

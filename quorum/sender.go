@@ -2,12 +2,14 @@ package quorum
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -21,127 +23,160 @@ type sender struct {
 // serve sends batches until the connection is over, one at a time: what gathers
 // meanwhile goes out in the next one (M2).
 func (s *sender) serve() {
-	b := &batch{}
+	b := &outbox.Batch{}
 	for s.next(b) {
-		for _, t := range b.unsent {
-			t.answer(vote.Ballot{Vote: vote.Silent}, b.sent)
+		for _, t := range b.Unsent {
+			t.Answer(vote.Ballot{Vote: vote.Silent}, b.Sent)
 		}
-		if len(b.tasks) == 0 {
+		if len(b.Tasks) == 0 {
 			continue
 		}
-		results := s.c.do(s.c.commands(b)...)
-		s.answered(b, results)
+		s.answered(b, s.c.do(s.c.dialect.Commands(b)...))
+	}
+}
+
+// A sender lets others run at most maxYields times before it sends, and not
+// again when that has taken as long as maxGather: where thousands can run, once
+// is long enough.
+const (
+	maxYields = 8
+	maxGather = 500 * time.Microsecond
+)
+
+// gather waits for work, where many are at work for half of them (pace.go), and
+// then lets everybody run who can, as long as that brings more: what comes at the
+// same time goes out in one batch. Needs mu, and leaves it meanwhile.
+func (s *sender) gather() {
+	var began time.Duration
+	for yields, n := 0, 0; s.conn == s.c; {
+		waiting, _ := s.outbox.Waits()
+		switch {
+		case !s.open || waiting == 0 && !s.outbox.Due() || s.outbox.Pace.Waits(waiting, s.now):
+			s.ready.Wait()
+			yields, n = 0, 0
+			continue
+		case waiting <= n || yields == maxYields:
+			return
+		case yields == 0:
+			began = s.now()
+		case s.now()-began >= maxGather:
+			return
+		}
+		yields, n = yields+1, waiting
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
 	}
 }
 
 // next waits for work and takes a batch of it, or returns false when c is
 // over.
-func (s *sender) next(b *batch) bool {
+func (s *sender) next(b *outbox.Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gather()
 	if s.conn != s.c {
 		return false
 	}
-	if s.outbox.due {
-		s.outbox.flushRetries()
+	if s.outbox.Due() {
+		s.outbox.FlushRetries()
 	}
 	s.take(b)
-	if len(b.tasks) > 0 {
-		s.unanswered.busy, s.unanswered.since = true, b.sent
+	if len(b.Tasks) > 0 {
+		s.unanswered.busy, s.unanswered.since = true, b.Sent
 	}
 	return true
 }
 
 // take moves tasks from the queue into a batch, without those that nobody
 // awaits any more. Needs mu.
-func (s *sender) take(b *batch) {
-	b.clear()
-	b.under, b.warm, b.sent = s.view.Under, s.clock.Warm(), s.now()
-	n := min(len(s.outbox.queue), maxBatch)
-	for _, t := range s.outbox.queue[:n] {
-		s.outbox.bytes -= t.size()
-		if t.rollback && s.view.Another(t.mark) || t.from != nil && !s.setsOut(t, b.sent) {
-			s.outbox.undone(t)
+func (s *sender) take(b *outbox.Batch) {
+	b.Clear()
+	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
+	next := s.outbox.Next()
+	for _, t := range next {
+		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.setsOut(t, b.Sent) {
+			s.outbox.Undone(t)
 			continue
 		}
-		if t.creates() && !s.grants() {
+		if t.Creates() && !s.grants() {
 			// It was queued before the quarantine began.
-			b.unsent = append(b.unsent, t)
+			b.Unsent = append(b.Unsent, t)
 			continue
 		}
-		if t.att == nil || t.att.goesOut(int(t.index), b.sent) || t.mustDeliver() {
-			s.hurry(t, b.sent)
-			b.tasks = append(b.tasks, t)
+		if t.Asked == nil || t.Asked.By.GoesOut(int(t.Index), b.Sent) || t.MustDeliver() {
+			s.hurry(t, b.Sent)
+			b.Tasks = append(b.Tasks, t)
 		}
 	}
-	s.outbox.remove(n)
+	s.outbox.Remove(len(next))
 }
 
 // hurry gives a release a deadline, where an earlier connection cannot be
 // fenced (M3). Needs mu.
-func (s *sender) hurry(t *task, now time.Duration) {
-	if !s.fenceless || t.rollback || t.kind != Release {
+func (s *sender) hurry(t *outbox.Task, now time.Duration) {
+	if !s.fenceless || t.Rollback || t.Kind != Release {
 		return
 	}
 	if _, ok := s.clock.Latest(now); ok {
-		t.deadline = s.deadline(now + s.cfg.Timeout)
+		t.Deadline = s.deadline(now + s.cfg.Timeout)
 	}
 }
 
 // answered hands out the votes of a batch, if it counts.
-func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
-	over := results[len(results)-1].Error()
+func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
+	over := replies[len(replies)-1].Error()
 	s.mu.Lock()
 	received := s.now()
 	if s.conn == s.c {
-		s.outbox.due = s.outbox.due || len(s.outbox.retries) > 0 && s.frozen(received)
+		s.outbox.FlushSoon(s.frozen(received))
 		s.unanswered.busy = false
-		s.outbox.pace.answered(len(b.tasks), len(s.outbox.queue), received-b.sent, received)
+		waiting, _ := s.outbox.Waits()
+		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
 	}
 	if !broken(over) {
-		s.traffic.batches.add(received - b.sent)
+		s.traffic.batches.add(received - b.Sent)
 	}
-	counts := s.counts(b, results, received)
-	quarantined := b.under != nil && !(b.under.Real && b.warm && s.votes())
-	joining := b.under != nil && s.joins(b.under)
-	b.outcomes = slices.Grow(b.outcomes, len(b.tasks))[:len(b.tasks)]
-	bundles := !s.c.singly
-	outcomes, answers := b.outcomes, b.read(s.c, results)
+	counts := s.counts(b, replies, received)
+	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
+	joining := b.Under != nil && s.joins(b.Under)
+	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
+	bundles := !s.c.dialect.Singly
+	results, answers := b.Results, b.Read(&s.c.dialect, replies)
 	failed := false
-	for i, t := range b.tasks {
-		outcomes[i] = outcomeOf(t, answers[i], quarantined)
-		s.c.learn(t, outcomes[i])
-		failed = failed || !outcomes[i].done && t.mustDeliver()
-		if outcomes[i].code != "" && !outcomes[i].done {
-			s.fault.code, s.fault.at = outcomes[i].code, received
+	for i, t := range b.Tasks {
+		results[i] = outbox.ResultOf(t, answers[i], quarantined)
+		s.c.dialect.Learn(t, results[i])
+		failed = failed || !results[i].Done && t.MustDeliver()
+		if results[i].Code != "" && !results[i].Done {
+			s.fault.code, s.fault.at = results[i].Code, received
 		}
-		switch b := outcomes[i].ballot; {
-		case !counts || t.att != nil && !s.countsFor(t.att.masters):
-			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent}
+		switch b := results[i].Ballot; {
+		case !counts || t.Asked != nil && !s.countsFor(t.Asked.List):
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
 			// No vote yet (M8), and healed like one in quarantine.
-			outcomes[i].ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
-		outcomes[i].ballot.Unsure = !outcomes[i].done && outcomes[i].code == ""
+		results[i].Ballot.Unsure = !results[i].Done && results[i].Code == ""
 	}
 	if failed {
-		s.outbox.repeat(b, outcomes, broken(over))
+		s.outbox.Repeat(b, results, broken(over))
 	}
-	for _, t := range b.tasks {
-		s.outbox.undone(t)
+	for _, t := range b.Tasks {
+		s.outbox.Undone(t)
 	}
 	s.mu.Unlock()
 
-	if bundles && s.c.singly && !broken(over) {
+	if bundles && s.c.dialect.Singly && !broken(over) {
 		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
 	}
-	for i, t := range b.tasks {
-		if code := outcomes[i].code; code != "" {
+	for i, t := range b.Tasks {
+		if code := results[i].Code; code != "" {
 			s.events.masterErrors.Add(1)
 			s.log.Debug("a master answered an error", "code", code)
 		}
-		t.answer(outcomes[i].ballot, received)
+		t.Answer(results[i].Ballot, received)
 	}
 	if broken(over) {
 		s.c.close()
@@ -151,32 +186,32 @@ func (s *sender) answered(b *batch, results []rueidis.RedisResult) {
 
 // counts looks at what stands behind the tasks: the mark and the clock (M3,
 // M5). Needs mu.
-func (s *sender) counts(b *batch, results []rueidis.RedisResult, received time.Duration) bool {
-	micros, err := readTime(results[len(results)-1])
+func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
+	micros, err := outbox.ReadTime(replies[len(replies)-1])
 	if err != nil {
 		return false
 	}
-	same := b.under == nil || s.sameMark(b, results[len(results)-2])
-	return s.sawClock(micros, b.sent, received) && same && !s.view.Superseded(s.holder())
+	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])
+	return s.sawClock(micros, b.Sent, received) && same && !s.view.Superseded(s.holder())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out
 // under. Another real mark of the same server counts from the next batch on;
 // anything else is the monitor's to judge. Needs mu.
-func (s *sender) sameMark(b *batch, r rueidis.RedisResult) bool {
+func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	list := s.db.list().name
 	if err == nil && raw == s.view.Raw && s.view.Under != nil {
-		s.view.Sent = b.sent
-		return b.under.Same(s.view.Under) && s.view.Under.Counts(list)
+		s.view.Sent = b.Sent
+		return b.Under.Same(s.view.Under) && s.view.Under.Counts(list)
 	}
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return false
 	}
 	m, err := mark.Parse(raw)
 	if err == nil && m.RunID == s.c.runID && m.Name == s.name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.KnowsBetter(m) {
-		s.learn(m, raw, b.sent)
-		return b.under.Same(m)
+		s.learn(m, raw, b.Sent)
+		return b.Under.Same(m)
 	}
 	s.open = false
 	s.wakeMonitor()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // What a master may be asked follows from its mark, its seat and its clock together,
@@ -123,19 +124,19 @@ func (l *link) learn(m *mark.Mark, raw string, sent time.Duration) {
 		l.db.raised.Store(0)
 	}
 	l.view.Learn(m, raw, sent, l.now())
-	l.db.list().saw(m.Generation)
+	l.db.list().Saw(m.Generation)
 	l.noteMark(m, sent)
 }
 
 // countsFor reports whether the master's vote counts for a list that may not be in
 // force any more: that of an attempt that began before it was replaced (M8).
 // Needs mu.
-func (l *link) countsFor(list *masterList) bool {
-	if list == l.db.list() || l.view.Under == nil {
+func (l *link) countsFor(list outbox.List) bool {
+	if list == outbox.List(l.db.list()) || l.view.Under == nil {
 		return true
 	}
-	list.saw(l.view.Under.Generation)
-	return l.view.Under.Counts(list.name)
+	list.Saw(l.view.Under.Generation)
+	return l.view.Under.Counts(list.Title())
 }
 
 // residue returns by what this redlockd names its attempts on the master at a

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -87,17 +88,17 @@ func (a *attempt) termOf(key string) *term {
 func (a *attempt) noteTerms(now time.Duration) {
 	a.terms = a.terms[:0]
 	if a.op.Kind != transact {
-		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*task).latest)
+		a.noteTerm(a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).Latest)
 		return
 	}
 	for k := range a.op.steps {
-		if s := &a.op.steps[k]; s.hold > 0 {
-			a.noteTerm(s.key, s.change.Token, s.change.TTL, s.hold, now, ofStep(k))
+		if s := &a.op.steps[k]; s.Hold > 0 {
+			a.noteTerm(s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
 		}
 	}
 }
 
-func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*task) int64) {
+func (a *attempt) noteTerm(key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
 	next := &term{token: token, ttl: ttl, given: a.times.began, gone: now + hold + 2*a.call.q.cfg.Timeout + nameSlack,
 		masters: a.masters, expiries: a.expiriesOf(expiry)}
 	next.ends.Store(int64(now + ttl))
@@ -131,29 +132,10 @@ func (op *Op) newToken() string {
 	return op.Token
 }
 
-// limits are the least expiries of copies on one master that are not over, in its
-// own milliseconds: of any, and of those with the token that was told last. 0 is
-// no limit.
-type limits struct {
-	any, told int64
-	token     string
-}
-
-// noLimits are those of a task that ends nothing.
-var noLimits limits
-
-// limit returns the task's limits.
-func (t *task) limit() *limits {
-	if t.limits == nil {
-		return &noLimits
-	}
-	return t.limits
-}
-
 // limits are those of the attempt's operation on one master, counted from when
 // it came to this redlockd, since its client could not send it later; nil in the
 // usual case, where the client counts on its lock. Needs the link's mu.
-func (a *attempt) limits(i int, l *link) *limits {
+func (a *attempt) limits(i int, l *link) *outbox.Limits {
 	if !a.op.ends() {
 		return nil
 	}
@@ -163,14 +145,14 @@ func (a *attempt) limits(i int, l *link) *limits {
 	if lives && a.op.Kind != Read {
 		return nil
 	}
-	out := &limits{any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
+	out := &outbox.Limits{Any: l.lapsedBy(a.call.arrived, a.call.q.cfg.unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told, l.clock.BaselineSince() > a.term.given:
 		// By a clock that has stepped the expiry tells nothing any more.
 	case named:
-		out.any = max(out.any, last)
+		out.Any = max(out.Any, last)
 	default:
-		out.told, out.token = last, a.term.token
+		out.Told, out.Token = last, a.term.token
 	}
 	return out
 }
@@ -208,9 +190,4 @@ func (op *Op) ends() bool {
 	default:
 		return false
 	}
-}
-
-// over reports whether a copy is left of a lock whose TTL is over.
-func (l *limits) over(b *vote.Ballot) bool {
-	return b.Expiry < l.any || b.Expiry < l.told && b.Token == l.token
 }

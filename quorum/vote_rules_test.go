@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // slow makes masters answer each command only after a time.
@@ -537,7 +539,7 @@ func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 		c.slow(2*time.Millisecond, 2)
 		c.masters[2].refuse("BUSY Redis is busy running a script.")
 		c.want(do(c.q, release("k", "t")), Won)
-		time.Sleep((1+maxTries)*6*time.Millisecond - 3*time.Millisecond) // each batch has three commands
+		time.Sleep((1+outbox.MaxTries)*6*time.Millisecond - 3*time.Millisecond) // each batch has three commands
 		c.masters[2].refuse("")
 		c.masters[0].freeze()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	if s.Server.Clients > manyClients {
 		return true, nil
 	}
-	r := mon.asks(c, c.client.B().ClientList().Build())[0]
+	r := mon.asks(c, c.dialect.Client.B().ClientList().Build())[0]
 	if err := r.Error(); broken(err) {
 		return false, err
 	}
@@ -53,7 +54,7 @@ func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	named, strangers, others := false, false, false
 	for line := range strings.Lines(list) {
 		name := strings.Contains(line, " name="+clientName+" ")
-		if strings.HasPrefix(line, "id="+itoa(c.id)+" ") {
+		if strings.HasPrefix(line, "id="+strconv.FormatInt(c.id, 10)+" ") {
 			named = name
 			continue
 		}

@@ -1,4 +1,4 @@
-package quorum
+package outbox
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // A bundle is acquires and releases that stand next to one another in a batch
@@ -25,8 +26,8 @@ var errNoBundle = errors.New("a script did not answer for each of its keys")
 
 // bundled is how many tasks, from the first one on, may go as one bundle: as
 // long as they are plain and no key comes twice.
-func (c *connection) bundled(tasks []*task) int {
-	if c.singly {
+func (c *Dialect) bundled(tasks []*Task) int {
+	if c.Singly {
 		return 0
 	}
 	clear(c.words.seen)
@@ -34,7 +35,7 @@ func (c *connection) bundled(tasks []*task) int {
 		if !t.plain() {
 			return i
 		}
-		if c.words.seen[t.key] = true; len(c.words.seen) == i {
+		if c.words.seen[t.Key] = true; len(c.words.seen) == i {
 			return i // it was there
 		}
 	}
@@ -43,31 +44,31 @@ func (c *connection) bundled(tasks []*task) int {
 
 // plain reports whether the task is an acquire or a release that depends on nothing
 // but the key and its token.
-func (t *task) plain() bool {
-	return !t.rollback && !t.heals && (t.kind == Acquire || t.kind == Release && t.deadline == 0)
+func (t *Task) plain() bool {
+	return !t.Rollback && !t.Heals && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0)
 }
 
 // bundle is the call that asks for all of them, with the script's text (V14):
 // one that the master has forgotten would silence them all. It puts acquires
 // before releases, which changes nothing, since no key comes twice.
-func (c *connection) bundle(tasks []*task) rueidis.Completed {
+func (c *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	acquires := c.acquiresFirst(tasks)
 	w := &c.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
 	limited := false
 	for i, t := range tasks {
 		if i < acquires {
-			w.digits = strconv.AppendInt(w.digits, t.expiry, 10)
+			w.digits = strconv.AppendInt(w.digits, t.Expiry, 10)
 		} else {
-			w.digits = strconv.AppendInt(w.digits, t.limit().any, 10)
-			limited = limited || t.limit().any != 0
+			w.digits = strconv.AppendInt(w.digits, t.Limit().Any, 10)
+			limited = limited || t.Limit().Any != 0
 		}
 		w.ends = append(w.ends, len(w.digits))
 	}
 	digits, from := string(w.digits), 0
 	for i, t := range tasks {
 		t.via = nil
-		w.keys, w.args = append(w.keys, t.key), append(w.args, t.token)
+		w.keys, w.args = append(w.keys, t.Key), append(w.args, t.Token)
 		if i < acquires {
 			w.args = append(w.args, digits[from:w.ends[i]])
 			from = w.ends[i]
@@ -78,15 +79,15 @@ func (c *connection) bundle(tasks []*task) rueidis.Completed {
 		from = w.ends[i]
 	}
 	defer w.clear()
-	return c.client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
+	return c.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
 }
 
 // acquiresFirst puts the acquires before the releases and counts them.
-func (c *connection) acquiresFirst(tasks []*task) (acquires int) {
+func (c *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
 	w := &c.words
 	w.releases = w.releases[:0]
 	for _, t := range tasks {
-		if t.kind != Acquire {
+		if t.Kind != vote.Acquire {
 			w.releases = append(w.releases, t)
 			continue
 		}
@@ -101,7 +102,7 @@ func (c *connection) acquiresFirst(tasks []*task) (acquires int) {
 // the keys of the tasks that were looked at for it.
 type words struct {
 	seen       map[string]bool
-	releases   []*task
+	releases   []*Task
 	keys, args []string
 	// digits are the expiries and limits in a row, ends where each ends.
 	digits []byte
@@ -119,7 +120,7 @@ func (w *words) clear() {
 // the whole call is that of each. If it may be because of one of them, for
 // instance a key that redlockd has no right to, the connection carries no
 // bundles from then on, so that no task depends on its neighbours twice.
-func (c *connection) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
+func (c *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
 	items, wrong := msg.ToArray()
 	if err == nil {
 		err = wrong
@@ -128,7 +129,7 @@ func (c *connection) unbundle(out []answer, n int, msg rueidis.RedisMessage, err
 		err = errNoBundle
 	}
 	if err != nil {
-		c.singly = c.singly || !refusesAll[errorOutcome(err).code]
+		c.Singly = c.Singly || !refusesAll[errorResult(err).Code]
 		for range n {
 			out = append(out, answer{err: err})
 		}

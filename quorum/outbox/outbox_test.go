@@ -1,15 +1,17 @@
-package quorum
+package outbox
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // outboxAt returns an empty one, by a clock that the test drives.
-func outboxAt(now *time.Duration) *outbox {
-	o := newOutbox(func() time.Duration { return *now }, newPace(50*time.Millisecond, func() {}))
+func outboxAt(now *time.Duration) *Outbox {
+	o := NewOutbox(func() time.Duration { return *now }, 50*time.Millisecond, func() {})
 	return &o
 }
 
@@ -18,19 +20,19 @@ func outboxAt(now *time.Duration) *outbox {
 func TestV8ChangeIsOutdated(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for _, next := range []struct {
-		op       task
+		op       Task
 		repeated bool
 	}{
-		{task{kind: AcquireOrExtend, key: "k", token: "A"}, false},
-		{task{kind: Acquire, key: "k", token: "other"}, true},
-		{task{kind: Acquire, key: "l", token: "A"}, true},
-		{task{kind: Store, key: "k", token: "other"}, false},
-		{task{kind: Remove, key: "k"}, false},
-		{task{kind: Read, key: "k"}, true},
+		{Task{Kind: vote.AcquireOrExtend, Key: "k", Token: "A"}, false},
+		{Task{Kind: vote.Acquire, Key: "k", Token: "other"}, true},
+		{Task{Kind: vote.Acquire, Key: "l", Token: "A"}, true},
+		{Task{Kind: vote.Store, Key: "k", Token: "other"}, false},
+		{Task{Kind: vote.Remove, Key: "k"}, false},
+		{Task{Kind: vote.Read, Key: "k"}, true},
 	} {
-		change := &task{kind: Extend, key: "k", token: "B", from: []string{"A"}, until: time.Minute}
-		o.addRetry(change)
-		o.sinceChanged(&next.op, false)
+		change := &Task{Kind: vote.Extend, Key: "k", Token: "B", From: []string{"A"}, Until: time.Minute}
+		o.AddRetry(change)
+		o.SinceChanged(&next.op, false)
 		if got := o.takeRetry(change.name()) != nil; got != next.repeated {
 			t.Errorf("still to be repeated after %+v: %v, want %v", next.op, got, next.repeated)
 		}
@@ -40,11 +42,10 @@ func TestV8ChangeIsOutdated(t *testing.T) {
 // V6: the rollback of what turns out refused is dropped.
 func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
-	o.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 33})
-	o.append(&task{kind: Acquire, rollback: true, key: "k", token: "t", expiry: 65})
-	o.spare(retryKey{"k", "t", 33})
-	n := lockName{"k", "t"}
-	if len(o.queue) != 1 || o.undoes(n, 33) || !o.undoes(n, 65) {
+	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 33})
+	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 65})
+	o.Spare(Name{"k", "t", 33})
+	if len(o.queue) != 1 || o.Undoes("k", "t", 33) || !o.Undoes("k", "t", 65) {
 		t.Errorf("%d rollbacks wait: %v", len(o.queue), o.undoing)
 	}
 }
@@ -55,8 +56,8 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
 	repeats := func(key string, until time.Duration) bool {
-		o.addRetry(&task{kind: Release, key: key, token: "t", until: until})
-		return o.retries[retryKey{key: key, token: "t"}] != nil
+		o.AddRetry(&Task{Kind: vote.Release, Key: key, Token: "t", Until: until})
+		return o.retries[Name{Key: key, Token: "t"}] != nil
 	}
 	for i := range maxRetries {
 		repeats(fmt.Sprint("key", i), 11*time.Second)
@@ -66,7 +67,7 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	}
 	now = 10900 * time.Millisecond
 	for _, again := range o.retries {
-		again.until = now // over, but looked through a moment ago
+		again.Until = now // over, but looked through a moment ago
 	}
 	if repeats("second", time.Hour) {
 		t.Error("looked through twice within a second")
@@ -84,7 +85,7 @@ func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	o := outboxAt(&now)
 	token := strings.Repeat("t", 1<<20)
 	for i := range 100 {
-		o.addRetry(&task{kind: Release, key: fmt.Sprint(i), token: token, until: time.Hour})
+		o.AddRetry(&Task{Kind: vote.Release, Key: fmt.Sprint(i), Token: token, Until: time.Hour})
 	}
 	if n := len(o.retries); n < 30 || n > 32 || o.retryBytes > maxRetryBytes {
 		t.Errorf("%d releases of %d bytes are kept", n, o.retryBytes)
@@ -102,18 +103,32 @@ func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 func TestM2OutboxKeepsItsOrder(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for i := range 5 {
-		o.put(&task{kind: Read, key: fmt.Sprint(i)})
+		o.Put(&Task{Kind: vote.Read, Key: fmt.Sprint(i)})
 	}
-	o.put(&task{kind: Release, key: "k", token: "t", until: time.Minute})
-	o.remove(2)
-	if len(o.queue) != 4 || o.queue[0].key != "2" {
-		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].key)
+	o.Put(&Task{Kind: vote.Release, Key: "k", Token: "t", Until: time.Minute})
+	o.Remove(2)
+	if len(o.queue) != 4 || o.queue[0].Key != "2" {
+		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].Key)
 	}
-	if lost := o.lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || len(o.retries) != 1 {
+	if lost := o.Lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || len(o.retries) != 1 {
 		t.Errorf("%d are lost, %d of %d bytes wait, %d are repeated", len(lost), len(o.queue), o.bytes, len(o.retries))
 	}
-	o.put(&task{kind: Acquire, key: "k", token: "t"})
-	if len(o.queue) != 2 || o.queue[0].kind != Release || len(o.retries) != 0 {
+	o.Put(&Task{Kind: vote.Acquire, Key: "k", Token: "t"})
+	if len(o.queue) != 2 || o.queue[0].Kind != vote.Release || len(o.retries) != 0 {
 		t.Error("the lock is taken before the release of before (V8)")
+	}
+}
+
+// M1: what a crowd needed for a moment is not kept for ever.
+func TestM1MemoryOfACrowdIsGivenBack(t *testing.T) {
+	o := outboxAt(new(time.Duration))
+	for i := range 5 * maxBatch {
+		o.Put(&Task{Kind: vote.Read, Key: fmt.Sprint(i)})
+	}
+	for len(o.queue) > 0 {
+		o.Remove(len(o.Next()))
+	}
+	if cap(o.queue) > 2*maxBatch || o.bytes != 0 {
+		t.Errorf("room for %d tasks is kept, and %d bytes wait", cap(o.queue), o.bytes)
 	}
 }

@@ -1,4 +1,4 @@
-package quorum
+package outbox
 
 import (
 	"errors"
@@ -18,9 +18,9 @@ type answer struct {
 	err error
 }
 
-// read finds each task's answer among the results.
-func (b *batch) read(c *connection, results []rueidis.RedisResult) []answer {
-	b.answers = slices.Grow(b.answers, len(b.tasks))
+// Read finds each task's answer among the results.
+func (b *Batch) Read(c *Dialect, results []rueidis.RedisResult) []answer {
+	b.answers = slices.Grow(b.answers, len(b.Tasks))
 	for i, n := range b.carry {
 		msg, err := results[i].ToMessage()
 		if n == 1 {
@@ -32,29 +32,29 @@ func (b *batch) read(c *connection, results []rueidis.RedisResult) []answer {
 	return b.answers
 }
 
-// outcome is what became of one task.
-type outcome struct {
-	ballot vote.Ballot
-	// done is whether the master is known to have carried it out.
-	done bool
-	// code is the error's code, where it was one (V14).
-	code string
+// Result is what became of one task.
+type Result struct {
+	Ballot vote.Ballot
+	// Done is whether the master is known to have carried it out.
+	Done bool
+	// Code is the error's code, where it was one (V14).
+	Code string
 }
 
-// outcomeOf turns a master's answer into a vote. quarantined says that the
+// ResultOf turns a master's answer into a vote. quarantined says that the
 // master may have forgotten locks, so that its "absent" is none (M4).
-func outcomeOf(t *task, a answer, quarantined bool) outcome {
+func ResultOf(t *Task, a answer, quarantined bool) Result {
 	if a.err != nil && !rueidis.IsRedisNil(a.err) {
-		return errorOutcome(a.err)
+		return errorResult(a.err)
 	}
-	if t.page != nil {
-		return outcome{ballot: t.page.read(t.kind, a.msg), done: true}
+	if t.Page != nil {
+		return Result{Ballot: t.Page.read(t.Kind, a.msg), Done: true}
 	}
 	b := t.read(a.msg)
 	if quarantined {
 		b = doubted(b, t)
 	}
-	return outcome{ballot: b, done: true}
+	return Result{Ballot: b, Done: true}
 }
 
 // doubted is what the vote of a master counts that may have forgotten locks
@@ -62,11 +62,11 @@ func outcomeOf(t *task, a answer, quarantined bool) outcome {
 // may have the memory of an earlier time. A copy found on it counts for reads
 // and releases, but extends nothing: it may have come there, late, when the
 // vote that another lock was given for was forgotten.
-func doubted(b vote.Ballot, t *task) vote.Ballot {
+func doubted(b vote.Ballot, t *Task) vote.Ballot {
 	switch {
 	case b.Vote == vote.Absent:
 		b.Vote, b.Lost = vote.Silent, true
-	case b.Vote == vote.Refused && (t.kind == Extend || t.kind == Release):
+	case b.Vote == vote.Refused && (t.Kind == vote.Extend || t.Kind == vote.Release):
 		b = vote.Ballot{Vote: vote.Silent}
 	case b.Vote == vote.Prolonged || b.Vote == vote.Longer:
 		b = vote.Ballot{Vote: vote.Silent}
@@ -76,24 +76,24 @@ func doubted(b vote.Ballot, t *task) vote.Ballot {
 	return b
 }
 
-// errorOutcome is V14: WRONGTYPE is refused, every other error is silent.
-func errorOutcome(err error) outcome {
+// errorResult is V14: WRONGTYPE is refused, every other error is silent.
+func errorResult(err error) Result {
 	var re *rueidis.RedisError
 	if !errors.As(err, &re) {
-		return outcome{ballot: vote.Ballot{Vote: vote.Silent}}
+		return Result{Ballot: vote.Ballot{Vote: vote.Silent}}
 	}
-	code, _, _ := strings.Cut(ownWords(re.Error()), " ")
+	code, _, _ := strings.Cut(OwnWords(re.Error()), " ")
 	// Embedded masters put other words before those.
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
-		return outcome{ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, done: true, code: "WRONGTYPE"}
+		return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: "WRONGTYPE"}
 	}
-	return outcome{ballot: vote.Ballot{Vote: vote.Silent}, code: code}
+	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}
 }
 
-// ownWords are an error's without those that a script of Redis 6.2 puts before
+// OwnWords are an error's without those that a script of Redis 6.2 puts before
 // them: "Error running script (call to f_1a2b): @user_script:3: @user_script: 3:
 // -OOM command not allowed ...".
-func ownWords(text string) string {
+func OwnWords(text string) string {
 	const script = "@user_script:"
 	at := strings.LastIndex(text, script)
 	if at < 0 || !strings.HasPrefix(text, "Error running script") {
@@ -104,13 +104,13 @@ func ownWords(text string) string {
 }
 
 // read reads a good answer.
-func (t *task) read(msg rueidis.RedisMessage) vote.Ballot {
+func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
-	case t.kind == Read && !t.rollback:
+	case t.Kind == vote.Read && !t.Rollback:
 		b := readBallot(msg)
-		b.Over = t.limit().over(&b)
+		b.Over = t.Limit().over(&b)
 		return b
-	case t.kind == Remove && msg.IsString():
+	case t.Kind == vote.Remove && msg.IsString():
 		token, _ := msg.ToString()
 		return vote.Ballot{Vote: vote.Released, Token: token}
 	case msg.IsNil():
@@ -127,11 +127,11 @@ func (t *task) read(msg rueidis.RedisMessage) vote.Ballot {
 		return vote.Ballot{Vote: vote.Absent}
 	case n == 2:
 		return vote.Ballot{Vote: vote.Prolonged}
-	case n == 3, n-t.prolongs > 2*mark.Residues:
+	case n == 3, n-t.Prolongs > 2*mark.Residues:
 		return vote.Ballot{Vote: vote.Longer}
 	case n > 3:
 		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // the difference comes from remainders
-	case t.kind == Release || t.kind == Remove:
+	case t.Kind == vote.Release || t.Kind == vote.Remove:
 		return vote.Ballot{Vote: vote.Released}
 	default:
 		return vote.Ballot{Vote: vote.Created}
@@ -154,17 +154,17 @@ func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 		return vote.Ballot{Vote: vote.Silent}
 	}
 	if left < 0 {
-		return vote.Ballot{Vote: vote.Found, Token: token, Left: noExpiry, Expiry: noExpiry}
+		return vote.Ballot{Vote: vote.Found, Token: token, Left: NoExpiry, Expiry: NoExpiry}
 	}
 	return vote.Ballot{Vote: vote.Found, Token: token, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
 }
 
-// noExpiry stands for the remaining time of a key without one, which
+// NoExpiry stands for the remaining time of a key without one, which
 // redlockd never wrote.
-const noExpiry = 1<<63 - 1
+const NoExpiry = 1<<63 - 1
 
-// readTime reads the answer to TIME, in microseconds.
-func readTime(r rueidis.RedisResult) (int64, error) {
+// ReadTime reads the answer to TIME, in microseconds.
+func ReadTime(r rueidis.RedisResult) (int64, error) {
 	parts, err := r.AsStrSlice()
 	if err != nil {
 		return 0, err

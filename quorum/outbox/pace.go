@@ -1,4 +1,4 @@
-package quorum
+package outbox
 
 import (
 	"time"
@@ -6,14 +6,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// pace is when a link's next batch goes out. As a rule that is as soon as the
+// Pace is when a link's next batch goes out. As a rule that is as soon as the
 // one before is answered. But where many are at work and batches take much
 // longer than they could, processor time is what is short, here or on the
 // master: then nothing is won by sending early, and a larger batch costs both
 // less. So it waits, a little, until half of those have come who were at work.
 // By that a cycle costs all together a tenth less (docs/performance.md). Its
 // fields need the link's mutex.
-type pace struct {
+type Pace struct {
 	// target is how many tasks the next batch waits for; 0 is for none.
 	target int
 	// waiting is whether the sender waits for them.
@@ -34,24 +34,24 @@ const (
 	// crowd is how many tasks a batch has where many are at work. With fewer
 	// clients more is lost by waiting than won.
 	crowd = 24
-	// maxPatience is the greatest patience. It is a tenth of timeout where that
+	// MaxPatience is the greatest patience. It is a tenth of timeout where that
 	// is less, since the votes must come within timeout (V2).
-	maxPatience = 2 * time.Millisecond
-	// goneAfter is when the many have gone: who comes so long after the last
+	MaxPatience = 2 * time.Millisecond
+	// GoneAfter is when the many have gone: who comes so long after the last
 	// batch waits for nobody.
-	goneAfter = 10 * time.Millisecond
-	// paceWindow is how long a shortest time is remembered, at least.
-	paceWindow = 10 * time.Second
+	GoneAfter = 10 * time.Millisecond
+	// PaceWindow is how long a shortest time is remembered, at least.
+	PaceWindow = 10 * time.Second
 )
 
-func newPace(timeout time.Duration, enough func()) pace {
-	return pace{patience: min(maxPatience, timeout/10), enough: enough}
+func newPace(timeout time.Duration, enough func()) Pace {
+	return Pace{patience: min(MaxPatience, timeout/10), enough: enough}
 }
 
-// answered notes, at the time now, that a batch of n tasks took so long, and
+// Answered notes, at the time now, that a batch of n tasks took so long, and
 // that so many wait already.
-func (p *pace) answered(n, queued int, took, now time.Duration) {
-	if p.began == 0 || now-p.began >= paceWindow {
+func (p *Pace) Answered(n, queued int, took, now time.Duration) {
+	if p.began == 0 || now-p.began >= PaceWindow {
 		p.least[0], p.least[1], p.began = took, p.least[0], now
 	}
 	p.least[0] = min(p.least[0], took)
@@ -65,14 +65,14 @@ func (p *pace) answered(n, queued int, took, now time.Duration) {
 	}
 }
 
-// waits reports whether the sender has to wait for more than the tasks that are
+// Waits reports whether the sender has to wait for more than the tasks that are
 // there, which takes patience at most. The clock is read only where it would.
-func (p *pace) waits(tasks int, now clock.Clock) bool {
+func (p *Pace) Waits(tasks int, now clock.Clock) bool {
 	if tasks < p.target && p.waiting {
 		return true
 	}
-	if tasks >= p.target || now()-p.last >= goneAfter {
-		p.stop()
+	if tasks >= p.target || now()-p.last >= GoneAfter {
+		p.Stop()
 		return false
 	}
 	p.waiting = true
@@ -85,19 +85,19 @@ func (p *pace) waits(tasks int, now clock.Clock) bool {
 }
 
 // wakes reports whether the sender wants to know that there are so many tasks.
-func (p *pace) wakes(tasks int) bool { return !p.waiting || tasks >= p.target }
+func (p *Pace) wakes(tasks int) bool { return !p.waiting || tasks >= p.target }
 
-// stop ends the waiting for this batch.
-func (p *pace) stop() {
+// Stop ends the waiting for this batch.
+func (p *Pace) Stop() {
 	if p.waiting {
 		p.timer.Stop()
 	}
 	p.waiting, p.target = false, 0
 }
 
-// forget begins anew, for another connection: what an earlier one took tells
+// Forget begins anew, for another connection: what an earlier one took tells
 // nothing of it.
-func (p *pace) forget() {
-	p.stop()
+func (p *Pace) Forget() {
+	p.Stop()
 	p.least, p.began = [2]time.Duration{}, 0
 }

@@ -1,0 +1,32 @@
+package outbox
+
+import (
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// Page is one step through one master's keys.
+type Page struct {
+	Cursor uint64
+	Count  int
+	Next   uint64
+	Keys   []string
+	Size   int64
+}
+
+// read takes a master's answer apart.
+func (p *Page) read(kind vote.Kind, msg rueidis.RedisMessage) vote.Ballot {
+	var err error
+	if kind == vote.DBSize {
+		p.Size, err = msg.AsInt64()
+	} else {
+		var e rueidis.ScanEntry
+		e, err = msg.AsScanEntry()
+		p.Next, p.Keys = e.Cursor, e.Elements
+	}
+	if err != nil {
+		return vote.Ballot{Vote: vote.Silent}
+	}
+	return vote.Ballot{Vote: vote.Found}
+}

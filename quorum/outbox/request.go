@@ -1,0 +1,151 @@
+package outbox
+
+import (
+	"strconv"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// Dialect is how a master is asked over one connection. Only the sender of its
+// batches uses it, apart from is7, which is set before.
+type Dialect struct {
+	Client rueidis.Client
+	// Is7 is whether the master is 7.0 or newer, and so knows SET NX GET and
+	// PEXPIRETIME.
+	Is7 bool
+	// loaded are the scripts known to be loaded on this connection (V14).
+	loaded map[*scripts.Script]bool
+	// Singly is whether tasks go one by one, not in bundles (bundle.go).
+	Singly bool
+	words  words
+}
+
+func NewDialect() Dialect {
+	return Dialect{loaded: map[*scripts.Script]bool{}, words: words{seen: map[string]bool{}}}
+}
+
+// command is what asks a master for a task.
+func (c *Dialect) command(t *Task) rueidis.Completed {
+	switch {
+	case t.Kind == vote.Acquire && c.Is7 && !t.Rollback:
+		// Arbitrary takes all words at once, and computes no slot of a cluster.
+		return c.Client.B().Arbitrary("SET", t.Key, t.Token, "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
+	case t.Kind == vote.ListKeys:
+		return c.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
+	case t.Kind == vote.DBSize:
+		return c.Client.B().Dbsize().Build()
+	}
+	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && t.Limit().Any == 0 && c.loaded[scripts.Release] {
+		// The usual release, without the memory that the others need.
+		t.via = scripts.Release
+		return c.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
+	}
+	script, args := t.call()
+	if script.Old != nil && !c.Is7 {
+		script = script.Old
+	}
+	t.via = script
+	// By its SHA1 only where it is known to be loaded (V14).
+	keys := t.keys()
+	if c.loaded[script] {
+		return c.Client.B().Evalsha().Sha1(script.SHA).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	}
+	return c.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+}
+
+// keys are the keys of the task.
+func (t *Task) keys() []string {
+	if t.Kind != vote.Transact || t.Rollback {
+		return []string{t.Key}
+	}
+	out := make([]string, len(t.Asked.Steps))
+	for i := range out {
+		out[i] = t.Asked.Steps[i].Key
+	}
+	return out
+}
+
+// stepArgs are the arguments of scripts.Transact.
+func (t *Task) stepArgs() []string {
+	args := []string{itoa(t.Deadline)}
+	for i := range t.Asked.Steps {
+		s := &t.Asked.Steps[i]
+		exists, does, token, expiry := "0", "keep", "", "0"
+		if s.Exists {
+			exists = "1"
+		}
+		switch s.Does {
+		case Deletes:
+			does = "delete"
+		case Stores:
+			does, token, expiry = "hold", s.Token, itoa(t.Expiries[i])
+		}
+		args = append(args, exists, s.Was, does, token, expiry)
+	}
+	return args
+}
+
+// call is the script that carries the task out, and its arguments.
+func (t *Task) call() (*scripts.Script, []string) {
+	creates, prolongs, deadline, limit := itoa(t.Expiry), itoa(t.Prolongs), itoa(t.Deadline), itoa(t.Limit().Any)
+	switch {
+	case t.Rollback:
+		return scripts.Rollback, []string{t.Token, creates}
+	case t.Clears:
+		return scripts.Clear, []string{t.Token, limit}
+	case t.From != nil:
+		return scripts.Change, append([]string{deadline, t.Token, prolongs}, t.From...)
+	case t.Heals:
+		return scripts.Heal, []string{deadline, t.Token, prolongs}
+	case t.Kind == vote.Acquire:
+		return scripts.Acquire, []string{t.Token, creates}
+	case t.Kind == vote.AcquireOrExtend && t.Asked.Shortens:
+		return scripts.AcquireOrShorten, []string{deadline, t.Token, prolongs, creates, limit}
+	case t.Kind == vote.AcquireOrExtend:
+		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
+	case t.Kind == vote.Extend && t.Asked.Renews:
+		return scripts.Renew, []string{deadline, t.Token, prolongs, itoa(t.Was), creates}
+	case t.Kind == vote.Extend && t.Asked.Replace:
+		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
+	case t.Kind == vote.Extend && t.Asked.Shortens:
+		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit}
+	case t.Kind == vote.Extend:
+		return scripts.Extend, []string{deadline, t.Token, prolongs, limit}
+	case t.Kind == vote.Expire:
+		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+	case t.Kind == vote.Store && t.Asked.IfPresent:
+		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+	case t.Kind == vote.Store:
+		return scripts.Store, []string{deadline, t.Token, prolongs}
+	case t.Kind == vote.Transact:
+		return scripts.Transact, t.stepArgs()
+	case t.Kind == vote.Remove:
+		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token, itoa(t.Limit().Told)}
+	case t.Kind == vote.Release && t.Deadline != 0:
+		return scripts.ReleaseInTime, []string{deadline, t.Token, limit}
+	case t.Kind == vote.Release && t.Limit().Any != 0:
+		return scripts.ReleaseOver, []string{t.Token, limit}
+	case t.Kind == vote.Release:
+		return scripts.Release, []string{t.Token}
+	default:
+		return scripts.Read, nil
+	}
+}
+
+// Learn notes, when the batch has been answered, which scripts are loaded.
+func (c *Dialect) Learn(t *Task, o Result) {
+	switch {
+	case t.via == nil:
+	case o.Code == "NOSCRIPT":
+		delete(c.loaded, t.via)
+	case o.Done:
+		c.loaded[t.via] = true
+	}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func parseInt(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }

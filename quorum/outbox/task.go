@@ -1,0 +1,135 @@
+package outbox
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// Task is what one master is asked to do: an operation's part, or a rollback.
+type Task struct {
+	Kind vote.Kind
+	// Rollback deletes what the attempt named (token, expiry) created.
+	Rollback bool
+	// Heals gives a lock that was extended back to a master that has lost it
+	// (V9).
+	Heals bool
+	// Clears only deletes what is over.
+	Clears bool
+	// From are the tokens that a repeated change replaces (changed.go).
+	From []string
+	// Index is the number of the ballot that the attempt awaits.
+	Index uint8
+	// tries is how often it was sent again.
+	tries uint8
+	// Asked is what the attempt asks of all masters; nil for rollbacks, for heals
+	// and for releases that are repeated, whose votes nobody awaits.
+	Asked *Asked
+
+	Key   string
+	Token string
+	// Expiries are those of each step of transact.
+	Expiries []int64
+	// Expiry is that of what the attempt creates, and so its name, in the
+	// master's own milliseconds; prolongs that of what it prolongs (V6).
+	Expiry, Prolongs int64
+	// Limits are which copies are over, nil if that is not asked (terms.go).
+	Limits *Limits
+	// Was is the name that a renewal gives another one.
+	Was int64
+	// Mark is the id of the mark that it was made under: a rollback is for no
+	// other, where its expiry may be another redlockd's.
+	Mark string
+	// Deadline is the latest reading of the master's clock at which a script
+	// may act.
+	Deadline int64
+	// Passed is closed when the task has been answered, for a barrier.
+	Passed chan struct{}
+	// Heard gets the answer of what is asked beside the votes, page what comes
+	// with it (scan.go).
+	Heard func(vote.Ballot)
+	Page  *Page
+	// via is the script it went out as, if any.
+	via *scripts.Script
+	// Until is when repeating a rollback or a release has become useless,
+	// since the key's hold is over, by our own clock.
+	Until time.Duration
+}
+
+// MustDeliver reports whether the task is repeated over the next connection if it
+// is not known to have been carried out (V6, V8).
+func (t *Task) MustDeliver() bool { return t.Rollback || t.Kind == vote.Release || t.From != nil }
+
+// Creates reports whether the task may create a lock, which is not asked of a
+// master in quarantine (M4).
+func (t *Task) Creates() bool {
+	return !t.Rollback && (t.Kind == vote.Acquire || t.Kind == vote.AcquireOrExtend || t.Kind == vote.Store || t.Kind == vote.Transact)
+}
+
+// locks are what is held after the task and may not have been before it, by
+// their tokens: no release of before may free them (V8).
+func (t *Task) locks() []Name {
+	switch {
+	case t.Rollback:
+		return nil
+	case t.Kind == vote.Extend && t.Asked != nil && t.Asked.Replace:
+		return []Name{{Key: t.Key, Token: t.Asked.NewToken}}
+	case !t.Creates() && !t.Heals && t.From == nil:
+		return nil
+	case t.Kind != vote.Transact:
+		return []Name{{Key: t.Key, Token: t.Token}}
+	}
+	var out []Name
+	for i := range t.Asked.Steps {
+		if s := &t.Asked.Steps[i]; s.Does == Stores {
+			out = append(out, Name{Key: s.Key, Token: s.Token})
+		}
+	}
+	return out
+}
+
+// Latest is the later one of what the task creates and what it prolongs.
+func (t *Task) Latest() int64 { return max(t.Expiry, t.Prolongs) }
+
+// size is about how many bytes the task takes while it waits.
+func (t *Task) size() int {
+	n := len(t.Key) + len(t.Token) + 200
+	for _, token := range t.From {
+		n += len(token)
+	}
+	if t.Asked == nil {
+		return n
+	}
+	n += len(t.Asked.NewToken)
+	for i := range t.Asked.Steps {
+		s := &t.Asked.Steps[i]
+		n += len(s.Key) + len(s.Was) + len(s.Token) + 100
+	}
+	return n
+}
+
+// Answer hands the vote to who awaits it; now is when it came.
+func (t *Task) Answer(b vote.Ballot, now time.Duration) {
+	if t.Asked != nil {
+		t.Asked.By.Vote(int(t.Index), b, now)
+	}
+	if t.Passed != nil {
+		close(t.Passed)
+	}
+	if t.Heard != nil {
+		t.Heard(b)
+	}
+}
+
+// name is under what the task is repeated.
+func (t *Task) name() Name {
+	n := Name{Key: t.Key, Token: t.Token}
+	switch {
+	case t.Rollback:
+		n.Expiry = t.Expiry
+	case t.From != nil:
+		n.Token, n.Expiry = "", anyChange
+	}
+	return n
+}

@@ -75,7 +75,7 @@ func TestDocsExplainEveryReason(t *testing.T) {
 	for _, source := range sources(t) {
 		for line := range strings.Lines(source) {
 			m := reason.FindStringSubmatch(line)
-			if m == nil || strings.Contains(line, "log.") || !strings.HasPrefix(source, "package quorum") && !strings.HasPrefix(source, "package mark") {
+			if m == nil || strings.Contains(line, "log.") || !strings.HasPrefix(source, "package cluster") && !strings.HasPrefix(source, "package mark") {
 				continue
 			}
 			found++

@@ -20,11 +20,11 @@ const (
 // longer are the files and functions beyond the limits, each with its reason.
 // A function is named by its file and name.
 var longer = map[string]string{
-	"integration/mutants/list.go":   "a table: one line or two for each mutant",
-	"quorum/attempt.go":             "one attempt from its first byte to its verdict",
-	"quorum/keys.go":                "the queue of a key: one lock",
-	"quorum/clock/watch.go":         "its mutex is taken in this file only",
-	"quorum/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
+	"integration/mutants/list.go":           "a table: one line or two for each mutant",
+	"quorum/attempt.go":                     "one attempt from its first byte to its verdict",
+	"quorum/keys.go":                        "the queue of a key: one lock",
+	"quorum/clock/watch.go":                 "its mutex is taken in this file only",
+	"quorum/cluster/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 
 // TestHouseLimits: whoever opens a file reads it to its end.
@@ -100,7 +100,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
 	for _, folder := range []string{"proxy", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "internal/resp",
-		"quorum", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
+		"quorum", "quorum/cluster", "quorum/outbox", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

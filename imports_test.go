@@ -37,7 +37,11 @@ var uses = map[string][]string{
 	"internal/resp":       {},
 	// What commands and scripts read alike.
 	"commands/grammar": {},
-	"quorum":           {"internal/invalid", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	// Operations know the masters, the masters what waits for them, and none the other way.
+	"quorum":         {"quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/cluster": {"internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/outbox":  {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/latency": {},
 	// The pure parts of quorum: they ask nobody and wait for nothing.
 	"quorum/clock":   {},
 	"quorum/vote":    {},
@@ -58,14 +62,14 @@ var homes = map[string][]string{
 	"github.com/tidwall/redcon":         {"internal/resp"},
 	"github.com/coreos/go-systemd":      {""},
 	"github.com/google/licensecheck":    {"packaging"},
-	"github.com/redis/rueidis":          {"quorum"},
+	"github.com/redis/rueidis":          {"quorum/cluster", "quorum/outbox"},
 	"github.com/yuin/gopher-lua":        {"commands/script/lua", "tests"},
 	"github.com/zeebo/xxh3":             {"commands/grammar"},
 	"github.com/hashicorp/hcl":          {"internal/config"},
 	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy/history"},
-	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "proxy/replies", "quorum", "tests"},
+	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
 	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {"", "tests"},
@@ -168,6 +172,9 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/quorum", module + "/proxy"},
 		{"/quorum", module + "/commands"},
 		{"/quorum/clock", module + "/quorum"},
+		{"/quorum/cluster", module + "/quorum"},
+		{"/quorum/outbox", module + "/quorum/cluster"},
+		{"/quorum", "github.com/redis/rueidis"},
 		{"/quorum/mark", module + "/quorum"},
 		{"/quorum/vote", module + "/quorum/mark"},
 		{"/commands", module + "/quorum/vote"},
@@ -214,7 +221,7 @@ func TestImportRulesCatch(t *testing.T) {
 			t.Errorf("%s may import %s", p.ImportPath, test.to)
 		}
 	}
-	allowed := pkg{ImportPath: module + "/quorum", Imports: []string{"net", "github.com/redis/rueidis", module + "/quorum/sim"},
+	allowed := pkg{ImportPath: module + "/quorum/cluster", Imports: []string{"net", "github.com/redis/rueidis", module + "/quorum/mark"},
 		TestImports: []string{"github.com/alicebob/miniredis/v2"}}
 	if got := importProblems(allowed); len(got) > 0 {
 		t.Errorf("refused: %q", got)

@@ -3,6 +3,7 @@ package quorum
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -11,19 +12,19 @@ import (
 // begin sends the operation to all masters, or to the first one alone. now is
 // the time, or one a moment before it: everything is counted from there.
 func (a *attempt) begin(now time.Duration) {
-	limit := min(a.call.q.cfg.Timeout, a.call.arrived+a.call.q.cfg.stay()-now)
+	limit := min(a.call.q.cfg.Timeout, a.call.arrived+a.call.q.cfg.Stay()-now)
 	if limit <= 0 {
 		// A release that outstayed is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
 	a.others = a.call.db.keys.open(a)
 	if a.op.ends() {
-		a.term = a.termOf(a.op.Key)
+		a.term = a.call.db.keys.termOf(a.call, a.op.Key)
 	}
 	a.mu.Lock()
 	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
-	a.call.q.deadlines.add(a, a.times.until, now)
+	a.call.q.deadlines.add(&a.due, a.times.until, now)
 	for i := range a.box.ballots {
 		if a.box.first >= 0 && i != a.box.first {
 			a.box.ballots[i].Vote = vote.Unasked
@@ -42,8 +43,8 @@ func (a *attempt) begin(now time.Duration) {
 // are silent at once for silent. asking is set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
 	var unsent uint32
-	for i, l := range a.masters.links {
-		if which>>i&1 != 0 && !l.ask(a, i, now) {
+	for i, l := range a.masters.Links {
+		if which>>i&1 != 0 && !l.Ask(a, i, now) {
 			unsent |= 1 << i
 		}
 	}
@@ -57,50 +58,51 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 	a.decide(now)
 }
 
-// prepare makes the task for one master, and returns false where the time on
-// its clock is not known well enough, or no name for it is free. Needs the
-// link's mu.
-func (a *attempt) prepare(i int, l *link, now time.Duration) bool {
+// Prepare makes the task for one master, and returns false where the time on
+// its clock is not known well enough, or no name for it is free. It is called with the
+// link locked.
+func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
-	if l.view.Under != nil {
-		t.Mark = l.view.Under.ID
+	if m := l.View().Under; m != nil {
+		t.Mark = m.ID
 	}
 	t.Limits = a.limits(i, l)
 	switch a.op.Kind {
 	case Read:
-		return true
+		return t, true
 	case Release:
-		t.Until = a.times.began + a.call.q.longestHold()
-		return true
+		t.Until = a.times.began + a.call.q.cluster.LongestHold()
+		return t, true
 	}
-	latest, ok := l.latest(a.mark, now)
+	latest, ok := l.Latest(a.mark, now)
 	if !ok {
-		return false
+		return t, false
 	}
-	t.Deadline = l.deadline(a.times.until)
+	t.Deadline = l.Deadline(a.times.until)
 	if a.op.Kind == transact {
-		return a.nameSteps(t, l, latest, now)
+		return t, a.nameSteps(i, l, latest, now)
 	}
-	t.Prolongs = expiryOf(latest, a.hold, 0)
+	t.Prolongs = cluster.ExpiryOf(latest, a.hold, 0)
 	if a.names && a.op.renews != nil {
-		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, l)
+		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, a.masters.Links[i])
 	}
 	if a.names {
-		t.Expiry, ok = a.nameOf(l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
+		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
-	return ok
+	return t, ok
 }
 
 // nameSteps gives the steps of a transact their expiries. Needs the link's mu.
-func (a *attempt) nameSteps(t *outbox.Task, l *link, latest int64, now time.Duration) bool {
+func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Duration) bool {
+	t := &a.tasks[i]
 	for k := range a.op.steps {
 		e, ok := int64(0), true
 		switch s := &a.op.steps[k]; {
 		case s.Creates():
-			e, ok = a.nameOf(l, lockName{s.Key, s.Token}, latest, s.Hold, now)
+			e, ok = a.nameOf(i, l, lockName{s.Key, s.Token}, latest, s.Hold, now)
 		case s.Hold > 0:
-			e = expiryOf(latest, s.Hold, 0)
+			e = cluster.ExpiryOf(latest, s.Hold, 0)
 		}
 		if !ok {
 			return false
@@ -114,12 +116,12 @@ func (a *attempt) nameSteps(t *outbox.Task, l *link, latest int64, now time.Dura
 // that no open attempt has and no lock that may live, and that no rollback names
 // which waits to be repeated or is under way; false where none is free. Needs the
 // link's mu.
-func (a *attempt) nameOf(l *link, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
-	own, ok := l.residue(now)
-	e := expiryOf(latest, hold, own)
+func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
+	own, ok := l.Residue(now)
+	e := cluster.ExpiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, l, e) || l.outbox.Undoes(n.key, n.token, e); tries++ {
-		if tries >= maxNames && !l.view.BearsFor(e-latest) {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().Undoes(n.key, n.token, e); tries++ {
+		if tries >= cluster.MaxNames && !l.View().BearsFor(e-latest) {
 			return 0, false
 		}
 		e += mark.Residues
@@ -147,4 +149,42 @@ func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.box.sent |= 1 << i
 	a.pending++
 	return true
+}
+
+// askOthers goes on when the first master has granted (V5). It is entered
+// with the mutex held and leaves it free.
+func (a *attempt) askOthers(now time.Duration) {
+	for i := range a.box.ballots {
+		if a.box.ballots[i].Vote == vote.Unasked {
+			a.box.ballots[i].Vote = vote.Awaited
+		}
+	}
+	a.asking = true
+	a.mu.Unlock()
+	a.ask(now, ^uint32(1<<a.box.first))
+}
+
+// limits are those of the attempt's operation on one master, counted from when
+// it came to this redlockd, since its client could not send it later; nil in the
+// usual case, where the client counts on its lock.
+func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
+	if !a.op.ends() {
+		return nil
+	}
+	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
+	told := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
+	lives := told && !a.term.over(a.call.arrived)
+	if lives && a.op.Kind != Read {
+		return nil
+	}
+	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
+	switch last := a.term.expiry(a.masters, i) + 1; {
+	case lives || !told, l.Watch().BaselineSince() > a.term.given:
+		// By a clock that has stepped the expiry tells nothing any more.
+	case named:
+		out.Any = max(out.Any, last)
+	default:
+		out.Told, out.Token = last, a.term.token
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -19,7 +20,7 @@ type attempt struct {
 	then func(*attempt, Verdict)
 	// masters are those of the list at the beginning (M8); ballots, tasks and
 	// the others go by their order.
-	masters *masterList
+	masters *cluster.List
 	// hold is what the masters are given, mark what their marks must bear.
 	hold, mark time.Duration
 	// names is whether it gives copies a name of its own (V6).
@@ -73,13 +74,14 @@ type attemptTimes struct {
 }
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
-	masters := c.db.list()
+	masters := c.db.List()
 	a := &attempt{call: c, op: op, then: then, masters: masters}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Renews: op.renews != nil, Steps: op.steps}
-	a.box.open(len(masters.links), masters.Needs)
-	a.box.needs.Gone, a.box.needs.Changing = masters.gone(), masters.changing()
+	a.box.open(len(masters.Links), masters.Needs)
+	a.box.needs.Gone, a.box.needs.Changing = masters.Gone(), masters.Changing()
+	a.due.of = a
 	a.terms = a.oneTerm[:0]
-	if n := len(masters.links); n <= fewMasters {
+	if n := len(masters.Links); n <= fewMasters {
 		a.tasks = a.fewTasks[:n]
 	} else {
 		a.tasks = make([]outbox.Task, n)
@@ -87,7 +89,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
-		a.mark = roundHold(a.hold)
+		a.mark = cluster.RoundHold(a.hold)
 	}
 	return a
 }
@@ -129,15 +131,15 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	a.masters.withoutJoining(&a.box)
-	a.box.needs.Least = a.masters.least()
+	a.masters.WithoutJoining(a.box.ballots)
+	a.box.needs.Least = a.masters.Least()
 	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	if a.box.first >= 0 && a.box.refusedFirst() && !a.box.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
 		t := vote.Count(a.box.ballots, a.box.needs)
-		certain = t.Awaited == 0 || !a.mayLive(&t)
+		certain = t.Awaited == 0 || !a.box.mayLive(&t)
 	}
 	if certain && a.times.known == 0 {
 		a.times.known = now
@@ -177,7 +179,7 @@ func (a *attempt) timeout() {
 		again := !a.over
 		a.mu.Unlock()
 		if again {
-			a.call.q.deadlines.add(a, now+time.Millisecond, now)
+			a.call.q.deadlines.add(&a.due, now+time.Millisecond, now)
 		}
 		return
 	}
@@ -189,12 +191,12 @@ func (a *attempt) timeout() {
 	if a.times.known == 0 {
 		a.times.known = now
 	}
-	if wait := a.times.until + a.call.q.cfg.grace(); now < wait && a.mayAct() {
+	if wait := a.times.until + a.call.q.cfg.Grace(); now < wait && a.mayAct() {
 		a.mu.Unlock()
-		a.call.q.deadlines.add(a, wait, now)
+		a.call.q.deadlines.add(&a.due, wait, now)
 		return
 	}
-	a.box.needs.Least = a.masters.least()
+	a.box.needs.Least = a.masters.Least()
 	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)
 }
@@ -203,13 +205,13 @@ func (a *attempt) timeout() {
 // with the mutex held and leaves it free.
 func (a *attempt) end(v Verdict, now time.Duration) {
 	a.over, a.times.ended = true, now
-	a.call.q.deadlines.remove(a)
+	a.call.q.deadlines.remove(&a.due)
 	if a.times.known > 0 {
 		now = a.times.known
 	}
 	if v == Won && a.promises() && now-a.times.began > a.call.q.cfg.Timeout {
 		v = Undecided // won, but too late (V2)
-		a.call.q.events.lateGrants.Add(1)
+		a.call.q.counts.lateGrants.Add(1)
 	}
 	a.lost, a.gone = v != Won, v == Absent
 	less := v == Won && a.asksForLess()
@@ -254,15 +256,15 @@ func (a *attempt) goOn(v Verdict, less bool) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.box.ballots {
-		n := &a.masters.links[i].traffic.votes
-		switch a.box.ballots[i].Vote {
-		case vote.Awaited, vote.Unasked:
-		case vote.Silent:
-			n.silent.Add(1)
-		default:
-			n.counted.Add(1)
-		}
+		a.masters.Links[i].Counts().Count(a.box.ballots[i].Vote)
 	}
+}
+
+// look shows its votes.
+func (a *attempt) look(at func(*ballotBox)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at(&a.box)
 }
 
 // promises reports whether winning grants the client something for a time.
@@ -275,11 +277,4 @@ func (a *attempt) promises() bool {
 	default:
 		return false
 	}
-}
-
-// answered is how many masters have answered.
-func (a *attempt) answered() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.box.answered()
 }

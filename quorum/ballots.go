@@ -1,6 +1,9 @@
 package quorum
 
-import "github.com/redlockd/redlockd/quorum/vote"
+import (
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
 
 // ballotBox has the ballots of one attempt: who was asked, and what each master has
 // answered. It knows neither the operation nor the masters. Not safe for concurrent
@@ -108,4 +111,36 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 		}
 	}
 	return t.Most == ours || own+t.Unheard < t.Quorum
+}
+
+// mayLive reports whether what is used up on the q-th of the masters that have
+// answered may not be with the others: after an extend they may have it for
+// longer, and a master in quarantine may have it for too short (V10).
+func (v *ballotBox) mayLive(t *vote.Tally) bool {
+	alive, doubtful := 0, 0
+	for _, b := range v.ballots {
+		switch {
+		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
+			doubtful++ // it does not tell what it held before
+		case b.Vote != vote.Found || b.Token != t.Most || b.Foreign:
+		case !b.Over:
+			alive++
+		case b.Doubtful:
+			doubtful++
+		}
+	}
+	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unheard+t.Awaited >= t.Quorum
+}
+
+// unchanged reports whether a read has found a lock on a quorum with the expiries that
+// it was given, on the same list of masters.
+func (v *ballotBox) unchanged(token string, given *expiries) bool {
+	same := 0
+	for i := range v.ballots {
+		b, last := &v.ballots[i], given.at(i)
+		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
+			same++
+		}
+	}
+	return same >= v.needs.Quorum
 }

@@ -3,6 +3,7 @@ package quorum
 import (
 	"testing"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -35,7 +36,7 @@ func TestV5BallotBox(t *testing.T) {
 
 // A box for more masters than there is room for has them all the same.
 func TestBallotBoxOfMany(t *testing.T) {
-	for n := 1; n <= maxMasters; n++ {
+	for n := 1; n <= cluster.MaxMasters; n++ {
 		var box ballotBox
 		if box.open(n, vote.Needs{}); len(box.ballots) != n || box.wentOut(n-1) {
 			t.Errorf("%d ballots for %d masters", len(box.ballots), n)

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // M6: -bootstrap beside a redlockd that runs already, which raises the beats of
 // the pending marks meanwhile (M4), wins at the first try, whenever it comes.
 func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for i := range 40 {
 			c.stop(c.q)
 			for _, f := range c.masters {
@@ -20,7 +22,7 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 			}
 			c.q = c.redlockd()
 			time.Sleep(5*time.Second + time.Duration(i)*25*time.Millisecond)
-			if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+			if err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 				t.Errorf("bootstrap at second %v: %v", 5+float64(i)*0.025, err)
 			}
 			time.Sleep(2 * time.Second)

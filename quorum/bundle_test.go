@@ -7,16 +7,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/redlockd/redlockd/quorum/clock"
-	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // startBundled begins operations that go out in one batch, since a slow one is
 // on its way.
-func (c *cluster) startBundled(ops ...Op) []<-chan *Outcome {
+func (c *testCluster) startBundled(ops ...Op) []<-chan *Outcome {
 	c.slow(time.Millisecond, 0, 1, 2)
 	c.bundles++
 	outs := []<-chan *Outcome{start(c.q, acquire(fmt.Sprint("before", c.bundles), "t", time.Minute))}
@@ -29,7 +24,7 @@ func (c *cluster) startBundled(ops ...Op) []<-chan *Outcome {
 
 // M2: what goes out as one script has the same outcomes as one by one.
 func TestM2Bundle(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
 		c.want(do(c.q, acquire("other", "x", time.Minute)), Won)
 		c.want(do(c.q, acquire("another", "x", time.Minute)), Won)
@@ -77,7 +72,7 @@ func (f *fakeMaster) scripts(skip int) (calls int) {
 // V7: two operations on one key that a slow master gets in one batch keep their
 // order.
 func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "first", time.Minute)), Won)
 		synctest.Wait()
 		c.slow(8*time.Millisecond, 2)
@@ -108,7 +103,7 @@ func TestM2BundlePartlyRefused(t *testing.T) {
 		{"DEL", Won, Undecided, 3},
 		{"SET", Undecided, Won, 0},
 	} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
 			synctest.Wait()
 			for _, m := range c.masters {
@@ -135,7 +130,7 @@ func TestM2BundlePartlyRefused(t *testing.T) {
 // A key that redlockd has no right to costs the others their bundle once, and
 // nothing after that.
 func TestM2BundleRefused(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
 		c.stop(c.q)
 		c.q = c.redlockdTelling(lines.logger())
@@ -168,7 +163,7 @@ func TestM2BundleRefused(t *testing.T) {
 
 // What a master refuses to everybody says nothing against bundles.
 func TestM2BundleWhileBusy(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		busy := func(text string) {
 			for _, m := range c.masters {
@@ -200,7 +195,7 @@ func TestM2BundleWhileBusy(t *testing.T) {
 // V6, why 10: nor does a bundle that a frozen master carries out late.
 func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("warm", "t", 2*time.Second)), Won)
 			c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
 			synctest.Wait()
@@ -238,7 +233,7 @@ func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 // V8: a release whose bundle was refused is repeated, also where an acquire of
 // the key by the same token was refused with it.
 func TestV8ReleaseOfARefusedBundle(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		slow := c.masters[2]
@@ -264,38 +259,4 @@ func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 			t.Errorf("%d copies are left", n)
 		}
 	})
-}
-
-// M2: a batch waits for others as long as more comes, but neither for many
-// rounds nor for a long time.
-func TestM2GatheringIsBounded(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		each       time.Duration // that a round takes
-		more, want int           // tasks that may come, one in each round
-	}{
-		{"nobody comes", 0, 0, 1},
-		{"three come", 0, 3, 4},
-		{"one in every round", 0, 1000, 1 + maxYields},
-		{"long rounds", maxGather, 1000, 3},
-	} {
-		cfg := DefaultConfig()
-		reads, l := 0, (*link)(nil)
-		// The clock is read once in each round, with the mutex held.
-		now := func() time.Duration {
-			if reads++; reads <= tt.more {
-				l.outbox.Put(&outbox.Task{})
-			}
-			return time.Duration(reads) * tt.each
-		}
-		l = newLink(t.Context(), &cfg, Master{}, &database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
-		l.conn, l.open = &connection{}, true
-		l.outbox.Put(&outbox.Task{})
-		l.mu.Lock()
-		(&sender{link: l, c: l.conn}).gather()
-		l.mu.Unlock()
-		if n, _ := l.outbox.Waits(); n != tt.want {
-			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
-		}
-	}
 }

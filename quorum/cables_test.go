@@ -21,10 +21,10 @@ type cable struct {
 }
 
 // throughCable puts a cable before a master.
-func (c *cluster) throughCable(master int) *cable {
+func (c *testCluster) throughCable(master int) *cable {
 	k := &cable{dial: c.masters[master].dial}
 	c.cfg.Masters = slices.Clone(c.cfg.Masters)
-	c.cfg.Masters[master].dial = k.reach
+	c.cfg.Masters[master].Dial = k.reach
 	return k
 }
 
@@ -72,7 +72,7 @@ func (s *stoppable) clock() clock.Clock {
 
 // pass makes a time pass for the masters while the redlockd by this clock
 // stands still.
-func (c *cluster) pass(d time.Duration, s *stoppable) {
+func (c *testCluster) pass(d time.Duration, s *stoppable) {
 	s.mu.Lock()
 	s.skipped += d
 	s.mu.Unlock()

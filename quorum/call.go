@@ -10,7 +10,7 @@ import (
 // the bound on its stay (V2).
 type call struct {
 	q      *Quorum
-	db     *database
+	db     *keyspace
 	op     *Op
 	client Client
 	done   func(*Outcome)
@@ -50,14 +50,14 @@ func (c *call) await() {
 	if !c.told && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tell(&Outcome{Err: c.q.waitedTooLong()}, c.q.now())
+			c.tell(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
 		})
 	}
 }
 
 // left is how much longer the call may stay in redlockd (V2).
 func (c *call) left() time.Duration {
-	return max(0, c.arrived+c.q.cfg.stay()-c.q.now())
+	return max(0, c.arrived+c.q.cfg.Stay()-c.q.now())
 }
 
 // shardOf returns the shard and hash of a key, which mostly is the call's own.
@@ -115,7 +115,7 @@ func (c *call) superfluous() bool {
 	case Release, Remove:
 		// It is carried out also when it has outstayed, until no hold of
 		// before can be left.
-		return c.wasTold() && c.q.now()-c.arrived > c.q.longestHold()
+		return c.wasTold() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
 	default:
@@ -140,7 +140,7 @@ func (c *call) abandon() {
 // attempt makes one fan-out, once the marks bear the hold (M3).
 func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) {
 	a := newAttempt(c, op, then)
-	if op.TTL > 0 && !c.db.raise(a.mark) {
+	if op.TTL > 0 && !c.db.Raise(a.mark) {
 		go c.raise(a)
 		return
 	}
@@ -149,7 +149,7 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) 
 
 // begin begins an attempt, if its hold may be granted (M3).
 func (c *call) begin(a *attempt, now time.Duration) {
-	if err := c.db.untold(a.mark, a.op.TTL); err != nil {
+	if err := untold(c.db.Database, a.mark, a.op.TTL); err != nil {
 		c.finishAt(&Outcome{Err: err}, now)
 		return
 	}
@@ -161,22 +161,10 @@ func (c *call) begin(a *attempt, now time.Duration) {
 // That happens once for each greater hold, so a goroutine of its own is no cost.
 func (c *call) raise(a *attempt) {
 	patience := c.q.cfg.Timeout
-	if a.mark > c.q.cfg.floor() {
+	if a.mark > c.q.cfg.Floor() {
 		patience = max(patience, c.q.cfg.RetryBudget)
 	}
-	limit := time.NewTimer(min(c.left(), patience))
-	defer limit.Stop()
-	for waiting := true; waiting; {
-		changed := c.q.events.next()
-		if c.db.raise(a.mark) {
-			break
-		}
-		select {
-		case <-changed:
-		case <-limit.C:
-			waiting = false
-		}
-	}
+	c.db.RaiseWithin(a.mark, min(c.left(), patience))
 	c.begin(a, c.q.now())
 }
 
@@ -195,7 +183,7 @@ func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
 
 // finishAt is finish for what has ended at the time now.
 func (c *call) finishAt(o *Outcome, now time.Duration) {
-	c.q.events.ended(c.op.Kind, o.Verdict)
+	c.q.counts.ended(c.op.Kind, o.Verdict)
 	if c.op.Kind != Read && c.op.renews == nil && (o.Verdict == Won || o.Verdict == Undecided) {
 		c.touch()
 	}
@@ -233,7 +221,7 @@ func (c *call) tell(o *Outcome, now time.Duration) bool {
 	}
 	c.mu.Unlock()
 	o.Took = now - c.arrived
-	c.q.events.timings[c.op.Kind].add(o.Took)
+	c.q.counts.timings[c.op.Kind].Add(o.Took)
 	c.done(o)
 	c.q.underWay.leave()
 	return true

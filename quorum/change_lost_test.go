@@ -3,10 +3,12 @@ package quorum
 import (
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // serves waits until all masters of a list vote for a redlockd that has it for good.
-func (c *cluster) serves(q *Quorum, masters int) {
+func (c *testCluster) serves(q *Quorum, masters int) {
 	c.t.Helper()
 	for range 240 {
 		s := q.Status()
@@ -23,7 +25,7 @@ func (c *cluster) serves(q *Quorum, masters int) {
 // M8: a majority comes back empty while a change is announced, and the mark of one is
 // begun anew by who knows nothing of the change: it is completed all the same.
 func TestM8ForgottenWhileAnnounced(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.listed("c", c.join("f"))
 		c.change(c.q, list)
 		c.reaches(c.q, 2, "announced")
@@ -40,7 +42,7 @@ func TestM8ForgottenWhileAnnounced(t *testing.T) {
 // M8: all marks were lost, and one redlockd has begun with the new list where another
 // one still has the old one: one of them yields, and takes over what the other began.
 func TestM8BegunByTwoLists(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
 		c.loses(0, 1, 2, 3, 4)
 		other := c.redlockdOf(list)
@@ -53,10 +55,10 @@ func TestM8BegunByTwoLists(t *testing.T) {
 // M8, M9: a master that stays moves to its new address at once, also while the change of
 // the list waits for a majority, which may need it.
 func TestM8MovesBeforeTheChange(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.moved("b", c.masters[1]) // the same server at another address
 		f := c.join("f")
-		list[2] = Master{Name: "f", Address: "f:1", dial: f.dial}
+		list[2] = cluster.Master{Name: "f", Address: "f:1", Dial: f.dial}
 		c.stop(c.q)
 		before := c.throughCable(1)
 		q := c.redlockd()
@@ -72,7 +74,7 @@ func TestM8MovesBeforeTheChange(t *testing.T) {
 // M8, V11: that a master shall be required waits for the change, though its address does
 // not, and is not forgotten where the same list is asked for again meanwhile.
 func TestM8RequiredComesWithTheChange(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.moved("a", c.masters[0])
 		list[0].Required = true
 		c.masters[1].kill()

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // join makes one more master, empty, that is on nobody's list yet.
-func (c *cluster) join(name string) *fakeMaster {
+func (c *testCluster) join(name string) *fakeMaster {
 	f := newFakeMaster(c.t, name)
 	c.masters = append(c.masters, f)
 	return f
@@ -17,15 +19,15 @@ func (c *cluster) join(name string) *fakeMaster {
 
 // listed is the configuration's list with one master taken out and others
 // added; out may be "".
-func (c *cluster) listed(out string, in ...*fakeMaster) []Master {
-	list := slices.DeleteFunc(slices.Clone(c.cfg.Masters), func(m Master) bool { return m.Name == out })
+func (c *testCluster) listed(out string, in ...*fakeMaster) []cluster.Master {
+	list := slices.DeleteFunc(slices.Clone(c.cfg.Masters), func(m cluster.Master) bool { return m.Name == out })
 	for _, f := range in {
-		list = append(list, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
+		list = append(list, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
 	}
 	return list
 }
 
-func (c *cluster) change(q *Quorum, masters []Master) {
+func (c *testCluster) change(q *Quorum, masters []cluster.Master) {
 	c.t.Helper()
 	if err := q.ChangeMasters(masters); err != nil {
 		c.t.Fatalf("change of masters: %v", err)
@@ -33,7 +35,7 @@ func (c *cluster) change(q *Quorum, masters []Master) {
 }
 
 // reaches waits until a change has come to a phase.
-func (c *cluster) reaches(q *Quorum, number int, phase string) {
+func (c *testCluster) reaches(q *Quorum, number int, phase string) {
 	c.t.Helper()
 	for range 1000 {
 		if s := q.Status(); s.Generation == number && s.Phase == phase {
@@ -46,10 +48,10 @@ func (c *cluster) reaches(q *Quorum, number int, phase string) {
 }
 
 // short makes holds and the handover short.
-func short(cfg *Config) { cfg.MaxTTL, cfg.Handover = 5*time.Second, 10*time.Second }
+func short(cfg *cluster.Config) { cfg.MaxTTL, cfg.Handover = 5*time.Second, 10*time.Second }
 
 func TestM8ReplacedUnderALock(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		list := c.listed("e", c.join("f"))
 		c.change(c.q, list)
@@ -67,7 +69,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 				t.Fatalf("not final after a minute: %+v", c.q.Status())
 			}
 		}
-		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.hold(4*time.Second, c.cfg.padding()) {
+		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.Hold(4*time.Second, c.cfg.Padding()) {
 			t.Errorf("final after %v, before the handover and the greatest hold", lasted)
 		}
 		time.Sleep(3 * time.Second)
@@ -90,7 +92,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 // Why 21: one redlockd has the old list, one the new; A on
 // a b e, B on c d f.
 func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		f := c.join("f")
@@ -121,7 +123,7 @@ func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 }
 
 func TestM8LeftBehind(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
 		time.Sleep(3 * time.Second)
 		list := c.listed("e", c.join("f"))
@@ -150,7 +152,7 @@ func TestM8LeftBehind(t *testing.T) {
 // One that was started with the old list after the closing knows no mark that
 // counts; a reload lets it join all the same.
 func TestM8StartedLeftBehind(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
 		c.change(c.q, list)
 		c.reaches(c.q, 2, "final")
@@ -166,7 +168,7 @@ func TestM8StartedLeftBehind(t *testing.T) {
 // A lock that an old majority gave just before the closing is alone until its
 // TTL is over: here on a b e, while c d f could make a new one.
 func TestM8LockOfTheOldListOutlivesIt(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
 		time.Sleep(3 * time.Second)
 		c.change(c.q, c.listed("e", c.join("f")))
@@ -197,7 +199,7 @@ func TestM8LockOfTheOldListOutlivesIt(t *testing.T) {
 }
 
 func TestM8OneChangeAtATime(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		f, g := c.join("f"), c.join("g")
@@ -224,7 +226,7 @@ func TestM8OneChangeAtATime(t *testing.T) {
 }
 
 func TestM8AnotherRedlockdCarriesOn(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
 		early := c.cfg
 		early.Masters = list
@@ -249,7 +251,7 @@ func TestM8AnotherRedlockdCarriesOn(t *testing.T) {
 }
 
 func TestM8AllReplacedOneByOne(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		opened := make(chan struct{})
@@ -285,7 +287,7 @@ func TestM8AllReplacedOneByOne(t *testing.T) {
 
 // A master that joins is given extended locks, and has no vote with them.
 func TestM8JoiningMasterHasNoVote(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		c.change(c.q, c.listed("e", c.join("f")))
 		c.reaches(c.q, 2, "announced")
@@ -302,7 +304,7 @@ func TestM8JoiningMasterHasNoVote(t *testing.T) {
 
 // Dropping required, the last step of moving in, is a change too.
 func TestM8DropRequired(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { short(cfg); cfg.Masters[0].Required = true }, func(c *cluster) {
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { short(cfg); cfg.Masters[0].Required = true }, func(c *testCluster) {
 		list := slices.Clone(c.cfg.Masters)
 		list[0].Required = false
 		c.change(c.q, list)
@@ -316,7 +318,7 @@ func TestM8DropRequired(t *testing.T) {
 // Of two masters only one is on both lists: nothing is given until the change
 // is final.
 func TestM8TooFewShared(t *testing.T) {
-	inBubbleWith(t, 2, short, func(c *cluster) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
 		c.change(c.q, c.listed("b", c.join("c")))
 		c.reaches(c.q, 2, "announced")
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
@@ -327,14 +329,14 @@ func TestM8TooFewShared(t *testing.T) {
 }
 
 func TestM8SameNameAnotherAddress(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 		f := c.join("f")
 		list := slices.Clone(c.cfg.Masters)
-		list[2].Address, list[2].dial = "f:1", f.dial
+		list[2].Address, list[2].Dial = "f:1", f.dial
 		c.change(c.q, list)
 		time.Sleep(2 * time.Second)
-		if s := c.q.Status().Masters[2]; s.Address != "f:1" || s.State == Voting {
+		if s := c.q.Status().Masters[2]; s.Address != "f:1" || s.State == cluster.Voting {
 			t.Errorf("%+v, want the new address, and that it waits", s)
 		}
 		time.Sleep(18 * time.Second)

@@ -5,15 +5,17 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // redlockdOf is one more redlockd, with a list of its own.
-func (c *cluster) redlockdOf(masters []Master) *Quorum {
+func (c *testCluster) redlockdOf(masters []cluster.Master) *Quorum {
 	c.t.Helper()
 	before := c.cfg
 	defer func() { c.cfg = before }()
@@ -22,11 +24,11 @@ func (c *cluster) redlockdOf(masters []Master) *Quorum {
 }
 
 // without is a list where some masters cannot be reached.
-func without(list []Master, names string) []Master {
+func without(list []cluster.Master, names string) []cluster.Master {
 	list = slices.Clone(list)
 	for i := range list {
 		if strings.Contains(names, list[i].Name) {
-			list[i].dial = noRoute
+			list[i].Dial = noRoute
 		}
 	}
 	return list
@@ -39,7 +41,7 @@ func noRoute() (net.Conn, error) { return nil, errors.New("no route to host") }
 // announced, with that one cut off from the others, it must not vote: A on a b
 // f, B on c d e.
 func TestTraceJoiningMasterOfAnEarlyRedlockd(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		f := c.join("f")
 		list := c.listed("e", f)
 		early := c.redlockdOf(without(list, "cd"))
@@ -62,7 +64,7 @@ func TestTraceJoiningMasterOfAnEarlyRedlockd(t *testing.T) {
 // generation still, and joins again: its vote must not count before the
 // change is final, A on a b e, B on c d f.
 func TestTraceMasterComesBackWithItsOldMark(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		first := c.cfg.Masters
 		f := c.join("f")
 		c.change(c.q, without(c.listed("e", f), "e"))
@@ -90,8 +92,8 @@ func TestTraceMasterComesBackWithItsOldMark(t *testing.T) {
 // What the mark of a master that joins bears is no evidence of the greatest
 // hold: A on a b e, where a then restarts empty beside c, d and f.
 func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
-	long := func(cfg *Config) { cfg.MaxTTL, cfg.Handover = time.Minute, 10*time.Minute }
-	inBubbleWith(t, 5, long, func(c *cluster) {
+	long := func(cfg *cluster.Config) { cfg.MaxTTL, cfg.Handover = time.Minute, 10*time.Minute }
+	inBubbleWith(t, 5, long, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
 		old := c.redlockd()
 		c.change(c.q, list)
@@ -122,7 +124,7 @@ func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
 // Another list is asked for while the change to the one before is being
 // announced: from there it is two steps, and majorities do not meet.
 func TestTraceAnotherListIsAskedForMeanwhile(t *testing.T) {
-	inBubbleWith(t, 4, short, func(c *cluster) {
+	inBubbleWith(t, 4, short, func(c *testCluster) {
 		more := c.listed("", c.join("e"))
 		c.change(c.q, more)
 		time.Sleep(10 * time.Millisecond)
@@ -147,7 +149,7 @@ func TestTraceAnotherListIsAskedForMeanwhile(t *testing.T) {
 // The same masters in another order, and a database that is used for the first
 // time after that: each of its masters goes by its own mark of database 0.
 func TestTraceMastersInAnotherOrder(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.masters[0].kill()
 		c.masters[1].kill()
 		r := c.redlockd()
@@ -164,7 +166,7 @@ func TestTraceMastersInAnotherOrder(t *testing.T) {
 // A lock on a b e, and e leaves for good: until the change is final nobody can
 // tell that it is not held.
 func TestTraceMasterLeavesWithACopy(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
 		time.Sleep(2 * time.Second)
 		c.change(c.q, c.listed("e"))
@@ -186,13 +188,13 @@ func TestTraceMasterLeavesWithACopy(t *testing.T) {
 // by the answers to its first votes: that of e, which has missed both changes
 // and joins again, is none. The others hold a lock on c d f.
 func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", time.Second)), Won)
 		c.masters[2].kill()
 		c.masters[3].kill()
 		time.Sleep(time.Second)
-		first := listName(c.cfg.Masters)
-		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: listName(c.listed("e", c.join("f")))}
+		first := cluster.ListName(c.cfg.Masters)
+		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: cluster.ListName(c.listed("e", c.join("f")))}
 		for _, f := range c.masters[:2] {
 			raw, err := f.Get(mark.Key)
 			if err != nil {
@@ -214,7 +216,7 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 // A list that was corrected before any master had a real mark is not kept from
 // them by the marks of the wrong one.
 func TestTraceListCorrectedBeforeTheFirstMark(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		for _, f := range c.masters {
 			f.kill()
 			f.startEmpty()
@@ -231,7 +233,7 @@ func TestTraceListCorrectedBeforeTheFirstMark(t *testing.T) {
 // A redlockd that was started with a list nobody has announced does not keep a
 // master that restarts empty from coming back to the others.
 func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.redlockdOf(c.listed("e", c.join("f")))
 		time.Sleep(3 * time.Second)
 		for _, f := range c.masters[:2] {
@@ -248,7 +250,7 @@ func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
 // The list asked for last is the one that is gone for, also where it is that in
 // force and another one is being announced.
 func TestTraceListTakenBackMeanwhile(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.change(c.q, c.listed("e", c.join("f")))
 		time.Sleep(10 * time.Millisecond)
 		c.change(c.q, c.cfg.Masters)
@@ -264,19 +266,28 @@ func TestTraceListTakenBackMeanwhile(t *testing.T) {
 // where only a redlockd with the old list reaches it: its new mark bears what
 // it bore before. Else A on a b f, B on c d e.
 func TestTraceClosingIsNotForgotten(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
+		var cut atomic.Bool
+		cuttable := func(list []cluster.Master) []cluster.Master {
+			at := slices.IndexFunc(list, func(m cluster.Master) bool { return m.Name == "c" })
+			dial := list[at].Dial
+			list[at].Dial = func() (net.Conn, error) {
+				if cut.Load() {
+					return noRoute()
+				}
+				return dial()
+			}
+			return list
+		}
 		old := c.redlockdOf(without(c.cfg.Masters, "ab"))
-		mover := c.redlockdOf(without(c.cfg.Masters, "de"))
+		mover := c.redlockdOf(cuttable(without(c.cfg.Masters, "de")))
 		c.stop(c.q)
 		time.Sleep(3 * time.Second)
-		c.change(mover, without(c.listed("e", c.join("f")), "de"))
+		c.change(mover, cuttable(without(c.listed("e", c.join("f")), "de")))
 		c.reaches(mover, 2, "closed")
 		time.Sleep(2 * time.Second)
 		c.masters[2].kill()
-		cut := mover.databases[0].Load().list().link("c")
-		cut.mu.Lock()
-		cut.master.dial = noRoute
-		cut.mu.Unlock()
+		cut.Store(true)
 		c.masters[2].startEmpty()
 		for range 60 {
 			time.Sleep(time.Second)
@@ -292,12 +303,12 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 // A redlockd that is restarted, not reloaded, onto a list two steps away finds a
 // majority of new masters, which would be a second cluster beside the first.
 func TestTraceRestartedOntoAListFarAway(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "a", 4*time.Second)), Won)
 		x, w := c.join("x"), c.join("w")
-		list := []Master{c.cfg.Masters[0]}
+		list := []cluster.Master{c.cfg.Masters[0]}
 		for _, f := range []*fakeMaster{x, w} {
-			list = append(list, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
+			list = append(list, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
 		}
 		second := c.redlockdOf(list)
 		for range 30 {
@@ -312,15 +323,13 @@ func TestTraceRestartedOntoAListFarAway(t *testing.T) {
 
 // M8: what an attempt that began with a longer list tells of its masters.
 func TestTraceNoQuorumOfALongerList(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
-		d := c.q.database(0)
-		long := d.list()
+	inBubble(t, 4, func(c *testCluster) {
 		op := acquire("k", "t", time.Minute)
-		a := newAttempt(&call{q: c.q, db: d, op: &op}, &op, nil)
+		a := newAttempt(&call{q: c.q, db: c.q.keyspace(0), op: &op}, &op, nil)
+		c.change(c.q, c.cfg.Masters[:3])
+		c.reaches(c.q, 2, "announced")
 		a.box.ballots[0], a.box.ballots[2] = vote.Ballot{Vote: vote.Silent}, vote.Ballot{Vote: vote.Silent}
-		d.masters.Store(&masterList{links: long.links[:2], Needs: long.Needs, name: long.name})
-		defer d.masters.Store(long)
-		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late)") {
+		if err := a.noQuorum(Undecided); !strings.Contains(err.Error(), "(a too late, b no answer yet, c too late, d no answer yet)") {
 			t.Error(err)
 		}
 	})
@@ -330,12 +339,12 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 // for nobody, also not for who counts by the larger one.
 func TestM8NoToASmallerMajority(t *testing.T) {
 	for _, n := range []int{4, 6} {
-		inBubbleWith(t, n, short, func(c *cluster) {
+		inBubbleWith(t, n, short, func(c *testCluster) {
 			larger := c.redlockd()
 			time.Sleep(3 * time.Second)
 			c.change(c.q, slices.Clone(c.cfg.Masters[:n-1]))
 			c.reaches(c.q, 2, "announced")
-			away := c.masters[majority(n-1):]
+			away := c.masters[vote.Majority(n-1):]
 			for _, f := range away {
 				f.kill()
 			}
@@ -358,9 +367,9 @@ func TestM8NoToASmallerMajority(t *testing.T) {
 // What is said of a master that may vote is why its vote is missing: it was not
 // waited for, it did not count, or it did not come in time.
 func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		op := acquire("k", "t", time.Minute)
-		a := newAttempt(&call{q: c.q, db: c.q.database(0), op: &op}, &op, nil)
+		a := newAttempt(&call{q: c.q, db: c.q.keyspace(0), op: &op}, &op, nil)
 		a.asking = true // no verdict yet
 		a.Vote(0, vote.Ballot{Vote: vote.Silent}, c.q.now())
 		a.Vote(1, vote.Ballot{Vote: vote.Silent, Unsure: true}, c.q.now())

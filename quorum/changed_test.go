@@ -18,7 +18,7 @@ func replaceBy(key, from, to string, ttl time.Duration) []Op {
 // then another one may freeze.
 func TestV8ChangeIsRepeated(t *testing.T) {
 	for way := range replaceBy("", "", "", 0) {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
 			synctest.Wait()
 			c.masters[2].freeze()
@@ -46,7 +46,7 @@ func TestV8ChangeIsRepeated(t *testing.T) {
 
 // missed carries an operation on A's lock out while a master stands still, and lets that
 // come back.
-func (c *cluster) missed(op Op) {
+func (c *testCluster) missed(op Op) {
 	c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
 	synctest.Wait()
 	c.masters[2].freeze()
@@ -58,7 +58,7 @@ func (c *cluster) missed(op Op) {
 
 // V8: also what was not answered at the verdict.
 func TestV8ChangeWithoutAnAnswer(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.missed(replaceBy("k", "A", "B", 20*time.Second)[0])
 		if n := c.copies("k", "B"); n != 3 {
 			t.Errorf("%d copies, want 3", n)
@@ -69,7 +69,7 @@ func TestV8ChangeWithoutAnAnswer(t *testing.T) {
 // V8: the release that comes after a change goes behind it, and what takes the
 // lock again with the old token is not changed.
 func TestV8ChangeAndWhatComesAfter(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
 		c.want(do(c.q, acquire("l", "A", 20*time.Second)), Won)
 		synctest.Wait()
@@ -94,7 +94,7 @@ func TestV8ChangeAndWhatComesAfter(t *testing.T) {
 // V8: what EXEC or a script has deleted on several keys is released on a master
 // that was silent.
 func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, takeAll("A", 20*time.Second, "k", "l")), Won)
 		synctest.Wait()
 		c.masters[2].freeze()
@@ -112,7 +112,7 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 // missed it: one that was frozen, and is back while others lack it, does not give the
 // lock to anybody again.
 func TestV8RemoveIsRepeated(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.missed(Op{Kind: Remove, Key: "k"})
 		if n := c.copies("k", "A"); n != 0 {
 			t.Errorf("%d copies are left", n)
@@ -123,7 +123,7 @@ func TestV8RemoveIsRepeated(t *testing.T) {
 // V8: what fewer than a quorum had may be an acquire under way, and its other copies are
 // spared.
 func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.masters[0].Set("k", "A")
 		c.masters[0].SetTTL("k", 20*time.Second)
 		c.masters[4].Set("k", "A")

@@ -10,7 +10,7 @@ import (
 // the list before, also by what was asked for under a mark that still was
 // announced, and before the next look.
 func TestM8ClosedAtOnce(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *cluster) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
 		time.Sleep(3 * time.Second)
 		c.change(c.q, c.listed("e", c.join("f")))

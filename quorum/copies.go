@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -15,7 +16,7 @@ import (
 type Copy struct {
 	Master string
 	// State is what the master is.
-	State MasterState
+	State cluster.MasterState
 	// Answered is whether it told what it has.
 	Answered bool
 	// Token is 0 where it has nothing, else the number of the token.
@@ -28,20 +29,20 @@ type Copy struct {
 // Copies asks every master what it has under a key. It is no vote, and waits
 // for the slowest master for an operation's stay at most.
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
-	d := q.database(db)
-	links := d.list().links
+	d := q.keyspace(db)
+	links := d.List().Links
 	ballots := make([]vote.Ballot, len(links))
 	out := make([]Copy, len(links))
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = hear(ctx, l, &outbox.Task{Kind: Read, Key: key})
+			ballots[i], out[i].Answered = cluster.Hear(ctx, l, &outbox.Task{Kind: Read, Key: key})
 		})
 	}
 	asked.Wait()
 	var tokens []string
 	for i, b := range ballots {
-		status := links[i].describe()
+		status := links[i].Describe()
 		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
 		out[i].Answered = out[i].Answered || b.Lost
@@ -63,17 +64,17 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 // least, the mark not counted, and with what is not forgotten yet. The error's
 // text is for the client.
 func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
-	d := q.database(db)
-	list := d.list()
-	sizes := make([]int64, len(list.links))
+	d := q.keyspace(db)
+	list := d.List()
+	sizes := make([]int64, len(list.Links))
 	var asked sync.WaitGroup
-	for i, l := range list.links {
+	for i, l := range list.Links {
 		asked.Go(func() {
 			t := &outbox.Task{Kind: dbSize, Page: &outbox.Page{}}
 			sizes[i] = -1
-			if _, ok := hear(ctx, l, t); ok {
+			if _, ok := cluster.Hear(ctx, l, t); ok {
 				sizes[i] = t.Page.Size
-				if !l.embedded {
+				if !l.Embedded {
 					sizes[i]-- // the mark
 				}
 			}
@@ -85,5 +86,5 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	if n >= 0 {
 		return n, nil
 	}
-	return 0, d.cannotList(errNotListed)
+	return 0, cannotList(d.Database, errNotListed)
 }

@@ -15,36 +15,40 @@ type deadlines struct {
 	now clock.Clock
 
 	mu          sync.Mutex
-	first, last *attempt
+	first, last *due
 	timer       *time.Timer
 	// armed is when the timer fires; 0 when it does not.
 	armed time.Duration
 }
 
+// timeouter is an attempt: timeout is called when its time is over.
+type timeouter interface{ timeout() }
+
 // due is an attempt's place among the deadlines, guarded by them.
 type due struct {
+	of           timeouter
 	at           time.Duration
 	listed       bool
-	before, next *attempt
+	before, next *due
 }
 
 // add sees to it that timeout is called at a time, if the attempt is not
 // removed before.
-func (d *deadlines) add(a *attempt, at, now time.Duration) {
+func (d *deadlines) add(a *due, at, now time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.last
-	for before != nil && before.due.at > at {
-		before = before.due.before
+	for before != nil && before.at > at {
+		before = before.before
 	}
-	a.due = due{at: at, listed: true, before: before}
+	a.at, a.listed, a.before = at, true, before
 	if before != nil {
-		a.due.next, before.due.next = before.due.next, a
+		a.next, before.next = before.next, a
 	} else {
-		a.due.next, d.first = d.first, a
+		a.next, d.first = d.first, a
 	}
-	if next := a.due.next; next != nil {
-		next.due.before = a
+	if a.next != nil {
+		a.next.before = a
 	} else {
 		d.last = a
 	}
@@ -53,10 +57,10 @@ func (d *deadlines) add(a *attempt, at, now time.Duration) {
 
 // arm sets the timer for the first. Needs mu.
 func (d *deadlines) arm(now time.Duration) {
-	if d.first == nil || d.armed != 0 && d.armed <= d.first.due.at {
+	if d.first == nil || d.armed != 0 && d.armed <= d.first.at {
 		return
 	}
-	d.armed = d.first.due.at
+	d.armed = d.first.at
 	if wait := d.armed - now; d.timer == nil {
 		d.timer = time.AfterFunc(wait, d.fire)
 	} else {
@@ -65,37 +69,36 @@ func (d *deadlines) arm(now time.Duration) {
 }
 
 // remove forgets an attempt. The timer may fire for nothing later.
-func (d *deadlines) remove(a *attempt) {
+func (d *deadlines) remove(a *due) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unlist(a)
 }
 
 // unlist needs mu.
-func (d *deadlines) unlist(a *attempt) {
-	if !a.due.listed {
+func (d *deadlines) unlist(a *due) {
+	if !a.listed {
 		return
 	}
-	before, next := a.due.before, a.due.next
-	if before != nil {
-		before.due.next = next
+	if a.before != nil {
+		a.before.next = a.next
 	} else {
-		d.first = next
+		d.first = a.next
 	}
-	if next != nil {
-		next.due.before = before
+	if a.next != nil {
+		a.next.before = a.before
 	} else {
-		d.last = before
+		d.last = a.before
 	}
-	a.due = due{}
+	a.listed, a.before, a.next = false, nil, nil
 }
 
 // fire ends what is over.
 func (d *deadlines) fire() {
 	now := d.now()
-	var over []*attempt
+	var over []*due
 	d.mu.Lock()
-	for a := d.first; a != nil && a.due.at <= now; a = d.first {
+	for a := d.first; a != nil && a.at <= now; a = d.first {
 		d.unlist(a)
 		over = append(over, a)
 	}
@@ -103,6 +106,6 @@ func (d *deadlines) fire() {
 	d.arm(now)
 	d.mu.Unlock()
 	for _, a := range over {
-		a.timeout()
+		a.of.timeout()
 	}
 }

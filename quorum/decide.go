@@ -89,7 +89,9 @@ func (c *call) decideAll(states []State) {
 	}
 	c.attempt(op, func(a *attempt, v Verdict) {
 		// Also a few silent masters may leave it open; the next look tells.
-		if v != Won && a.answered() >= a.masters.Quorum && c.mayRetry() {
+		var answered int
+		a.look(func(box *ballotBox) { answered = box.answered() })
+		if v != Won && answered >= a.masters.Quorum && c.mayRetry() {
 			c.retry()
 			return
 		}

@@ -36,7 +36,7 @@ func giveAll(token string, keys ...string) Op {
 }
 
 func TestDecideAllIsAllOrNothing(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		if o := c.want(do(c.q, takeAll("t", 10*time.Second, "a", "b", "c")), Won); o.Done != DecideAll {
 			t.Errorf("done is %v", o.Done)
 		}
@@ -62,7 +62,7 @@ func TestDecideAllIsAllOrNothing(t *testing.T) {
 
 // What a lost one has created is rolled back on every key.
 func TestDecideAllRollsBack(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.slow(20*time.Millisecond, 0, 1, 2)
 		o := do(c.q, takeAll("t", 10*time.Second, "a", "b"))
@@ -86,7 +86,7 @@ func TestDecideAllRollsBack(t *testing.T) {
 // Many that share keys, in every order, through two redlockd: nobody holds
 // beside another, nobody waits for ever.
 func TestDecideAllOverlapping(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		qs := []*Quorum{c.q, c.redlockd()}
 		time.Sleep(3 * time.Second)
 		c.slow(time.Millisecond, 0, 1, 2)

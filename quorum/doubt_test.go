@@ -11,7 +11,7 @@ import (
 // M5: the silence after a common step outlives the redlockd that saw it: who
 // starts later cannot tell either.
 func TestM5SilenceOutlivesARestart(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
 		time.Sleep(time.Second)
 		for _, f := range c.masters {
@@ -34,7 +34,7 @@ func TestM5SilenceOutlivesARestart(t *testing.T) {
 // M5: where it was a pause of one redlockd alone, another one that looked all the
 // time knows that no clock stepped, and whoever starts is told.
 func TestM5DoubtIsTakenBack(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		s := &stoppable{}
 		still := c.redlockdBy(s.clock())
 		watches := &stoppable{}
@@ -63,7 +63,7 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 // though the next baseline fits to it: else B has A's lock at once.
 func TestM5UnderWayInACommonStep(t *testing.T) {
 	for after := time.Duration(0); after < 40*time.Millisecond; after += 2 * time.Millisecond {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			for _, f := range c.masters {
 				f.set(func() { f.way = 8 * time.Millisecond })
 			}

@@ -33,7 +33,7 @@ func (f *fakeMaster) disk() (restore func()) {
 // redlockd, as often as it is restarted, and after all masters were.
 func TestM4MajorityThatLostNothing(t *testing.T) {
 	for _, redlockds := range []int{1, 2, 4} {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			for _, f := range c.masters {
 				f.set(func() { f.aof = true })
 			}
@@ -78,7 +78,7 @@ func TestM4DiskOfBefore(t *testing.T) {
 			if !left && before < 2*time.Second {
 				continue
 			}
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				late, mend := c.cutOff()
 				f := c.masters[0]
 				old := f.disk()
@@ -110,7 +110,7 @@ func TestM4DiskOfBefore(t *testing.T) {
 
 // cutOff makes all masters sync their logs always, and one more redlockd, which
 // has seen them all and is cut off from them until mend is called.
-func (c *cluster) cutOff() (late *Quorum, mend func()) {
+func (c *testCluster) cutOff() (late *Quorum, mend func()) {
 	direct := slices.Clone(c.cfg.Masters)
 	var cables []*cable
 	for i := range c.masters {

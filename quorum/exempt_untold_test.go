@@ -10,7 +10,7 @@ import (
 // they are looked at right after it was raised.
 func TestM4BeatIsTold(t *testing.T) {
 	for _, later := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			direct := c.cfg.Masters
 			to := c.throughCable(0)
 			late := c.redlockd()

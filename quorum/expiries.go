@@ -13,14 +13,14 @@ type expiries struct {
 	more []int64
 }
 
-// expiriesOf collects what an attempt has given to each master.
-func (a *attempt) expiriesOf(each func(*outbox.Task) int64) expiries {
+// expiriesOf collects what an attempt has given to each master by its tasks.
+func expiriesOf(tasks []outbox.Task, each func(*outbox.Task) int64) expiries {
 	var e expiries
-	for i := range a.tasks {
+	for i := range tasks {
 		if i < fewMasters {
-			e.few[i] = each(&a.tasks[i])
+			e.few[i] = each(&tasks[i])
 		} else {
-			e.more = append(e.more, each(&a.tasks[i]))
+			e.more = append(e.more, each(&tasks[i]))
 		}
 	}
 	return e

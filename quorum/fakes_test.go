@@ -19,6 +19,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // fakeMaster is a Redis in the bubble's virtual time: miniredis over a pipe,
@@ -337,36 +339,36 @@ func (p *lazyPipe) Close() error {
 	return nil
 }
 
-// cluster is a Quorum over fake masters.
-type cluster struct {
+// testCluster is a Quorum over fake masters.
+type testCluster struct {
 	t       *testing.T
 	masters []*fakeMaster
-	cfg     Config
+	cfg     cluster.Config
 	q       *Quorum
 	all     []*Quorum
 	bundles int
 }
 
 // inBubble runs a test in virtual time over n fake masters that may vote.
-func inBubble(t *testing.T, n int, test func(c *cluster)) {
+func inBubble(t *testing.T, n int, test func(c *testCluster)) {
 	t.Helper()
-	inBubbleWith(t, n, func(*Config) {}, test)
+	inBubbleWith(t, n, func(*cluster.Config) {}, test)
 }
 
 // inBubbleWith is inBubble with another configuration.
-func inBubbleWith(t *testing.T, n int, change func(*Config), test func(c *cluster)) {
+func inBubbleWith(t *testing.T, n int, change func(*cluster.Config), test func(c *testCluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{t: t, cfg: DefaultConfig()}
+		c := &testCluster{t: t, cfg: cluster.DefaultConfig()}
 		for i := range n {
 			f := newFakeMaster(t, string(rune('a'+i)))
 			c.masters = append(c.masters, f)
-			c.cfg.Masters = append(c.cfg.Masters, Master{Name: f.name, Address: f.name + ":1", dial: f.dial})
+			c.cfg.Masters = append(c.cfg.Masters, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
 		}
 		change(&c.cfg)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := Bootstrap(ctx, c.cfg, hclog.NewNullLogger()); err != nil {
+		if err := cluster.Bootstrap(ctx, c.cfg, hclog.NewNullLogger()); err != nil {
 			t.Fatalf("bootstrap: %v", err)
 		}
 		c.q = c.redlockd()
@@ -377,7 +379,7 @@ func inBubbleWith(t *testing.T, n int, change func(*Config), test func(c *cluste
 }
 
 // end stops everything, so that the bubble can end.
-func (c *cluster) end() {
+func (c *testCluster) end() {
 	for _, f := range c.masters {
 		f.mu.Lock()
 		if f.frozen != nil {
@@ -398,24 +400,24 @@ func (c *cluster) end() {
 }
 
 // redlockd is one more redlockd over the same masters.
-func (c *cluster) redlockd() *Quorum {
+func (c *testCluster) redlockd() *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(hclog.NewNullLogger(), clock.Monotonic())
 }
 
 // redlockdTelling is one that tells its log to somebody.
-func (c *cluster) redlockdTelling(log hclog.Logger) *Quorum {
+func (c *testCluster) redlockdTelling(log hclog.Logger) *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(log, clock.Monotonic())
 }
 
 // redlockdBy is one that goes by a clock of its own.
-func (c *cluster) redlockdBy(now clock.Clock) *Quorum {
+func (c *testCluster) redlockdBy(now clock.Clock) *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(hclog.NewNullLogger(), now)
 }
 
-func (c *cluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
+func (c *testCluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
 	c.t.Helper()
 	q, err := newQuorum(c.cfg, log, now)
 	if err != nil {
@@ -425,14 +427,14 @@ func (c *cluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
 	return q
 }
 
-func (c *cluster) stop(q *Quorum) {
+func (c *testCluster) stop(q *Quorum) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_ = q.Close(ctx)
 }
 
 // ready waits until all reachable masters vote.
-func (c *cluster) ready() {
+func (c *testCluster) ready() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
@@ -463,7 +465,7 @@ func acquire(key, token string, ttl time.Duration) Op {
 func release(key, token string) Op { return Op{Kind: Release, Key: key, Token: token} }
 
 // want fails the test when the verdict is another one.
-func (c *cluster) want(o *Outcome, v Verdict) *Outcome {
+func (c *testCluster) want(o *Outcome, v Verdict) *Outcome {
 	c.t.Helper()
 	if o.Verdict != v {
 		c.t.Fatalf("verdict is %v (%v), want %v", o.Verdict, o.Err, v)
@@ -475,7 +477,7 @@ func (c *cluster) want(o *Outcome, v Verdict) *Outcome {
 }
 
 // copies counts the masters that hold the token.
-func (c *cluster) copies(key, token string) int {
+func (c *testCluster) copies(key, token string) int {
 	n := 0
 	for _, f := range c.masters {
 		if f.holds(key) == token {
@@ -505,4 +507,15 @@ func (f *fakeMaster) FlushScripts(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 16)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// withLocked does something with a link locked.
+func withLocked(l *cluster.Link, do func(cluster.Locked)) { l.Ask(whileLocked(do), 0, 0) }
+
+// whileLocked asks nothing of the master.
+type whileLocked func(cluster.Locked)
+
+func (do whileLocked) Prepare(_ int, l cluster.Locked, _ time.Duration) (*outbox.Task, bool) {
+	do(l)
+	return nil, false
 }

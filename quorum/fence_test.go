@@ -4,12 +4,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // comesLate has a redlockd ask for something whose part for one master is on
 // its way for 8 s, while the connection that it went out on is lost. After 10 s
 // the write would fail.
-func (c *cluster) comesLate(f *fakeMaster, op Op) {
+func (c *testCluster) comesLate(f *fakeMaster, op Op) {
 	c.t.Helper()
 	time.Sleep(500 * time.Millisecond) // no look comes in between
 	f.set(func() { f.way = 8 * time.Second })
@@ -31,7 +33,7 @@ func (f *fakeMaster) cut() {
 
 // keepsNextLock takes the lock again, on all masters, before what is late comes
 // in, and expects that to free none of it.
-func (c *cluster) keepsNextLock(f *fakeMaster) {
+func (c *testCluster) keepsNextLock(f *fakeMaster) {
 	c.t.Helper()
 	f.Del("k") // where what is late would have come in time
 	c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -48,7 +50,7 @@ func (c *cluster) keepsNextLock(f *fakeMaster) {
 // M3: what another server behind the address interrupts is ended when the first
 // one is back.
 func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
-	inBubbleWith(t, 3, func(cfg *Config) { cfg.RestartQuarantine = false }, func(c *cluster) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.RestartQuarantine = false }, func(c *testCluster) {
 		f := c.masters[0]
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
@@ -69,7 +71,7 @@ func TestM3DeadlineWithoutFence(t *testing.T) {
 		"remove":  {Kind: Remove, Key: "k"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.stop(c.q)
 				for _, f := range c.masters {
 					f.set(func() {

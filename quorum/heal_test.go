@@ -9,7 +9,7 @@ import (
 // V9: a heal that comes late does nothing: the lock may have been released
 // meanwhile, through another redlockd.
 func TestV9LateHealChangesNothing(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -37,7 +37,7 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 // heal that came then would revive the lock on a quorum, with the copy on the
 // master that did not answer.
 func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -63,7 +63,7 @@ func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 // V9: a master that does not answer a heal holds the extend up until the heal
 // cannot act any more, and no longer.
 func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		f := c.masters[0]
@@ -74,7 +74,7 @@ func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		f.freeze()
 		c.want(<-out, Won)
-		if took, limit := time.Since(began), c.q.cfg.Timeout+c.q.cfg.grace(); took > limit {
+		if took, limit := time.Since(began), c.q.cfg.Timeout+c.q.cfg.Grace(); took > limit {
 			t.Errorf("told after %v, want %v at most", took, limit)
 		}
 	})
@@ -85,16 +85,16 @@ func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
 func TestV9OnlyWhoIsKnownToLackItIsHealed(t *testing.T) {
 	for _, r := range []struct {
 		name    string
-		before  func(c *cluster, f *fakeMaster)
+		before  func(c *testCluster, f *fakeMaster)
 		healed  bool
 		slowOne bool
 	}{
-		{"it said so", func(*cluster, *fakeMaster) {}, true, false},
-		{"it is awaited", func(*cluster, *fakeMaster) {}, false, true},
-		{"it answered an error", func(_ *cluster, f *fakeMaster) { f.refuse("BUSY Redis is busy running a script.") }, false, false},
+		{"it said so", func(*testCluster, *fakeMaster) {}, true, false},
+		{"it is awaited", func(*testCluster, *fakeMaster) {}, false, true},
+		{"it answered an error", func(_ *testCluster, f *fakeMaster) { f.refuse("BUSY Redis is busy running a script.") }, false, false},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 				synctest.Wait()
 				f := c.masters[0]

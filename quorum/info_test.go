@@ -6,19 +6,21 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // M7: a Redis before 6.2 would take its mark and then refuse every lock. It is
 // not asked, and both the status and -bootstrap say why.
 func TestM7OldRedis(t *testing.T) {
 	const why = "is Redis 6.0.16, 6.2 or newer is needed"
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		old := c.masters[2]
 		old.kill()
 		old.set(func() { old.version = "6.0.16" })
 		old.startEmpty()
 		time.Sleep(5 * time.Second)
-		if s := c.state(2); s.State != Refused || s.Reason != why {
+		if s := c.state(2); s.State != cluster.Refused || s.Reason != why {
 			t.Errorf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -26,7 +28,7 @@ func TestM7OldRedis(t *testing.T) {
 			f.kill()
 			f.startEmpty()
 		}
-		err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
+		err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("bootstrap over it: %v", err)
 		}

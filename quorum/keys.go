@@ -20,11 +20,9 @@ type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
 	recent recent
-	// live are the names of locks that were told and may live, liveLeft how many
-	// were left when those that are over were forgotten last.
-	live     map[uint64]liveNames
-	liveLeft int
-	terms    terms
+	// live are the names of locks that were told and may live.
+	live  liveTable
+	terms terms
 	// unused are queues for other keys to come.
 	unused []*keyQueue
 }
@@ -51,7 +49,7 @@ type keyQueue struct {
 func (t *keyTable) init() {
 	t.seed = maphash.MakeSeed()
 	for i := range t.shards {
-		t.shards[i].queues, t.shards[i].live = map[string]*keyQueue{}, map[uint64]liveNames{}
+		t.shards[i].queues, t.shards[i].live.of = map[string]*keyQueue{}, map[uint64]liveNames{}
 	}
 }
 

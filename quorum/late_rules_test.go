@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // V2: votes that are read after a pause of redlockd have come too late, though
@@ -16,7 +18,7 @@ func TestV2VotesReadAfterAPause(t *testing.T) {
 		"extend":            {Kind: Extend, Key: "mine", Token: "t", TTL: 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				s := &stoppable{}
 				c.stop(c.q)
 				c.q = c.redlockdBy(s.clock())
@@ -43,7 +45,7 @@ func TestV2VotesReadAfterAPause(t *testing.T) {
 func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 	for name, kind := range map[string]Kind{"acquire": Acquire, "acquire or extend": AcquireOrExtend} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 5, func(c *cluster) {
+			inBubble(t, 5, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "other", time.Second)), Won)
 				c.want(do(c.q, release("k", "other")), Won)
 				time.Sleep(3500 * time.Millisecond)
@@ -76,7 +78,7 @@ func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 // clock to give an expiry by it: a read would tell more than was asked for.
 func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
 	for rounds := 0; rounds < 4; { // the monitors need not look at the same time
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			if c.acquireBySlowLooks() {
 				rounds++
 			}
@@ -86,7 +88,7 @@ func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
 
 // acquireBySlowLooks reports whether there was a time at which no master was being
 // looked at: by chance the monitors may look one after the other for ever.
-func (c *cluster) acquireBySlowLooks() bool {
+func (c *testCluster) acquireBySlowLooks() bool {
 	c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 	way := func(d time.Duration) {
 		for _, f := range c.masters {
@@ -95,7 +97,7 @@ func (c *cluster) acquireBySlowLooks() bool {
 	}
 	way(300 * time.Millisecond)
 	time.Sleep(6 * time.Second)
-	frozen := func(m MasterStatus) bool { return m.State == Frozen }
+	frozen := func(m cluster.MasterStatus) bool { return m.State == cluster.Frozen }
 	for began := time.Now(); slices.ContainsFunc(c.q.Status().Masters, frozen); time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			way(0)
@@ -120,7 +122,7 @@ func (c *cluster) acquireBySlowLooks() bool {
 // V6, M5: once the masters' clocks have jumped, looks of before tell no expiry
 // and no deadline any more: extends go on at once, and as long as they say.
 func TestM5LooksOfBeforeAStepAreForgotten(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(2500 * time.Millisecond)
 		for _, f := range c.masters {

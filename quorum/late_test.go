@@ -28,13 +28,13 @@ func (d *distant) onTheWay(way time.Duration, op Op) <-chan *Outcome {
 }
 
 // two are two redlockd over masters whose marks bear what is to come.
-func (c *cluster) two() (one *distant, other *Quorum) {
+func (c *testCluster) two() (one *distant, other *Quorum) {
 	one = &distant{}
 	cfg := c.cfg
 	c.cfg.Masters = slices.Clone(cfg.Masters)
 	for i := range cfg.Masters {
-		dial := cfg.Masters[i].dial
-		c.cfg.Masters[i].dial = func() (net.Conn, error) {
+		dial := cfg.Masters[i].Dial
+		c.cfg.Masters[i].Dial = func() (net.Conn, error) {
 			conn, err := dial()
 			if err != nil {
 				return nil, err
@@ -60,7 +60,7 @@ func extend(key, token string, ttl time.Duration) Op {
 // nothing that was told since: they act on the masters 5 ms after the answer.
 func TestV6DeniedExtendShortensNothing(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			one, other := c.two()
 			for look := range looksApart {
 				key := fmt.Sprint("k", look)
@@ -83,7 +83,7 @@ const looksApart = time.Duration(10)
 // V6: what a majority has carried out in time, and one slow master after the
 // client was told, shortens nothing there either.
 func TestV6SlowExtendShortensNothing(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
 		for look := range looksApart {
 			key := fmt.Sprint("k", look)
@@ -110,11 +110,11 @@ func TestV6SlowExtendShortensNothing(t *testing.T) {
 // taken since) is answered only when it cannot act any more, whether it comes to
 // the masters a little after the timeout or long after.
 func TestV6NothingActsAfterItsAnswer(t *testing.T) {
-	none := func(*cluster, *Quorum, string) {}
-	held := func(c *cluster, q *Quorum, key string) { c.want(do(q, acquire(key, "A", 10*time.Second)), Won) }
+	none := func(*testCluster, *Quorum, string) {}
+	held := func(c *testCluster, q *Quorum, key string) { c.want(do(q, acquire(key, "A", 10*time.Second)), Won) }
 	for _, late := range []struct {
 		name   string
-		before func(*cluster, *Quorum, string)
+		before func(*testCluster, *Quorum, string)
 		op     Op
 		then   Op
 	}{
@@ -126,7 +126,7 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 	} {
 		for _, way := range []time.Duration{2 * time.Millisecond, 15 * time.Millisecond, 25 * time.Millisecond, 150 * time.Millisecond} {
 			t.Run(fmt.Sprint(late.name, " ", way), func(t *testing.T) {
-				inBubble(t, 3, func(c *cluster) {
+				inBubble(t, 3, func(c *testCluster) {
 					one, other := c.two()
 					for look := range looksApart {
 						key := fmt.Sprint("k", look)
@@ -135,7 +135,7 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 						time.Sleep(look * 100 * time.Millisecond)
 						began := time.Now()
 						c.want(<-one.onTheWay(c.cfg.Timeout+way, late.op), Undecided)
-						if took := time.Since(began); took > c.cfg.Timeout+c.cfg.grace() {
+						if took := time.Since(began); took > c.cfg.Timeout+c.cfg.Grace() {
 							t.Errorf("answered after %v", took)
 						}
 						// The client's next, unless the first was carried out.
@@ -153,7 +153,7 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 
 // V6: likewise what EXEC deletes.
 func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
 		for look := range looksApart {
 			key := fmt.Sprint("k", look)
@@ -184,7 +184,7 @@ func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
 func TestV6ExtendMayShorten(t *testing.T) {
 	for _, version := range []string{"6.2.14", "7.2.0"} {
 		for _, op := range []Op{extend("k", "A", time.Second), {Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: time.Second}} {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				for _, f := range c.masters {
 					f.set(func() { f.version = version })
 				}
@@ -206,7 +206,7 @@ func TestV6ExtendMayShorten(t *testing.T) {
 func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
 		for _, way := range []time.Duration{55 * time.Millisecond, 200 * time.Millisecond} {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				one, other := c.two()
 				c.want(do(one.Quorum, acquire("k", "A", 10*time.Second)), Won)
 				out := one.onTheWay(10*time.Millisecond, Op{Kind: kind, Key: "k", Token: "A", TTL: time.Second})
@@ -226,7 +226,7 @@ func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 // the acquire may be undone after it.
 func TestV6ExtendedIsNotRolledBack(t *testing.T) {
 	for _, version := range []string{"6.2.14", "7.2.0"} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			for _, f := range c.masters {
 				f.set(func() { f.version = version })
 			}
@@ -251,7 +251,7 @@ func TestV6ExtendedIsNotRolledBack(t *testing.T) {
 
 // V6: what waits for its answer waits for no master that is known to be frozen.
 func TestV6WaitsForNoFrozenMaster(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
 		c.masters[0].freeze()
 		time.Sleep(2 * time.Second)
@@ -268,7 +268,7 @@ func TestV6WaitsForNoFrozenMaster(t *testing.T) {
 // V6: a vote that comes in time is never rejected for its deadline, whatever the
 // age of the look that it is counted from.
 func TestV6DeadlineRejectsNothingInTime(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		one, _ := c.two()
 		c.want(do(one.Quorum, acquire("k", "A", 60*time.Second)), Won)
 		for age := range 40 {

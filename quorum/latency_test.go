@@ -5,28 +5,9 @@ import (
 	"time"
 )
 
-func TestHistogramBounds(t *testing.T) {
-	for i := range buckets {
-		bound := BucketBound(i)
-		var at, above histogram
-		at.add(bound)
-		above.add(bound + time.Nanosecond)
-		if at.read().Counts[i] != 1 || above.read().Counts[i] != 0 {
-			t.Errorf("%v is not the bound of bucket %d", bound, i)
-		}
-	}
-	var h histogram
-	for _, d := range []time.Duration{-time.Second, 0, time.Hour} {
-		h.add(d)
-	}
-	if got := h.read(); got.Counts[0] != 2 || got.Count != 3 || got.Sum != time.Hour {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestVotesAndTimings: a slow master's votes are spare, a dead one's silent.
 func TestVotesAndTimings(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].set(func() { c.masters[3].delay = 4 * time.Millisecond })
 		c.masters[4].kill()
 		time.Sleep(time.Second)
@@ -39,7 +20,7 @@ func TestVotesAndTimings(t *testing.T) {
 		after := c.q.Status()
 		for i, want := range []Votes{{Counted: 20}, {Counted: 20}, {Counted: 20}, {Spare: 20}, {Silent: 20}} {
 			a, b := before.Masters[i].Votes, after.Masters[i].Votes
-			if got := (Votes{b.Counted - a.Counted, b.Spare - a.Spare, b.Silent - a.Silent}); got != want {
+			if got := (Votes{Counted: b.Counted - a.Counted, Spare: b.Spare - a.Spare, Silent: b.Silent - a.Silent}); got != want {
 				t.Errorf("master %d: %+v, want %+v", i, got, want)
 			}
 		}
@@ -57,7 +38,7 @@ func TestVotesAndTimings(t *testing.T) {
 }
 
 func TestWaitingIsCounted(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
 			f.freeze()
 		}

@@ -10,7 +10,7 @@ import (
 // P5, V4: what is told as held is rolled back also on a master whose answer was
 // lost before the verdict.
 func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		time.Sleep(500 * time.Millisecond) // no look comes in between
@@ -36,7 +36,7 @@ func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
 // V8: a release that is to be repeated to a master is carried out before the same token
 // takes the lock again there.
 func TestV8RepeatedReleaseGoesFirst(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
 		time.Sleep(500 * time.Millisecond) // no look comes in between
@@ -56,7 +56,7 @@ func TestV8RepeatedReleaseGoesFirst(t *testing.T) {
 // V7: of the releases that outstay only those by the same token stand for one
 // another.
 func TestV7EveryTokenThatOutstaysIsReleased(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.slow(4*time.Millisecond, 0, 1, 2)
 		var outs []<-chan *Outcome

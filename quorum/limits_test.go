@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
@@ -16,8 +17,8 @@ import (
 func TestM1WaitingForAMasterIsBounded(t *testing.T) {
 	for name, long := range map[string]int{"in number": 0, "in bytes": 16 << 10} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 1, func(c *cluster) {
-				f := flood{cluster: c, long: strings.Repeat("k", long)}
+			inBubble(t, 1, func(c *testCluster) {
+				f := flood{testCluster: c, long: strings.Repeat("k", long)}
 				c.want(do(c.q, acquire("mine", "t", 10*time.Minute)), Won)
 				c.masters[0].freeze()
 				under := start(c.q, Op{Kind: Read, Key: "a batch is under way"})
@@ -51,12 +52,12 @@ func TestM1WaitingForAMasterIsBounded(t *testing.T) {
 
 // flood is many operations on keys of their own, which are long.
 type flood struct {
-	*cluster
+	*testCluster
 	long string
 	n    int
 }
 
-func (f *flood) link() *link { return f.q.databases[0].Load().list().links[0] }
+func (f *flood) link() *cluster.Link { return f.q.cluster.Opened(0).List().Links[0] }
 
 // until starts operations until 100 were refused at once, which must be when
 // so many times the bounds are reached, and returns those that were not.
@@ -74,10 +75,8 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 			outs = append(outs, out)
 			fit++
 		}
-		l := f.link()
-		l.mu.Lock()
-		n, bytes := l.outbox.Waits()
-		l.mu.Unlock()
+		var n, bytes int
+		withLocked(f.link(), func(l cluster.Locked) { n, bytes = l.Outbox().Waits() })
 		if n > times*outbox.MaxQueued || bytes > times*outbox.MaxQueuedBytes+len(f.long)+300 {
 			f.t.Fatalf("%d of %d bytes wait", n, bytes)
 		}
@@ -92,15 +91,14 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 // not carried out.
 func (f *flood) wantNothingLeft() {
 	f.t.Helper()
-	l := f.link()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if tasks, bytes := l.outbox.Waits(); tasks != 0 || bytes != 0 {
-		f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
-	}
-	if tasks, bytes := l.outbox.Repeats(); tasks != 0 || bytes != 0 {
-		f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
-	}
+	withLocked(f.link(), func(l cluster.Locked) {
+		if tasks, bytes := l.Outbox().Waits(); tasks != 0 || bytes != 0 {
+			f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
+		}
+		if tasks, bytes := l.Outbox().Repeats(); tasks != 0 || bytes != 0 {
+			f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
+		}
+	})
 	// Also the release that was refused, and what undoes the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
 		f.t.Errorf("%d locks are left", len(keys)-1)
@@ -110,7 +108,7 @@ func (f *flood) wantNothingLeft() {
 // V7: so many wait for one key, and no more; whoever waits for it and others
 // besides is no exception.
 func TestV7WaitingForAKeyIsBounded(t *testing.T) {
-	inBubble(t, 1, func(c *cluster) {
+	inBubble(t, 1, func(c *testCluster) {
 		c.masters[0].freeze()
 		first := start(c.q, acquire("k", "t", time.Minute))
 		outs := make([]<-chan *Outcome, maxWaiting)

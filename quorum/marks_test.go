@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
@@ -25,7 +26,7 @@ func (f *fakeMaster) looksAt(last string) {
 // that loses its memory between the look and the writing does not get its
 // real mark back.
 func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		c.takeBarely(acquire("k", "t", 20*time.Second))
 		time.Sleep(3 * time.Second)
@@ -40,7 +41,7 @@ func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
 
 // M3: nor does database 0 by the script that lists another one in its mark.
 func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		c.takeBarely(acquire("k", "t", 20*time.Second))
 		time.Sleep(3500 * time.Millisecond) // no look comes in between
@@ -57,13 +58,13 @@ func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
 // M8: a mark is not lowered to an earlier state of the list of masters by who
 // looked at it before another redlockd raised it.
 func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		f := c.masters[0]
 		m := f.markOf(t)
 		list, before := m.Masters+",00000000", m.Masters
 		time.Sleep(500 * time.Millisecond) // no look is under way
 		c.slow(5*time.Millisecond, 0)
-		c.q.change.write(mark.Generation{Number: 2, Phase: mark.Announced, Masters: list, Before: before})
+		c.q.cluster.RaiseMarks(mark.Generation{Number: 2, Phase: mark.Announced, Masters: list, Before: before})
 		f.looksAt("TIME")
 		to := m.With(func(m *mark.Mark) {
 			m.Generation = mark.Generation{Number: 2, Phase: mark.Closed, Masters: list, Before: before}
@@ -112,7 +113,7 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 		{"which lists it", func(m *mark.Mark) { m.DBs = []int{3} }, false},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				f := c.masters[0]
 				time.Sleep(500 * time.Millisecond) // no look comes in between
 				if err := f.Set(mark.Key, f.markOf(t).With(r.zero).String()); err != nil {
@@ -132,7 +133,7 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 // the mark of database 0 was lost, written anew by another one, and does not
 // list it.
 func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		cable := c.throughCable(0)
 		q := c.redlockd()
 		time.Sleep(3 * time.Second)
@@ -148,7 +149,7 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 		c.votesAgain(0) // of database 0, by the other one
 		cable.cut(false)
 		time.Sleep(4 * time.Second)
-		if s := q.databases[3].Load().status()[0]; s.State == Voting {
+		if s := q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
 			t.Errorf("it votes in a database that was lost: %+v", s)
 		}
 	})
@@ -171,7 +172,7 @@ func TestM3AnotherMarkStandsThere(t *testing.T) {
 		"of another database, its seat": func(m *mark.Mark) { m.DB = 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 5, func(c *cluster) {
+			inBubble(t, 5, func(c *testCluster) {
 				f := c.masters[0]
 				c.takeBarely(acquire("k", "t", 20*time.Second))
 				time.Sleep(3500 * time.Millisecond) // no look comes in between

@@ -9,14 +9,15 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-func (c *cluster) state(i int) MasterStatus { return c.q.Status().Masters[i] }
+func (c *testCluster) state(i int) cluster.MasterStatus { return c.q.Status().Masters[i] }
 
 // M1: a master that is down or frozen costs no time.
 func TestM1SilentAtOnce(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.masters[0].freeze()
 		c.masters[1].kill()
@@ -47,7 +48,7 @@ func TestM1SilentAtOnce(t *testing.T) {
 // M2: what gathers while a batch is on its way goes out in one write, and
 // operations on one key keep their order.
 func TestM2Batches(t *testing.T) {
-	inBubble(t, 1, func(c *cluster) {
+	inBubble(t, 1, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.slow(time.Millisecond, 0)
 		var outs []<-chan *Outcome
@@ -84,7 +85,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 5, func(c *cluster) {
+			inBubble(t, 5, func(c *testCluster) {
 				second := c.redlockd()
 				time.Sleep(2 * time.Second)
 				c.masters[3].kill()
@@ -95,7 +96,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 				c.masters[3].mend()
 				c.masters[4].mend()
 				for i := range 2 {
-					for c.state(3+i).State != Voting {
+					for c.state(3+i).State != cluster.Voting {
 						time.Sleep(10 * time.Millisecond)
 					}
 				}
@@ -116,7 +117,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 // M3, why 15: the fence is the first thing after the greeting, and nothing of
 // the earlier connection is carried out behind it.
 func TestM3Fence(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
 		f := c.masters[0]
 		f.freeze()
@@ -179,13 +180,13 @@ func (f *fakeMaster) strangers(skip int) (lines []string) {
 
 // M3: the greatest hold stands in the marks before it is granted.
 func TestM3GreatestHold(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for _, ttl := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
 			c.want(do(c.q, acquire(ttl.String(), "t", ttl)), Won)
 			bearing := 0
 			for _, f := range c.masters {
 				m, err := mark.Parse(f.holds(mark.Key))
-				if err == nil && m.Greatest >= c.cfg.hold(ttl, c.cfg.padding()) {
+				if err == nil && m.Greatest >= c.cfg.Hold(ttl, c.cfg.Padding()) {
 					bearing++
 				}
 			}
@@ -199,12 +200,12 @@ func TestM3GreatestHold(t *testing.T) {
 // M4, why 16, 17: a master that restarted empty does not vote before the
 // greatest hold is over, and then it does.
 func TestM4Quarantine(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.masters[0].kill()
 		c.masters[0].startEmpty()
 		time.Sleep(2 * time.Second)
-		if s := c.state(0); s.State != Quarantine || s.Wait < 10*time.Second {
+		if s := c.state(0); s.State != cluster.Quarantine || s.Wait < 10*time.Second {
 			t.Fatalf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
@@ -216,7 +217,7 @@ func TestM4Quarantine(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
 		c.masters[1].thaw()
 		time.Sleep(25 * time.Second)
-		if s := c.state(0); s.State != Voting {
+		if s := c.state(0); s.State != cluster.Voting {
 			t.Fatalf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("later", "t", 10*time.Second)), Won)
@@ -229,7 +230,7 @@ func TestM4Quarantine(t *testing.T) {
 
 // M4: a restart of redlockd pauses a quarantine, and does not end it.
 func TestM4QuarantineIsShared(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 15*time.Second)), Won)
 		c.masters[0].kill()
 		c.masters[0].startEmpty()
@@ -238,11 +239,11 @@ func TestM4QuarantineIsShared(t *testing.T) {
 		time.Sleep(60 * time.Second)
 		c.q = c.redlockd()
 		time.Sleep(3 * time.Second)
-		if s := c.state(0); s.State != Quarantine {
+		if s := c.state(0); s.State != cluster.Quarantine {
 			t.Fatalf("status is %+v after 8s of 20s were watched", s)
 		}
 		time.Sleep(18 * time.Second)
-		if s := c.state(0); s.State != Voting {
+		if s := c.state(0); s.State != cluster.Voting {
 			t.Fatalf("status is %+v after all was watched", s)
 		}
 	})
@@ -254,14 +255,14 @@ func TestM4Restarts(t *testing.T) {
 		name  string
 		aof   bool
 		start func(f *fakeMaster)
-		want  MasterState
+		want  cluster.MasterState
 	}{
-		{"with all its memory, and it says so", true, (*fakeMaster).startWithMemory, Voting},
-		{"with all its memory, but it does not say so", false, (*fakeMaster).startWithMemory, Quarantine},
-		{"without a volume, though it says it is durable", true, (*fakeMaster).startEmpty, Quarantine},
+		{"with all its memory, and it says so", true, (*fakeMaster).startWithMemory, cluster.Voting},
+		{"with all its memory, but it does not say so", false, (*fakeMaster).startWithMemory, cluster.Quarantine},
+		{"without a volume, though it says it is durable", true, (*fakeMaster).startEmpty, cluster.Quarantine},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 				f := c.masters[0]
 				f.set(func() { f.aof = r.aof })
@@ -279,13 +280,13 @@ func TestM4Restarts(t *testing.T) {
 // M4: a replica, and a master that may evict locks, do not vote, and not at
 // once when that is over.
 func TestM4Unfit(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.masters[0].set(func() { c.masters[0].role = "slave" })
 		c.masters[1].set(func() { c.masters[1].policy = "allkeys-lru" })
 		time.Sleep(2 * time.Second)
 		for i, word := range []string{"replica", "allkeys-lru"} {
-			if s := c.state(i); s.State != Quarantine || !strings.Contains(s.Reason, word) {
+			if s := c.state(i); s.State != cluster.Quarantine || !strings.Contains(s.Reason, word) {
 				t.Errorf("status is %+v", s)
 			}
 		}
@@ -297,7 +298,7 @@ func TestM4Unfit(t *testing.T) {
 		c.masters[1].set(func() { c.masters[1].policy = "noeviction" })
 		time.Sleep(3 * time.Second)
 		for i := range 2 {
-			if s := c.state(i); s.State != Quarantine {
+			if s := c.state(i); s.State != cluster.Quarantine {
 				t.Errorf("status is %+v right after", s)
 			}
 		}
@@ -306,8 +307,8 @@ func TestM4Unfit(t *testing.T) {
 
 // M6: a new cluster says what to do, and bootstrap refuses what is not new.
 func TestM6Bootstrap(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
-		err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
+	inBubble(t, 3, func(c *testCluster) {
+		err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
 		if err == nil || !strings.Contains(err.Error(), "already has the mark") {
 			t.Errorf("bootstrap of a living cluster: %v", err)
 		}
@@ -324,11 +325,11 @@ func TestM6Bootstrap(t *testing.T) {
 			t.Errorf("error is %q", text)
 		}
 		c.masters[2].kill()
-		if err = Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err == nil {
+		if err = cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err == nil {
 			t.Error("bootstrap with a master unreachable")
 		}
 		c.masters[2].startWithMemory()
-		if err = Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+		if err = cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 			t.Fatalf("bootstrap: %v", err)
 		}
 		time.Sleep(2 * time.Second)
@@ -339,7 +340,7 @@ func TestM6Bootstrap(t *testing.T) {
 // M6: without bootstrap a new cluster serves when no lock of before can be
 // held any more.
 func TestM6NewClusterByWaiting(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		for _, f := range c.masters {
 			f.kill()
@@ -353,7 +354,7 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 		if err := c.q.WaitReady(ctx); err != nil {
 			t.Fatalf("%v: %+v", err, c.q.Status().Masters)
 		}
-		if waited := time.Since(began); waited < c.cfg.hold(c.cfg.MaxTTL, c.cfg.padding()) {
+		if waited := time.Since(began); waited < c.cfg.Hold(c.cfg.MaxTTL, c.cfg.Padding()) {
 			t.Errorf("waited %v only", waited)
 		}
 	})
@@ -362,7 +363,7 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 // C5: databases keep locks apart, and one that is used for the first time
 // needs no quarantine; one that was flushed does.
 func TestC5Databases(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		open := func(db int) {
 			done := make(chan struct{})
 			c.q.Open(db, func() { close(done) })
@@ -390,7 +391,7 @@ func TestC5Databases(t *testing.T) {
 // that is extended survives the empty restart of all masters, one after the
 // other with the greatest hold between two.
 func TestV9ExtendHeals(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 6*time.Second)), Won)
 		extend := Op{Kind: Extend, Key: "k", Token: "t", TTL: 6 * time.Second}
 		for _, f := range c.masters {
@@ -419,7 +420,7 @@ func TestV9ExtendHeals(t *testing.T) {
 
 // V9, why 13: a lock that a majority has lost is not brought back.
 func TestV9LostLockStaysLost(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].Del("k")
@@ -435,7 +436,7 @@ func TestV9LostLockStaysLost(t *testing.T) {
 // V10: a copy that an extend did not reach, and that is used up, does not make
 // a lock absent that lives on a quorum.
 func TestV10StaleCopyIsNoEnd(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].freeze()
@@ -461,7 +462,7 @@ func TestV10StaleCopyIsNoEnd(t *testing.T) {
 // M4: another token on a master with the memory of an earlier time is no
 // evidence that a lock is gone.
 func TestM4OldMemoryIsNoEvidence(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()
 		c.masters[4].kill()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -476,26 +477,5 @@ func TestM4OldMemoryIsNoEvidence(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)
 		c.want(do(c.q, release("k", "t")), Won)
-	})
-}
-
-// M3: a mark that bears less than all were seen to bear ends what is remembered of
-// that: the next acquire looks at them anew, and waits until they bear its hold.
-func TestM3GreatestHoldIsLost(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
-		d := c.q.databases[0].Load()
-		l := d.list().links[0]
-		synctest.Wait()
-		if d.raised.Load() == 0 {
-			t.Error("the marks were not seen to bear the hold")
-		}
-		l.mu.Lock()
-		m := l.view.Under.With(func(m *mark.Mark) { m.Greatest = 0 })
-		l.learn(m, m.String(), l.now())
-		l.mu.Unlock()
-		if d.raised.Load() != 0 || d.raise(time.Second) {
-			t.Error("a mark bears nothing, and that is not seen")
-		}
 	})
 }

@@ -1,6 +1,11 @@
 package quorum
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
 
 // An attempt's name is (token, expiry), so no two that could still be rolled
 // back may have the same on one master (V6). The attempts that could are open:
@@ -45,7 +50,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 		k = s.queue(o.name.key)
 	}
 	o.queue = k
-	_, others = s.live[t.hash(hash, o.name.token)]
+	_, others = s.live.of[t.hash(hash, o.name.token)]
 	for other := k.open; other != nil; other = other.next {
 		others = others || other.name == o.name
 	}
@@ -85,11 +90,11 @@ func (k *keyQueue) forget(a *attempt) {
 
 // taken reports whether an open attempt, or a lock that may live, has an expiry on a
 // master.
-func (t *keyTable) taken(a *attempt, n lockName, master *link, expiry int64) bool {
+func (t *keyTable) taken(a *attempt, n lockName, master *cluster.Link, expiry int64) bool {
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if names, ok := s.live[t.hash(hash, n.token)]; ok && names.expiries.contain(expiry) {
+	if names, ok := s.live.of[t.hash(hash, n.token)]; ok && names.expiries.contain(expiry) {
 		return true
 	}
 	k := s.queues[n.key]
@@ -107,8 +112,8 @@ func (t *keyTable) taken(a *attempt, n lockName, master *link, expiry int64) boo
 // expiryOf is the expiry of one lock on a master. The attempts on one key are
 // made one after the other, so it is not written any more when it is asked for
 // by the next.
-func (a *attempt) expiryOf(n lockName, master *link) int64 {
-	i := slices.Index(a.masters.links, master)
+func (a *attempt) expiryOf(n lockName, master *cluster.Link) int64 {
+	i := slices.Index(a.masters.Links, master)
 	if i < 0 {
 		return 0 // on an earlier list (M8)
 	}
@@ -143,4 +148,10 @@ func (a *attempt) told() {
 	if a.before != nil {
 		a.before.told()
 	}
+}
+
+// namesOf reports whether copies of a lock may bear the attempt's name, since it created
+// them.
+func (a *attempt) namesOf(key string) bool {
+	return a.names || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }

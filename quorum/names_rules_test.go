@@ -37,7 +37,7 @@ func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 		"several":   func(key string) Op { return prolongAll("t", ttl, key) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("warm", "t", ttl)), Won)
 				freed := 0
 				for round := range 60 {
@@ -61,7 +61,7 @@ func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 
 // V6, V9: nor what an extend has given back to a master.
 func TestV6UndoSparesWhatWasHealed(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		f, healed, freed := c.masters[0], 0, 0
 		for round := range 60 {
@@ -107,7 +107,7 @@ func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
 		want Verdict
 	}{"held": {"", Held}, "undecided": {"BUSY Redis is busy running a script.", Undecided}} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 				synctest.Wait()
 				c.slow(time.Millisecond, 1, 2)
@@ -128,7 +128,7 @@ func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
 // V6: an attempt does not get the name of one whose rollback is still to be repeated to a
 // master.
 func TestV6RepeatedRollbackSparesTheNextAttempt(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		busy := func(text string) {
 			synctest.Wait()

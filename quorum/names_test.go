@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // until is an acquire with a TTL that ends at a time, as PXAT asks for.
@@ -20,7 +18,7 @@ func until(key, token string, at time.Time) Op {
 // V6: two attempts at two redlockd with one token and one end (PXAT) have two
 // names: what undoes the first frees nothing of the second.
 func TestV6NamesOverTwoRedlockd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
 		freed := 0
 		for round := range 150 {
@@ -47,7 +45,7 @@ func TestV6NamesOverTwoRedlockd(t *testing.T) {
 // V6: what was refused with NOQUORUM is taken with the same token through
 // another redlockd, at once, and the rollback of the first comes later.
 func TestV6TriedAgainElsewhere(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
 		freed, end := 0, time.Time{}
 		for round := range 40 {
@@ -75,7 +73,7 @@ func TestV6TriedAgainElsewhere(t *testing.T) {
 // attempt: on a connection that breaks before any answer, the old rollback is
 // repeated behind the new lock.
 func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
 		time.Sleep(time.Second)
 		slow, broke := c.masters[0], 0
@@ -109,27 +107,10 @@ func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 	})
 }
 
-// V6: a rollback is for the mark that it was made under.
-func TestV6RollbackForAnotherMark(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
-		l := c.q.databases[0].Load().list().links[0]
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for mark, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
-			b := &outbox.Batch{}
-			l.outbox.Put(&outbox.Task{Kind: Acquire, Rollback: true, Key: "k", Token: "t", Mark: mark})
-			(&sender{link: l}).take(b)
-			if left, _ := l.outbox.Waits(); len(b.Tasks) != want || left != 0 {
-				t.Errorf("%d rollbacks of %q go out, want %d", len(b.Tasks), mark, want)
-			}
-		}
-	})
-}
-
 // V6: an attempt has no name of a lock that was told and lives: the attempt's
 // answers are late, and its rollback frees the holder's lock.
 func TestV6NameOfALockThatWasTold(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
 		time.Sleep(time.Second)
 		for round := range 40 {
@@ -158,7 +139,7 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 // V7: an attempt that is closed twice, as where a master answers that it went out to
 // late, leaves alone the queue that serves another key by then.
 func TestV7ClosedTwice(t *testing.T) {
-	d := &database{}
+	d := &keyspace{}
 	d.keys.init()
 	op := &Op{Kind: Acquire, Key: "k", Token: "t"}
 	a := &attempt{call: &call{db: d, op: op}, op: op, names: true}

@@ -6,20 +6,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
+// shortfall is an attempt of which no majority can tell.
+type shortfall struct {
+	kind    vote.Kind
+	db      *cluster.Database
+	masters *cluster.List
+	began   time.Duration
+	ballots []vote.Ballot
+	needs   vote.Needs
+}
+
 // noQuorum is what a client is told when no majority can tell: how many
 // masters agreed, refused and were silent, and why (P4, M6).
-func (a *attempt) noQuorum(v Verdict) error {
-	a.mu.Lock()
-	n, q := len(a.box.ballots), a.masters.Quorum
-	t := vote.Count(a.box.ballots, a.box.needs)
+func (a *shortfall) noQuorum(split bool) error {
+	n, q := len(a.ballots), a.masters.Quorum
+	t := vote.Count(a.ballots, a.needs)
 	var unheard []int
 	foreign, doubtful := false, 0
-	for i, b := range a.box.ballots {
+	for i, b := range a.ballots {
 		foreign = foreign || b.Foreign
 		if b.Doubtful {
 			doubtful++
@@ -28,12 +38,11 @@ func (a *attempt) noQuorum(v Verdict) error {
 			unheard = append(unheard, i)
 		}
 	}
-	a.mu.Unlock()
 	answered := n - len(unheard)
 	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if err := a.call.db.lacking((&outbox.Task{Kind: a.op.Kind}).Creates(), q); err != nil && v != Split {
+	if err := lacking(a.db, (&outbox.Task{Kind: a.kind}).Creates(), q); err != nil && !split {
 		return err
 	}
 	if t.Required == vote.Mute {
@@ -49,7 +58,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if len(unheard) > 0 {
 		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.why(unheard))
 	}
-	if v == Split {
+	if split {
 		text += "; split: no token has a majority"
 	}
 	return &UndecidedError{text}
@@ -57,18 +66,18 @@ func (a *attempt) noQuorum(v Verdict) error {
 
 // withoutRequired is the refusal while the required master cannot be asked
 // (V11).
-func (a *attempt) withoutRequired() error {
+func (a *shortfall) withoutRequired() error {
 	at := a.masters.Required
 	text := a.why([]int{at})
-	if wait := a.masters.links[at].describe().Wait; wait > 0 {
+	if wait := a.masters.Links[at].Describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return undecided(noQuorumRequired, text)
 }
 
 // tooLate is the answer where the reply could not be written in time (V2).
-func (a *attempt) tooLate() error {
-	if a.op.Kind == Extend {
+func tooLate(kind vote.Kind) error {
+	if kind == vote.Extend {
 		return errLateExtend
 	}
 	return errLate
@@ -76,46 +85,46 @@ func (a *attempt) tooLate() error {
 
 // lacking is the refusal while too few masters may vote, or for what needs no
 // vote can be reached (M6); nil when they are enough.
-func (d *database) lacking(toVote bool, q int) error {
-	n, can := d.reachable(), "can be reached"
+func lacking(d *cluster.Database, toVote bool, q int) error {
+	n, can := d.Reachable(), "can be reached"
 	if toVote {
-		n, can = d.voting(), "may vote"
+		n, can = d.Voting(), "may vote"
 	}
 	if n >= q {
 		return nil
 	}
-	if left := d.silentFor(d.now()); toVote && left > 0 {
-		return errStoodStill(left)
+	if left := d.Silence(); toVote && left > 0 {
+		return undecided(noQuorumStill, wholeSeconds(left))
 	}
-	states := map[MasterState]int{}
+	states := map[cluster.MasterState]int{}
 	var wait time.Duration
 	var refusal string
 	hint := false
-	for _, m := range d.status() {
+	for _, m := range d.Status() {
 		states[m.State]++
-		if m.State == Refused {
+		if m.State == cluster.Refused {
 			refusal = m.Name + " " + m.Reason
 		}
 		wait = max(wait, m.Wait)
 		hint = hint || strings.HasSuffix(m.Reason, mark.WhyNobodyKnows)
 	}
 	var parts []string
-	for _, s := range []MasterState{Fresh, Quarantine, Frozen, Down, Refused} {
+	for _, s := range []cluster.MasterState{cluster.Fresh, cluster.Quarantine, cluster.Frozen, cluster.Down, cluster.Refused} {
 		if states[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
 		}
 	}
-	if len(parts) > 0 && states[Refused] > 0 {
+	if len(parts) > 0 && states[cluster.Refused] > 0 {
 		parts[len(parts)-1] += " (" + refusal + ")"
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "the others are being looked at")
 	}
-	text := fmt.Sprintf(noQuorumFew, n, len(d.list().links), can, strings.Join(parts, ", "))
+	text := fmt.Sprintf(noQuorumFew, n, len(d.List().Links), can, strings.Join(parts, ", "))
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
-	if hint || states[Fresh] >= q && !d.remembering() {
+	if hint || states[cluster.Fresh] >= q && !d.Remembering() {
 		text += " (run redlockd -bootstrap if no lock can be held)"
 	}
 	return &UndecidedError{text}
@@ -124,43 +133,43 @@ func (d *database) lacking(toVote bool, q int) error {
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // why tells of some masters why their votes are missing.
-func (a *attempt) why(masters []int) string {
+func (a *shortfall) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		l := a.masters.links[i]
-		said := string(l.describe().State)
-		if said == string(Voting) {
-			a.mu.Lock()
-			b := a.box.ballots[i]
-			a.mu.Unlock()
-			said = l.unheard(&b, a.times.began)
+		l := a.masters.Links[i]
+		said := string(l.Describe().State)
+		if said == string(cluster.Voting) {
+			said = l.Unheard(&a.ballots[i], a.began)
 		}
-		parts[k] = l.name + " " + said
+		parts[k] = l.Name + " " + said
 	}
 	return strings.Join(parts, ", ")
 }
 
 // waitedTooLong is the answer to what has not had its turn in time (V2).
-func (q *Quorum) waitedTooLong() error {
-	return undecided(noQuorumTurn, q.cfg.stay())
-}
-
-// reasonOf shortens an error for people: the last part says it.
-func reasonOf(err error) string {
-	if err == nil {
-		return "the connection ended"
-	}
-	text := outbox.OwnWords(err.Error())
-	if len(text) > 200 {
-		text = text[:200]
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
-}
+func waitedTooLong(stay time.Duration) error { return undecided(noQuorumTurn, stay) }
 
 // cannotList says why nothing can be listed, where the masters' states tell.
-func (d *database) cannotList(err error) error {
-	if lacking := d.lacking(true, d.list().Quorum); lacking != nil {
-		return lacking
+func cannotList(d *cluster.Database, err error) error {
+	if why := lacking(d, true, d.List().Quorum); why != nil {
+		return why
 	}
 	return err
+}
+
+// untold is the refusal of a lock that is longer than all before while not all
+// masters can be told; nil where a quorum of the marks lets it be granted.
+func untold(d *cluster.Database, hold, ttl time.Duration) error {
+	few, silent := d.UntoldOf(hold)
+	if !few {
+		return nil
+	}
+	switch {
+	case len(silent) > 0:
+		return undecided(noQuorumLonger, ttl, strings.Join(silent, ", "))
+	case d.List().Changing():
+		return undecided(noQuorumLonger, ttl, "the list of masters is being changed")
+	default:
+		return undecided(noQuorumLonger, ttl, "they are being told: try again")
+	}
 }

@@ -87,6 +87,26 @@ func (op *Op) question() vote.Question {
 	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
 }
 
+// newToken is what a lock holds that the operation was carried out on.
+func (op *Op) newToken() string {
+	if op.Replace {
+		return op.NewToken
+	}
+	return op.Token
+}
+
+// ends reports whether the operation's answer depends on whether a lock is over.
+func (op *Op) ends() bool {
+	switch op.Kind {
+	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
+		return true
+	case Store:
+		return op.IfPresent
+	default:
+		return false
+	}
+}
+
 // State is what a quorum of masters agrees on about one key.
 type State struct {
 	// Found is whether there is a token that a client may still rely on.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -15,9 +14,9 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	o := &a.result
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
 	if v == Won && a.op.TTL > 0 {
-		a.noteGrant()
+		a.call.db.keys.granted(a)
 		if !a.promises() {
-			a.noteTerms(a.times.ended) // nobody says when that is told
+			a.call.db.keys.noteTerms(a, a.times.ended) // nobody says when that is told
 		}
 	}
 	switch {
@@ -38,20 +37,6 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	return o
 }
 
-// noteGrant tells the reads that come next what was asked for.
-func (a *attempt) noteGrant() {
-	a.call.db.keys.keep(a)
-	if a.op.Kind != transact {
-		a.granted(a.op.Key, a.op.TTL, (*outbox.Task).Latest)
-		return
-	}
-	for i := range a.op.steps {
-		if s := &a.op.steps[i]; s.Hold > 0 {
-			a.granted(s.Key, s.TTL, ofStep(i))
-		}
-	}
-}
-
 // readState fills in the token and the q-th greatest remaining time (V10).
 // What is used up is absent (V3). Needs mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
@@ -64,7 +49,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
-	o.State = State{Found: true, Token: token, TTL: a.tellable(token, left)}
+	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.tellable(a, token, left)}
 }
 
 // leftOf is the token that a read found and what remains of its TTL, less than a
@@ -86,34 +71,23 @@ func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 		}
 	}
 	switch {
-	case len(left) < t.Quorum || a.mayLive(t):
+	case len(left) < t.Quorum || a.box.mayLive(t):
 		return "", 0, false
 	case living < t.Quorum:
 		return t.Most, 0, true
 	}
-	if lasts, ok := a.lasts(t.Most); ok {
+	if lasts, ok := a.term.lasts(a.masters, t.Most, a.call.arrived, a.call.q.now()); ok && a.box.unchanged(t.Most, &a.term.expiries) {
 		return t.Most, lasts, true
 	}
 	slices.Sort(left)
 	return t.Most, max(a.call.q.remaining(left[len(left)-t.Quorum]), time.Millisecond), true
 }
 
-// mayLive reports whether what is used up on the q-th of the masters that have
-// answered may not be with the others: after an extend they may have it for
-// longer, and a master in quarantine may have it for too short (V10). Needs
-// mu.
-func (a *attempt) mayLive(t *vote.Tally) bool {
-	alive, doubtful := 0, 0
-	for _, b := range a.box.ballots {
-		switch {
-		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
-			doubtful++ // it does not tell what it held before
-		case b.Vote != vote.Found || b.Token != t.Most || b.Foreign:
-		case !b.Over:
-			alive++
-		case b.Doubtful:
-			doubtful++
-		}
-	}
-	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unheard+t.Awaited >= t.Quorum
+// noQuorum is why no majority can tell of it.
+func (a *attempt) noQuorum(v Verdict) error {
+	a.mu.Lock()
+	s := shortfall{kind: a.op.Kind, db: a.call.db.Database, masters: a.masters, began: a.times.began,
+		ballots: slices.Clone(a.box.ballots), needs: a.box.needs}
+	a.mu.Unlock()
+	return s.noQuorum(v == Split)
 }

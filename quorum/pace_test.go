@@ -7,11 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // startMany begins acquires on keys of their own.
-func (c *cluster) startMany(n int, name string) []<-chan *Outcome {
+func (c *testCluster) startMany(n int, name string) []<-chan *Outcome {
 	outs := make([]<-chan *Outcome, n)
 	for i := range outs {
 		outs[i] = start(c.q, acquire(fmt.Sprint(name, i), "t", time.Minute))
@@ -20,7 +21,7 @@ func (c *cluster) startMany(n int, name string) []<-chan *Outcome {
 }
 
 // crowd has one batch of many answered by each master, 3 ms after it went out.
-func (c *cluster) crowd(name string) {
+func (c *testCluster) crowd(name string) {
 	c.slow(time.Millisecond, 0, 1, 2)
 	outs := c.startMany(1, name+"before")
 	synctest.Wait()
@@ -33,7 +34,7 @@ func (c *cluster) crowd(name string) {
 // M2: where many are at work and batches take longer than they could, the next
 // one waits for half of them, and for a short time.
 func TestM2BatchWaitsForTheCrowd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
@@ -65,7 +66,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 
 // M2: nobody waits for others where a batch cannot take less.
 func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		time.Sleep(outbox.PaceWindow)
@@ -78,7 +79,7 @@ func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 
 // M2: who comes when the many have gone waits for nobody.
 func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
@@ -91,8 +92,8 @@ func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 
 // V2: a short timeout is not spent with waiting for others.
 func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
-	short := func(cfg *Config) { cfg.Timeout = time.Millisecond }
-	inBubbleWith(t, 3, short, func(c *cluster) {
+	short := func(cfg *cluster.Config) { cfg.Timeout = time.Millisecond }
+	inBubbleWith(t, 3, short, func(c *testCluster) {
 		<-start(c.q, acquire("warm", "t", time.Minute))
 		time.Sleep(time.Second) // the marks bear its hold
 		for _, out := range c.startMany(40, "many") {
@@ -108,7 +109,7 @@ func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 // M2: what an earlier connection took tells nothing of the next one: not one
 // that broke as soon as a batch went out, nor one to a master that was nearer.
 func TestM2PaceOfAnotherConnection(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		for _, m := range c.masters {

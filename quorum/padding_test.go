@@ -11,7 +11,7 @@ import (
 // than it has, and its holder reads it to the end. So too where all are restarted.
 func TestV3PaddingOfBefore(t *testing.T) {
 	for _, restarts := range []int{0, 1, 2} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 			took := time.Now()
 			brief := c.cfg
@@ -45,14 +45,14 @@ func TestV3PaddingOfBefore(t *testing.T) {
 // V3: once all locks of before are over the marks say so, and no read tells more
 // than was asked for; not before, and not where a quorum does not bear it.
 func TestV3LeastPaddingIsRaised(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		time.Sleep(time.Second)
 		greatest := c.masters[0].markOf(t).Greatest
-		if least := c.masters[0].markOf(t).Least; least != c.cfg.padding() {
-			t.Fatalf("the marks bear %v, want %v", least, c.cfg.padding())
+		if least := c.masters[0].markOf(t).Least; least != c.cfg.Padding() {
+			t.Fatalf("the marks bear %v, want %v", least, c.cfg.Padding())
 		}
-		before := c.cfg.padding()
+		before := c.cfg.Padding()
 		c.cfg.Timeout = 300 * time.Millisecond
 		other := c.redlockd()
 		began := time.Now()
@@ -67,8 +67,8 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters {
-			if m := f.markOf(t); m.Least != c.cfg.padding() || m.Padding != c.cfg.padding() {
-				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding, c.cfg.padding())
+			if m := f.markOf(t); m.Least != c.cfg.Padding() || m.Padding != c.cfg.Padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding, c.cfg.Padding())
 			}
 		}
 		for i := range 20 {
@@ -78,7 +78,7 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 			took := time.Now()
 			time.Sleep(2 * time.Second)
 			spent := time.Since(took) // nobody can tell that more exactly than by drift
-			if o := do(c.q, Op{Kind: Read, Key: key}); o.State.TTL > 3*time.Second-spent+c.cfg.drift(spent) {
+			if o := do(c.q, Op{Kind: Read, Key: key}); o.State.TTL > 3*time.Second-spent+c.cfg.Drift(spent) {
 				t.Errorf("%v are left of 3s after %v", o.State.TTL, time.Since(took))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
@@ -22,10 +23,10 @@ func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 }
 
 // votesAgain waits until a master may vote.
-func (c *cluster) votesAgain(i int) {
+func (c *testCluster) votesAgain(i int) {
 	c.t.Helper()
 	for range 60_000 {
-		if c.state(i).State == Voting {
+		if c.state(i).State == cluster.Voting {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -37,9 +38,9 @@ func (c *cluster) votesAgain(i int) {
 // of one has ended elsewhere: an expiry may lie beyond the hold that the marks
 // bear, by what makes it random and unique, and by the round trip.
 func TestM4WaitsForTheLastCopy(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		ttl := 10 * time.Second // with which the hold is as long as the marks bear
-		for c.cfg.hold(ttl, c.cfg.padding()) > 10*time.Second {
+		for c.cfg.Hold(ttl, c.cfg.Padding()) > 10*time.Second {
 			ttl -= time.Millisecond
 		}
 		c.want(do(c.q, acquire("warm", "t", ttl)), Won)
@@ -47,7 +48,7 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(clock.LookEvery - 5*time.Millisecond) // the next look notices the loss, soon
-		for range maxNames - 1 {                         // of which any may still be undone
+		for range cluster.MaxNames - 1 {                 // of which any may still be undone
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			c.want(do(c.q, release("k", "t")), Won)
 		}
@@ -66,7 +67,7 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 // M4: the wait begins anew when a master could evict locks, however much of
 // another one had passed.
 func TestM4EvictionBeginsTheWaitAnew(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won) // 20 s in the marks
 		f := c.masters[0]
 		f.kill()
@@ -87,7 +88,7 @@ func TestM4EvictionBeginsTheWaitAnew(t *testing.T) {
 // M3: a new mark bears the greatest hold that those of a quorum do, also where
 // they could not be read when it was written first.
 func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
-	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL = 10 * time.Second }, func(c *cluster) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = 10 * time.Second }, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		time.Sleep(time.Second)
 		c.stop(c.q)
@@ -103,7 +104,7 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		c.votesAgain(0)
-		if m := c.masters[0].markOf(t); !m.Real || m.Greatest < c.cfg.hold(10*time.Second, c.cfg.padding()) {
+		if m := c.masters[0].markOf(t); !m.Real || m.Greatest < c.cfg.Hold(10*time.Second, c.cfg.Padding()) {
 			t.Errorf("the new mark is %v", m)
 		}
 	})
@@ -125,7 +126,7 @@ func (f *fakeMaster) restartsWith(t *testing.T, text string) {
 }
 
 // noSecondHolder tries to take the lock for some time.
-func (c *cluster) noSecondHolder(d time.Duration, op Op) {
+func (c *testCluster) noSecondHolder(d time.Duration, op Op) {
 	c.t.Helper()
 	for began := time.Now(); time.Since(began) < d; time.Sleep(50 * time.Millisecond) {
 		if o := do(c.q, op); o.Verdict == Won {
@@ -137,7 +138,7 @@ func (c *cluster) noSecondHolder(d time.Duration, op Op) {
 // M4: a master that says it is durable and comes back with the disk of a few
 // seconds before has lost a lock: its beat shows that.
 func TestM4DiskOfBeforeExempt(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		f.durable()
 		before := f.holds(mark.Key)
@@ -152,7 +153,7 @@ func TestM4DiskOfBeforeExempt(t *testing.T) {
 // M4: nor does the beat of a mark tell anything that was lost and written anew
 // since, though both have beaten as often.
 func TestM4DiskWithAnotherMark(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		f.durable()
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -174,7 +175,7 @@ func TestM4DiskWithAnotherMark(t *testing.T) {
 // M4: nor does one that keeps a log, but does not say that it syncs it always,
 // or does not let itself be asked.
 func TestM4RestartWithoutSync(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		f.durable()
 		f.set(func() { f.refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
@@ -188,7 +189,7 @@ func TestM4RestartWithoutSync(t *testing.T) {
 // M4, P4: two of three that are back with an earlier disk have the token of an
 // earlier holder. It is not told to the one who has the lock now.
 func TestM4ReadOfEarlierDisks(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "before", time.Minute)), Won)
 		synctest.Wait()
 		back := c.masters[:2]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
@@ -128,12 +129,12 @@ func appendBulk(out, text []byte) []byte {
 // quickQuorum is a Quorum over so many of them, ready to lock.
 func quickQuorum(tb testing.TB, masters int) *Quorum {
 	tb.Helper()
-	cfg := DefaultConfig()
+	cfg := cluster.DefaultConfig()
 	cfg.RestartQuarantine = false
 	cfg.Timeout = 10 * time.Second // a busy machine is no lost attempt
 	for i := range masters {
 		m := &quickMaster{name: string(rune('a' + i))}
-		cfg.Masters = append(cfg.Masters, Master{Name: m.name, Address: m.name + ":1", dial: m.dial})
+		cfg.Masters = append(cfg.Masters, cluster.Master{Name: m.name, Address: m.name + ":1", Dial: m.dial})
 	}
 	q, err := New(cfg, hclog.NewNullLogger())
 	if err != nil {

@@ -3,7 +3,7 @@ package quorum
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // recent remembers what was granted a moment ago: right after a grant the
@@ -21,7 +21,7 @@ type recentGrant struct {
 	ttl   time.Duration
 	began time.Duration
 	// expiries are what it gave the masters of a list.
-	masters  *masterList
+	masters  *cluster.List
 	expiries expiries
 }
 
@@ -40,27 +40,4 @@ func (r *recent) last(key string, now, age time.Duration) (recentGrant, bool) {
 		}
 	}
 	return recentGrant{}, false
-}
-
-// granted notes a grant, for reads that come at once.
-func (a *attempt) granted(key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
-	g := recentGrant{key, ttl, a.times.began, a.masters, a.expiriesOf(expiry)}
-	s, _ := a.call.shardOf(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.recent.add(g)
-}
-
-// tellable is the most that a read of what remains of a token's lock may tell.
-func (a *attempt) tellable(token string, left time.Duration) time.Duration {
-	now := a.call.q.now()
-	s, _ := a.call.shardOf(a.op.Key)
-	s.mu.Lock()
-	// A grant's expiry is ahead by a timeout at most, see sawClock.
-	g, ok := s.recent.last(a.op.Key, now, 4*a.call.q.cfg.Timeout)
-	s.mu.Unlock()
-	if ok && g.masters == a.masters && a.unchanged(token, &g.expiries) {
-		left = min(left, max(g.ttl-(now-g.began), time.Millisecond))
-	}
-	return min(left, a.call.q.cfg.MaxTTL)
 }

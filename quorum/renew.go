@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,16 +51,16 @@ func (g *grant) confirm(at time.Duration) error {
 		g.noteTerms()
 		return nil
 	}
-	g.attempt.call.q.events.lateGrants.Add(1)
+	g.attempt.call.q.counts.lateGrants.Add(1)
 	g.undo()
-	return g.attempt.tooLate()
+	return tooLate(g.attempt.op.Kind)
 }
 
 // undo rolls back; doing it twice does no harm, since the rollback names the
 // attempt.
 func (g *grant) undo() {
 	if a := g.attempt; a.op.Kind == Extend && a.op.renews == nil {
-		a.noteTerms(a.call.q.now()) // the client cannot hear of it later
+		a.call.db.keys.noteTerms(a, a.call.q.now()) // the client cannot hear of it later
 	}
 	g.attempt.rollback(mayHaveCreated)
 	if before := g.attempt.before; before != nil {
@@ -82,17 +81,20 @@ func (g *grant) undo() {
 // the latest: before it can know, so that what it asks for next finds it.
 func (g *grant) noteTerms() {
 	limit := g.limit()
-	g.attempt.noteTerms(limit)
+	g.attempt.call.db.keys.noteTerms(g.attempt, limit)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, o := range g.renewals {
-		o.grant.attempt.noteTerms(limit)
+		a := o.grant.attempt
+		a.call.db.keys.noteTerms(a, limit)
 	}
 }
 
 // told ends what is kept to be undone.
 func (g *grant) told(at time.Duration) {
-	g.attempt.toldTerms(at)
+	for _, t := range g.attempt.terms {
+		t.told(at)
+	}
 	g.attempt.told()
 	g.mu.Lock()
 	renewals := g.renewals
@@ -162,12 +164,6 @@ func (g *grant) renews(key, token string, ttl time.Duration) *Op {
 		}
 	}
 	return &Op{Kind: Extend, DB: last.op.DB, Key: key, Token: token, TTL: ttl, renews: last}
-}
-
-// namesOf reports whether copies of a lock may bear the attempt's name, since it created
-// them.
-func (a *attempt) namesOf(key string) bool {
-	return a.names || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }
 
 // renewal is one round of renewing all locks of a grant.

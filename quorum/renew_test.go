@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // renew renews an outcome and waits for it.
@@ -17,8 +19,8 @@ func renew(o *Outcome) {
 // V2: an OK may leave up to a timeout after the attempt that won began, and not a
 // moment later.
 func TestV2OKLeavesWithinATimeout(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
-		for _, wait := range []time.Duration{0, c.cfg.Timeout - time.Millisecond, c.cfg.Timeout, c.cfg.Timeout + 1, c.cfg.stay()} {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, wait := range []time.Duration{0, c.cfg.Timeout - time.Millisecond, c.cfg.Timeout, c.cfg.Timeout + 1, c.cfg.Stay()} {
 			key := fmt.Sprint("k", wait)
 			o := c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
 			time.Sleep(wait)
@@ -43,7 +45,7 @@ func TestV2OKLeavesWithinATimeout(t *testing.T) {
 // V2: a split that is tried again takes nothing of the time of the attempt that
 // wins in the end.
 func TestV2CountsFromTheAttemptThatWon(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.masters[0].Set("k", "x")
 		c.masters[1].Set("k", "y")
 		out := start(c.q, acquire("k", "t", 10*time.Second))
@@ -77,7 +79,7 @@ var grants = []struct {
 }
 
 // won makes one of them, that was won, and waits until it is late.
-func (c *cluster) won(i int) *Outcome {
+func (c *testCluster) won(i int) *Outcome {
 	if grants[i].had {
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 		o.Told(o.Clock())
@@ -97,7 +99,7 @@ var keysOfGrants = []string{"k", "l"}
 // clocks, and once more if it is late again.
 func TestV2LateIsRenewed(t *testing.T) {
 	for i, g := range grants {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			other := c.redlockd()
 			time.Sleep(3 * time.Second)
 			o := c.won(i)
@@ -129,7 +131,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 
 // V2: a redlockd that comes too late every time ends at some time, and tells that.
 func TestV2RenewalsEnd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		o := c.won(0)
 		n := 0
 		for ; o.Late(o.Clock()) && n < 10*maxRenewals; n++ {
@@ -154,7 +156,7 @@ func TestV2RenewalsEnd(t *testing.T) {
 func TestV6RenewedIsRolledBack(t *testing.T) {
 	for i, g := range grants {
 		for _, during := range []bool{false, true} {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				o := c.won(i)
 				if during {
 					o.Renew(nil, func() {})
@@ -182,7 +184,7 @@ func TestV6RenewedIsRolledBack(t *testing.T) {
 // not brought back.
 func TestV2ReleasedIsNotRenewed(t *testing.T) {
 	for _, second := range []bool{false, true} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			o := c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
 			time.Sleep(4 * c.cfg.Timeout)
 			c.want(do(c.q, release("k", "t")), Won)
@@ -210,7 +212,7 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 // V2: where one of several locks is not renewed, none is told, and what was created
 // is rolled back.
 func TestV2SeveralAreRenewedOrNone(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		o := c.won(len(grants) - 1)
 		c.want(do(c.q, release("k", "t")), Won)
 		renew(o)
@@ -226,7 +228,7 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 
 // V2: a transaction that only frees promises nothing, and is told at any time.
 func TestV2FreeingIsNeverLate(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
 		o := c.want(do(c.q, Op{Kind: DecideAll, Key: "k", Keys: []string{"k"}, DecideAll: func([]State) []Change {
 			return []Change{{Key: "k", Delete: true}}
@@ -241,7 +243,7 @@ func TestV2FreeingIsNeverLate(t *testing.T) {
 // V9: an extend whose heal comes to no end is answered later than a timeout after
 // it began, and is not lost by that.
 func TestV9SlowHealIsRenewed(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		f := c.masters[0]
@@ -265,7 +267,7 @@ func TestV9SlowHealIsRenewed(t *testing.T) {
 // two timeouts and the drift, and what the name may add.
 func TestV3RefusedAfterItsTTL(t *testing.T) {
 	for _, ttl := range []time.Duration{100 * time.Millisecond, time.Second, 30 * time.Second} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			other := c.redlockd()
 			time.Sleep(3 * time.Second)
 			var least, most, sum time.Duration
@@ -286,7 +288,7 @@ func TestV3RefusedAfterItsTTL(t *testing.T) {
 				most = max(most, after)
 			}
 			t.Logf("a lock of %v is refused for %v to %v after its TTL, on average %v", ttl, least, most, sum/rounds)
-			if limit := 2*c.cfg.Timeout + c.cfg.drift(ttl+2*c.cfg.Timeout) + expirySpread + c.cfg.lookSlack() + 5*time.Millisecond; most > limit || least < 2*c.cfg.Timeout {
+			if limit := 2*c.cfg.Timeout + c.cfg.Drift(ttl+2*c.cfg.Timeout) + cluster.ExpirySpread + c.cfg.LookSlack() + 5*time.Millisecond; most > limit || least < 2*c.cfg.Timeout {
 				t.Errorf("a lock of %v is refused for %v to %v, want %v to %v", ttl, least, most, 2*c.cfg.Timeout, limit)
 			}
 		})

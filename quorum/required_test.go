@@ -10,15 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // V11: the old Redis is the required master "a"; old clients talk to it
 // directly.
-func movingIn(t *testing.T, test func(c *cluster, old *fakeMaster)) {
+func movingIn(t *testing.T, test func(c *testCluster, old *fakeMaster)) {
 	t.Helper()
-	inBubbleWith(t, 5, func(cfg *Config) { cfg.Masters[0].Required = true },
-		func(c *cluster) { test(c, c.masters[0]) })
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.Masters[0].Required = true },
+		func(c *testCluster) { test(c, c.masters[0]) })
 }
 
 // oldTake is an old client's SET NX PX on the old Redis.
@@ -46,7 +47,7 @@ func (f *fakeMaster) oldTake(key, token string, ttl time.Duration) bool {
 }
 
 func TestV11OldClientsLockIsHeld(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		began := time.Now()
 		o := c.want(do(c.q, acquire("k", "new", 10*time.Second)), Held)
@@ -64,7 +65,7 @@ func TestV11OldClientsLockIsHeld(t *testing.T) {
 }
 
 func TestV11ItsWordForReadsAndReleases(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		if o.State.Token != "old" || o.State.TTL > 30*time.Second {
@@ -83,8 +84,8 @@ func TestV11ItsWordForReadsAndReleases(t *testing.T) {
 // EXEC of a DEL is a release too.
 // An old client's lock has no padding (V3) that a read could take off.
 func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
-		ttl := c.cfg.padding() + 50*time.Millisecond
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
+		ttl := c.cfg.Padding() + 50*time.Millisecond
 		old.oldTake("k", "old", ttl)
 		time.Sleep(60 * time.Millisecond)
 		old.FastForward(60 * time.Millisecond)
@@ -98,7 +99,7 @@ func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
 // The copies of an attempt that the old Redis has refused are on a quorum
 // until they are undone, and are no lock.
 func TestV11ReadOfALostAttempt(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		for _, m := range c.masters[1:] {
 			m.oldTake("k", "lost", 30*time.Second)
@@ -113,7 +114,7 @@ func TestV11ReadOfALostAttempt(t *testing.T) {
 // What was released by its word is on a quorum until the others can be reached,
 // and is no lock: nobody is told that it is held.
 func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		for _, f := range c.masters[1:] {
 			f.oldTake("k", "t", 30*time.Second)
 		}
@@ -139,7 +140,7 @@ func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 		{"it has that token", has, true},
 	} {
 		a := &attempt{box: ballotBox{needs: vote.Needs{Quorum: 2, Required: 0}, ballots: []vote.Ballot{r.its, has, has}}}
-		if got := a.heldWithSilent("u"); got != r.held {
+		if got := a.box.heldWithSilent("u"); got != r.held {
 			t.Errorf("%s: held %v, want %v", r.name, got, r.held)
 		}
 	}
@@ -154,7 +155,7 @@ func TestV11ReadOfItsEarlierDisk(t *testing.T) {
 }
 
 func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		deletes := func(s []State) []Change {
 			if !s[0].Found {
@@ -171,7 +172,7 @@ func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
 }
 
 func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		old.kill()
 		time.Sleep(time.Second)
@@ -208,7 +209,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 // A lock that was extended while the required master could not be asked would
 // end there, and an old client would take it (why 22).
 func TestV11ExtendBehindItsBack(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 		old.kill()
 		told := do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
@@ -223,7 +224,7 @@ func TestV11ExtendBehindItsBack(t *testing.T) {
 }
 
 func TestV11OneOfManyWins(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		won, lost := 0, 0
@@ -263,8 +264,8 @@ func TestV11OneOfManyWins(t *testing.T) {
 }
 
 func TestV11OneAtMost(t *testing.T) {
-	cfg := DefaultConfig()
-	cfg.Masters = []Master{{Name: "a", Address: "a:1", Required: true}, {Name: "b", Address: "b:1", Required: true},
+	cfg := cluster.DefaultConfig()
+	cfg.Masters = []cluster.Master{{Name: "a", Address: "a:1", Required: true}, {Name: "b", Address: "b:1", Required: true},
 		{Name: "c", Address: "c:1"}}
 	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "expected one at most") {
 		t.Errorf("two required masters: %v", err)

@@ -3,6 +3,7 @@ package quorum
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -14,7 +15,7 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
 		a.box.ballots[i] = b
-		a.countLate(i)
+		a.masters.Links[i].Counts().CountSpare(b.Vote)
 	}
 	spare := !a.mayBear(b.Vote) && a.box.undone>>i&1 != 0
 	again := waited && a.lost && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
@@ -32,25 +33,16 @@ func (a *attempt) late(i int, b vote.Ballot) {
 
 // spareAt drops the rollback of what a master turns out to have refused.
 func (a *attempt) spareAt(i int) {
-	t, l := &a.tasks[i], a.masters.links[i]
+	t, l := &a.tasks[i], a.masters.Links[i]
 	if a.op.Kind != transact {
-		l.spare(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
+		l.Spare(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
 		return
 	}
 	for k := range a.op.steps {
 		if s := &a.op.steps[k]; s.Creates() {
-			l.spare(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
+			l.Spare(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
 		}
 	}
-}
-
-// countLate notes a vote that the verdict did not need. Needs mu.
-func (a *attempt) countLate(i int) {
-	if a.box.ballots[i].Vote == vote.Silent {
-		a.masters.links[i].traffic.votes.silent.Add(1)
-		return
-	}
-	a.masters.links[i].traffic.votes.spare.Add(1)
 }
 
 // rollback deletes what the attempt created, on every master that the
@@ -67,7 +59,7 @@ func (a *attempt) rollback(which func(vote.Vote) bool) {
 	at &^= a.box.undone
 	a.box.undone |= at
 	a.mu.Unlock()
-	for i := range a.masters.links {
+	for i := range a.masters.Links {
 		if at>>i&1 != 0 {
 			a.rollbackAt(i)
 		}
@@ -103,9 +95,9 @@ func (a *attempt) rollbackAt(i int) {
 }
 
 func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
-	cfg := &a.call.q.cfg
-	a.call.q.events.rollbacks.Add(1)
-	a.masters.links[i].send(&outbox.Task{Kind: a.op.Kind, Rollback: true, Key: key, Token: token, Expiry: expiry,
+	cfg := a.call.q.cfg
+	a.call.q.counts.rollbacks.Add(1)
+	a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Rollback: true, Key: key, Token: token, Expiry: expiry,
 		Mark:  a.tasks[i].Mark,
-		Until: a.times.began + hold + cfg.Timeout + cfg.lookSlack() + expirySpread + nameSlack}, a.call.q.now())
+		Until: a.times.began + hold + cfg.Timeout + cfg.LookSlack() + cluster.ExpirySpread + cluster.NameSlack}, a.call.q.now())
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLockCycle(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		time.Sleep(time.Second)
 		if n := c.copies("k", "t"); n != 5 {

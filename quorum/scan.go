@@ -5,10 +5,9 @@ import (
 	"errors"
 	"math/bits"
 	"sync"
-	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
-	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // maxPage is how many keys one step of a listing looks at, about: each may
@@ -40,13 +39,13 @@ type Listed struct {
 // Scan blocks for a few times an operation's stay at most (V2), or until ctx
 // is over; how many do so is for the caller to bound.
 func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, most int) (Page, error) {
-	d := q.database(db)
-	masters := d.list() // one list for the whole step, which M8 may change
+	d := q.keyspace(db)
+	masters := &listing{d.List()} // one list for the whole step, which M8 may change
 	at := place(cursor)
-	if !at.valid(len(masters.links)) {
+	if !at.valid(len(masters.Links)) {
 		return Page{}, errors.New("ERR invalid cursor")
 	}
-	if err := d.lacking(false, masters.Quorum); err != nil {
+	if err := lacking(d.Database, false, masters.Quorum); err != nil {
 		return Page{}, err
 	}
 	// A few locks, or none, are told in one step.
@@ -55,7 +54,7 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	for looked := 0; ; {
 		keys, next, err := masters.look(ctx, at, min(max(most, 1), maxPage))
 		if err != nil {
-			return Page{}, d.cannotList(err)
+			return Page{}, cannotList(d.Database, err)
 		}
 		out.Locks = append(out.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
 		for _, key := range keys {
@@ -76,20 +75,23 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 // itself (V11).
 type place uint64
 
-const placeBits = 4 + maxMasters
+const placeBits = 4 + cluster.MaxMasters
 
 func newPlace(master int, seen uint64, cursor uint64) place {
 	return place(cursor<<placeBits | seen<<4 | uint64(master))
 }
 
 func (p place) master() int    { return int(p & 0xf) }
-func (p place) seen() uint64   { return uint64(p) >> 4 & (1<<maxMasters - 1) }
+func (p place) seen() uint64   { return uint64(p) >> 4 & (1<<cluster.MaxMasters - 1) }
 func (p place) cursor() uint64 { return uint64(p) >> placeBits }
 
 func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 
+// listing is the list of masters that a step of a listing goes by.
+type listing struct{ *cluster.List }
+
 // look takes one step at a master, at another one where it does not answer.
-func (m *masterList) look(ctx context.Context, at place, most int) ([]string, place, error) {
+func (m *listing) look(ctx context.Context, at place, most int) ([]string, place, error) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
 	if at.cursor() != 0 {
@@ -105,7 +107,7 @@ func (m *masterList) look(ctx context.Context, at place, most int) ([]string, pl
 			cursor = at.cursor()
 		}
 		got := &outbox.Page{Cursor: cursor, Count: most}
-		_, ok := hear(ctx, m.links[i], &outbox.Task{Kind: listKeys, Page: got})
+		_, ok := cluster.Hear(ctx, m.Links[i], &outbox.Task{Kind: listKeys, Page: got})
 		if ok && got.Next>>(64-placeBits) == 0 {
 			if got.Next != 0 {
 				return got.Keys, newPlace(i, seen, got.Next), nil
@@ -118,8 +120,8 @@ func (m *masterList) look(ctx context.Context, at place, most int) ([]string, pl
 }
 
 // after is the place behind the end of a master's keys.
-func (m *masterList) after(seen uint64) place {
-	enough := bits.OnesCount64(seen) > len(m.links)-m.Quorum
+func (m *listing) after(seen uint64) place {
+	enough := bits.OnesCount64(seen) > len(m.Links)-m.Quorum
 	if enough && (m.Required < 0 || seen>>m.Required&1 == 1) {
 		return 0
 	}
@@ -128,12 +130,10 @@ func (m *masterList) after(seen uint64) place {
 
 // toLookAt is a master whose keys count, or -1. One that may have forgotten
 // locks tells nothing by what it lacks (M4).
-func (m *masterList) toLookAt(not uint64, first int) int {
+func (m *listing) toLookAt(not uint64, first int) int {
 	best := -1
-	for i, l := range m.links {
-		l.mu.Lock()
-		fit := l.open && l.votes() && !l.frozen(l.now()) && not>>i&1 == 0
-		l.mu.Unlock()
+	for i, l := range m.Links {
+		fit := not>>i&1 == 0 && l.Tells()
 		switch {
 		case fit && i == first:
 			return i
@@ -150,7 +150,7 @@ func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Li
 	var locks []Listed
 	var reads sync.WaitGroup
 	for _, key := range keys {
-		if Reserved(key) || !match(key) {
+		if cluster.Reserved(key) || !match(key) {
 			continue
 		}
 		reads.Add(1)
@@ -166,23 +166,4 @@ func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Li
 	}
 	reads.Wait()
 	return locks
-}
-
-// hear asks a master for something beside the votes, and is false where it
-// does not tell in time or the answer does not count (M3).
-func hear(ctx context.Context, l *link, t *outbox.Task) (vote.Ballot, bool) {
-	heard := make(chan vote.Ballot, 1)
-	t.Heard = func(b vote.Ballot) { heard <- b }
-	if !l.send(t, l.now()) {
-		return vote.Ballot{}, false
-	}
-	late := time.NewTimer(l.cfg.stay())
-	defer late.Stop()
-	select {
-	case b := <-heard:
-		return b, b.Vote != vote.Silent
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	return vote.Ballot{}, false
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 func anyKey(string) bool { return true }
 
 // listAll goes from 0 to the end, and calls between after each step.
-func (c *cluster) listAll(db int, count int, between func(step int)) []string {
+func (c *testCluster) listAll(db int, count int, between func(step int)) []string {
 	c.t.Helper()
 	var keys []string
 	for cursor, step := uint64(0), 1; ; step++ {
@@ -38,7 +39,7 @@ func (c *cluster) listAll(db int, count int, between func(step int)) []string {
 // TestScanListsWhatAQuorumHas: also what a master that is listed lacks, not
 // what a minority has, and never the mark.
 func TestScanListsWhatAQuorumHas(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		var want []string
 		for i := range 9 {
 			key := fmt.Sprintf("k%d", i)
@@ -74,7 +75,7 @@ func TestScanListsWhatAQuorumHas(t *testing.T) {
 
 // TestScanGoesOnWithAnotherMaster: one dies in the middle of its keys.
 func TestScanGoesOnWithAnotherMaster(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		var want []string
 		for i := range 9 {
 			want = append(want, fmt.Sprintf("k%d", i))
@@ -104,7 +105,7 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 
 // TestScanAsksTheRequiredMaster: its word counts by itself (V11).
 func TestScanAsksTheRequiredMaster(t *testing.T) {
-	inBubbleWith(t, 3, func(cfg *Config) { cfg.Masters[2].Required = true }, func(c *cluster) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Masters[2].Required = true }, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		time.Sleep(time.Second)
 		c.masters[0].Del("k")
@@ -119,7 +120,7 @@ func TestScanAsksTheRequiredMaster(t *testing.T) {
 // TestScanIsBounded: a frozen master costs an operation's stay, and no more
 // keys are read than were asked for and match.
 func TestScanIsBounded(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for i := range 20 {
 			c.want(do(c.q, acquire(fmt.Sprintf("k%d", i), "t", time.Minute)), Won)
 		}
@@ -137,14 +138,14 @@ func TestScanIsBounded(t *testing.T) {
 		if page, err = c.q.Scan(c.t.Context(), 0, 0, anyKey, 10); err != nil || len(page.Locks) != 10 {
 			t.Errorf("%d locks, %v; want 10", len(page.Locks), err)
 		}
-		if took := time.Since(began); took > 2*c.cfg.stay() {
+		if took := time.Since(began); took > 2*c.cfg.Stay() {
 			t.Errorf("took %v", took)
 		}
 	})
 }
 
 func TestCopiesAndSize(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "secret", time.Minute)), Won)
 		time.Sleep(time.Second)
 		if n, err := c.q.Size(c.t.Context(), 0); n != 1 || err != nil {
@@ -157,11 +158,11 @@ func TestCopiesAndSize(t *testing.T) {
 		time.Sleep(time.Second)
 		got := c.q.Copies(c.t.Context(), 0, "k")
 		want := []Copy{
-			{Master: "a", State: Voting, Answered: true},
-			{Master: "b", State: Voting, Answered: true, Token: 1, Hold: -1},
-			{Master: "c", State: Down},
-			{Master: "d", State: Voting, Answered: true, Token: 2, Hold: 9 * time.Second},
-			{Master: "e", State: Voting, Answered: true, Token: 2, Hold: got[4].Hold},
+			{Master: "a", State: cluster.Voting, Answered: true},
+			{Master: "b", State: cluster.Voting, Answered: true, Token: 1, Hold: -1},
+			{Master: "c", State: cluster.Down},
+			{Master: "d", State: cluster.Voting, Answered: true, Token: 2, Hold: 9 * time.Second},
+			{Master: "e", State: cluster.Voting, Answered: true, Token: 2, Hold: got[4].Hold},
 		}
 		if !slices.Equal(got, want) || got[4].Hold < 55*time.Second {
 			t.Errorf("copies are %+v, want %+v", got, want)

@@ -10,22 +10,23 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // moved returns the cluster's masters with one that lives at another server.
-func (c *cluster) moved(name string, to *fakeMaster) []Master {
-	list := append([]Master(nil), c.cfg.Masters...)
+func (c *testCluster) moved(name string, to *fakeMaster) []cluster.Master {
+	list := append([]cluster.Master(nil), c.cfg.Masters...)
 	for i := range list {
 		if list[i].Name == name {
-			list[i].Address, list[i].dial = to.runID+":1", to.dial
+			list[i].Address, list[i].Dial = to.runID+":1", to.dial
 		}
 	}
 	return list
 }
 
 // server is one more server, with a run_id of its own, under no name yet.
-func (c *cluster) server(runID string) *fakeMaster {
+func (c *testCluster) server(runID string) *fakeMaster {
 	f := newFakeMaster(c.t, "new")
 	f.runID = runID
 	c.masters = append(c.masters, f)
@@ -36,7 +37,7 @@ func (c *cluster) server(runID string) *fakeMaster {
 // The other one still uses the old server, so the new one does not vote, and its
 // quarantine does not begin: else both would vote under one name.
 func TestM9MoveOfOneMaster(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		second := c.redlockd()
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
 		time.Sleep(3 * time.Second)
@@ -45,7 +46,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if s := second.Status().Masters[0]; s.State == Voting {
+		if s := second.Status().Masters[0]; s.State == cluster.Voting {
 			t.Fatalf("the new server votes beside the old one: %+v", s)
 		}
 		c.masters[2].freeze()
@@ -64,7 +65,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for i, q := range []*Quorum{c.q, second} {
-			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
+			if s := q.Status().Masters[0]; s.State != cluster.Voting || s.RunID != "run-new" {
 				t.Errorf("redlockd %d: %+v", i, s)
 			}
 		}
@@ -73,7 +74,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 
 // M9: likewise where a redlockd is restarted with several addresses changed.
 func TestM9MoveOfTheMajority(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
 		time.Sleep(3 * time.Second)
 		for i, name := range []string{"a", "b", "c"} {
@@ -96,13 +97,13 @@ func TestM9MoveOfTheMajority(t *testing.T) {
 // M9: a name that leads to another server, while one redlockd keeps its
 // connection to the old one.
 func TestM9NameLeadsElsewhere(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
 		time.Sleep(3 * time.Second)
 		to := c.server("run-new")
 		var leads atomic.Pointer[fakeMaster]
 		leads.Store(c.masters[0])
-		c.cfg.Masters[0].dial = func() (net.Conn, error) { return leads.Load().dial() }
+		c.cfg.Masters[0].Dial = func() (net.Conn, error) { return leads.Load().dial() }
 		c.stop(c.q)
 		c.q = c.redlockd()
 		time.Sleep(3 * time.Second)
@@ -122,7 +123,7 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 		// Both find out, and the new one votes when all locks are over.
 		time.Sleep(2 * time.Minute)
 		for i, q := range []*Quorum{c.q, second} {
-			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
+			if s := q.Status().Masters[0]; s.State != cluster.Voting || s.RunID != "run-new" {
 				t.Errorf("redlockd %d: %+v", i, s)
 			}
 		}
@@ -132,7 +133,7 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 // M9: a master that stepped and whose mark cannot be written is not trusted by a
 // redlockd that starts meanwhile: the marks of the others say so.
 func TestM9StepThatCannotBeWritten(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", time.Minute))
 		time.Sleep(2 * time.Second)
 		f := c.masters[0]
@@ -151,7 +152,7 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Minute)
-		if s := other.Status().Masters[0]; s.State != Voting {
+		if s := other.Status().Masters[0]; s.State != cluster.Voting {
 			t.Errorf("status is %+v after its quarantine", s)
 		}
 	})
@@ -160,8 +161,8 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 // M9: one of three that is empty does not vote while another one is down, which
 // might still count the votes of the server of before; one of five does.
 func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
-	for n, want := range map[int]MasterState{3: Quarantine, 5: Voting} {
-		inBubble(t, n, func(c *cluster) {
+	for n, want := range map[int]cluster.MasterState{3: cluster.Quarantine, 5: cluster.Voting} {
+		inBubble(t, n, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 			time.Sleep(2 * time.Second)
 			c.masters[2].kill()
@@ -174,7 +175,7 @@ func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 			}
 			c.masters[2].mend()
 			time.Sleep(time.Minute)
-			if s := c.state(0); s.State != Voting {
+			if s := c.state(0); s.State != cluster.Voting {
 				t.Errorf("%d masters, all back: %+v", n, s)
 			}
 		})
@@ -184,7 +185,7 @@ func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 // M6: a new cluster without bootstrap votes after its quarantine, whoever waits
 // for it, and bootstrap ends it while others wait.
 func TestM9NewCluster(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL = 5 * time.Minute }, func(c *cluster) {
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.MaxTTL = 5 * time.Minute }, func(c *testCluster) {
 		c.stop(c.q)
 		for _, f := range c.masters {
 			f.FlushAll()
@@ -199,7 +200,7 @@ func TestM9NewCluster(t *testing.T) {
 			f.FlushAll()
 		}
 		time.Sleep(5 * time.Second)
-		if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+		if err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
@@ -214,7 +215,7 @@ func TestM9NewCluster(t *testing.T) {
 // meets one: A on a c d of five through one redlockd, B on the new a, b and e
 // through another, each of them cut off from the others.
 func TestM9SeatBorneByTooFew(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		list := c.cfg.Masters
@@ -236,7 +237,7 @@ func TestM9SeatBorneByTooFew(t *testing.T) {
 // M9: what one database's mark says of the seats, those of all databases of the
 // master say, so that every batch sees it.
 func TestM9SeatsInAllDatabases(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		open(c.q, 3)
 		time.Sleep(3 * time.Second)
 		c.masters[0].FlushAll()
@@ -265,12 +266,12 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 // M9: a master that was flushed, and still is the same server, keeps its seat at
 // once: nobody can use it as it was.
 func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 100*time.Millisecond)), Won)
 		time.Sleep(2 * time.Second)
 		c.masters[0].FlushAll()
 		time.Sleep(2500 * time.Millisecond)
-		if s := c.state(0); s.State != Voting {
+		if s := c.state(0); s.State != cluster.Voting {
 			t.Fatalf("2.5 s after it was flushed, its locks over in less than 1: %+v", s)
 		}
 	})
@@ -279,7 +280,7 @@ func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 // M9: two servers under one name are told from one that restarted quickly, and
 // from one that waits for a third: only the first is for somebody to end.
 func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
 		c.stop(c.q)
 		c.q = c.redlockdTelling(lines.logger())
@@ -320,7 +321,7 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 // beats of the other masters.
 func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 	for late := range 10 {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			time.Sleep(time.Duration(late) * 100 * time.Millisecond)
 			second := c.redlockd()
 			time.Sleep(5 * time.Second)
@@ -329,7 +330,7 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 			}
 			time.Sleep(30 * time.Second)
 			old, to := second.Status().Masters[0], c.state(0)
-			if old.State != Voting || to.State != Quarantine {
+			if old.State != cluster.Voting || to.State != cluster.Quarantine {
 				t.Errorf("%d: the old server is %s (%s) for who uses it, the new one %s (%s)", late,
 					old.State, old.Reason, to.State, to.Reason)
 			}
@@ -343,15 +344,15 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 // database 0 follows the name, and the other database then does.
 func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 	var leads atomic.Pointer[fakeMaster]
-	inBubbleWith(t, 3, func(cfg *Config) {
-		first := cfg.Masters[0].dial
-		cfg.Masters[0].dial = func() (net.Conn, error) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) {
+		first := cfg.Masters[0].Dial
+		cfg.Masters[0].Dial = func() (net.Conn, error) {
 			if to := leads.Load(); to != nil {
 				return to.dial()
 			}
 			return first()
 		}
-	}, func(c *cluster) {
+	}, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 		to := c.server("run-new")
 		to.set(func() { to.offset = time.Minute })
@@ -360,13 +361,13 @@ func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 		op.DB = 3
 		do(c.q, op)
 		time.Sleep(2 * time.Second)
-		if s := c.q.database(3).status()[0]; s.State != Down || s.Reason != errElsewhere.Error() {
+		if s := c.q.cluster.Database(3).Status()[0]; s.State != cluster.Down || s.Reason != "its address leads to a different server than for database 0" {
 			t.Errorf("database 3: %+v, want that it is not used at another server", s)
 		}
 		c.want(do(c.q, op), Won) // by the other two
 		time.Sleep(2 * time.Minute)
 		for _, db := range []int{0, 3} {
-			if s := c.q.database(db).status()[0]; s.State != Voting || s.RunID != "run-new" {
+			if s := c.q.cluster.Database(db).Status()[0]; s.State != cluster.Voting || s.RunID != "run-new" {
 				t.Errorf("database %d: %+v, want that it votes at the new server", db, s)
 			}
 		}

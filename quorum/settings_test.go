@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // M3: the marks bear the greatest settings in use, and everybody waits by those:
 // a redlockd with a shorter max_ttl does not end a quarantine too early.
 func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		brief := c.cfg
 		brief.MaxTTL = 5 * time.Second
 		c.cfg, brief = brief, c.cfg
@@ -41,11 +42,11 @@ func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
 // has lived long enough to say so in the new ones.
 func TestM3ShorterMaxTTLAndAllEmpty(t *testing.T) {
 	for _, lives := range []bool{true, false} {
-		inBubble(t, 3, func(c *cluster) { c.allEmpty(t, lives) })
+		inBubble(t, 3, func(c *testCluster) { c.allEmpty(t, lives) })
 	}
 }
 
-func (c *cluster) allEmpty(t *testing.T, lives bool) {
+func (c *testCluster) allEmpty(t *testing.T, lives bool) {
 	short := c.cfg
 	short.MaxTTL = 5 * time.Second
 	c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
@@ -72,7 +73,7 @@ func (c *cluster) allEmpty(t *testing.T, lives bool) {
 // M5: a redlockd with a short timeout waits for a step to be told by one with a
 // long one.
 func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *cluster) {
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *testCluster) {
 		for _, f := range c.masters {
 			f.set(func() { f.way = 150 * time.Millisecond })
 		}
@@ -84,9 +85,9 @@ func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
 		long := c.cfg
 		c.cfg.Timeout = 20 * time.Millisecond
-		near := append([]Master(nil), c.cfg.Masters...)
+		near := append([]cluster.Master(nil), c.cfg.Masters...)
 		for i, f := range c.masters {
-			near[i].dial = f.dialNear
+			near[i].Dial = f.dialNear
 		}
 		c.cfg.Masters = near
 		short := c.redlockd()
@@ -115,7 +116,7 @@ func (f *fakeMaster) dialNear() (net.Conn, error) {
 // started, nor by one with a shorter.
 func TestV10DifferentTimeouts(t *testing.T) {
 	for _, timeouts := range [][2]time.Duration{{50, 300}, {300, 50}} {
-		inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = timeouts[0] * time.Millisecond }, func(c *cluster) {
+		inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Timeout = timeouts[0] * time.Millisecond }, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 			took := time.Now()
 			c.cfg.Timeout = timeouts[1] * time.Millisecond
@@ -143,7 +144,7 @@ func TestV10DifferentTimeouts(t *testing.T) {
 // that has seen them, but not the hold that was granted last, when all masters have
 // forgotten.
 func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		long := c.q
 		c.cfg.MaxTTL = 5 * time.Second
 		short := c.redlockd()
@@ -156,7 +157,7 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 			f.kill()
 			f.startEmpty()
 		}
-		if greatest := short.agreed.EverGranted(); greatest > floorHold {
+		if greatest := short.agreed.EverGranted(); greatest > cluster.FloorHold {
 			t.Fatalf("it has seen a hold of %v", greatest)
 		}
 		for range 15 {
@@ -170,12 +171,11 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 
 // justLooked waits until a redlockd has looked at all its masters a moment ago.
 func justLooked(q *Quorum) {
-	for _, l := range q.databases[0].Load().list().links {
+	for _, l := range q.cluster.Opened(0).List().Links {
 		for looked := false; !looked; {
 			time.Sleep(time.Millisecond)
-			l.mu.Lock()
-			looked = l.now()-l.view.Sent < clock.LookEvery/4
-			l.mu.Unlock()
+			_, sent := l.LookedAt()
+			looked = q.now()-sent < clock.LookEvery/4
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // V7: a call on several keys enters all its queues in one step: two that name
 // the same keys in opposite orders do not wait for one another for ever.
 func TestV7SeveralKeysInOneStep(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		forth := make([]string, 64)
 		for i := range forth {
 			forth[i] = fmt.Sprint("k", i)
@@ -48,7 +48,7 @@ func TestV7SeveralKeysInOneStep(t *testing.T) {
 // V5: a try after a split that the first master refuses looks at the others: a
 // token that has got a quorum meanwhile is held, and no split.
 func TestV5RefusedProbeIsLookedAt(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		give := func(tokens ...string) {
 			for i, f := range c.masters {
@@ -71,7 +71,7 @@ func TestV5RefusedProbeIsLookedAt(t *testing.T) {
 // V11: the required master's refusal is no holder's where another redlockd's
 // token was met too: one of the two is about to be undone.
 func TestV11AnotherTokenIsMet(t *testing.T) {
-	movingIn(t, func(c *cluster, old *fakeMaster) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		c.masters[1].oldTake("k", "x", 30*time.Second)
 		c.slow(time.Millisecond, 3, 4) // who has that token is among the first to answer

@@ -57,7 +57,7 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 		if c.op.Kind == Acquire && o.Verdict == Won {
 			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
 		}
-		c.q.events.ended(s.op.Kind, shared.Verdict)
+		c.q.counts.ended(s.op.Kind, shared.Verdict)
 		s.tell(shared, now)
 	}
 	c.sharing = nil

@@ -3,19 +3,23 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // split tries again within the budget (V5), unless the same token refused on
 // the same masters twice running and may have a quorum with the silent ones:
 // then it is held (V4).
 func (c *call) split(a *attempt) {
-	token, masters := a.refusal()
+	var token string
+	var masters uint32
+	var heldWithSilent bool
+	a.look(func(box *ballotBox) {
+		token, masters = box.refusal()
+		heldWithSilent = box.heldWithSilent(c.op.Token)
+	})
 	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
 	c.lastToken, c.lastMasters = token, masters
 	switch {
-	case again && a.heldWithSilent(c.op.Token) && !c.mayProlong(token):
+	case again && heldWithSilent && !c.mayProlong(token):
 		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
 	case c.mayRetry():
 		c.retry()
@@ -45,7 +49,7 @@ func (c *call) mayRetry() bool {
 // run_id, then the others (V5).
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
-	if a.box.first = a.masters.firstToAsk(); a.box.first < 0 {
+	if a.box.first = a.masters.FirstToAsk(); a.box.first < 0 {
 		c.attempt(c.op, nil, c.q.now())
 		return
 	}
@@ -55,13 +59,17 @@ func (c *call) probe() {
 // probed goes on when a probe has ended: refused by the first master, it
 // looks who is there.
 func (c *call) probed(a *attempt, v Verdict) {
-	if v == Won || !a.refusedFirst() || v == Undecided && a.masters.Required >= 0 {
+	var refused bool
+	a.look(func(box *ballotBox) { refused = box.refusedFirst() })
+	if v == Won || !refused || v == Undecided && a.masters.Required >= 0 {
 		c.verdict(a, v)
 		return
 	}
 	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
 	c.attempt(look, func(r *attempt, v Verdict) {
-		token, held := r.holder(c.op.Token)
+		var token string
+		var held bool
+		r.look(func(box *ballotBox) { token, held = box.holder(c.op.Token) })
 		switch {
 		case v == Held && held && c.mayProlong(token):
 			// The first master alone stood in its way.
@@ -79,45 +87,4 @@ func (c *call) probed(a *attempt, v Verdict) {
 // it would prolong.
 func (c *call) mayProlong(token string) bool {
 	return c.op.Kind == AcquireOrExtend && token == c.op.Token
-}
-
-// holder is the token that a look after a probe has found, see ballotBox.
-func (a *attempt) holder(ours string) (string, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.box.holder(ours)
-}
-
-// askOthers goes on when the first master has granted (V5). It is entered
-// with the mutex held and leaves it free.
-func (a *attempt) askOthers(now time.Duration) {
-	for i := range a.box.ballots {
-		if a.box.ballots[i].Vote == vote.Unasked {
-			a.box.ballots[i].Vote = vote.Awaited
-		}
-	}
-	a.asking = true
-	a.mu.Unlock()
-	a.ask(now, ^uint32(1<<a.box.first))
-}
-
-// refusedFirst reports whether the master that was asked alone did not grant.
-func (a *attempt) refusedFirst() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.box.refusedFirst()
-}
-
-// refusal is the token that refused most, and on which masters, as bits.
-func (a *attempt) refusal() (string, uint32) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.box.refusal()
-}
-
-// heldWithSilent reports whether the refusing token may have a quorum, see ballotBox.
-func (a *attempt) heldWithSilent(ours string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.box.heldWithSilent(ours)
 }

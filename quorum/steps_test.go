@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // takeBarely takes a lock on the first three of five masters.
-func (c *cluster) takeBarely(op Op) {
+func (c *testCluster) takeBarely(op Op) {
 	c.t.Helper()
 	c.masters[3].kill()
 	c.masters[4].kill()
@@ -25,7 +26,7 @@ func (c *cluster) takeBarely(op Op) {
 // of any size, gives it to nobody else.
 func TestM5StepOfOneMaster(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Minute, 2900 * time.Millisecond, 400 * time.Millisecond, -time.Minute} {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			c.takeBarely(acquire("k", "t", 2*time.Second))
 			time.Sleep(time.Second)
 			c.masters[0].set(func() { c.masters[0].offset = step })
@@ -35,12 +36,12 @@ func TestM5StepOfOneMaster(t *testing.T) {
 				}
 			}
 			time.Sleep(3 * time.Second)
-			if s := c.state(0); s.State != Quarantine || s.Reason != mark.WhyClock {
+			if s := c.state(0); s.State != cluster.Quarantine || s.Reason != mark.WhyClock {
 				t.Errorf("after a step of %v the status is %+v", step, s)
 			}
 			c.want(do(c.q, acquire("k2", "u", 2*time.Second)), Won)
 			time.Sleep(15 * time.Second)
-			if s := c.state(0); s.State != Voting {
+			if s := c.state(0); s.State != cluster.Voting {
 				t.Errorf("later the status is %+v", s)
 			}
 		})
@@ -52,7 +53,7 @@ func TestM5StepOfOneMaster(t *testing.T) {
 // the way to them takes most of a timeout.
 func TestM5StepIsToldInTime(t *testing.T) {
 	for _, way := range []time.Duration{time.Millisecond, 38 * time.Millisecond} {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			for _, f := range c.masters {
 				f.set(func() { f.way = way })
 				time.Sleep(170 * time.Millisecond)
@@ -84,7 +85,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 // grants nothing for the greatest hold, and goes on with releases, reads and
 // extends. One that starts meanwhile cannot tell, and grants nothing either.
 func TestM5QuorumJumpsTogether(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		synctest.Wait()
 		time.Sleep(time.Second)
@@ -100,7 +101,7 @@ func TestM5QuorumJumpsTogether(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		c.want(do(c.q, release("k", "t")), Won)
 		for i := range c.masters {
-			if s := c.state(i); s.State != Voting {
+			if s := c.state(i); s.State != cluster.Voting {
 				t.Errorf("a vote was taken: %+v", s)
 			}
 		}
@@ -116,7 +117,7 @@ func TestM5QuorumJumpsTogether(t *testing.T) {
 
 // M5: so does a database that is used for the first time after that.
 func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		for _, f := range c.masters {
@@ -139,7 +140,7 @@ func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
 // M4, M5: a master that lost nothing in a restart is in quarantine all the same
 // if its clock has stepped meanwhile.
 func TestM5StepInARestartThatLosesNothing(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		f.set(func() { f.aof = true })
 		c.takeBarely(acquire("k", "t", 10*time.Second))
@@ -158,7 +159,7 @@ func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 // M5: masters that step within a moment are not our own pause where they step
 // by different times: they lose their votes for all.
 func TestM5QuorumStepsApart(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters[:2] {
@@ -174,7 +175,7 @@ func TestM5QuorumStepsApart(t *testing.T) {
 
 // M5: nor is the one master that steps while we stand still.
 func TestM5StepInAPause(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		for _, f := range c.masters {
@@ -187,7 +188,7 @@ func TestM5StepInAPause(t *testing.T) {
 		if !strings.Contains(o.Err.Error(), "stood still") {
 			t.Errorf("error is %q", o.Err)
 		}
-		for i, want := range []MasterState{Quarantine, Voting, Voting, Voting, Voting} {
+		for i, want := range []cluster.MasterState{cluster.Quarantine, cluster.Voting, cluster.Voting, cluster.Voting, cluster.Voting} {
 			if s := c.state(i); s.State != want {
 				t.Errorf("status is %+v, want %s", s, want)
 			}
@@ -198,7 +199,7 @@ func TestM5StepInAPause(t *testing.T) {
 // M5: a step is told in time also while another master freezes just when its
 // mark is written.
 func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[1]
 		f.set(func() { f.delay = 5 * time.Millisecond })
 		looks := func() bool { // and TIME is on its way
@@ -218,8 +219,8 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 }
 
 // warmUp is how long a redlockd waits for others to tell of a step.
-func (c *cluster) warmingUp() time.Duration {
-	return clock.WarmUpTime(c.q.database(0).agreed.Greatest().Timeout)
+func (c *testCluster) warmingUp() time.Duration {
+	return clock.WarmUpTime(c.q.agreed.Greatest().Timeout)
 }
 
 // M5, V6: what was read of the clocks before a quorum of them stepped tells no
@@ -227,7 +228,7 @@ func (c *cluster) warmingUp() time.Duration {
 func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 	const ttl = 10 * time.Second
 	for phase := range 10 {
-		inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = 20 * time.Millisecond }, func(c *cluster) {
+		inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Timeout = 20 * time.Millisecond }, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			time.Sleep(2*time.Second + time.Duration(phase)*100*time.Millisecond)
 			for _, f := range c.masters {

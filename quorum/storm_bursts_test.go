@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // staleWitness lets a redlockd stand still while a master that says that it
@@ -38,7 +40,7 @@ func (s *storm) burst(rng *rand.Rand) {
 	list := s.present()
 	at := rng.IntN(len(list))
 	var ways []pair
-	for k := 1; k <= len(list)-majority(len(list)); k++ {
+	for k := 1; k <= len(list)-vote.Majority(len(list)); k++ {
 		for _, n := range s.nodes {
 			if p := (pair{n, list[(at+k)%len(list)]}); !s.spared(p) {
 				ways = append(ways, p)

@@ -53,7 +53,7 @@ func (v *visit) serve(op Op) {
 	q.Do(&op, &v.caller, func(o *Outcome) { out <- o })
 	o := <-out
 	cfg := v.node.config()
-	if v.node.pass(v.rng, 25, cfg.stay()) != life {
+	if v.node.pass(v.rng, 25, cfg.Stay()) != life {
 		v.lost(false)
 		return
 	}

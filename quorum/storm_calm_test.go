@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // calm wants that all is well some time after the last fault.
@@ -52,7 +54,7 @@ func (s *storm) calm() {
 func (s *storm) recovers() bool {
 	hold, handover := time.Duration(0), time.Duration(0)
 	for _, cfg := range s.shape.settings {
-		hold, handover = max(hold, roundHold(cfg.hold(cfg.MaxTTL, cfg.padding()))), max(handover, cfg.Handover)
+		hold, handover = max(hold, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding()))), max(handover, cfg.Handover)
 	}
 	for limit := s.now() + 3*hold + handover + 30*time.Second; ; time.Sleep(time.Second) {
 		why := s.ailing()
@@ -71,14 +73,14 @@ func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
 		all := st.Voting == len(s.list()) && st.Voting == len(st.Masters) // by its own list, too
-		if st.Ready && st.Phase == "final" && all && (!has("databases") || n.q.database(3).voting() == st.Voting) {
+		if st.Ready && st.Phase == "final" && all && (!has("databases") || n.q.cluster.Database(3).Voting() == st.Voting) {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)
-		for db := range n.q.databases {
-			if d := n.q.databases[db].Load(); d != nil {
-				text += fmt.Sprintf("; database %d, silent for %v", db, d.silentFor(d.now()))
-				for _, m := range d.status() {
+		for db := range cluster.Databases {
+			if d := n.q.cluster.Opened(db); d != nil {
+				text += fmt.Sprintf("; database %d, silent for %v", db, d.Silence())
+				for _, m := range d.Status() {
 					text += fmt.Sprintf(", %s %s %s %v", m.Name, m.State, m.Reason, m.Wait)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // watch finds a redlockd that watches a server's clock and role, and spares both
@@ -39,7 +40,7 @@ func (n *node) watches(f *redisServer) bool {
 		return false
 	}
 	for i, m := range q.Status().Masters {
-		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == Voting {
+		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == cluster.Voting {
 			return true
 		}
 	}
@@ -65,7 +66,7 @@ func stride(rng *rand.Rand) time.Duration {
 }
 
 // seen is how long a redlockd takes at most to see a step and to tell of it.
-func seen(settings []Config) time.Duration {
+func seen(settings []cluster.Config) time.Duration {
 	longest := time.Duration(0)
 	for _, cfg := range settings {
 		longest = max(longest, clock.WarmUpTime(cfg.Timeout))

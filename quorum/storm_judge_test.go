@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // witness keeps what clients were told, and judges it by P1 and P4.
@@ -54,7 +56,7 @@ type try struct {
 	lock keyName
 	op   Op // as the client means it
 	node *node
-	cfg  Config
+	cfg  cluster.Config
 	// ended is 0 while it is under way.
 	sent, ended time.Duration
 	// froze and uncounted are the redlockd's at the sending.
@@ -108,16 +110,16 @@ func (op *Op) takes() bool {
 type teller struct {
 	node *node
 	life int
-	list *masterList
+	list *cluster.List
 }
 
 func (n *node) teller(db int) teller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.q == nil || n.q.databases[db].Load() == nil {
+	if n.q == nil || n.q.cluster.Opened(db) == nil {
 		return teller{}
 	}
-	return teller{n, n.lives, n.q.databases[db].Load().list()}
+	return teller{n, n.lives, n.q.cluster.Opened(db).List()}
 }
 
 // begin notes that an operation is sent. What frees or shortens a lock ends what
@@ -194,8 +196,8 @@ func (t *try) undisturbed(l *lease) bool {
 
 // lasts is until when what is done now may live on masters.
 func (t *try) lasts() time.Duration {
-	hold := t.cfg.hold(t.op.TTL, t.widest())
-	return t.now() + hold + expirySpread + nameSlack + t.cfg.lookSlack() + hold/100
+	hold := t.cfg.Hold(t.op.TTL, t.widest())
+	return t.now() + hold + cluster.ExpirySpread + cluster.NameSlack + t.cfg.LookSlack() + hold/100
 }
 
 // over ends the operation. Needs mu.
@@ -237,7 +239,7 @@ func (t *try) forget(now time.Duration) {
 func (s *storm) widest() time.Duration {
 	padding := time.Duration(0)
 	for _, cfg := range s.shape.settings {
-		padding = max(padding, cfg.padding())
+		padding = max(padding, cfg.Padding())
 	}
 	return padding
 }

@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // whole is a server of the list without a fault, or nil.
@@ -95,7 +97,7 @@ func (s *storm) forget(rng *rand.Rand) {
 		return
 	}
 	list := s.present()
-	n := majority(len(list)) + rng.IntN(len(list)-majority(len(list))+1)
+	n := vote.Majority(len(list)) + rng.IntN(len(list)-vote.Majority(len(list))+1)
 	if rng.IntN(2) == 0 && has("crash") {
 		for range s.nodes {
 			s.restart(rng)

@@ -3,6 +3,8 @@ package quorum
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // late lets what one redlockd sends arrive after its time, and so behind what
@@ -60,7 +62,7 @@ func (s *storm) part(stays *node, f *redisServer) {
 			others = append(others, g)
 		}
 	}
-	q := majority(len(others) + 1)
+	q := vote.Majority(len(others) + 1)
 	var ways []pair
 	for i, g := range others {
 		for _, n := range s.nodes {

@@ -77,7 +77,7 @@ func (w *wire) dial() (net.Conn, error) {
 	defer w.Unlock()
 	if w.there.stalled+w.back.stalled > 0 {
 		w.Unlock()
-		time.Sleep(reachTimeout)
+		time.Sleep(time.Second) // and dialling is given up
 		w.Lock()
 		return nil, os.ErrDeadlineExceeded
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // node is one redlockd, now and then.
@@ -18,7 +20,7 @@ type node struct {
 	turn   chan struct{} // of who restarts it, or changes its list
 
 	mu    sync.Mutex
-	cfg   Config
+	cfg   cluster.Config
 	file  []site
 	known []site // all that were ever in it
 	// used is the list in force when it ended.
@@ -59,11 +61,11 @@ func (g *wiring) wire(f *redisServer) *wire {
 }
 
 // masters is a list as a redlockd's configuration has it.
-func (n *node) masters(g *wiring, list []site) []Master {
-	var out []Master
+func (n *node) masters(g *wiring, list []site) []cluster.Master {
+	var out []cluster.Master
 	for _, p := range list {
-		m := Master{Name: p.master, Address: p.address, Required: p.master == "a" && n.shape.required}
-		m.dial = func() (net.Conn, error) {
+		m := cluster.Master{Name: p.master, Address: p.address, Required: p.master == "a" && n.shape.required}
+		m.Dial = func() (net.Conn, error) {
 			g.Lock()
 			w := g.wire(p.leads())
 			g.Unlock()
@@ -110,7 +112,7 @@ func (n *node) boot() {
 	n.mu.Lock()
 	n.q = q
 	n.mu.Unlock()
-	if len(list) != len(n.file) || listName(n.masters(n.wires, n.file)) != listName(cfg.Masters) {
+	if len(list) != len(n.file) || cluster.ListName(n.masters(n.wires, n.file)) != cluster.ListName(cfg.Masters) {
 		_ = q.ChangeMasters(n.masters(n.wires, n.file))
 	}
 }
@@ -218,7 +220,7 @@ func (n *node) thaw(counts bool) {
 }
 
 // config is what the redlockd goes by.
-func (n *node) config() Config {
+func (n *node) config() cluster.Config {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.cfg

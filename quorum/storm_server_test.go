@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
@@ -40,7 +41,7 @@ type redisServer struct {
 	slow time.Duration
 	busy bool
 
-	dbs     [Databases]map[string]entry
+	dbs     [cluster.Databases]map[string]entry
 	undo    []undoing
 	trails  map[keyName][]span
 	scripts map[string]string // by SHA1

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // classes are what a storm may have, by the names that -without takes.
@@ -45,7 +47,7 @@ type shape struct {
 	differ         bool // in their settings
 	rolling        bool // to other settings
 	versions       []string
-	settings       []Config
+	settings       []cluster.Config
 }
 
 func drawShape(rng *rand.Rand) shape {
@@ -66,14 +68,14 @@ func drawShape(rng *rand.Rand) shape {
 	}
 	if floor := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second}[rng.IntN(4)]; has("floor") {
 		for i := range p.settings {
-			p.settings[i].lowFloor = floor // in all alike
+			p.settings[i].LowFloor = floor // in all alike
 		}
 	}
 	return p
 }
 
-func drawSettings(rng *rand.Rand) Config {
-	cfg := DefaultConfig()
+func drawSettings(rng *rand.Rand) cluster.Config {
+	cfg := cluster.DefaultConfig()
 	cfg.Timeout = []time.Duration{20, 50, 50, 50, 100, 200}[rng.IntN(6)] * time.Millisecond
 	cfg.RetryBudget = []time.Duration{0, 100, 200, 200, 300}[rng.IntN(5)] * time.Millisecond
 	cfg.MaxTTL = []time.Duration{1, 2, 3, 5, 5, 5, 5, 10, 20, 60}[rng.IntN(10)] * time.Second
@@ -82,7 +84,7 @@ func drawSettings(rng *rand.Rand) Config {
 }
 
 // setting is what a redlockd is started with.
-func (p *shape) setting(rng *rand.Rand, restarted bool) Config {
+func (p *shape) setting(rng *rand.Rand, restarted bool) cluster.Config {
 	if p.differ || p.rolling && restarted {
 		return p.settings[rng.IntN(len(p.settings))]
 	}
@@ -93,7 +95,7 @@ func (p *shape) String() string {
 	text := fmt.Sprintf("%d masters %v, %d redlockd, required %v", p.masters, p.versions[:p.masters], p.nodes, p.required)
 	for i, cfg := range p.settings {
 		if i == 0 || p.differ || p.rolling {
-			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v, floor %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover, cfg.floor())
+			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v, floor %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover, cfg.Floor())
 		}
 	}
 	return text
@@ -159,7 +161,7 @@ func (s *storm) build() {
 	cfg.Masters = first.masters(first.wiring(), first.file)
 	ctx, cancel := patient(time.Minute)
 	defer cancel()
-	if err := Bootstrap(ctx, cfg, hclog.NewNullLogger()); err != nil {
+	if err := cluster.Bootstrap(ctx, cfg, hclog.NewNullLogger()); err != nil {
 		s.t.Fatalf("bootstrap: %v", err)
 	}
 	for _, n := range s.nodes {

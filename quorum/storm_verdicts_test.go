@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // lost is an operation that could not be decided, or whose answer nobody has
@@ -222,7 +224,7 @@ func (t *try) why(l *lease) string {
 		return ""
 	case l.freed > 0 && !has("word") && t.shape.required:
 		return "h: it was freed by the word of the required master alone"
-	case l.freed > 0 && copies < majority(len(t.list())):
+	case l.freed > 0 && copies < vote.Majority(len(t.list())):
 		return "f: it was freed, and silent masters may have what a minority has"
 	case l.freed > 0 && l.may > t.sent && l.late:
 		return "i: it was freed through another redlockd than took it, and was still on its way to masters"
@@ -259,7 +261,7 @@ func (s *storm) outran(since time.Duration) bool {
 			n++
 		}
 	}
-	return n >= majority(len(s.list()))
+	return n >= vote.Majority(len(s.list()))
 }
 
 // copies is on how many servers a token was since the operation was sent, and

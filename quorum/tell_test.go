@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // logged keeps what a log says.
@@ -47,7 +49,7 @@ func (l *logged) countOf(texts ...string) int {
 // named once, also one that nobody has reached since the start, though it has
 // lost no connection; and again when it is lost.
 func TestDownIsToldOnce(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.masters[2].kill()
 		var lines logged
 		q := c.redlockdTelling(lines.logger())
@@ -76,7 +78,7 @@ func TestDownIsToldOnce(t *testing.T) {
 // told once, and it is not what was told of the loss. What it does not let
 // redlockd do is told as well.
 func TestRightsAreTold(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
 		q := c.redlockdTelling(lines.logger())
 		time.Sleep(5 * time.Second)
@@ -100,7 +102,7 @@ func TestRightsAreTold(t *testing.T) {
 		if n := lines.countOf("[WARN]", "lacks rights on a master", "master=c", "lacks=mget"); n != 1 {
 			t.Errorf("it is told %d times that MGET is refused, want once", n)
 		}
-		if s := q.Status().Masters[2]; s.State != Voting {
+		if s := q.Status().Masters[2]; s.State != cluster.Voting {
 			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
 		}
 		if n := lines.countOf("lacks rights on a master"); n != 1 {
@@ -112,7 +114,7 @@ func TestRightsAreTold(t *testing.T) {
 // M1: a master that freezes while it is asked for rights is frozen, as with
 // every other question.
 func TestFrozenWhileItIsAskedForRights(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		f := c.masters[1]
 		f.set(func() { f.delay, f.log = 5*time.Millisecond, nil })
@@ -122,7 +124,7 @@ func TestFrozenWhileItIsAskedForRights(t *testing.T) {
 		}
 		f.freeze()
 		time.Sleep(2 * c.cfg.Timeout)
-		if s := q.Status().Masters[1]; s.State != Frozen {
+		if s := q.Status().Masters[1]; s.State != cluster.Frozen {
 			t.Errorf("the master is %v, %s", s.State, s.Reason)
 		}
 	})

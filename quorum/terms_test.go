@@ -6,11 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // tell has the client of a won operation told, from when on it counts.
-func (c *cluster) tell(o *Outcome) {
+func (c *testCluster) tell(o *Outcome) {
 	c.t.Helper()
 	c.want(o, Won)
 	if err := o.Confirm(o.Clock()); err != nil {
@@ -34,14 +35,14 @@ func TestV15OverByTheTTL(t *testing.T) {
 		"acquire-or-extend": orExtend, "remove": {Kind: Remove, Key: "k"}, "expire": {Kind: Expire, Key: "k", TTL: second},
 		"store if present": store, "read": {Kind: Read, Key: "k"},
 	} {
-		for trouble, meddle := range map[string]func(c *cluster){
-			"none":       func(*cluster) {},
-			"silent":     func(c *cluster) { c.masters[4].kill() },
-			"bare":       func(c *cluster) { c.masters[3].Del("k"); c.masters[4].Del("k") },
-			"other copy": func(c *cluster) { c.masters[4].Set("k", "x"); c.masters[4].SetTTL("k", 10*second) },
+		for trouble, meddle := range map[string]func(c *testCluster){
+			"none":       func(*testCluster) {},
+			"silent":     func(c *testCluster) { c.masters[4].kill() },
+			"bare":       func(c *testCluster) { c.masters[3].Del("k"); c.masters[4].Del("k") },
+			"other copy": func(c *testCluster) { c.masters[4].Set("k", "x"); c.masters[4].SetTTL("k", 10*second) },
 		} {
 			t.Run(name+", "+trouble, func(t *testing.T) {
-				inBubble(t, 5, func(c *cluster) {
+				inBubble(t, 5, func(c *testCluster) {
 					for _, late := range []time.Duration{-time.Millisecond, time.Millisecond} {
 						c.tell(do(c.q, acquire("k", "t", second)))
 						meddle(c)
@@ -58,7 +59,7 @@ func TestV15OverByTheTTL(t *testing.T) {
 }
 
 // checkOver wants an operation's answer about a lock that is over, or is not.
-func checkOver(c *cluster, ask Op, over bool) {
+func checkOver(c *testCluster, ask Op, over bool) {
 	c.t.Helper()
 	o := do(c.q, ask)
 	had, gone := Won, Absent
@@ -97,7 +98,7 @@ func (f *fakeMaster) isDown() bool {
 
 // V15: the same for what goes out as one script.
 func TestV15OverInABundle(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for i := range 6 {
 			c.tell(do(c.q, acquire(fmt.Sprint("k", i), "t", second+time.Duration(i/3)*second)))
 		}
@@ -128,14 +129,14 @@ func TestV15OverInABundle(t *testing.T) {
 // was. It calls a lock over when it is, whenever that was; so it does one of other
 // settings.
 func TestV15OverAtAnotherRedlockd(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"same settings":    func(*Config) {},
-		"a longer timeout": func(cfg *Config) { cfg.Timeout = 150 * time.Millisecond },
-		"a shorter one":    func(cfg *Config) { cfg.Timeout, cfg.RetryBudget = 20*time.Millisecond, 50*time.Millisecond },
+	for name, change := range map[string]func(*cluster.Config){
+		"same settings":    func(*cluster.Config) {},
+		"a longer timeout": func(cfg *cluster.Config) { cfg.Timeout = 150 * time.Millisecond },
+		"a shorter one":    func(cfg *cluster.Config) { cfg.Timeout, cfg.RetryBudget = 20*time.Millisecond, 50*time.Millisecond },
 	} {
 		for _, ask := range []Op{release("k", "t"), extend("k", "t", second), {Kind: Remove, Key: "k"}, {Kind: Read, Key: "k"}} {
 			t.Run(fmt.Sprint(name, ", ", ask.Kind), func(t *testing.T) {
-				inBubble(t, 3, func(c *cluster) {
+				inBubble(t, 3, func(c *testCluster) {
 					late, had := c.cfg.Timeout, Won
 					if ask.Kind == Read {
 						had = Held
@@ -151,7 +152,7 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 					time.Sleep(5 * second)
 
 					c.tell(do(c.q, acquire("k", "t", second)))
-					time.Sleep(c.cfg.hold(second, c.q.agreed.Greatest().Padding) + expirySpread)
+					time.Sleep(c.cfg.Hold(second, c.q.agreed.Greatest().Padding) + cluster.ExpirySpread)
 					c.want(do(other, ask), Absent)
 				})
 			})
@@ -162,11 +163,11 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 // V15: among redlockd of one setting the other one is late by no more than a reply may
 // take to leave, and by what nobody can tell of an expiry.
 func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", second)))
-		time.Sleep(second + c.cfg.Timeout + c.cfg.drift(second) + expirySpread + c.cfg.grace())
+		time.Sleep(second + c.cfg.Timeout + c.cfg.Drift(second) + cluster.ExpirySpread + c.cfg.Grace())
 		c.want(do(other, release("k", "t")), Absent)
 		synctest.Wait()
 		if n := c.copies("k", "t"); n > 0 {
@@ -178,16 +179,16 @@ func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
 // V15: what another redlockd has prolonged, or given under the same token, is not
 // over by what this one has told.
 func TestV15NotOverByAnEarlierTerm(t *testing.T) {
-	for name, again := range map[string]func(c *cluster, other *Quorum){
-		"prolonged": func(c *cluster, other *Quorum) { c.tell(do(other, extend("k", "t", 10*second))) },
-		"taken anew": func(c *cluster, other *Quorum) {
+	for name, again := range map[string]func(c *testCluster, other *Quorum){
+		"prolonged": func(c *testCluster, other *Quorum) { c.tell(do(other, extend("k", "t", 10*second))) },
+		"taken anew": func(c *testCluster, other *Quorum) {
 			c.want(do(other, release("k", "t")), Won)
 			c.tell(do(other, acquire("k", "t", 10*second)))
 		},
 	} {
 		for _, ask := range []Op{release("k", "t"), extend("k", "t", second), {Kind: Remove, Key: "k"}} {
 			t.Run(fmt.Sprint(name, ", ", ask.Kind), func(t *testing.T) {
-				inBubble(t, 3, func(c *cluster) {
+				inBubble(t, 3, func(c *testCluster) {
 					other := c.redlockd()
 					time.Sleep(3 * second)
 					c.tell(do(c.q, acquire("k", "t", second)))
@@ -204,7 +205,7 @@ func TestV15NotOverByAnEarlierTerm(t *testing.T) {
 // V15: a late release through the redlockd that told its client spares the lock that
 // another one has given since.
 func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", second)))
@@ -228,7 +229,7 @@ func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 func TestV15OverThoughAMinorityWasProlonged(t *testing.T) {
 	for _, ask := range []Op{release("k", "t"), extend("k", "t", second)} {
 		t.Run(fmt.Sprint(ask.Kind), func(t *testing.T) {
-			inBubble(t, 5, func(c *cluster) {
+			inBubble(t, 5, func(c *testCluster) {
 				c.tell(do(c.q, acquire("k", "t", second)))
 				for _, m := range c.masters[2:] {
 					m.refuse("BUSY a script is running")
@@ -252,7 +253,7 @@ func TestV15OverThoughAMinorityWasProlonged(t *testing.T) {
 // V15: what a read tells of a lock that this redlockd has given is to the
 // millisecond what is left of it.
 func TestV15ReadTellsTheTerm(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*second)))
 		time.Sleep(4 * second)
 		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL != 6*second {
@@ -271,7 +272,7 @@ func TestV15ReadTellsTheTerm(t *testing.T) {
 // lock, too.
 func TestV15CountsFromTheWrite(t *testing.T) {
 	for _, ask := range []string{"before", "after"} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			o := c.want(do(c.q, acquire("k", "t", second)), Won)
 			if err := o.Confirm(o.Clock()); err != nil {
 				t.Fatal(err)
@@ -297,7 +298,7 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 // prolongs again.
 func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			other := c.redlockd()
 			time.Sleep(3 * second)
 			c.tell(do(c.q, acquire("k", "t", 10*second)))
@@ -316,7 +317,7 @@ func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 
 // V15: what is confirmed when other keys are in use by then is noted of its own key.
 func TestV15NotedOfItsOwnKey(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*second)))
 		extended := c.want(do(c.q, extend("k", "t", 10*second)), Won)
 		const others = 300 // some of which share the shard
@@ -337,7 +338,7 @@ func TestV15NotedOfItsOwnKey(t *testing.T) {
 // are, and their lock is over in time all the same.
 func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
-		inBubble(t, 6, func(c *cluster) {
+		inBubble(t, 6, func(c *testCluster) {
 			kept := 0
 			for i := range 60 {
 				k, again := acquire(fmt.Sprint(i), "t", second), extend(fmt.Sprint(i), "t", second)
@@ -364,7 +365,7 @@ func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 // redlockd has prolonged the lock since: a client that adds to what it reads would cut
 // it short.
 func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", 3*second)))
@@ -378,7 +379,7 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 // V15: what was given by clocks that have stepped back since says nothing of what another
 // redlockd has prolonged by them.
 func TestV15ProlongedAfterAStep(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", 4*second)))

@@ -8,11 +8,12 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // loses makes masters restart empty at once.
-func (c *cluster) loses(masters ...int) {
+func (c *testCluster) loses(masters ...int) {
 	for _, i := range masters {
 		c.masters[i].kill()
 		c.masters[i].startEmpty()
@@ -20,7 +21,7 @@ func (c *cluster) loses(masters ...int) {
 }
 
 // barely takes a lock on the first three of five only.
-func (c *cluster) barely(op Op) {
+func (c *testCluster) barely(op Op) {
 	c.t.Helper()
 	c.masters[3].kill()
 	c.masters[4].kill()
@@ -33,7 +34,7 @@ func (c *cluster) barely(op Op) {
 }
 
 // servesAfter wants a majority to vote again between two times after now.
-func (c *cluster) servesAfter(q *Quorum, least, most time.Duration) {
+func (c *testCluster) servesAfter(q *Quorum, least, most time.Duration) {
 	c.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Second) {
 		passed := time.Since(began)
@@ -50,21 +51,21 @@ func (c *cluster) servesAfter(q *Quorum, least, most time.Duration) {
 }
 
 // low makes the floor 20 s and max_ttl 10 min: what is long in the tests is a minute.
-func low(cfg *Config) { cfg.lowFloor, cfg.MaxTTL = 20*time.Second, 10*time.Minute }
+func low(cfg *cluster.Config) { cfg.LowFloor, cfg.MaxTTL = 20*time.Second, 10*time.Minute }
 
 // M3, M4: where a majority has forgotten its locks and some master remembers, the
 // wait is the floor's, or that of the locks really granted, and not that of max_ttl.
 func TestM3MajorityForgets(t *testing.T) {
 	for name, k := range map[string]struct {
-		cfg       func(*Config)
+		cfg       func(*cluster.Config)
 		ttl, most time.Duration
 	}{
-		"short locks": {func(*Config) {}, 30 * time.Second, floorHold + 10*time.Second},
-		"the floor's": {func(*Config) {}, 5 * time.Minute, floorHold + 10*time.Second},
+		"short locks": {func(*cluster.Config) {}, 30 * time.Second, cluster.FloorHold + 10*time.Second},
+		"the floor's": {func(*cluster.Config) {}, 5 * time.Minute, cluster.FloorHold + 10*time.Second},
 		"a minute's":  {low, time.Minute, 110 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubbleWith(t, 5, k.cfg, func(c *cluster) {
+			inBubbleWith(t, 5, k.cfg, func(c *testCluster) {
 				if k.ttl == time.Minute {
 					c.want(do(c.q, acquire("first", "t", k.ttl)), Won)
 				}
@@ -80,7 +81,7 @@ func TestM3MajorityForgets(t *testing.T) {
 // started, with a lower max_ttl, and in another database.
 func TestM3OneRemembers(t *testing.T) {
 	for _, db := range []int{0, 3} {
-		inBubbleWith(t, 5, low, func(c *cluster) {
+		inBubbleWith(t, 5, low, func(c *testCluster) {
 			first, barely := acquire("first", "t", time.Minute), acquire("k", "t", time.Minute)
 			first.DB, barely.DB = db, db
 			c.want(do(c.q, first), Won)
@@ -111,12 +112,12 @@ func TestM3FirstLongLock(t *testing.T) {
 		"frozen": {(*fakeMaster).freeze, (*fakeMaster).thaw},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 5, func(c *cluster) {
+			inBubble(t, 5, func(c *testCluster) {
 				away.begin(c.masters[2])
 				time.Sleep(time.Second)
 				c.want(do(c.q, acquire("short", "t", 5*time.Minute)), Won)
 				o := c.want(do(c.q, acquire("k", "t", time.Hour)), Undecided)
-				if m := c.masters[0].markOf(t); m.Greatest > floorHold {
+				if m := c.masters[0].markOf(t); m.Greatest > cluster.FloorHold {
 					t.Errorf("a mark bears %v, which nobody was granted", m.Greatest)
 				}
 				want := "NOQUORUM no lock of 1h0m0s was granted before: every master's mark must bear it first, and c is " + name
@@ -151,7 +152,7 @@ func TestM3FirstLongLock(t *testing.T) {
 // M3, M4: a disk of before the longest lock tells too little: where nobody else
 // remembers, a master that came back with one does not count as one that does.
 func TestM3OldDiskIsNoSurvivor(t *testing.T) {
-	inBubbleWith(t, 5, low, func(c *cluster) {
+	inBubbleWith(t, 5, low, func(c *testCluster) {
 		e := c.masters[4]
 		e.durable()
 		before := e.holds(mark.Key)
@@ -168,7 +169,7 @@ func TestM3OldDiskIsNoSurvivor(t *testing.T) {
 
 // M3: it counts again once a quorum of others has told it what was granted.
 func TestM3OldDiskLearns(t *testing.T) {
-	inBubbleWith(t, 5, low, func(c *cluster) {
+	inBubbleWith(t, 5, low, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		time.Sleep(3 * time.Second)
 		f := c.masters[4]
@@ -186,7 +187,7 @@ func TestM3OldDiskLearns(t *testing.T) {
 // M6: where all have forgotten, they wait for max_ttl, say what can be done, and
 // bootstrap does it.
 func TestM6AllForget(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.loses(0, 1, 2, 3, 4)
 		time.Sleep(20 * time.Second)
@@ -198,7 +199,7 @@ func TestM6AllForget(t *testing.T) {
 			t.Errorf("it waits, because %q", why)
 		}
 		c.noSecondHolder(20*time.Second, acquire("k", "u", time.Second))
-		if err := Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
+		if err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
@@ -208,7 +209,7 @@ func TestM6AllForget(t *testing.T) {
 
 // M6: and without bootstrap they do vote when max_ttl is over.
 func TestM6AllForgetAndWait(t *testing.T) {
-	inBubbleWith(t, 5, low, func(c *cluster) {
+	inBubbleWith(t, 5, low, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Minute)), Won)
 		c.loses(0, 1, 2, 3, 4)
 		c.servesAfter(c.q, 10*time.Minute-time.Second, 18*time.Minute)
@@ -218,7 +219,7 @@ func TestM6AllForgetAndWait(t *testing.T) {
 // M3, M8: nothing longer is granted while the list changes, and who has joined
 // bears what was granted before.
 func TestM3LongLocksWhileTheListChanges(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *cluster) {
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *testCluster) {
 		old := c.redlockd()
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.want(do(c.q, release("k", "t")), Won)
@@ -247,7 +248,7 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 // M3, M8: a master that comes back to the list with the mark it had has not been told
 // what was granted without it, so it takes that over before it tells anything.
 func TestM3BackOnTheList(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *cluster) {
+	inBubbleWith(t, 5, func(cfg *cluster.Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *testCluster) {
 		all := c.cfg.Masters
 		c.change(c.q, c.listed("e"))
 		c.reaches(c.q, 2, "final")
@@ -259,39 +260,6 @@ func TestM3BackOnTheList(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		if m := c.masters[4].markOf(t); m.Told > 0 && m.Greatest < 100*time.Second {
 			t.Errorf("it bears %v, and may tell alone", m.Greatest)
-		}
-	})
-}
-
-// M3: all marks bear a hold at one time only where each was seen again after the
-// last of them was seen to bear it; what one alone says that all were told counts
-// for nothing.
-func TestM3AllAtOneTime(t *testing.T) {
-	inBubbleWith(t, 3, low, func(c *cluster) {
-		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
-		time.Sleep(3 * time.Second)
-		d := c.q.database(0)
-		if got := d.allBore(); got != 100*time.Second {
-			t.Errorf("all bore %v", got)
-		}
-		l := d.list().links[0]
-		l.mu.Lock()
-		before := l.view.Under
-		other := before.With(func(m *mark.Mark) { m.Told = time.Hour })
-		l.learn(other, other.String(), l.now())
-		l.mu.Unlock()
-		if told, sure := d.telling(l); told != 100*time.Second || !sure {
-			t.Errorf("told of %v, sure %v", told, sure)
-		}
-		l.mu.Lock()
-		other = before.With(func(m *mark.Mark) { m.ID = "another" })
-		l.learn(other, other.String(), l.now())
-		l.view.Standing.Server = "another"
-		l.mu.Unlock()
-		own, _ := d.agreed.Of(l.hash)
-		d.agreed.Take(l.hash, own, "another")
-		if got := d.allBore(); got != 0 {
-			t.Errorf("all bore %v, though one may have borne it after the others lost it", got)
 		}
 	})
 }

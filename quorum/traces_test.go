@@ -8,12 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // V6: "No redlockd uses one expiry twice for one key, token and master."
 func TestTraceExpiryIsUnique(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		freed := 0
 		for round := range 40 {
@@ -38,7 +39,7 @@ func TestTraceExpiryIsUnique(t *testing.T) {
 // M3, M4: a database whose hold is longer than database 0's, on a master that
 // came back empty.
 func TestTraceDatabaseListingIsLost(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		open := func(db int) {
 			done := make(chan struct{})
 			c.q.Open(db, func() { close(done) })
@@ -68,7 +69,7 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 		open(5)
 		op.Token = "B"
 		if o := do(c.q, op); o.Verdict == Won {
-			t.Errorf("B won while A holds: one master lost its memory 10s ago; state %+v", c.q.databases[5].Load().status())
+			t.Errorf("B won while A holds: one master lost its memory 10s ago; state %+v", c.q.cluster.Opened(5).Status())
 		} else {
 			t.Logf("%v %v", o.Verdict, o.Err)
 		}
@@ -79,7 +80,7 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 func TestTraceFlushAllThenFlushDB(t *testing.T) {
 	bad := 0
 	for range 6 {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			done := make(chan struct{})
 			c.q.Open(3, func() { close(done) })
 			<-done
@@ -100,7 +101,7 @@ func TestTraceFlushAllThenFlushDB(t *testing.T) {
 			f.FlushDB()
 			f.Select(0)
 			time.Sleep(3 * time.Second)
-			if s := c.q.databases[3].Load().status()[0]; s.State == Voting {
+			if s := c.q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
 				bad++
 			}
 		})
@@ -112,7 +113,7 @@ func TestTraceFlushAllThenFlushDB(t *testing.T) {
 
 // V14: NOSCRIPT is never sent again behind a newer command.
 func TestTraceNoScriptBehindNewer(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("x", "t", 60*time.Second)), Won)
 		c.want(do(c.q, release("x", "t")), Won) // the release script is loaded
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -143,7 +144,7 @@ func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
 		"MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist on disk.",
 	} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 			synctest.Wait()
 			c.masters[0].refuse(text)
@@ -161,7 +162,7 @@ func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 // V8: a release is given up when the key has been taken, not when that was
 // only tried.
 func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].freeze()
@@ -180,13 +181,13 @@ func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
 
 // M1: back-off. Every acquire wakes the monitor of a master without a mark.
 func TestTraceDialStorm(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		c.masters[2].kill()
 		dials := 0
 		f := c.masters[2]
-		dial := c.cfg.Masters[2].dial
-		c.cfg.Masters[2].dial = func() (net.Conn, error) {
+		dial := c.cfg.Masters[2].Dial
+		c.cfg.Masters[2].Dial = func() (net.Conn, error) {
 			f.set(func() { dials++ })
 			return dial()
 		}
@@ -207,7 +208,7 @@ func TestTraceDialStorm(t *testing.T) {
 
 // The same for a master in quarantine: each acquire is an INFO there.
 func TestTraceLookStorm(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		c.masters[2].kill()
 		c.masters[2].startEmpty()
@@ -235,7 +236,7 @@ func TestTraceLookStorm(t *testing.T) {
 
 // V3: PTTL never more than was asked for.
 func TestTraceTTLNeverMore(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.slow(15*time.Millisecond, 0, 1, 2)
 		time.Sleep(4 * time.Second) // looks take 45 ms now
@@ -250,7 +251,7 @@ func TestTraceTTLNeverMore(t *testing.T) {
 
 // (e) what was told NOQUORUM long ago still waits in the queue of its key.
 func TestTraceQueueGrows(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.slow(5*time.Millisecond, 0, 1, 2)
 		for range 200 { // clients, each tries again when told
@@ -261,7 +262,7 @@ func TestTraceQueueGrows(t *testing.T) {
 			}()
 		}
 		time.Sleep(6 * time.Second)
-		d := c.q.databases[0].Load()
+		d := c.q.keyspace(0)
 		s := d.keys.shard("k")
 		s.mu.Lock()
 		n := 0
@@ -279,10 +280,10 @@ func TestTraceQueueGrows(t *testing.T) {
 
 // (i) an extend that came too late was not given back.
 func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		o := c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
-		time.Sleep(c.cfg.stay() + time.Millisecond)
+		time.Sleep(c.cfg.Stay() + time.Millisecond)
 		err := o.Confirm(o.Clock())
 		synctest.Wait()
 		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "rolled back") {
@@ -294,7 +295,7 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 // M4: a replica that was promoted behind the address says all that a durable
 // restart says, and has not got the last writes.
 func TestTracePromotedDurableReplica(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
 			f.set(func() { f.aof = true })
 		}
@@ -316,7 +317,7 @@ func TestTracePromotedDurableReplica(t *testing.T) {
 
 // M4: the wait is never less than the greatest hold that is known.
 func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 250*time.Second)), Won)
 		synctest.Wait()
 		c.stop(c.q)
@@ -326,7 +327,7 @@ func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 		c.masters[1].kill() // and cannot be asked
 		c.q = c.redlockd()
 		time.Sleep(15 * time.Second)
-		if s := c.state(0); s.State == Voting {
+		if s := c.state(0); s.State == cluster.Voting {
 			t.Errorf("a new mark after %v, and the mark of c knows of a hold of 500s: %+v", 15*time.Second, s)
 		}
 	})
@@ -337,7 +338,7 @@ func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 func TestTraceStaleGreatest(t *testing.T) {
 	bad, tried := 0, 0
 	for at := 0; at < 64; at += 4 {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			second := c.redlockd()
 			time.Sleep(3 * time.Second)
 			c.slow(7*time.Millisecond, 0) // its looks fall behind those of the others
@@ -376,7 +377,7 @@ func TestTraceStaleGreatest(t *testing.T) {
 // M3: without the right to kill, releases of the first connection carry no
 // deadline either.
 func TestTraceFencelessFirstConnection(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[0]
 		before := len(f.commands(0))
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -396,7 +397,7 @@ func TestTraceFencelessFirstConnection(t *testing.T) {
 
 // M3: the fence forgets a connection when another server answered meanwhile.
 func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[0]
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		cut := func(runID string) {
@@ -427,7 +428,7 @@ func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
 // V6: a rollback of a lost attempt goes out twice, the second time behind the
 // next attempt, whose expiry may be the same: two holders.
 func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		fails := func(masters ...int) {
 			for i, f := range c.masters {
@@ -469,7 +470,7 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 // V8: what a lost queue took again was never taken there: the release before
 // it still is to be repeated.
 func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		f := c.masters[0]
@@ -493,7 +494,7 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 // V6: however quickly one client cycles, the undoing of any of its locks that
 // it was not told of frees none of the others; and what was told is forgotten.
 func TestTraceNamesAreUnique(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		var untold []*Outcome
 		for range 100 {
 			untold = append(untold, c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won))
@@ -509,7 +510,7 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		}
 		living.Told(living.Clock())
 		synctest.Wait()
-		s := c.q.databases[0].Load().keys.shard("k")
+		s := c.q.keyspace(0).keys.shard("k")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.queues) != 0 {
@@ -523,7 +524,7 @@ func TestTraceNamesAreUnique(t *testing.T) {
 // its memory, and A's late SET comes there; A's extend would count that copy and
 // the one on a, while B gets b, where A's old copy ends.
 func TestTraceCopyInQuarantineExtendsNothing(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		lost := c.masters[2]

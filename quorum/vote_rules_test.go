@@ -12,7 +12,7 @@ import (
 )
 
 // slow makes masters answer each command only after a time.
-func (c *cluster) slow(delay time.Duration, masters ...int) {
+func (c *testCluster) slow(delay time.Duration, masters ...int) {
 	for _, i := range masters {
 		c.masters[i].set(func() { c.masters[i].delay = delay })
 	}
@@ -21,7 +21,7 @@ func (c *cluster) slow(delay time.Duration, masters ...int) {
 // V2, why 1: votes that come later than timeout win nothing, and leave
 // nothing.
 func TestV2LateVotesAreRolledBack(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Second)), Won)
 		c.slow(60*time.Millisecond, 0, 1, 2)
 		began := time.Now()
@@ -42,7 +42,7 @@ func TestV2LateVotesAreRolledBack(t *testing.T) {
 
 // V2, why 2: an extend is won only in time, too.
 func TestV2LateExtendIsNotTold(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.slow(60*time.Millisecond, 0, 1, 2)
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Undecided)
@@ -51,7 +51,7 @@ func TestV2LateExtendIsNotTold(t *testing.T) {
 
 // V2, why 3: the time is looked at again right before the write.
 func TestV2ConfirmLooksAtTheTime(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		if err := o.Confirm(o.Clock()); err != nil {
 			t.Errorf("refused at once: %v", err)
@@ -75,7 +75,7 @@ func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 // V3: a read never tells more than was asked for, tells "absent" when that is
 // used up, and the key still refuses until its hold ends.
 func TestV3TTLIsTheClients(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Second)))
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		if o.State.TTL > time.Second || o.State.TTL < 900*time.Millisecond {
@@ -84,14 +84,14 @@ func TestV3TTLIsTheClients(t *testing.T) {
 		time.Sleep(time.Second)
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
 		c.want(do(c.q, acquire("k", "u", time.Second)), Held)
-		time.Sleep(c.cfg.hold(time.Second, c.cfg.padding()) - time.Second + 100*time.Millisecond)
+		time.Sleep(c.cfg.Hold(time.Second, c.cfg.Padding()) - time.Second + 100*time.Millisecond)
 		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
 	})
 }
 
 // V4: nobody waits for the slow ones.
 func TestV4VerdictFallsWhenCertain(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.slow(40*time.Millisecond, 3, 4)
 		began := time.Now()
@@ -107,7 +107,7 @@ func TestV4VerdictFallsWhenCertain(t *testing.T) {
 // V5: several redlockd that split one lock end with one winner, or an error
 // that says so, and never with two or with an unheld null.
 func TestV5SplitsEnd(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		others := []*Quorum{c.q, c.redlockd(), c.redlockd()}
 		time.Sleep(3 * time.Second)
 		for _, q := range others {
@@ -146,7 +146,7 @@ func TestV5SplitsEnd(t *testing.T) {
 func TestV5OwnLockIsNoRefusal(t *testing.T) {
 	op := Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 10 * time.Second}
 	// One has another's copy and is the first to be asked (V5).
-	lost := func(c *cluster) {
+	lost := func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		synctest.Wait()
 		_ = c.masters[0].Set("k", "another")
@@ -154,7 +154,7 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 		time.Sleep(time.Second)
 	}
 	t.Run("on a quorum only with the silent", func(t *testing.T) {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			lost(c)
 			c.masters[3].kill()
 			time.Sleep(time.Second)
@@ -162,7 +162,7 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 		})
 	})
 	t.Run("on a quorum that answers late", func(t *testing.T) {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			lost(c)
 			c.slow(c.cfg.Timeout+10*time.Millisecond, 3)
 			out := start(c.q, op)
@@ -176,7 +176,7 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 // V6, why 8: the rollback of an attempt never frees another attempt's lock,
 // also with an equal token, not even when it comes late.
 func TestV6RollbackNamesItsAttempt(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		c.want(do(c.q, release("k", "t")), Won)
 		synctest.Wait()
@@ -192,7 +192,7 @@ func TestV6RollbackNamesItsAttempt(t *testing.T) {
 
 // V6, why 9: what an acquire-or-extend prolonged is not rolled back.
 func TestV6ProlongedIsNotRolledBack(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.slow(30*time.Millisecond, 0, 1, 2)
 		op := Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 60 * time.Second}
@@ -210,7 +210,7 @@ func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 
 // V6, why 7: nine losers with the winner's token do not free its lock.
 func TestV6EqualTokens(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		for round := range 50 {
 			var outs []<-chan *Outcome
 			key := fmt.Sprint("k", round)
@@ -238,7 +238,7 @@ func TestV6EqualTokens(t *testing.T) {
 // and a lost attempt's copy goes.
 func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second, 30 * time.Second} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("warm", "t", 2*time.Second)), Won)
 			c.masters[0].freeze()
 			c.masters[1].freeze()
@@ -258,7 +258,7 @@ func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 // V6: an extend that is carried out late changes nothing, so it never shortens
 // a newer one.
 func TestV6LateExtendChangesNothing(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].freeze()
@@ -274,7 +274,7 @@ func TestV6LateExtendChangesNothing(t *testing.T) {
 
 // V7: operations on one key are carried out in the order of their arrival.
 func TestV7Order(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		first := start(c.q, acquire("k", "a", 10*time.Second))
 		second := start(c.q, acquire("k", "b", 10*time.Second))
 		third := start(c.q, release("k", "a"))
@@ -293,7 +293,7 @@ func TestV7Order(t *testing.T) {
 // V7: a thousand clients that poll one lock cost the masters one poll a round
 // trip.
 func TestV7PollersShare(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "holder", 10*time.Second)), Won)
 		synctest.Wait()
 		before := len(c.masters[0].commands(0))
@@ -325,7 +325,7 @@ func (l *leaver) Gone() bool { return l.gone.Load() }
 // V7, P5: when the client whose acquire went out has gone, the lock is given
 // back, and the next one goes out.
 func TestV7WinnerHasGone(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		c.slow(5*time.Millisecond, 0, 1, 2)
 		who := &leaver{}
@@ -345,7 +345,7 @@ func TestV7WinnerHasGone(t *testing.T) {
 // V2, V7: nothing waits longer than timeout + retry_budget; a release that
 // outstays is carried out all the same.
 func TestV7WaitingIsBounded(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.slow(4*time.Millisecond, 0, 1, 2) // 12 ms a batch, and a look is not as long as timeout
 		began := time.Now()
@@ -372,7 +372,7 @@ func TestV7WaitingIsBounded(t *testing.T) {
 
 // V8, why 12: who cannot tell must not say no.
 func TestV8BareMajority(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()
 		c.masters[4].kill()
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -389,7 +389,7 @@ func TestV8BareMajority(t *testing.T) {
 
 // V8: a release that a master did not hear is repeated there.
 func TestV8ReleaseIsRepeated(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].freeze()
@@ -408,7 +408,7 @@ func TestV8ReleaseIsRepeated(t *testing.T) {
 
 // V8: but not when this redlockd has taken the key with that token since.
 func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].freeze()
@@ -425,7 +425,7 @@ func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
 
 // V14: WRONGTYPE is refused, every other error is silent.
 func TestV14Errors(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
 			if _, err := f.Push("list", "x"); err != nil {
 				t.Fatal(err)
@@ -453,7 +453,7 @@ func TestV14Errors(t *testing.T) {
 
 // V14: a master whose scripts were flushed gets them again.
 func TestV14ScriptFlush(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		synctest.Wait()
@@ -478,7 +478,7 @@ func TestV14ScriptFlush(t *testing.T) {
 // V12: one master, and an even number.
 func TestV12AnyNumber(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 7} {
-		inBubble(t, n, func(c *cluster) {
+		inBubble(t, n, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 			c.want(do(c.q, acquire("k", "u", time.Second)), Held)
 			c.want(do(c.q, release("k", "t")), Won)
@@ -488,7 +488,7 @@ func TestV12AnyNumber(t *testing.T) {
 
 // Decide reads, and acts only where that still is so.
 func TestDecide(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		prolong := func(s State) Op {
 			return Op{Kind: Extend, Key: "k", Token: s.Token, TTL: s.TTL + 5*time.Second}
@@ -507,7 +507,7 @@ func TestDecide(t *testing.T) {
 // S4: a watch sees every change of its key through this redlockd, and none of
 // before.
 func TestWatch(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		acquired := start(c.q, acquire("k", "t", 10*time.Second))
 		var w Watch
 		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
@@ -532,7 +532,7 @@ func TestWatch(t *testing.T) {
 // V8: nor when an acquire with that token waited behind it, while it was sent
 // again and again in vain.
 func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(500 * time.Millisecond) // no look comes in between
 		c.masters[2].Del("k")              // it was silent then
@@ -561,7 +561,7 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 		"given another token": {acquire("k", "a", ttl),
 			{Kind: Extend, Key: "k", Token: "a", Replace: true, NewToken: "t", TTL: ttl}},
 	} {
-		inBubble(t, 3, func(c *cluster) {
+		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			time.Sleep(500 * time.Millisecond) // no look comes in between
 			c.masters[2].Del("k")
@@ -587,7 +587,7 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 // may have the quorum.
 func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 	for _, n := range []int{3, 5} {
-		inBubble(t, n, func(c *cluster) {
+		inBubble(t, n, func(c *testCluster) {
 			op := Op{Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: 60 * time.Second}
 			for i := range n / 2 {
 				_ = c.masters[i].Set("k", "stale")
@@ -612,7 +612,7 @@ func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 // V1: an operation goes to all masters at once, so that the way to them is gone
 // once and not once for each, and every master is asked.
 func TestV1AllAtOnce(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 20*time.Second)), Won)
 		const way = 20 * time.Millisecond
 		for _, f := range c.masters {
@@ -639,7 +639,7 @@ func TestV1AllAtOnce(t *testing.T) {
 // S1, V7: what a session has asked for behind its own acquire waits for it, also
 // while that sleeps between two attempts; what others ask for does not.
 func TestV7OwnAcquireIsNotOvertaken(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 		for round := range 10 {
 			key := fmt.Sprint("k", round)

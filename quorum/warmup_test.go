@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // M5: a redlockd that starts right after a step has no line to see it by. Until
@@ -14,7 +15,7 @@ import (
 // nothing by that master's word; where nobody else is connected it does not
 // wait.
 func TestM5StepBeforeTheFirstLook(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		time.Sleep(2 * time.Second)
 		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
@@ -44,10 +45,10 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 // M5: an old Redis with thousands of clients is not asked for their list, and
 // may have another redlockd among them.
 func TestM5MastersWithManyClients(t *testing.T) {
-	inBubble(t, 3, func(c *cluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		for _, f := range c.masters {
-			f.set(func() { f.crowd, f.log = 10*manyClients, nil })
+			f.set(func() { f.crowd, f.log = 10_000, nil })
 		}
 		q, began := c.redlockd(), time.Now()
 		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery {
@@ -65,7 +66,7 @@ func TestM5MastersWithManyClients(t *testing.T) {
 // cut off from it as well.
 func TestM5StepBeforeOthersAreBack(t *testing.T) {
 	for range 4 {
-		inBubble(t, 5, func(c *cluster) {
+		inBubble(t, 5, func(c *testCluster) {
 			c.takeBarely(acquire("k", "t", 10*time.Second))
 			time.Sleep(2 * time.Second)
 			f := c.masters[0]
@@ -86,7 +87,7 @@ func TestM5StepBeforeOthersAreBack(t *testing.T) {
 // M5: so does one that was cut off from a master for long: its line allows for
 // what the clock may have drifted.
 func TestM5StepAfterALongAbsence(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		cable := c.throughCable(0)
 		other := c.redlockd()
 		time.Sleep(5 * time.Second)
@@ -113,7 +114,7 @@ func TestM5StepAfterALongAbsence(t *testing.T) {
 // M5: a database that is used for the first time knows the clocks as the others
 // do.
 func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		other := c.redlockd()
 		time.Sleep(5 * time.Second)
 		open(c.q, 3)
@@ -135,7 +136,7 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 // M5: what went out before the clock had settled counts as before, whenever
 // its answer comes.
 func TestM5AskedBeforeTheClockSettled(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		time.Sleep(2 * time.Second)
 		c.masters[0].Del("k") // as a step of its clock would
@@ -143,10 +144,8 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 			f.set(func() { f.delay = 5 * time.Millisecond })
 		}
 		settle := func(settled bool) {
-			l := c.q.databases[0].Load().list().links[0]
-			l.mu.Lock()
-			l.clock.Judged(settled, false)
-			l.mu.Unlock()
+			l := c.q.cluster.Opened(0).List().Links[0]
+			withLocked(l, func(l cluster.Locked) { l.Watch().Judged(settled, false) })
 		}
 		settle(false)
 		out := start(c.q, Op{Kind: Read, Key: "k"})
@@ -161,7 +160,7 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 // M5: so does one that stood still for long, with its connections: what it has
 // asked for is void, and others tell before it counts again.
 func TestM5StepWhileItStoodStill(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		s := &stoppable{}
 		slow := c.redlockdBy(s.clock())
 		time.Sleep(3500 * time.Millisecond)
@@ -189,7 +188,7 @@ func TestM5StepWhileItStoodStill(t *testing.T) {
 // M5: a database that is used for the first time while a master is cut off
 // knows its clock no better than the others do.
 func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
-	inBubble(t, 5, func(c *cluster) {
+	inBubble(t, 5, func(c *testCluster) {
 		s := &stoppable{} // of all, so that two minutes pass at once
 		c.stop(c.q)
 		c.q = c.redlockdBy(s.clock())
@@ -235,7 +234,7 @@ func TestM5WhoElseIsConnected(t *testing.T) {
 		{"no names", func(f *fakeMaster) { f.nameless = true }},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			inBubble(t, 3, func(c *cluster) {
+			inBubble(t, 3, func(c *testCluster) {
 				c.stop(c.q)
 				time.Sleep(time.Second) // its connections end
 				for _, f := range c.masters {

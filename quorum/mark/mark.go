@@ -52,7 +52,7 @@ type Mark struct {
 	residues []residue
 	// Told is, in database 0's mark, up to which hold locks may be granted: all
 	// marks bore it at one time, or it is the floor. 0 is for one that alone cannot
-	// tell what was granted (told.go).
+	// tell what was granted (cluster/told.go).
 	Told time.Duration
 }
 

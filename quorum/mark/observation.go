@@ -51,7 +51,7 @@ const (
 	// IsExempt: nobody knows of a later beat.
 	IsExempt
 	// ExemptAlone: the same, but too few of those that were asked have a memory of
-	// their own. It votes, and cannot tell alone what was granted (told.go).
+	// their own. It votes, and cannot tell alone what was granted (cluster/told.go).
 	ExemptAlone
 )
 
@@ -79,7 +79,7 @@ type Rules struct {
 	Wait, Greatest time.Duration
 	// Remembered is whether any master tells so; InView whether so many others are
 	// looked at now that no majority of them remembers unseen. Floor, Told and Sure
-	// are for told.go.
+	// are for cluster/told.go.
 	Remembered, InView bool
 	Floor, Told        time.Duration
 	Sure               bool

@@ -21,7 +21,7 @@ const (
 
 // Outbox is what waits for one master: tasks in the order in which they are sent,
 // how long the next batch of them waits (pace.go), and what is to be repeated, over
-// this or the next connection (retries.go, changed.go). It does not know the master
+// this or the next connection (retries.go, changes.go). It does not know the master
 // or whether that may be asked, so all of it can be tested without one. Not safe for
 // concurrent use: whether a task may wait here and what the master's mark is go
 // together (M3), so the link's mutex is held for both.

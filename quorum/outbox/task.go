@@ -17,7 +17,7 @@ type Task struct {
 	Heals bool
 	// Clears only deletes what is over.
 	Clears bool
-	// From are the tokens that a repeated change replaces (changed.go).
+	// From are the tokens that a repeated change replaces (changes.go).
 	From []string
 	// Index is the number of the ballot that the attempt awaits.
 	Index uint8
@@ -34,7 +34,7 @@ type Task struct {
 	// Expiry is that of what the attempt creates, and so its name, in the
 	// master's own milliseconds; prolongs that of what it prolongs (V6).
 	Expiry, Prolongs int64
-	// Limits are which copies are over, nil if that is not asked (terms.go).
+	// Limits are which copies are over, nil if that is not asked (limits.go).
 	Limits *Limits
 	// Was is the name that a renewal gives another one.
 	Was int64
@@ -46,8 +46,8 @@ type Task struct {
 	Deadline int64
 	// Passed is closed when the task has been answered, for a barrier.
 	Passed chan struct{}
-	// Heard gets the answer of what is asked beside the votes, page what comes
-	// with it (scan.go).
+	// Heard gets the answer of what is asked beside the votes, Page what comes
+	// with it (page.go).
 	Heard func(vote.Ballot)
 	Page  *Page
 	// via is the script it went out as, if any.

@@ -21,7 +21,7 @@ return 2`)
 	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
 	// Renew: deadline, token, expiry of what is prolonged, the name to be
-	// changed and the new one (renew.go).
+	// changed and the new one (quorum/renew.go).
 	Renew = newScript(ifOurs + `
 if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
   redis.call('PEXPIREAT', KEYS[1], ARGV[5])

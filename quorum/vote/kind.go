@@ -33,7 +33,7 @@ const (
 	DecideAll
 	// Transact is the second half of DecideAll.
 	Transact
-	// ListKeys and dbSize look at one master's keys (scan.go).
+	// ListKeys and DBSize look at one master's keys (quorum/scan.go).
 	ListKeys
 	DBSize
 )

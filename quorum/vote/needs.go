@@ -1,5 +1,8 @@
 package vote
 
+// Majority is how many of n masters must agree: n/2+1.
+func Majority(n int) int { return n/2 + 1 }
+
 // Needs is what an attempt needs of the masters: how many must agree, and
 // which one must be among them (V11).
 type Needs struct {

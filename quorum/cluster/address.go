@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// addressEvery is how often a master's address is looked up and dialled anew.
+const addressEvery = 15 * clock.LookEvery
+
+// watchAddress ends the connection c when the master's address leads to another
+// server: a name, a virtual IP or a service that has moved, while a connection
+// to the server of before goes on. That one keeps the seat as long as anybody
+// uses it (M9), so the move would never end. What cannot be reached tells
+// nothing.
+func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
+	for {
+		pause(ctx, nil, addressEvery)
+		if ctx.Err() != nil {
+			return
+		}
+		if runID := mon.runIDAt(ctx); runID != "" && runID != c.runID && ctx.Err() == nil {
+			mon.log.Warn("address of a master now leads to another server, reconnecting", "run_id", runID)
+			c.close()
+			return
+		}
+	}
+}
+
+// runIDAt is the run_id of the server that the address leads to, if it can be
+// told.
+func (mon *monitor) runIDAt(ctx context.Context) string {
+	mon.mu.Lock()
+	c := newConnection(mon.master)
+	mon.mu.Unlock()
+	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
+	defer context.AfterFunc(ctx, c.close)()
+	defer c.close()
+	if c.dial(0) != nil {
+		return ""
+	}
+	info, err := c.ask(c.dialect.Client.B().Info().Section("server").Build())[0].ToString()
+	if err != nil {
+		return ""
+	}
+	return mark.ReadInfo(info).RunID
+}
+
+var errElsewhere = errors.New("its address leads to a different server than for database 0")

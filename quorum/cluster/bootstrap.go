@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// bootstrapTries is how often Bootstrap writes one mark that others change.
+const bootstrapTries = 10
+
+// Bootstrap makes the marks of a new cluster real and returns (M6). It
+// refuses, with all reasons, when a master is unreachable or bears a mark
+// that is not pending: it writes nothing then. Only who knows that no lock
+// can be held may call it, since it ends every quarantine.
+func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	d := &Database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
+	d.agreed = mark.NewAgreement(cfg.Settings(), d.now)
+	list := &List{Needs: needsOf(cfg.Masters), name: ListName(cfg.Masters)}
+	d.masters.Store(list)
+	var errs []error
+	connections := make([]*connection, len(cfg.Masters))
+	sights := make([]mark.Observation, len(cfg.Masters))
+	for i, m := range cfg.Masters {
+		l := newLink(ctx, &cfg, m, d, d.now, log, newEvents())
+		c := newConnection(m)
+		defer c.close()
+		stop := context.AfterFunc(ctx, c.close)
+		defer stop()
+		s, err := dialAndGreet(&monitor{Link: l}, c)
+		if err == nil {
+			err = mayBootstrap(s)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("master %q at %s: %w", m.Name, m.Address, err))
+		}
+		connections[i], sights[i] = c, s
+		list.Links = append(list.Links, l)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	marks := d.firstMarks(sights)
+	for i, l := range list.Links {
+		if err := markReal(&monitor{Link: l}, connections[i], sights[i], marks[i]); err != nil {
+			return fmt.Errorf("master %q at %s: %w", l.Name, l.master.Address, err)
+		}
+		log.Info("master may vote", "master", l.Name, "address", l.master.Address)
+	}
+	return nil
+}
+
+// dialAndGreet dials and looks.
+func dialAndGreet(mon *monitor, c *connection) (mark.Observation, error) {
+	if err := c.dial(0); err != nil {
+		return mark.Observation{}, err
+	}
+	return mon.greet(c)
+}
+
+func mayBootstrap(s mark.Observation) error {
+	switch {
+	case s.Server.TooOld():
+		return errors.New(s.Server.WhyTooOld())
+	case s.Foreign:
+		return mark.ErrNotAMark
+	case s.Server.Replica:
+		return errors.New("is a replica")
+	case s.Mark != nil && s.Mark.Real:
+		return fmt.Errorf("already has the mark of master %q: this is not a new cluster", s.Mark.Name)
+	default:
+		return nil
+	}
+}
+
+// firstMarks are the marks of a new cluster. Each master keeps the id of a mark
+// that is pending there, and all bear all seats (M9).
+func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
+	list := d.List()
+	marks := make([]*mark.Mark, len(sights))
+	for i, s := range sights {
+		l := list.Links[i]
+		marks[i] = &mark.Mark{Real: true, ID: mark.NewID(), Name: l.Name, RunID: s.Server.RunID,
+			Generation: mark.FirstGeneration(list.name), Seen: s.Reading, Settings: d.cfg.Settings(), Told: d.cfg.Floor()}
+		if s.Mark != nil {
+			marks[i].ID = s.Mark.ID
+			d.agreed.Saw(s.Mark)
+		}
+	}
+	for i, l := range list.Links {
+		if own, _ := d.agreed.Of(l.hash); own.Server != marks[i].ID {
+			d.agreed.Take(l.hash, own, marks[i].ID)
+		}
+	}
+	for _, m := range marks {
+		m.Settings = d.agreed.Greatest()
+		m.Least = m.Padding // there are no locks yet
+		// What a redlockd that still runs has granted, as it knows (mark.Memory.KnowsBetter).
+		m.Greatest = d.agreed.EverGranted()
+		m.Seats = d.agreed.All(func(string) bool { return true })
+	}
+	return marks
+}
+
+// markReal writes a mark where the one that was seen still is. A redlockd that
+// runs already raises the beat of a pending mark about once a second (M4): where
+// that came between, it looks once more and writes over the same mark.
+func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) error {
+	for range bootstrapTries {
+		if done, err := mon.write(c, s, m); err != nil || done {
+			return err
+		}
+		var err error
+		if s, err = mon.greet(c); err == nil {
+			err = mayBootstrap(s)
+		}
+		if err != nil {
+			return err
+		}
+		if s.Mark == nil || s.Mark.ID != m.ID {
+			break
+		}
+	}
+	return errors.New("its mark was changed concurrently, try again")
+}

@@ -1,0 +1,156 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// MarkKey is the key of redlockd's own mark in each database of a master. It is
+// hidden from clients (M3).
+const MarkKey = mark.Key
+
+// ChangeKey is the key of the lock under which a change of the list of
+// masters is announced (M8). Like MarkKey it is hidden from clients.
+const ChangeKey = "redlockd:change"
+
+// Reserved reports whether a key is redlockd's own.
+func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
+
+// Cluster is the masters, with the list of them that is in force. All its methods are
+// safe for concurrent use.
+type Cluster struct {
+	cfg    Config
+	log    hclog.Logger
+	now    clock.Clock
+	events *events
+	lock   Locker
+	// watch looks after a link until it ends.
+	watch func(*Link)
+
+	ctx      context.Context
+	stop     context.CancelFunc
+	monitors sync.WaitGroup
+	stalls   clock.StallDetector
+	// agreed is what the marks of all masters say together (M9); name is what
+	// this redlockd calls itself in them.
+	agreed *mark.Agreement
+	name   string
+
+	// change is the change of the list of masters, if there is one (M8).
+	change change
+
+	mu sync.Mutex
+	// masters are those of the list in force.
+	masters   []Master
+	databases [Databases]atomic.Pointer[Database]
+}
+
+// Locker takes a lock of redlockd's own, under which it changes the list of masters
+// (M8); held is whether another redlockd has it. release must be called once.
+type Locker func(key, token string, ttl time.Duration) (release func(), held bool, err error)
+
+// Database returns an open database, and opens it if need be.
+func (c *Cluster) Database(number int) *Database {
+	if d := c.Opened(number); d != nil {
+		return d
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d := c.Opened(number); d != nil {
+		return d
+	}
+	d := newDatabase(c, number)
+	c.databases[number].Store(d)
+	// Only now: a monitor looks at all links of database 0.
+	for _, l := range d.List().Links {
+		c.monitors.Go(func() { c.watch(l) })
+	}
+	return d
+}
+
+// Opened returns a database if it is open, else nil.
+func (c *Cluster) Opened(number int) *Database { return c.databases[number].Load() }
+
+// WaitFor waits until locks can be taken in a database, for a limit at most.
+func (c *Cluster) WaitFor(d *Database, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	_ = d.Wait(ctx)
+}
+
+// Config is what the cluster goes by; Masters are those of the start.
+func (c *Cluster) Config() *Config { return &c.cfg }
+
+// Agreement is what the marks of all masters say together (M9).
+func (c *Cluster) Agreement() *mark.Agreement { return c.agreed }
+
+// Counts are how often a quarantine began, a connection was lost, and a master answered
+// an error, since the start.
+func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
+	return c.events.quarantines.Load(), c.events.lostConnections.Load(), c.events.masterErrors.Load()
+}
+
+// Generation is the latest state of the list of masters in force (M8).
+func (c *Cluster) Generation() mark.Generation { return c.change.known() }
+
+// RaiseMarks has all marks raised to a state of the list of masters (M8).
+func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to) }
+
+// LongestHold is how long a lock of before may last at most: what the marks bear,
+// and that of max_ttl as long as none was seen.
+func (c *Cluster) LongestHold() time.Duration {
+	return cmp.Or(c.agreed.EverGranted(), RoundHold(c.agreed.Greatest().Hold))
+}
+
+// Time is the median of the masters' clocks, in milliseconds since 1970; the local
+// clock while no quorum of them is known.
+func (c *Cluster) Time() int64 {
+	d := c.Database(0)
+	clocks := d.clocks()
+	if len(clocks) < d.List().Quorum {
+		return time.Now().UnixMilli()
+	}
+	return clocks[len(clocks)/2]
+}
+
+// Flush waits until the masters have carried out what was handed to them.
+func (c *Cluster) Flush(ctx context.Context) error {
+	for i := range c.databases {
+		d := c.Opened(i)
+		if d == nil {
+			continue
+		}
+		for _, l := range d.List().Links {
+			select {
+			case <-barrier(l):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// Close ends the connections and all that runs here.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	for i := range c.databases {
+		if d := c.Opened(i); d != nil {
+			for _, l := range d.List().Links {
+				l.end()
+			}
+		}
+	}
+	c.change.retire()
+	c.stop()
+	c.mu.Unlock()
+	c.monitors.Wait()
+}

@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redlockd/redlockd/internal/invalid"
+)
+
+// Databases is how many databases a client may SELECT (C5), as many as a
+// Redis has by default.
+const Databases = 16
+
+// Config is what the package needs to know. DefaultConfig gives the defaults.
+type Config struct {
+	// Timeout bounds one attempt at all masters (V2). Default 50ms.
+	Timeout time.Duration
+	// ClockDrift is by which part two clocks may differ in speed, 0 to 0.1.
+	// Default 0.01.
+	ClockDrift float64
+	// MaxTTL is the greatest TTL a client may ask for. Default 24h.
+	MaxTTL time.Duration
+	// RetryBudget is how long splits are tried again (V5). Default 200ms.
+	RetryBudget time.Duration
+	// RestartQuarantine keeps a master that may have forgotten locks from
+	// voting until they are over (M4). Default true; false is for tests.
+	RestartQuarantine bool
+	// Handover is how long a changed list of masters is announced before the
+	// one before it counts no more: the time to reload every redlockd (M8).
+	// Default 1m.
+	Handover time.Duration
+	// Masters are the independent servers, 1 to 15 of them; odd is better.
+	Masters []Master
+	// LowFloor replaces floorHold in tests.
+	LowFloor time.Duration
+}
+
+// Master is one independent Redis or Valkey server.
+type Master struct {
+	// Name is what people call it; part of its mark (M3).
+	Name string
+	// Address is host:port.
+	Address  string
+	Username string
+	Password string
+	// TLS is nil for a plain connection.
+	TLS *tls.Config
+	// Required makes the master's agreement necessary besides the majority's
+	// (V11): at most one may have it.
+	Required bool
+	// AllowEviction lets a server vote that may evict keys (M4).
+	AllowEviction bool
+	// Dial replaces the network in tests.
+	Dial func() (net.Conn, error)
+	// Embedded is an in-memory master of this process (-dev): it has neither
+	// run_id nor mark, and lives as long as the process.
+	Embedded bool
+}
+
+// DefaultConfig returns the defaults, without masters.
+func DefaultConfig() Config {
+	return Config{
+		Timeout:           50 * time.Millisecond,
+		ClockDrift:        0.01,
+		MaxTTL:            24 * time.Hour,
+		RetryBudget:       200 * time.Millisecond,
+		RestartQuarantine: true,
+		Handover:          time.Minute,
+	}
+}
+
+// Validate returns every problem of the configuration, joined, or nil.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(path, format string, args ...any) { errs = append(errs, invalid.Errorf(path, format, args...)) }
+	if c.Timeout < time.Millisecond || c.Timeout > 10*time.Second {
+		bad("timeout", "timeout is %v, expected 1ms to 10s", c.Timeout)
+	}
+	if c.RetryBudget < 0 || c.RetryBudget > time.Minute {
+		bad("retry_budget", "retry_budget is %v, expected 0s to 1m", c.RetryBudget)
+	}
+	if c.ClockDrift < 0 || c.ClockDrift > 0.1 {
+		bad("clock_drift", "clock_drift is %v, expected 0 to 0.1", c.ClockDrift)
+	}
+	if c.MaxTTL < time.Millisecond || c.MaxTTL > 24*time.Hour {
+		bad("max_ttl", "max_ttl is %v, expected 1ms to 24h", c.MaxTTL)
+	}
+	if c.MaxTTL%time.Millisecond != 0 {
+		bad("max_ttl", "max_ttl is %v, expected whole milliseconds", c.MaxTTL)
+	}
+	if least := c.Stay(); c.Handover < least || c.Handover > 24*time.Hour {
+		bad("handover", "handover is %v, expected timeout + retry_budget = %v to 24h", c.Handover, least)
+	}
+	if n := len(c.Masters); n < 1 || n > MaxMasters {
+		bad("masters", "there are %d masters, expected 1 to %d", n, MaxMasters)
+	}
+	var required []string
+	names, addresses := map[string]bool{}, map[string]string{}
+	for _, m := range c.Masters {
+		switch {
+		case m.Name == "" || len(m.Name) > 64:
+			bad("master."+m.Name, "a master's name is %q, expected 1 to 64 characters", m.Name)
+		case names[m.Name]:
+			bad("master."+m.Name, "two masters are named %q", m.Name)
+		}
+		names[m.Name] = true
+		if m.Required {
+			required = append(required, m.Name)
+		}
+		if other, ok := addresses[m.Address]; ok {
+			bad("master."+m.Name, "masters %q and %q have the same address %s", other, m.Name, m.Address)
+		}
+		addresses[m.Address] = m.Name
+	}
+	if len(required) > 1 {
+		bad("master."+required[len(required)-1], "masters %q are required, expected one at most", required)
+	}
+	return errors.Join(errs...)
+}
+
+// MaxMasters bounds the arrays that hold one vote each.
+const MaxMasters = 15

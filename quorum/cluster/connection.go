@@ -1,0 +1,178 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
+
+// Bounds on getting a connection. Reaching a host is given up quickly and
+// tried again; a greeting may take long, because a frozen master answers it
+// as soon as it thaws.
+const (
+	reachTimeout = time.Second
+	greetTimeout = 5 * time.Second
+	stuckAfter   = 2 * time.Second
+	// unheardAfter ends a connection whose batch is not answered.
+	unheardAfter = 10 * time.Second
+)
+
+// clientName is what each connection is called, in CLIENT LIST of a master.
+const clientName = "redlockd"
+
+var errConnectionOver = errors.New("the connection was closed")
+
+// connection is one connection to a master's database, from dialling to its
+// end: the rueidis client is never let dial a second time, so one connection
+// is one order of commands (M3).
+type connection struct {
+	dialect outbox.Dialect
+	// name is what it is called on the master.
+	name string
+	// id is the master's number of the connection, for the fence.
+	id    int64
+	runID string
+	// turn holds one element while a call is under way. One at a time, because
+	// rueidis then writes and reads in the caller's goroutine, without the
+	// detour over two of its own.
+	turn chan struct{}
+
+	master Master
+	mu     sync.Mutex
+	socket net.Conn
+	closed bool
+}
+
+func newConnection(m Master) *connection {
+	return &connection{name: clientName, master: m, dialect: outbox.NewDialect(), turn: make(chan struct{}, 1)}
+}
+
+// dial connects and greets. No operation ever calls it.
+func (c *connection) dial(db int) error {
+	m := c.master
+	// Without KeepAlive rueidis sends no PING of its own, which would be a
+	// second call at a time; the monitor looks once a second.
+	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: -1}
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress:       []string{m.Address},
+		Username:          m.Username,
+		Password:          m.Password,
+		TLSConfig:         m.TLS,
+		SelectDB:          db,
+		ClientName:        c.name,
+		ClientSetInfo:     rueidis.DisableClientSetInfo,
+		Dialer:            dialer,
+		DialCtxFn:         c.reach,
+		ForceSingleClient: true,
+		DisableCache:      true,
+		DisableRetry:      true,
+		ConnWriteTimeout:  unheardAfter,
+		PipelineMultiplex: -1,
+		RingScaleEachConn: 6,
+	})
+	if err != nil {
+		if client != nil {
+			client.Close()
+		}
+		c.close()
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dialect.Client = client
+	return nil
+}
+
+// reach dials for rueidis, the first time only.
+func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
+	c.mu.Lock()
+	over := c.socket != nil || c.closed
+	c.mu.Unlock()
+	if over {
+		return nil, errConnectionOver
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	withProbes := *dialer
+	withProbes.KeepAlive = time.Second
+	dialer = &withProbes
+	socket, err := c.master.reach(ctx, address, dialer, config)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		_ = socket.Close()
+		return nil, errConnectionOver
+	}
+	c.socket = socket
+	return socket, nil
+}
+
+// close ends the connection at once. What is under way fails.
+func (c *connection) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.socket != nil {
+		_ = c.socket.Close()
+	}
+	if c.dialect.Client != nil {
+		// In the background: it waits for its own goroutines.
+		go c.dialect.Client.Close()
+	}
+}
+
+// do sends commands in one write and waits for all the answers, or for the
+// end of the connection.
+func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	// The call has no deadline: rueidis would close the connection at it.
+	return c.dialect.Client.DoMulti(context.Background(), commands...)
+}
+
+// ask is do for the monitor, which asks at least once a second: a connection
+// that does not answer it for stuckAfter is over, since behind a cut network
+// a new one is quicker than TCP's own patience.
+func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
+	stuck := time.AfterFunc(stuckAfter, c.close)
+	defer stuck.Stop()
+	return c.do(commands...)
+}
+
+// reach makes the socket, over TLS if there is a configuration for it.
+func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
+	switch {
+	case m.Dial != nil:
+		return m.Dial()
+	case config == nil:
+		return d.DialContext(ctx, "tcp", address)
+	}
+	secure := tls.Dialer{NetDialer: d, Config: config}
+	return secure.DialContext(ctx, "tcp", address)
+}
+
+// reasonOf shortens an error for people: the last part says it.
+func reasonOf(err error) string {
+	if err == nil {
+		return "the connection ended"
+	}
+	text := outbox.OwnWords(err.Error())
+	if len(text) > 200 {
+		text = text[:200]
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}

@@ -1,0 +1,162 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// Database is one database over all masters: a link to each.
+type Database struct {
+	number int
+	cfg    *Config
+	change *change
+	agreed *mark.Agreement
+	// name is what this redlockd calls itself in the marks.
+	name string
+	// zero is database 0, for another one.
+	zero *Database
+	// masters is the list in force.
+	masters atomic.Pointer[List]
+	// raised is a hold that all marks were seen to bear.
+	raised atomic.Int64
+	// silentUntil is until when, by our clock, nothing is granted (M5), see
+	// silentFor.
+	silentUntil atomic.Int64
+	now         clock.Clock
+	stalls      *clock.StallDetector
+	events      *events
+}
+
+// newDatabase makes a database whose monitors do not run yet.
+func newDatabase(c *Cluster, number int) *Database {
+	d := &Database{number: number, cfg: &c.cfg, change: &c.change, agreed: c.agreed, name: c.name, now: c.now, stalls: &c.stalls, events: c.events}
+	list := &List{Needs: needsOf(c.masters), name: ListName(c.masters)}
+	if number != 0 {
+		d.zero = c.Opened(0)
+	}
+	for i := range c.masters {
+		l := newLink(c.ctx, &c.cfg, c.masters[i], d, c.now, c.log, c.events)
+		if d.zero != nil {
+			l.zero = d.zero.List().link(l.Name)
+			l.traffic = l.zero.traffic
+		}
+		list.Links = append(list.Links, l)
+	}
+	d.masters.Store(list)
+	return d
+}
+
+// List is the list of masters in force.
+func (d *Database) List() *List { return d.masters.Load() }
+
+// Ready reports whether locks can be taken.
+func (d *Database) Ready() bool { return d.silentFor(d.now()) == 0 && d.List().ready() }
+
+// Wait returns nil as soon as locks can be taken, else ctx's error.
+func (d *Database) Wait(ctx context.Context) error {
+	for {
+		changed := d.events.next()
+		if d.Ready() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Voting is how many masters may be asked to create locks.
+func (d *Database) Voting() int {
+	if d.silentFor(d.now()) > 0 {
+		return 0
+	}
+	return d.List().count((*Link).canVote)
+}
+
+// Reachable is how many masters may be asked anything.
+func (d *Database) Reachable() int {
+	return d.List().count(func(l *Link) bool { return l.open && !l.frozen(l.now()) })
+}
+
+// Raise makes sure that the marks bear a hold before it is granted (M3): a
+// master whose mark does not is silent. It returns true when all do that can
+// be expected to, and otherwise has told the monitors, who say when they have
+// written it (events).
+func (d *Database) Raise(hold time.Duration) bool {
+	if int64(hold) <= d.raised.Load() {
+		return true
+	}
+	if hold > d.cfg.Floor() && !d.first().mayTell(hold) {
+		return true // and refused (untold)
+	}
+	// All are told, also when one is waited for.
+	done := d.zero == nil || d.zero.Raise(hold)
+	n, links := 0, d.List().Links
+	for _, l := range links {
+		bears, waitFor := l.bearsHold(hold)
+		done = done && !waitFor
+		if bears {
+			n++
+		}
+	}
+	if n < len(links) || !done {
+		return done
+	}
+	for old := d.raised.Load(); old < int64(hold) && !d.raised.CompareAndSwap(old, int64(hold)); {
+		old = d.raised.Load()
+	}
+	return true
+}
+
+// RaiseWithin is raise that waits until the marks are written, for as long as patience.
+func (d *Database) RaiseWithin(hold, patience time.Duration) {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		changed := d.events.next()
+		if d.Raise(hold) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+// clocks are the masters' clocks now, as far as they are known.
+func (d *Database) clocks() []int64 {
+	var out []int64
+	for _, l := range d.List().Links {
+		if t, ok := l.clock.Newest(); ok {
+			out = append(out, t)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Status describes the masters.
+func (d *Database) Status() []MasterStatus {
+	list := d.List()
+	out := make([]MasterStatus, len(list.Links))
+	for i, l := range list.Links {
+		out[i] = l.Describe()
+		out[i].Required = i == list.Required
+	}
+	return out
+}
+
+// wholeHold is how long locks that were given before a time may be held, as
+// far as the marks tell that were looked at since.
+func (d *Database) wholeHold(since time.Duration) time.Duration {
+	return d.holdSince(nil, since).wait
+}

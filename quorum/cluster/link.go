@@ -1,0 +1,226 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/latency"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// Link is one database of one master: what goes there, over one connection
+// at a time, and what is known of it. Its monitor (monitor.go) opens and closes
+// it; nothing else does.
+type Link struct {
+	cfg *Config
+	// Name is the master's, hash what lists and seats call it; embedded is
+	// whether it lives in this process.
+	Name     string
+	hash     string
+	Embedded bool
+	db       *Database
+	// zero is the master's link of database 0, for another one.
+	zero   *Link
+	now    clock.Clock
+	log    hclog.Logger
+	events *events
+	// poke wakes the monitor before its second is over.
+	poke chan struct{}
+
+	// ctx is over when the link is to end; cancel ends it.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	ready *sync.Cond
+	// master is where the next connection goes.
+	master Master
+	// greeting is the connection that is not in use yet, conn the one that
+	// is.
+	greeting *connection
+	conn     *connection
+	// open is whether operations may be sent over conn.
+	open bool
+	// view is what the marks say of the master, clock what is known of its clock,
+	// outbox what waits for it.
+	view       mark.View
+	clock      *clock.Watch
+	outbox     outbox.Outbox
+	unanswered unanswered
+	// fenceless is whether the master does not let us fence (M3).
+	fenceless bool
+	fault     fault
+
+	// traffic is the master's over all databases: database 0's.
+	traffic *traffic
+
+	status MasterStatus
+	reason string
+	// ended is whether redlockd is stopping, so that what is lost now is no
+	// news.
+	ended bool
+}
+
+// unanswered is what the master was asked and has not answered yet.
+type unanswered struct {
+	// busy is whether a batch is under way, since when.
+	busy  bool
+	since time.Duration
+	// asking is whether the monitor looks, since when.
+	asking bool
+	asked  time.Duration
+}
+
+// late reports whether an operation, or a look, is unanswered that is as old as limit.
+func (u *unanswered) late(limit time.Duration) bool {
+	return u.busy && u.since <= limit || u.asking && u.asked <= limit
+}
+
+// fault is the code of the last error that the master answered to an operation, and
+// when it came.
+type fault struct {
+	code string
+	at   time.Duration
+}
+
+func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock.Clock, log hclog.Logger, ev *events) *Link {
+	l := &Link{cfg: cfg, Name: m.Name, hash: mark.NameHash(m.Name), Embedded: m.Embedded, master: m, db: db, now: now, events: ev,
+		log:     log.With("master", m.Name, "db", db.number),
+		poke:    make(chan struct{}, 1),
+		traffic: &traffic{}, clock: clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
+		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	l.ready = sync.NewCond(&l.mu)
+	l.outbox = outbox.NewOutbox(now, cfg.Timeout, func() {
+		// The wait for a larger batch is over.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.outbox.Pace.Stop()
+		l.ready.Signal()
+	})
+	return l
+}
+
+// traffic is how a master's votes went, and how long its batches took.
+type traffic struct {
+	votes   VoteCounts
+	batches latency.Recorder
+}
+
+// Counts returns the counts of the master's votes.
+func (l *Link) Counts() *VoteCounts { return &l.traffic.votes }
+
+// frozen reports whether the oldest unanswered operation, or look, is at a time as
+// old as timeout.
+func (l *Link) frozen(now time.Duration) bool {
+	limit := now - l.cfg.Timeout
+	late := l.unanswered.late(limit)
+	return late && !l.db.stalls.StoodStill(now)
+}
+
+// end closes the connection, after which the monitor sees that its time is
+// over.
+func (l *Link) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.cancel()
+	l.hangUp()
+}
+
+func (l *Link) wakeMonitor() {
+	select {
+	case l.poke <- struct{}{}:
+	default:
+	}
+}
+
+// enter makes a judgement the link's state, if c (or none) still is its
+// connection, and tells people when it changed.
+func (l *Link) enter(c *connection, j mark.Judgement) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	l.open = j.Open && c != nil
+	l.outbox.HoldBack()
+	l.outbox.FlushSoon(l.open)
+	was, why := l.status.State, l.reason
+	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
+	l.reason = j.Reason
+	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
+	l.ready.Broadcast()
+	l.mu.Unlock()
+	if (was != j.State || why != j.Reason) && !ended {
+		tellState(l.log, l.events, was, why, j)
+	}
+	l.events.changed()
+}
+
+// drop ends the use of c: whatever waits is silent, and what must arrive is
+// kept for the next connection.
+func (l *Link) drop(c *connection, cause error) {
+	l.mu.Lock()
+	if l.conn != c {
+		l.mu.Unlock()
+		return
+	}
+	lost := l.outbox.Lose()
+	l.conn, l.open = nil, false
+	now := l.now()
+	l.view.Lost(now, l.cfg.Timeout)
+	l.mu.Unlock()
+	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
+	for _, t := range lost {
+		t.Answer(vote.Ballot{Vote: vote.Silent}, now)
+	}
+}
+
+// reconfigure makes the next connection go to where m says, and ends the
+// present one if that is somewhere else.
+func (l *Link) reconfigure(m Master) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
+		(l.master.TLS == nil) == (m.TLS == nil)
+	l.master, l.status.Address = m, m.Address
+	if !same {
+		l.hangUp()
+	}
+}
+
+// hangUp closes the connections. Needs mu.
+func (l *Link) hangUp() {
+	for _, c := range []*connection{l.greeting, l.conn} {
+		if c != nil {
+			c.close()
+		}
+	}
+}
+
+// isElsewhere reports whether the link is connected to another server than c,
+// which is a connection for another database of its master.
+func (l *Link) isElsewhere(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.conn != nil && l.conn.runID != c.runID
+}
+
+// Describe is the master's status now.
+func (l *Link) Describe() MasterStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.status
+	s.Votes, s.Batches = l.traffic.votes.read(), l.traffic.batches.Read()
+	if l.frozen(l.now()) {
+		s.State, s.Reason = Frozen, "does not answer"
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// watched is a database over three masters, by a clock that the test drives. Nobody
+// dials them: what their marks say is what the test has them learn.
+func watched(t *testing.T, now *time.Duration) *Database {
+	cfg := DefaultConfig()
+	cfg.Masters = []Master{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	reads := func() time.Duration { return *now }
+	all := &Cluster{cfg: cfg, now: reads, log: hclog.NewNullLogger(), events: newEvents(), masters: cfg.Masters, ctx: t.Context(),
+		agreed: mark.NewAgreement(cfg.Settings(), reads)}
+	all.change.init(all, cfg.Masters)
+	d := newDatabase(all, 0)
+	all.databases[0].Store(d)
+	for _, l := range d.List().Links {
+		l.open = true
+		seat, _ := d.agreed.Of(l.hash)
+		d.agreed.Take(l.hash, seat, "mark of "+l.Name)
+		l.learns(&mark.Mark{Real: true, ID: "mark of " + l.Name, Name: l.Name, Generation: mark.FirstGeneration(d.List().name)})
+	}
+	return d
+}
+
+// learns has the link see a mark now.
+func (l *Link) learns(m *mark.Mark) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.view.Standing.Server = m.ID
+	l.learn(m, m.String(), l.now())
+}
+
+// sees has all links see a mark, changed from that before.
+func (d *Database) sees(change func(*mark.Mark)) {
+	for _, l := range d.List().Links {
+		l.learns(l.view.Under.With(change))
+	}
+}
+
+// M3: all marks bear a hold at one time only where each was seen again after the
+// last of them was seen to bear it; what one alone says that all were told counts
+// for nothing.
+func TestM3AllAtOneTime(t *testing.T) {
+	now := time.Second
+	d := watched(t, &now)
+	now += time.Second
+	d.sees(func(m *mark.Mark) { m.Greatest = 100 * time.Second })
+	if got := d.allBore(); got != 0 {
+		t.Errorf("all bore %v, though none was seen again", got)
+	}
+	now += time.Second
+	d.sees(func(*mark.Mark) {})
+	if got := d.allBore(); got != 100*time.Second {
+		t.Errorf("all bore %v", got)
+	}
+	l := d.List().Links[0]
+	before := l.view.Under
+	l.learns(before.With(func(m *mark.Mark) { m.Told = time.Hour }))
+	if told, sure := d.telling(l); told != 100*time.Second || !sure {
+		t.Errorf("told of %v, sure %v", told, sure)
+	}
+	own, _ := d.agreed.Of(l.hash)
+	d.agreed.Take(l.hash, own, "another")
+	l.learns(before.With(func(m *mark.Mark) { m.ID = "another" }))
+	if got := d.allBore(); got != 0 {
+		t.Errorf("all bore %v, though one may have borne it after the others lost it", got)
+	}
+}
+
+// M3: a mark that bears less than all were seen to bear ends what is remembered of
+// that: the next acquire looks at them anew.
+func TestM3GreatestHoldIsLost(t *testing.T) {
+	now := time.Second
+	d := watched(t, &now)
+	d.sees(func(m *mark.Mark) { m.Greatest = 10 * time.Second })
+	if !d.Raise(10*time.Second) || d.raised.Load() != int64(10*time.Second) {
+		t.Error("the marks were not seen to bear the hold")
+	}
+	l := d.List().Links[0]
+	l.learns(l.view.Under.With(func(m *mark.Mark) { m.Greatest = 0 }))
+	if d.raised.Load() != 0 {
+		t.Error("a mark bears nothing, and that is not seen")
+	}
+}
+
+// V6: a rollback is for the mark that it was made under.
+func TestV6RollbackForAnotherMark(t *testing.T) {
+	now := time.Second
+	l := watched(t, &now).List().Links[0]
+	for id, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
+		b := &outbox.Batch{}
+		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Mark: id})
+		(&sender{Link: l}).take(b)
+		if left, _ := l.outbox.Waits(); len(b.Tasks) != want || left != 0 {
+			t.Errorf("%d rollbacks of %q go out, want %d", len(b.Tasks), id, want)
+		}
+	}
+}
+
+// M2: a batch waits for others as long as more comes, but neither for many
+// rounds nor for a long time.
+func TestM2GatheringIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		each       time.Duration // that a round takes
+		more, want int           // tasks that may come, one in each round
+	}{
+		{"nobody comes", 0, 0, 1},
+		{"three come", 0, 3, 4},
+		{"one in every round", 0, 1000, 1 + maxYields},
+		{"long rounds", maxGather, 1000, 3},
+	} {
+		cfg := DefaultConfig()
+		reads, l := 0, (*Link)(nil)
+		// The clock is read once in each round, with the mutex held.
+		now := func() time.Duration {
+			if reads++; reads <= tt.more {
+				l.outbox.Put(&outbox.Task{})
+			}
+			return time.Duration(reads) * tt.each
+		}
+		l = newLink(t.Context(), &cfg, Master{}, &Database{cfg: &cfg, now: now, stalls: &clock.StallDetector{}}, now, hclog.NewNullLogger(), newEvents())
+		l.conn, l.open = &connection{}, true
+		l.outbox.Put(&outbox.Task{})
+		l.mu.Lock()
+		(&sender{Link: l, c: l.conn}).gather()
+		l.mu.Unlock()
+		if n, _ := l.outbox.Waits(); n != tt.want {
+			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
+		}
+	}
+}
+
+// M4: what a mark said before the loss may be of the time before the lock that was
+// lost: until the others were looked at since, the wait is that of the longest lock.
+func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
+	now := time.Second
+	d := watched(t, &now)
+	d.sees(func(m *mark.Mark) { m.Greatest = 10 * time.Second })
+	now += time.Second
+	lost, back := now, d.List().Links[0]
+	now += time.Second
+	if g := d.holdSince(back, lost); g.remembered || g.wait < d.cfg.MaxTTL {
+		t.Errorf("before anybody was looked at: %+v", g)
+	}
+	d.sees(func(*mark.Mark) {})
+	if g := d.holdSince(back, lost); !g.remembered || g.greatest != 10*time.Second || g.wait > 11*time.Second {
+		t.Errorf("after all were looked at: %+v", g)
+	}
+}

@@ -1,0 +1,231 @@
+package cluster
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/scripts"
+)
+
+// The monitor's pace, beside that of its looks (package clock).
+const (
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = 500 * time.Millisecond
+	// markTries is how often a mark is written anew in one look when others
+	// write it too.
+	markTries = 8
+)
+
+// monitor dials, greets, fences, looks and judges, in a goroutine of its own: the only
+// one that opens and closes the link. The link does not know it, but pokes it.
+type monitor struct {
+	*Link
+	// lacking are the rights that the master does not give us.
+	lacking string
+}
+
+// run goes on until the link's ctx is over.
+func (mon *monitor) run() {
+	ctx := mon.ctx
+	backoff := minBackoff
+	var earlier []*connection
+	for ctx.Err() == nil {
+		mon.mu.Lock()
+		c := newConnection(mon.master)
+		mon.greeting = c
+		mon.mu.Unlock()
+		err := c.dial(mon.db.number)
+		if err == nil {
+			began := mon.now()
+			earlier, err = mon.attend(ctx, c, earlier)
+			c.close()
+			if mon.now()-began > clock.LookEvery {
+				backoff = minBackoff
+			}
+		}
+		mon.drop(c, err)
+		if err != nil && ctx.Err() == nil {
+			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), Said: !broken(err)})
+		}
+		pause(ctx, nil, backoff/2+rand.N(backoff))
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// attend serves one connection until it is over. It returns the connections
+// that a later one must fence.
+func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
+	s, err := mon.greet(c)
+	if err != nil {
+		return earlier, err
+	}
+	earlier = append(mon.fence(c, earlier), c)
+	mon.mu.Lock()
+	mon.greeting = nil
+	mon.conn, mon.open, mon.view.Under, mon.view.Raw, mon.unanswered.busy = c, false, nil, "", false
+	mon.unanswered.asking = false
+	mon.view.Connected()
+	mon.outbox.Pace.Forget()
+	mon.mu.Unlock()
+	go (&sender{Link: mon.Link, c: c}).serve()
+	if !mon.Embedded && mon.db.number == 0 {
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		go mon.watchAddress(watching, c)
+	}
+	for told := mon.Embedded || mon.db.number != 0; ; told = true {
+		if err := mon.reconcile(c, s); err != nil {
+			return earlier, err
+		}
+		if !told {
+			if err := mon.tellRights(c); err != nil {
+				return earlier, err
+			}
+		}
+		// However often it is poked, it does not look all the time.
+		pause(ctx, nil, clock.LookPause)
+		pause(ctx, mon.poke, mon.clock.LookAgain()-clock.LookPause)
+		if ctx.Err() != nil {
+			return earlier, ctx.Err()
+		}
+		if s, err = mon.look(c); err != nil {
+			return earlier, err
+		}
+	}
+}
+
+// greet asks what must be known before the first operation (M3).
+func (mon *monitor) greet(c *connection) (mark.Observation, error) {
+	if mon.Embedded {
+		return mon.look(c)
+	}
+	id, err := c.ask(c.dialect.Client.B().ClientId().Build())[0].AsInt64()
+	if err != nil {
+		return mark.Observation{}, err
+	}
+	c.id = id
+	s, err := mon.look(c)
+	if err != nil {
+		return mark.Observation{}, err
+	}
+	c.runID = s.Server.RunID
+	c.dialect.Is7 = mark.AtLeast(s.Server.Version, 7, 0)
+	return s, nil
+}
+
+// fence ends the earlier connections to the same server, so that nothing of
+// them is carried out behind this one (M3). It returns those that are not
+// known to have ended.
+func (mon *monitor) fence(c *connection, earlier []*connection) []*connection {
+	if mon.Embedded {
+		return nil
+	}
+	var alive []*connection
+	for _, e := range earlier {
+		// That of another server, which answered here for a while, may still
+		// matter when that is back.
+		if e.runID != c.runID || mon.kill(c, e.id) != nil {
+			alive = append(alive, e)
+		}
+	}
+	// Nobody has this number: it tells whether we have the right.
+	err := mon.kill(c, math.MaxInt64)
+	if err != nil {
+		mon.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
+	}
+	mon.mu.Lock()
+	mon.fenceless = err != nil
+	mon.mu.Unlock()
+	return alive[max(0, len(alive)-maxEarlier):]
+}
+
+// maxEarlier bounds the connections that are kept to be fenced.
+const maxEarlier = 16
+
+// kill ends a connection, or finds it ended.
+func (mon *monitor) kill(c *connection, id int64) error {
+	err := c.ask(c.dialect.Client.B().ClientKill().Id(id).Build())[0].Error()
+	if err != nil && strings.Contains(err.Error(), "No such client") {
+		return nil
+	}
+	return err
+}
+
+// look asks for the server, the mark and the clock.
+func (mon *monitor) look(c *connection) (mark.Observation, error) {
+	sent := mon.now()
+	commands := make([]rueidis.Completed, 0, 3)
+	if !mon.Embedded {
+		commands = append(commands, c.dialect.Client.B().Info().Build(), c.dialect.Client.B().Get().Key(mark.Key).Build())
+	}
+	results := mon.asks(c, append(commands, c.dialect.Client.B().Time().Build())...)
+	var s mark.Observation
+	micros, err := outbox.ReadTime(results[len(results)-1])
+	if err != nil {
+		return s, err
+	}
+	s.Reading, s.Sent = micros/1000, sent
+	mon.mu.Lock()
+	mon.sawClock(micros, sent, mon.now())
+	mon.mu.Unlock()
+	if mon.Embedded {
+		return s, nil
+	}
+	info, err := results[0].ToString()
+	if err != nil {
+		return s, err
+	}
+	s.Server = mark.ReadInfo(info)
+	s.Raw, err = results[1].ToString()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s, err
+	}
+	if s.Raw != "" {
+		s.Mark, err = mark.Parse(s.Raw)
+		s.Foreign = err != nil
+	}
+	if mon.db.number != 0 {
+		return mon.lookAtZero(c, s)
+	}
+	return s, nil
+}
+
+// lookAtZero asks for the mark of database 0, where a new database is listed.
+func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
+	r := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
+		Arg(strconv.Itoa(mon.db.number)).Build())[0]
+	raw, err := r.ToString()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s, err
+	}
+	if s.ZeroRaw = raw; raw != "" {
+		s.Zero, _ = mark.Parse(raw) // what is no mark lists nothing
+	}
+	return s, nil
+}
+
+// asks asks on the monitor's behalf: a master that does not answer it is frozen
+// as well.
+func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
+	mon.setAsking(true, mon.now())
+	defer mon.setAsking(false, 0)
+	return c.ask(commands...)
+}
+
+// setAsking notes that the master was asked, or has answered.
+func (mon *monitor) setAsking(asking bool, since time.Duration) {
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.unanswered.asking, mon.unanswered.asked = asking, since
+	mon.outbox.FlushSoon(!asking && mon.open)
+	mon.ready.Broadcast()
+}

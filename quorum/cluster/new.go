@@ -1,0 +1,29 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// New starts dialling the masters and returns at once: unreachable masters
+// are silent until they are reached.
+func New(cfg Config, log hclog.Logger, now clock.Clock, lock Locker) (*Cluster, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	watch := func(l *Link) { (&monitor{Link: l}).run() }
+	c := &Cluster{cfg: cfg, log: log, now: now, lock: lock, watch: watch, events: newEvents(), masters: cfg.Masters, name: mark.NewID()}
+	c.agreed = mark.NewAgreement(c.cfg.Settings(), now)
+	c.change.init(c, cfg.Masters)
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	c.monitors.Go(func() { c.stalls.Beat(c.ctx, c.now) })
+	c.Database(0)
+	if !cfg.Masters[0].Embedded {
+		c.monitors.Go(func() { c.change.follow(c.ctx) })
+	}
+	return c, nil
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// What waits for a master: tasks are queued in the order in which they are sent, and
+// go out in batches (sender.go). Who may not be sent now has a silent vote at once (M1).
+
+// Send hands a task to the master at a time, or returns false when its vote is
+// silent at once (M1). It never blocks.
+func (l *Link) Send(t *outbox.Task, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.accept(t, now)
+}
+
+// Preparer makes the tasks of an attempt.
+type Preparer interface {
+	// Prepare makes the task for the master with this number on the attempt's list,
+	// which is locked meanwhile; false where it cannot be asked now.
+	Prepare(index int, l Locked, now time.Duration) (*outbox.Task, bool)
+}
+
+// Ask hands an attempt's part to the master, likewise.
+func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, ok := a.Prepare(index, Locked{l}, now)
+	return ok && l.accept(t, now)
+}
+
+// accept is send. Needs mu.
+func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
+	takes := l.takes(t, now)
+	l.outbox.SinceChanged(t, takes)
+	if !takes {
+		if t.MustDeliver() {
+			l.outbox.AddRetry(t)
+		}
+		return false
+	}
+	if l.outbox.Put(t) {
+		l.ready.Signal()
+	}
+	return true
+}
+
+// takes reports whether the task may be sent now.
+func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
+	switch {
+	case !l.open || l.frozen(now):
+		return false
+	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver():
+		return false
+	default:
+		return !t.Creates() || l.grants() && l.db.silentFor(now) == 0
+	}
+}
+
+// Spare drops the rollback of what turns out to have created nothing, if it has
+// not gone out.
+func (l *Link) Spare(name outbox.Name) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outbox.Spare(name)
+}
+
+// RetryChange repeats to a master the new token of a lock that it may have under an old
+// one, until the hold that began then is over.
+func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: key, Token: to, From: []string{from}, Until: began + hold})
+	l.outbox.FlushSoon(l.open && !l.frozen(l.now()))
+	if l.outbox.Due() {
+		l.ready.Signal()
+	}
+}
+
+// Unheard is why the vote of a master that may vote is missing, of an attempt
+// that began then: the others were enough to tell that there is no quorum, it
+// refused what it was told (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow.
+func (l *Link) Unheard(b *vote.Ballot, since time.Duration) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case b.Vote == vote.Awaited:
+		return "no answer yet"
+	case b.Vote == vote.Unasked:
+		return "not asked"
+	case l.fault.code != "" && l.fault.at >= since:
+		return "answered " + l.fault.code
+	case b.Void:
+		return "not counted"
+	case l.outbox.Crowded(1):
+		return "overloaded"
+	default:
+		return "too late"
+	}
+}
+
+// barrier returns a channel that is closed when all that waits now has been
+// carried out, or will not be.
+func barrier(l *Link) <-chan struct{} {
+	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, Passed: make(chan struct{})}
+	if !l.Send(t, l.now()) {
+		close(t.Passed)
+	}
+	return t.Passed
+}
+
+// Hear asks a master for something beside the votes, and is false where it
+// does not tell in time or the answer does not count (M3).
+func Hear(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
+	heard := make(chan vote.Ballot, 1)
+	t.Heard = func(b vote.Ballot) { heard <- b }
+	if !l.Send(t, l.now()) {
+		return vote.Ballot{}, false
+	}
+	late := time.NewTimer(l.cfg.Stay())
+	defer late.Stop()
+	select {
+	case b := <-heard:
+		return b, b.Vote != vote.Silent
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return vote.Ballot{}, false
+}
+
+// Tells reports whether the master can be asked now, and has forgotten nothing (M4).
+func (l *Link) Tells() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open && l.votes() && !l.frozen(l.now())
+}

@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
+)
+
+// reconcile judges what was seen and carries the judgement out: it writes the
+// mark, opens or closes the link, and says so. It is called by the monitor
+// only.
+func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
+	if mon.Embedded {
+		mon.enter(c, mark.Judgement{Open: true, State: Voting})
+		return nil
+	}
+	if mon.zero != nil && mon.zero.isElsewhere(c) {
+		return errElsewhere
+	}
+	cause := mon.db.causeOf(mon.Link)
+	switch cause {
+	case unclearStep:
+		mon.wakeMonitor()
+		return nil // the next look tells, soon
+	case ownPause:
+		mon.db.stoodStill(mon.Link)
+		return nil
+	}
+	if err := mon.meet(c, s); err != nil {
+		return err
+	}
+	warmingUp := mon.warmingUp(s)
+	s, err := mon.raiseGeneration(c, s)
+	if err != nil {
+		return err
+	}
+	var j mark.Judgement
+	for try := 0; ; try++ {
+		mon.see(s, cause == noStep)
+		mon.takeSeat(s)
+		if s, err = mon.spread(c, s); err != nil {
+			return err
+		}
+		m, r := mon.rules(c, s)
+		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
+		j = mark.Judge(s, m, r)
+		if j.Write == nil {
+			break
+		}
+		done, err := mon.write(c, s, j.Write)
+		if broken(err) {
+			return err
+		}
+		if err != nil {
+			mon.vacate(s, j.Write)
+			j = mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
+			break
+		}
+		if done {
+			mon.replaced(s, m, j.Write)
+			s.Raw, s.Mark = j.Write.String(), j.Write
+			break
+		}
+		if try == markTries {
+			return nil // others write it all the time; the next look tells
+		}
+		if s, err = mon.look(c); err != nil {
+			return err
+		}
+	}
+	if s.Mark != nil && s.Unlisted(mon.db.number) {
+		// Database 0 has lost its mark since; the next look tells if this
+		// could be written.
+		if _, err := mon.list(c, s, s.Mark); broken(err) {
+			return err
+		}
+	}
+	mon.mu.Lock()
+	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.Write != nil && s.Mark == j.Write)
+	mon.view.Memory.Unfit = j.Unfit
+	mk := s.Mark
+	if mon.zero != nil {
+		mk = s.Zero
+	}
+	mon.view.Stand(s, mk, j)
+	if s.Mark != nil && s.Mark.Name == mon.Name {
+		mon.view.Bears, mon.view.BearsForReal = s.Mark.Generation, s.Mark.Real
+		mon.db.List().Saw(mon.view.Bears)
+	}
+	if s.Mark != nil && j.Open {
+		mon.learn(s.Mark, s.Raw, s.Sent)
+	}
+	mon.status.Version, mon.status.RunID = s.Server.Told, s.Server.RunID
+	mon.mu.Unlock()
+	mon.enter(c, j)
+	return nil
+}
+
+// rules is what the master is judged by now.
+func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.Rules) {
+	exempt := mon.exemption(c, s)
+	own, unheard := mon.db.agreed.Of(mon.hash)
+	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
+	unsaid := mon.db.agreed.Lasting(all, clock.LookEvery/2)
+	mon.db.agreed.RaiseLeast(mon.db.List().names(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
+	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
+	if mon.zero == nil {
+		floor = mon.cfg.Floor()
+		told, sure = mon.db.telling(mon.Link)
+		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
+	}
+	list, known := mon.db.List().name, mon.db.change.known()
+	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
+	foreign := mon.db.change.foreign(list, known)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	m := mon.view.Memory
+	now := mon.now()
+	m.BeatDue = now-m.BeatSeen >= clock.LookEvery
+	if now >= m.GrantedUntil {
+		m.Granted = 0
+	}
+	return m, mark.Rules{Seats: all, Unsaid: unsaid, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
+		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Remembered: g.remembered, InView: inView, Floor: floor, Told: told, Sure: sure,
+		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
+}
+
+// grantedBefore is what the marks of the others tell of the locks that the master
+// may have forgotten: those that were looked at since it has a pending mark. One
+// that is to get such a mark now ends no quarantine by that, and people are told how
+// long it will be: what was seen just before will do.
+func (mon *monitor) grantedBefore(s mark.Observation) granted {
+	mon.mu.Lock()
+	since := mon.view.Pending
+	mon.mu.Unlock()
+	switch {
+	case s.Mark == nil || s.Mark.Real:
+		since = mon.now() - 2*clock.LookEvery
+	case since == 0:
+		since = mon.now()
+	}
+	return mon.db.holdSince(mon.Link, since)
+}
+
+// raiseGeneration raises the mark where it lags behind the state of the list
+// of masters that is being written (M8): in all databases of the master, since
+// not all of them need be open here.
+func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
+	to := mon.db.change.target()
+	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
+		return s, nil
+	}
+	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
+	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
+	if err != nil {
+		if broken(err) {
+			return s, err
+		}
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return mon.look(c)
+}
+
+// write puts a mark where the one that was seen still is. The first mark of a
+// database other than 0 is written together with its listing in 0's mark.
+func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
+	if s.Mark == nil && mon.db.number != 0 {
+		return mon.list(c, s, m)
+	}
+	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
+		Arg(s.Raw, m.String()).Build())[0].AsInt64()
+	return n == 1, err
+}
+
+// list lists a database in 0's mark, and gives it a mark if it has none.
+func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
+	listed := s.ZeroRaw
+	if s.Unlisted(mon.db.number) {
+		listed = s.Zero.With(func(c *mark.Mark) { c.DBs = append(c.DBs, mon.db.number) }).String()
+	}
+	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
+		Arg(strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
+	return n == 1, err
+}
+
+// syncsAlways asks for appendfsync, which INFO does not tell. Without the
+// right to ask, the answer is no.
+func (mon *monitor) syncsAlways(c *connection) bool {
+	r := mon.asks(c, c.dialect.Client.B().ConfigGet().Parameter("appendfsync").Build())[0]
+	values, err := r.AsStrMap()
+	return err == nil && values["appendfsync"] == "always"
+}

@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// probes are commands that redlockd uses on a master, in a form that changes
+// nothing there, by the name of the right to each.
+func probes(c *connection) (names []string, commands []rueidis.Completed) {
+	noKey, b := mark.Key+":none", c.dialect.Client.B()
+	for _, probe := range []struct {
+		right   string
+		command rueidis.Completed
+	}{
+		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
+		{"del", b.Del().Key(noKey).Build()},
+		{"exists", b.Exists().Key(noKey).Build()},
+		{"pttl", b.Pttl().Key(noKey).Build()},
+		{"pexpireat", b.Pexpireat().Key(noKey).MillisecondsTimestamp(1).Build()},
+		{"eval", b.Eval().Script("return 0").Numkeys(0).Build()},
+		{"evalsha", b.Evalsha().Sha1(strings.Repeat("0", 40)).Numkeys(0).Build()},
+		{"mget", b.Mget().Key(noKey).Build()},
+		{"scan", b.Scan().Cursor(0).Count(1).Build()},
+		{"dbsize", b.Dbsize().Build()},
+		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
+		{"client|list", b.ClientList().Id().ClientId(c.id).Build()},
+	} {
+		names, commands = append(names, probe.right), append(commands, probe.command)
+	}
+	if c.dialect.Is7 {
+		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(noKey).Build())
+	}
+	return names, commands
+}
+
+// denied reports whether the master refuses the command, and not only its key.
+func denied(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	return strings.HasPrefix(text, "NOPERM") && strings.Contains(text, "permissions to run") ||
+		strings.Contains(text, "unknown command")
+}
+
+// tellRights warns of what the master does not let redlockd do, once for each
+// set of rights: much of it would show nowhere but in what no lock gets any
+// more. docs/acl.md has what each is for. Called by the monitor only, at a new
+// connection.
+func (mon *monitor) tellRights(c *connection) error {
+	names, commands := probes(c)
+	var lacking []string
+	for i, r := range mon.asks(c, commands...) {
+		err := r.Error()
+		if broken(err) {
+			return err
+		}
+		if denied(err) {
+			lacking = append(lacking, names[i])
+		}
+	}
+	was := mon.lacking
+	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
+		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// quietTime is how long nothing may have been heard of the server that has a
+// seat before another one may take it. Whoever uses it alone from now on raises
+// its beat when that was seen unchanged for a second, has it told in another mark
+// at the next look but one, and that mark is looked at once a second.
+func (mon *monitor) quietTime() time.Duration {
+	return 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
+}
+
+// takeSeat gives the seat to the server that is looked at, where nobody has it
+// or the one that has it is not in use any more.
+func (mon *monitor) takeSeat(s mark.Observation) {
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || s.Mark.RunID != s.Server.RunID {
+		return
+	}
+	own, unheard := mon.db.agreed.Of(mon.hash)
+	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
+	mon.mu.Lock()
+	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // replaced, on the same server
+	mon.mu.Unlock()
+	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unheard)) {
+		mon.changeSeat(own, s.Mark.ID)
+	}
+}
+
+// changeSeat makes a server the holder of the seat and has all marks told.
+func (mon *monitor) changeSeat(own mark.Seat, holder string) {
+	if !mon.db.agreed.Take(mon.hash, own, holder) {
+		return
+	}
+	for _, other := range mon.db.change.links() {
+		other.wakeMonitor()
+	}
+}
+
+// replaced follows a new mark of this server in the place of the one that was
+// seen. If that one had the seat it has ended by this, so that nobody can use it
+// any more, and the seat is the new one's at once.
+func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
+	if mon.db.number != 0 {
+		return
+	}
+	own, _ := mon.db.agreed.Of(mon.hash)
+	ended, runID := m.ID, m.RunID
+	if s.Mark != nil {
+		ended, runID = s.Mark.ID, s.Mark.RunID
+	}
+	if own.Server == ended && ended != written.ID && runID == s.Server.RunID {
+		mon.changeSeat(own, written.ID)
+	}
+}
+
+// vacate takes the seat from a server that has forgotten locks, and whose mark
+// cannot be written to say so: the other marks say it (M9).
+func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
+	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
+		return
+	}
+	if own, _ := mon.db.agreed.Of(mon.hash); own.Server == s.Mark.ID {
+		mon.changeSeat(own, mark.Vacant)
+	}
+}
+
+// quiet reports whether the server that has the seat, if any, is not in use any
+// more as far as the marks of the others tell, which must have been looked at
+// for so long.
+func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
+	wait := mon.quietTime()
+	if own.Epoch == 0 || own.Server == mark.Vacant {
+		wait = 0
+	}
+	now := mon.now()
+	return unheard >= wait && mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		s := &other.view.Standing
+		return s.First != 0 && now-s.First >= wait && now-s.Last <= 2*clock.LookEvery
+	})
+}
+
+// inView reports whether so many of the other masters are being looked at that
+// every majority with this one meets one of them.
+func (mon *monitor) inView() bool {
+	now := mon.now()
+	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
+	})
+}
+
+// bornes reports whether so many other marks bear the seat of this master.
+func (mon *monitor) bornes(own mark.Seat) bool {
+	if mon.view.Standing.Borne.Same(own) {
+		return true
+	}
+	borne := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.view.Standing.Bears[mon.hash].Same(own)
+	})
+	if borne {
+		mon.view.Standing.Borne = own
+	}
+	return borne
+}
+
+// heldByMarks reports whether so many of the other masters are as which says
+// that every majority with this one meets one of them, by each list of masters
+// that counts.
+func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
+	state, links := c.known(), c.links()
+	for _, list := range c.lists(state) {
+		on := mark.Hashes(list)
+		others, n := len(on), 0
+		if slices.Contains(on, name) {
+			others--
+		}
+		for _, l := range links {
+			if l.hash != name && slices.Contains(on, l.hash) && !state.Joining(l.Name) && which(l) {
+				n++
+			}
+		}
+		if n < min(others, len(on)-vote.Majority(len(on))+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// lists are those under which votes count: that in force here, and while a
+// change is announced the other one.
+func (c *change) lists(state mark.Generation) []string {
+	out := []string{state.Masters}
+	if state.Phase == mark.Announced && state.Before != "" {
+		out = append(out, state.Before)
+	}
+	for _, g := range c.seen() {
+		if g.Phase == mark.Announced && g.Before == state.Masters && !slices.Contains(out, g.Masters) {
+			out = append(out, g.Masters)
+		}
+	}
+	return out
+}
+
+// spread writes later holders of seats to the marks of all databases of the
+// master at once.
+func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
+	all := mon.seats()
+	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
+		return s, nil
+	}
+	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
+	if broken(err) {
+		return s, err
+	}
+	if err != nil {
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return mon.look(c)
+}
+
+// seats are those of the masters on the lists that count.
+func (mon *monitor) seats() mark.Seats {
+	lists := mon.db.change.lists(mon.db.change.known())
+	return mon.db.agreed.All(func(name string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
+	})
+}
+
+// see takes over what a look found, whether or not the master may vote; steady
+// is whether its clock fitted to those before.
+func (mon *monitor) see(s mark.Observation, steady bool) {
+	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
+		return
+	}
+	warmUp := clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.noteMark(s.Mark, s.Sent)
+	since := mon.now() - warmUp - clock.LookEvery
+	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
+}
+
+// borneHere reports whether the other marks bear the seat as it is known here;
+// for another database than 0, whether database 0's server holds the seat.
+func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
+	if mon.zero == nil {
+		return s.Mark != nil && own.Server == s.Mark.ID && mon.bornes(own)
+	}
+	return s.Zero != nil && s.Zero.ID == own.Server
+}

@@ -1,0 +1,243 @@
+package cluster
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// sender sends what waits for a master over one connection, in a goroutine of its own.
+// The link does not know it.
+type sender struct {
+	*Link
+	c *connection
+}
+
+// serve sends batches until the connection is over, one at a time: what gathers
+// meanwhile goes out in the next one (M2).
+func (s *sender) serve() {
+	b := &outbox.Batch{}
+	for s.next(b) {
+		for _, t := range b.Unsent {
+			t.Answer(vote.Ballot{Vote: vote.Silent}, b.Sent)
+		}
+		if len(b.Tasks) == 0 {
+			continue
+		}
+		s.answered(b, s.c.do(s.c.dialect.Commands(b)...))
+	}
+}
+
+// A sender lets others run at most maxYields times before it sends, and not
+// again when that has taken as long as maxGather: where thousands can run, once
+// is long enough.
+const (
+	maxYields = 8
+	maxGather = 500 * time.Microsecond
+)
+
+// gather waits for work, where many are at work for half of them (outbox.Pace), and
+// then lets everybody run who can, as long as that brings more: what comes at the
+// same time goes out in one batch. Needs mu, and leaves it meanwhile.
+func (s *sender) gather() {
+	var began time.Duration
+	for yields, n := 0, 0; s.conn == s.c; {
+		waiting, _ := s.outbox.Waits()
+		switch {
+		case !s.open || waiting == 0 && !s.outbox.Due() || s.outbox.Pace.Waits(waiting, s.now):
+			s.ready.Wait()
+			yields, n = 0, 0
+			continue
+		case waiting <= n || yields == maxYields:
+			return
+		case yields == 0:
+			began = s.now()
+		case s.now()-began >= maxGather:
+			return
+		}
+		yields, n = yields+1, waiting
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
+	}
+}
+
+// next waits for work and takes a batch of it, or returns false when c is
+// over.
+func (s *sender) next(b *outbox.Batch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gather()
+	if s.conn != s.c {
+		return false
+	}
+	if s.outbox.Due() {
+		s.outbox.FlushRetries()
+	}
+	s.take(b)
+	if len(b.Tasks) > 0 {
+		s.unanswered.busy, s.unanswered.since = true, b.Sent
+	}
+	return true
+}
+
+// take moves tasks from the queue into a batch, without those that nobody
+// awaits any more. Needs mu.
+func (s *sender) take(b *outbox.Batch) {
+	b.Clear()
+	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
+	next := s.outbox.Next()
+	for _, t := range next {
+		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.setsOut(t, b.Sent) {
+			s.outbox.Undone(t)
+			continue
+		}
+		if t.Creates() && !s.grants() {
+			// It was queued before the quarantine began.
+			b.Unsent = append(b.Unsent, t)
+			continue
+		}
+		if t.Asked == nil || t.Asked.By.GoesOut(int(t.Index), b.Sent) || t.MustDeliver() {
+			s.hurry(t, b.Sent)
+			b.Tasks = append(b.Tasks, t)
+		}
+	}
+	s.outbox.Remove(len(next))
+}
+
+// setsOut gives a change that is repeated its expiry and its deadline, when it goes
+// out. Where that cannot be it stays, as long as the hold is not over.
+// Needs mu.
+func (s *sender) setsOut(t *outbox.Task, now time.Duration) bool {
+	left := t.Until - now
+	if left <= 0 {
+		return false
+	}
+	latest, ok := s.latest(RoundHold(left), now)
+	if !ok {
+		s.outbox.AddRetry(t)
+		return false
+	}
+	t.Prolongs, t.Deadline = ExpiryOf(latest, left, 0), s.deadline(now+s.cfg.Timeout)
+	return true
+}
+
+// hurry gives a release a deadline, where an earlier connection cannot be
+// fenced (M3). Needs mu.
+func (s *sender) hurry(t *outbox.Task, now time.Duration) {
+	if !s.fenceless || t.Rollback || t.Kind != vote.Release {
+		return
+	}
+	if _, ok := s.clock.Latest(now); ok {
+		t.Deadline = s.deadline(now + s.cfg.Timeout)
+	}
+}
+
+// answered hands out the votes of a batch, if it counts.
+func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
+	over := replies[len(replies)-1].Error()
+	s.mu.Lock()
+	received := s.now()
+	if s.conn == s.c {
+		s.outbox.FlushSoon(s.frozen(received))
+		s.unanswered.busy = false
+		waiting, _ := s.outbox.Waits()
+		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
+	}
+	if !broken(over) {
+		s.traffic.batches.Add(received - b.Sent)
+	}
+	counts := s.counts(b, replies, received)
+	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
+	joining := b.Under != nil && s.joins(b.Under)
+	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
+	bundles := !s.c.dialect.Singly
+	results, answers := b.Results, b.Read(&s.c.dialect, replies)
+	failed := false
+	for i, t := range b.Tasks {
+		results[i] = outbox.ResultOf(t, answers[i], quarantined)
+		s.c.dialect.Learn(t, results[i])
+		failed = failed || !results[i].Done && t.MustDeliver()
+		if results[i].Code != "" && !results[i].Done {
+			s.fault.code, s.fault.at = results[i].Code, received
+		}
+		switch b := results[i].Ballot; {
+		case !counts || t.Asked != nil && !s.countsFor(t.Asked.List):
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
+		case joining:
+			// No vote yet (M8), and healed like one in quarantine.
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
+		}
+		results[i].Ballot.Unsure = !results[i].Done && results[i].Code == ""
+	}
+	if failed {
+		s.outbox.Repeat(b, results, broken(over))
+	}
+	for _, t := range b.Tasks {
+		s.outbox.Undone(t)
+	}
+	s.mu.Unlock()
+
+	if bundles && s.c.dialect.Singly && !broken(over) {
+		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
+	}
+	for i, t := range b.Tasks {
+		if code := results[i].Code; code != "" {
+			s.events.masterErrors.Add(1)
+			s.log.Debug("a master answered an error", "code", code)
+		}
+		t.Answer(results[i].Ballot, received)
+	}
+	if broken(over) {
+		s.c.close()
+		s.drop(s.c, over)
+	}
+}
+
+// counts looks at what stands behind the tasks: the mark and the clock (M3,
+// M5). Needs mu.
+func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
+	micros, err := outbox.ReadTime(replies[len(replies)-1])
+	if err != nil {
+		return false
+	}
+	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])
+	return s.sawClock(micros, b.Sent, received) && same && !s.view.Superseded(s.holder())
+}
+
+// sameMark reports whether the mark still is the one that the batch went out
+// under. Another real mark of the same server counts from the next batch on;
+// anything else is the monitor's to judge. Needs mu.
+func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
+	raw, err := r.ToString()
+	list := s.db.List().name
+	if err == nil && raw == s.view.Raw && s.view.Under != nil {
+		s.view.Sent = b.Sent
+		return b.Under.Same(s.view.Under) && s.view.Under.Counts(list)
+	}
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return false
+	}
+	m, err := mark.Parse(raw)
+	if err == nil && m.RunID == s.c.runID && m.Name == s.Name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.KnowsBetter(m) {
+		s.learn(m, raw, b.Sent)
+		return b.Under.Same(m)
+	}
+	s.open = false
+	s.wakeMonitor()
+	return false
+}
+
+// broken reports whether an error is not the master's answer but the end of the
+// connection.
+func broken(err error) bool {
+	var re *rueidis.RedisError
+	return err != nil && !errors.As(err, &re)
+}

@@ -1,0 +1,176 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
+
+// What a master may be asked follows from its mark, its seat and its clock together,
+// so all of this is read under the link's mutex. What the mark says is its view's
+// (mark.View).
+
+// grants reports whether the master may be asked to create locks now: it votes,
+// and its clock is not in doubt (M5). Needs mu.
+func (l *Link) grants() bool {
+	if !l.votes() || l.view.Standing.Doubt {
+		return false
+	}
+	if l.zero == nil {
+		return true
+	}
+	l.zero.mu.Lock()
+	defer l.zero.mu.Unlock()
+	return !l.zero.view.Standing.Doubt
+}
+
+// holdsSeat reports whether the server that the link is connected to has the seat
+// of this master. Needs mu.
+func (l *Link) holdsSeat() bool { return l.view.Holds(l.holder()) }
+
+// holder is the server that has the seat of this master.
+func (l *Link) holder() string { return l.db.agreed.Holder(l.hash) }
+
+// noteMark takes over what a mark of this master says of all. Needs mu.
+func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
+	l.view.Note(m, sent, l.db.name)
+	l.db.agreed.Saw(m)
+	if m.DB == 0 {
+		l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)
+	}
+}
+
+// canVote reports whether it may be asked to create locks now. Needs mu.
+func (l *Link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()) }
+
+// votes reports whether the master may be asked to create locks (M4, M5, M9).
+func (l *Link) votes() bool {
+	if l.Embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
+		return l.Embedded
+	}
+	return l.zero == nil || l.zero.bearsReal(0)
+}
+
+// joins reports whether the master, which bears this mark, is one that joins the
+// list and does not vote yet (M8).
+func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
+
+// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
+// that of all, since a restart loses all of them.
+func (l *Link) bearsReal(hold time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Real() && l.lets(l.view.Under, hold) && l.holdsSeat()
+}
+
+// latest is the latest possible reading of the master's clock now (V6), for a
+// master that may be asked to hold a lock for hold: one whose mark bears it.
+// Needs mu.
+func (l *Link) latest(hold, now time.Duration) (int64, bool) {
+	if l.view.Under != nil && !l.lets(l.view.Under, hold) {
+		if l.view.Under.Real {
+			l.want(hold)
+		}
+		return 0, false
+	}
+	if hold > 0 && l.zero != nil && !l.Embedded && !l.zero.bearsReal(hold) {
+		return 0, false
+	}
+	if l.view.Real() {
+		l.view.Memory.Grant(hold, now)
+	}
+	return l.clock.Latest(now)
+}
+
+// bearsHold reports whether the mark bears a hold; else the monitor is told to write
+// it, and waitFor is whether that can be expected at once.
+func (l *Link) bearsHold(hold time.Duration) (bears, waitFor bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Embedded || l.view.Real() && l.lets(l.view.Under, hold) {
+		return true, false
+	}
+	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
+		l.want(hold)
+	}
+	return false, waitFor
+}
+
+// want tells the monitor which hold the mark shall bear. Needs mu.
+func (l *Link) want(hold time.Duration) {
+	l.view.Memory.Wanted = max(l.view.Memory.Wanted, hold)
+	l.wakeMonitor()
+}
+
+// remembers reports whether the master was looked at since a time, and knows what
+// was granted before: one that joins the list has not been told what the list
+// before has granted (M8). Needs mu.
+func (l *Link) remembers(since time.Duration) bool {
+	m := l.view.Under
+	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
+}
+
+// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
+func (l *Link) lets(m *mark.Mark, hold time.Duration) bool {
+	return m.Greatest >= hold && (hold <= l.cfg.Floor() || l.zero != nil || m.Told >= hold)
+}
+
+// learn takes a mark over that was looked at by what went out at sent. Needs
+// mu.
+func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
+	if int64(m.Greatest) < l.db.raised.Load() {
+		// Not all bear that any more: a mark was lost (M3).
+		l.db.raised.Store(0)
+	}
+	l.view.Learn(m, raw, sent, l.now())
+	l.db.List().Saw(m.Generation)
+	l.noteMark(m, sent)
+}
+
+// countsFor reports whether the master's vote counts for a list that may not be in
+// force any more: that of an attempt that began before it was replaced (M8).
+// Needs mu.
+func (l *Link) countsFor(list outbox.List) bool {
+	if list == outbox.List(l.db.List()) || l.view.Under == nil {
+		return true
+	}
+	list.Saw(l.view.Under.Generation)
+	return l.view.Under.Counts(list.Title())
+}
+
+// residue returns by what this redlockd names its attempts on the master at a
+// time; false while it has no claim that it can trust. Needs the link's mu.
+func (l *Link) residue(now time.Duration) (int64, bool) {
+	if l.Embedded {
+		return 1, true
+	}
+	if l.zero != nil {
+		l.zero.mu.Lock()
+		defer l.zero.mu.Unlock()
+		return l.zero.residue(now)
+	}
+	return l.view.Claim(now)
+}
+
+// generation is what the master's mark bears, as far as it is known.
+func (l *Link) generation() (mark.Generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears, l.view.Bears.Number > 0
+}
+
+// realGeneration is the same where the mark is real.
+func (l *Link) realGeneration() (mark.Generation, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
+}
+
+// LookedAt reports whether the link is open, and when the newest look at its mark
+// went out.
+func (l *Link) LookedAt() (open bool, sent time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.view.Sent
+}

@@ -1,0 +1,68 @@
+package quorum
+
+import (
+	"sync/atomic"
+
+	"github.com/redlockd/redlockd/quorum/latency"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// counts are how operations ended, and how long they took.
+type counts struct {
+	won, held, split, undecided atomic.Uint64
+	released, extended, reads   atomic.Uint64
+	rollbacks, lateGrants       atomic.Uint64
+	withoutMajority             atomic.Uint64
+
+	timings timings
+}
+
+// ended counts an operation.
+func (e *counts) ended(kind vote.Kind, v vote.Verdict) {
+	switch {
+	case v == vote.Undecided:
+		e.withoutMajority.Add(1)
+	case kind == vote.Read || kind == vote.Decide:
+		e.reads.Add(1)
+	case kind == vote.Release && v == vote.Won:
+		e.released.Add(1)
+	case kind == vote.Extend && v == vote.Won:
+		e.extended.Add(1)
+	}
+	if kind != vote.Acquire && kind != vote.AcquireOrExtend {
+		return
+	}
+	switch v {
+	case vote.Won:
+		e.won.Add(1)
+	case vote.Held:
+		e.held.Add(1)
+	case vote.Split:
+		e.split.Add(1)
+	case vote.Undecided:
+		e.undecided.Add(1)
+	}
+}
+
+// read is what was counted here; the rest of the Counters is the cluster's.
+func (e *counts) read() Counters {
+	return Counters{Won: e.won.Load(), Held: e.held.Load(), Split: e.split.Load(), Undecided: e.undecided.Load(),
+		Released: e.released.Load(), Extended: e.extended.Load(), Reads: e.reads.Load(),
+		Rollbacks: e.rollbacks.Load(), LateGrants: e.lateGrants.Load(), WithoutMajority: e.withoutMajority.Load()}
+}
+
+// kindNames are the operations as people count them; what vote.Decide and its kin
+// carry out is one of its own, since it takes two round trips or more.
+var kindNames = [...]string{vote.Read: "read", vote.Acquire: "acquire", vote.AcquireOrExtend: "acquire_or_extend", vote.Release: "release",
+	vote.Extend: "extend", vote.Remove: "remove", vote.Expire: "expire", vote.Store: "store", vote.Decide: "decide", vote.DecideAll: "transaction"}
+
+// timings are how long operations took, from Do to their outcome, by kind.
+type timings [len(kindNames)]latency.Recorder
+
+func (t *timings) read() map[string]latency.Histogram {
+	out := make(map[string]latency.Histogram, len(kindNames))
+	for i, name := range kindNames {
+		out[name] = t[i].Read()
+	}
+	return out
+}

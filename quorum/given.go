@@ -1,0 +1,123 @@
+package quorum
+
+import (
+	"hash/maphash"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
+
+// What this redlockd remembers of the locks that it has given: their names, which no
+// other attempt may get (live_names.go), what was asked for a moment ago (recent.go),
+// and until when a client may count on what it was told (terms.go).
+
+// hash is what a name is kept under, of its key's hash. Two that share it by chance
+// keep the later.
+func (t *keyTable) hash(key uint64, token string) uint64 {
+	return key*31 ^ maphash.String(t.seed, token)
+}
+
+// granted remembers what a won attempt has given. Needs the attempt's mu.
+func (t *keyTable) granted(a *attempt) {
+	if a.op.Kind != transact {
+		if a.names {
+			t.keep(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
+		}
+		t.grantedKey(a, a.op.Key, a.op.TTL, (*outbox.Task).Latest)
+		return
+	}
+	for k := range a.op.steps {
+		s := &a.op.steps[k]
+		if s.Creates() {
+			t.keep(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
+		}
+		if s.Hold > 0 {
+			t.grantedKey(a, s.Key, s.TTL, ofStep(k))
+		}
+	}
+}
+
+// keep keeps the names under which an attempt has created one lock.
+func (t *keyTable) keep(a *attempt, n lockName, hold time.Duration, expiry func(*outbox.Task) int64) {
+	names := liveNames{until: a.times.began + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack, expiries: expiriesOf(a.tasks, expiry)}
+	s, hash := a.call.shardOf(n.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live.keep(t.hash(hash, n.token), names, a.times.began)
+}
+
+// grantedKey notes a grant, for reads that come at once.
+func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
+	g := recentGrant{key, ttl, a.times.began, a.masters, expiriesOf(a.tasks, expiry)}
+	s, _ := a.call.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent.add(g)
+}
+
+// tellable is the most that a read may tell of what remains of a token's lock (V3).
+func (t *keyTable) tellable(a *attempt, token string, left time.Duration) time.Duration {
+	now := a.call.q.now()
+	s, _ := a.call.shardOf(a.op.Key)
+	s.mu.Lock()
+	// A grant's expiry is ahead by a timeout at most, see clock.Watch.
+	g, ok := s.recent.last(a.op.Key, now, 4*a.call.q.cfg.Timeout)
+	s.mu.Unlock()
+	if ok && g.masters == a.masters && a.box.unchanged(token, &g.expiries) {
+		left = min(left, max(g.ttl-(now-g.began), time.Millisecond))
+	}
+	return min(left, a.call.q.cfg.MaxTTL)
+}
+
+// termOf is what was told last of a key, nil if that is not known.
+func (t *keyTable) termOf(c *call, key string) *term {
+	s, hash := c.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.terms.of[hash]
+}
+
+// noteTerms notes until when the client may count on what a won attempt has given it,
+// if it is told at the time now.
+func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
+	a.terms = a.terms[:0]
+	if a.op.Kind != transact {
+		t.noteTerm(a, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).Latest)
+		return
+	}
+	for k := range a.op.steps {
+		if s := &a.op.steps[k]; s.Hold > 0 {
+			t.noteTerm(a, s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
+		}
+	}
+}
+
+func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
+	next := &term{token: token, ttl: ttl, given: a.times.began, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
+	next.ends.Store(int64(now + ttl))
+	a.terms = append(a.terms, next)
+	s, hash := a.call.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.terms.of[hash]
+	if a.op.Kind == Expire {
+		// Whose it is was not asked: still the one that was told, if any.
+		next.token = ""
+		if last != nil {
+			next.token = last.token
+		}
+	}
+	s.terms.set(hash, next, now)
+}
+
+// released forgets a lock that is over: its names, and until when it may be
+// counted on.
+func (t *keyTable) released(a *attempt) {
+	s, hash := a.call.shardOf(a.op.Key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live.of, t.hash(hash, a.op.Token))
+	s.terms.forget(hash, a.op.Token)
+}

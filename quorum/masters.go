@@ -1,0 +1,55 @@
+package quorum
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/latency"
+)
+
+// What callers need to know of the masters is documented in package cluster, and how
+// times are counted in package latency.
+type (
+	Config       = cluster.Config
+	Master       = cluster.Master
+	MasterState  = cluster.MasterState
+	MasterStatus = cluster.MasterStatus
+	Votes        = cluster.Votes
+	Histogram    = latency.Histogram
+)
+
+// Databases is how many databases a client may SELECT (C5).
+const Databases = cluster.Databases
+
+// MarkKey and ChangeKey are redlockd's own keys, hidden from clients (M3, M8).
+const (
+	MarkKey   = cluster.MarkKey
+	ChangeKey = cluster.ChangeKey
+)
+
+// The states of a master.
+const (
+	Voting     = cluster.Voting
+	Quarantine = cluster.Quarantine
+	Fresh      = cluster.Fresh
+	Frozen     = cluster.Frozen
+	Down       = cluster.Down
+	Refused    = cluster.Refused
+)
+
+// Reserved reports whether a key is redlockd's own.
+func Reserved(key string) bool { return cluster.Reserved(key) }
+
+// DefaultConfig returns the defaults, without masters.
+func DefaultConfig() Config { return cluster.DefaultConfig() }
+
+// Bootstrap makes the marks of a new cluster real, see [cluster.Bootstrap].
+func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
+	return cluster.Bootstrap(ctx, cfg, log)
+}
+
+// BucketBound is the greatest duration of a Histogram's bucket.
+func BucketBound(i int) time.Duration { return latency.BucketBound(i) }

@@ -1,0 +1,140 @@
+package quorum
+
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// asksForLess reports whether what was won has found a later expiry than the client
+// asks for. Needs mu.
+func (a *attempt) asksForLess() bool {
+	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil
+	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+}
+
+// shorten asks once more for what was won, where that is less than the masters
+// hold: the client has the lock by now, and nobody else is told less (V6).
+func (a *attempt) shorten() {
+	next := newAttempt(a.call, a.op, a.then)
+	next.asked.Shortens, next.before = true, a
+	next.begin(a.call.q.now())
+}
+
+// heal gives an extended lock back to the masters that have lost it (V9): to
+// those whose "absent" was in hand when a quorum had prolonged it, at once, so
+// that a release that comes next from here goes behind it. One that another
+// redlockd sends does not, and may be won by their "absent". So then, which has
+// the client told, is called when no heal can act any more: all are answered, or
+// the masters' clocks are beyond what they may act at.
+func (a *attempt) heal(then func()) {
+	var healed uint32
+	a.mu.Lock()
+	for i, b := range a.box.ballots {
+		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.Lost) {
+			healed |= 1 << i
+		}
+	}
+	a.mu.Unlock()
+	if healed == 0 {
+		then()
+		return
+	}
+	now := a.call.q.now()
+	over := func() {
+		a.mu.Lock()
+		a.times.ended = a.call.q.now()
+		a.mu.Unlock()
+		then()
+	}
+	limit := time.AfterFunc(a.times.until+a.call.q.cfg.Grace()-now, over)
+	var left atomic.Int32
+	left.Store(int32(bits.OnesCount32(healed)))
+	heard := func(b vote.Ballot) {
+		if !b.Unsure && left.Add(-1) == 0 && limit.Stop() {
+			over()
+		}
+	}
+	token := a.op.Token
+	if a.op.Replace {
+		token = a.op.NewToken
+	}
+	for i, l := range a.masters.Links {
+		if healed>>i&1 == 0 {
+			continue
+		}
+		t := &a.tasks[i]
+		// The expiry that the extend would have given.
+		if !l.Send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, Heard: heard}, now) {
+			heard(vote.Ballot{})
+		}
+	}
+}
+
+// A change of a lock's token that was won is repeated to the masters that were
+// silent, as a release is: else the lock could neither be extended nor released
+// by its new token while these and not others are up. It is no vote, and only
+// ever follows one that a majority has made.
+
+// retryChanges repeats what was won to the masters that were silent: the new tokens,
+// and the releases of what a Remove or a transact has deleted (V8).
+func (a *attempt) retryChanges() {
+	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
+		return
+	}
+	var missed [cluster.MaxMasters]bool
+	a.mu.Lock()
+	for i, b := range a.box.ballots {
+		missed[i] = b.Vote == vote.Silent && !b.Lost
+	}
+	removed, known := a.removedLocked()
+	a.mu.Unlock()
+	for i, l := range a.masters.Links {
+		if !missed[i] {
+			continue
+		}
+		if a.op.Replace {
+			l.RetryChange(a.op.Key, a.op.Token, a.op.NewToken, a.hold, a.times.began)
+		}
+		if known {
+			a.releaseOn(l, a.op.Key, removed)
+		}
+		for k := range a.op.steps {
+			s := &a.op.steps[k]
+			switch {
+			case !s.Exists:
+			case s.Does == outbox.Deletes:
+				a.releaseOn(l, s.Key, s.Was)
+			case s.Does == outbox.Stores && s.Token != s.Was:
+				l.RetryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
+			}
+		}
+	}
+}
+
+// removedLocked is the token of the lock that a Remove has deleted: one that a quorum
+// had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
+func (a *attempt) removedLocked() (token string, known bool) {
+	if a.op.Kind != Remove {
+		return "", false
+	}
+	deleted := map[string]int{}
+	for _, b := range a.box.ballots {
+		if b.Vote == vote.Released && b.Token != "" { // none is what is no lock
+			if deleted[b.Token]++; deleted[b.Token] >= a.box.needs.Quorum {
+				return b.Token, true
+			}
+		}
+	}
+	return "", false
+}
+
+// releaseOn releases on a master that was silent what the others have deleted.
+func (a *attempt) releaseOn(l *cluster.Link, key, token string) {
+	l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Until: a.times.began + a.call.q.cluster.LongestHold()}, a.call.q.now())
+}

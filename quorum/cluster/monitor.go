@@ -29,8 +29,7 @@ const (
 // one that opens and closes the link. The link does not know it, but pokes it.
 type monitor struct {
 	*Link
-	// lacking are the rights that the master does not give us.
-	lacking string
+	rights rights
 }
 
 // run goes on until the link's ctx is over.
@@ -87,7 +86,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 			return earlier, err
 		}
 		if !told {
-			if err := mon.tellRights(c); err != nil {
+			if err := mon.rights.tell(c, mon.asks, mon.log); err != nil {
 				return earlier, err
 			}
 		}

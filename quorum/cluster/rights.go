@@ -3,6 +3,7 @@ package cluster
 import (
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -47,15 +48,18 @@ func denied(err error) bool {
 		strings.Contains(text, "unknown command")
 }
 
-// tellRights warns of what the master does not let redlockd do, once for each
-// set of rights: much of it would show nowhere but in what no lock gets any
-// more. docs/acl.md has what each is for. Called by the monitor only, at a new
-// connection.
-func (mon *monitor) tellRights(c *connection) error {
+// rights are those that a master does not give redlockd, as people were told last.
+type rights struct{ lacking string }
+
+// tell warns of what the master does not let redlockd do, once for each set of
+// rights: much of it would show nowhere but in what no lock gets any more.
+// docs/acl.md has what each is for. Called by the monitor only, at a new connection;
+// asks asks on its behalf.
+func (r *rights) tell(c *connection, asks func(*connection, ...rueidis.Completed) []rueidis.RedisResult, log hclog.Logger) error {
 	names, commands := probes(c)
 	var lacking []string
-	for i, r := range mon.asks(c, commands...) {
-		err := r.Error()
+	for i, answer := range asks(c, commands...) {
+		err := answer.Error()
 		if broken(err) {
 			return err
 		}
@@ -63,9 +67,9 @@ func (mon *monitor) tellRights(c *connection) error {
 			lacking = append(lacking, names[i])
 		}
 	}
-	was := mon.lacking
-	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
-		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
+	was := r.lacking
+	if r.lacking = strings.Join(lacking, ", "); r.lacking != "" && r.lacking != was {
+		log.Warn("redlockd lacks rights on a master", "lacks", r.lacking)
 	}
 	return nil
 }

@@ -126,6 +126,21 @@ func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
 	})
 }
 
+// While it does not answer nobody can tell whether it was: what a quorum has may have
+// been released by its word, and its repeat have ended with the redlockd that owed it.
+func TestV11WhatAQuorumHasWithoutItsWordIsNotKnown(t *testing.T) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
+		c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+		old.kill()
+		time.Sleep(time.Second)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		old.mend()
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
+	})
+}
+
 // Nor does it stand in the way of an acquire that looks, after a split, who is
 // there (V4): where the required master has nothing, or another token.
 func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {

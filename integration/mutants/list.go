@@ -321,6 +321,8 @@ var mutants = []mutant{
 		"	case unclearStep:\n		mon.wakeMonitor()\n", "	case unclearStep:\n"}}, masters},
 	{"M6", "bootstrap of a living cluster", []change{{"quorum/cluster/bootstrap.go",
 		"case s.Mark != nil && s.Mark.Real:", "case false:"}}, masters},
+	{"V11", "a quorum tells who holds without the required master", []change{{"quorum/vote/verdict.go",
+		"t.MostCount >= t.Quorum && t.Required == Mute:", "false:"}}, tally},
 	{"V11", "the majority alone takes", []change{{"quorum/vote/tally.go",
 		"return t.Yes >= t.Quorum && (t.Required == None || t.Required == agrees)", "return t.Yes >= t.Quorum"}}, tally},
 	{"V11", "an extend behind the required master's back", []change{{"quorum/vote/verdict.go",

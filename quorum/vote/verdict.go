@@ -141,6 +141,8 @@ func (t *Tally) read() (Verdict, bool) {
 		return Undecided, t.Awaited == 0
 	case t.MostCount >= t.Quorum && t.lacks():
 		return NoLock, true
+	case t.MostCount >= t.Quorum && t.Required == Mute:
+		return Undecided, t.Awaited == 0
 	case t.MostCount >= t.Quorum && t.sound:
 		return Held, true
 	case t.MostCount+t.Awaited >= t.Quorum:

@@ -99,6 +99,8 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 		switch {
 		case most >= q && lacks:
 			return NoLock
+		case most >= q && without:
+			return Undecided
 		case most >= q:
 			return Held
 		case is(Found):

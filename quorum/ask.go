@@ -60,7 +60,7 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 
 // Prepare makes the task for one master, and returns false where the time on
 // its clock is not known well enough, or no name for it is free. It is called with the
-// link locked.
+// link's mutex held ([cluster.Preparer]).
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
@@ -120,7 +120,7 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	own, ok := l.Residue(now)
 	e := cluster.ExpiryOf(latest, hold, own)
 	// No more are opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().Undoes(n.key, n.token, e); tries++ {
+	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
 		if tries >= cluster.MaxNames && !l.View().BearsFor(e-latest) {
 			return 0, false
 		}
@@ -129,10 +129,10 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	return e, ok
 }
 
-// GoesOut is asked right before a task is written: false drops it, since it
-// is lost, or would come late. What is won without it still goes out, since
-// a lock is the safer the more masters have it; but not what may do harm there
-// after its client was told.
+// GoesOut is asked right before a task is written, with the link's mutex held
+// ([outbox.Asker]): false drops it, since it is lost, or would come late. What is won
+// without it still goes out, since a lock is the safer the more masters have it; but not
+// what may do harm there after its client was told.
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

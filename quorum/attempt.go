@@ -94,7 +94,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	return a
 }
 
-// Vote counts one master's answer, which came at the time now.
+// Vote counts one master's answer, which came at the time now ([outbox.Asker]).
 func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
 	if a.box.wentOut(i) && a.partDone() {

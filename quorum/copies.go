@@ -14,6 +14,7 @@ import (
 // Copy is what one master has under a key, for people. It does not tell the
 // token: copies with the same number have the same one.
 type Copy struct {
+	// Master is its name.
 	Master string
 	// State is what the master is.
 	State cluster.MasterState
@@ -26,8 +27,8 @@ type Copy struct {
 	Hold time.Duration
 }
 
-// Copies asks every master what it has under a key. It is no vote, and waits
-// for the slowest master for an operation's stay at most.
+// Copies asks every master what it has under a key, in the order of the list of masters.
+// It is no vote, and waits for the slowest master for an operation's stay at most.
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	d := q.keyspace(db)
 	links := d.List().Links

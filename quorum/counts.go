@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// counts are how operations ended, and how long they took.
+// counts are how operations ended, and how long they took. Safe for concurrent use.
 type counts struct {
 	won, held, split, undecided atomic.Uint64
 	released, extended, reads   atomic.Uint64
@@ -17,38 +17,38 @@ type counts struct {
 	timings timings
 }
 
-// ended counts an operation.
-func (e *counts) ended(kind vote.Kind, v vote.Verdict) {
+// ended counts an operation by its kind and verdict.
+func (c *counts) ended(kind vote.Kind, v vote.Verdict) {
 	switch {
 	case v == vote.Undecided:
-		e.withoutMajority.Add(1)
+		c.withoutMajority.Add(1)
 	case kind == vote.Read || kind == vote.Decide:
-		e.reads.Add(1)
+		c.reads.Add(1)
 	case kind == vote.Release && v == vote.Won:
-		e.released.Add(1)
+		c.released.Add(1)
 	case kind == vote.Extend && v == vote.Won:
-		e.extended.Add(1)
+		c.extended.Add(1)
 	}
 	if kind != vote.Acquire && kind != vote.AcquireOrExtend {
 		return
 	}
 	switch v {
 	case vote.Won:
-		e.won.Add(1)
+		c.won.Add(1)
 	case vote.Held:
-		e.held.Add(1)
+		c.held.Add(1)
 	case vote.Split:
-		e.split.Add(1)
+		c.split.Add(1)
 	case vote.Undecided:
-		e.undecided.Add(1)
+		c.undecided.Add(1)
 	}
 }
 
 // read is what was counted here; the rest of the Counters is the cluster's.
-func (e *counts) read() Counters {
-	return Counters{Won: e.won.Load(), Held: e.held.Load(), Split: e.split.Load(), Undecided: e.undecided.Load(),
-		Released: e.released.Load(), Extended: e.extended.Load(), Reads: e.reads.Load(),
-		Rollbacks: e.rollbacks.Load(), LateGrants: e.lateGrants.Load(), WithoutMajority: e.withoutMajority.Load()}
+func (c *counts) read() Counters {
+	return Counters{Won: c.won.Load(), Held: c.held.Load(), Split: c.split.Load(), Undecided: c.undecided.Load(),
+		Released: c.released.Load(), Extended: c.extended.Load(), Reads: c.reads.Load(),
+		Rollbacks: c.rollbacks.Load(), LateGrants: c.lateGrants.Load(), WithoutMajority: c.withoutMajority.Load()}
 }
 
 // kindNames are the operations as people count them; what vote.Decide and its kin

@@ -14,7 +14,8 @@
 //     (split.go) and, where it depends on what is there, after a read (decide.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
 //     (ballots.go) and its time (deadlines.go); its name (names.go, expiries.go); what
-//     undoes it (rollback.go), and what repairs masters that missed it (repair.go);
+//     undoes it (rollback.go), and what follows where it was won: masters that missed it
+//     are repaired (repair.go);
 //   - the verdict: what the votes amount to, which package vote says, a pure function;
 //   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
 //     and what is remembered of that (given.go): until when its client may count on it
@@ -35,7 +36,7 @@
 // writes the reply whether that still is in time, and undoes it if the client has gone.
 //
 // What nobody can tell is an [UndecidedError]; its texts are in undecided.go, and
-// noquorum.go fills them in.
+// noquorum.go fills them in, by the votes and by what package cluster says of the masters.
 //
 // The package does not know what a client sent or how a reply looks. Locks live
 // on the masters only: what is kept of those that were told is their names, so

@@ -12,8 +12,8 @@ import (
 // other attempt may get (live_names.go), what was asked for a moment ago (recent.go),
 // and until when a client may count on what it was told (terms.go).
 
-// hash is what a name is kept under, of its key's hash. Two that share it by chance
-// keep the later.
+// hash joins a key's hash with a token: what the names of a lock are kept under. Of two
+// locks that share it by chance the later one's are kept.
 func (t *keyTable) hash(key uint64, token string) uint64 {
 	return key*31 ^ maphash.String(t.seed, token)
 }
@@ -24,7 +24,7 @@ func (t *keyTable) granted(a *attempt) {
 		if a.names {
 			t.keep(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
 		}
-		t.grantedKey(a, a.op.Key, a.op.TTL, (*outbox.Task).Latest)
+		t.grantedKey(a, a.op.Key, a.op.TTL, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
@@ -47,7 +47,7 @@ func (t *keyTable) keep(a *attempt, n lockName, hold time.Duration, expiry func(
 	s.live.keep(t.hash(hash, n.token), names, a.times.began)
 }
 
-// grantedKey notes a grant, for reads that come at once.
+// grantedKey notes a grant of one lock, for reads that come at once (recent.go).
 func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
 	g := recentGrant{key, ttl, a.times.began, a.masters, expiriesOf(a.tasks, expiry)}
 	s, _ := a.call.shardOf(key)
@@ -70,7 +70,7 @@ func (t *keyTable) tellable(a *attempt, token string, left time.Duration) time.D
 	return min(left, a.call.q.cfg.MaxTTL)
 }
 
-// termOf is what was told last of a key, nil if that is not known.
+// termOf is what was told last of a key (terms.go), nil if that is not known.
 func (t *keyTable) termOf(c *call, key string) *term {
 	s, hash := c.shardOf(key)
 	s.mu.Lock()
@@ -79,11 +79,11 @@ func (t *keyTable) termOf(c *call, key string) *term {
 }
 
 // noteTerms notes until when the client may count on what a won attempt has given it,
-// if it is told at the time now.
+// if it is told at the time now (V15).
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
 	if a.op.Kind != transact {
-		t.noteTerm(a, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).Latest)
+		t.noteTerm(a, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {

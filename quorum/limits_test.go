@@ -76,7 +76,7 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 			fit++
 		}
 		var n, bytes int
-		withLocked(f.link(), func(l cluster.Locked) { n, bytes = l.Outbox().Waits() })
+		withLocked(f.link(), func(l cluster.Locked) { n, bytes = l.Outbox().Queued() })
 		if n > times*outbox.MaxQueued || bytes > times*outbox.MaxQueuedBytes+len(f.long)+300 {
 			f.t.Fatalf("%d of %d bytes wait", n, bytes)
 		}
@@ -92,10 +92,10 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 func (f *flood) wantNothingLeft() {
 	f.t.Helper()
 	withLocked(f.link(), func(l cluster.Locked) {
-		if tasks, bytes := l.Outbox().Waits(); tasks != 0 || bytes != 0 {
+		if tasks, bytes := l.Outbox().Queued(); tasks != 0 || bytes != 0 {
 			f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
 		}
-		if tasks, bytes := l.Outbox().Repeats(); tasks != 0 || bytes != 0 {
+		if tasks, bytes := l.Outbox().Retries(); tasks != 0 || bytes != 0 {
 			f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
 		}
 	})

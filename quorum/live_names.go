@@ -1,8 +1,6 @@
 package quorum
 
-import (
-	"time"
-)
+import "time"
 
 // A lock that its client was told of is not rolled back any more. But a later
 // attempt with the same token may be, and where that one's answer is not known

@@ -58,7 +58,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 	return others
 }
 
-// close forgets it.
+// close forgets what open has noted of an attempt.
 func (t *keyTable) close(a *attempt) {
 	switch {
 	case a.names:

@@ -12,24 +12,28 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// shortfall is an attempt of which no majority can tell.
+// Why no majority can tell, or an operation was not begun: this looks at the votes and at
+// the masters, and fills in the texts (undecided.go).
+
+// shortfall is what is known of an attempt of which no majority can tell.
 type shortfall struct {
-	kind    vote.Kind
-	db      *cluster.Database
+	kind vote.Kind
+	db   *cluster.Database
+	// masters are those of the attempt's list; ballots go by their order.
 	masters *cluster.List
 	began   time.Duration
 	ballots []vote.Ballot
 	needs   vote.Needs
 }
 
-// noQuorum is what a client is told when no majority can tell: how many
-// masters agreed, refused and were silent, and why (P4, M6).
-func (a *shortfall) noQuorum(split bool) error {
-	n, q := len(a.ballots), a.masters.Quorum
-	t := vote.Count(a.ballots, a.needs)
+// noQuorum is what the client is told: how many masters agreed, refused and were silent,
+// and why (P4, M6). split is whether that was the verdict.
+func (s *shortfall) noQuorum(split bool) error {
+	n, q := len(s.ballots), s.masters.Quorum
+	t := vote.Count(s.ballots, s.needs)
 	var unheard []int
 	foreign, doubtful := false, 0
-	for i, b := range a.ballots {
+	for i, b := range s.ballots {
 		foreign = foreign || b.Foreign
 		if b.Doubtful {
 			doubtful++
@@ -42,11 +46,11 @@ func (a *shortfall) noQuorum(split bool) error {
 	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if err := lacking(a.db, (&outbox.Task{Kind: a.kind}).Creates(), q); err != nil && !split {
+	if err := lacking(s.db, (&outbox.Task{Kind: s.kind}).Creates(), q); err != nil && !split {
 		return err
 	}
 	if t.Required == vote.Mute {
-		return a.withoutRequired()
+		return s.withoutRequired()
 	}
 	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met(n))
 	if doubtful > 0 {
@@ -56,7 +60,7 @@ func (a *shortfall) noQuorum(split bool) error {
 		text += fmt.Sprintf(", %d without the key", t.Absent)
 	}
 	if len(unheard) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(unheard), a.why(unheard))
+		text += fmt.Sprintf(", %d silent (%s)", len(unheard), s.why(unheard))
 	}
 	if split {
 		text += "; split: no token has a majority"
@@ -66,10 +70,10 @@ func (a *shortfall) noQuorum(split bool) error {
 
 // withoutRequired is the refusal while the required master cannot be asked
 // (V11).
-func (a *shortfall) withoutRequired() error {
-	at := a.masters.Required
-	text := a.why([]int{at})
-	if wait := a.masters.Links[at].Describe().Wait; wait > 0 {
+func (s *shortfall) withoutRequired() error {
+	at := s.masters.Required
+	text := s.why([]int{at})
+	if wait := s.masters.Links[at].Describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return undecided(noQuorumRequired, text)
@@ -83,8 +87,8 @@ func tooLate(kind vote.Kind) error {
 	return errLate
 }
 
-// lacking is the refusal while too few masters may vote, or for what needs no
-// vote can be reached (M6); nil when they are enough.
+// lacking is the refusal while fewer than q masters may vote, or, where toVote is false,
+// can be reached (M6); nil when they are enough.
 func lacking(d *cluster.Database, toVote bool, q int) error {
 	n, can := d.Reachable(), "can be reached"
 	if toVote {
@@ -132,14 +136,14 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// why tells of some masters why their votes are missing.
-func (a *shortfall) why(masters []int) string {
+// why says of some masters, given by index, why their votes are missing.
+func (s *shortfall) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		l := a.masters.Links[i]
+		l := s.masters.Links[i]
 		said := string(l.Describe().State)
 		if said == string(cluster.Voting) {
-			said = l.Unheard(&a.ballots[i], a.began)
+			said = l.WhyMissing(&s.ballots[i], s.began)
 		}
 		parts[k] = l.Name + " " + said
 	}
@@ -149,7 +153,8 @@ func (a *shortfall) why(masters []int) string {
 // waitedTooLong is the answer to what has not had its turn in time (V2).
 func waitedTooLong(stay time.Duration) error { return undecided(noQuorumTurn, stay) }
 
-// cannotList says why nothing can be listed, where the masters' states tell.
+// cannotList says why nothing can be listed: by the masters' states where they tell, else
+// err.
 func cannotList(d *cluster.Database, err error) error {
 	if why := lacking(d, true, d.List().Quorum); why != nil {
 		return why
@@ -158,7 +163,7 @@ func cannotList(d *cluster.Database, err error) error {
 }
 
 // untold is the refusal of a lock that is longer than all before while not all
-// masters can be told; nil where a quorum of the marks lets it be granted.
+// masters can be told (M3); nil where a quorum of the marks lets it be granted.
 func untold(d *cluster.Database, hold, ttl time.Duration) error {
 	few, silent := d.UntoldOf(hold)
 	if !few {

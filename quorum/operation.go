@@ -31,14 +31,16 @@ const (
 type Change struct {
 	// Key is one of Op.Keys; each may be changed once.
 	Key string
-	// Delete deletes it; without, it holds Token, with TTL as in Op.
+	// Delete is whether the key is deleted. Otherwise it holds Token for TTL, as in
+	// Op.
 	Delete bool
 	Token  string
 	TTL    time.Duration
 }
 
-// Op is one operation on one lock.
+// Op is one operation on one lock, or for DecideAll on several.
 type Op struct {
+	// Kind says which of the fields below count.
 	Kind Kind
 	// DB is the number of the database, 0 to Databases-1.
 	DB int
@@ -46,7 +48,7 @@ type Op struct {
 	Key string
 	// Token is what is stored or compared; any bytes, also none.
 	Token string
-	// NewToken is what Extend stores if Replace is set.
+	// NewToken is what Extend stores if Replace is set: the lock changes its token.
 	NewToken string
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone (SET ... XX).
@@ -109,8 +111,9 @@ func (op *Op) ends() bool {
 
 // State is what a quorum of masters agrees on about one key.
 type State struct {
-	// Found is whether there is a token that a client may still rely on.
+	// Found is whether there is a lock that a client may still rely on.
 	Found bool
+	// Token is the lock's, if it is Found or Lapsed.
 	Token string
 	// TTL is what is left of the TTL, at least a millisecond when Found. It
 	// is never more than was asked for (V3).
@@ -136,6 +139,7 @@ const (
 // Outcome is the end of an operation. Its methods are for one goroutine at a
 // time; calling one again does no harm.
 type Outcome struct {
+	// Verdict is how it ended.
 	Verdict Verdict
 	// State is what Read (or Decide) found; for other operations that ended
 	// Held, State.Token is the token in the way where it is known.

@@ -23,7 +23,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	case v == Won && a.promises():
 		a.promise.attempt = a
 		o.grant = &a.promise
-		// Extended is what a quorum had before, as far as can be told (V4).
+		// Prolonged is what a quorum had before, as far as can be told (V4).
 		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)

@@ -83,7 +83,7 @@ func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
-		time.Sleep(outbox.GoneAfter)
+		time.Sleep(outbox.CrowdGoneAfter)
 		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > 3*time.Millisecond {
 			t.Errorf("%v after %v, want to have won after three milliseconds", o.Verdict, o.Took)
 		}

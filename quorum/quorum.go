@@ -12,7 +12,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Quorum asks the masters. All its methods are safe for concurrent use.
+// Quorum carries operations out on the masters. All its methods are safe for concurrent
+// use.
 type Quorum struct {
 	cluster *cluster.Cluster
 	// cfg, now and agreed are the cluster's.
@@ -28,7 +29,8 @@ type Quorum struct {
 }
 
 // New starts dialling the masters and returns at once: unreachable masters
-// are silent until they are reached.
+// are silent until they are reached. The error is that of cfg.Validate. Close ends what
+// it has begun.
 func New(cfg cluster.Config, log hclog.Logger) (*Quorum, error) {
 	return newQuorum(cfg, log, clock.System())
 }
@@ -48,7 +50,8 @@ func newQuorum(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, 
 // Do carries out op and calls done exactly once, with the outcome, from any
 // goroutine and possibly before Do returns. done must not block. Operations
 // on one key are carried out in the order of the calls (V7); op must not be
-// changed afterwards. Do itself never blocks.
+// changed afterwards. client is nil where there is none that may go. Do itself never
+// blocks.
 func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	if !q.underWay.enter() {
 		done(&Outcome{Err: errStopping})
@@ -91,18 +94,18 @@ func (q *Quorum) WaitReady(ctx context.Context) error { return q.cluster.Databas
 // are held (M8). It returns at once: what is to be told is logged, and Status
 // has how far it is. A master whose name stays, but whose address or
 // credentials do not, is dialled anew. The error says why the change cannot be
-// made at all; nothing has changed then. Safe for concurrent use; the latest
-// list asked for is the one that is gone for.
+// made at all; nothing has changed then. The latest list asked for is the one that
+// is gone for.
 func (q *Quorum) ChangeMasters(masters []cluster.Master) error {
 	return q.cluster.ChangeMasters(masters)
 }
 
-// hold is what the masters are given for a TTL.
+// hold is what the masters are given for a TTL (V3).
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
 	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding)
 }
 
-// remaining is what a client may still rely on of what is left of a hold.
+// remaining is what a client may still rely on of what is left of a hold (V3).
 func (q *Quorum) remaining(left time.Duration) time.Duration {
 	return q.cfg.Remaining(left, q.agreed.ReadPadding())
 }

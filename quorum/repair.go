@@ -11,6 +11,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
+// What is still to be done where an attempt was won: masters that missed it are repaired
+// (V8, V9), and what they hold for longer than the client asks for is shortened (V6).
+
 // asksForLess reports whether what was won has found a later expiry than the client
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
@@ -76,13 +79,10 @@ func (a *attempt) heal(then func()) {
 	}
 }
 
-// A change of a lock's token that was won is repeated to the masters that were
-// silent, as a release is: else the lock could neither be extended nor released
-// by its new token while these and not others are up. It is no vote, and only
-// ever follows one that a majority has made.
-
 // retryChanges repeats what was won to the masters that were silent: the new tokens,
-// and the releases of what a Remove or a transact has deleted (V8).
+// and the releases of what a Remove or a transact has deleted (V8). Without that a lock
+// could neither be extended nor released by its new token while these masters, and not
+// others, are up. It is no vote, and only ever follows one that a majority has made.
 func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
@@ -117,8 +117,9 @@ func (a *attempt) retryChanges() {
 	}
 }
 
-// removedLocked is the token of the lock that a Remove has deleted: one that a quorum
-// had. What fewer had may be an acquire under way that wins on other masters. Needs mu.
+// removedLocked is the token of the lock that a Remove has deleted, known only where a
+// quorum had it: what fewer had may be an acquire under way that wins on other masters.
+// Needs mu.
 func (a *attempt) removedLocked() (token string, known bool) {
 	if a.op.Kind != Remove {
 		return "", false
@@ -134,7 +135,7 @@ func (a *attempt) removedLocked() (token string, known bool) {
 	return "", false
 }
 
-// releaseOn releases on a master that was silent what the others have deleted.
+// releaseOn releases, on a master that was silent, a lock that the others have deleted.
 func (a *attempt) releaseOn(l *cluster.Link, key, token string) {
 	l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Until: a.times.began + a.call.q.cluster.LongestHold()}, a.call.q.now())
 }

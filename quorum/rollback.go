@@ -27,20 +27,20 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	case again:
 		a.rollbackAt(i)
 	case spare:
-		a.spareAt(i)
+		a.dropRollbackAt(i)
 	}
 }
 
-// spareAt drops the rollback of what a master turns out to have refused.
-func (a *attempt) spareAt(i int) {
+// dropRollbackAt drops the rollback of what a master turns out to have refused.
+func (a *attempt) dropRollbackAt(i int) {
 	t, l := &a.tasks[i], a.masters.Links[i]
 	if a.op.Kind != transact {
-		l.Spare(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
+		l.DropRollback(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
 		return
 	}
 	for k := range a.op.steps {
 		if s := &a.op.steps[k]; s.Creates() {
-			l.Spare(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
+			l.DropRollback(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
 		}
 	}
 }

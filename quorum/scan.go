@@ -17,7 +17,8 @@ const maxPage = 250
 // Page is one step of a listing.
 type Page struct {
 	// Next is where the next step goes on; 0 is the end.
-	Next  uint64
+	Next uint64
+	// Locks are in no order; a step may have none.
 	Locks []Listed
 }
 

@@ -7,6 +7,7 @@ import "fmt"
 // "NOQUORUM ".
 type UndecidedError struct{ text string }
 
+// Error is the text for the client.
 func (e *UndecidedError) Error() string { return e.text }
 
 // undecided returns an UndecidedError of one of the texts below.
@@ -35,6 +36,6 @@ var (
 	errGone       = undecided("NOQUORUM not carried out: the client has gone") // nobody reads it, as a rule
 
 	// ErrLockChanged is for callers that met another lock than the one that
-	// they had decided on.
+	// they had decided on. It is an *UndecidedError.
 	ErrLockChanged = undecided("NOQUORUM the lock changed while the command was reading it, try again")
 )

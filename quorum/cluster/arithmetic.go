@@ -8,14 +8,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// ExpirySpread is what an expiry gets at most beyond the hold for its remainder.
+// ExpirySpread is what an expiry gets at most beyond the hold for its remainder (V6).
 const ExpirySpread = (mark.Residues - 1) * time.Millisecond
 
 // MaxNames is how many expiries are tried at most for one that no other attempt
 // has, beyond what the master's mark bears.
 const MaxNames = 8
 
-// NameSlack is what an expiry may get beyond that: to be unique, and another
+// NameSlack is what an expiry may get beyond ExpirySpread: to be unique, and another
 // remainder, where a later one stays as it is (package scripts).
 const NameSlack = MaxNames*mark.Residues*time.Millisecond + ExpirySpread
 
@@ -25,7 +25,8 @@ const NameSlack = MaxNames*mark.Residues*time.Millisecond + ExpirySpread
 // others that were split, needs none: each attempt has a hold of its own.
 func (c *Config) Padding() time.Duration { return 2 * c.Timeout }
 
-// Drift is (TTL + padding) x clock_drift + 2 ms, rounded up to milliseconds.
+// Drift is the allowance for clocks that run at different rates: padded, which is TTL +
+// padding, x ClockDrift + 2 ms, rounded up to milliseconds (V3).
 func (c *Config) Drift(padded time.Duration) time.Duration {
 	return ceilMillis(time.Duration(float64(padded)*c.ClockDrift) + 2*time.Millisecond)
 }
@@ -40,7 +41,7 @@ func (c *Config) Hold(ttl, padding time.Duration) time.Duration {
 // of a hold with this padding remains: never more than the TTL it asked for, since all that
 // may have made the hold longer is taken off (V3). It may be negative.
 func (c *Config) Remaining(left, padding time.Duration) time.Duration {
-	// Beside drift's own 2 ms: the rounding of drift, of the reading, of its
+	// Beside Drift's own 2 ms: the rounding of Drift, of the reading, of its
 	// latest possible value, and one more.
 	const rounding = 4 * time.Millisecond
 	left -= 2*time.Millisecond + rounding + ExpirySpread + c.LookSlack()
@@ -76,11 +77,11 @@ func (c *Config) Stay() time.Duration { return c.Timeout + c.RetryBudget }
 // room for padding and drift: such locks never wait for a master that is down.
 const FloorHold = 6 * time.Minute
 
-// Floor is floorHold, if it was not lowered.
+// Floor is FloorHold, if it was not lowered (LowFloor).
 func (c *Config) Floor() time.Duration { return cmp.Or(c.LowFloor, FloorHold) }
 
 // RoundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds, or to
-// floorHold, so that marks are seldom written (M3).
+// FloorHold, so that marks are seldom written (M3).
 func RoundHold(h time.Duration) time.Duration {
 	if h > 200*time.Second && h <= FloorHold {
 		return FloorHold
@@ -95,7 +96,8 @@ func RoundHold(h time.Duration) time.Duration {
 }
 
 // ExpiryOf is the expiry of a hold, in a master's own milliseconds: latest is the
-// latest possible reading of its clock now, remainder its one by residues (V6).
+// latest possible reading of its clock now, remainder what the expiry leaves when it is
+// divided by mark.Residues (V6).
 func ExpiryOf(latest int64, hold time.Duration, remainder int64) int64 {
 	e := latest + hold.Milliseconds()
 	return e + (remainder-e%mark.Residues+mark.Residues)%mark.Residues

@@ -53,11 +53,13 @@ type Cluster struct {
 	databases [Databases]atomic.Pointer[Database]
 }
 
-// Locker takes a lock of redlockd's own, under which it changes the list of masters
-// (M8); held is whether another redlockd has it. release must be called once.
+// Locker takes a lock of redlockd's own, under which it announces a change of the list of
+// masters (M8). held is whether another redlockd has it; err is why it could not be
+// taken, if it is not held. Otherwise release must be called once. It may block.
 type Locker func(key, token string, ttl time.Duration) (release func(), held bool, err error)
 
-// Database returns an open database, and opens it if need be.
+// Database returns a database, 0 to Databases-1, and opens it if need be. It does not wait
+// for its connections.
 func (c *Cluster) Database(number int) *Database {
 	if d := c.Opened(number); d != nil {
 		return d
@@ -79,21 +81,23 @@ func (c *Cluster) Database(number int) *Database {
 // Opened returns a database if it is open, else nil.
 func (c *Cluster) Opened(number int) *Database { return c.databases[number].Load() }
 
-// WaitFor waits until locks can be taken in a database, for a limit at most.
+// WaitFor waits until locks can be taken in a database, for limit at most, or until
+// Close.
 func (c *Cluster) WaitFor(d *Database, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
 	_ = d.Wait(ctx)
 }
 
-// Config is what the cluster goes by; Masters are those of the start.
+// Config is what the cluster goes by, and must not be changed. Its Masters are those of
+// the start.
 func (c *Cluster) Config() *Config { return &c.cfg }
 
 // Agreement is what the marks of all masters say together (M9).
 func (c *Cluster) Agreement() *mark.Agreement { return c.agreed }
 
 // Counts are how often a quarantine began, a connection was lost, and a master answered
-// an error, since the start.
+// an error, since the start and in all databases.
 func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
 	return c.events.quarantines.Load(), c.events.lostConnections.Load(), c.events.masterErrors.Load()
 }
@@ -104,8 +108,9 @@ func (c *Cluster) Generation() mark.Generation { return c.change.known() }
 // RaiseMarks has all marks raised to a state of the list of masters (M8).
 func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to) }
 
-// LongestHold is how long a lock of before may last at most: what the marks bear,
-// and that of max_ttl as long as none was seen.
+// LongestHold is how long a lock that was granted before now may last at most: the
+// greatest hold that the marks bear, and that of the greatest max_ttl as long as no mark
+// was seen.
 func (c *Cluster) LongestHold() time.Duration {
 	return cmp.Or(c.agreed.EverGranted(), RoundHold(c.agreed.Greatest().Hold))
 }
@@ -121,7 +126,8 @@ func (c *Cluster) Time() int64 {
 	return clocks[len(clocks)/2]
 }
 
-// Flush waits until the masters have carried out what was handed to them.
+// Flush waits until the masters have carried out what was handed to them, or cannot, or
+// until ctx is over, whose error it returns.
 func (c *Cluster) Flush(ctx context.Context) error {
 	for i := range c.databases {
 		d := c.Opened(i)
@@ -139,7 +145,7 @@ func (c *Cluster) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the connections and all that runs here.
+// Close ends the connections, and returns when the monitors have ended.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	for i := range c.databases {

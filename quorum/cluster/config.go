@@ -13,36 +13,39 @@ import (
 // Redis has by default.
 const Databases = 16
 
-// Config is what the package needs to know. DefaultConfig gives the defaults.
+// Config is what the package needs to know. DefaultConfig gives the defaults, Validate
+// checks the ranges.
 type Config struct {
-	// Timeout bounds one attempt at all masters (V2). Default 50ms.
+	// Timeout bounds one attempt at all masters (V2): 1ms to 10s, default 50ms.
 	Timeout time.Duration
 	// ClockDrift is by which part two clocks may differ in speed, 0 to 0.1.
 	// Default 0.01.
 	ClockDrift float64
-	// MaxTTL is the greatest TTL a client may ask for. Default 24h.
+	// MaxTTL is the greatest TTL a client may ask for: whole milliseconds, 1ms to
+	// 24h, default 24h.
 	MaxTTL time.Duration
-	// RetryBudget is how long splits are tried again (V5). Default 200ms.
+	// RetryBudget is how long splits are tried again (V5): 0 to 1m, default 200ms.
 	RetryBudget time.Duration
 	// RestartQuarantine keeps a master that may have forgotten locks from
 	// voting until they are over (M4). Default true; false is for tests.
 	RestartQuarantine bool
 	// Handover is how long a changed list of masters is announced before the
-	// one before it counts no more: the time to reload every redlockd (M8).
-	// Default 1m.
+	// one before it counts no more: the time to reload every redlockd (M8). Stay
+	// to 24h, default 1m.
 	Handover time.Duration
 	// Masters are the independent servers, 1 to 15 of them; odd is better.
 	Masters []Master
-	// LowFloor replaces floorHold in tests.
+	// LowFloor replaces FloorHold in tests.
 	LowFloor time.Duration
 }
 
 // Master is one independent Redis or Valkey server.
 type Master struct {
-	// Name is what people call it; part of its mark (M3).
+	// Name is what people call it; part of its mark (M3). 1 to 64 characters.
 	Name string
 	// Address is host:port.
-	Address  string
+	Address string
+	// Username and Password are for AUTH; empty for none.
 	Username string
 	Password string
 	// TLS is nil for a plain connection.

@@ -170,7 +170,7 @@ func reasonOf(err error) string {
 	if err == nil {
 		return "the connection ended"
 	}
-	text := outbox.OwnWords(err.Error())
+	text := outbox.TrimScriptPrefix(err.Error())
 	if len(text) > 200 {
 		text = text[:200]
 	}

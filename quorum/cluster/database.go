@@ -10,7 +10,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Database is one database over all masters: a link to each.
+// Database is one database over all masters: a link to each. Its exported methods are
+// safe for concurrent use, and none but Wait and RaiseWithin blocks.
 type Database struct {
 	number int
 	cfg    *Config
@@ -51,13 +52,14 @@ func newDatabase(c *Cluster, number int) *Database {
 	return d
 }
 
-// List is the list of masters in force.
+// List is the list of masters in force. The next call may return another one (M8).
 func (d *Database) List() *List { return d.masters.Load() }
 
-// Ready reports whether locks can be taken.
+// Ready reports whether locks can be taken: a quorum may vote, the required master among
+// them (V11), and redlockd does not wait by itself (M5).
 func (d *Database) Ready() bool { return d.silentFor(d.now()) == 0 && d.List().ready() }
 
-// Wait returns nil as soon as locks can be taken, else ctx's error.
+// Wait returns nil as soon as the database is Ready, or ctx's error.
 func (d *Database) Wait(ctx context.Context) error {
 	for {
 		changed := d.events.next()
@@ -72,7 +74,7 @@ func (d *Database) Wait(ctx context.Context) error {
 	}
 }
 
-// Voting is how many masters may be asked to create locks.
+// Voting is how many masters may be asked to create locks now (M4, M5).
 func (d *Database) Voting() int {
 	if d.silentFor(d.now()) > 0 {
 		return 0
@@ -80,21 +82,21 @@ func (d *Database) Voting() int {
 	return d.List().count((*Link).canVote)
 }
 
-// Reachable is how many masters may be asked anything.
+// Reachable is how many masters may be asked anything now (M1).
 func (d *Database) Reachable() int {
 	return d.List().count(func(l *Link) bool { return l.open && !l.frozen(l.now()) })
 }
 
 // Raise makes sure that the marks bear a hold before it is granted (M3): a
-// master whose mark does not is silent. It returns true when all do that can
-// be expected to, and otherwise has told the monitors, who say when they have
-// written it (events).
+// master whose mark does not is silent. It returns true when all marks do that can be
+// written now. Otherwise the monitors have been told to write them, and say when they
+// have (events.go).
 func (d *Database) Raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
 	if hold > d.cfg.Floor() && !d.first().mayTell(hold) {
-		return true // and refused (untold)
+		return true // and is refused by UntoldOf
 	}
 	// All are told, also when one is waited for.
 	done := d.zero == nil || d.zero.Raise(hold)
@@ -115,7 +117,7 @@ func (d *Database) Raise(hold time.Duration) bool {
 	return true
 }
 
-// RaiseWithin is raise that waits until the marks are written, for as long as patience.
+// RaiseWithin is Raise, but waits until the marks are written, for patience at most.
 func (d *Database) RaiseWithin(hold, patience time.Duration) {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -144,7 +146,7 @@ func (d *Database) clocks() []int64 {
 	return out
 }
 
-// Status describes the masters.
+// Status describes the masters of the list in force, in its order.
 func (d *Database) Status() []MasterStatus {
 	list := d.List()
 	out := make([]MasterStatus, len(list.Links))

@@ -13,7 +13,7 @@ import (
 )
 
 // events counts what happens to masters, and wakes those who wait for a change of a
-// master's state.
+// master's state. Safe for concurrent use.
 type events struct {
 	quarantines, lostConnections atomic.Uint64
 	masterErrors                 atomic.Uint64
@@ -32,7 +32,8 @@ func (e *events) changed() {
 	e.signal = make(chan struct{})
 }
 
-// next is closed at the next change. Take it before looking at the state.
+// next returns a channel that is closed at the next change. Take it before looking at
+// the state.
 func (e *events) next() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -50,10 +51,11 @@ func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	}
 }
 
-// tellState logs a change of state (docs/operations.md). One that is down from the
-// start has lost no connection, but nobody else would name it: the others are
-// ready without it. While one is down the reasons of the network change all the
-// time; what it says itself is news, and so are two servers under one name.
+// tellState logs a change of a master's state (docs/operations.md), and counts it. A
+// master that is down from the start has lost no connection, but is named once: the
+// others may well be ready without it, and nothing else would name it. While it is down
+// the reasons that the network gives change all the time, and are for debugging; what
+// the master says itself is news, and so are two servers under one name.
 func tellState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
 	switch {
 	case j.State == Voting:

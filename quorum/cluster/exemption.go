@@ -51,7 +51,7 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	})
 }
 
-// returned notes when the server came back, see view.
+// returned notes when the server came back (mark.View.Returned).
 func (mon *monitor) returned(s mark.Observation) (until time.Duration, fresh bool) {
 	wait := mon.consentWait()
 	mon.mu.Lock()

@@ -16,13 +16,13 @@ import (
 
 // Link is one database of one master: what goes there, over one connection
 // at a time, and what is known of it. Its monitor (monitor.go) opens and closes
-// it; nothing else does.
+// it; nothing else does. Its exported methods are safe for concurrent use.
 type Link struct {
 	cfg *Config
-	// Name is the master's, hash what lists and seats call it; embedded is
-	// whether it lives in this process.
-	Name     string
-	hash     string
+	// Name is the master's, hash what lists and seats call it.
+	Name string
+	hash string
+	// Embedded is whether the master lives in this process.
 	Embedded bool
 	db       *Database
 	// zero is the master's link of database 0, for another one.
@@ -37,6 +37,8 @@ type Link struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	// mu guards all that follows, but for what clock and traffic point to, which are
+	// safe for concurrent use. ready is signalled when the sender may have work.
 	mu    sync.Mutex
 	ready *sync.Cond
 	// master is where the next connection goes.
@@ -113,11 +115,11 @@ type traffic struct {
 	batches latency.Recorder
 }
 
-// Counts returns the counts of the master's votes.
+// Counts returns the counts of the master's votes in all databases.
 func (l *Link) Counts() *VoteCounts { return &l.traffic.votes }
 
 // frozen reports whether the oldest unanswered operation, or look, is at a time as
-// old as timeout.
+// old as timeout (M1). Needs mu.
 func (l *Link) frozen(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
 	late := l.unanswered.late(limit)
@@ -213,7 +215,7 @@ func (l *Link) isElsewhere(c *connection) bool {
 	return l.open && l.conn != nil && l.conn.runID != c.runID
 }
 
-// Describe is the master's status now.
+// Describe is the master's status now; Required is left to Database.Status.
 func (l *Link) Describe() MasterStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 }
 
 // deadline is the latest reading of the master's clock at which a script may act
-// whose attempt's time is over then, by our clock. It is counted from the
+// whose attempt's time is over at until, by our clock. It is counted from the
 // earliest possible reading, so that none acts after that and the grace (V6).
 // Needs mu.
 func (l *Link) deadline(until time.Duration) int64 {

@@ -101,7 +101,7 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 		b := &outbox.Batch{}
 		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Mark: id})
 		(&sender{Link: l}).take(b)
-		if left, _ := l.outbox.Waits(); len(b.Tasks) != want || left != 0 {
+		if left, _ := l.outbox.Queued(); len(b.Tasks) != want || left != 0 {
 			t.Errorf("%d rollbacks of %q go out, want %d", len(b.Tasks), id, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestM2GatheringIsBounded(t *testing.T) {
 		l.mu.Lock()
 		(&sender{Link: l, c: l.conn}).gather()
 		l.mu.Unlock()
-		if n, _ := l.outbox.Waits(); n != tt.want {
+		if n, _ := l.outbox.Queued(); n != tt.want {
 			t.Errorf("%s: %d tasks in the batch, want %d", tt.name, n, tt.want)
 		}
 	}

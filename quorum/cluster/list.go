@@ -10,13 +10,16 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// List are the masters that operations on one database go to, as their
+// List is the masters that operations on one database go to, as their
 // links, and what an attempt needs of them. It is replaced as a whole when the
-// list of masters changes (M8); an attempt ends with the list it began with.
+// list of masters changes (M8); an attempt ends with the list it began with. Safe for
+// concurrent use.
 type List struct {
+	// Links are one for each master, in the order of the configuration. Neither they
+	// nor Needs change.
 	Links []*Link
 	vote.Needs
-	// name is what the marks call it, see listName.
+	// name is what the marks call it, see ListName.
 	name string
 	// newest is the latest state of this list that any mark was seen to bear
 	// (M8), whether or not a majority does.
@@ -50,7 +53,8 @@ func (m *List) Saw(g mark.Generation) {
 	}
 }
 
-// Least is the smallest quorum that counts (M8), see needs.
+// Least is the smallest quorum that counts while the list changes (M8): what an attempt
+// puts into Needs.Least.
 func (m *List) Least() int {
 	if g := m.next.Load(); g != nil {
 		return min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))
@@ -99,7 +103,7 @@ func (m *List) Changing() bool {
 	return g != nil && g.Phase != mark.Final
 }
 
-// link is that of a master.
+// link is that of a master, which must be on the list.
 func (m *List) link(name string) *Link {
 	return m.Links[slices.IndexFunc(m.Links, func(l *Link) bool { return l.Name == name })]
 }
@@ -113,7 +117,7 @@ func (m *List) names() []string {
 	return out
 }
 
-// count is how many links are so.
+// count is how many links which says yes to; it is called with the link's mutex held.
 func (m *List) count(which func(*Link) bool) int {
 	n := 0
 	for _, l := range m.Links {
@@ -126,7 +130,7 @@ func (m *List) count(which func(*Link) bool) int {
 	return n
 }
 
-// ready reports whether locks can be taken with so many voting masters.
+// ready reports whether so many masters may vote that locks can be taken.
 func (m *List) ready() bool {
 	return m.count((*Link).canVote) >= m.Quorum && m.requiredVotes()
 }
@@ -143,7 +147,7 @@ func (m *List) requiredVotes() bool {
 	return l.canVote()
 }
 
-// FirstToAsk is the master that is asked alone first after a split: the
+// FirstToAsk is the index of the master that is asked alone first after a split: the
 // required one, else the voting one with the lowest run_id, or -1 (V5).
 func (m *List) FirstToAsk() int {
 	if m.Required >= 0 {

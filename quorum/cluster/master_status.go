@@ -24,14 +24,16 @@ const (
 
 // MasterStatus describes one master.
 type MasterStatus struct {
+	// Name and Address are those of the configuration.
 	Name    string
 	Address string
 	// Required is whether it must agree besides the majority (V11).
 	Required bool
-	State    MasterState
+	// State is what it can do now.
+	State MasterState
 	// Reason says why it does not vote; empty when it does.
 	Reason string
-	// Wait is how long its quarantine still lasts at least.
+	// Wait is how long its quarantine still lasts at least; 0 for none.
 	Wait time.Duration
 	// Version is what it told: 7.0.15, or "valkey 8.1.1". RunID is its run_id.
 	Version string
@@ -42,7 +44,7 @@ type MasterStatus struct {
 	Batches latency.Histogram
 }
 
-// VoteCounts are how one master's votes went.
+// VoteCounts count how one master's votes went (Votes). Safe for concurrent use.
 type VoteCounts struct{ counted, spare, silent atomic.Uint64 }
 
 // Votes count one master's part in the verdicts.
@@ -68,7 +70,7 @@ func (v *VoteCounts) CountSpare(b vote.Vote) {
 	v.spare.Add(1)
 }
 
-// Count counts a vote that was there when the verdict fell.
+// Count counts what a master's vote was when the verdict fell.
 func (v *VoteCounts) Count(b vote.Vote) {
 	switch b {
 	case vote.Awaited, vote.Unasked:

@@ -12,22 +12,23 @@ import (
 // What waits for a master: tasks are queued in the order in which they are sent, and
 // go out in batches (sender.go). Who may not be sent now has a silent vote at once (M1).
 
-// Send hands a task to the master at a time, or returns false when its vote is
-// silent at once (M1). It never blocks.
+// Send hands a task to the master, now being the time, or returns false when its vote
+// is silent at once (M1). What must be delivered is then kept for the next connection.
+// It never blocks.
 func (l *Link) Send(t *outbox.Task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.accept(t, now)
 }
 
-// Preparer makes the tasks of an attempt.
+// Preparer is an attempt, which makes its tasks.
 type Preparer interface {
-	// Prepare makes the task for the master with this number on the attempt's list,
-	// which is locked meanwhile; false where it cannot be asked now.
+	// Prepare makes the task for the master with this index on the attempt's list,
+	// whose mutex is held meanwhile; false where it cannot be asked now.
 	Prepare(index int, l Locked, now time.Duration) (*outbox.Task, bool)
 }
 
-// Ask hands an attempt's part to the master, likewise.
+// Ask has an attempt make its task for the master, and hands that over as Send does.
 func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,10 +36,10 @@ func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 	return ok && l.accept(t, now)
 }
 
-// accept is send. Needs mu.
+// accept is Send. Needs mu.
 func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
-	l.outbox.SinceChanged(t, takes)
+	l.outbox.SettleChanges(t, takes)
 	if !takes {
 		if t.MustDeliver() {
 			l.outbox.AddRetry(t)
@@ -51,7 +52,7 @@ func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	return true
 }
 
-// takes reports whether the task may be sent now.
+// takes reports whether the task may be sent now. Needs mu.
 func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozen(now):
@@ -63,16 +64,16 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	}
 }
 
-// Spare drops the rollback of what turns out to have created nothing, if it has
+// DropRollback drops the rollback of what turns out to have created nothing, if it has
 // not gone out.
-func (l *Link) Spare(name outbox.Name) {
+func (l *Link) DropRollback(name outbox.Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.outbox.Spare(name)
+	l.outbox.DropRollback(name)
 }
 
-// RetryChange repeats to a master the new token of a lock that it may have under an old
-// one, until the hold that began then is over.
+// RetryChange repeats to a master that a lock which it may have with the token from has
+// the token to now (V8), until the hold that began then, by our clock, is over.
 func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,11 +84,11 @@ func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	}
 }
 
-// Unheard is why the vote of a master that may vote is missing, of an attempt
-// that began then: the others were enough to tell that there is no quorum, it
-// refused what it was told (V14), too much waits for it (M1), its mark or its
-// clock did not fit (M3, M5), or it is slow.
-func (l *Link) Unheard(b *vote.Ballot, since time.Duration) string {
+// WhyMissing says, for people, why the vote of a master that may vote is missing, of an
+// attempt that began at since, by our clock: the others were enough to tell that there
+// is no quorum, it refused what it was told (V14), too much waits for it (M1), its mark
+// or its clock did not fit (M3, M5), or it is slow.
+func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -106,8 +107,8 @@ func (l *Link) Unheard(b *vote.Ballot, since time.Duration) string {
 	}
 }
 
-// barrier returns a channel that is closed when all that waits now has been
-// carried out, or will not be.
+// barrier returns a channel that is closed when all that waits now has been carried
+// out, or cannot be.
 func barrier(l *Link) <-chan struct{} {
 	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, Passed: make(chan struct{})}
 	if !l.Send(t, l.now()) {
@@ -116,8 +117,9 @@ func barrier(l *Link) <-chan struct{} {
 	return t.Passed
 }
 
-// Hear asks a master for something beside the votes, and is false where it
-// does not tell in time or the answer does not count (M3).
+// Hear asks a master for something beside the votes and waits for the answer, for an
+// operation's Stay at most or until ctx is over. It is false where none has come by
+// then, or where it does not count (M3).
 func Hear(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
 	heard := make(chan vote.Ballot, 1)
 	t.Heard = func(b vote.Ballot) { heard <- b }

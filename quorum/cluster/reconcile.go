@@ -182,7 +182,7 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
 	listed := s.ZeroRaw
 	if s.Unlisted(mon.db.number) {
-		listed = s.Zero.With(func(c *mark.Mark) { c.DBs = append(c.DBs, mon.db.number) }).String()
+		listed = s.Zero.With(func(zero *mark.Mark) { zero.DBs = append(zero.DBs, mon.db.number) }).String()
 	}
 	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
 		Arg(strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()

@@ -7,30 +7,34 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// ChangeMasters goes for another list of masters, see [Quorum.ChangeMasters].
-func (all *Cluster) ChangeMasters(masters []Master) error {
-	cfg := all.cfg
+// ChangeMasters makes another list of masters the one in force, while locks are held
+// (M8). It returns at once: the change is carried out, and logged, by a goroutine of the
+// cluster. A master whose name stays, but whose address or credentials do not, is
+// dialled anew. The error says why the change cannot be made at all; nothing has changed
+// then. The latest list asked for is the one that is gone for.
+func (c *Cluster) ChangeMasters(masters []Master) error {
+	cfg := c.cfg
 	cfg.Masters = masters
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if from, to := ListName(all.masters), ListName(masters); from != to {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if from, to := ListName(c.masters), ListName(masters); from != to {
 		if !mark.OneStep(from, to) {
 			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
 				"or restart this redlockd if the others have this list already")
 		}
 		// A master that stays moves at once: the majority that the change needs may be
 		// at its new address.
-		all.masters = moved(all.masters, masters)
-		all.redial(all.masters)
-		all.change.ask(masters)
+		c.masters = moved(c.masters, masters)
+		c.redial(c.masters)
+		c.change.ask(masters)
 		return nil
 	}
-	all.change.takeBack(masters)
-	all.redial(masters)
-	all.masters = masters
+	c.change.takeBack(masters)
+	c.redial(masters)
+	c.masters = masters
 	return nil
 }
 
@@ -69,9 +73,9 @@ func (c *change) takeBack(masters []Master) {
 }
 
 // redial takes over what has changed of the masters that stay. Needs mu.
-func (all *Cluster) redial(masters []Master) {
-	for i := range all.databases {
-		d := all.Opened(i)
+func (c *Cluster) redial(masters []Master) {
+	for i := range c.databases {
+		d := c.Opened(i)
 		if d == nil {
 			continue
 		}
@@ -86,27 +90,27 @@ func (all *Cluster) redial(masters []Master) {
 
 // replace makes masters the list in force in all databases, in a state that
 // counts for it.
-func (all *Cluster) replace(masters []Master, g mark.Generation) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.ctx.Err() != nil {
+func (c *Cluster) replace(masters []Master, g mark.Generation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
 		return
 	}
 	var leaving []*Link
-	zero := all.Opened(0)
-	for i := range all.databases {
-		if d := all.Opened(i); d != nil {
-			leaving = append(leaving, d.replace(all, masters, zero, g)...)
+	zero := c.Opened(0)
+	for i := range c.databases {
+		if d := c.Opened(i); d != nil {
+			leaving = append(leaving, d.replace(c, masters, zero, g)...)
 		}
 	}
-	all.redial(masters)
-	all.masters = masters
-	all.change.replaced(masters, g, leaving)
+	c.redial(masters)
+	c.masters = masters
+	c.change.replaced(masters, g, leaving)
 }
 
 // replace makes a list of masters the one in force, in a state that counts for
 // it, and returns the links that are not on it.
-func (d *Database) replace(all *Cluster, masters []Master, zero *Database, g mark.Generation) (leaving []*Link) {
+func (d *Database) replace(c *Cluster, masters []Master, zero *Database, g mark.Generation) (leaving []*Link) {
 	before := d.List()
 	list := &List{Needs: needsOf(masters), name: ListName(masters)}
 	var joining []*Link
@@ -116,7 +120,7 @@ func (d *Database) replace(all *Cluster, masters []Master, zero *Database, g mar
 			list.Links = append(list.Links, before.Links[at])
 			continue
 		}
-		l := newLink(all.ctx, &all.cfg, masters[i], d, all.now, all.log, all.events)
+		l := newLink(c.ctx, &c.cfg, masters[i], d, c.now, c.log, c.events)
 		if d != zero {
 			l.zero = zero.List().link(l.Name)
 			l.traffic = l.zero.traffic
@@ -132,7 +136,7 @@ func (d *Database) replace(all *Cluster, masters []Master, zero *Database, g mar
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {
-		all.monitors.Go(func() { all.watch(l) })
+		c.monitors.Go(func() { c.watch(l) })
 	}
 	return leaving
 }

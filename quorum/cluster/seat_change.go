@@ -100,9 +100,13 @@ func (mon *monitor) inView() bool {
 	})
 }
 
-// bornes reports whether so many other marks bear the seat of this master.
-func (mon *monitor) bornes(own mark.Seat) bool {
-	if mon.view.Standing.Borne.Same(own) {
+// othersBear reports whether so many other marks bear the seat of this master as own
+// that every majority meets one. Once seen, that is remembered.
+func (mon *monitor) othersBear(own mark.Seat) bool {
+	mon.mu.Lock()
+	known := mon.view.Standing.Borne.Same(own)
+	mon.mu.Unlock()
+	if known {
 		return true
 	}
 	borne := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
@@ -111,7 +115,9 @@ func (mon *monitor) bornes(own mark.Seat) bool {
 		return other.view.Standing.Bears[mon.hash].Same(own)
 	})
 	if borne {
+		mon.mu.Lock()
 		mon.view.Standing.Borne = own
+		mon.mu.Unlock()
 	}
 	return borne
 }
@@ -198,7 +204,7 @@ func (mon *monitor) see(s mark.Observation, steady bool) {
 // for another database than 0, whether database 0's server holds the seat.
 func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return s.Mark != nil && own.Server == s.Mark.ID && mon.bornes(own)
+		return s.Mark != nil && own.Server == s.Mark.ID && mon.othersBear(own)
 	}
 	return s.Zero != nil && s.Zero.ID == own.Server
 }

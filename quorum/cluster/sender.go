@@ -49,7 +49,7 @@ const (
 func (s *sender) gather() {
 	var began time.Duration
 	for yields, n := 0, 0; s.conn == s.c; {
-		waiting, _ := s.outbox.Waits()
+		waiting, _ := s.outbox.Queued()
 		switch {
 		case !s.open || waiting == 0 && !s.outbox.Due() || s.outbox.Pace.Waits(waiting, s.now):
 			s.ready.Wait()
@@ -96,7 +96,7 @@ func (s *sender) take(b *outbox.Batch) {
 	next := s.outbox.Next()
 	for _, t := range next {
 		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.setsOut(t, b.Sent) {
-			s.outbox.Undone(t)
+			s.outbox.RollbackEnded(t)
 			continue
 		}
 		if t.Creates() && !s.grants() {
@@ -148,7 +148,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	if s.conn == s.c {
 		s.outbox.FlushSoon(s.frozen(received))
 		s.unanswered.busy = false
-		waiting, _ := s.outbox.Waits()
+		waiting, _ := s.outbox.Queued()
 		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
 	}
 	if !broken(over) {
@@ -181,7 +181,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		s.outbox.Repeat(b, results, broken(over))
 	}
 	for _, t := range b.Tasks {
-		s.outbox.Undone(t)
+		s.outbox.RollbackEnded(t)
 	}
 	s.mu.Unlock()
 

@@ -41,10 +41,12 @@ func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
 	}
 }
 
-// canVote reports whether it may be asked to create locks now. Needs mu.
+// canVote reports whether the master may be asked to create locks now, and can answer.
+// Needs mu.
 func (l *Link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()) }
 
-// votes reports whether the master may be asked to create locks (M4, M5, M9).
+// votes reports whether the master has forgotten nothing and has its seat, so that its
+// "absent" counts (M4, M5, M9). Needs mu.
 func (l *Link) votes() bool {
 	if l.Embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
 		return l.Embedded
@@ -57,7 +59,7 @@ func (l *Link) votes() bool {
 func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
 
 // bearsReal reports whether the mark is real and bears a hold. Database 0's bears
-// that of all, since a restart loses all of them.
+// that of all, since a restart loses all of them. It takes mu.
 func (l *Link) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +141,8 @@ func (l *Link) countsFor(list outbox.List) bool {
 	return l.view.Under.Counts(list.Title())
 }
 
-// residue returns by what this redlockd names its attempts on the master at a
-// time; false while it has no claim that it can trust. Needs the link's mu.
+// residue is the one by which this redlockd names its attempts on the master at a time;
+// false while it has no claim that it can trust. Needs mu.
 func (l *Link) residue(now time.Duration) (int64, bool) {
 	if l.Embedded {
 		return 1, true
@@ -168,7 +170,7 @@ func (l *Link) realGeneration() (mark.Generation, bool) {
 }
 
 // LookedAt reports whether the link is open, and when the newest look at its mark
-// went out.
+// went out, by our clock.
 func (l *Link) LookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

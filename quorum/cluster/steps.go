@@ -1,8 +1,6 @@
 package cluster
 
-import (
-	"time"
-)
+import "time"
 
 // stepCause is what a step turned out to be.
 type stepCause uint8

@@ -139,8 +139,9 @@ func (d *Database) mayTell(hold time.Duration) bool {
 	return told >= d.List().Quorum || len(lacking) == 0 && !d.List().Changing()
 }
 
-// UntoldOf reports whether a hold may not be granted since too few marks of database 0
-// bear it (M3), and who cannot be told of it now.
+// UntoldOf reports whether a hold may not be granted, since too few marks of database 0
+// say that all bore it (M3), and which masters cannot be told of it now, as text for
+// people.
 func (d *Database) UntoldOf(hold time.Duration) (untold bool, lacking []string) {
 	if hold <= d.cfg.Floor() || int64(hold) <= d.raised.Load() {
 		return false, nil

@@ -14,7 +14,7 @@ const (
 	buckets         = 19
 )
 
-// BucketBound is the greatest duration of a Histogram's bucket.
+// BucketBound is the greatest duration of a Histogram's bucket, 0 to len(Counts)-1.
 func BucketBound(i int) time.Duration { return time.Microsecond << (firstBucketBits + i) }
 
 // Histogram says how often something took how long, since the start.
@@ -22,30 +22,33 @@ type Histogram struct {
 	// Counts are those of each bucket alone; what took longer than the last
 	// bound is in Count only.
 	Counts [buckets]uint64
-	Count  uint64
-	Sum    time.Duration
+	// Count is how many there were, Sum how long they took together.
+	Count uint64
+	Sum   time.Duration
 }
 
-// Recorder makes a Histogram. Safe for concurrent use; adding to it
-// costs two additions and no lock, since every operation does.
+// Recorder makes a Histogram. The zero value is ready. Safe for concurrent use; adding
+// to it costs two additions and no lock, since every operation does.
 type Recorder struct {
 	counts [buckets + 1]atomic.Uint64
 	sum    atomic.Int64
 }
 
-func (h *Recorder) Add(d time.Duration) {
+// Add counts what took so long.
+func (r *Recorder) Add(d time.Duration) {
 	micros := uint64(max(d, 1)+time.Microsecond-1) / uint64(time.Microsecond)
 	at := bits.Len64(micros-1) - firstBucketBits
-	h.counts[min(max(at, 0), buckets)].Add(1)
-	h.sum.Add(int64(max(d, 0)))
+	r.counts[min(max(at, 0), buckets)].Add(1)
+	r.sum.Add(int64(max(d, 0)))
 }
 
-func (h *Recorder) Read() Histogram {
-	out := Histogram{Sum: time.Duration(h.sum.Load())}
+// Read is what was counted so far. What is added meanwhile may be in some of it only.
+func (r *Recorder) Read() Histogram {
+	out := Histogram{Sum: time.Duration(r.sum.Load())}
 	for i := range out.Counts {
-		out.Counts[i] = h.counts[i].Load()
+		out.Counts[i] = r.counts[i].Load()
 		out.Count += out.Counts[i]
 	}
-	out.Count += h.counts[buckets].Load()
+	out.Count += r.counts[buckets].Load()
 	return out
 }

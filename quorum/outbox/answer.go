@@ -18,8 +18,9 @@ type answer struct {
 	err error
 }
 
-// Read finds each task's answer among the results.
-func (b *Batch) Read(c *Dialect, results []rueidis.RedisResult) []answer {
+// Read finds each task's answer among the results of Commands, in the order of
+// Tasks. The answers are good until Clear.
+func (b *Batch) Read(d *Dialect, results []rueidis.RedisResult) []answer {
 	b.answers = slices.Grow(b.answers, len(b.Tasks))
 	for i, n := range b.carry {
 		msg, err := results[i].ToMessage()
@@ -27,17 +28,19 @@ func (b *Batch) Read(c *Dialect, results []rueidis.RedisResult) []answer {
 			b.answers = append(b.answers, answer{msg, err})
 			continue
 		}
-		b.answers = c.unbundle(b.answers, n, msg, err)
+		b.answers = d.unbundle(b.answers, n, msg, err)
 	}
 	return b.answers
 }
 
 // Result is what became of one task.
 type Result struct {
+	// Ballot is the master's vote.
 	Ballot vote.Ballot
 	// Done is whether the master is known to have carried it out.
 	Done bool
-	// Code is the error's code, where it was one (V14).
+	// Code is the first word of the error that the master answered (V14), empty
+	// where it answered none.
 	Code string
 }
 
@@ -82,7 +85,7 @@ func errorResult(err error) Result {
 	if !errors.As(err, &re) {
 		return Result{Ballot: vote.Ballot{Vote: vote.Silent}}
 	}
-	code, _, _ := strings.Cut(OwnWords(re.Error()), " ")
+	code, _, _ := strings.Cut(TrimScriptPrefix(re.Error()), " ")
 	// Embedded masters put other words before those.
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
 		return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: "WRONGTYPE"}
@@ -90,10 +93,10 @@ func errorResult(err error) Result {
 	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}
 }
 
-// OwnWords are an error's without those that a script of Redis 6.2 puts before
-// them: "Error running script (call to f_1a2b): @user_script:3: @user_script: 3:
-// -OOM command not allowed ...".
-func OwnWords(text string) string {
+// TrimScriptPrefix returns an error's text without what Redis 6.2 puts before it when
+// a script has met the error: "Error running script (call to f_1a2b): @user_script:3:
+// @user_script: 3: -OOM command not allowed ...". Any other text is returned as it is.
+func TrimScriptPrefix(text string) string {
 	const script = "@user_script:"
 	at := strings.LastIndex(text, script)
 	if at < 0 || !strings.HasPrefix(text, "Error running script") {
@@ -159,11 +162,11 @@ func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	return vote.Ballot{Vote: vote.Found, Token: token, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
 }
 
-// NoExpiry stands for the remaining time of a key without one, which
+// NoExpiry is the Left and the Expiry of a ballot for a key without an expiry, which
 // redlockd never wrote.
 const NoExpiry = 1<<63 - 1
 
-// ReadTime reads the answer to TIME, in microseconds.
+// ReadTime reads the answer to TIME: microseconds since 1970.
 func ReadTime(r rueidis.RedisResult) (int64, error) {
 	parts, err := r.AsStrSlice()
 	if err != nil {

@@ -14,7 +14,7 @@ func TestV14OwnWords(t *testing.T) {
 		{"Error running script (call to f_2e86): @user_script", "Error running script (call to f_2e86): @user_script"},
 		{"", ""},
 	} {
-		if got := OwnWords(c.text); got != c.want {
+		if got := TrimScriptPrefix(c.text); got != c.want {
 			t.Errorf("%q: own words %q, want %q", c.text, got, c.want)
 		}
 	}

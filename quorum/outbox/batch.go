@@ -9,25 +9,28 @@ import (
 )
 
 // Batch is the tasks that go to a master in one write, with the mark and the
-// clock behind them (M3).
+// clock behind them (M3). Only the sender of its link uses it.
 type Batch struct {
+	// Tasks go out in this order; Commands may change it.
 	Tasks []*Task
 	// Unsent are tasks that could not be sent after all.
 	Unsent []*Task
 	// Under is the mark that the votes are asked for under; nil for embedded
 	// masters, which have none.
 	Under *mark.Mark
-	// Warm is whether the clock had been watched for long enough.
+	// Warm is whether the clock had been watched for long enough (M5).
 	Warm bool
+	// Sent is when the batch was made, right before it is written, by our clock.
 	Sent time.Duration
+	// Results are in the order of Tasks.
+	Results []Result
 
-	// commands, answers and results are memory for them: a link's batches
-	// follow one another and use the same. carry is how many tasks each command
-	// carries out; it is 1 but for bundles.
+	// commands, answers and Results are memory that the next batch of the link uses
+	// again. carry is how many tasks each command carries out: 1, or more for a
+	// bundle.
 	commands []rueidis.Completed
 	carry    []int
 	answers  []answer
-	Results  []Result
 }
 
 // Clear makes room for the next batch.
@@ -41,23 +44,24 @@ func (b *Batch) Clear() {
 	b.answers, b.Results = b.answers[:0], b.Results[:0]
 }
 
-// Commands builds what is written for the batch.
-func (c *Dialect) Commands(b *Batch) []rueidis.Completed {
+// Commands builds what is written for the batch, once: a command for each task or
+// bundle, GET of the mark where there is one, and TIME (M3).
+func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
 	for i := 0; i < len(b.Tasks); {
-		n := c.bundled(b.Tasks[i:])
+		n := d.bundled(b.Tasks[i:])
 		if n < minBundle {
 			n = 1
-			out = append(out, c.command(b.Tasks[i]))
+			out = append(out, d.command(b.Tasks[i]))
 		} else {
-			out = append(out, c.bundle(b.Tasks[i:i+n]))
+			out = append(out, d.bundle(b.Tasks[i:i+n]))
 		}
 		b.carry = append(b.carry, n)
 		i += n
 	}
 	if b.Under != nil {
-		out = append(out, c.Client.B().Get().Key(mark.Key).Build())
+		out = append(out, d.Client.B().Get().Key(mark.Key).Build())
 	}
-	b.commands = append(out, c.Client.B().Time().Build())
+	b.commands = append(out, d.Client.B().Time().Build())
 	return b.commands
 }

@@ -24,19 +24,19 @@ var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": tr
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// bundled is how many tasks, from the first one on, may go as one bundle: as
-// long as they are plain and no key comes twice.
-func (c *Dialect) bundled(tasks []*Task) int {
-	if c.Singly {
+// bundled is how many of the tasks, from the first one on, may go as one bundle: all
+// are plain, and no key comes twice.
+func (d *Dialect) bundled(tasks []*Task) int {
+	if d.Singly {
 		return 0
 	}
-	clear(c.words.seen)
+	clear(d.words.seen)
 	for i, t := range tasks {
 		if !t.plain() {
 			return i
 		}
-		if c.words.seen[t.Key] = true; len(c.words.seen) == i {
-			return i // it was there
+		if d.words.seen[t.Key] = true; len(d.words.seen) == i {
+			return i // the key was there already
 		}
 	}
 	return len(tasks)
@@ -51,9 +51,9 @@ func (t *Task) plain() bool {
 // bundle is the call that asks for all of them, with the script's text (V14):
 // one that the master has forgotten would silence them all. It puts acquires
 // before releases, which changes nothing, since no key comes twice.
-func (c *Dialect) bundle(tasks []*Task) rueidis.Completed {
-	acquires := c.acquiresFirst(tasks)
-	w := &c.words
+func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
+	acquires := d.acquiresFirst(tasks)
+	w := &d.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
 	limited := false
 	for i, t := range tasks {
@@ -79,12 +79,12 @@ func (c *Dialect) bundle(tasks []*Task) rueidis.Completed {
 		from = w.ends[i]
 	}
 	defer w.clear()
-	return c.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
+	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
 }
 
 // acquiresFirst puts the acquires before the releases and counts them.
-func (c *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
-	w := &c.words
+func (d *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
+	w := &d.words
 	w.releases = w.releases[:0]
 	for _, t := range tasks {
 		if t.Kind != vote.Acquire {
@@ -98,8 +98,8 @@ func (c *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
 	return acquires
 }
 
-// words are the memory for a bundle, which its connection uses again. seen are
-// the keys of the tasks that were looked at for it.
+// words are the memory for a bundle, which the next one of the connection uses again.
+// seen are the keys of the tasks that were looked at for it.
 type words struct {
 	seen       map[string]bool
 	releases   []*Task
@@ -120,7 +120,7 @@ func (w *words) clear() {
 // the whole call is that of each. If it may be because of one of them, for
 // instance a key that redlockd has no right to, the connection carries no
 // bundles from then on, so that no task depends on its neighbours twice.
-func (c *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
+func (d *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
 	items, wrong := msg.ToArray()
 	if err == nil {
 		err = wrong
@@ -129,7 +129,7 @@ func (c *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err er
 		err = errNoBundle
 	}
 	if err != nil {
-		c.Singly = c.Singly || !refusesAll[errorResult(err).Code]
+		d.Singly = d.Singly || !refusesAll[errorResult(err).Code]
 		for range n {
 			out = append(out, answer{err: err})
 		}

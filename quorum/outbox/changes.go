@@ -9,12 +9,12 @@ import (
 // A change of a lock's token that was won is repeated as a release is. It is no vote,
 // and only ever follows one that a majority has made (V8).
 
-// anyChange stands for the expiry in the name of a change that is repeated: there is
-// one for each key.
+// anyChange is the expiry in the Name of a change that is repeated: a key has one
+// such change at most, whatever its tokens.
 const anyChange = -1
 
-// AddChange keeps a change to be repeated: with those before it on the key, which the
-// master may have missed too.
+// AddChange keeps a change, a task with From, to be repeated. It takes in the change
+// before it on the key, which the master may have missed too.
 func (o *Outbox) AddChange(t *Task) {
 	if before := o.takeRetry(t.name()); before != nil && before.Token == t.From[0] {
 		t.From = append(before.From, t.From...)
@@ -22,10 +22,10 @@ func (o *Outbox) AddChange(t *Task) {
 	o.AddRetry(t)
 }
 
-// SinceChanged looks after the change that is to be repeated on a key, when the master is
-// asked for something else there: a release of the lock goes behind it, and what
-// begins another lock outdates it.
-func (o *Outbox) SinceChanged(t *Task, takes bool) {
+// SettleChanges sends or drops the changes that are to be repeated on the keys of t,
+// which the master is asked for now: a release goes behind the change, and what may
+// begin another lock outdates it. takes is whether t may be sent now.
+func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	if len(o.retries) == 0 {
 		return
 	}

@@ -2,10 +2,10 @@ package outbox
 
 import "github.com/redlockd/redlockd/quorum/vote"
 
-// Limits are the least expiries of copies on one master that are not over, in its
-// own milliseconds: of any, and of those with the token that was told last. 0 is
-// no limit.
+// Limits say which copies on one master are over (V15): those with an earlier expiry, in
+// the master's own milliseconds. 0 is no limit.
 type Limits struct {
+	// Any is for all copies, Told for those with Token, which was told last.
 	Any, Told int64
 	Token     string
 }
@@ -13,7 +13,8 @@ type Limits struct {
 // noLimits are those of a task that ends nothing.
 var noLimits Limits
 
-// Limit returns the task's limits.
+// Limit returns the task's Limits, or none where they are nil. They must not be
+// changed.
 func (t *Task) Limit() *Limits {
 	if t.Limits == nil {
 		return &noLimits

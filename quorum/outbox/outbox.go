@@ -6,9 +6,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// Bounds on what waits for one master (M1). Releases and rollbacks have the
-// second half for themselves.
+// Bounds on what waits for one master (M1), for all but releases, rollbacks and
+// repeated changes: of these twice as much may wait (Crowded).
 const (
+	// MaxQueued is in tasks, MaxQueuedBytes about in bytes.
 	MaxQueued      = 8192
 	MaxQueuedBytes = 16 << 20
 	// maxBatch bounds the tasks of one write.
@@ -29,22 +30,26 @@ type Outbox struct {
 	now   clock.Clock
 	queue []*Task
 	bytes int
-	Pace  Pace
-	// retries must still be carried out; flush is whether that is to be tried.
+	// Pace says when the next batch goes out.
+	Pace Pace
+	// retries are to be repeated; flush is whether that is to be tried now. purged
+	// is when those were dropped last that had become useless.
 	retries    map[Name]*Task
 	retryBytes int
 	flush      bool
 	purged     time.Duration
-	// undoing are the rollbacks that wait or are under way, and how often.
+	// undoing is how many rollbacks with a name wait or are under way.
 	undoing map[Name]int
 }
 
-// NewOutbox makes an empty one; enough is called when the wait for a larger batch is over.
+// NewOutbox makes an empty one for a link with this timeout (V2). enough is called, in a
+// goroutine of its own, when the wait for a larger batch has taken too long; it has to
+// stop the Pace and wake the sender.
 func NewOutbox(now clock.Clock, timeout time.Duration, enough func()) Outbox {
 	return Outbox{now: now, Pace: newPace(timeout, enough), retries: map[Name]*Task{}, undoing: map[Name]int{}}
 }
 
-// Put adds a task, and reports whether the sender wants to know. What this redlockd
+// Put adds a task, and reports whether the sender is to be woken. What this redlockd
 // takes now must not be freed by a release that it was asked for before (V8): that
 // goes first.
 func (o *Outbox) Put(t *Task) bool {
@@ -59,8 +64,8 @@ func (o *Outbox) Put(t *Task) bool {
 	return o.Pace.wakes(len(o.queue))
 }
 
-// Waits is how many tasks wait, and about how many bytes they take.
-func (o *Outbox) Waits() (tasks, bytes int) { return len(o.queue), o.bytes }
+// Queued is how many tasks wait to be sent, and about how many bytes they take.
+func (o *Outbox) Queued() (tasks, bytes int) { return len(o.queue), o.bytes }
 
 // append puts a task behind all others.
 func (o *Outbox) append(t *Task) {
@@ -71,16 +76,17 @@ func (o *Outbox) append(t *Task) {
 	o.bytes += t.size()
 }
 
-// Crowded reports whether as much waits as may, or so many times as much.
+// Crowded reports whether the bounds are reached, or so many times the bounds.
 func (o *Outbox) Crowded(times int) bool {
 	return len(o.queue) >= times*MaxQueued || o.bytes >= times*MaxQueuedBytes
 }
 
-// Next are the tasks of the next batch. They still wait until they are removed.
+// Next are the tasks of the next batch, in order. They wait until Remove, and the slice
+// is good until then.
 func (o *Outbox) Next() []*Task { return o.queue[:min(len(o.queue), maxBatch)] }
 
-// Remove takes the first n tasks out. The others move to the front, so that the same
-// memory serves all batches.
+// Remove takes the first n tasks out. The others move to the front, so that all batches
+// use the same memory.
 func (o *Outbox) Remove(n int) {
 	for _, t := range o.queue[:n] {
 		o.bytes -= t.size()
@@ -93,12 +99,12 @@ func (o *Outbox) Remove(n int) {
 	}
 }
 
-// Lose takes out all that waits, since the connection has ended; what must arrive is
-// kept for the next one.
+// Lose takes out and returns all that waits, since the connection has ended; what must
+// arrive is kept for the next one as well.
 func (o *Outbox) Lose() []*Task {
 	lost := o.queue
 	for _, t := range lost {
-		o.Undone(t)
+		o.RollbackEnded(t)
 		if t.MustDeliver() {
 			o.AddRetry(t)
 		}

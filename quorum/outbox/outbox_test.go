@@ -32,7 +32,7 @@ func TestV8ChangeIsOutdated(t *testing.T) {
 	} {
 		change := &Task{Kind: vote.Extend, Key: "k", Token: "B", From: []string{"A"}, Until: time.Minute}
 		o.AddRetry(change)
-		o.SinceChanged(&next.op, false)
+		o.SettleChanges(&next.op, false)
 		if got := o.takeRetry(change.name()) != nil; got != next.repeated {
 			t.Errorf("still to be repeated after %+v: %v, want %v", next.op, got, next.repeated)
 		}
@@ -44,8 +44,8 @@ func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 33})
 	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 65})
-	o.Spare(Name{"k", "t", 33})
-	if len(o.queue) != 1 || o.Undoes("k", "t", 33) || !o.Undoes("k", "t", 65) {
+	o.DropRollback(Name{"k", "t", 33})
+	if len(o.queue) != 1 || o.RollbackPending("k", "t", 33) || !o.RollbackPending("k", "t", 65) {
 		t.Errorf("%d rollbacks wait: %v", len(o.queue), o.undoing)
 	}
 }

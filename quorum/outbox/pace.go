@@ -6,13 +6,13 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// Pace is when a link's next batch goes out. As a rule that is as soon as the
-// one before is answered. But where many are at work and batches take much
-// longer than they could, processor time is what is short, here or on the
-// master: then nothing is won by sending early, and a larger batch costs both
-// less. So it waits, a little, until half of those have come who were at work.
-// By that a cycle costs all together a tenth less (docs/performance.md). Its
-// fields need the link's mutex.
+// Pace says when a link's next batch goes out (M2). As a rule that is as soon as the
+// one before is answered. But where many clients are at work and batches take much
+// longer than they could, processor time is what is short, here or on the master: then
+// nothing is won by sending early, and a larger batch costs both less. So the batch
+// waits, a little, for half of the clients that were at work. That makes a cycle
+// cheaper by a tenth in all (docs/performance.md). The link's mutex is held for all of
+// it.
 type Pace struct {
 	// target is how many tasks the next batch waits for; 0 is for none.
 	target int
@@ -31,16 +31,17 @@ type Pace struct {
 }
 
 const (
-	// crowd is how many tasks a batch has where many are at work. With fewer
-	// clients more is lost by waiting than won.
+	// crowd is the least number of tasks of a batch where many are at work. With
+	// fewer clients more is lost by waiting than won.
 	crowd = 24
 	// MaxPatience is the greatest patience. It is a tenth of timeout where that
 	// is less, since the votes must come within timeout (V2).
 	MaxPatience = 2 * time.Millisecond
-	// GoneAfter is when the many have gone: who comes so long after the last
-	// batch waits for nobody.
-	GoneAfter = 10 * time.Millisecond
-	// PaceWindow is how long a shortest time is remembered, at least.
+	// CrowdGoneAfter is how long after the last batch nobody is waited for any more:
+	// the many have gone.
+	CrowdGoneAfter = 10 * time.Millisecond
+	// PaceWindow is for how long the shortest time of a batch is remembered, at
+	// least; twice as long at most.
 	PaceWindow = 10 * time.Second
 )
 
@@ -49,7 +50,7 @@ func newPace(timeout time.Duration, enough func()) Pace {
 }
 
 // Answered notes, at the time now, that a batch of n tasks took so long, and
-// that so many wait already.
+// that queued others wait already.
 func (p *Pace) Answered(n, queued int, took, now time.Duration) {
 	if p.began == 0 || now-p.began >= PaceWindow {
 		p.least[0], p.least[1], p.began = took, p.least[0], now
@@ -66,12 +67,13 @@ func (p *Pace) Answered(n, queued int, took, now time.Duration) {
 }
 
 // Waits reports whether the sender has to wait for more than the tasks that are
-// there, which takes patience at most. The clock is read only where it would.
+// there. If so, enough is called after patience, and then the sender has to ask again.
+// The clock is read only where there is something to wait for.
 func (p *Pace) Waits(tasks int, now clock.Clock) bool {
 	if tasks < p.target && p.waiting {
 		return true
 	}
-	if tasks >= p.target || now()-p.last >= GoneAfter {
+	if tasks >= p.target || now()-p.last >= CrowdGoneAfter {
 		p.Stop()
 		return false
 	}
@@ -87,7 +89,7 @@ func (p *Pace) Waits(tasks int, now clock.Clock) bool {
 // wakes reports whether the sender wants to know that there are so many tasks.
 func (p *Pace) wakes(tasks int) bool { return !p.waiting || tasks >= p.target }
 
-// Stop ends the waiting for this batch.
+// Stop ends the wait for this batch.
 func (p *Pace) Stop() {
 	if p.waiting {
 		p.timer.Stop()
@@ -95,8 +97,8 @@ func (p *Pace) Stop() {
 	p.waiting, p.target = false, 0
 }
 
-// Forget begins anew, for another connection: what an earlier one took tells
-// nothing of it.
+// Forget begins anew for another connection: what batches took over the earlier one
+// tells nothing of this one.
 func (p *Pace) Forget() {
 	p.Stop()
 	p.least, p.began = [2]time.Duration{}, 0

@@ -6,13 +6,16 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Page is one step through one master's keys.
+// Page is one step through one master's keys (SCAN), or their number (DBSIZE). What was
+// answered may be read once the task's Heard was called.
 type Page struct {
+	// Cursor and Count are what SCAN is asked with; Next and Keys are its answer.
 	Cursor uint64
 	Count  int
 	Next   uint64
 	Keys   []string
-	Size   int64
+	// Size is the answer to DBSIZE.
+	Size int64
 }
 
 // read takes a master's answer apart.

@@ -9,51 +9,54 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Dialect is how a master is asked over one connection. Only the sender of its
-// batches uses it, apart from is7, which is set before.
+// Dialect is how a master is asked over one connection. Client and Is7 are set before the
+// first batch; all else is for the goroutine alone that sends the batches.
 type Dialect struct {
+	// Client builds the commands.
 	Client rueidis.Client
 	// Is7 is whether the master is 7.0 or newer, and so knows SET NX GET and
 	// PEXPIRETIME.
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	loaded map[*scripts.Script]bool
-	// Singly is whether tasks go one by one, not in bundles (bundle.go).
+	// Singly is whether tasks go one by one and not in bundles, since the master has
+	// rejected one (bundle.go).
 	Singly bool
 	words  words
 }
 
+// NewDialect makes that of a new connection, on which no script is known to be loaded.
 func NewDialect() Dialect {
 	return Dialect{loaded: map[*scripts.Script]bool{}, words: words{seen: map[string]bool{}}}
 }
 
 // command is what asks a master for a task.
-func (c *Dialect) command(t *Task) rueidis.Completed {
+func (d *Dialect) command(t *Task) rueidis.Completed {
 	switch {
-	case t.Kind == vote.Acquire && c.Is7 && !t.Rollback:
+	case t.Kind == vote.Acquire && d.Is7 && !t.Rollback:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.
-		return c.Client.B().Arbitrary("SET", t.Key, t.Token, "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
+		return d.Client.B().Arbitrary("SET", t.Key, t.Token, "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
 	case t.Kind == vote.ListKeys:
-		return c.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
+		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
 	case t.Kind == vote.DBSize:
-		return c.Client.B().Dbsize().Build()
+		return d.Client.B().Dbsize().Build()
 	}
-	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && t.Limit().Any == 0 && c.loaded[scripts.Release] {
+	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && t.Limit().Any == 0 && d.loaded[scripts.Release] {
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
-		return c.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
+		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
 	}
 	script, args := t.call()
-	if script.Old != nil && !c.Is7 {
+	if script.Old != nil && !d.Is7 {
 		script = script.Old
 	}
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
 	keys := t.keys()
-	if c.loaded[script] {
-		return c.Client.B().Evalsha().Sha1(script.SHA).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	if d.loaded[script] {
+		return d.Client.B().Evalsha().Sha1(script.SHA).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 	}
-	return c.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	return d.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 }
 
 // keys are the keys of the task.
@@ -135,14 +138,14 @@ func (t *Task) call() (*scripts.Script, []string) {
 	}
 }
 
-// Learn notes, when the batch has been answered, which scripts are loaded.
-func (c *Dialect) Learn(t *Task, o Result) {
+// Learn notes by a task's result which scripts are loaded on the master (V14).
+func (d *Dialect) Learn(t *Task, r Result) {
 	switch {
 	case t.via == nil:
-	case o.Code == "NOSCRIPT":
-		delete(c.loaded, t.via)
-	case o.Done:
-		c.loaded[t.via] = true
+	case r.Code == "NOSCRIPT":
+		delete(d.loaded, t.via)
+	case r.Done:
+		d.loaded[t.via] = true
 	}
 }
 

@@ -8,13 +8,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Name names a rollback by its attempt, and a release by its token.
+// Name is under what a task is kept to be repeated: a rollback under its attempt's key,
+// token and expiry (V6), a release under key and token, a change under its key.
 type Name struct {
 	Key, Token string
 	Expiry     int64
 }
 
-// AddRetry keeps a task for when the master can be reached again.
+// AddRetry keeps a copy of a task for when the master can be reached again. It does
+// nothing where one of that Name is kept, or where there is no room.
 func (o *Outbox) AddRetry(t *Task) {
 	name := t.name()
 	if o.retries[name] != nil || !o.roomForRetry(t) {
@@ -26,7 +28,8 @@ func (o *Outbox) AddRetry(t *Task) {
 	o.retryBytes += t.size()
 }
 
-// roomForRetry makes room for one more, if it can.
+// roomForRetry reports whether there is room for one more. Where there is not, it drops
+// what has become useless, once a second at most.
 func (o *Outbox) roomForRetry(t *Task) bool {
 	room := func() bool { return len(o.retries) < maxRetries && o.retryBytes+t.size() <= maxRetryBytes }
 	if now := o.now(); !room() && now-o.purged >= time.Second {
@@ -40,7 +43,7 @@ func (o *Outbox) roomForRetry(t *Task) bool {
 	return room()
 }
 
-// takeRetry removes what is to be repeated under a name.
+// takeRetry removes and returns what is to be repeated under a name, or nil.
 func (o *Outbox) takeRetry(name Name) *Task {
 	t := o.retries[name]
 	if t != nil {
@@ -50,9 +53,9 @@ func (o *Outbox) takeRetry(name Name) *Task {
 	return t
 }
 
-// Undoes reports whether the rollback of an attempt is still to be carried out, or
-// may be so again.
-func (o *Outbox) Undoes(key, token string, expiry int64) bool {
+// RollbackPending reports whether the rollback of the attempt with this name is to be
+// repeated, waits or is under way: what gets the name now would be deleted by it (V6).
+func (o *Outbox) RollbackPending(key, token string, expiry int64) bool {
 	if len(o.retries) == 0 && len(o.undoing) == 0 {
 		return false
 	}
@@ -60,8 +63,9 @@ func (o *Outbox) Undoes(key, token string, expiry int64) bool {
 	return o.retries[name] != nil || o.undoing[name] > 0
 }
 
-// Undone notes that a rollback waits and is under way no more, once.
-func (o *Outbox) Undone(t *Task) {
+// RollbackEnded notes that t, if it is a rollback, neither waits any more nor is under
+// way. It must be called once for each time that the rollback was put in.
+func (o *Outbox) RollbackEnded(t *Task) {
 	if !t.Rollback {
 		return
 	}
@@ -72,9 +76,9 @@ func (o *Outbox) Undone(t *Task) {
 	}
 }
 
-// Spare drops the rollback of what turns out to have created nothing, if it has
-// not gone out.
-func (o *Outbox) Spare(name Name) {
+// DropRollback drops the rollback of an attempt that turns out to have created nothing,
+// if it has not gone out.
+func (o *Outbox) DropRollback(name Name) {
 	o.takeRetry(name)
 	if o.undoing[name] == 0 {
 		return
@@ -83,26 +87,27 @@ func (o *Outbox) Spare(name Name) {
 		drop := t.Rollback && t.name() == name
 		if drop {
 			o.bytes -= t.size()
-			o.Undone(t)
+			o.RollbackEnded(t)
 		}
 		return drop
 	})
 }
 
-// Repeats is how many tasks are to be repeated, and about how many bytes they take.
-func (o *Outbox) Repeats() (tasks, bytes int) { return len(o.retries), o.retryBytes }
+// Retries is how many tasks are kept to be repeated, and about how many bytes they take.
+func (o *Outbox) Retries() (tasks, bytes int) { return len(o.retries), o.retryBytes }
 
-// Due reports whether what is to be repeated shall be tried now.
+// Due reports whether what is to be repeated is to be tried now (FlushRetries).
 func (o *Outbox) Due() bool { return o.flush }
 
-// FlushSoon has what is to be repeated tried, where that may help.
+// FlushSoon makes what is to be repeated Due, where the caller knows that trying it now
+// helps.
 func (o *Outbox) FlushSoon(helps bool) { o.flush = o.flush || helps && len(o.retries) > 0 }
 
-// HoldBack keeps what is to be repeated for later.
+// HoldBack makes what is to be repeated wait until the next FlushSoon.
 func (o *Outbox) HoldBack() { o.flush = false }
 
-// FlushRetries puts what is to be repeated behind what waits already: that may be the late
-// part of what it undoes.
+// FlushRetries puts what is to be repeated behind what waits already, since that may
+// belong to an attempt that it undoes. What has become useless is dropped.
 func (o *Outbox) FlushRetries() {
 	o.flush = false
 	now := o.now()
@@ -123,16 +128,16 @@ func (o *Outbox) FlushRetries() {
 // for the next look, unless what waits takes the lock again (V8).
 const MaxTries = 3
 
-// Repeat sends again what failed and must arrive: before all that waits, or
-// over the next connection. A release behind which the same batch took the
-// lock again is not repeated (V8); what was refused, or answered by an error,
-// took nothing.
+// Repeat sends again what of a batch has failed and must arrive: before all that waits,
+// or over the next connection if this one is over. A release behind which the same
+// batch took the lock again is not repeated (V8); what was refused, or answered by an
+// error, took nothing.
 func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	taken, behind := map[Name]bool{}, sync.OnceValue(o.takers)
 	var again []*Task
 	for i := len(b.Tasks) - 1; i >= 0; i-- {
 		t := b.Tasks[i]
-		if o := &results[i]; (o.Done || o.Code == "") && o.Ballot.Vote != vote.Refused {
+		if r := &results[i]; (r.Done || r.Code == "") && r.Ballot.Vote != vote.Refused {
 			for _, name := range t.locks() {
 				taken[name] = true
 			}

@@ -7,8 +7,11 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Task is what one master is asked to do: an operation's part, or a rollback.
+// Task is what one master is asked to do: an operation's part, what undoes, heals or
+// repeats it, or a question beside the votes. Expiries and deadlines are by the
+// master's own clock, in milliseconds since 1970.
 type Task struct {
+	// Kind is the operation; for a rollback, that of the attempt.
 	Kind vote.Kind
 	// Rollback deletes what the attempt named (token, expiry) created.
 	Rollback bool
@@ -19,7 +22,8 @@ type Task struct {
 	Clears bool
 	// From are the tokens that a repeated change replaces (changes.go).
 	From []string
-	// Index is the number of the ballot that the attempt awaits.
+	// Index is the master's number on the attempt's list, by which Asked.By gets the
+	// vote.
 	Index uint8
 	// tries is how often it was sent again.
 	tries uint8
@@ -27,33 +31,35 @@ type Task struct {
 	// and for releases that are repeated, whose votes nobody awaits.
 	Asked *Asked
 
+	// Key and Token are any bytes; for a repeated change Token is the new one.
 	Key   string
 	Token string
-	// Expiries are those of each step of transact.
+	// Expiries are those of the steps of a Transact, 0 where one stores nothing.
 	Expiries []int64
-	// Expiry is that of what the attempt creates, and so its name, in the
-	// master's own milliseconds; prolongs that of what it prolongs (V6).
+	// Expiry is that of copies that the attempt creates, and so its name; Prolongs
+	// is that of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Limits are which copies are over, nil if that is not asked (limits.go).
+	// Limits say which copies are over, nil if that is not asked (limits.go).
 	Limits *Limits
-	// Was is the name that a renewal gives another one.
+	// Was is the expiry that named the copies which a renewal gives another name;
+	// 0 if there are none.
 	Was int64
-	// Mark is the id of the mark that it was made under: a rollback is for no
-	// other, where its expiry may be another redlockd's.
+	// Mark is the id of the mark that it was made under. A rollback is for that one
+	// only: under another mark its expiry may be another redlockd's.
 	Mark string
-	// Deadline is the latest reading of the master's clock at which a script
-	// may act.
+	// Deadline is the latest reading of the master's clock at which a script may
+	// act; 0 for a release that has none.
 	Deadline int64
 	// Passed is closed when the task has been answered, for a barrier.
 	Passed chan struct{}
-	// Heard gets the answer of what is asked beside the votes, Page what comes
-	// with it (page.go).
+	// Heard gets the answer to a question beside the votes, Page what comes with it
+	// (page.go). It must not block.
 	Heard func(vote.Ballot)
 	Page  *Page
 	// via is the script it went out as, if any.
 	via *scripts.Script
-	// Until is when repeating a rollback or a release has become useless,
-	// since the key's hold is over, by our own clock.
+	// Until is when repeating the task has become useless, by our own clock: the
+	// key's hold is over.
 	Until time.Duration
 }
 
@@ -67,8 +73,8 @@ func (t *Task) Creates() bool {
 	return !t.Rollback && (t.Kind == vote.Acquire || t.Kind == vote.AcquireOrExtend || t.Kind == vote.Store || t.Kind == vote.Transact)
 }
 
-// locks are what is held after the task and may not have been before it, by
-// their tokens: no release of before may free them (V8).
+// locks are those, by key and token, that are held after the task and may not have
+// been before it: no release of before may free them (V8).
 func (t *Task) locks() []Name {
 	switch {
 	case t.Rollback:
@@ -89,8 +95,8 @@ func (t *Task) locks() []Name {
 	return out
 }
 
-// Latest is the later one of what the task creates and what it prolongs.
-func (t *Task) Latest() int64 { return max(t.Expiry, t.Prolongs) }
+// LatestExpiry is the latest expiry that a copy may get by the task.
+func (t *Task) LatestExpiry() int64 { return max(t.Expiry, t.Prolongs) }
 
 // size is about how many bytes the task takes while it waits.
 func (t *Task) size() int {
@@ -109,7 +115,8 @@ func (t *Task) size() int {
 	return n
 }
 
-// Answer hands the vote to who awaits it; now is when it came.
+// Answer hands the vote to who awaits it; now is when it came. The link's mutex must not
+// be held.
 func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	if t.Asked != nil {
 		t.Asked.By.Vote(int(t.Index), b, now)
@@ -122,7 +129,7 @@ func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	}
 }
 
-// name is under what the task is repeated.
+// name is under what the task is kept to be repeated.
 func (t *Task) name() Name {
 	n := Name{Key: t.Key, Token: t.Token}
 	switch {

@@ -1,10 +1,14 @@
 package quorum
 
 import (
+	"net"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // serves waits until all masters of a list vote for a redlockd that has it for good.
@@ -25,30 +29,59 @@ func (c *testCluster) serves(q *Quorum, masters int) {
 // M8: a majority comes back empty while a change is announced, and the mark of one is
 // begun anew by who knows nothing of the change: it is completed all the same.
 func TestM8ForgottenWhileAnnounced(t *testing.T) {
-	inBubbleWith(t, 3, short, func(c *testCluster) {
-		list := c.listed("c", c.join("f"))
-		c.change(c.q, list)
-		c.reaches(c.q, 2, "announced")
-		c.masters[1].kill()
-		c.loses(0, 3)
-		time.Sleep(time.Second) // their new marks bear the change
-		c.stop(c.q)
-		c.masters[1].startEmpty()
-		c.masters[2].kill() // it is on the list before only
-		c.serves(c.redlockdOf(list), 3)
-	})
+	for _, n := range []int{3, 5} {
+		inBubbleWith(t, n, short, func(c *testCluster) {
+			leaves := c.masters[n-1]
+			list := c.listed(leaves.name, c.join("x"))
+			c.change(c.q, list)
+			c.reaches(c.q, 2, "announced")
+			for _, f := range c.masters[1 : n-1] {
+				f.kill()
+			}
+			c.loses(0, n)
+			time.Sleep(time.Second) // their new marks bear the change
+			c.stop(c.q)
+			for _, f := range c.masters[1 : n-1] {
+				f.startEmpty()
+			}
+			leaves.kill()
+			c.serves(c.redlockdOf(list), n)
+		})
+	}
 }
 
 // M8: all marks were lost, and one redlockd has begun with the new list where another
 // one still has the old one: one of them yields, and takes over what the other began.
 func TestM8BegunByTwoLists(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *testCluster) {
-		list := c.listed("e", c.join("f"))
-		c.loses(0, 1, 2, 3, 4)
-		other := c.redlockdOf(list)
+	for _, k := range []struct {
+		masters int
+		leaves  string
+	}{{1, ""}, {2, "b"}, {5, "e"}} {
+		inBubbleWith(t, k.masters, short, func(c *testCluster) {
+			list := c.listed(k.leaves, c.join("x"))
+			for i := range k.masters {
+				c.loses(i)
+			}
+			other := c.redlockdOf(list)
+			c.change(c.q, list)
+			c.serves(other, len(list))
+			c.serves(c.q, len(list))
+		})
+	}
+}
+
+// M8: what one mark says is final is not taken over by who has the list before: it would
+// have the others' marks raised to it.
+func TestM8FinalIsNotTakenOver(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		list := c.listed("b", c.join("f"))
+		c.bears(0, mark.Generation{Number: 7, Phase: mark.Final, Masters: cluster.ListName(list), Before: cluster.ListName(c.cfg.Masters)})
+		time.Sleep(3 * time.Second)
 		c.change(c.q, list)
-		c.serves(other, 5)
-		c.serves(c.q, 5)
+		time.Sleep(30 * time.Second)
+		if s := c.q.Status(); s.Generation != 1 || s.Masters[1].Name != "b" {
+			t.Errorf("generation %d with %s, want 1 with b", s.Generation, s.Masters[1].Name)
+		}
 	})
 }
 
@@ -58,7 +91,7 @@ func TestM8MovesBeforeTheChange(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.moved("b", c.masters[1]) // the same server at another address
 		f := c.join("f")
-		list[2] = cluster.Master{Name: "f", Address: "f:1", Dial: f.dial}
+		list[2] = Master{Name: "f", Address: "f:1", Dial: f.dial}
 		c.stop(c.q)
 		before := c.throughCable(1)
 		q := c.redlockd()
@@ -89,5 +122,112 @@ func TestM8RequiredComesWithTheChange(t *testing.T) {
 		c.masters[0].kill()
 		time.Sleep(time.Second)
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+	})
+}
+
+// M8: who has taken over a list that others have begun anew gives the marks that it
+// makes later to that list too.
+func TestM8BegunListIsTakenOver(t *testing.T) {
+	inBubbleWith(t, 5, short, func(c *testCluster) {
+		list := c.listed("e", c.join("f"))
+		c.loses(0, 1, 2, 3, 4)
+		other := c.redlockdOf(list)
+		c.change(c.q, list)
+		c.serves(other, 5)
+		c.serves(c.q, 5)
+		c.stop(other)
+		c.loses(0)
+		time.Sleep(time.Second)
+		c.serves(c.q, 5)
+	})
+}
+
+// bears writes a state of the list of masters into a master's mark.
+func (c *testCluster) bears(master int, g mark.Generation) {
+	c.t.Helper()
+	f := c.masters[master]
+	raw, err := f.Get(mark.Key)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	m, err := mark.Parse(raw)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := f.Set(mark.Key, m.With(func(c *mark.Mark) { c.Generation = g }).String()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// way is how a redlockd reaches a master. Where it leads elsewhere later the connections
+// over it end.
+type way struct {
+	mu   sync.Mutex
+	dial func() (net.Conn, error)
+	open []net.Conn
+}
+
+func (w *way) connect() (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	conn, err := w.dial()
+	if err == nil {
+		w.open = append(w.open, conn)
+	}
+	return conn, err
+}
+
+func (w *way) leads(by func() (net.Conn, error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dial = by
+	for _, conn := range w.open {
+		_ = conn.Close()
+	}
+	w.open = nil
+}
+
+// redlockdOver is another redlockd, whose ways to the masters may change.
+func (c *testCluster) redlockdOver(list []Master) (*Quorum, map[string]*way) {
+	list, ways := slices.Clone(list), map[string]*way{}
+	for i := range list {
+		w := &way{dial: list[i].Dial}
+		ways[list[i].Name], list[i].Dial = w, w.connect
+	}
+	return c.redlockdOf(list), ways
+}
+
+// M8: what a master was seen to bear before it was lost completes nothing. Here b and d have
+// come back with marks of the old list since: A on c d e, B on a b f.
+func TestM8InterruptedByMastersInView(t *testing.T) {
+	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
+		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "final")
+		c.serves(c.q, 5)
+		c.stop(c.q)
+		c.bears(1, mark.FirstGeneration(cluster.ListName(list)))
+		c.bears(2, mark.Generation{Number: 2, Phase: mark.Announced, Masters: cluster.ListName(list), Before: first})
+		c.bears(3, mark.FirstGeneration(cluster.ListName(list)))
+		second, ways := c.redlockdOver(without(list, "c"))
+		time.Sleep(3 * time.Second)
+		ways["b"].leads(noRoute)
+		ways["d"].leads(noRoute)
+		c.bears(1, mark.FirstGeneration(first))
+		c.bears(3, mark.FirstGeneration(first))
+		c.bears(4, mark.FirstGeneration(first))
+		old, oldWays := c.redlockdOver(without(c.cfg.Masters, "a"))
+		time.Sleep(10 * time.Second)
+		oldWays["b"].leads(noRoute)
+		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
+		ways["c"].leads(c.masters[2].dial)
+		time.Sleep(3 * time.Second)
+		ways["b"].leads(c.masters[1].dial)
+		for range 20 {
+			if o := do(second, acquire("k", "B", time.Second)); o.Verdict == Won {
+				t.Fatal("two holders")
+			}
+			time.Sleep(time.Second)
+		}
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // Two changes that are asked for at once, where each redlockd reaches another
@@ -17,10 +15,10 @@ func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 		c.stop(c.q)
 		a, b := c.cfg.Masters[0], c.cfg.Masters[1]
 		f, g := c.join("f"), c.join("g")
-		one, two := c.redlockdOf([]cluster.Master{a, later(b)}), c.redlockdOf([]cluster.Master{later(a), b})
+		one, two := c.redlockdOf([]Master{a, later(b)}), c.redlockdOf([]Master{later(a), b})
 		time.Sleep(5 * time.Second)
-		c.change(one, []cluster.Master{a, {Name: f.name, Address: f.name + ":1", Dial: f.dial}})
-		c.change(two, []cluster.Master{b, {Name: g.name, Address: g.name + ":1", Dial: g.dial}})
+		c.change(one, []Master{a, {Name: f.name, Address: f.name + ":1", Dial: f.dial}})
+		c.change(two, []Master{b, {Name: g.name, Address: g.name + ":1", Dial: g.dial}})
 		time.Sleep(20 * time.Second)
 		if first, second := one.Status().Generation, two.Status().Generation; first+second != 3 {
 			t.Errorf("generations %d and %d, want one of the two changes made", first, second)
@@ -29,7 +27,7 @@ func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 }
 
 // later is a master that is far away.
-func later(m cluster.Master) cluster.Master {
+func later(m Master) Master {
 	dial := m.Dial
 	m.Dial = func() (net.Conn, error) {
 		c, err := dial()
@@ -101,5 +99,24 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 		if s := q.Status(); s.Generation != 2 {
 			t.Errorf("generation %d, want 2", s.Generation)
 		}
+	})
+}
+
+// M8: a change that is asked for while the one before is announced waits for that one,
+// and does not keep it from being closed.
+func TestM8NextChangeWaits(t *testing.T) {
+	inBubbleWith(t, 3, short, func(c *testCluster) {
+		c.cfg.Masters = c.listed("c", c.join("f"))
+		c.change(c.q, c.cfg.Masters)
+		c.reaches(c.q, 2, "announced")
+		for _, f := range c.masters {
+			f.kill() // what is to be written is not written yet
+		}
+		c.change(c.q, c.listed("b", c.join("g")))
+		time.Sleep(c.cfg.Handover + 3*time.Second)
+		for _, f := range c.masters {
+			f.mend()
+		}
+		c.reaches(c.q, 3, "final")
 	})
 }

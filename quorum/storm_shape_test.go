@@ -31,7 +31,7 @@ var classes = map[string]string{
 
 // unmended are the classes in which storms still find what is wrong. Whoever
 // mends it takes the class out; -without "" is a storm with all of them.
-const unmended = "firsttry,forgetlist,list,lossyrole,newfile"
+const unmended = "firsttry,forgetlist,lossyrole,newfile"
 
 func has(class string) bool {
 	if classes[class] == "" {

@@ -50,7 +50,8 @@ func (c *change) begin(ctx context.Context) {
 	for _, g := range c.seen() {
 		later := state.Less(g) && c.borne(g)
 		// All marks were lost, and other redlockd have begun with that list.
-		begun := g.Phase == mark.Final && c.inForce(g) && !c.inForce(state)
+		begun := g.Phase == mark.Final && !c.inForce(state) &&
+			(c.inForce(g) || g == mark.FirstGeneration(name) && c.displaced(state.Masters, name))
 		if g.Masters == name && (later || begun) {
 			c.all.replace(wanted, g)
 			return
@@ -58,18 +59,17 @@ func (c *change) begin(ctx context.Context) {
 	}
 	err := errOtherChange
 	switch {
-	case state.Phase != mark.Final:
+	case state.Phase != mark.Final || c.underWay(state):
 	case !mark.OneStep(state.Masters, name):
 		// It was asked for while the list in force was another one.
 		err = errTwoSteps
 	default:
-		err = c.announce(ctx, name)
+		if err = c.announce(ctx, name); err == nil {
+			c.all.replace(wanted, c.target())
+			return
+		}
+		c.all.RaiseMarks(state)
 	}
-	if err == nil {
-		c.all.replace(wanted, c.target())
-		return
-	}
-	c.all.RaiseMarks(state)
 	if c.news(err) {
 		c.all.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
@@ -153,8 +153,9 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 			to.Number = max(to.Number, g.Number+1)
 		}
 	}
-	for _, n := range rivals {
-		if n+unknown >= vote.Majority(len(mark.Hashes(state.Masters))) {
+	for list, n := range rivals {
+		// Fewer are enough for who has started with that list, if it is shorter.
+		if n+unknown >= min(vote.Majority(len(mark.Hashes(state.Masters))), vote.Majority(len(mark.Hashes(list)))) {
 			return to, fmt.Errorf("%w: it may be announced already", errOtherChange)
 		}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 
+	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -58,18 +59,34 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
-// interrupted reports whether a state is to be completed that too few marks bear: a
-// majority has lost its marks in the middle of the change, and our list, which comes
-// with it, was begun anew. All masters of our list bear real marks of it, as they were
-// seen last, some by what was begun, and no majority of the one before can be had
-// without them.
-func (c *change) interrupted(g, ours mark.Generation) bool {
-	both, anew := 0, false
+// displaced reports whether no majority of a list can be had without masters that bear
+// real marks of another one, by which votes for that list do not count.
+func (c *change) displaced(list, by string) bool {
+	n := 0
 	for _, l := range c.links() {
 		has, ok := l.realGeneration()
+		if ok && mark.OnList(list, l.Name) && has.Masters == by && !has.Counts(list) {
+			n++
+		}
+	}
+	on := len(mark.Hashes(list))
+	return n > on-vote.Majority(on)
+}
+
+// interrupted reports whether a state is to be completed that too few marks bear: a
+// majority has lost its marks in the middle of the change, and our list, which comes
+// with it, was begun anew. All masters of our list bear real marks of it now, some by
+// what was begun, and no majority of the one before can be had without them. One that is
+// down may have been lost, and have been given to the list before by others.
+func (c *change) interrupted(g, ours mark.Generation) bool {
+	both, anew := 0, false
+	since := c.all.now() - 2*clock.LookEvery
+	for _, l := range c.links() {
+		has, ok := l.realGeneration()
+		open, looked := l.LookedAt()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || has.Masters != ours.Masters:
+		case !ok || !open || looked <= since || has.Masters != ours.Masters:
 			return false
 		default:
 			anew = anew || has == ours
@@ -80,6 +97,45 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 	}
 	old := len(mark.Hashes(g.Old()))
 	return anew && both > old-vote.Majority(old)
+}
+
+// unfinished reports whether a state is to be completed that too few marks in view bear:
+// the newest of our list, which a majority of the list before may have borne, on masters
+// that are not on ours or have lost it since. No lock is needed for that. A mark goes from
+// one change that is announced to a later one, but not from one that is closed to another:
+// of two that are written side by side at most one is closed by a majority. Where a
+// majority of our list is none of the list before, so many bear it that no other change is
+// announced any more. What is final lets those vote that join, and is left to who knows
+// that it was closed.
+func (c *change) unfinished(g mark.Generation) bool {
+	newest := c.all.Opened(0).List().newest.Load()
+	if newest == nil || *newest != g || g.Phase == mark.Final {
+		return false
+	}
+	old := mark.Hashes(g.Old())
+	bear, other := 0, 0
+	for _, l := range c.links() {
+		has, ok := l.generation()
+		switch {
+		case !ok || !slices.Contains(old, l.hash):
+		case has.Number == g.Number && has.Masters == g.Masters && !has.Less(g):
+			bear++
+		default:
+			other++
+		}
+	}
+	before, after := vote.Majority(len(old)), vote.Majority(len(mark.Hashes(g.Masters)))
+	if after < before {
+		return bear >= after
+	}
+	return len(old)-other >= before
+}
+
+// underWay reports whether any mark bears a change to the list in force that is not over.
+func (c *change) underWay(state mark.Generation) bool {
+	return slices.ContainsFunc(c.seen(), func(g mark.Generation) bool {
+		return g.Masters == state.Masters && state.Less(g) && g.Phase != mark.Final
+	})
 }
 
 // inUse reports whether any master bears a real mark of a list.

@@ -123,17 +123,18 @@ func (c *change) links() []*Link {
 	return links
 }
 
-// look takes over the latest state of our list that counts, and warns where
-// our list is left behind.
+// look takes over the latest state of our list that counts, has one completed that
+// too few marks bear, and warns where our list is left behind.
 func (c *change) look() {
 	list := c.all.Database(0).List().name
 	best := c.known()
+	rest := best // what is to be completed
 	for _, g := range c.seen() {
 		switch {
 		case g.Masters == list && best.Less(g) && c.borne(g):
 			best = g
-		case g.Masters == list && best.Less(g) && c.interrupted(g, best):
-			c.all.RaiseMarks(g)
+		case g.Masters == list && rest.Less(g) && (c.interrupted(g, best) || c.unfinished(g)):
+			rest = g
 		case g.Masters != list && g.Before == list && c.want() == nil && c.borne(g):
 			if c.news("behind", g) {
 				c.all.log.Warn("this redlockd has the old list of masters, reload it with the new one",
@@ -142,6 +143,9 @@ func (c *change) look() {
 		}
 	}
 	c.reach(best)
+	if best.Less(rest) {
+		c.all.RaiseMarks(rest)
+	}
 }
 
 // reach makes a state the latest one.

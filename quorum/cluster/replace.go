@@ -148,6 +148,10 @@ func (c *change) replaced(masters []Master, g mark.Generation, leaving []*Link) 
 		c.wanted = nil
 	}
 	c.leaving = append(c.leaving, leaving...)
+	if !c.state.Less(g) && c.state.Masters != g.Masters {
+		// Others have begun with it anew: what was known of our list is past.
+		c.state, c.to, c.since = g, g, c.all.now()
+	}
 	c.mu.Unlock()
 	c.reach(g)
 }

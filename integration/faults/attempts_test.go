@@ -63,7 +63,7 @@ func (w *times) findEnd(t *taking, calls []*call) {
 	switch {
 	case t.answer == no:
 		note(t.got, "it was refused")
-	case t.answer == unknown:
+	case t.answer == unknown && !t.answered: // else it was told, and nobody undoes it
 		note(w.calmFrom(t.redlockd, t.over), "its redlockd was well for long enough to undo it")
 	}
 	for _, c := range calls {

@@ -45,6 +45,9 @@ type call struct {
 	// value is what a read found, or what an unknown answer said.
 	value string
 	old   bool // asked of the old Redis
+	// answered is whether an answer came all the same, as the client hung up: one
+	// that redlockd wrote before it could see that (P5).
+	answered bool
 	// undoes is whether a release is of what nobody was told to have, while
 	// old clients may hold the lock: the old Redis refused it, and it may have
 	// been on all other masters.

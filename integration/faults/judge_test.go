@@ -24,6 +24,8 @@ func TestJudge(t *testing.T) {
 	unknownOne := took(1, "a", 0, time.Second, unknown)
 	broken := took(1, "a", 0, time.Second, unknown)
 	broken.value = "EOF"
+	told := took(1, "a", 0, 3*time.Second, unknown)
+	told.value, told.answered = "answered as it hung up", true
 	freed := did(2, release, "a", 500*ms, yes)
 	for _, c := range []struct {
 		name     string
@@ -42,6 +44,8 @@ func TestJudge(t *testing.T) {
 		{"refused by an unknown attempt", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 1200*ms, time.Second, no), tried},
 		{"refused by an unknown attempt after its hold", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 3500*ms, time.Second, no), ""},
 		{"refused by an unknown attempt that was undone", []*call{unknownOne}, nil, took(9, "b", 1800*ms, time.Second, no), ""},
+		{"refused by an attempt that was answered as its client hung up", []*call{told}, nil, took(9, "b", 1800*ms, time.Second, no), tried},
+		{"refused by an attempt that was so answered, after its hold", []*call{told}, nil, took(9, "b", 6*time.Second, time.Second, no), ""},
 		{"refused by an attempt that a frozen redlockd may make yet", []*call{broken}, []*trouble{frozen, lost}, took(9, "b", 4500*ms, time.Second, no), tried},
 		{"a release of the holder's is denied", []*call{long}, nil, did(9, release, "a", 500*ms, no), ""},
 		{"a release after the end", []*call{long}, nil, did(9, release, "a", 1500*ms, no), holder},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (c *client) do(e *call, r int, args ...string) *call {
 			c.b.h.violation("an error other than NOQUORUM: %v", e)
 		}
 	default:
-		e.answer, e.value = unknown, err.Error()
+		e.answer, e.value, e.answered = unknown, err.Error(), errors.Is(err, errAnswered)
 		if calm && wait > time.Second && server.killed.Load() < int64(c.opened[r]) {
 			e.amiss = "a broken connection or no answer"
 		}
@@ -104,10 +105,26 @@ func (c *client) ask(r int, wait time.Duration, args ...string) (string, error) 
 	}
 	var told errReply
 	if err != nil && err != errNull && !errors.As(err, &told) {
+		if errors.Is(err, os.ErrDeadlineExceeded) && hangUp(c.conns[r]) {
+			err = fmt.Errorf("%w: %w", errAnswered, err)
+		}
 		c.conns[r].Close()
 		c.conns[r] = nil
 	}
 	return text, err
+}
+
+var errAnswered = errors.New("answered as it hung up")
+
+// hangUp ends what a client sends, and reports whether an answer comes all the same.
+// Who is awake sees the end at once and closes the connection.
+func hangUp(conn net.Conn) (answered bool) {
+	if tcp, is := conn.(*net.TCPConn); !is || tcp.CloseWrite() != nil {
+		return false
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	n, _ := conn.Read(make([]byte, 1))
+	return n > 0
 }
 
 func readReply(b *bufio.Reader) (string, error) {

@@ -14,6 +14,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		return
 	}
 	op := c.op.Decide(o.State)
+	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
 	if op.Kind == Read || op.Kind >= Decide {
 		o.Done = Read
 		c.finish(o)
@@ -115,7 +116,7 @@ func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 			case c.Delete:
 				out[i].Does = outbox.Deletes
 			default:
-				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
+				out[i].Does, out[i].Token, out[i].TTL, out[i].Keeps = outbox.Stores, c.Token, c.TTL, states[i].keeps(c.TTL)
 			}
 		}
 	}

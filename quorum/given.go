@@ -82,14 +82,39 @@ func (t *keyTable) termOf(c *call, key string) *term {
 // if it is told at the time now (V15).
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
+	if a.op.keeps {
+		t.keepTerm(a, a.op.Key, a.op.Token, a.op.newToken())
+		return
+	}
 	if a.op.Kind != transact {
 		t.noteTerm(a, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
-		if s := &a.op.steps[k]; s.Hold > 0 {
+		switch s := &a.op.steps[k]; {
+		case s.Keeps:
+			t.keepTerm(a, s.Key, s.Was, s.Token)
+		case s.Hold > 0:
 			t.noteTerm(a, s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
 		}
+	}
+}
+
+// keepTerm passes on until when a client may count on a lock whose TTL was kept. Of one
+// that this redlockd has not told it knows nothing.
+func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
+	s, hash := a.call.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.terms.of[hash]
+	switch {
+	case last.knows(a.masters) && last.token == to:
+	case last.knows(a.masters) && last.token == from:
+		next := &term{token: to, ttl: last.ttl, given: last.given, gone: last.gone, masters: last.masters, expiries: last.expiries}
+		next.ends.Store(last.ends.Load())
+		s.terms.of[hash] = next
+	default:
+		delete(s.terms.of, hash)
 	}
 }
 

@@ -73,6 +73,9 @@ type Op struct {
 
 	// steps are what transact does.
 	steps []outbox.Step
+	// keeps is whether the TTL is what is left of the lock: then no copy gets an
+	// earlier expiry, since what is read is somewhat less than what is left (V13).
+	keeps bool
 	// renews is whose lock an Extend renews (renew.go).
 	renews *attempt
 
@@ -87,6 +90,11 @@ type Op struct {
 // question is what the verdict depends on.
 func (op *Op) question() vote.Question {
 	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
+}
+
+// keeps reports whether a TTL is what is left by a state.
+func (s *State) keeps(ttl time.Duration) bool {
+	return s.Found && ttl == s.TTL.Truncate(time.Millisecond)
 }
 
 // newToken is what a lock holds that the operation was carried out on.

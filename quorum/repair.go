@@ -17,7 +17,7 @@ import (
 // asksForLess reports whether what was won has found a later expiry than the client
 // asks for. Needs mu.
 func (a *attempt) asksForLess() bool {
-	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil
+	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
 	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 

@@ -170,6 +170,8 @@ var mutants = []mutant{
 	{"V10", "which no it is, is told before it is known", []change{{"quorum/vote/verdict.go",
 		"	switch {\n	case t.reach+t.Unheard+t.Awaited < t.least, t.lacks():\n		return NoLock, true",
 		"	switch {\n	case t.Absent > t.MostCount:\n		return NoLock, true"}}, tally},
+	{"V13", "a TTL that is kept is what was read", []change{{"quorum/operation.go",
+		"return s.Found && ttl == s.TTL.Truncate(time.Millisecond)", "return false && s.Found && ttl == s.TTL.Truncate(time.Millisecond)"}}, votes},
 	{"V14", "every error is a refusal", []change{{"quorum/outbox/answer.go",
 		"	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}",
 		"	return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: code}"}}, waiting},

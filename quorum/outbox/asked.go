@@ -19,6 +19,8 @@ type Asked struct {
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone.
 	IfPresent bool
+	// Keeps is whether an Extend leaves a later expiry as it is (V13).
+	Keeps bool
 	// Shortens is whether it may make an expiry earlier (V6), Renews whether it gives
 	// copies another name.
 	Shortens, Renews bool
@@ -58,6 +60,8 @@ type Step struct {
 	// the TTL.
 	Token     string
 	TTL, Hold time.Duration
+	// Keeps is whether a later expiry stays as it is (V13).
+	Keeps bool
 }
 
 // Does is what becomes of a key.

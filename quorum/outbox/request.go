@@ -84,7 +84,9 @@ func (t *Task) stepArgs() []string {
 		case Deletes:
 			does = "delete"
 		case Stores:
-			does, token, expiry = "hold", s.Token, itoa(t.Expiries[i])
+			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps {
+				does = "swap"
+			}
 		}
 		args = append(args, exists, s.Was, does, token, expiry)
 	}
@@ -111,6 +113,8 @@ func (t *Task) call() (*scripts.Script, []string) {
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
 		return scripts.Renew, []string{deadline, t.Token, prolongs, itoa(t.Was), creates}
+	case t.Kind == vote.Extend && t.Asked.Replace && t.Asked.Keeps:
+		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Replace:
 		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Shortens:

@@ -93,6 +93,11 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
 
+// keepTTL gives KEYS[1] the token ARGV[5].
+const keepTTL = `
+redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL')
+`
+
 // expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which
 // do not tell it: PTTL and TIME are read until both were in one millisecond.
 const expiryOld = `

@@ -41,6 +41,10 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
+	// Keep: likewise, with the new token; the copy keeps its expiry, where that is
+	// later (V13).
+	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raise).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseOld))
+
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
 	Change = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
 
@@ -65,8 +69,8 @@ if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 
 return 2`)
 
 	// Transact: deadline, and for each key: whether it must hold
-	// something and what, what becomes of it (keep, delete, hold), the token
-	// and the expiry. All as expected, or nothing is done.
+	// something and what, what becomes of it (keep, delete, hold; swap keeps a later
+	// expiry), the token and the expiry. All as expected, or nothing is done.
 	Transact = newScript(notAfter + `
 for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
@@ -79,6 +83,12 @@ for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
   if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
   if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
+  if ARGV[at + 2] == 'swap' then
+    redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
+    if t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('PTTL', k) < tonumber(ARGV[at + 4]) then
+      redis.call('PEXPIREAT', k, ARGV[at + 4])
+    end
+  end
 end
 return 1`)
 

@@ -1,0 +1,58 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// keeps gives a lock another token and leaves its TTL (SET ... IFEQ ... KEEPTTL).
+func keeps(key, from, to string) Op {
+	return Op{Kind: Decide, Key: key, Decide: func(s State) Op {
+		if s.Token != from {
+			return Op{Kind: Read, Key: key}
+		}
+		return Op{Kind: Extend, Key: key, Token: from, Replace: true, NewToken: to, TTL: s.TTL.Truncate(time.Millisecond)}
+	}}
+}
+
+// keepsAll does so as a script on several keys.
+func keepsAll(key, from, to string) Op {
+	return Op{Kind: DecideAll, Keys: []string{key, key + " too"}, DecideAll: func(s []State) []Change {
+		if s[0].Token != from {
+			return nil
+		}
+		return []Change{{Key: key, Token: to, TTL: s[0].TTL.Truncate(time.Millisecond)}}
+	}}
+}
+
+// V13: what is read of a TTL is somewhat less than what is left, so a lock whose TTL is
+// kept would end earlier by that, each time another redlockd changes its token. It ends
+// when it would have ended, for others and in each answer.
+func TestV13KeptTTLIsNotLess(t *testing.T) {
+	for name, op := range map[string]func(key, from, to string) Op{"one key": keeps, "several": keepsAll} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				const ttl, swaps = 5 * time.Second, 40
+				by := []*Quorum{c.redlockd(), c.q}
+				time.Sleep(3 * time.Second)
+				c.want(do(c.q, acquire("k", "t0", ttl)), Won)
+				told := time.Now()
+				for i := range swaps {
+					c.want(do(by[i%2], op("k", fmt.Sprint("t", i), fmt.Sprint("t", i+1))), Won)
+				}
+				for time.Since(told) < ttl-20*time.Millisecond {
+					if o := do(by[0], acquire("k", "B", time.Second)); o.Verdict == Won {
+						t.Fatalf("another client has it %v after it was told", time.Since(told))
+					}
+					for _, q := range by {
+						c.want(do(q, Op{Kind: Read, Key: "k"}), Held)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				time.Sleep(2*c.cfg.Timeout + 300*time.Millisecond)
+				c.want(do(by[0], acquire("k", "B", time.Second)), Won)
+			})
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // Watched is one key of WATCH with what was found there.
 type Watched struct {
@@ -17,6 +20,18 @@ func (w Watched) state() quorum.State {
 		return quorum.State{}
 	}
 	return quorum.State{Found: true, Token: w.Outcome.State.Token, TTL: w.Outcome.State.TTL}
+}
+
+// Now is what EXEC is answered by what a read finds under the key now: a refusal, the
+// null array where it is not as it was, or nil.
+func (w Watched) Now(o *quorum.Outcome) *resp.Reply {
+	switch now := (Watched{Outcome: o}); {
+	case o.Err != nil:
+		return new(Failed(o.Err))
+	case !same(w.state(), now.state()):
+		return &resp.NullArray
+	}
+	return nil
 }
 
 // guardedOp is an operation under the condition that a lock is as it was seen.

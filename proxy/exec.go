@@ -30,7 +30,7 @@ func execCommand(s *session, args [][]byte) {
 	case t.broken:
 		s.unwatch()
 		s.refuse(errExecAbort)
-	case t.local > 0 && t.local == len(t.queue):
+	case t.local == len(t.queue):
 		execLocal(s, t)
 	case t.local > 0 && !mixes(t.queue):
 		s.unwatch()
@@ -57,10 +57,18 @@ func execLocks(s *session, t *transaction) {
 // condition that nothing watched has changed.
 func execLocal(s *session, t *transaction) {
 	watched, ok := readWatched(s)
-	if !ok || !passWatched(s) {
+	if !ok {
 		return
 	}
-	refusal := changed(watched)
+	refusal := failed(watched)
+	if refusal == nil {
+		if refusal, ok = lookAgain(s, watched); !ok {
+			return
+		}
+	}
+	if refusal == nil {
+		refusal = changed(watched)
+	}
 	s.unwatch()
 	if refusal != nil {
 		s.answer(*refusal)
@@ -78,12 +86,18 @@ func execLocal(s *session, t *transaction) {
 	s.answer(resp.Array(replies...))
 }
 
-func changed(watched []commands.Watched) *resp.Reply {
+// failed is the refusal where a watched key could not be read.
+func failed(watched []commands.Watched) *resp.Reply {
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
 			return new(commands.Failed(w.Outcome.Err))
 		}
 	}
+	return nil
+}
+
+// changed is the null array where a watched key was changed through this redlockd.
+func changed(watched []commands.Watched) *resp.Reply {
 	for _, w := range watched {
 		if w.Watch.Changed() {
 			return &resp.NullArray
@@ -108,24 +122,28 @@ func readWatched(s *session) ([]commands.Watched, bool) {
 	return watched, true
 }
 
-// passWatched waits until what this session has sent before has come to its end on the
-// watched keys, which it may change: a read of each that comes behind it ends after
-// it (V7). It is false when the connection has ended meanwhile.
-func passWatched(s *session) bool {
+// lookAgain reads what is watched once more, behind all that this session has sent
+// before and that may change it (V7), and returns why EXEC does nothing, or nil. It is
+// false when the connection has ended meanwhile.
+func lookAgain(s *session, watched []commands.Watched) (*resp.Reply, bool) {
 	s.pipe.Flush()
-	passed := make(chan struct{}, len(s.watched))
-	for _, w := range s.watched {
-		op := &quorum.Op{Kind: quorum.Read, DB: w.db, Key: w.key}
-		s.srv.q.Do(op, s.pipe, func(*quorum.Outcome) { passed <- struct{}{} })
+	looked := make(chan *resp.Reply, len(watched))
+	for _, w := range watched {
+		op := &quorum.Op{Kind: quorum.Read, DB: w.DB, Key: w.Key}
+		s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) { looked <- w.Now(o) })
 	}
-	for range s.watched {
+	var refusal *resp.Reply
+	for range watched {
 		select {
-		case <-passed:
+		case r := <-looked:
+			if r != nil {
+				refusal = r
+			}
 		case <-s.died():
-			return false
+			return nil, false
 		}
 	}
-	return true
+	return refusal, true
 }
 
 func discardCommand(s *session, _ [][]byte) {

@@ -184,7 +184,8 @@ func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
 // finishAt is finish for what has ended at the time now.
 func (c *call) finishAt(o *Outcome, now time.Duration) {
 	c.q.counts.ended(c.op.Kind, o.Verdict)
-	if c.op.Kind != Read && c.op.renews == nil && (o.Verdict == Won || o.Verdict == Undecided) {
+	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
+		// Of what nobody can tell, the comparison with what was watched will tell.
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()

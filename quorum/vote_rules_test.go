@@ -519,6 +519,16 @@ func TestWatch(t *testing.T) {
 		if w.Changed() {
 			t.Error("changed by a refused acquire")
 		}
+		c.masters[0].freeze()
+		c.masters[1].freeze()
+		c.want(do(c.q, acquire("k", "u", 10*time.Second)), Undecided)
+		c.want(do(c.q, release("k", "u")), Undecided)
+		c.masters[0].thaw()
+		c.masters[1].thaw()
+		time.Sleep(3 * time.Second)
+		if w.Changed() {
+			t.Error("changed by what nobody can tell")
+		}
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
 		if !w.Changed() {
 			t.Error("not changed by an extend")

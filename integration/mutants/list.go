@@ -172,6 +172,8 @@ var mutants = []mutant{
 		"	switch {\n	case t.Absent > t.MostCount:\n		return NoLock, true"}}, tally},
 	{"V13", "a TTL that is kept is what was read", []change{{"quorum/operation.go",
 		"return s.Found && ttl == s.TTL.Truncate(time.Millisecond)", "return false && s.Found && ttl == s.TTL.Truncate(time.Millisecond)"}}, votes},
+	{"S4", "what nobody can tell has changed what is watched", []change{{"quorum/call.go",
+		"c.op.renews == nil && o.Verdict == Won {", "c.op.renews == nil && (o.Verdict == Won || o.Verdict == Undecided) {"}}, votes},
 	{"V14", "every error is a refusal", []change{{"quorum/outbox/answer.go",
 		"	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}",
 		"	return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: code}"}}, waiting},

@@ -22,13 +22,15 @@ func (w Watched) state() quorum.State {
 	return quorum.State{Found: true, Token: w.Outcome.State.Token, TTL: w.Outcome.State.TTL}
 }
 
-// Now is what EXEC is answered by what a read finds under the key now: a refusal, the
-// null array where it is not as it was, or nil.
-func (w Watched) Now(o *quorum.Outcome) *resp.Reply {
+// Refusal is why EXEC does nothing, by what a read finds under the key now: what could
+// not be read, the null array where it is not as it was, or nil.
+func (w Watched) Refusal(o *quorum.Outcome) *resp.Reply {
 	switch now := (Watched{Outcome: o}); {
+	case w.Outcome.Err != nil:
+		return new(Failed(w.Outcome.Err))
 	case o.Err != nil:
 		return new(Failed(o.Err))
-	case !same(w.state(), now.state()):
+	case w.Watch.Changed() || !same(w.state(), now.state()):
 		return &resp.NullArray
 	}
 	return nil

@@ -60,14 +60,9 @@ func execLocal(s *session, t *transaction) {
 	if !ok {
 		return
 	}
-	refusal := failed(watched)
-	if refusal == nil {
-		if refusal, ok = lookAgain(s, watched); !ok {
-			return
-		}
-	}
-	if refusal == nil {
-		refusal = changed(watched)
+	refusal, ok := lookAgain(s, watched)
+	if !ok {
+		return
 	}
 	s.unwatch()
 	if refusal != nil {
@@ -84,26 +79,6 @@ func execLocal(s *session, t *transaction) {
 		}
 	}
 	s.answer(resp.Array(replies...))
-}
-
-// failed is the refusal where a watched key could not be read.
-func failed(watched []commands.Watched) *resp.Reply {
-	for _, w := range watched {
-		if w.Outcome.Err != nil {
-			return new(commands.Failed(w.Outcome.Err))
-		}
-	}
-	return nil
-}
-
-// changed is the null array where a watched key was changed through this redlockd.
-func changed(watched []commands.Watched) *resp.Reply {
-	for _, w := range watched {
-		if w.Watch.Changed() {
-			return &resp.NullArray
-		}
-	}
-	return nil
 }
 
 // readWatched waits for what WATCH has read; it is false when the connection
@@ -130,7 +105,7 @@ func lookAgain(s *session, watched []commands.Watched) (*resp.Reply, bool) {
 	looked := make(chan *resp.Reply, len(watched))
 	for _, w := range watched {
 		op := &quorum.Op{Kind: quorum.Read, DB: w.DB, Key: w.Key}
-		s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) { looked <- w.Now(o) })
+		s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) { looked <- w.Refusal(o) })
 	}
 	var refusal *resp.Reply
 	for range watched {

@@ -55,8 +55,8 @@ func (t *try) won() {
 	}
 }
 
-// fast is by how much the redlockd's clock may run ahead since a client was told
-// last that it has it. Needs mu.
+// fast is by how much the redlockd's clock may run ahead, or behind, since a client was
+// told last that it has it. Needs mu.
 func (t *try) fast(l *lease) time.Duration {
 	return time.Duration(t.node.config().ClockDrift * float64(t.now()-l.taken))
 }
@@ -65,7 +65,7 @@ func (t *try) fast(l *lease) time.Duration {
 // lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
 func (t *try) outlived(l *lease) bool {
 	// Clocks of redlockd run differently, and stand still with one that is suspended.
-	slack := 10*time.Millisecond + t.node.clock.standstill()
+	slack := 10*time.Millisecond + t.fast(l) + t.node.clock.standstill()
 	if t.steppedSince(l.taken) {
 		return false // by a clock that has stepped nobody can tell
 	}

@@ -53,3 +53,24 @@ func TestM5OffsetsOfLongAgo(t *testing.T) {
 		t.Errorf("the oldest is of %v ago", age)
 	}
 }
+
+// M5: a clock that was not looked at for so long that it may have drifted by more than
+// half a timeout was not watched: the other half is for the round trips.
+func TestM5Watched(t *testing.T) {
+	for _, tt := range []struct {
+		ago     time.Duration
+		drift   float64
+		timeout time.Duration
+		want    bool
+	}{
+		{2400 * time.Millisecond, 0.01, 50 * time.Millisecond, true},
+		{2600 * time.Millisecond, 0.01, 50 * time.Millisecond, false},
+		{9 * time.Second, 0.01, 200 * time.Millisecond, true},
+		{11 * time.Second, 0.01, 200 * time.Millisecond, false},
+		{2 * LookEvery, 0.1, time.Millisecond, true}, // it is looked at once a second
+	} {
+		if got := Watched(tt.ago, tt.drift, tt.timeout); got != tt.want {
+			t.Errorf("looked at %v ago, drift %v, timeout %v: watched %v, want %v", tt.ago, tt.drift, tt.timeout, got, tt.want)
+		}
+	}
+}

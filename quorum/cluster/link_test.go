@@ -93,6 +93,21 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 	}
 }
 
+// M8: a master that joins the list has not been told what the list before has granted.
+func TestM8WhoJoinsRemembersNothing(t *testing.T) {
+	now := time.Second
+	d := watched(t, &now)
+	before := ListName([]Master{{Name: "a"}, {Name: "b"}, {Name: "x"}})
+	d.sees(func(m *mark.Mark) {
+		m.Generation = mark.Generation{Number: 2, Phase: mark.Announced, Masters: d.List().name, Before: before}
+	})
+	for _, l := range d.List().Links {
+		if got, want := l.remembers(0), l.Name != "c"; got != want {
+			t.Errorf("%s remembers: %v, want %v", l.Name, got, want)
+		}
+	}
+}
+
 // V6: a rollback is for the mark that it was made under.
 func TestV6RollbackForAnotherMark(t *testing.T) {
 	now := time.Second

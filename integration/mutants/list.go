@@ -389,7 +389,7 @@ var mutants = []mutant{
 	{"M8", "a list that was begun anew needs a majority in view of who has the one before", []change{{"quorum/cluster/announce.go",
 		"(c.inForce(g) || g == mark.FirstGeneration(name) && c.displaced(state.Masters, name))", "c.inForce(g)"}}, masters},
 	{"M8", "two changes of an even list are announced on half of it each", []change{{"quorum/cluster/announce.go",
-		", vote.Majority(len(mark.Hashes(list)))) {", ") {"}}, masters},
+		", vote.Majority(len(mark.Hashes(list)))) {", ", 99+len(list)) {"}}, masters},
 	{"M8", "a change to a shorter list is completed while another one may be announced", []change{{"quorum/cluster/borne.go",
 		"	if after < before {", "	if after < 0 {"}}, masters},
 	{"M8", "what one mark says is final is taken over", []change{{"quorum/cluster/announce.go",

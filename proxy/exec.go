@@ -102,23 +102,27 @@ func readWatched(s *session) ([]commands.Watched, bool) {
 // false when the connection has ended meanwhile.
 func lookAgain(s *session, watched []commands.Watched) (*resp.Reply, bool) {
 	s.pipe.Flush()
-	looked := make(chan *resp.Reply, len(watched))
-	for _, w := range watched {
+	refusals, looked := make([]*resp.Reply, len(watched)), make(chan struct{}, len(watched))
+	for i, w := range watched {
 		op := &quorum.Op{Kind: quorum.Read, DB: w.DB, Key: w.Key}
-		s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) { looked <- w.Refusal(o) })
+		s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) {
+			refusals[i] = w.Refusal(o)
+			looked <- struct{}{}
+		})
 	}
-	var refusal *resp.Reply
 	for range watched {
 		select {
-		case r := <-looked:
-			if r != nil {
-				refusal = r
-			}
+		case <-looked:
 		case <-s.died():
 			return nil, false
 		}
 	}
-	return refusal, true
+	for _, r := range refusals {
+		if r != nil {
+			return r, true
+		}
+	}
+	return nil, true
 }
 
 func discardCommand(s *session, _ [][]byte) {

@@ -256,7 +256,7 @@ func (a *attempt) goOn(v Verdict, less bool) {
 // countVotes notes which masters the verdict was made of. Needs mu.
 func (a *attempt) countVotes() {
 	for i := range a.box.ballots {
-		a.masters.Links[i].Counts().Count(a.box.ballots[i].Vote)
+		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -267,27 +266,17 @@ func TestTraceListTakenBackMeanwhile(t *testing.T) {
 // it bore before. Else A on a b f, B on c d e.
 func TestTraceClosingIsNotForgotten(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
-		var cut atomic.Bool
-		cuttable := func(list []cluster.Master) []cluster.Master {
-			at := slices.IndexFunc(list, func(m cluster.Master) bool { return m.Name == "c" })
-			dial := list[at].Dial
-			list[at].Dial = func() (net.Conn, error) {
-				if cut.Load() {
-					return noRoute()
-				}
-				return dial()
-			}
-			return list
-		}
 		old := c.redlockdOf(without(c.cfg.Masters, "ab"))
-		mover := c.redlockdOf(cuttable(without(c.cfg.Masters, "de")))
+		mover, ways := c.redlockdOver(without(c.cfg.Masters, "de"))
 		c.stop(c.q)
 		time.Sleep(3 * time.Second)
-		c.change(mover, cuttable(without(c.listed("e", c.join("f")), "de")))
+		list := without(c.listed("e", c.join("f")), "de")
+		list[slices.IndexFunc(list, func(m Master) bool { return m.Name == "c" })].Dial = ways["c"].connect
+		c.change(mover, list)
 		c.reaches(mover, 2, "closed")
 		time.Sleep(2 * time.Second)
 		c.masters[2].kill()
-		cut.Store(true)
+		ways["c"].leads(noRoute)
 		c.masters[2].startEmpty()
 		for range 60 {
 			time.Sleep(time.Second)

@@ -15,7 +15,7 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
 		a.box.ballots[i] = b
-		a.masters.Links[i].Counts().CountSpare(b.Vote)
+		a.masters.Links[i].VoteCounts().CountSpare(b.Vote)
 	}
 	spare := !a.mayBear(b.Vote) && a.box.undone>>i&1 != 0
 	again := waited && a.lost && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)

@@ -41,15 +41,20 @@ func newDatabase(c *Cluster, number int) *Database {
 		d.zero = c.Opened(0)
 	}
 	for i := range c.masters {
-		l := newLink(c.ctx, &c.cfg, c.masters[i], d, c.now, c.log, c.events)
-		if d.zero != nil {
-			l.zero = d.zero.List().link(l.Name)
-			l.traffic = l.zero.traffic
-		}
-		list.Links = append(list.Links, l)
+		list.Links = append(list.Links, d.newLink(c, c.masters[i]))
 	}
 	d.masters.Store(list)
 	return d
+}
+
+// newLink makes a link to a master that database 0 has one to already.
+func (d *Database) newLink(c *Cluster, m Master) *Link {
+	l := newLink(c.ctx, &c.cfg, m, d, c.now, c.log, c.events)
+	if d.zero != nil {
+		l.zero = d.zero.List().link(l.Name)
+		l.traffic = l.zero.traffic
+	}
+	return l
 }
 
 // List is the list of masters in force. The next call may return another one (M8).

@@ -115,8 +115,8 @@ type traffic struct {
 	batches latency.Recorder
 }
 
-// Counts returns the counts of the master's votes in all databases.
-func (l *Link) Counts() *VoteCounts { return &l.traffic.votes }
+// VoteCounts returns the counts of the master's votes in all databases.
+func (l *Link) VoteCounts() *VoteCounts { return &l.traffic.votes }
 
 // frozen reports whether the oldest unanswered operation, or look, is at a time as
 // old as timeout (M1). Needs mu.

@@ -97,10 +97,9 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 		return
 	}
 	var leaving []*Link
-	zero := c.Opened(0)
-	for i := range c.databases {
+	for i := range c.databases { // database 0 first: the others look at its links
 		if d := c.Opened(i); d != nil {
-			leaving = append(leaving, d.replace(c, masters, zero, g)...)
+			leaving = append(leaving, d.replace(c, masters, g)...)
 		}
 	}
 	c.redial(masters)
@@ -110,7 +109,7 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 
 // replace makes a list of masters the one in force, in a state that counts for
 // it, and returns the links that are not on it.
-func (d *Database) replace(c *Cluster, masters []Master, zero *Database, g mark.Generation) (leaving []*Link) {
+func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (leaving []*Link) {
 	before := d.List()
 	list := &List{Needs: needsOf(masters), name: ListName(masters)}
 	var joining []*Link
@@ -120,11 +119,7 @@ func (d *Database) replace(c *Cluster, masters []Master, zero *Database, g mark.
 			list.Links = append(list.Links, before.Links[at])
 			continue
 		}
-		l := newLink(c.ctx, &c.cfg, masters[i], d, c.now, c.log, c.events)
-		if d != zero {
-			l.zero = zero.List().link(l.Name)
-			l.traffic = l.zero.traffic
-		}
+		l := d.newLink(c, masters[i])
 		list.Links, joining = append(list.Links, l), append(joining, l)
 	}
 	for _, l := range before.Links {

@@ -26,20 +26,37 @@ func keepsAll(key, from, to string) Op {
 	}}
 }
 
+// won tells a client that it has what it asked for.
+func won(c *testCluster, o *Outcome) {
+	c.t.Helper()
+	at := c.want(o, Won).Clock()
+	if err := o.Confirm(at); err != nil {
+		c.t.Error(err)
+	}
+	o.Told(at)
+}
+
 // V13: what is read of a TTL is somewhat less than what is left, so a lock whose TTL is
 // kept would end earlier by that, each time another redlockd changes its token. It ends
 // when it would have ended, for others and in each answer.
 func TestV13KeptTTLIsNotLess(t *testing.T) {
-	for name, op := range map[string]func(key, from, to string) Op{"one key": keeps, "several": keepsAll} {
-		t.Run(name, func(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		op     func(key, from, to string) Op
+		inTurn int // redlockd
+	}{
+		{"one key", keeps, 2}, {"several", keepsAll, 2}, {"one key, at who told it", keeps, 1}, {"several, at who told it", keepsAll, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				const ttl, swaps = 5 * time.Second, 40
-				by := []*Quorum{c.redlockd(), c.q}
+				by := []*Quorum{c.q, c.redlockd()}[:tt.inTurn]
 				time.Sleep(3 * time.Second)
-				c.want(do(c.q, acquire("k", "t0", ttl)), Won)
+				won(c, do(c.q, acquire("k", "t0", ttl)))
+				won(c, do(c.q, extend("k", "t0", ttl))) // by which its expiry is as a kept one's
 				told := time.Now()
 				for i := range swaps {
-					c.want(do(by[i%2], op("k", fmt.Sprint("t", i), fmt.Sprint("t", i+1))), Won)
+					won(c, do(by[(i+1)%len(by)], tt.op("k", fmt.Sprint("t", i), fmt.Sprint("t", i+1))))
 				}
 				for time.Since(told) < ttl-20*time.Millisecond {
 					if o := do(by[0], acquire("k", "B", time.Second)); o.Verdict == Won {

@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 		{"refused by an unknown attempt", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 1200*ms, time.Second, no), tried},
 		{"refused by an unknown attempt after its hold", []*call{unknownOne}, []*trouble{lost}, took(9, "b", 3500*ms, time.Second, no), ""},
 		{"refused by an unknown attempt that was undone", []*call{unknownOne}, nil, took(9, "b", 1800*ms, time.Second, no), ""},
-		{"refused by an attempt that was answered as its client hung up", []*call{told}, nil, took(9, "b", 1800*ms, time.Second, no), tried},
+		{"refused by an attempt that was answered as its client hung up", []*call{told}, nil, took(9, "b", 2900*ms, time.Second, no), tried},
 		{"refused by an attempt that was so answered, after its hold", []*call{told}, nil, took(9, "b", 6*time.Second, time.Second, no), ""},
 		{"refused by an attempt that a frozen redlockd may make yet", []*call{broken}, []*trouble{frozen, lost}, took(9, "b", 4500*ms, time.Second, no), tried},
 		{"a release of the holder's is denied", []*call{long}, nil, did(9, release, "a", 500*ms, no), ""},

@@ -141,10 +141,15 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 			}
 		}
 	}
-	sl.Expect(req.Ops)
+	s.handDown(sl, req.Ops)
+}
+
+// handDown queues a slot that waits for operations, and begins these.
+func (s *session) handDown(sl *replies.Slot, ops []quorum.Op) {
+	sl.Expect(ops)
 	s.pipe.Add(sl)
-	for i := range req.Ops {
-		s.srv.q.Do(&req.Ops[i], s.pipe, func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })
+	for i := range ops {
+		s.srv.q.Do(&ops[i], s.pipe, func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })
 	}
 }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
+	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -135,9 +136,9 @@ func discardCommand(s *session, _ [][]byte) {
 	s.answer(resp.OK)
 }
 
-// watchCommand reads every key and arms a watch on it. It is always answered OK, at
-// once: clients do not look at its reply, so what could not be read is told by
-// EXEC.
+// watchCommand reads every key and arms a watch on it. It is always answered OK, when
+// that is done: clients do not look at its reply, so what could not be read is told by
+// EXEC, but what changes after its reply has changed what was watched.
 func watchCommand(s *session, args [][]byte) {
 	if s.multi != nil {
 		s.refuse(resp.Error("ERR WATCH inside MULTI is not allowed"))
@@ -150,26 +151,26 @@ func watchCommand(s *session, args [][]byte) {
 	if s.tooLong(args[1:]) {
 		return
 	}
+	var ops []quorum.Op
+	before := len(s.watched)
 	for _, key := range args[1:] {
-		watchKey(s, string(key))
-	}
-	s.answer(resp.OK)
-}
-
-func watchKey(s *session, key string) {
-	for _, w := range s.watched {
-		if w.db == s.db && w.key == key {
-			return
+		if w := s.watchKey(s.db, string(key)); w != nil {
+			ops = append(ops, quorum.Op{Kind: quorum.Read, DB: w.db, Key: w.key, Arm: &w.watch})
 		}
 	}
-	w := &watch{db: s.db, key: key, read: make(chan struct{})}
-	s.watched = append(s.watched, w)
-	s.watchedBytes += len(key) + 256
-	op := &quorum.Op{Kind: quorum.Read, DB: s.db, Key: key, Arm: &w.watch}
-	s.srv.q.Do(op, s.pipe, func(o *quorum.Outcome) {
-		w.outcome = o
-		close(w.read)
-	})
+	if len(ops) == 0 {
+		s.answer(resp.OK)
+		return
+	}
+	added := s.watched[before:]
+	s.handDown(&replies.Slot{Late: func() resp.Reply { return resp.OK }, Proto: s.protocol(), Silent: s.mode.silent(),
+		Size: resp.Size(resp.OK), Command: s.called, Who: s.identity(), Held: s.srv.held,
+		After: func(outs []*quorum.Outcome) {
+			for i, w := range added {
+				w.outcome = outs[i]
+				close(w.read)
+			}
+		}}, ops)
 }
 
 func unwatchCommand(s *session, _ [][]byte) resp.Reply {

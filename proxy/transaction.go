@@ -120,6 +120,20 @@ func queueable(s *session, local localCommand, isLocal bool, args [][]byte) *res
 	return &refusal
 }
 
+// watchKey adds a key to what is watched, and returns its watch, or nil where it is
+// watched already.
+func (t *transactions) watchKey(db int, key string) *watch {
+	for _, w := range t.watched {
+		if w.db == db && w.key == key {
+			return nil
+		}
+	}
+	w := &watch{db: db, key: key, read: make(chan struct{})}
+	t.watched = append(t.watched, w)
+	t.watchedBytes += len(key) + 256
+	return w
+}
+
 // unwatch ends the watches.
 func (t *transactions) unwatch() {
 	closeAll(t.watched)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum"
@@ -80,25 +81,31 @@ func TestS4StackExchange(t *testing.T) {
 	c.want("*1\r\n:1\r\n")
 }
 
-// S4: WATCH is answered before its read, EXEC waits for it, and what comes
+// S4: WATCH is answered when it has read, EXEC waits for it, and what comes
 // behind EXEC is handed down behind it.
 func TestS4ExecWaitsForWatch(t *testing.T) {
-	srv := start(t, nil)
-	srv.dial(t).ask("LOCK k a", "+OK\r\n")
-	wait(t, "the lock", srv.q.asked)
-	srv.q.hold("0/k")
-	c := srv.dial(t)
-	c.send("WATCH k\r\nMULTI\r\nFREE k\r\nEXEC\r\nREAD k\r\n")
-	c.want("+OK\r\n+OK\r\n+QUEUED\r\n")
-	wait(t, "the read of WATCH", srv.q.asked)
-	srv.q.mu.Lock()
-	waiting := len(srv.q.held["0/k"])
-	srv.q.mu.Unlock()
-	if waiting != 1 {
-		t.Errorf("%d operations were handed down before WATCH had read, want its read alone", waiting)
-	}
-	srv.q.release("0/k")
-	c.want("*1\r\n:1\r\n$-1\r\n")
+	synctest.Test(t, func(t *testing.T) {
+		srv, c := pipe(t)
+		c.send("LOCK k a\r\n")
+		synctest.Wait()
+		srv.q.hold("0/k")
+		c.send("WATCH k\r\nMULTI\r\nFREE k\r\nEXEC\r\nREAD k\r\n")
+		synctest.Wait()
+		if got := c.received(); got != "+OK\r\n" {
+			t.Errorf("answered %q before WATCH had read", got)
+		}
+		srv.q.mu.Lock()
+		waiting := len(srv.q.held["0/k"])
+		srv.q.mu.Unlock()
+		if waiting != 1 {
+			t.Errorf("%d operations were handed down before WATCH had read, want its read alone", waiting)
+		}
+		srv.q.release("0/k")
+		synctest.Wait()
+		if got, want := c.received(), "+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n:1\r\n$-1\r\n"; got != want {
+			t.Errorf("answered %q, want %q", got, want)
+		}
+	})
 }
 
 // S4: "what could not be read makes EXEC a top-level NOQUORUM".
@@ -124,7 +131,6 @@ func TestS4GoneWhileExecWaits(t *testing.T) {
 	srv.q.hold("0/k")
 	c := srv.dial(t)
 	c.send("WATCH k\r\nMULTI\r\nLOCK k a\r\nEXEC\r\n")
-	c.want("+OK\r\n+OK\r\n+QUEUED\r\n")
 	wait(t, "the read of WATCH", srv.q.asked)
 	srv.clients()[0].Kill()
 	srv.q.release("0/k")

@@ -86,6 +86,31 @@ func TestM8FinalIsNotCompleted(t *testing.T) {
 	})
 }
 
+// The same where nobody who bears that it is final can be reached: what was not looked at
+// may be just that.
+func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
+	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
+		list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "final")
+		c.serves(c.q, 7)
+		c.stop(c.q)
+		c.bears(1, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
+		for i := 2; i < 7; i++ {
+			c.bears(i, mark.FirstGeneration(first))
+		}
+		c.redlockdOf(without(list, "adefh"))
+		time.Sleep(10 * time.Second)
+		raw, err := c.masters[2].Get(mark.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := mark.Parse(raw); err != nil || m.Number != 1 {
+			t.Errorf("the mark of c is of generation %d, %v", m.Number, err)
+		}
+	})
+}
+
 // M8: nothing is changed from a list to which a change is not over. Here b d f have missed
 // that e went back and forth: g would come with their votes, beside a c e.
 func TestM8NoChangeFromOneThatIsUnderWay(t *testing.T) {

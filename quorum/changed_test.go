@@ -66,6 +66,23 @@ func TestV8ChangeWithoutAnAnswer(t *testing.T) {
 	})
 }
 
+// V8: also where the master is so slow at first that the change comes to it behind its
+// deadline.
+func TestV8ChangeThatComesLateIsRepeated(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
+		synctest.Wait()
+		c.slow(4*c.cfg.Timeout, 2)
+		c.want(do(c.q, replaceBy("k", "A", "B", 20*time.Second)[0]), Won)
+		time.Sleep(time.Second)
+		c.slow(0, 2)
+		time.Sleep(3 * time.Second)
+		if n := c.copies("k", "B"); n != 3 {
+			t.Errorf("%d copies, want 3", n)
+		}
+	})
+}
+
 // V8: the release that comes after a change goes behind it, and what takes the
 // lock again with the old token is not changed.
 func TestV8ChangeAndWhatComesAfter(t *testing.T) {

@@ -83,10 +83,9 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.realGeneration()
-		open, looked := l.LookedAt()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || !open || looked <= since || has.Masters != ours.Masters:
+		case !ok || !l.bearsSince(since) || has.Masters != ours.Masters:
 			return false
 		default:
 			anew = anew || has == ours
@@ -106,16 +105,16 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 // of two that are written side by side at most one is closed by a majority. Where a
 // majority of our list is none of the list before, so many bear it that no other change is
 // announced any more. What is final lets those vote that join, and is left to who knows
-// that it was closed.
+// that it was closed; a master of our list that is not in view may bear that.
 func (c *change) unfinished(g mark.Generation) bool {
-	newest := c.all.Opened(0).List().newest.Load()
-	if newest == nil || *newest != g || g.Phase == mark.Final {
-		return false
-	}
 	old := mark.Hashes(g.Old())
 	bear, other := 0, 0
+	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.generation()
+		if mark.OnList(g.Masters, l.Name) && !l.bearsSince(since) {
+			return false
+		}
 		switch {
 		case !ok || !slices.Contains(old, l.hash):
 		case has.Number == g.Number && has.Masters == g.Masters && !has.Less(g):
@@ -124,7 +123,11 @@ func (c *change) unfinished(g mark.Generation) bool {
 			other++
 		}
 	}
+	newest := c.all.Opened(0).List().newest.Load() // what the masters in view bear is in it now
 	before, after := vote.Majority(len(old)), vote.Majority(len(mark.Hashes(g.Masters)))
+	if newest == nil || *newest != g || g.Phase == mark.Final {
+		return false
+	}
 	if after < before {
 		return bear >= after
 	}

@@ -88,7 +88,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	}
 	mon.view.Stand(s, mk, j)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
-		mon.view.Bears, mon.view.BearsForReal = s.Mark.Generation, s.Mark.Real
+		mon.view.SawList(s.Mark, s.Sent)
 		mon.db.List().Saw(mon.view.Bears)
 	}
 	if s.Mark != nil && j.Open {

@@ -175,7 +175,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			// No vote yet (M8), and healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
-		results[i].Ballot.Unsure = !results[i].Done && results[i].Code == ""
+		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {
 		s.outbox.Repeat(b, results, broken(over))

@@ -169,6 +169,13 @@ func (l *Link) realGeneration() (mark.Generation, bool) {
 	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
 }
 
+// bearsSince reports whether what the master's mark bears was looked at since a time.
+func (l *Link) bearsSince(since time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Bears.Number > 0 && l.view.BearsAt > since
+}
+
 // LookedAt reports whether the link is open, and when the newest look at its mark
 // went out, by our clock.
 func (l *Link) LookedAt() (open bool, sent time.Duration) {

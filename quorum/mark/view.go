@@ -18,9 +18,10 @@ type View struct {
 	Raw   string
 	// Bears is the state of the list of masters that was last seen in its
 	// mark, whether or not that lets it vote (M8), BearsForReal whether that
-	// was a real one.
+	// was a real one, BearsAt when that look went out.
 	Bears        Generation
 	BearsForReal bool
+	BearsAt      time.Duration
 	// Sent is when the newest look at the mark went out, Pending since
 	// when the mark is known to be pending; 0 when it is not (M4).
 	Sent    time.Duration
@@ -126,7 +127,8 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	if v.Under == nil || v.Under.ID != m.ID || v.Under.Greatest != m.Greatest {
 		v.BoreSince = now
 	}
-	v.Under, v.Raw, v.Sent, v.Bears, v.BearsForReal = m, raw, sent, m.Generation, m.Real
+	v.Under, v.Raw, v.Sent = m, raw, sent
+	v.SawList(m, sent)
 	switch {
 	case m.Real:
 		v.Memory.sawReal, v.Memory.ID, v.Memory.RunID, v.Memory.beat = true, m.ID, m.RunID, m.Beat
@@ -134,6 +136,12 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	case v.Pending == 0:
 		v.Pending = now
 	}
+}
+
+// SawList takes over which list of masters a mark bears that was looked at by what went
+// out at sent (M8).
+func (v *View) SawList(m *Mark, sent time.Duration) {
+	v.Bears, v.BearsForReal, v.BearsAt = m.Generation, m.Real, sent
 }
 
 // Note takes over from a mark when its beat was raised, and from one of database 0

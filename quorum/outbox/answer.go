@@ -37,8 +37,9 @@ func (b *Batch) Read(d *Dialect, results []rueidis.RedisResult) []answer {
 type Result struct {
 	// Ballot is the master's vote.
 	Ballot vote.Ballot
-	// Done is whether the master is known to have carried it out.
-	Done bool
+	// Done is whether the master is known to have carried it out, Late whether it is
+	// known to have done nothing, since the deadline was over (V6).
+	Done, Late bool
 	// Code is the first word of the error that the master answered (V14), empty
 	// where it answered none.
 	Code string
@@ -57,7 +58,9 @@ func ResultOf(t *Task, a answer, quarantined bool) Result {
 	if quarantined {
 		b = doubted(b, t)
 	}
-	return Result{Ballot: b, Done: true}
+	n, err := a.msg.AsInt64()
+	late := err == nil && n < 0
+	return Result{Ballot: b, Done: !late, Late: late}
 }
 
 // doubted is what the vote of a master counts that may have forgotten locks

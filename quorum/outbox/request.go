@@ -148,7 +148,7 @@ func (d *Dialect) Learn(t *Task, r Result) {
 	case t.via == nil:
 	case r.Code == "NOSCRIPT":
 		delete(d.loaded, t.via)
-	case r.Done:
+	case r.Done, r.Late:
 		d.loaded[t.via] = true
 	}
 }

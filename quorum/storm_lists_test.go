@@ -131,6 +131,7 @@ func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
 				f.set(db, key, e)
 			}
 		}
+		before.flush() // nobody is refused by what it had
 		s.Unlock()
 		s.tell("master %s: server %s ends, %s has what it had", p.master, before.name, f.name)
 	}

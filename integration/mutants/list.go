@@ -465,6 +465,10 @@ var mutants = []mutant{
 		"w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}", "w.rebase, w.from, w.stepped = true, w.now(), 0"}}, clocks},
 	{"M8", "a mark is lowered that was raised meanwhile", []change{{"quorum/scripts/mark_scripts.go",
 		"if earlier and (", "if ("}}, votes},
+	{"M8", "what a master bore before it was lost is forgotten (both places)", []change{
+		{"quorum/mark/judge.go", "	if g.Less(r.Bore) {", "	if false {"},
+		{"quorum/cluster/seat_change.go", "if n < min(others, len(on)-vote.Majority(len(on))+1) {",
+			"if n < min(others, vote.Majority(1)) {"}}, votes},
 	{"M8", "the old list counts until the next look (both places)", []change{
 		{"quorum/cluster/sender.go", "return b.Under.Same(s.view.Under) && s.view.Under.Counts(list)", "_ = list\n		return b.Under.Same(s.view.Under)"},
 		{"quorum/cluster/sender.go", "&& m.Counts(list) && m.DB", " && m.DB"}}, masters},

@@ -3,8 +3,6 @@ package integration
 import (
 	"strings"
 	"testing"
-
-	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // exchange is one command and its reply, exactly.
@@ -16,15 +14,11 @@ type exchange struct {
 // told is what a command line is split into.
 func told(line, want string) exchange { return exchange{strings.Fields(line), want} }
 
-// readyDev is a connection to redlockd -dev, in which a majority votes.
-func readyDev(t *testing.T) *Wire {
+// overThree is a session with redlockd over three masters.
+func overThree(t *testing.T) *Wire {
 	t.Helper()
-	w := DialWire(t, rig.DevRedlockd(t).Addr)
-	eventually(t, "a majority votes", func() (bool, string) {
-		got := w.Ask("SET", "warm", "t", "NX", "GET", "PX", "1000")
-		return !strings.HasPrefix(got, "-NOQUORUM "), got
-	})
-	return w
+	masters := StartMasters(t, 3)
+	return DialWire(t, StartRedlockd(t, overFive(masters), masters).Addr)
 }
 
 func (w *Wire) exchange(t *testing.T, talk []exchange) {
@@ -40,7 +34,7 @@ func (w *Wire) exchange(t *testing.T, talk []exchange) {
 // IFEQ. Those take, extend and release a lock, and so do the ways of before.
 func TestC6VersionAndWhatItPromises(t *testing.T) {
 	t.Parallel()
-	w := readyDev(t)
+	w := overThree(t)
 	if got := w.Ask("HELLO", "2"); !strings.Contains(got, "$7\r\nversion\r\n$5\r\n8.4.0\r\n") {
 		t.Errorf("HELLO: %q", got)
 	}
@@ -80,7 +74,7 @@ func TestC6VersionAndWhatItPromises(t *testing.T) {
 // away; what is refused changes nothing.
 func TestV13TTLThatResults(t *testing.T) {
 	t.Parallel()
-	w := readyDev(t)
+	w := overThree(t)
 	add := []string{"EVAL", additive, "1", "k", "t", "43200000", "0"}
 	w.exchange(t, []exchange{
 		told("SET k t NX PX 36000000", "+OK\r\n"),

@@ -23,23 +23,29 @@ type promised struct {
 	granted map[*quorum.Outcome]bool
 	late    bool
 	undone  int
+	// stops is for how long this process is stopped after the first Confirm, which
+	// makes what was confirmed late.
+	stops time.Duration
 }
 
 func (p *promised) Clock(*quorum.Outcome) time.Duration { return 1 }
 
 func (p *promised) Confirm(o *quorum.Outcome, _ time.Duration) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.late && p.granted[o] {
+	late, stops := p.late && p.granted[o], p.stops
+	p.late, p.stops = p.late || stops > 0, 0
+	p.mu.Unlock()
+	if late {
 		return errors.New("NOQUORUM too late")
 	}
+	time.Sleep(stops)
 	return nil
 }
 
 func (p *promised) WriteBefore(o *quorum.Outcome) (time.Duration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return time.Minute, p.granted[o]
+	return time.Second, p.granted[o]
 }
 
 func (p *promised) Undo(*quorum.Outcome) {
@@ -162,6 +168,27 @@ func TestV2LateGrantIsNotTold(t *testing.T) {
 		p.promises.late = true
 		p.grant(p.acquire())
 		if got, want := p.received(), "-NOQUORUM too late\r\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// V2: where this process is stopped between the confirming of a grant and its write,
+// the grant becomes an error, and the connection and the other replies stay.
+func TestV2StoppedBeforeTheWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPiped(t)
+		p.promises.stops = 2 * time.Second
+		late := p.acquire()
+		p.Add(&Slot{Reply: resp.Pong, Proto: 2})
+		p.grant(late)
+		time.Sleep(3 * time.Second)
+		if got, want := p.received(), "-NOQUORUM too late\r\n+PONG\r\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.promises.late = false
+		p.grant(p.acquire())
+		if got, want := p.received(), "-NOQUORUM too late\r\n+PONG\r\n+OK\r\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

@@ -91,24 +91,7 @@ func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left
 	case sl.Shape == nil:
 		return sl.Reply, 0
 	}
-	var refusal *resp.Reply
-	for _, o := range sl.outcomes {
-		if err := g.Confirm(o, w.clock(g, o)); err != nil {
-			refusal = new(commands.Failed(err))
-			continue
-		}
-		limit, grants := g.WriteBefore(o)
-		if !grants {
-			continue
-		}
-		if sl.granted == nil {
-			sl.granted = sl.oneGranted[:0]
-		}
-		sl.granted = append(sl.granted, o)
-		if left == 0 || limit < left {
-			left = max(limit, 1)
-		}
-	}
+	left, refusal := sl.confirmOutcomes(g, w)
 	if refusal == nil && gone && len(sl.granted) > 0 {
 		refusal = &ErrClientGone
 	}
@@ -128,6 +111,30 @@ func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left
 		return ErrClientGone, 0
 	}
 	return *refusal, 0
+}
+
+// confirmOutcomes confirms each of the slot's outcomes, and collects those that grant
+// something. It returns how long the write of these may take, or the error in their place.
+func (sl *Slot) confirmOutcomes(g Promises, w *batch) (left time.Duration, refusal *resp.Reply) {
+	sl.granted = nil
+	for _, o := range sl.outcomes {
+		if err := g.Confirm(o, w.clock(g, o)); err != nil {
+			refusal = new(commands.Failed(err))
+			continue
+		}
+		limit, grants := g.WriteBefore(o)
+		if !grants {
+			continue
+		}
+		if sl.granted == nil {
+			sl.granted = sl.oneGranted[:0]
+		}
+		sl.granted = append(sl.granted, o)
+		if left == 0 || limit < left {
+			left = max(limit, 1)
+		}
+	}
+	return left, refusal
 }
 
 // Withdrawn forgets what the slot's command took (quorum.Withdrawal): an

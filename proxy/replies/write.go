@@ -94,7 +94,7 @@ func (w *batch) undo(g Promises, n int) {
 	}
 }
 
-// encode confirms the batch's replies, and tells by when they must have been
+// encode confirms the batch's replies, and returns by when they must have been
 // written, and whether that is because of a grant (V2).
 func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := p.writers.limits().WriteTimeout
@@ -112,6 +112,34 @@ func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
 			w.bytes = sl.append(w.bytes, reply)
 		}
 		w.ends = append(w.ends, len(w.bytes))
+	}
+	if deadline = w.began.Add(limit); grants && time.Now().After(deadline) {
+		return p.encodeLate(w)
+	}
+	return deadline, grants
+}
+
+// encodeLate confirms the grants of an encoded batch once more, of which nothing was
+// written and which may not be written any more, since this process was stopped in
+// between: one that is too late becomes an error, and the connection stays. The other
+// replies remain as they are, since making one may publish a message.
+func (p *Pipeline) encodeLate(w *batch) (deadline time.Time, grants bool) {
+	limit, made, from := p.writers.limits().WriteTimeout, w.bytes, 0
+	w.began, w.looked, w.bytes = time.Now(), 0, make([]byte, 0, len(w.bytes))
+	for i, sl := range w.slots {
+		reply := made[from:w.ends[i]]
+		from = w.ends[i]
+		if len(sl.granted) == 0 || sl.Silent {
+			w.bytes = append(w.bytes, reply...)
+		} else if left, refusal := sl.confirmOutcomes(p.writers.Promises, w); refusal == nil {
+			w.bytes = append(w.bytes, reply...)
+			limit, grants = min(limit, left), true
+		} else {
+			sl.undo(p.writers.Promises)
+			p.writers.counters.CountError(refusal.Text)
+			w.bytes = sl.append(w.bytes, *refusal)
+		}
+		w.ends[i] = len(w.bytes)
 	}
 	return w.began.Add(limit), grants
 }

@@ -23,7 +23,7 @@ type NoExpiry string
 const (
 	// Reject answers with an error that names the setting.
 	Reject NoExpiry = "reject"
-	// MaxTTLInstead gives it the greatest TTL.
+	// MaxTTLInstead gives the lock the greatest TTL.
 	MaxTTLInstead NoExpiry = "max_ttl"
 )
 

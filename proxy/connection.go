@@ -115,5 +115,5 @@ func latencyCommand(s *session, args [][]byte) resp.Reply {
 	return unknownSubcommand("latency", args[1])
 }
 
-// uptime is how long the server has run, in whole seconds.
+// uptime returns how long the server has run, in whole seconds.
 func uptime(s *Server) int64 { return int64(time.Since(s.started) / time.Second) }

@@ -185,7 +185,7 @@ func (s *session) slot(r resp.Reply) *replies.Slot {
 
 func (s *session) protocol() int { return int(s.proto.Load()) }
 
-// remote is the client's address. Safe for concurrent use.
+// remote returns the client's address. Safe for concurrent use.
 func (s *session) remote() string { return s.conn.RemoteAddr().String() }
 
 // chargeInput charges the memory that the reading goroutine holds.

@@ -108,7 +108,7 @@ type Effect struct {
 	TTL   time.Duration
 }
 
-// ValueKind is a script's reply, by Lua's rules.
+// ValueKind is the kind of a reply, by Lua's rules.
 type ValueKind uint8
 
 const (

@@ -27,9 +27,9 @@ type Epoll struct {
 // to read. wake must not block.
 func New(wake func(id int64)) *Epoll { return &Epoll{wake: wake} }
 
-// Watch reports once when a socket has something to read; what has arrived already
-// counts. id is the socket's number; again must be true if the socket was watched before.
-// It returns false if the system refuses; the socket must be read from then.
+// Watch has wake called once, when a socket has something to read; what has arrived
+// already counts. id is the socket's number; again must be true if the socket was watched
+// before. It returns false if the system refuses; the socket must be read from then.
 func (e *Epoll) Watch(socket syscall.RawConn, id int64, again bool) bool {
 	if !e.open() {
 		return false

@@ -62,8 +62,9 @@ func (sl *Slot) Expect(ops []quorum.Op) {
 	}
 }
 
-// note takes in the outcome of one operation. It must be called before the outcome is
-// visible to others: history needs the order of the key, and an undo needs OnUndo.
+// note records the outcome of one operation in history. It must be called before the
+// outcome is visible to others: history needs the order of the key, and an undo must find
+// the lock there.
 func (sl *Slot) note(i int, o *quorum.Outcome) {
 	sl.Held.Note(&sl.ops[i], o, sl.Who)
 	if o.Verdict == quorum.Won {

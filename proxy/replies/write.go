@@ -41,7 +41,7 @@ func (w *batch) delivered(g Promises, o *quorum.Outcome) {
 	g.Delivered(o, w.wrote)
 }
 
-// Batches are shared by all sessions, so that an idle one keeps none.
+// batches are shared by all sessions, so that an idle one keeps none.
 var batches = sync.Pool{New: func() any {
 	w := &batch{bytes: make([]byte, 0, 512)}
 	w.init()

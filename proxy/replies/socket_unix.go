@@ -46,8 +46,8 @@ func (w *batch) init() {
 }
 
 // hungUp reports whether the client has closed or reset the connection. It is asked right
-// before a lock is granted, because the reading goroutine may not have noticed yet (P5).
-// A close behind unread commands, or below TLS, shows only in reading.
+// before a grant is answered, because the reading goroutine may not have noticed yet
+// (P5). A close behind unread commands, or below TLS, shows only in reading.
 func (p *Pipeline) hungUp(w *batch) bool {
 	if p.socket == nil {
 		return false

@@ -8,25 +8,25 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// authorizedPlan is a plan that is made only as far as the rights allow.
+// authorizedPlan makes a plan only if the rights allow it.
 type authorizedPlan struct {
 	in   *Interpreter
 	name string
 	keys []string
-	// words are what the client has sent; a token among them is known to it.
+	// words are the arguments that the client has sent; it may act on the locks whose
+	// token is among them as their holder.
 	words [][]byte
-	// watched are, by the index of their key, the locks that are known to be as
-	// the client read them.
+	// watched are the locks that were read for WATCH, by the index of their key: the plan
+	// changes nothing if they are not as the client read them.
 	watched map[int]quorum.State
 	choose  func([]quorum.State) plan
 }
 
-// maxProbes bounds the words that a plan is tried with beforehand.
+// maxProbes bounds the words that are tried as tokens before the masters are asked.
 const maxProbes = 4
 
-// forbidden is why the plan may not be made in one of the states that a
-// script is known to tell apart, or "". What it does in others is found by
-// plan.
+// forbidden returns the error text if the rights forbid the plan in one of the states
+// that a script is likely to tell apart, or "". Other states are checked by plan.
 func (l *authorizedPlan) forbidden() string {
 	if l.in.rights == nil {
 		return ""
@@ -48,7 +48,8 @@ func (l *authorizedPlan) forbidden() string {
 	return refused
 }
 
-// inState is why the plan may not be made where all keys are in this state.
+// inState returns the error text if the rights forbid the plan where all keys are in this
+// state, except the watched ones.
 func (l *authorizedPlan) inState(s quorum.State) string {
 	states := make([]quorum.State, len(l.keys))
 	for i := range states {
@@ -60,10 +61,11 @@ func (l *authorizedPlan) inState(s quorum.State) string {
 	return l.refused(states, l.choose(states))
 }
 
-// strangeToken is one that no client sends by chance.
+// strangeToken is a token that no client sends by chance.
 const strangeToken = "\x00a token that nobody has named\x00"
 
-// plan is choose with nothing to do where it may not be done.
+// plan returns the chosen plan, or, if the rights forbid it, one that does nothing and
+// answers the error.
 func (l *authorizedPlan) plan(states []quorum.State) plan {
 	p := l.choose(states)
 	if l.in.rights == nil {
@@ -82,7 +84,7 @@ func (l *authorizedPlan) refused(states []quorum.State, p plan) string {
 		_, seen := l.watched[i]
 		needs |= changeNeeds(change, states[i], seen || l.names(states[i].Token))
 	}
-	// Who may overwrite any lock may do all that a plan can.
+	// MayRemove allows everything that a plan can do.
 	if !l.in.rights.May(needs) && !l.in.rights.May(MayRemove) {
 		return NoPermCommand(l.name)
 	}
@@ -99,7 +101,8 @@ func (l *authorizedPlan) names(token string) bool {
 	return false
 }
 
-// changeNeeds is what a change of a lock in this state needs.
+// changeNeeds returns the operation that a change of a lock in this state needs. named is
+// whether the client has named the lock's token.
 func changeNeeds(change quorum.Change, s quorum.State, named bool) Operations {
 	switch {
 	case !s.Found && change.Delete:

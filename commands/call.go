@@ -6,14 +6,14 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Interpreter understands lock commands. It is safe for concurrent use; all
-// it keeps is the memory of scripts, which all sessions share.
+// Interpreter translates lock commands. It is safe for concurrent use; its only memory is
+// that of scripts, which all sessions share.
 type Interpreter struct {
 	cfg     Config
 	now     func() int64
 	scripts library
 	denied  map[string]bool
-	rights  Rights // nil for everything
+	rights  Rights // nil allows everything
 	limits  *limits
 }
 
@@ -28,16 +28,16 @@ type library interface {
 	Scripts() int
 }
 
-// call is one command on its way to being understood.
+// call is one command on its way to a Request.
 type call struct {
 	in   *Interpreter
 	db   int
 	spec *Spec
 	args [][]byte
-	// listed are the keys that a script's KEYS find, by pattern.
+	// listed are the keys that a script's calls of KEYS return, by pattern.
 	listed map[string][]string
-	// guarded is whether it stands in a transaction under WATCH, so that it
-	// is not unconditional (Config.Deny).
+	// guarded reports whether the call is in a transaction under WATCH, and so is not
+	// unconditional (Config.Deny).
 	guarded bool
 }
 
@@ -73,16 +73,16 @@ func (in *Interpreter) understand(c call) Request {
 	return req
 }
 
-// arg is argument i as the key, or the token, of an operation.
+// arg returns argument i, as the key or token of an operation.
 func (c call) arg(i int) string { return string(c.args[i]) }
 
-// denied reports whether the configuration refuses this command, or one that does
-// the same, where it asks for no token.
+// denied reports whether the configuration refuses this command, or one that does the
+// same, outside of WATCH. The caller checks whether the call is unconditional.
 func (c call) denied() bool {
 	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
 }
 
-// one is a request of one operation on the key that is args[1].
+// one returns a request of one operation on the key args[1].
 func (c call) one(op quorum.Op, reply func([]*quorum.Outcome) resp.Reply) Request {
 	op.DB, op.Key = c.db, c.arg(1)
 	return Request{Ops: []quorum.Op{op}, Reply: reply}

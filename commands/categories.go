@@ -8,13 +8,13 @@ var operationNames = []string{"acquire", "extend", "release", "read", "remove", 
 // OperationNames lists all operations by name.
 func OperationNames() []string { return slices.Clone(operationNames) }
 
-// Operation is the operation of this name; false if there is none.
+// Operation returns the operation of this name; false if there is none.
 func Operation(name string) (Operations, bool) {
 	i := slices.Index(operationNames, name)
 	return 1 << max(i, 0), i >= 0
 }
 
-// Names are those of the operations in the set.
+// Names returns the names of the operations in the set.
 func (ops Operations) Names() []string {
 	var names []string
 	for i, name := range operationNames {

@@ -5,8 +5,8 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// New returns an Interpreter. now tells the masters' time in milliseconds
-// since 1970, for absolute expiries.
+// New returns an Interpreter. now returns the masters' time in milliseconds since 1970,
+// for absolute expiries.
 func New(cfg Config, now func() int64) *Interpreter {
 	scripts := script.NewLibrary()
 	scripts.Clock(now)
@@ -21,13 +21,11 @@ func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter 
 	return in
 }
 
-// Known reports whether a command of this name, in any case, is one of this
-// package's.
+// Known reports whether this package has a command of this name, in any case.
 func Known(name []byte) bool { return lookup(name) != nil }
 
-// Understand says what a command means. args[0] is its name in any case; the
-// slices are not kept. The second result is false where the command is none
-// of this package's; then nothing else is said about it.
+// Understand returns what a command means. args[0] is its name in any case; the slices
+// are not kept. The second result is false if this package has no such command.
 func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 	spec := lookup(args[0])
 	if spec == nil {
@@ -36,10 +34,9 @@ func (in *Interpreter) Understand(db int, args [][]byte) (Request, bool) {
 	return in.understand(call{db: db, spec: spec, args: args}), true
 }
 
-// Check tells whether a command of this package may be queued by MULTI: an
-// unknown option is found only at EXEC, an unknown name and a wrong number of
-// arguments at once, as in Redis. The reply is set when the first result is
-// false.
+// Check reports whether MULTI may queue a command of this package. As in Redis an unknown
+// name or a wrong number of arguments is found at once, an unknown option only at EXEC.
+// The reply is set when the first result is false.
 func (in *Interpreter) Check(args [][]byte) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if spec == nil {
@@ -51,23 +48,22 @@ func (in *Interpreter) Check(args [][]byte) (ok bool, refusal resp.Reply) {
 	return true, resp.Reply{}
 }
 
-// For returns an Interpreter that shares everything with this one and refuses
-// what the rights do not allow, before anything is asked of a master.
+// For returns an Interpreter that shares everything with this one and refuses what the
+// rights do not allow, before a master is asked.
 //
-// What counts is what a command does, not its name: a script needs the
-// operations that it means, in whatever state it finds its keys. Where that
-// was not proved for all calls (script.PerCall) it needs MayRead, because its
-// reply can tell anything of what it found, and each run is looked at: what
-// it does to a lock whose token the client has not named needs MayRemove.
+// What counts is what a command does, not its name: a script needs the rights for the
+// operations that it means, in whatever state it finds its keys. A script whose meaning
+// was not proved for all calls (script.PerCall) needs MayRead, because its reply may
+// contain anything it found. Each of its runs is checked: to change a lock whose token
+// the client has not sent it needs MayRemove.
 func (in *Interpreter) For(r Rights) *Interpreter {
 	narrowed := *in
 	narrowed.rights = r
 	return &narrowed
 }
 
-// Permits tells whether a command may be queued by MULTI. guarded is whether
-// keys are watched: then what is not conditional by itself counts as
-// conditional, and EXEC looks again.
+// Permits reports whether the rights let MULTI queue a command. guarded is whether keys
+// are watched: then an unconditional command counts as conditional; EXEC checks again.
 func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, refusal resp.Reply) {
 	spec := lookup(args[0])
 	if in.rights == nil || spec == nil {
@@ -88,5 +84,5 @@ func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, re
 	return refused == "", resp.Error(refused)
 }
 
-// Scripts is how many scripts are kept.
+// Scripts returns the number of scripts that are kept.
 func (in *Interpreter) Scripts() int { return in.scripts.Scripts() }

@@ -9,7 +9,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// setIfEqual is SET IFEQ: an extend, which may put another token in place.
+// setIfEqual is SET IFEQ: an extend, which may store another token.
 func setIfEqual(c call, compare, token string, ttl time.Duration) Request {
 	op := quorum.Op{Kind: quorum.Extend, Token: compare, TTL: ttl}
 	if token != compare {
@@ -18,12 +18,12 @@ func setIfEqual(c call, compare, token string, ttl time.Duration) Request {
 	return c.one(op, okOrNull)
 }
 
-// setByState is a SET whose reply or TTL depends on what is there: GET,
-// KEEPTTL, and the conditions but IFEQ. A TTL of 0 keeps what is left, cut to
+// setByState is a SET whose reply or TTL depends on the state found: GET, KEEPTTL, and
+// the conditions except IFEQ. With a TTL of 0 the lock keeps the TTL that is left, cut to
 // whole milliseconds.
 func setByState(c call, o setOptions, ttl time.Duration) Request {
 	token := c.arg(2)
-	o.Compare = bytes.Clone(o.Compare) // what was read from the client is overwritten meanwhile
+	o.Compare = bytes.Clone(o.Compare) // the read buffer is used again before choose runs
 	needs := MayRemove
 	if o.ByToken() {
 		needs = MayExtend
@@ -69,8 +69,8 @@ func meets(o *setOptions, s quorum.State) (bool, string) {
 	return o.Condition.Meets(s.Token, string(o.Compare))
 }
 
-// delex is DELEX of Redis 8.4: a release with IFEQ and IFDEQ, alone and with
-// IFNE and IFDNE a DEL.
+// delex is DELEX of Redis 8.4: a release with IFEQ and IFDEQ, a DEL without condition and
+// with IFNE and IFDNE.
 func delex(c call) Request {
 	cond := grammar.NoCondition
 	switch {
@@ -93,10 +93,10 @@ func delex(c call) Request {
 	return delexByState(c, cond, c.arg(3))
 }
 
-// delexConditional is for Spec.conditional.
+// delexConditional is Spec.conditional of DELEX.
 func delexConditional(c call) bool { return len(c.args) > 2 && grammar.ConditionOf(c.arg(2)).Names() }
 
-// delexByState is DELEX with a condition that needs a look at the lock.
+// delexByState is DELEX with a condition for which the lock must be read first.
 func delexByState(c call, cond grammar.Condition, operand string) Request {
 	needs := MayRemove
 	if cond.Names() {

@@ -1,45 +1,42 @@
-// Package commands knows what a client asked for and how its answer must
-// look. It is pure: bytes in, operations and the shape of a reply out, with no
+// Package commands translates commands: it determines what a client asked for and how the
+// reply must look. It is pure: bytes in, operations and the shape of a reply out, with no
 // I/O, no clock of its own and no goroutine.
 //
-// An Interpreter turns one command into a Request: the operations on locks
-// that it means (quorum.Op), and the function that fills its reply from their
-// outcomes. The session carries the operations out between the two:
+// An Interpreter turns one command into a Request: the operations on locks that the
+// command means (quorum.Op), and the function that makes its reply from their outcomes.
+// The session carries the operations out in between:
 //
 //	request, known := interpreter.Understand(db, args)
 //	reply := request.Reply(outcomes)
 //
-// Check and Exec do the same for MULTI and EXEC (S4). The files, from the
-// question to the answer:
+// Check and Exec do the same for MULTI and EXEC (S4). The files, from the command to its
+// reply:
 //
-//   - table.go: a command is one row, from which all that is said of it is made;
-//     spec.go: what a row holds; categories.go and validate.go: what is made of it;
+//   - table.go: each command is one row, from which everything about it is derived;
+//     spec.go: what a row holds; categories.go and validate.go: what is derived from it;
 //   - commands.go: the Interpreter, from a name to its row; call.go: one command on
-//     its way to a Request (request.go); lengths.go and rights.go: what it may name and
-//     do; config.go: what the configuration says;
+//     its way to a Request (request.go); lengths.go and rights.go: which keys it may name
+//     and what it may do; config.go: the configuration;
 //   - set.go, several.go (MSETNX, MSETEX), expire.go (and GETEX, PERSIST), read.go,
 //     remove.go, conditional.go (DELEX and SET with conditions): what each command
 //     means; ttl.go and numbers.go: their times;
-//   - readfirst.go: what depends on what one lock is, plan.go what depends on
-//     several, and authorize.go whether that may be done;
-//   - script.go: EVAL and its kin; meaning.go: a script whose meaning was proved,
-//     unproved.go: one that runs on what was found; sweep.go: one that asks for all
+//   - readfirst.go: commands that depend on the state of one lock, plan.go on that of
+//     several; authorize.go: whether the result is allowed;
+//   - script.go: EVAL and EVALSHA; meaning.go: a script whose meaning was proved,
+//     unproved.go: one that runs anew on each state found; sweep.go: one that asks for all
 //     keys of a pattern;
-//   - exec.go: EXEC, where it is one operation on one key and where it is more;
-//     transaction.go: several commands or keys as one conditional operation;
-//     watched.go: an operation under the condition of WATCH;
-//   - shapes.go: replies by their outcomes; errors.go: the texts of
-//     errors; notice.go: what those who wait for a lock are told when
-//     it was released.
+//   - exec.go: EXEC, as one operation on one key or as more; transaction.go: several
+//     commands or keys as one conditional operation; watched.go: an operation under the
+//     condition of WATCH;
+//   - shapes.go: replies by their outcomes; errors.go: the texts of errors; notice.go:
+//     what is published, or pushed to a list, when a lock was released.
 //
-// A row's function takes the call and hands back the Request; it does not know the
-// table.
+// A row's function takes the call and returns the Request; it does not use the table.
 //
 // A reply has Redis's own type and words (C1); where a lock server must differ
 // from Redis (TTLs, C2, C3 and V13), the error names the setting.
 //
-// It does not know connections, protocols (RESP2 or RESP3), databases' limits
-// or who is logged in: that is package proxy. It does not know who agreed:
-// that is package quorum. What a reply is, and how integers are read, is package
-// resp; how options are read is package grammar.
+// It does not know connections, protocols (RESP2 or RESP3), limits or users: that is
+// package proxy. It does not know how the masters voted: that is package quorum. Package
+// resp has replies and reads integers; package grammar reads options.
 package commands

@@ -11,8 +11,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Redis's own texts. Clients match them (Spring Integration falls back to Lua
-// on errSyntax; everybody sends EVAL after script.ErrNoScript).
+// Redis's own texts. Clients match them (Spring Integration falls back to Lua on
+// errSyntax; all clients send EVAL after script.ErrNoScript).
 const (
 	errSyntax       = grammar.ErrSyntax
 	errNotInteger   = grammar.ErrNotInteger
@@ -23,7 +23,7 @@ const (
 	errReadOnly     = "ERR Write commands are not allowed from read-only scripts."
 )
 
-// redlockd's own.
+// Texts of redlockd's own.
 const (
 	errNoExpiry  = `ERR a lock needs a TTL: redlockd refuses locks without one (no_expiry = "reject")`
 	errMarkKey   = "ERR this key is reserved: '" + quorum.MarkKey + "' and '" + quorum.ChangeKey + "' are redlockd's own"
@@ -36,8 +36,8 @@ const (
 	whyPast = ": it is in the past"
 )
 
-// unknown is the reply to a command that is none of this package's (C4), in
-// Redis's words.
+// unknown returns the reply to a command that this package does not have (C4), in Redis's
+// words.
 func unknown(args [][]byte) resp.Reply {
 	var b strings.Builder
 	b.WriteString("ERR unknown command '")
@@ -83,7 +83,7 @@ func notALockScript(did string) string {
 	return oneLine("ERR This script is not a lock script: it " + did)
 }
 
-// notInExec is for what cannot be one conditional operation on a majority.
+// notInExec is the error text for what cannot be one conditional operation on a majority.
 func notInExec(name string) string {
 	return "ERR redlockd does not run '" + name + "' beside other commands or watched keys in EXEC, nothing was done"
 }
@@ -92,14 +92,14 @@ func notATransaction(did string) string {
 	return oneLine("ERR This transaction cannot be carried out: it " + did + ", nothing was done")
 }
 
-// oneLine keeps what a client or a script wrote from ending the error's line.
+// oneLine removes line breaks that a client or script wrote, which would end the error.
 func oneLine(text string) string { return lineBreaks.Replace(text) }
 
 var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
 func cut(b []byte, n int) []byte { return b[:min(len(b), n)] }
 
-// Failed returns the error reply to what package quorum could not do.
+// Failed returns the reply to an error of package quorum.
 func Failed(err error) resp.Reply {
 	var undecided *quorum.UndecidedError
 	return resp.Reply{Kind: resp.KindError, Undecided: errors.As(err, &undecided), Text: oneLine(err.Error())}

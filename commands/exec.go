@@ -8,16 +8,14 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Exec understands a transaction (S4): what was queued, under the condition
-// that what was watched is still so, as one conditional operation. What
-// cannot be done so is refused by the reply, with nothing done. queue holds
-// only commands that Check let pass.
+// Exec translates a transaction (S4) into one conditional operation: the queue is carried
+// out if the watched keys are unchanged. A queue that cannot be carried out so is refused
+// as a whole. queue holds only commands that Check has accepted.
 //
 // An error is always the whole reply and never an item of the array, since
 // clients take any array for success.
 func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request {
-	// A key that nobody could read comes first: the client's own comparison
-	// was made with nothing.
+	// A key that could not be read comes first: the client had nothing to compare with.
 	for _, w := range watched {
 		if w.Outcome.Err != nil {
 			return answer(Failed(w.Outcome.Err))
@@ -39,8 +37,9 @@ func (in *Interpreter) Exec(db int, watched []Watched, queue [][][]byte) Request
 	return execSeveral(in, db, watched, queue)
 }
 
-// execOne is a transaction of one command: where one operation on one key is
-// all it means, that is one fan-out. It is false where that is not so.
+// execOne returns the request of a transaction of one command if it takes one fan-out:
+// the command is one operation or only reads, and under WATCH all are on the only watched
+// key. It returns false for other commands.
 func execOne(in *Interpreter, db int, watched []Watched, args [][]byte) (Request, bool) {
 	spec := lookup(args[0])
 	if spec == nil {
@@ -58,7 +57,7 @@ func execOne(in *Interpreter, db int, watched []Watched, args [][]byte) (Request
 	return Request{}, false
 }
 
-// fails reports whether a request that asks no master is an error.
+// fails reports whether a request without operations answers an error.
 func fails(req Request) bool { return req.Reply(nil).Kind == resp.KindError }
 
 func onlyReads(ops []quorum.Op) bool {
@@ -70,7 +69,7 @@ func onlyReads(ops []quorum.Op) bool {
 	return true
 }
 
-// guard puts a request under the condition that the watched key is as it was.
+// guard makes a request conditional: the watched key must be as it was.
 func guard(req Request, watched []Watched) Request {
 	seen := watched[0].state()
 	for _, w := range watched[1:] {
@@ -88,8 +87,8 @@ func guard(req Request, watched []Watched) Request {
 	return Request{Ops: ops, Reply: inArray(guardedReply(req.Reply, guards))}
 }
 
-// guardedReply gives a reply the outcomes that its own operations would have
-// had, or the null array when the watched key is not as it was.
+// guardedReply returns reply with the outcomes that its own operations would have had, or
+// the null array if the watched key is not as it was.
 func guardedReply(reply func([]*quorum.Outcome) resp.Reply, guards []guardedOp) func([]*quorum.Outcome) resp.Reply {
 	return func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
@@ -107,7 +106,7 @@ func guardedReply(reply func([]*quorum.Outcome) resp.Reply, guards []guardedOp) 
 	}
 }
 
-// inArray is the reply of EXEC with one command. A null array says that the
+// inArray returns the reply of EXEC with one command. A null array means that the
 // transaction failed: no command of this package answers one by itself.
 func inArray(reply func([]*quorum.Outcome) resp.Reply) func([]*quorum.Outcome) resp.Reply {
 	return func(outs []*quorum.Outcome) resp.Reply {
@@ -119,8 +118,8 @@ func inArray(reply func([]*quorum.Outcome) resp.Reply) func([]*quorum.Outcome) r
 	}
 }
 
-// onlyKey reports whether one key is all that is watched and all that is meant: by
-// one operation that needs no look, or by reads.
+// onlyKey reports whether all that is watched, and all that the operations are on, is one
+// key, and there is one operation that needs no read before, or only reads.
 func onlyKey(ops []quorum.Op, watched []Watched) bool {
 	key, db := watched[0].Key, watched[0].DB
 	for _, w := range watched {
@@ -136,10 +135,10 @@ func onlyKey(ops []quorum.Op, watched []Watched) bool {
 	return true
 }
 
-// execSeveral is a transaction of several commands, or on several keys: the
-// commands run, in order, on the model of keys that scripts run on, and what
-// they did there is carried out as one conditional operation (S4). What
-// counts is the lock that results: SETNX and EXPIRE make one with a TTL.
+// execSeveral returns the request of a transaction of several commands, or on several
+// keys. The commands run, in order, on the model of keys that scripts run on, and their
+// effects are carried out as one conditional operation (S4). What counts is the lock that
+// results: SETNX and EXPIRE make one with a TTL.
 func execSeveral(in *Interpreter, db int, watched []Watched, queue [][][]byte) Request {
 	for _, w := range watched {
 		if w.DB != db {
@@ -164,8 +163,7 @@ func execSeveral(in *Interpreter, db int, watched []Watched, queue [][][]byte) R
 	return t.request()
 }
 
-// scriptCommands is the queue as the script package takes it, or why it cannot be
-// carried out.
+// scriptCommands returns the queue in the form of package script, or the error text.
 func scriptCommands(in *Interpreter, db int, queue [][][]byte, guarded bool) ([]script.Command, string) {
 	list := make([]script.Command, 0, len(queue))
 	for _, args := range queue {
@@ -195,8 +193,8 @@ func scriptCommand(c call) (sc script.Command, refused string) {
 	return sc, ""
 }
 
-// unconditional reports whether the call names no token and does not spare a lock
-// that is there (Config.Deny).
+// unconditional reports whether the call names no token and does not spare an existing
+// lock (Config.Deny).
 func unconditional(c call) bool { return c.spec.conditional == nil || !c.spec.conditional(c) }
 
 func transactionError(err error) string {

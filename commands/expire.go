@@ -13,8 +13,8 @@ func pexpire(c call) Request   { return expireBy(c, grammar.PX) }
 func expireat(c call) Request  { return expireBy(c, grammar.EXAT) }
 func pexpireat(c call) Request { return expireBy(c, grammar.PXAT) }
 
-// expireBy is EXPIRE and its kin, whoever holds the lock. A time that is over
-// deletes it, as in Redis.
+// expireBy is EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT, whoever holds the lock. An expiry
+// in the past deletes it, as in Redis.
 func expireBy(c call, u grammar.Unit) Request {
 	flags, refused := parseExpireFlags(c.args[3:])
 	if refused != "" {
@@ -46,7 +46,7 @@ func expireBy(c call, u grammar.Unit) Request {
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
 
-// expireNow is EXPIRE with a time that is over: less than any lock has left.
+// expireNow is EXPIRE with an expiry in the past, which is below any lock's.
 func expireNow(c call, flags grammar.ExpireFlags) Request {
 	if flags.NX || flags.GT {
 		return answer(resp.Int(0))
@@ -64,7 +64,7 @@ func expireIf(c call, flags grammar.ExpireFlags, ttl time.Duration) Request {
 	}).with(MayRemove)
 }
 
-// parseExpireFlags reads what follows the time. XX always holds for a lock and NX
+// parseExpireFlags parses the flags behind the time. XX always holds for a lock and NX
 // never does, since every lock has a TTL.
 func parseExpireFlags(args [][]byte) (grammar.ExpireFlags, string) {
 	flags, unsupported, refused := grammar.ParseExpireFlags(args, asItIs)
@@ -74,7 +74,7 @@ func parseExpireFlags(args [][]byte) (grammar.ExpireFlags, string) {
 	return flags, refused
 }
 
-// persist is PERSIST: a lock without a TTL, which V13 forbids.
+// persist is PERSIST. A lock without a TTL is forbidden (V13), so no_expiry applies.
 func persist(c call) Request {
 	if c.denied() {
 		return denied(c.spec.Name)
@@ -86,8 +86,8 @@ func persist(c call) Request {
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
 
-// getex is GETEX: GET, and with an expiry PEXPIRE whoever holds the lock. It is
-// made so only where the token that is told is still there.
+// getex is GETEX: GET, and with an expiry PEXPIRE, whoever holds the lock. The expiry
+// changes only if the token in the reply is still there.
 func getex(c call) Request {
 	if len(c.args) == 2 {
 		return get(c)
@@ -109,10 +109,11 @@ func getex(c call) Request {
 	}).with(MayRead | MayRemove)
 }
 
-// getexConditional is for Spec.conditional: without an expiry it is a GET.
+// getexConditional is Spec.conditional of GETEX: without an expiry it is a GET.
 func getexConditional(c call) bool { return len(c.args) == 2 }
 
-// getexChange is what GETEX does to a lock, or why it cannot.
+// getexChange returns the operation of a GETEX with an expiry, without its token, or the
+// error text.
 func getexChange(c call) (quorum.Op, string) {
 	op, refused := quorum.Op{Kind: quorum.Extend}, ""
 	u := grammar.UnitOf(c.args[2])
@@ -131,7 +132,7 @@ func getexChange(c call) (quorum.Op, string) {
 	switch {
 	case n <= 0 || !ok:
 		return op, invalidExpire(c.spec.Name)
-	case ms <= 0: // as in Redis, a time that is over deletes
+	case ms <= 0: // as in Redis, an expiry in the past deletes
 		return quorum.Op{Kind: quorum.Release}, ""
 	}
 	op.TTL, refused = c.in.bounded(c.spec.Name, ms)

@@ -7,11 +7,10 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// limits are the greatest lengths in bytes; all Interpreters made by For share
-// them.
+// limits are the greatest lengths in bytes; all Interpreters made by For share them.
 type limits struct{ key, token limit }
 
-// limit is a greatest length; 0 is without one.
+// limit is a greatest length; 0 is none.
 type limit struct{ n atomic.Int64 }
 
 func (l *limit) over(n int) bool {
@@ -19,14 +18,14 @@ func (l *limit) over(n int) bool {
 	return most > 0 && int64(n) > most
 }
 
-// Limit bounds keys, and tokens that are stored; 0 is without a bound. Safe for
-// concurrent use. Without it only the command's size is bounded.
+// Limit bounds the length of keys, and of tokens that are stored; 0 is no bound, the
+// default. Safe for concurrent use.
 func (in *Interpreter) Limit(key, token int) {
 	in.limits.key.n.Store(int64(key))
 	in.limits.token.n.Store(int64(token))
 }
 
-// badKey is why the key of a lock may not be used, or "".
+// badKey returns the error text if a lock's key may not be used, or "".
 func (in *Interpreter) badKey(key string) string {
 	switch {
 	case quorum.Reserved(key):
@@ -37,7 +36,7 @@ func (in *Interpreter) badKey(key string) string {
 	return ""
 }
 
-// tooLong is why the command may not be run by what it names, or "".
+// tooLong returns the error text if a key or the token of the command is too long, or "".
 func (c call) tooLong() string {
 	if i := c.spec.token; i > 0 && c.in.limits.token.over(len(c.args[i])) {
 		return errLongToken

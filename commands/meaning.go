@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// requestFor is the request that a script's meaning stands for (C7).
+// requestFor returns the request of a script with this meaning (C7).
 func requestFor(c call, m *script.Meaning) Request {
 	if c.spec.readOnly && m.Kind != script.Nothing && m.Kind != script.Reads && m.Kind != script.PerCall {
 		return refuse(errReadOnly)
@@ -54,8 +54,8 @@ func requestFor(c call, m *script.Meaning) Request {
 	return scriptOp(c, m, op, comparedState)
 }
 
-// refusedMeaning is why a script may not tell those who wait what it tells
-// them in one of the states, or "".
+// refusedMeaning returns the error text if the client has no right to the notices that
+// the script gives in one of the states, or "".
 func refusedMeaning(c call, m *script.Meaning) string {
 	if c.in.rights == nil || m.Extra == nil {
 		return ""
@@ -68,8 +68,8 @@ func refusedMeaning(c call, m *script.Meaning) string {
 	return ""
 }
 
-// scriptOp is a script that is one operation; state says by its outcome which
-// state the script met, and so what it replies.
+// scriptOp returns the request of a script that is one operation. state derives from the
+// outcome which state the script found, and thus its reply.
 func scriptOp(c call, m *script.Meaning, op quorum.Op, state func(*script.Meaning, *quorum.Outcome) int) Request {
 	op.DB, op.Key = c.db, m.Key
 	reply := func(outs []*quorum.Outcome) resp.Reply {
@@ -83,8 +83,8 @@ func scriptOp(c call, m *script.Meaning, op quorum.Op, state func(*script.Meanin
 		req.Notices = func(outs []*quorum.Outcome) []Notice {
 			switch {
 			case outs[0].Err != nil && releases:
-				// It is carried out yet where it was not (V8), and who waits
-				// looks for himself.
+				// A release that is not confirmed is still carried out (V8), and a waiter
+				// that is woken reads the lock itself.
 				return noticesOf(c.db, m.Key, m.Notices[script.Ours])
 			case outs[0].Err != nil:
 				return nil
@@ -95,7 +95,7 @@ func scriptOp(c call, m *script.Meaning, op quorum.Op, state func(*script.Meanin
 	return req
 }
 
-// comparedState is for releases and extends: won means that it was ours.
+// comparedState is for releases and extends: won means that the lock was ours.
 func comparedState(_ *script.Meaning, o *quorum.Outcome) int {
 	switch o.Verdict {
 	case quorum.Won:
@@ -139,8 +139,8 @@ func holderState(m *script.Meaning, token string) int {
 	return script.Other
 }
 
-// tellsState reports whether a reply holds something of the state found, which the
-// outcome of an operation other than a read does not tell.
+// tellsState reports whether a reply contains a part of the state found, which only the
+// outcome of a read has.
 func tellsState(m *script.Meaning) bool {
 	for i := range m.Reply {
 		if stored(m.Reply[i]) {
@@ -163,8 +163,8 @@ func stored(v script.Value) bool {
 	return false
 }
 
-// meaningByState carries out a script that tells the state found: it reads
-// first.
+// meaningByState returns the request of a script whose reply contains a part of the state
+// found: it reads first.
 func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 	needs := map[script.Kind]Operations{
 		script.Releases: MayRelease, script.Extends: MayExtend,

@@ -6,16 +6,15 @@ import (
 	"github.com/redlockd/redlockd/commands/script"
 )
 
-// Notice is what those who wait for a lock are told when it was released: a
-// message on a channel, or a list that wakes one who pops from it.
+// Notice is the news of a release for clients that wait for the lock: a message on a
+// channel, or a list that wakes a client which pops from it.
 type Notice struct {
 	DB int
 	// Channel and Message are published, to shard subscribers if Sharded.
 	Channel, Message string
 	Sharded          bool
-	// Signal is the list, if not empty: it holds Items from left to right,
-	// and nothing else, for as long as TTL. Lock is the key it tells of, empty
-	// where that is not known.
+	// Signal is the list, if not empty: it then holds Items from left to right, and
+	// nothing else, for TTL. Lock is the key that was released, empty if it is not known.
 	Signal string
 	Items  []string
 	TTL    time.Duration

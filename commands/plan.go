@@ -7,16 +7,16 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// plan is what follows from the state of one or more locks: changes that are
-// made all or none, and only while the states are still so, and what is
-// answered then. Without changes the reply is the answer.
+// plan is what a command does given the states of one or more locks: changes, which are
+// made all or none, and only if the locks are still in these states, and the reply then.
+// Without changes the reply is the answer.
 type plan struct {
 	changes []quorum.Change
 	reply   resp.Reply
 	notices []Notice
 }
 
-// decision is a plan for one lock, found in state s.
+// decision converts the plan for one lock, found in state s.
 func (p plan) decision(s quorum.State) decision {
 	d := decision{reply: p.reply, notices: p.notices}
 	for _, c := range p.changes {
@@ -29,9 +29,9 @@ func (p plan) decision(s quorum.State) decision {
 	return d
 }
 
-// decideAll is a request that looks at several locks first and then changes
-// all that its plan names, or none. choose is as in decide. unless are watches
-// that forbid it; the reply is the null array then.
+// decideAll returns a request that reads several locks first and then makes all changes
+// of its plan, or none. choose is as in decide. If one of the watches unless has changed,
+// nothing is done and the reply is the null array.
 func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quorum.State) plan) Request {
 	var last plan
 	op := quorum.Op{Kind: quorum.DecideAll, DB: db, Key: keys[0], Keys: keys, Unless: unless}
@@ -64,8 +64,7 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
 }
 
-// whileHeld is the states in which locks that are used up and not yet free (V3) are
-// held, and which those are.
+// whileHeld returns the states with the lapsed locks (V3) as held, and the keys of those.
 func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapsed map[string]bool) {
 	for i, s := range states {
 		if !s.Lapsed {
@@ -79,12 +78,12 @@ func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapse
 	return held, lapsed
 }
 
-// touches reports whether changes would take a lock that is used up.
+// touches reports whether a change would take a lapsed lock.
 func touches(changes []quorum.Change, lapsed map[string]bool) bool {
 	return slices.ContainsFunc(changes, func(c quorum.Change) bool { return lapsed[c.Key] })
 }
 
-// clearing deletes what is left of the locks that would be changed if they were
+// clearing returns the deletion of the lapsed locks that would be changed if they were
 // held.
 func clearing(changes []quorum.Change, lapsed map[string]bool) (out []quorum.Change) {
 	for _, c := range changes {

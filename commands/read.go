@@ -19,8 +19,8 @@ var (
 	secondsLeft  = leftReply(seconds)
 )
 
-// leftReply is the reply that tells something of the remaining milliseconds; there
-// are no locks without a TTL, so -1 is never told.
+// leftReply returns a reply made from the remaining milliseconds. There are no locks
+// without a TTL, so it is never -1.
 func leftReply(tell func(ms int64) int64) func([]*quorum.Outcome) resp.Reply {
 	return shape(func(o *quorum.Outcome) resp.Reply {
 		if o.Verdict != quorum.Held {
@@ -59,8 +59,7 @@ func readAll(c call, reply func([]*quorum.Outcome) resp.Reply) Request {
 	return Request{Ops: ops, Reply: reply}
 }
 
-// What the replies become where there is a signal list of that name
-// (Spec.list).
+// How the replies change where there is a signal list of the key's name (Spec.list).
 
 func countList(r *resp.Reply, _ time.Duration) { r.Int++ }
 

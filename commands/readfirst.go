@@ -7,9 +7,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// decision is what follows from the state of a lock: one operation that is
-// carried out only while the state is still so, and what is answered then.
-// With an op of Kind Read nothing is to do and the reply is the answer.
+// decision is what a command does given the state of a lock: one operation, which is
+// carried out only if the lock is still in that state, and the reply then. If op.Kind is
+// Read there is nothing to do, and the reply is the answer.
 type decision struct {
 	op      quorum.Op
 	reply   resp.Reply
@@ -19,8 +19,8 @@ type decision struct {
 // leave is the decision to do nothing.
 func leave(r resp.Reply) decision { return decision{reply: r} }
 
-// replace is the operation that gives a lock found or absent this token and
-// TTL, and does nothing if the state is no longer s.
+// replace returns the operation that gives a lock in state s this token and TTL, and does
+// nothing if the lock is no longer in that state.
 func replace(s quorum.State, op quorum.Op) quorum.Op {
 	if !s.Found {
 		return quorum.Op{Kind: quorum.Acquire, Token: op.Token, TTL: op.TTL}
@@ -31,9 +31,8 @@ func replace(s quorum.State, op quorum.Op) quorum.Op {
 	}
 }
 
-// decide is a request that looks at the lock first. choose may be called more
-// than once, by whatever goroutine, but only before the reply is filled; its
-// last decision counts.
+// decide returns a request that reads the lock first. choose may be called more than
+// once, by any goroutine, but only before the reply is made; its last decision counts.
 func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	var last decision
 	op := quorum.Op{Kind: quorum.Decide, DB: c.db, Key: key}
@@ -60,9 +59,10 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
 }
 
-// onLapsed is the decision on a lock that is used up and not yet free (V3), by what
-// would be decided if it were held: nobody takes it yet, and whoever would free or
-// prolong it is told that there is none, and deletes what is left of it.
+// onLapsed returns the decision on a lock whose TTL is over but whose copies are not
+// (V3). held is what would be decided if it were still held. Nobody can take the lock
+// yet: an acquire gets the held decision. Where held would release or extend, the reply
+// is that of an absent lock, and what is left of the lock is deleted.
 func (d decision) onLapsed(s quorum.State, held decision) decision {
 	switch {
 	case d.op.Kind == quorum.Acquire:
@@ -73,27 +73,27 @@ func (d decision) onLapsed(s quorum.State, held decision) decision {
 	return d
 }
 
-// carriedOut reports whether the last decision is what has become of the lock.
+// carriedOut reports whether the operation of the last decision was carried out.
 func carriedOut(o *quorum.Outcome) bool {
 	return o.Err == nil && o.Verdict != quorum.Changed && (o.Done == quorum.Read || o.Verdict == quorum.Won)
 }
 
-// lapsing is a lock that is used up and not yet free (V3), for a decision that
-// would take it: it is held, for a moment.
+// lapsing returns a lapsed lock (V3) as held for a moment longer, for a decision that
+// would take it.
 func lapsing(s quorum.State) quorum.State {
 	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond}
 }
 
-// moved is the reply where the decision met another state than the one it was
-// made for. What the operation met is known but for the TTL: if there is
-// nothing to do in that state, whatever its TTL, the answer made for it is
-// true (with the least TTL, so that who waits for it comes back too early and
-// not too late). Otherwise nobody can tell (P4).
+// moved returns the reply if the lock was not in the state for which the decision was
+// made. What the operation found is known except for the TTL. If there is nothing to do
+// in that state, whatever the TTL, the reply made for it is true. (It is made with the
+// least TTL, so that a client that waits for the TTL comes back too early rather than too
+// late.) Otherwise the result is unknown (P4).
 func moved(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) resp.Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {
-			return Failed(quorum.ErrLockChanged) // it is not known which
+			return Failed(quorum.ErrLockChanged) // another token, not known which
 		}
 		met = quorum.State{Found: true, Token: o.State.Token, TTL: maxTTL}
 	}

@@ -25,7 +25,7 @@ func del(c call) Request {
 	return Request{Ops: ops, Reply: countWon}
 }
 
-// getdel is GETDEL: it deletes the token it tells, and no other.
+// getdel is GETDEL: it deletes the lock only if it still has the token in the reply.
 func getdel(c call) Request {
 	if c.denied() {
 		return denied(c.spec.Name)

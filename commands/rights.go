@@ -16,36 +16,37 @@ const (
 	MayRead
 	// MayRemove: free, prolong or overwrite a lock without naming its token.
 	MayRemove
-	// MayAdmin: what concerns other users and sessions.
+	// MayAdmin: look at other users and sessions.
 	MayAdmin
 )
 
 // MayAll is every operation.
 const MayAll = MayAcquire | MayExtend | MayRelease | MayRead | MayRemove | MayAdmin
 
-// Rights says what a client may do. It must be safe for concurrent use.
+// Rights are what a client may do. They must be safe for concurrent use.
 type Rights interface {
-	// May is whether all of these operations are allowed.
+	// May reports whether all of these operations are allowed.
 	May(Operations) bool
-	// Key is whether the key may be named, Channel whether it may be
-	// published to.
+	// Key reports whether the key may be named, Channel whether the client may publish to
+	// the channel.
 	Key(string) bool
 	Channel(string) bool
 }
 
-// Redis's own texts. NoPermCommand bears a command's name, as "set" or
-// "client|list".
+// Redis's own texts.
 const (
 	NoPermKey     = "NOPERM this user has no permissions to access one of the keys used as arguments"
 	NoPermChannel = "NOPERM this user has no permissions to access one of the channels used as arguments"
 )
 
-// NoPermCommand is the reply to a command that a user has no right to.
+// NoPermCommand returns the error text for a command that a user has no right to. name is
+// like "set" or "client|list".
 func NoPermCommand(name string) string {
 	return "NOPERM this user has no permissions to run the '" + name + "' command"
 }
 
-// forbidden is why the command may not be run whatever it means, or "".
+// forbidden returns the error text if the client has no right to the command, whatever it
+// means, or "".
 func (c call) forbidden() string {
 	if r := c.in.rights; r != nil && !r.May(c.spec.needs) {
 		return NoPermCommand(c.spec.Name)
@@ -53,8 +54,8 @@ func (c call) forbidden() string {
 	return ""
 }
 
-// forbids is why what was understood may not be carried out, or "". In Redis's
-// order the command comes before its keys, and both before its syntax.
+// forbids returns the error text if the client has no right to the request, or "". As in
+// Redis the command is checked before its keys, and both before its syntax.
 func (c call) forbids(req Request) string {
 	r := c.in.rights
 	if r == nil {
@@ -84,7 +85,7 @@ func (c call) forbids(req Request) string {
 	return ""
 }
 
-// opNeeds is what an operation needs. A Decide says it itself (Request.needs).
+// opNeeds returns what an operation needs. For a Decide Request.needs has it.
 func opNeeds(kind quorum.Kind, guarded bool) Operations {
 	switch kind {
 	case quorum.Read:
@@ -116,7 +117,7 @@ func opNeeds(kind quorum.Kind, guarded bool) Operations {
 	return 0
 }
 
-// refusedNotices is why these notices may not be given, or "".
+// refusedNotices returns the error text if the client has no right to a notice, or "".
 func (in *Interpreter) refusedNotices(list []Notice) string {
 	if in.rights == nil {
 		return ""

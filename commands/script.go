@@ -55,10 +55,10 @@ func evalshaInExec(c call) (sc script.Command, refused string) {
 	return sc, refused
 }
 
-// notBeside is what cannot be a part of a transaction of several commands.
+// notBeside is Spec.inExec of commands that cannot be a part of a transaction of several.
 func notBeside(c call) (script.Command, string) { return script.Command{}, notInExec(c.spec.Name) }
 
-// runScript answers what a loaded script means.
+// runScript returns the request of a loaded script.
 func runScript(c call, sha string, keys, args []string) Request {
 	m, err := meaningWith(c, sha, keys, args)
 	if err != nil {
@@ -67,7 +67,8 @@ func runScript(c call, sha string, keys, args []string) Request {
 	return requestFor(c, m)
 }
 
-// notUnderstood is for a script that has no meaning, or none yet.
+// notUnderstood returns the request of a script that has no meaning, or none before keys
+// are listed.
 func notUnderstood(c call, err error) Request {
 	var asks *script.NeedsKeysError
 	if errors.As(err, &asks) {
@@ -76,7 +77,7 @@ func notUnderstood(c call, err error) Request {
 	return refuse(scriptError(err))
 }
 
-// scriptArgs reads numkeys, the keys and the arguments.
+// scriptArgs parses numkeys, the keys and the arguments.
 func scriptArgs(c call) (keys, args []string, refused string) {
 	n, ok := resp.ParseInt(c.args[2])
 	rest := c.args[3:]
@@ -92,7 +93,7 @@ func scriptArgs(c call) (keys, args []string, refused string) {
 	return words[:n:n], words[n:], ""
 }
 
-// texts makes strings of the words, all in one piece of memory.
+// texts converts the words to strings, with one allocation for their bytes.
 func texts(words [][]byte) []string {
 	size := 0
 	for _, word := range words {
@@ -146,7 +147,7 @@ func scriptFlush(c call) Request {
 	return answer(resp.OK)
 }
 
-// scriptKill has nothing to kill: scripts are only understood here.
+// scriptKill is SCRIPT KILL. There is never a running script to kill.
 func scriptKill(call) Request { return refuse(errNotBusy) }
 
 func scriptDebug(call) Request { return refuse(errDebug) }

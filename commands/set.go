@@ -8,13 +8,13 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// setOptions is what follows key and value of a SET.
+// setOptions are the options behind key and value of a SET.
 type setOptions = grammar.SetOptions[[]byte]
 
-// parseSet reads the options; false is a syntax error.
+// parseSet parses the options; false is a syntax error.
 func parseSet(args [][]byte) (setOptions, bool) { return grammar.ParseSet(args, asItIs) }
 
-// asItIs reads a word that a client has sent.
+// asItIs returns a word that a client has sent.
 func asItIs(word []byte) []byte { return word }
 
 // set is SET with all its options. NX is an acquire, IFEQ and IFDEQ are an
@@ -49,13 +49,13 @@ func set(c call) Request {
 	return c.one(quorum.Op{Kind: quorum.Store, Token: token, TTL: ttl, IfPresent: o.XX}, okOrNull)
 }
 
-// setConditional is for Spec.conditional.
+// setConditional is Spec.conditional of SET.
 func setConditional(c call) bool {
 	o, ok := parseSet(c.args[3:])
 	return !ok || o.ByToken()
 }
 
-// nullOrHolder is the reply of SET NX GET: what was there before.
+// nullOrHolder is the reply of SET NX GET: the token that was there before.
 var nullOrHolder = shape(func(o *quorum.Outcome) resp.Reply {
 	if o.Verdict == quorum.Won {
 		return resp.Null

@@ -34,14 +34,13 @@ func msetex(c call) Request {
 	return allOrNone(c).with(MayRemove)
 }
 
-// msetexConditional is for Spec.conditional.
+// msetexConditional is Spec.conditional of MSETEX.
 func msetexConditional(c call) bool {
 	o, ok := msetexOptions(c)
 	return !ok || o.NX
 }
 
-// msetexOptions is what follows the pairs; false where they are not as they
-// must be.
+// msetexOptions parses the options behind the pairs; false if they are wrong.
 func msetexOptions(c call) (setOptions, bool) {
 	n, ok := resp.ParseInt(c.args[1])
 	if !ok || n < 1 || n > int64(len(c.args)-2)/2 {
@@ -50,8 +49,8 @@ func msetexOptions(c call) (setOptions, bool) {
 	return parseSet(c.args[2+2*n:])
 }
 
-// allOrNone carries out a command on several keys as EXEC does, in one
-// conditional operation.
+// allOrNone translates a command on several keys as EXEC does, into one conditional
+// operation.
 func allOrNone(c call) Request {
 	var sc script.Command
 	for _, word := range c.args {
@@ -63,8 +62,8 @@ func allOrNone(c call) Request {
 	}
 	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
 	for _, word := range c.args[1:] {
-		// They are asked for when the masters have answered, and what was read
-		// from the client is overwritten meanwhile.
+		// Cloned, because they are used after the masters have answered, when the read
+		// buffer holds other commands.
 		t.authorized.words = append(t.authorized.words, bytes.Clone(word))
 	}
 	req := t.request()

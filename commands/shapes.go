@@ -5,11 +5,11 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// shape is a reply by the outcome of one operation that was decided.
+// shape makes the reply to one operation that was decided.
 type shape func(*quorum.Outcome) resp.Reply
 
-// one is the reply of a command of one operation: its error if nobody can
-// tell (P4), else the shape.
+// one returns the reply of a command of one operation: the error if it was not decided
+// (P4), else the shape.
 func (s shape) one() func([]*quorum.Outcome) resp.Reply {
 	return func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
@@ -19,7 +19,7 @@ func (s shape) one() func([]*quorum.Outcome) resp.Reply {
 	}
 }
 
-// each is the reply of a command that answers an array, an item an operation.
+// each returns the reply of a command that answers an array, one item for each operation.
 func (s shape) each() func([]*quorum.Outcome) resp.Reply {
 	return func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
@@ -33,8 +33,7 @@ func (s shape) each() func([]*quorum.Outcome) resp.Reply {
 	}
 }
 
-// sum is the reply of a command that counts: the integers of the operations,
-// added up.
+// sum returns the reply of a command that counts: the sum of the operations' integers.
 func (s shape) sum() func([]*quorum.Outcome) resp.Reply {
 	return func(outs []*quorum.Outcome) resp.Reply {
 		if r, failed := failure(outs); failed {
@@ -48,8 +47,7 @@ func (s shape) sum() func([]*quorum.Outcome) resp.Reply {
 	}
 }
 
-// failure is the reply that comes before every shape: one operation that was
-// not decided makes the whole reply its error.
+// failure returns the error if an operation was not decided: it is the whole reply then.
 func failure(outs []*quorum.Outcome) (resp.Reply, bool) {
 	for _, o := range outs {
 		if o.Err != nil {
@@ -59,7 +57,7 @@ func failure(outs []*quorum.Outcome) (resp.Reply, bool) {
 	return resp.Reply{}, false
 }
 
-// wonOr is yes for an operation that was carried out, else no.
+// wonOr returns the shape that is yes for an operation that was carried out, else no.
 func wonOr(yes, no resp.Reply) shape {
 	return func(o *quorum.Outcome) resp.Reply {
 		if o.Verdict == quorum.Won {
@@ -69,7 +67,7 @@ func wonOr(yes, no resp.Reply) shape {
 	}
 }
 
-// foundOr is yes(token) where a read found a lock, else no.
+// foundOr returns the shape that is yes(token) if a read found a lock, else no.
 func foundOr(yes func(token string) resp.Reply, no resp.Reply) shape {
 	return func(o *quorum.Outcome) resp.Reply {
 		if o.Verdict == quorum.Held {
@@ -79,8 +77,7 @@ func foundOr(yes func(token string) resp.Reply, no resp.Reply) shape {
 	}
 }
 
-// The shapes of most commands; made once, since a closure a command costs an
-// allocation.
+// The shapes of most commands, made once to save an allocation for each command.
 var (
 	okOrNull  = wonOr(resp.OK, resp.Null).one()
 	oneOrZero = wonOr(resp.Int(1), resp.Int(0)).one()

@@ -8,52 +8,52 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// Spec describes one command as COMMAND tells it.
+// Spec describes one command; its exported fields are those that COMMAND shows.
 type Spec struct {
-	// Name is in lower case; of a subcommand it is "script|load".
+	// Name is in lower case, for a subcommand "script|load".
 	Name string
-	// Arity counts the name; -n means n or more.
+	// Arity includes the name; -n means n or more.
 	Arity int
 	Flags []string
-	// First, Last and Step say which arguments are keys; Last -1 is the last
-	// argument, all 0 is none or not known from the place.
+	// First, Last and Step are the positions of the keys; Last -1 is the last argument.
+	// All are 0 if there are none, or none at fixed positions.
 	First, Last, Step int
 	// Subcommands are those of SCRIPT.
 	Subcommands []Spec
 
-	// May are the operations that the command may mean, for ACL CAT. What it
-	// turns out to need besides is refused to every user with limits.
+	// May are the operations that the command may mean, for ACL CAT. A call that needs
+	// more is refused to every user with limits.
 	May Operations
 
 	run func(call) Request
-	// keyCount is the argument that says how many keys follow it, keyStep apart;
-	// 0 where First and Last tell.
+	// keyCount is the argument with the number of keys, which follow it, keyStep apart; 0
+	// if First and Last apply.
 	keyCount, keyStep int
-	// needs is what the command needs whatever its operations are; a part of
+	// needs is what each call of the command needs, besides its operations; a part of
 	// May.
 	needs Operations
-	// deny says that Config.Deny may name the command; like is a command whose
-	// denial is this one's too. conditional reports whether a call names a token,
-	// or spares a lock that is there, and so is not denied; nil is never.
+	// deny allows Config.Deny to name the command; like is a command whose denial applies
+	// to this one too. conditional reports whether a call names a token, or spares an
+	// existing lock, and so is not denied; nil is never.
 	deny        bool
 	like        string
 	conditional func(call) bool
-	// token is the argument that is stored as a token, if it is one; 0 is none.
+	// token is the argument that is stored as a token; 0 is none.
 	token int
-	// readOnly is for scripts that may change nothing.
+	// readOnly marks commands whose scripts may change nothing.
 	readOnly bool
-	// atOnce says that the command acts while it is understood.
+	// atOnce marks commands that act while they are translated.
 	atOnce bool
-	// inExec is the command as a part of a transaction of several, or why it
-	// cannot be one; nil is by its words.
+	// inExec returns the command as a part of a transaction of several, or the error text
+	// if it cannot be one; nil stands for the command's words.
 	inExec func(call) (script.Command, string)
-	// list is what the reply becomes where there is a signal list of that name
-	// with some time left, where r is what it is for the lock; nil is the same.
+	// list changes the reply r where a signal list has the key's name and is kept for the
+	// time left; nil changes nothing.
 	list func(r *resp.Reply, left time.Duration)
 }
 
-// resolve is the command, or the subcommand of it, that args call, or why they
-// cannot: an unknown subcommand, a wrong number of arguments.
+// resolve returns the command, or its subcommand, that args call, or the error text: an
+// unknown subcommand, a wrong number of arguments.
 func (s *Spec) resolve(args [][]byte) (*Spec, string) {
 	if !s.takes(len(args)) {
 		return nil, wrongArity(s.Name)
@@ -74,14 +74,14 @@ func (s *Spec) resolve(args [][]byte) (*Spec, string) {
 	return nil, unknownSubcommand(s.Name, args[1])
 }
 
-// takes reports whether the command may have so many words, its name included.
+// takes reports whether the command may have n words, its name included.
 func (s *Spec) takes(n int) bool { return Takes(s.Arity, n) }
 
 // Takes reports whether an arity lets a command have n words, its name included.
 func Takes(arity, n int) bool { return n == arity || arity < 0 && n >= -arity }
 
-// KeysOf are the keys by their places, as Redis finds them, in a call that has
-// enough words; false where the number of keys is not one.
+// KeysOf returns the keys by their positions, as Redis finds them, in a call with enough
+// words; false if the argument with the number of keys is wrong.
 func (s *Spec) KeysOf(args [][]byte) (keys [][]byte, ok bool) {
 	first, last, step := s.First, s.Last, s.Step
 	switch {

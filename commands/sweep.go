@@ -7,21 +7,21 @@ import (
 	"github.com/redlockd/redlockd/commands/script"
 )
 
-// MaxSwept is how many keys one script may find by KEYS: they are changed
-// together, all or none.
+// MaxSwept is how many keys one script may find by KEYS: they are changed together, all
+// or none.
 const MaxSwept = maxKeys
 
-// maxPatterns bounds the patterns that one script may ask KEYS for: each is a
+// maxPatterns bounds the patterns for which one script may call KEYS: each needs a
 // listing of the masters' keys.
 const maxPatterns = 4
 
-// Sweep is a script that goes through all locks of a pattern.
+// Sweep is a script that calls KEYS with a pattern.
 type Sweep struct {
 	Pattern string
 	c       call
 }
 
-// sweeps is the request of a script that needs keys to be listed first.
+// sweeps returns the request of a script that needs keys to be listed first.
 func sweeps(c call, asks *script.NeedsKeysError) Request {
 	switch r := c.in.rights; {
 	case r != nil && !r.May(MayRead):
@@ -39,9 +39,8 @@ func sweeps(c call, asks *script.NeedsKeysError) Request {
 	return req
 }
 
-// Understand says what the command means where these keys, MaxSwept at most,
-// are those of the pattern. The script is carried out on those of them that are
-// still there.
+// Understand returns what the command means if these keys, MaxSwept at most, match the
+// pattern. The script acts on those of them that still exist then.
 func (s *Sweep) Understand(keys []string) Request {
 	c := s.c
 	c.listed = maps.Clone(c.listed)
@@ -52,7 +51,7 @@ func (s *Sweep) Understand(keys []string) Request {
 	return c.in.understand(c)
 }
 
-// meaningWith is what a script means, with what its KEYS find.
+// meaningWith returns what a script means, given the keys listed so far.
 func meaningWith(c call, sha string, keys, args []string) (*script.Meaning, error) {
 	if c.listed != nil {
 		return c.in.scripts.Sweep(c.db, sha, keys, args, c.listed)

@@ -19,8 +19,8 @@ var (
 	helps  = []string{"loading", "stale"}
 )
 
-// What commands may mean. Under WATCH what names no token is conditional, and
-// a time that is over deletes.
+// What commands may mean. Under WATCH a command without a token is conditional, and an
+// expiry in the past deletes.
 const (
 	mayStore  = MayRemove | MayAcquire | MayExtend
 	mayDelete = MayRemove | MayRelease
@@ -87,7 +87,7 @@ var table = []Spec{
 
 var byName = indexed()
 
-// indexed is the table by name.
+// indexed returns the table by name.
 func indexed() map[string]*Spec {
 	m := make(map[string]*Spec, len(table))
 	for i := range table {

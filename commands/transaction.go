@@ -6,7 +6,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// transaction is what was queued, and under which condition.
+// transaction is a queue of commands as one meaning, with the watches that guard it.
 type transaction struct {
 	in      *Interpreter
 	db      int
@@ -14,8 +14,8 @@ type transaction struct {
 	meaning *script.Meaning
 	// name is the command that error texts name.
 	name string
-	// keys are those of the meaning, then the others that are watched; at is
-	// where the watched are among them.
+	// keys are the meaning's keys, then the other watched keys; at holds the index in
+	// keys of each watched key.
 	keys       []string
 	at         []int
 	authorized authorizedPlan
@@ -62,9 +62,9 @@ func (t *transaction) findKeys() {
 	}
 }
 
-// authorize puts the plan under the rights of who asks for it, and is why it may not
-// be made, or "". What is watched counts as named: WATCH needs MayRead, and the
-// plan is nothing where the lock is another one by now.
+// authorize prepares the plan under the client's rights, and returns the error text if
+// these forbid it, or "". The token of a watched lock counts as named by the client:
+// WATCH needs MayRead, and the plan does nothing if another lock is there now.
 func (t *transaction) authorize() string {
 	t.authorized.in, t.authorized.name, t.authorized.keys, t.authorized.choose = t.in, t.name, t.keys, t.plan
 	t.authorized.watched = make(map[int]quorum.State, len(t.at))
@@ -74,8 +74,8 @@ func (t *transaction) authorize() string {
 	return t.authorized.forbidden()
 }
 
-// plan is what the commands do in these states, which are those of keys; it
-// is nothing where a watched key is not as it was.
+// plan returns what the commands do in these states, which are those of keys; it does
+// nothing if a watched key is not as it was.
 func (t *transaction) plan(states []quorum.State) plan {
 	for i, w := range t.watched {
 		if !same(w.state(), states[t.at[i]]) {
@@ -89,7 +89,7 @@ func (t *transaction) plan(states []quorum.State) plan {
 	return r.plan(states[:len(t.meaning.Keys)])
 }
 
-// onOneKey is a transaction on one key, which may be watched.
+// onOneKey returns the request of a transaction on one key, which may be watched.
 func (t *transaction) onOneKey() Request {
 	c := call{in: t.in, db: t.db}
 	req := c.decide(t.keys[0], func(s quorum.State) decision { return t.authorized.plan([]quorum.State{s}).decision(s) })
@@ -99,7 +99,7 @@ func (t *transaction) onOneKey() Request {
 	reply := req.Reply
 	req.Ops[0].Unless = watchesOf(t.watched)
 	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
-		// What the operation met is not what was watched.
+		// The operation found another state than the one that was watched.
 		if outs[0].Err == nil && !carriedOut(outs[0]) {
 			return resp.NullArray
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// ttl reads an expiry that must lie in the future (C3), and returns it or the
-// refusal. An EXAT or PXAT that is over is refused, where Redis answers OK and
-// keeps nothing: that OK would tell of a lock that nobody has.
+// ttl parses an expiry that must lie in the future (C3), and returns the TTL or the error
+// text. An EXAT or PXAT in the past is refused, where Redis answers OK and keeps nothing:
+// the client would believe that it has a lock.
 func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
 	n, ok := resp.ParseInt(number)
 	if !ok {
@@ -36,13 +36,14 @@ func (c call) fromNow(u grammar.Unit, n int64) (int64, bool) {
 		return 0, false
 	}
 	if u.Absolute() {
-		// So far in the past that it overflows is still only the past.
+		// An expiry so far in the past that it overflows is just in the past.
 		n = max(n, math.MinInt64/2) - c.in.now()
 	}
 	return n, true
 }
 
-// bounded is a TTL of ms, more than 0, or the refusal if it is above max_ttl.
+// bounded returns a TTL of ms, which is positive, or the error text if it is above
+// max_ttl.
 func (in *Interpreter) bounded(name string, ms int64) (time.Duration, string) {
 	if ms > in.cfg.MaxTTL.Milliseconds() {
 		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)
@@ -50,7 +51,7 @@ func (in *Interpreter) bounded(name string, ms int64) (time.Duration, string) {
 	return millis(ms), ""
 }
 
-// noExpiry is the TTL of a lock for which the client gave none, or the refusal
+// noExpiry returns the TTL of a lock for which the client gave none, or the error text
 // (C2, V13).
 func (in *Interpreter) noExpiry() (time.Duration, string) {
 	if in.cfg.NoExpiry == MaxTTLInstead {
@@ -59,8 +60,7 @@ func (in *Interpreter) noExpiry() (time.Duration, string) {
 	return 0, errNoExpiry
 }
 
-// scriptTTL checks a TTL that a script, or what name says, gives (C3); 0 is
-// none (C2).
+// scriptTTL checks a TTL that a script, or the command name, gives (C3); 0 is none (C2).
 func (in *Interpreter) scriptTTL(name string, d time.Duration) (time.Duration, string) {
 	switch {
 	case d == 0:

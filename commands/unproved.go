@@ -6,9 +6,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// perCall carries out a script whose meaning was not proved for all calls: it
-// runs on what a quorum agrees on, and what it did there becomes one
-// compare-and-set (C7), of all its keys or of none.
+// perCall returns the request of a script whose meaning was not proved for all calls: it
+// runs on the states that a quorum agrees on, and its effects become one compare-and-set
+// (C7), of all its keys or of none.
 func perCall(c call, m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
 	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
@@ -21,7 +21,7 @@ func perCall(c call, m *script.Meaning) Request {
 	return c.decide(m.Key, func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }).with(MayRead)
 }
 
-// runner runs a meaning on what was found.
+// runner runs a meaning on the states found.
 type runner struct {
 	in *Interpreter
 	db int
@@ -31,8 +31,8 @@ type runner struct {
 	readOnly bool
 }
 
-// plan is what one run on these states, in the order of the meaning's keys,
-// asks for.
+// plan returns the plan that results from one run on these states, in the order of the
+// meaning's keys.
 func (r runner) plan(states []quorum.State) plan {
 	found := make([]script.State, len(states))
 	for i, s := range states {
@@ -58,14 +58,13 @@ func (r runner) plan(states []quorum.State) plan {
 	}
 	lock := r.meaning.Key
 	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
-		lock = "" // nobody knows which of them each tells of
+		lock = "" // which notice is about which key is unknown
 	}
 	p.notices = noticesOf(r.db, lock, res.Notices)
 	return p
 }
 
-// change is what becomes of a lock by what a run did to the model of it;
-// false where that is nothing.
+// change returns what a run's effect on the model means for the lock; false if nothing.
 func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, string) {
 	switch {
 	case e.Kind == script.Delete && s.Found:
@@ -82,7 +81,7 @@ func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, st
 	return quorum.Change{}, false, ""
 }
 
-// fill makes the reply out of a script's shape of one.
+// fill makes a reply from a script's value, and its Stored parts from the state.
 func fill(v script.Value, s quorum.State) resp.Reply {
 	switch v.Kind {
 	case script.Int:

@@ -26,7 +26,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// deniable are the commands that Deny may name.
+// deniable returns the commands that Deny may name.
 func deniable() (names []string) {
 	for _, spec := range table {
 		if spec.deny {

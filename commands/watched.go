@@ -5,16 +5,16 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Watched is one key of WATCH with what was found there.
+// Watched is one key of WATCH with the state found there.
 type Watched struct {
 	DB  int
 	Key string
-	// Outcome is that of the read that armed Watch; it has come.
+	// Outcome is the outcome of the read that armed Watch; it has arrived.
 	Outcome *quorum.Outcome
 	Watch   *quorum.Watch
 }
 
-// state is what was found under the key; its outcome has no error.
+// state returns the state found under the key; its outcome must have no error.
 func (w Watched) state() quorum.State {
 	if w.Outcome.Verdict != quorum.Held {
 		return quorum.State{}
@@ -22,8 +22,9 @@ func (w Watched) state() quorum.State {
 	return quorum.State{Found: true, Token: w.Outcome.State.Token, TTL: w.Outcome.State.TTL}
 }
 
-// Refusal is why EXEC does nothing, by what a read finds under the key now: what could
-// not be read, the null array where it is not as it was, or nil.
+// Refusal returns the reply with which EXEC does nothing, given the outcome of a read
+// now: the error if one of the two reads failed, the null array if the key is not as it
+// was, or nil.
 func (w Watched) Refusal(o *quorum.Outcome) *resp.Reply {
 	switch now := (Watched{Outcome: o}); {
 	case w.Outcome.Err != nil:
@@ -42,16 +43,16 @@ type guardedOp struct {
 	// nothing otherwise.
 	op   quorum.Op
 	seen quorum.State
-	// verdict is what the client's own operation comes to when op finds the
-	// lock as it was seen.
+	// verdict is the verdict of the client's own operation if op finds the lock as it was
+	// seen.
 	verdict quorum.Verdict
-	// prolonged is Outcome.Prolonged of that.
+	// prolonged is Outcome.Prolonged of the client's own operation.
 	prolonged bool
 }
 
-// conditional puts one operation under the condition that the lock is as it
-// was seen: what would do something becomes a compare-and-do, what would do
-// nothing becomes a read.
+// conditional makes one operation conditional: the lock must be as it was seen. An
+// operation that would do something becomes a compare-and-do, one that would do nothing
+// becomes a read.
 func conditional(op quorum.Op, seen quorum.State) guardedOp {
 	g := guardedOp{op: op, seen: seen, verdict: quorum.Won}
 	ours := seen.Found && seen.Token == op.Token
@@ -88,8 +89,8 @@ func acts(op quorum.Op, found, ours bool) bool {
 	return false
 }
 
-// outcome is what the client's own operation has come to; false when the lock
-// was not as it was seen.
+// outcome returns the outcome of the client's own operation; false if the lock was not as
+// it was seen.
 func (g guardedOp) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	told := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
 	switch {
@@ -101,7 +102,7 @@ func (g guardedOp) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	return told, o.Verdict == quorum.Won
 }
 
-// stateVerdict is how a read of this state ends.
+// stateVerdict returns the verdict of a read of this state.
 func stateVerdict(s quorum.State) quorum.Verdict {
 	if s.Found {
 		return quorum.Held
@@ -109,7 +110,7 @@ func stateVerdict(s quorum.State) quorum.Verdict {
 	return quorum.Absent
 }
 
-// same reports whether a lock is the one that was seen; its TTL runs on.
+// same reports whether a lock is the one that was seen; TTLs are not compared.
 func same(a, b quorum.State) bool { return a.Found == b.Found && a.Token == b.Token }
 
 func watchesOf(watched []Watched) []*quorum.Watch {

@@ -9,17 +9,16 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// access is what a user needs for a command of the connection. A row that says
-// nothing needs MayAdmin, so a command that is new is closed until somebody opens
-// it.
+// access is what a user needs for a command of the connection. The zero value needs
+// MayAdmin, so a new command stays closed until its row opens it.
 type access struct {
-	// open is for everybody: it tells nothing of locks and changes only the
-	// session, or what it names is looked at alone.
+	// open allows every user: the command tells nothing of locks and changes only the
+	// session, or only the keys and channels that it names are checked.
 	open  bool
 	needs commands.Operations
-	// keys and channels are the arguments that name some.
+	// keys and channels are the arguments that name keys and channels.
 	keys, channels places
-	// patterns is whether the channels are patterns.
+	// patterns reports whether the channels are patterns.
 	patterns bool
 }
 
@@ -30,7 +29,7 @@ var (
 	admin     = access{needs: commands.MayAdmin}
 )
 
-// need is what a user must be allowed. ACL CAT tells it.
+// need returns the operations that a user must be allowed. ACL CAT shows it.
 func (a access) need() commands.Operations {
 	if !a.open && a.needs == 0 {
 		return commands.MayAdmin
@@ -38,8 +37,8 @@ func (a access) need() commands.Operations {
 	return a.needs
 }
 
-// places are the arguments from the first to the one before the last that are
-// left over: {1, 0} is all behind the name. The zero value is none.
+// places are the arguments from index from on, without the last over of them: {1, 0} is
+// all behind the name. The zero value is none.
 type places struct{ from, over int }
 
 func (p places) of(args [][]byte) [][]byte {
@@ -49,7 +48,7 @@ func (p places) of(args [][]byte) [][]byte {
 	return args[p.from : len(args)-p.over]
 }
 
-// mayMean lists the commands that may need one of the operations.
+// mayMean lists the commands that may need one of the operations, for ACL CAT.
 func mayMean(ops commands.Operations) []string {
 	names, local := commands.MayMean(ops), []string(nil)
 	for _, c := range localCommands {
@@ -66,8 +65,8 @@ func mayMean(ops commands.Operations) []string {
 	return append(names, local...)
 }
 
-// forbidden is why the user may not send a command of the connection, in the
-// order of Redis's checks, or "". A subcommand that is not there has the rights
+// forbidden returns the error text with which a command of the connection is refused to
+// the user, in the order of Redis's checks, or "". An unknown subcommand needs the rights
 // of its command.
 func forbidden(u *users.Account, name string, args [][]byte) string {
 	if u.Unlimited() {
@@ -88,7 +87,8 @@ func forbidden(u *users.Account, name string, args [][]byte) string {
 	return forbiddenNames(u, a, args)
 }
 
-// forbiddenNames is why the user may not name what a command names, or "".
+// forbiddenNames returns the error text if the user may not name one of the keys or
+// channels of a command, or "".
 func forbiddenNames(u *users.Account, a access, args [][]byte) string {
 	for _, key := range a.keys.of(args) {
 		if !u.Key(string(key)) {

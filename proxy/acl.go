@@ -28,14 +28,14 @@ func aclCommands() subcommands {
 	}
 }
 
-// aclCommand only looks: users are in the configuration.
+// aclCommand is ACL. It changes nothing, because users are in the configuration.
 func aclCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "acl", args) }
 
 func aclUsers(s *session, _ [][]byte) resp.Reply {
 	return resp.Array(resp.Bulks(s.logins.users.Names()...)...)
 }
 
-// aclCat lists the operations, which are the categories here.
+// aclCat is ACL CAT. Its categories are the operations.
 func aclCat(s *session, args [][]byte) resp.Reply {
 	if len(args) > 3 {
 		return wrongArity("acl|cat")
@@ -50,7 +50,7 @@ func aclCat(s *session, args [][]byte) resp.Reply {
 	return resp.Array(resp.Bulks(mayMean(op)...)...)
 }
 
-// aclList has a line for each user, as Redis writes them.
+// aclList is ACL LIST: a line for each user, in Redis's format.
 func aclList(s *session, _ [][]byte) resp.Reply {
 	var lines []string
 	for _, name := range s.logins.users.Names() {
@@ -72,8 +72,8 @@ func aclList(s *session, _ [][]byte) resp.Reply {
 	return resp.Array(resp.Bulks(lines...)...)
 }
 
-// hiddenPassword stands where Redis tells the SHA-256: whoever has that could
-// try passwords at leisure.
+// hiddenPassword stands where Redis shows a password's SHA-256, with which a reader could
+// try out passwords offline.
 const hiddenPassword = "#(hidden)"
 
 func aclGetUser(s *session, args [][]byte) resp.Reply {

@@ -38,8 +38,8 @@ var (
 	errClientName = resp.Error("ERR Client names cannot contain spaces, newlines or special characters.")
 )
 
-// helloCommand is HELLO [2|3 [AUTH user password] [SETNAME name]]. Nothing is changed
-// unless all of it is right, except that a login stays, as in Redis.
+// helloCommand is HELLO [2|3 [AUTH user password] [SETNAME name]]. If any argument is
+// wrong nothing is changed, except that a login stays, as in Redis.
 func helloCommand(s *session, args [][]byte) resp.Reply {
 	proto := s.protocol()
 	if len(args) > 1 {
@@ -81,7 +81,7 @@ func helloCommand(s *session, args [][]byte) resp.Reply {
 	return greeting(s)
 }
 
-// greeting is HELLO's reply; it describes a master without replicas.
+// greeting returns HELLO's reply; it describes a master without replicas.
 func greeting(s *session) resp.Reply {
 	return resp.Reply{Kind: resp.KindMap, Items: []resp.Reply{
 		resp.Bulk("server"), resp.Bulk("redis"),

@@ -15,10 +15,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// popCommand is BLPOP and BRPOP: it waits for a signal. As on one Redis nothing
-// behind it in the session is carried out before it ends. Meanwhile another
-// goroutine waits and this one goes on reading, so that a client that goes is
-// seen at once.
+// popCommand is BLPOP and BRPOP: it waits for a signal. As on one Redis the session
+// carries out nothing behind it before it ends. Another goroutine waits for the signal,
+// and this one goes on reading, so that a client that disconnects is noticed at once.
 func popCommand(s *session, args [][]byte) {
 	w, timeout, refusal := popArguments(s, args)
 	if refusal != nil {
@@ -56,18 +55,18 @@ func popCommand(s *session, args [][]byte) {
 	}
 }
 
-// blocked is one BLPOP that waits.
+// blocked is one BLPOP or BRPOP that waits.
 type blocked struct {
-	// ended is closed when nobody reads on, done when nobody waits.
+	// ended is closed when readOn has returned, done when awaitPop has.
 	ended, done chan struct{}
-	// over needs stopMu.
+	// over is guarded by stopMu.
 	over bool
-	// popped is set before done is closed.
+	// popped and ok are set before done is closed.
 	popped notify.Popped
 	ok     bool
 }
 
-// wakeBlocked ends readOn.
+// wakeBlocked makes readOn return.
 func wakeBlocked(s *session, b *blocked) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
@@ -75,8 +74,8 @@ func wakeBlocked(s *session, b *blocked) {
 	s.armLocked(longAgo) // wakes the read
 }
 
-// readOn reads what comes behind a command that blocks, until that is over or
-// the session is to stop. It is false when the client has gone.
+// readOn reads what comes behind a command that blocks, until the command is over or the
+// session is to stop. It returns false when the client has gone.
 func readOn(s *session, b *blocked) bool {
 	for {
 		s.stopMu.Lock()
@@ -92,7 +91,7 @@ func readOn(s *session, b *blocked) bool {
 		s.armLocked(deadline)
 		s.stopMu.Unlock()
 		if full {
-			// Enough is waiting: only now and then look whether it is over.
+			// Enough is buffered: only check now and then whether the command is over.
 			select {
 			case <-s.died():
 				return false
@@ -107,8 +106,8 @@ func readOn(s *session, b *blocked) bool {
 	}
 }
 
-// awaitPop waits for one of three: a signal, the end of its time, or that the
-// lock is free though no signal came, because it was released elsewhere.
+// awaitPop waits for a signal, for the end of the timeout, or until a look at the lock
+// shows that it is free though no signal came, because another redlockd released it.
 func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -138,7 +137,8 @@ func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan 
 	}
 }
 
-// lookAtLocks reads the locks that w waits for.
+// lookAtLocks reads the locks whose lists w waits for, and sends to free the list of each
+// that is free.
 func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
 	for _, at := range w.Wants {
 		lock, ok := s.srv.signals.Lock(at)
@@ -151,13 +151,13 @@ func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
 			}
 			select {
 			case free <- at:
-			default: // it is known already
+			default: // others are known to be free already
 			}
 		})
 	}
 }
 
-// popArguments reads BLPOP's arguments.
+// popArguments parses the arguments of BLPOP and BRPOP.
 func popArguments(s *session, args [][]byte) (w *notify.Waiter, timeout time.Duration, refusal *resp.Reply) {
 	last := len(args) - 1
 	seconds, err := strconv.ParseFloat(string(args[last]), 64)
@@ -178,7 +178,7 @@ func popArguments(s *session, args [][]byte) (w *notify.Waiter, timeout time.Dur
 	return notify.NewWaiter(s.db, args[1:last], grammar.Is(args[0], "brpop")), timeout, nil
 }
 
-// popNow is BLPOP inside MULTI, where it does not wait.
+// popNow is BLPOP and BRPOP inside MULTI, where they do not wait.
 func popNow(s *session, args [][]byte) resp.Reply {
 	w, _, refusal := popArguments(s, args)
 	if refusal != nil {
@@ -192,12 +192,12 @@ func popNow(s *session, args [][]byte) resp.Reply {
 
 func popReply(p notify.Popped) resp.Reply { return resp.Array(resp.Bulks(p.From.Key, p.Item)...) }
 
-// setBlocked shows whether the session waits.
+// setBlocked sets whether CLIENT LIST shows the session as blocked.
 func setBlocked(s *session, waits bool) {
 	s.clientInfo.change(func(c *clientState) { c.blocked = waits })
 }
 
-// llenCommand is LLEN of a signal list. Of a lock it is Redis's error.
+// llenCommand is LLEN of a signal list. For a lock it answers Redis's WRONGTYPE.
 func llenCommand(s *session, args [][]byte) {
 	key, db := string(args[1]), s.db
 	if quorum.Reserved(key) {

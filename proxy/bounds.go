@@ -10,17 +10,17 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// pending are the sessions that have not logged in, or not ended their TLS
-// handshake: nobody knows yet whether they are honest. Of too many the oldest
-// goes of the address that has most, so that half-open connections keep nobody
-// out, least of all those of another address. Guarded by the roster's mutex.
+// pending are the sessions that have not logged in, or not completed their TLS handshake,
+// so that it is unknown whether they are honest. Where there are too many, the address
+// with most of them loses its oldest one, so that half-open connections keep out no
+// clients of other addresses. Guarded by the roster's mutex.
 type pending struct {
 	by map[netip.Prefix]*list.List
 	n  int
 }
 
-// enterLocked adds a session that has to prove itself, and returns the one that must
-// go for it, or nil.
+// enterLocked adds a session unless it needs neither login nor TLS handshake, and returns
+// the one that must be closed for it, or nil.
 func (p *pending) enterLocked(s *session, conn net.Conn, most int) (oldest *session) {
 	if _, tls := conn.(secured); s.user != nil && !tls {
 		return nil
@@ -48,7 +48,7 @@ func (p *pending) enterLocked(s *session, conn net.Conn, most int) (oldest *sess
 	return oldest
 }
 
-// leaveLocked takes a session out; it may not be there.
+// leaveLocked removes a session if it is pending.
 func (p *pending) leaveLocked(s *session) {
 	if s.unsettled == nil {
 		return
@@ -62,8 +62,8 @@ func (p *pending) leaveLocked(s *session) {
 	}
 }
 
-// evict closes the sessions that hold most, until all hold less than
-// max_memory. So who does not read its replies loses, and nobody else.
+// evict closes the session that holds most, until all together hold no more than
+// max_memory. So the clients that do not read their replies lose their connections.
 func (s *Server) evict() {
 	defer s.memory.Evicted()
 	for s.memory.Over() {
@@ -86,7 +86,7 @@ func (s *Server) evict() {
 	}
 }
 
-// drop closes a session that has to make room for another.
+// drop closes a pending session that has to make room for another; nil is none.
 func (s *Server) drop(ses *session) {
 	if ses == nil {
 		return
@@ -99,15 +99,15 @@ func (s *Server) drop(ses *session) {
 	ses.Kill()
 }
 
-// seldom keeps a warning that anybody can cause to one a second. Safe for
-// concurrent use.
+// seldom limits a warning that any client can cause to one a second. Safe for concurrent
+// use.
 type seldom struct {
 	mu      sync.Mutex
 	last    time.Time
 	skipped int
 }
 
-// due reports whether to tell now, and how often it was not told before.
+// due reports whether to log now, and how many warnings were skipped since the last one.
 func (w *seldom) due() (skipped int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ func clientCommands() subcommands {
 		"reply":        {arity: 3, run: clientReply, access: everybody, notInMulti: true},
 		"no-evict":     {arity: 3, run: onOff, access: everybody},
 		"no-touch":     {arity: 3, run: onOff, access: everybody},
-		"capa":         {arity: -3, run: always(resp.OK), access: admin}, // Valkey's: what the client could follow, if told to
+		"capa":         {arity: -3, run: always(resp.OK), access: admin}, // Valkey's: which redirections the client could follow
 		"tracking":     {arity: -3, run: clientTracking, access: everybody},
 		"caching":      {arity: 3, run: clientCaching, access: everybody},
 		"trackinginfo": {arity: 2, run: clientTrackingInfo, access: everybody},
@@ -46,7 +46,7 @@ var clientHelp = help(
 
 func clientCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "client", args) }
 
-// clientQueues is why MULTI may not queue a CLIENT, or nil.
+// clientQueues returns the error with which MULTI refuses a CLIENT command, or nil.
 func clientQueues(args [][]byte) *resp.Reply {
 	c, refusal := subcommandOf("client", args)
 	if refusal == nil && c.notInMulti {
@@ -92,8 +92,8 @@ func clientSetInfo(s *session, args [][]byte) resp.Reply {
 	return resp.OK
 }
 
-// clientReply switches replies off and on. Only ON has a reply, also behind
-// SKIP; those of commands that were read before keep what was in force then.
+// clientReply switches replies off and on. Only ON has a reply, also behind SKIP.
+// Commands that were read before keep the mode that was in force then.
 func clientReply(s *session, args [][]byte) resp.Reply {
 	switch {
 	case grammar.Is(args[2], "on"):

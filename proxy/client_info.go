@@ -7,11 +7,12 @@ import (
 	"github.com/redlockd/redlockd/proxy/notify"
 )
 
-// superuser is Redis's name for a client that is nobody.
+// superuser is the user name that Redis shows for a client that has not logged in.
 const superuser = "(superuser)"
 
-// clientInfo is what a session shows of itself to others (CLIENT LIST), copied from
-// the reading goroutine's fields once for every command. Safe for concurrent use.
+// clientInfo is what a session shows of itself to others (CLIENT LIST). The reading
+// goroutine copies it from its own fields once for every command. Safe for concurrent
+// use.
 type clientInfo struct {
 	mu sync.Mutex
 	clientState
@@ -26,11 +27,11 @@ type clientState struct {
 	command string
 	db      int
 	subs    [notify.Kinds]int
-	queued  int // commands after MULTI; -1 outside
+	queued  int // commands queued by MULTI; -1 outside of it
 	watched int
 	blocked bool
 	at      time.Time
-	// in are the bytes that came, commands those that were begun.
+	// in counts the bytes received, commands the commands begun.
 	in, commands uint64
 }
 
@@ -38,21 +39,21 @@ func newClientInfo(now time.Time) *clientInfo {
 	return &clientInfo{clientState: clientState{command: "NULL", user: superuser, queued: -1, at: now}}
 }
 
-// state is what is shown now.
+// state returns a copy.
 func (c *clientInfo) state() clientState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.clientState
 }
 
-// change changes what is shown. f must not wait.
+// change calls f to change what is shown. f must not wait.
 func (c *clientInfo) change(f func(*clientState)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f(&c.clientState)
 }
 
-// bytesIn are the bytes that came.
+// bytesIn returns the number of bytes received.
 func (c *clientInfo) bytesIn() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +67,7 @@ func (c *clientInfo) subscriber() bool {
 	return c.subs != [notify.Kinds]int{}
 }
 
-// userName is the name of the session's user, empty for none.
+// userName returns the name of the session's user, empty before login.
 func (c *clientInfo) userName() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/redlockd/redlockd/proxy/notify"
 )
 
-// describe is the session's line in CLIENT LIST. What redlockd has no such
-// thing of is 0.
+// describe returns the session's line in CLIENT LIST. Fields for which redlockd has
+// nothing are 0.
 func describe(s *session) string {
 	waiting, bytes := s.pipe.Size()
 	sh := s.clientInfo.state()

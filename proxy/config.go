@@ -8,20 +8,21 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// Config is what the package needs to know. DefaultConfig gives the defaults.
+// Config is the configuration of the package. DefaultConfig gives the defaults.
 type Config struct {
 	// Address is host:port to listen on. Default 127.0.0.1:6380.
 	Address string
-	// Passwords of the default user, any of which will do, each in clear or as
-	// Password takes it. Without any and without Users everybody is let in.
+	// Passwords are those of the default user, any of which will do, each in clear or as
+	// a hash (see users.Password). If there are neither Passwords nor Users, no login is
+	// needed.
 	Passwords []string
-	// Users are those beside the default user. Without Passwords there is no
-	// default user then.
+	// Users are the users beside the default user. If there are any but no Passwords,
+	// there is no default user.
 	Users []users.User
 	// MaxClients bounds the sessions. Default 10000.
 	MaxClients int
-	// MaxPending bounds the sessions that have not logged in, or not ended their
-	// TLS handshake; one more closes the oldest of them. Default 1000.
+	// MaxPending bounds the sessions that have not logged in, or not completed their TLS
+	// handshake; one more closes the oldest of the address that has most. Default 1000.
 	MaxPending int
 	// MaxMemory bounds in bytes what all sessions hold of commands that wait and
 	// replies that were not read; beyond it the session that holds most is
@@ -38,16 +39,16 @@ type Config struct {
 	// MaxPipeline bounds the commands of one session that wait for their
 	// reply; beyond it the session is not read from. Default 1024.
 	MaxPipeline int
-	// IdleTimeout closes sessions that send nothing, subscribers apart. 0 is
-	// never. Default 1h.
+	// IdleTimeout closes sessions that send nothing, except subscribers. 0 is never.
+	// Default 1h.
 	IdleTimeout time.Duration
-	// LoginTimeout closes sessions that are not logged in by then. Default
-	// 30s.
+	// LoginTimeout closes sessions that have not logged in so long after they connected.
+	// Default 30s.
 	LoginTimeout time.Duration
 	// WriteTimeout closes sessions that do not read their replies. Default
 	// 10s.
 	WriteTimeout time.Duration
-	// SlowerThan is how long a command takes that SLOWLOG keeps; with 0 it keeps
+	// SlowerThan is the least duration of a command that SLOWLOG keeps; with 0 it keeps
 	// every one. Default 10ms.
 	SlowerThan time.Duration
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// configCommand is CONFIG GET, which clients ask before they lock, and refuses the
-// rest: redlockd's configuration is a file.
+// configCommand is CONFIG. GET answers, because clients ask it before they lock; SET and
+// REWRITE are refused, because redlockd is configured by its file.
 func configCommand(s *session, args [][]byte) resp.Reply {
 	if refusal := configArity(args); refusal != nil {
 		return *refusal
@@ -35,8 +35,8 @@ func configCommand(s *session, args [][]byte) resp.Reply {
 	return unknownSubcommand("config", args[1])
 }
 
-// configArity says why a subcommand cannot be called so, before it is carried
-// out or queued.
+// configArity returns the error for a wrong number of arguments, or nil. It is checked
+// before the subcommand is carried out or queued.
 func configArity(args [][]byte) *resp.Reply {
 	switch {
 	case grammar.Is(args[1], "get") && len(args) < 3:
@@ -47,15 +47,15 @@ func configArity(args [][]byte) *resp.Reply {
 	return nil
 }
 
-// configGet answers with those of the settings that a pattern matches, each
-// once, in the order of their names.
+// configGet answers with the settings that a pattern matches, each once, in the order of
+// their names.
 func configGet(s *Server, patterns [][]byte) resp.Reply {
 	items := []resp.Reply{}
 	for _, kv := range settings(s) {
 		i := slices.IndexFunc(patterns, func(p []byte) bool { return resp.Glob(strings.ToLower(string(p)), kv[0]) })
 		switch {
 		case i < 0:
-		case grammar.Is(patterns[i], kv[0]): // a name is told as it was asked for
+		case grammar.Is(patterns[i], kv[0]): // in the letter case in which it was asked for
 			items = append(items, resp.Bulks(string(patterns[i]), kv[1])...)
 		default:
 			items = append(items, resp.Bulks(kv[0], kv[1])...)
@@ -64,10 +64,10 @@ func configGet(s *Server, patterns [][]byte) resp.Reply {
 	return resp.Reply{Kind: resp.KindMap, Items: items}
 }
 
-// settings are Redis's names for what is true of redlockd, sorted. Eviction
-// and saving are not its business, and it says what keeps clients calm: with a
-// timeout of 0 they keep to their own keep-alive, a minute or less, which is
-// far below idle_timeout.
+// settings returns Redis's parameters with the values that fit redlockd, sorted. Eviction
+// and saving are not its business, so it reports what satisfies clients: with a timeout
+// of 0 they use their own keep-alive interval, a minute or less, which is far below
+// idle_timeout.
 func settings(s *Server) [][2]string {
 	return [][2]string{
 		{"appendfsync", "everysec"},

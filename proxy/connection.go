@@ -49,9 +49,9 @@ func resetCommand(s *session, _ [][]byte) {
 	s.answer(resp.Status("RESET"))
 }
 
-// selectCommand switches the session to another database. The first SELECT of one
-// waits until the masters have it open (C5), which the quorum bounds in time,
-// and the commands behind it wait with it, since none could be carried out.
+// selectCommand switches the session to another database. The first SELECT of a database
+// waits until the masters have it open (C5), which the quorum bounds in time; the
+// commands behind it wait too, since none could be carried out before.
 func selectCommand(s *session, args [][]byte) resp.Reply {
 	n, refusal := databaseOf(s, args)
 	if refusal != nil {
@@ -80,8 +80,8 @@ func databaseOf(s *session, args [][]byte) (int, *resp.Reply) {
 }
 
 func timeCommand(s *session, _ [][]byte) resp.Reply {
-	// The masters' time, because that is the one absolute expiries mean;
-	// below a millisecond nobody knows it.
+	// The masters' time, because absolute expiries are compared with it; it is not known
+	// more exactly than to a millisecond.
 	ms := s.srv.q.Now()
 	return resp.Array(resp.Bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
 }
@@ -115,5 +115,5 @@ func latencyCommand(s *session, args [][]byte) resp.Reply {
 	return unknownSubcommand("latency", args[1])
 }
 
-// uptime is how long the server has run, in whole seconds.
+// uptime returns how long the server has run, in whole seconds.
 func uptime(s *Server) int64 { return int64(time.Since(s.started) / time.Second) }

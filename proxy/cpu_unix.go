@@ -4,7 +4,8 @@ package proxy
 
 import "syscall"
 
-// cpuSeconds is the time this process has used, as user and as system.
+// cpuSeconds returns the processor time that this process has used in user and in system
+// mode.
 func cpuSeconds() (inUser, inSystem float64) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -19,7 +19,7 @@ type interpreter interface {
 	Scripts() int
 }
 
-// dispatch carries out one command, in the order of Redis's checks.
+// dispatch carries out one command. Its checks are in the order of Redis's.
 func (s *session) dispatch(args [][]byte) {
 	s.mode.next()
 	s.srv.stats.Commands.Add(1)
@@ -61,7 +61,8 @@ func notSubscribed(name []byte) resp.Reply {
 		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
-// forbidden refuses a command of the connection that the user has no right to.
+// forbidden refuses a command of the connection that the user has no right to, and
+// reports whether it did.
 func (s *session) forbidden(name string, args [][]byte) bool {
 	refused := forbidden(s.user, name, args)
 	if refused == "" {
@@ -72,16 +73,16 @@ func (s *session) forbidden(name string, args [][]byte) bool {
 	return true
 }
 
-// crossProtocol closes a connection that speaks HTTP, as Redis does: a web
-// page may have made a browser send it, with commands in its body.
+// crossProtocol closes a connection that speaks HTTP, as Redis does: a web page may have
+// made a browser send a request with commands in its body.
 func (s *session) crossProtocol() {
 	s.srv.stats.ProtocolErrors.Add(1)
 	s.Log().Debug("closing a connection that speaks HTTP")
 	s.quit = true
 }
 
-// answerLocal runs before the slot is made, because HELLO's own reply is in
-// the protocol that it asks for.
+// answerLocal runs the command before it makes the slot, because HELLO's own reply is in
+// the protocol that HELLO asks for.
 func (s *session) answerLocal(local localCommand, args [][]byte) {
 	r := local.run(s, args)
 	if r.Kind == resp.KindError {
@@ -91,7 +92,7 @@ func (s *session) answerLocal(local localCommand, args [][]byte) {
 	s.answer(r)
 }
 
-// refuse answers with an error that the masters have no part in.
+// refuse answers with an error, without asking the masters.
 func (s *session) refuse(r resp.Reply) {
 	s.srv.stats.CountError(r.Text)
 	s.answer(r)
@@ -115,9 +116,9 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 	s.begin(req, size, nil)
 }
 
-// begin queues the slot of a request and then its operations. The slot comes
-// first because Do may call done before it returns, and Do is called here, in
-// the reading goroutine, because its order is the order of the key (V7).
+// begin queues the slot of a request and then starts its operations. The slot comes first
+// because Do may call done before it returns. Do is called here, in the reading
+// goroutine, because the order of its calls is the order of operations on a key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
 	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after,
 		Command: s.called, Who: s.identity(), Held: s.srv.held}
@@ -144,7 +145,7 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 	s.handDown(sl, req.Ops)
 }
 
-// handDown queues a slot that waits for operations, and begins these.
+// handDown queues a slot that waits for operations, and starts these.
 func (s *session) handDown(sl *replies.Slot, ops []quorum.Op) {
 	sl.Expect(ops)
 	s.pipe.Add(sl)
@@ -153,8 +154,8 @@ func (s *session) handDown(sl *replies.Slot, ops []quorum.Op) {
 	}
 }
 
-// tooLong refuses a command of the connection that names a key beyond
-// max_key_bytes.
+// tooLong refuses a command of the connection that names a key beyond max_key_bytes, and
+// reports whether it did.
 func (s *session) tooLong(keys [][]byte) bool {
 	most := s.srv.cfg().MaxKeyBytes
 	for _, key := range keys {
@@ -166,7 +167,8 @@ func (s *session) tooLong(keys [][]byte) bool {
 	return false
 }
 
-// noteCommand publishes the session's state as the command of this name finds it.
+// noteCommand copies the session's state, as it is when this command begins, to
+// clientInfo.
 func (s *session) noteCommand(name []byte, args [][]byte) {
 	command, known := commandNames[string(name)]
 	if !known {
@@ -187,13 +189,13 @@ func (s *session) noteCommand(name []byte, args [][]byte) {
 	})
 }
 
-// rename is CLIENT SETNAME.
+// rename sets the name of the session (CLIENT SETNAME).
 func (s *session) rename(name string) {
 	s.clientInfo.change(func(c *clientState) { c.name = name })
 	s.holder = nil
 }
 
-// identity is the session for those who ask later who it was.
+// identity returns the session as history records it for the locks that it takes.
 func (s *session) identity() *history.Holder {
 	if s.holder == nil {
 		c := s.clientInfo.state()

@@ -16,9 +16,9 @@ func multiCommand(s *session, _ [][]byte) {
 	s.answer(resp.OK)
 }
 
-// execCommand carries out what was queued. It waits for what WATCH has read, which
-// the quorum bounds in time, because the operation is made from it; until then
-// nothing more is read, so the order of the keys holds.
+// execCommand carries out what was queued. It waits until the reads of WATCH are
+// answered, which the quorum bounds in time, because the transaction is made from them.
+// Until then nothing more is read, so the order of operations on a key holds.
 func execCommand(s *session, args [][]byte) {
 	t := s.multi
 	s.multi = nil
@@ -41,8 +41,8 @@ func execCommand(s *session, args [][]byte) {
 	}
 }
 
-// execLocks hands the transaction down. The watches end with the operation,
-// which still looks at them.
+// execLocks hands the transaction to the quorum. The watches stay armed until the
+// operation ends, because it still checks them.
 func execLocks(s *session, t *transaction) {
 	watched, ok := readWatched(s)
 	if !ok {
@@ -54,8 +54,8 @@ func execLocks(s *session, t *transaction) {
 	s.begin(req, t.bytes+256, func([]*quorum.Outcome) { closeAll(list) })
 }
 
-// execLocal answers a transaction that asks nothing of the masters, under the
-// condition that nothing watched has changed.
+// execLocal answers a transaction of commands of the connection only, unless a watched
+// key has changed.
 func execLocal(s *session, t *transaction) {
 	watched, ok := readWatched(s)
 	if !ok {
@@ -82,8 +82,8 @@ func execLocal(s *session, t *transaction) {
 	s.answer(resp.Array(replies...))
 }
 
-// readWatched waits for what WATCH has read; it is false when the connection
-// has ended meanwhile.
+// readWatched waits until all reads of WATCH are answered. It returns false when the
+// connection has ended meanwhile.
 func readWatched(s *session) ([]commands.Watched, bool) {
 	s.pipe.Flush()
 	watched := make([]commands.Watched, len(s.watched))
@@ -98,9 +98,9 @@ func readWatched(s *session) ([]commands.Watched, bool) {
 	return watched, true
 }
 
-// lookAgain reads what is watched once more, behind all that this session has sent
-// before and that may change it (V7), and returns why EXEC does nothing, or nil. It is
-// false when the connection has ended meanwhile.
+// lookAgain reads the watched keys once more, behind all operations that this session
+// sent before and that may change them (V7). It returns the reply with which EXEC does
+// nothing, or nil, and false when the connection has ended meanwhile.
 func lookAgain(s *session, watched []commands.Watched) (*resp.Reply, bool) {
 	s.pipe.Flush()
 	refusals, looked := make([]*resp.Reply, len(watched)), make(chan struct{}, len(watched))
@@ -136,9 +136,10 @@ func discardCommand(s *session, _ [][]byte) {
 	s.answer(resp.OK)
 }
 
-// watchCommand reads every key and arms a watch on it. It is always answered OK, when
-// that is done: clients do not look at its reply, so what could not be read is told by
-// EXEC, but what changes after its reply has changed what was watched.
+// watchCommand reads every key and arms a watch on it, and answers OK when that is done.
+// It answers OK even if a key could not be read, because clients do not look at WATCH's
+// reply: EXEC answers the error then. Whatever changes a key after the OK counts as a
+// change.
 func watchCommand(s *session, args [][]byte) {
 	if s.multi != nil {
 		s.refuse(resp.Error("ERR WATCH inside MULTI is not allowed"))
@@ -191,8 +192,8 @@ func mixes(queue [][][]byte) bool {
 	return true
 }
 
-// mixedRequest is the transaction of the lock commands, with the replies of the
-// others put in their places when it was carried out.
+// mixedRequest returns the request of the queue's lock commands. When it was carried out,
+// the replies of the other commands are put in their places.
 func mixedRequest(s *session, t *transaction, watched []commands.Watched) commands.Request {
 	if t.local == 0 {
 		return s.in.Exec(s.db, watched, t.queue)
@@ -206,7 +207,7 @@ func mixedRequest(s *session, t *transaction, watched []commands.Watched) comman
 		case !isLocal:
 			locks = append(locks, args)
 		case local.special != nil:
-			late[i] = func() resp.Reply { return local.run(s, args) } // PUBLISH, which is told last
+			late[i] = func() resp.Reply { return local.run(s, args) } // PUBLISH, which runs when EXEC is answered
 		default:
 			reply := local.run(s, args)
 			late[i] = func() resp.Reply { return reply }

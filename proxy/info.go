@@ -38,11 +38,11 @@ var infoSections = []infoSection{
 	{"redlockd", "Redlockd", infoRedlockd},
 }
 
-// infoText is the text of INFO as it grows.
+// infoText is the text of INFO under construction.
 type infoText struct{ strings.Builder }
 
-// line writes one field. Texts lose their line breaks, so that no field can
-// pretend to be another.
+// line writes one field. Line breaks are removed from values, so that no value can look
+// like another field.
 func (w *infoText) line(name string, value any) {
 	w.WriteString(name + ":" + resp.Clean([]byte(fmt.Sprint(value)), 1024) + "\r\n")
 }
@@ -168,7 +168,8 @@ func infoErrors(s *Server, w *infoText) {
 	}
 }
 
-// infoRedlockd is what no Redis tells: the masters, and how locks went.
+// infoRedlockd writes what Redis does not have: the masters, and the results of
+// operations.
 func infoRedlockd(s *Server, w *infoText) {
 	st := s.q.Status()
 	w.line("redlockd_version", s.version)
@@ -210,7 +211,8 @@ func infoRedlockd(s *Server, w *infoText) {
 	}
 }
 
-// describeMaster has the reason last, because it is words.
+// describeMaster returns the value of one master's field. The reason is last because it
+// is free text.
 func describeMaster(m quorum.MasterStatus) string {
 	text := fmt.Sprintf("name=%s,address=%s,state=%s,version=%s", m.Name, m.Address, m.State, m.Version)
 	if m.Required {

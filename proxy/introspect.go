@@ -10,8 +10,8 @@ import (
 	"github.com/redlockd/redlockd/proxy/replies"
 )
 
-// commandReply is COMMAND and its subcommands: enough for redis-cli to start and
-// for clients that look up arities and keys.
+// commandReply is COMMAND and its subcommands: enough for redis-cli to start and for
+// clients that look up arities and key positions.
 func commandReply(s *session, args [][]byte) resp.Reply {
 	if len(args) == 1 {
 		return describeAll()
@@ -66,7 +66,7 @@ func commandNow(s *session, args [][]byte) {
 	s.pipe.Add(&replies.Slot{Encoded: encoded, Silent: s.mode.silent(), Size: len(encoded)})
 }
 
-// specs are all commands, those of locks and those of the connection.
+// specs returns all commands, those of locks and those of the connection.
 func specs() []commands.Spec {
 	list := slices.Clone(commands.Table())
 	for i := range localCommands {
@@ -75,9 +75,8 @@ func specs() []commands.Spec {
 	return list
 }
 
-// describeAll is COMMAND's reply, which is long and short to ask for: it is
-// made once, and all sessions share it. describedAll is the same, encoded for
-// protocol 2 or 3.
+// describeAll returns COMMAND's reply, which is long: it is made once, and all sessions
+// share it. describedAll returns the same, encoded for protocol 2 or 3.
 var (
 	describeAll  func() resp.Reply
 	describedAll func(proto int) []byte
@@ -112,7 +111,7 @@ func describeNamed(name []byte) resp.Reply {
 	return resp.Null
 }
 
-// describeSpec has the ten fields of Redis 7; the last four are empty.
+// describeSpec returns the ten fields of Redis 7; the last four are empty.
 func describeSpec(c commands.Spec) resp.Reply {
 	flags := help(c.Flags...)
 	flags.Kind = resp.KindSet

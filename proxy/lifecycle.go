@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// lifecycle is how a session is parked, woken and ended by others than its reading
-// goroutine. All but once needs stopMu.
+// lifecycle is the state with which other goroutines park, wake and end a session. All
+// fields but once are guarded by stopMu.
 type lifecycle struct {
-	once     sync.Once  // kills
-	stopMu   sync.Mutex // orders Shutdown's read deadline behind ours
+	once     sync.Once  // of Kill
+	stopMu   sync.Mutex // so that Shutdown's read deadline is not replaced by an older one
 	stopping bool
 	killed   bool
-	dead     chan struct{} // nil until somebody asks; see died
-	lastCall *time.Time    // when nothing more is read, if stopping
-	armed    time.Time     // the read deadline that awaitMore has set
-	parked   bool          // nobody reads: who sets it back starts who does
-	enrolled bool          // the epoll knows the socket
+	dead     chan struct{} // nil until died is first called
+	lastCall *time.Time    // when reading ends, if stopping
+	armed    time.Time     // the read deadline in force
+	parked   bool          // no goroutine reads; clearing it obliges to start one
+	enrolled bool          // the socket was added to the epoll
 	alarm    *time.Timer   // wakes a parked session
 }
 
-// died is closed with the connection. It is made for who asks, since an idle
-// session needs none.
+// died returns a channel that is closed together with the connection. It is made on
+// demand, since an idle session needs none.
 func (l *lifecycle) died() <-chan struct{} {
 	l.stopMu.Lock()
 	defer l.stopMu.Unlock()
@@ -44,7 +44,8 @@ func (l *lifecycle) bury() {
 	}
 }
 
-// setAlarmLocked calls f after a time, once, unless the alarm is stopped.
+// setAlarmLocked has f called once after a time, unless the alarm is stopped. The caller
+// must hold stopMu. f is the same in every call.
 func (l *lifecycle) setAlarmLocked(after time.Duration, f func()) {
 	if l.alarm == nil {
 		l.alarm = time.AfterFunc(after, f)
@@ -53,7 +54,7 @@ func (l *lifecycle) setAlarmLocked(after time.Duration, f func()) {
 	l.alarm.Reset(after)
 }
 
-// stop ends the session when what it reads until lastCall is answered (S6).
+// stop ends the session once everything that it reads until lastCall is answered (S6).
 func (s *session) stop(lastCall *time.Time) {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
@@ -62,8 +63,8 @@ func (s *session) stop(lastCall *time.Time) {
 	s.wakeUpLocked()
 }
 
-// Kill closes the connection at once and undoes what was not told. Safe for
-// concurrent use.
+// Kill closes the connection at once and undoes the grants that were not answered to the
+// client. Safe for concurrent use.
 func (s *session) Kill() {
 	s.once.Do(func() {
 		s.pipe.SetGone()
@@ -72,7 +73,7 @@ func (s *session) Kill() {
 		s.pipe.Abort()
 		// In its own goroutine, because closing a TLS connection writes.
 		s.srv.wg.Go(func() { _ = s.conn.Close() })
-		s.unpark() // for its end
+		s.unpark() // so that a goroutine ends it
 	})
 }
 
@@ -86,9 +87,9 @@ func (s *session) end() {
 	s.Log().Debug("session closed")
 }
 
-// linger lets the client of a session that is stopped read its last replies:
-// a close with something unread resets the connection, and a reset can take
-// away what the client had not read yet. What comes now is not carried out.
+// linger gives the client of a stopped session time to read its last replies: closing
+// with unread input resets the connection, and a reset can discard replies that the
+// client has not read yet. What arrives now is not carried out.
 func (s *session) linger() {
 	s.stopMu.Lock()
 	stopping := s.stopping
@@ -97,6 +98,6 @@ func (s *session) linger() {
 	if !ok || !stopping || s.pipe.Gone() || c.CloseWrite() != nil {
 		return
 	}
-	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // a closed connection tells it at Read
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.srv.lingering)) // an error shows at Read
 	_, _ = io.Copy(io.Discard, s.conn)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// locksCommand is LOCKS, for people who look at locks by redis-cli: LIST, WHO, FORCE
-// and HELP. What it says of holders is what this redlockd remembers; all else
-// is asked of the masters. No reply holds a token.
+// locksCommand is LOCKS, for operators at redis-cli: LIST, WHO, FORCE and HELP. Holders
+// are those that this redlockd remembers; all else is asked of the masters. No reply
+// contains a token.
 func locksCommand(s *session, args [][]byte) {
 	switch c, refusal := subcommandOf("locks", args); {
 	case refusal != nil:
@@ -26,9 +26,9 @@ func locksCommand(s *session, args [][]byte) {
 
 func locksCommands() subcommands {
 	return subcommands{
-		// What is listed is of the user's own keys.
+		// It lists only keys that the user may name.
 		"list": {arity: -2, run: asking(locksList), access: reader},
-		// Who holds a lock is for MayAdmin, see describeHolder.
+		// The holder is shown only with MayAdmin, see describeHolder.
 		"who":   {arity: 3, run: asking(locksWho), access: access{needs: commands.MayRead, keys: places{2, 0}}},
 		"force": {arity: 3, special: locksForce, access: access{needs: commands.MayRemove, keys: places{2, 0}}},
 		"help":  {arity: 2, run: always(locksHelp), access: everybody},
@@ -101,7 +101,7 @@ func listArguments(args [][]byte) (pattern string, count int, refusal *resp.Repl
 	return pattern, int(n), nil
 }
 
-// describeListed is one lock of a listing.
+// describeListed returns one lock of a listing.
 func describeListed(s *session, l quorum.Listed) resp.Reply {
 	state, ttl := resp.Bulk("held"), resp.Int(l.State.TTL.Milliseconds())
 	if l.Err != nil {
@@ -111,16 +111,16 @@ func describeListed(s *session, l quorum.Listed) resp.Reply {
 		"holder", describeHolder(s, l.Key, l.State))
 }
 
-// describeHolder is who holds a lock, or null where it was not given by this
-// redlockd, or is not remembered. Who that is, is for MayAdmin; others hear
-// since when.
+// describeHolder returns who holds a lock, or null if this redlockd did not grant it or
+// does not remember it. Without MayAdmin a user sees only since when it is held.
 func describeHolder(s *session, key string, state quorum.State) resp.Reply {
 	l, ok := s.srv.held.Who(s.db, key, state.Token)
 	if !state.Found || !ok {
 		return resp.Null
 	}
 	age := max(0, time.Now().UnixMilli()-l.Since)
-	// taken-here is whether it is known since when: else it was taken before.
+	// taken-here is 0 if the lock was taken elsewhere: since is then its first extend
+	// here.
 	r := named("since", resp.Int(l.Since/1000), "age-ms", resp.Int(age), "taken-here", flag(l.Taken))
 	if s.user.May(commands.MayAdmin) {
 		r.Items = append(named("id", resp.Int(l.Holder.Session), "name", resp.Bulk(l.Holder.Name),
@@ -152,8 +152,8 @@ func locksWho(s *session, ctx context.Context, args [][]byte) resp.Reply {
 		"holder", describeHolder(s, key, o.State), "copies", describeCopies(copies))
 }
 
-// describeCopies names the token that a quorum has "held", and any other by a
-// number.
+// describeCopies returns what each master has of a lock. The token that a majority of
+// them has is called "held", any other gets a number.
 func describeCopies(copies []quorum.Copy) resp.Reply {
 	times := make(map[int]int)
 	for _, c := range copies {
@@ -176,7 +176,7 @@ func describeCopies(copies []quorum.Copy) resp.Reply {
 	return resp.Array(items...)
 }
 
-// locksForce is LOCKS FORCE key. Who did it, and to whom, is logged.
+// locksForce is LOCKS FORCE key. It logs who removed the lock, and who held it.
 func locksForce(s *session, args [][]byte) {
 	key := string(args[2])
 	if quorum.Reserved(key) {
@@ -193,7 +193,7 @@ func locksForce(s *session, args [][]byte) {
 		}
 		return resp.Int(0)
 	}
-	// The holder as remembered before it is removed.
+	// Read before the removal, which forgets the holder.
 	lost := s.srv.held.Remembered(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
@@ -203,7 +203,7 @@ func locksForce(s *session, args [][]byte) {
 	})
 }
 
-// named is a map of these names and replies.
+// named returns a map of names and replies, which alternate in fields.
 func named(fields ...any) resp.Reply {
 	r := resp.Reply{Kind: resp.KindMap}
 	for _, f := range fields {

@@ -7,10 +7,10 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// login takes a time that does not depend on how much of the password is
-// right, nor on whether there is such a user. From an address that has failed
-// before it waits first, whatever the password, so that guessing is slow
-// however many connections it has.
+// login logs the session in and reports whether it could. Its time depends neither on how
+// much of the password is right nor on whether there is such a user. After a failed login
+// from the client's address it waits first, whatever the password, so that guessing is
+// slow however many connections are used for it.
 func (s *session) login(name, password []byte) bool {
 	if pause := s.srv.loginLimiter.Pause(s.remote()); pause > 0 && !s.rest(pause) {
 		return false
@@ -18,8 +18,8 @@ func (s *session) login(name, password []byte) bool {
 	u, right := s.logins.users.Admits(string(name), password)
 	if !right {
 		s.srv.stats.LoginFailures.Add(1)
-		// What was sent as the password is not logged, nor a name that is nobody's,
-		// which may be one.
+		// The password that was sent is not logged, nor an unknown user name, which may
+		// be a password sent in the wrong place.
 		if n, due := s.srv.loginLimiter.Failed(s.remote()); due {
 			s.Log().Warn("login failed", "address", s.remote(), "user", u.Name(), "unreported", n)
 		}
@@ -29,8 +29,8 @@ func (s *session) login(name, password []byte) bool {
 	return true
 }
 
-// rest waits with what was read, and is false when the session is to end. What
-// was answered goes out before.
+// rest writes the replies that are ready and waits for d before the session goes on. It
+// returns false when the session is to end.
 func (s *session) rest(d time.Duration) bool {
 	s.pipe.Flush()
 	t := time.NewTimer(d)
@@ -44,8 +44,8 @@ func (s *session) rest(d time.Duration) bool {
 	return false
 }
 
-// logins are who may log in, each with the commands that it may send. They never
-// change: a reload makes others.
+// logins are the users that may log in, each with an interpreter that enforces its
+// rights. They never change: a reload makes new ones.
 type logins struct {
 	users users.Set
 	in    map[string]interpreter
@@ -55,22 +55,23 @@ func newLogins(cfg Config, in interpreter) *logins {
 	l := &logins{users: users.New(cfg.Passwords, cfg.Users), in: make(map[string]interpreter)}
 	for name, u := range l.users {
 		if l.in[name] = in; !u.Unlimited() {
-			// Only an Interpreter knows of rights; others are fakes without users.
+			// Only an Interpreter enforces rights; other implementations are fakes
+			// without limited users.
 			l.in[name] = in.(*commands.Interpreter).For(u)
 		}
 	}
 	return l
 }
 
-// rights are who a session is and what it may send. They belong to its reading
+// rights are a session's user and what it may send. They belong to the session's reading
 // goroutine.
 type rights struct {
-	logins *logins        // as the last command found them
+	logins *logins        // in force when the last command began
 	user   *users.Account // nil before login
-	in     interpreter    // its commands
+	in     interpreter    // enforces the user's rights
 }
 
-// become makes the session that of a user; nil is nobody yet.
+// become gives the session a user; nil means not logged in.
 func (s *session) become(u *users.Account) {
 	s.user, s.in, s.holder = u, nil, nil
 	name := superuser
@@ -82,9 +83,9 @@ func (s *session) become(u *users.Account) {
 	s.clientInfo.change(func(c *clientState) { c.user = name })
 }
 
-// current follows a reload: the session's user may have other rights, which
-// hold for the next command and end its transaction, or be no more; then it is
-// false and the session ends.
+// current applies a reload to the session before its next command. If its user's rights
+// have changed, the new ones hold from now on and a transaction is aborted. It returns
+// false if the user was removed: then the session ends.
 func (s *session) current() bool {
 	now := s.srv.logins.Load()
 	if now == s.logins || s.user == nil {

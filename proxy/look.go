@@ -8,10 +8,9 @@ import (
 	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// Held is how many locks are remembered whose TTL is not over, and the most
-// ones of them that are held longest. Each call looks at all of them, unless
-// most is 0: then it is the number of at most a second ago, because anybody
-// may ask for INFO.
+// Held returns how many locks are remembered whose TTL is not over, and at most most of
+// them, those that are held longest. Each call looks at all locks, unless most is 0: then
+// the number may be a second old, because every user may call INFO.
 func (s *Server) Held(most int) (total int, longest []history.Held) {
 	if most == 0 {
 		return s.held.Count(time.Now()), nil
@@ -19,25 +18,25 @@ func (s *Server) Held(most int) (total int, longest []history.Held) {
 	return s.held.Longest(time.Now(), most)
 }
 
-// Contended are the keys that are wanted most while others have them, at most
-// most.
+// Contended returns the keys that clients were refused most often because others held
+// them, at most most.
 func (s *Server) Contended(most int) []history.Contended { return s.held.Contended(time.Now(), most) }
 
 // Session is an open connection.
 type Session struct {
 	ID                  int64
 	Name, Address, User string
-	// Library is what the client said of itself, Command its last one.
+	// Library is the client library as CLIENT SETINFO gave it, Command the last command.
 	Library, Command string
 	Age, Idle        time.Duration
-	// Commands counts those that came, Waiting those not answered yet.
+	// Commands counts the commands begun, Waiting those not answered yet.
 	Commands uint64
 	Waiting  int
 	Blocked  bool
 }
 
-// Sessions are how many are open, and the most ones of them that were busy
-// last. Each call looks at all of them.
+// Sessions returns how many sessions are open, and at most most of them, those that were
+// busy last. Each call looks at all of them.
 func (s *Server) Sessions(most int) (total int, latest []Session) {
 	list := s.clients()
 	now := time.Now()
@@ -66,33 +65,33 @@ func sessionOf(s *session, now time.Time) Session {
 		Age: now.Sub(s.born), Idle: now.Sub(sh.at), Commands: sh.commands, Waiting: waiting, Blocked: sh.blocked}
 }
 
-// Blocked is how many sessions wait in BLPOP or BRPOP.
+// Blocked returns how many sessions wait in BLPOP or BRPOP.
 func (s *Server) Blocked() int { return s.signals.Blocked() }
 
-// Refused tells how often commands that redlockd does not serve were asked
-// for, by name (C4).
+// Refused returns how often commands that redlockd does not serve were asked for, by name
+// (C4).
 func (s *Server) Refused() map[string]uint64 {
 	_, refused := s.stats.Snapshot()
 	return refused
 }
 
-// Clients is the number of open sessions.
+// Clients returns the number of open sessions.
 func (s *Server) Clients() int {
 	return s.roster.count()
 }
 
-// Defences count what was refused and closed to keep redlockd well.
+// Defences counts what was refused and closed to protect redlockd.
 type Defences struct {
-	// LoginFailures are wrong passwords, Denied commands answered NOPERM.
+	// LoginFailures counts wrong passwords, Denied the commands answered NOPERM.
 	LoginFailures, Denied uint64
-	// Dropped, Evicted and TurnedAway are sessions closed because of
-	// max_pending, max_memory and max_clients.
+	// Dropped, Evicted and TurnedAway count the sessions closed because of max_pending,
+	// max_memory and max_clients.
 	Dropped, Evicted, TurnedAway uint64
-	// Memory is what sessions are charged for now, in bytes.
+	// Memory is what all sessions are charged for now, in bytes.
 	Memory int64
 }
 
-// Defences is safe for concurrent use.
+// Defences returns the counters. It is safe for concurrent use.
 func (s *Server) Defences() Defences {
 	errors, _ := s.stats.Snapshot()
 	return Defences{

@@ -9,8 +9,9 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// withLists lets a reply see the signal lists, which no master has: when it is
-// made, since what the session has sent before may fill one.
+// withLists lets the reply of a request include the signal lists, which are on no master.
+// They are looked at when the reply is made, since an earlier command of the session may
+// fill one.
 func (s *Server) withLists(req *commands.Request) {
 	tell := req.List
 	if tell == nil || len(req.Ops) == 0 {
@@ -31,12 +32,12 @@ func (s *Server) withLists(req *commands.Request) {
 	}
 }
 
-// notify tells those who wait what a script or a transaction has to say, once
-// it was carried out.
+// notify publishes the messages of a script or transaction that was carried out, and
+// fills its lists.
 func (s *Server) notify(list []commands.Notice) {
 	for _, n := range list {
 		if n.Signal != "" && len(n.Signal) > s.cfg().MaxKeyBytes {
-			continue // a script has made it; nobody can wait for it
+			continue // a script has made it; BLPOP refuses names as long
 		}
 		if n.Signal != "" {
 			s.signals.Fill(n, time.Now())

@@ -7,32 +7,30 @@ import (
 	"github.com/redlockd/redlockd/proxy/epoll"
 )
 
-// A session that waits for its next command for a while is parked: its reading
-// goroutine ends, and the server's epoll (package epoll) tells when there is
-// something to read. Ten thousand idle sessions would else be as many stacks
-// for the garbage collector to look through, while the busy ones wait.
+// A session that waits for its next command for a while is parked: its reading goroutine
+// ends, and the server's epoll (package epoll) reports when there is something to read.
+// Ten thousand idle sessions would otherwise be as many stacks for the garbage collector
+// to scan, while the busy sessions wait.
 //
-// Who reads is told by session.parked, under stopMu:
+// session.parked, guarded by stopMu, says who owns the session:
 //
-//	false  one goroutine owns the session: run, or the one that wakeUp started
-//	true   nobody does. The goroutine that has set it returns at once, and
+//	false  one goroutine: run's, or the one that wakeUpLocked started
+//	true   none. The goroutine that has set it returns at once, and
 //	       touches nothing of the session any more.
 //
-// Who finds it true and sets it to false starts the next owner, so there is one
-// for each time: the epoll for data and for an end (P5), the alarm for
-// idle_timeout and login_timeout, stop (S6), kill. To be woken without a reason
-// does no harm: the new owner reads, finds nothing, and parks again. None of
-// them is missed: stop and kill leave their mark before they look at parked,
-// and park looks for the mark after it has taken stopMu; the epoll tells at
-// once what had come before it was asked.
+// A goroutine that finds it true and sets it to false starts the next owner, so there is
+// exactly one at a time. These do so: the epoll for data and for an end (P5), the alarm
+// for idle_timeout and login_timeout, stop (S6), Kill. Waking without a reason does no
+// harm: the new owner reads, finds nothing, and parks again. No wake-up is missed: stop
+// and Kill set their flags before they look at parked, and park checks the flags after it
+// has taken stopMu; the epoll also reports what came before Watch was called.
 //
-// All else that concerns a session needs no reader: messages and late replies
-// are written by the writers.
+// Everything else works without a reader: the writers write messages and late replies.
 
-// errParked is how a reading goroutine ends that has parked its session.
+// errParked is what a reading goroutine returns that has parked its session.
 var errParked = errors.New("parked")
 
-// parks is when the session is parked if nothing comes, zero where it never is.
+// parks returns when the session is parked if nothing comes, zero where it never is.
 func (s *session) parks() time.Time {
 	if !epoll.Available || s.pipe.Socket() == nil {
 		return time.Time{}
@@ -44,8 +42,7 @@ func (s *session) parks() time.Time {
 	return at
 }
 
-// parksAfter is how long a session waits for its next command before it is
-// parked.
+// parksAfter returns how long a session waits for its next command before it is parked.
 func (s *Server) parksAfter() time.Duration {
 	if s.readers.Load() > manyReaders {
 		return s.parkAfter / parkSooner
@@ -53,15 +50,15 @@ func (s *Server) parksAfter() time.Duration {
 	return s.parkAfter
 }
 
-// park reports whether the session is parked now. Then it is not the caller's any
-// more.
+// park parks the session if it is time and nothing is under way, and reports whether it
+// did. If so the session does not belong to the caller any more.
 func (s *session) park() bool {
 	now := time.Now()
 	at := s.parks()
 	if at.IsZero() || now.Before(at) {
 		return false
 	}
-	// One that cannot be parked now is not asked again so soon.
+	// A session that cannot be parked now is not tried again so soon.
 	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
 	if s.frames.Partial() || !s.pipe.Idle() {
 		return false
@@ -81,15 +78,15 @@ func (s *session) park() bool {
 	return true
 }
 
-// unpark lets a parked session go on, and does nothing with another. It waits
-// for nothing. Safe for concurrent use.
+// unpark wakes a session if it is parked. It does not block. Safe for concurrent use.
 func (s *session) unpark() {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	s.wakeUpLocked()
 }
 
-// wakeUpLocked starts the next owner of a parked session.
+// wakeUpLocked starts the next owner of a session if it is parked. The caller must hold
+// stopMu.
 func (s *session) wakeUpLocked() {
 	if !s.parked {
 		return
@@ -105,7 +102,8 @@ func (s *session) wakeUpLocked() {
 	})
 }
 
-// wakeParked lets a session go on whose socket has something. It waits for nothing.
+// wakeParked wakes the session of this number, whose socket has something to read. It
+// does not block.
 func (s *Server) wakeParked(id int64) {
 	if ses := s.roster.session(id); ses != nil {
 		ses.unpark()

@@ -6,12 +6,12 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// RedisVersion is the version that HELLO and INFO tell. From 8.4.0 on
-// StackExchange.Redis and Spring Integration take locks with one command
-// each, SET IFEQ and DELEX, instead of with WATCH or scripts (C6).
+// RedisVersion is the version that HELLO and INFO report. From 8.4.0 on
+// StackExchange.Redis and Spring Integration take locks with one command each, SET IFEQ
+// and DELEX, instead of with WATCH or scripts (C6).
 const RedisVersion = "8.4.0"
 
-// Quorum is what a session needs of the package below.
+// Quorum is what a session needs of package quorum.
 type Quorum interface {
 	Do(op *quorum.Op, client quorum.Client, done func(*quorum.Outcome))
 	Open(db int, done func())

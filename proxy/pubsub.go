@@ -8,11 +8,11 @@ import (
 	"github.com/redlockd/redlockd/proxy/notify"
 )
 
-// maxSubscriptionBytes bounds the names one session is subscribed to.
+// maxSubscriptionBytes bounds about the memory of one session's subscriptions.
 const maxSubscriptionBytes = 1 << 20
 
-// subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name.
-// A name is entered after its reply is queued, so no message comes before it.
+// subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name. A
+// name joins the hub after its reply is queued, so that no message overtakes the reply.
 func subscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	size := s.subs.Size()
@@ -34,7 +34,8 @@ func subscribeCommand(s *session, args [][]byte) {
 	}
 }
 
-// unsubscribeCommand is UNSUBSCRIBE and its kin; without names it ends all of them.
+// unsubscribeCommand is UNSUBSCRIBE, PUNSUBSCRIBE and SUNSUBSCRIBE; without names it ends
+// all subscriptions of its kind.
 func unsubscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	var names []string
@@ -56,14 +57,15 @@ func unsubscribeCommand(s *session, args [][]byte) {
 	answerSeveral(s, replies)
 }
 
-// answerSeveral answers in several pushes, also where CLIENT REPLY is OFF.
+// answerSeveral answers in several pushes, also after CLIENT REPLY OFF.
 func answerSeveral(s *session, replies []resp.Reply) {
 	sl := s.slot(resp.Array(replies...))
 	sl.Several, sl.Silent = true, false
 	s.pipe.Add(sl)
 }
 
-// subscriptionKind tells what a (un)subscribing command is about.
+// subscriptionKind returns the kind that a command subscribes to or unsubscribes from,
+// and its name in lower case.
 func subscriptionKind(name []byte) (kind int, command string) {
 	command = strings.ToLower(string(name))
 	switch strings.TrimSuffix(command, "subscribe") {
@@ -75,8 +77,8 @@ func subscriptionKind(name []byte) (kind int, command string) {
 	return notify.Channel, command
 }
 
-// publishCommand sends when its turn to be answered comes: a message that wakes a
-// waiter ("the lock is free") must not overtake the release before it.
+// publishCommand sends its message when its turn to be answered comes: a message that
+// wakes a waiter ("the lock is free") must not overtake the release before it.
 func publishCommand(s *session, args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(resp.Int(0))
@@ -90,7 +92,7 @@ func publishNow(s *session, args [][]byte) resp.Reply {
 	return resp.Int(s.srv.hub.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }
 
-// pubsubCommand is PUBSUB CHANNELS, NUMSUB, NUMPAT and their sharded kin.
+// pubsubCommand is PUBSUB CHANNELS, NUMSUB, NUMPAT and their forms for shard channels.
 func pubsubCommand(s *session, args [][]byte) resp.Reply {
 	h := s.srv.hub
 	switch {

@@ -8,12 +8,11 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// Reload takes users, passwords and limits of another configuration (S6); its
-// Address is not looked at. No session is dropped, except as on Redis: those of
-// users that are no more (ACL DELUSER), and subscribers to channels that their
-// user may no longer hear. A session whose password has changed stays (ACL
-// SETUSER), with the rights that its user has now. It is safe for concurrent
-// use with everything but itself.
+// Reload takes users, passwords and limits of another configuration (S6); its Address is
+// ignored. It ends no session, except as Redis does: those of users that were removed
+// (ACL DELUSER), and of subscribers to channels that their user may not subscribe to any
+// more. A session whose password has changed stays (ACL SETUSER), with the rights that
+// its user has now. It is safe for concurrent use with everything but itself.
 func (s *Server) Reload(cfg Config) {
 	cfg.Address = s.cfg().Address
 	s.conf.Store(&cfg)
@@ -33,7 +32,7 @@ func (s *Server) Reload(cfg Config) {
 	s.log.Info("users and limits reloaded", "users", len(now), "ended_sessions", ended)
 }
 
-// forbidden are the sessions that listen to what their users may not hear.
+// forbidden returns the sessions with a subscription that their user has no right to.
 func (s *Server) forbidden(all users.Set) (list []*session) {
 	s.hub.Each(func(sub notify.Subscriber, kind int, name string) {
 		ses := sub.(*session)
@@ -45,8 +44,7 @@ func (s *Server) forbidden(all users.Set) (list []*session) {
 	return list
 }
 
-// setLimits hands down those that package commands looks after; fakes have
-// none.
+// setLimits passes on the limits that package commands enforces; fakes have none.
 func (s *Server) setLimits(cfg Config) {
 	if in, ok := s.in.(*commands.Interpreter); ok {
 		in.Limit(cfg.MaxKeyBytes, cfg.MaxTokenBytes)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// roster are the open sessions and the listeners that they come from. Safe for
+// roster holds the open sessions and the listeners that they come from. Safe for
 // concurrent use.
 type roster struct {
 	mu        sync.Mutex
@@ -20,9 +20,9 @@ func newRoster() roster {
 	return roster{listeners: make(map[net.Listener]struct{}), sessions: make(map[int64]*session)}
 }
 
-// enter begins a session with a number and enters it. ses is nil where there are most
-// already, then full is true, or after stop. oldest is the pending session that has
-// to make room for it, or nil.
+// enter begins a session with a new number and adds it. ses is nil if there are most
+// sessions already (then full is true), or after stop. oldest is the pending session that
+// has to make room for it, or nil.
 func (r *roster) enter(begin func(id int64) *session, most, mostPending int) (ses, oldest *session, full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,7 +39,7 @@ func (r *roster) enter(begin func(id int64) *session, most, mostPending int) (se
 	return ses, oldest, false
 }
 
-// leave ends what enter began.
+// leave removes a session.
 func (r *roster) leave(ses *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,21 +47,21 @@ func (r *roster) leave(ses *session) {
 	r.pending.leaveLocked(ses)
 }
 
-// proved takes a session off the pending ones: it has logged in.
+// proved removes a session from the pending ones: it has logged in.
 func (r *roster) proved(ses *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending.leaveLocked(ses)
 }
 
-// session is the one of this number, or nil when it has ended.
+// session returns the session of this number, or nil when it has ended.
 func (r *roster) session(id int64) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sessions[id]
 }
 
-// all is a snapshot of the sessions.
+// all returns a snapshot of the sessions.
 func (r *roster) all() []*session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,14 +72,14 @@ func (r *roster) all() []*session {
 	return list
 }
 
-// count is how many there are.
+// count returns the number of sessions.
 func (r *roster) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.sessions)
 }
 
-// listen enters a listener, and is false after stop.
+// listen adds a listener. It returns false after stop.
 func (r *roster) listen(ln net.Listener) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *roster) listen(ln net.Listener) bool {
 	return true
 }
 
-// stop closes the listeners and lets nobody in any more. first is whether it was
+// stop closes the listeners and lets no more sessions enter. first reports whether it was
 // called for the first time.
 func (r *roster) stop() (first bool) {
 	r.mu.Lock()

@@ -9,9 +9,9 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// scanCommand is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that
-// a quorum has, under the promises of Redis's own SCAN. Where the masters
-// cannot tell of a key it is NOQUORUM, and the same cursor may be tried again.
+// scanCommand is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]: the locks that a
+// quorum has, with the guarantees of Redis's own SCAN. Where it is undecided whether a
+// quorum has a lock the reply is NOQUORUM, and the same cursor may be tried again.
 func scanCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	cursor, err := strconv.ParseUint(string(args[1]), 10, 64)
 	if err != nil {
@@ -64,7 +64,7 @@ func scanPage(s *session, ctx context.Context, cursor uint64, pattern string, co
 	return resp.Array(resp.Bulk(strconv.FormatUint(page.Next, 10)), resp.Array(keys...))
 }
 
-// dbsizeCommand is DBSIZE: about how many locks there are.
+// dbsizeCommand is DBSIZE: roughly how many locks there are.
 func dbsizeCommand(s *session, ctx context.Context, _ [][]byte) resp.Reply {
 	n, err := s.srv.q.Size(ctx, s.db)
 	if err != nil {
@@ -73,8 +73,8 @@ func dbsizeCommand(s *session, ctx context.Context, _ [][]byte) resp.Reply {
 	return resp.Int(n)
 }
 
-// keysCommand is KEYS pattern: all locks that a quorum has. Beyond maxListed it is an
-// error and no part of them, since who asks takes it for all.
+// keysCommand is KEYS pattern: all locks that a quorum has. If there are more than
+// maxListed it answers an error instead of a part, which a client would take for all.
 func keysCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	names, refusal := listAll(s, ctx, string(args[1]), maxListed)
 	if refusal != nil {

@@ -33,17 +33,17 @@ type Server struct {
 	signals *notify.Signals
 	held    *history.Locks
 	slow    history.SlowLog
-	// looking has a place for each session that lists.
+	// looking holds an element for each listing under way; its capacity bounds them.
 	looking      chan struct{}
 	writers      *replies.Writers
 	stats        history.Counters
 	loginLimiter users.Limiter
 
 	stopped chan struct{}  // closed by Shutdown
-	wg      sync.WaitGroup // sessions, and what they leave behind
-	away    atomic.Int64   // connections that are being turned away
-	epoll   *epoll.Epoll   // of the parked sessions
-	// lastCall, lingering and parkAfter are those of limits.go, but in tests.
+	wg      sync.WaitGroup // sessions, and goroutines that may outlive one
+	away    atomic.Int64   // connections that are being refused with an error
+	epoll   *epoll.Epoll   // watches the parked sessions
+	// lastCall, lingering and parkAfter are the times of limits.go, except in tests.
 	lastCall, lingering, parkAfter time.Duration
 	readers                        atomic.Int64 // sessions that are not parked
 
@@ -53,7 +53,7 @@ type Server struct {
 	roster roster
 }
 
-// identity is what INFO tells of a server.
+// identity is what INFO reports of a server.
 type identity struct {
 	version string
 	runID   string
@@ -61,8 +61,7 @@ type identity struct {
 	port    atomic.Int64 // of the last listener
 }
 
-// New returns a server that has not begun to listen. version is redlockd's
-// own.
+// New returns a server that does not listen yet. version is redlockd's own.
 func New(cfg Config, in *commands.Interpreter, q Quorum, version string, log hclog.Logger) *Server {
 	return newServer(cfg, in, q, version, log)
 }
@@ -87,22 +86,23 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))
 	s.setLimits(cfg)
-	// In a goroutine of its own, because who charges may hold what kill needs.
+	// In a goroutine of its own, because the caller of Charge may hold a mutex that Kill
+	// needs.
 	s.memory = memory.NewPool(func() int64 { return int64(s.cfg().MaxMemory) }, func() { s.wg.Go(s.evict) })
 	s.writers = replies.NewWriters(replies.Grants{}, s.replyLimits, &s.slow, &s.stats)
 	return s
 }
 
-// replyLimits are the limits in force of what waits for being written.
+// replyLimits returns the limits in force for replies that wait to be written.
 func (s *Server) replyLimits() replies.Limits {
 	cfg := s.cfg()
 	return replies.Limits{Waiting: cfg.MaxPipeline, WriteTimeout: cfg.WriteTimeout, SlowerThan: cfg.SlowerThan}
 }
 
-// cfg is the configuration in force. Callers must not change it.
+// cfg returns the configuration in force. Callers must not change it.
 func (s *Server) cfg() *Config { return s.conf.Load() }
 
-// Serve accepts from ln until Shutdown, and returns nil then. It closes ln.
+// Serve accepts connections from ln until Shutdown, and then returns nil. It closes ln.
 // It may be called for several listeners.
 func (s *Server) Serve(ln net.Listener) error {
 	defer ln.Close()
@@ -125,8 +125,8 @@ func (s *Server) Serve(ln net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return err
 		}
-		// Too many open files, say: trying again at once would keep a core
-		// busy and find the same.
+		// Too many open files, for example: trying again at once would keep a core busy
+		// and fail again.
 		if pause == 0 {
 			s.log.Warn("cannot accept connections, trying again", "error", err)
 		}
@@ -137,7 +137,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 }
 
-// rest waits, and is false when Shutdown was called meanwhile.
+// rest waits for d. It returns false if Shutdown was called meanwhile.
 func (s *Server) rest(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -168,12 +168,13 @@ func (s *Server) admit(conn net.Conn) {
 	go ses.run()
 }
 
-// newSession is nil when there are too many sessions, or after Shutdown. oldest
-// is the pending session that has to make room for it, or nil.
+// newSession enters a new session in the roster. ses is nil when there are too many
+// sessions (then full is true), or after Shutdown. oldest is the pending session that has
+// to make room for it, or nil.
 func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	now := time.Now()
 	begin := func(id int64) *session {
-		s.wg.Add(1) // until its end
+		s.wg.Add(1) // end calls Done
 		ses := &session{srv: s, conn: conn, id: id, born: now, lastCommand: now, clientInfo: newClientInfo(now)}
 		ses.reading, ses.logins = ses.newReading(), s.logins.Load()
 		ses.proto.Store(2)
@@ -187,15 +188,16 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 	return s.roster.enter(begin, s.cfg().MaxClients, s.cfg().MaxPending)
 }
 
-// turnAway says why, as far as that costs little.
+// turnAway closes a connection over max_clients, with an error reply unless too many
+// others are being turned away already.
 func (s *Server) turnAway(conn net.Conn) {
 	if s.away.Add(1) > maxTurnedAway {
 		s.away.Add(-1)
 		_ = conn.Close()
 		return
 	}
-	// In its own goroutine, because the first write of TLS is a handshake. It
-	// ends within a second, so nobody waits for it.
+	// In its own goroutine, because the first write of TLS is a handshake. It ends within
+	// a second, so Shutdown does not wait for it.
 	go func() {
 		defer s.away.Add(-1)
 		defer conn.Close()
@@ -204,10 +206,10 @@ func (s *Server) turnAway(conn net.Conn) {
 	}()
 }
 
-// Shutdown stops accepting, lets every session finish and answer what was sent
-// before, and closes them; when ctx is over it closes them at once and returns
-// ctx's error (S6). What was granted and could not be told is undone, so the
-// quorum must be closed after this.
+// Shutdown stops accepting, lets every session finish and answer what was sent before,
+// and closes them; when ctx is over it closes them at once and returns ctx's error (S6).
+// Grants that could not be answered to the client are undone, so the quorum must be
+// closed after this.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.roster.stop() {
 		close(s.stopped)
@@ -236,5 +238,5 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// clients is a snapshot of the sessions, for CLIENT LIST and INFO.
+// clients returns a snapshot of the sessions, for CLIENT LIST and INFO.
 func (s *Server) clients() []*session { return s.roster.all() }

@@ -19,9 +19,8 @@ import (
 	"github.com/redlockd/redlockd/proxy/replies"
 )
 
-// session is one client connection. Its fields belong to the reading
-// goroutine where nothing else is said; while there is none (park.go) they
-// rest.
+// session is one client connection. Unless noted otherwise its fields belong to the
+// reading goroutine; while the session is parked (park.go) nothing touches them.
 type session struct {
 	srv  *Server
 	conn net.Conn
@@ -34,8 +33,8 @@ type session struct {
 	proto atomic.Int32 // 2 or 3; written by the reading goroutine only
 
 	lifecycle             // safe for concurrent use
-	lastCommand time.Time // when the last command came
-	quit        bool      // nothing is read any more
+	lastCommand time.Time // when the last command arrived
+	quit        bool      // the session ends; no further command is read
 	db          int
 
 	rights
@@ -43,39 +42,40 @@ type session struct {
 	mode    replyMode
 	optIn   bool // CLIENT TRACKING ON OPTIN
 	subs    notify.Subscriptions
-	charged int // by chargeInput
+	charged int // the part of account that chargeInput has set
 	account memory.Account
 
-	unsettled *list.Element // among the pending; guarded by the roster's mutex
+	unsettled *list.Element // its element in pending, or nil; guarded by the roster's mutex
 
 	clientInfo *clientInfo
 }
 
-// reading is what a session needs only while somebody reads from it. A session
-// and what it shows are apart from that and from one another, at less than 512
-// bytes each: of greater ones the garbage collector looks through each by itself.
+// reading is what a session needs only while a goroutine reads from it. session, reading
+// and clientInfo are allocated apart, each at less than 512 bytes: the garbage collector
+// scans larger objects one by one.
 type reading struct {
 	frames resp.Reader
-	begun  int // the number of the command whose deadline runs, -1 is none
-	// goesOn is the earliest that a session that could not be parked, or has
-	// just been woken, is parked again.
+	begun  int // the number of the partial command whose deadline runs, or -1
+	// goesOn is the earliest time at which a session that could not be parked, or was
+	// just woken, may be parked.
 	goesOn time.Time
-	// called is the name of the command at hand. holder the session as it is
-	// remembered where it takes locks; nil when that has changed.
+	// called is the name of the command at hand. holder is the session as history records
+	// it for the locks that it takes; nil when its name or user has changed since.
 	called string
 	holder *history.Holder
 }
 
-// newReading goes on where the last one ended, which was behind a command.
+// newReading returns the reading of a session that starts or was woken. The previous one
+// ended behind a complete command, so it left nothing behind.
 func (s *session) newReading() *reading {
 	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.bytesIn()), begun: -1}
 }
 
-// Log is made where there is something to log: a logger for each session would
-// be kept by the idle ones too.
+// Log returns a logger for the session. It is made for each use, since idle sessions
+// would keep one too.
 func (s *session) Log() hclog.Logger { return s.srv.log.With("session", s.id) }
 
-// run serves the session to its end, or until it is parked.
+// run serves the session until it ends or is parked.
 func (s *session) run() {
 	s.serve(func() error {
 		if err := handshake(s.conn, s.srv.cfg().LoginTimeout); err != nil {
@@ -89,8 +89,8 @@ func (s *session) run() {
 	})
 }
 
-// serve ends the session when do has returned, unless it was parked: then it
-// belongs to others, and is not touched any more.
+// serve calls do, and ends the session unless do has parked it: a parked session may have
+// another owner already, and is not touched any more.
 func (s *session) serve(do func() error) {
 	srv, parked := s.srv, false
 	srv.readers.Add(1)
@@ -109,7 +109,7 @@ func (s *session) serve(do func() error) {
 	parked = errors.Is(do(), errParked)
 }
 
-// talk reads until the session ends, or returns errParked.
+// talk reads and carries out commands until the session ends, or returns errParked.
 func (s *session) talk() error {
 	err := s.read()
 	var bad resp.ProtocolError
@@ -133,8 +133,8 @@ func (s *session) talk() error {
 	return nil
 }
 
-// read carries out one command after the other. It returns nil when the
-// session is to end in peace, errParked when there is nothing to read.
+// read carries out one command after the other. It returns nil when the session shall end
+// in order, errParked when the session was parked.
 func (s *session) read() error {
 	for {
 		args, err := s.frames.Next(frameLimits(s.srv.cfg(), s.user != nil))
@@ -152,7 +152,7 @@ func (s *session) read() error {
 			}
 			continue
 		}
-		// The replies of everything that came in one chunk leave together.
+		// The replies to everything that came in one chunk leave together.
 		s.pipe.Flush()
 		if !s.awaitMore() {
 			return nil
@@ -174,7 +174,7 @@ func (s *session) read() error {
 	}
 }
 
-// answer queues a reply that is ready. The protocol is the one of now.
+// answer queues a reply that is ready, in the protocol that is in force now.
 func (s *session) answer(r resp.Reply) {
 	s.pipe.Add(s.slot(r))
 }
@@ -185,15 +185,15 @@ func (s *session) slot(r resp.Reply) *replies.Slot {
 
 func (s *session) protocol() int { return int(s.proto.Load()) }
 
-// remote is the client's address. Safe for concurrent use.
+// remote returns the client's address. Safe for concurrent use.
 func (s *session) remote() string { return s.conn.RemoteAddr().String() }
 
-// chargeInput charges what the reading goroutine holds.
+// chargeInput charges the memory that the reading goroutine holds.
 func (s *session) chargeInput() {
 	s.account.Charge(&s.charged, s.frames.Memory()+s.subs.Size()+s.transactions.memory())
 }
 
-// Message is part of notify.Subscriber. A subscriber that has too much waiting is
+// Message implements notify.Subscriber. A subscriber with too many unread messages is
 // closed.
 func (s *session) Message(r resp.Reply, size int) {
 	if !s.pipe.Message(r, s.protocol(), size) {
@@ -202,8 +202,8 @@ func (s *session) Message(r resp.Reply, size int) {
 	}
 }
 
-// replyMode is CLIENT REPLY: which replies are not sent. It belongs to the reading
-// goroutine.
+// replyMode is the state of CLIENT REPLY: which replies are not sent. It belongs to the
+// reading goroutine.
 type replyMode struct{ off, skip, skipNext bool }
 
 // next begins a command.
@@ -212,7 +212,7 @@ func (m *replyMode) next() { m.skip, m.skipNext = m.skipNext, false }
 // skipOne leaves out the reply of the command at hand and of the next one.
 func (m *replyMode) skipOne() { m.skip, m.skipNext = true, !m.off }
 
-// on sends replies, that of the command at hand too.
+// on sends replies again, that of the command at hand included.
 func (m *replyMode) on() { m.off, m.skip = false, false }
 
 // silent reports whether the reply of the command at hand is not to be sent.

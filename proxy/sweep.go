@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// listAll lists the locks of the session's database that match and that its
-// user may name, or says why it cannot tell all of them.
+// listAll lists the locks of the session's database that match and that its user may
+// name, or returns the error for why it cannot list all of them.
 func listAll(s *session, ctx context.Context, pattern string, most int) (names []string, refusal *resp.Reply) {
 	seen := make(map[string]bool)
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
@@ -34,8 +34,8 @@ func listAll(s *session, ctx context.Context, pattern string, most int) (names [
 	return names, nil
 }
 
-// swept is what a script means whose KEYS go through all locks of a pattern; it
-// is false where that was refused, and answered.
+// swept returns the request of a script whose KEYS call goes through all locks of a
+// pattern, once these are listed. It returns false if that was refused, and answered.
 func swept(s *session, req commands.Request) (commands.Request, bool) {
 	for req.Sweep != nil {
 		sweep := req.Sweep
@@ -55,9 +55,9 @@ func swept(s *session, req commands.Request) (commands.Request, bool) {
 	return req, true
 }
 
-// asking makes a command of what asks the masters beside the votes. Nothing
-// more of the session is read meanwhile, and how many sessions do so at a time
-// is bounded, as is the time.
+// asking returns the command that calls ask, which asks the masters outside of attempts.
+// Meanwhile nothing more of the session is read. The number of sessions that do so at a
+// time and the duration are bounded.
 func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply) func(*session, [][]byte) resp.Reply {
 	return func(s *session, args [][]byte) resp.Reply {
 		s.pipe.Flush()

@@ -7,34 +7,34 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// localCommand is a command that is answered without asking the masters: all
-// that there is to say of it, in one row.
+// localCommand is one row of the table: everything about a command that is answered
+// without an attempt at the masters.
 type localCommand struct {
 	name string
-	// arity counts the name; a negative one is the least number, as in Redis.
+	// arity includes the name; if negative it is the least number, as in Redis.
 	arity int
-	// run answers the command at once. special does so in a way of its own:
-	// with several replies, a late one, or none.
+	// run returns the reply at once. special queues it in a way of its own: several
+	// replies, a late one, or none.
 	run     func(s *session, args [][]byte) resp.Reply
 	special func(s *session, args [][]byte)
 	access
-	// subs are the subcommands that differ in something; it is not nil where
-	// NOPERM names the subcommand.
+	// subs are the subcommands whose rows differ in something; it is not nil where NOPERM
+	// names the subcommand.
 	subs subcommands
 
 	beforeLogin     bool // allowed before login
 	whileSubscribed bool // allowed in the subscriber mode of RESP2
 	ofMulti         bool // carried out inside MULTI instead of queued
 	notInMulti      bool
-	// beside says that it may stand beside lock commands in MULTI: what it does
-	// does not matter to what others do. (EXEC has looked at the watched keys
-	// before UNWATCH comes.)
+	// beside allows it beside lock commands in MULTI: its effect does not depend on
+	// theirs, nor theirs on it. (UNWATCH comes too late to matter: EXEC has checked the
+	// watched keys before.)
 	beside bool
-	// queues, if not nil, is why MULTI may not queue it, or nil.
+	// queues, if not nil, returns the error with which MULTI refuses to queue it, or nil.
 	queues func(args [][]byte) *resp.Reply
 }
 
-// spec is the command as COMMAND tells it.
+// spec returns the command as COMMAND describes it.
 func (c *localCommand) spec() commands.Spec {
 	spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
 	if c.keys.from > 0 {
@@ -46,18 +46,18 @@ func (c *localCommand) spec() commands.Spec {
 	return spec
 }
 
-// localCommands are all of them, and locals the same by name. They are filled by
-// init because COMMAND reads them.
+// localCommands are all rows, and locals the same by name. init fills them, because
+// COMMAND's own row refers to them.
 var (
 	localCommands []localCommand
 	locals        map[string]localCommand
 )
 
-// subcommands are those of one command, by name in lower case.
+// subcommands are the subcommands of one command, by name in lower case.
 type subcommands map[string]subcommand
 
-// subcommand is one of CLIENT, ACL or LOCKS. arity counts both names. Without
-// run and special it would change something, which only the file does.
+// subcommand is one of CLIENT, ACL or LOCKS. arity includes both names. A subcommand
+// without run and special is refused: it would change what only the file may change.
 type subcommand struct {
 	arity   int
 	run     func(s *session, args [][]byte) resp.Reply
@@ -68,8 +68,8 @@ type subcommand struct {
 
 func (c *subcommand) refused() bool { return c.run == nil && c.special == nil }
 
-// subcommandOf finds the subcommand of a command that has some, or says why it
-// cannot be called so.
+// subcommandOf returns the subcommand that a call names, or the error with which the call
+// is refused.
 func subcommandOf(command string, args [][]byte) (subcommand, *resp.Reply) {
 	name := strings.ToLower(resp.Clean(args[1], 32))
 	c, ok := locals[command].subs[name]
@@ -84,7 +84,7 @@ func subcommandOf(command string, args [][]byte) (subcommand, *resp.Reply) {
 	return c, nil
 }
 
-// runSubcommand answers a subcommand that has a run.
+// runSubcommand answers a subcommand that has a run function.
 func runSubcommand(s *session, command string, args [][]byte) resp.Reply {
 	c, refusal := subcommandOf(command, args)
 	if refusal != nil {
@@ -93,16 +93,16 @@ func runSubcommand(s *session, command string, args [][]byte) resp.Reply {
 	return c.run(s, args)
 }
 
-// always answers with r.
+// always returns a command that answers r.
 func always(r resp.Reply) func(*session, [][]byte) resp.Reply {
 	return func(*session, [][]byte) resp.Reply { return r }
 }
 
-// commandNames holds every name once, so that a session need not keep copies;
+// commandNames holds the name of every command once, so that sessions share the strings;
 // clientNames are the subcommands of CLIENT as CLIENT LIST shows them.
 var commandNames, clientNames = make(map[string]string), make(map[string]string)
 
-// nameCommands fills them.
+// nameCommands fills commandNames and clientNames.
 func nameCommands() {
 	for _, c := range localCommands {
 		commandNames[c.name] = c.name

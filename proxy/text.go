@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// lower writes b in lower case into buf and returns that; names longer than
-// any command are cut, and so match none.
+// lower writes b in lower case into buf and returns that part of buf. Names longer than
+// buf are cut, and so match no command.
 func lower(buf []byte, b []byte) []byte {
 	n := min(len(b), len(buf))
 	for i, c := range b[:n] {
@@ -30,7 +30,7 @@ var (
 	errInteger = resp.Error(grammar.ErrNotInteger)
 )
 
-// help is the reply of a HELP subcommand.
+// help returns the reply of a HELP subcommand.
 func help(lines ...string) resp.Reply {
 	items := make([]resp.Reply, len(lines))
 	for i, s := range lines {

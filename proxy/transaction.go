@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// watch is one watched key. outcome is there once read is closed.
+// watch is one watched key. outcome is set before read is closed.
 type watch struct {
 	db    int
 	key   string
@@ -18,21 +18,21 @@ type watch struct {
 	outcome *quorum.Outcome
 }
 
-// transactions are what MULTI has queued, nil outside of it, and what WATCH watches.
-// They belong to the session's reading goroutine.
+// transactions are the queue of MULTI, nil outside of it, and the keys of WATCH. They
+// belong to the session's reading goroutine.
 type transactions struct {
 	multi        *transaction
 	watched      []*watch
 	watchedBytes int
 }
 
-// transaction is what came after MULTI (S4).
+// transaction is what MULTI has queued (S4).
 type transaction struct {
 	queue [][][]byte
 	bytes int
 	// local is the number of commands of the connection in the queue.
 	local int
-	// broken makes EXEC refuse, because a command was refused.
+	// broken is set when a command was refused; EXEC refuses then.
 	broken bool
 }
 
@@ -48,14 +48,14 @@ var (
 	errNotInMulti     = resp.Error("ERR Command not allowed inside a transaction")
 )
 
-// abortMulti remembers that a command inside MULTI was refused.
+// abortMulti makes EXEC refuse, because a command inside MULTI was refused.
 func (t *transactions) abortMulti() {
 	if t.multi != nil {
 		t.multi.broken = true
 	}
 }
 
-// queued is how many commands wait for EXEC, -1 outside of MULTI.
+// queued returns how many commands wait for EXEC, -1 outside of MULTI.
 func (t *transactions) queued() int {
 	if t.multi == nil {
 		return -1
@@ -63,7 +63,7 @@ func (t *transactions) queued() int {
 	return len(t.multi.queue)
 }
 
-// memory is about the bytes that the queue and the watches take.
+// memory returns about the bytes that the queue and the watches take.
 func (t *transactions) memory() int {
 	if t.multi == nil {
 		return t.watchedBytes
@@ -71,7 +71,7 @@ func (t *transactions) memory() int {
 	return t.watchedBytes + t.multi.bytes
 }
 
-// enqueue is what becomes of a command inside MULTI.
+// enqueue queues a command inside MULTI, or refuses it.
 func enqueue(s *session, local localCommand, isLocal bool, args [][]byte) {
 	refusal := queueable(s, local, isLocal, args)
 	if refusal != nil {
@@ -120,8 +120,8 @@ func queueable(s *session, local localCommand, isLocal bool, args [][]byte) *res
 	return &refusal
 }
 
-// watchKey adds a key to what is watched, and returns its watch, or nil where it is
-// watched already.
+// watchKey adds a key to the watched ones and returns its watch, or nil if it is watched
+// already.
 func (t *transactions) watchKey(db int, key string) *watch {
 	for _, w := range t.watched {
 		if w.db == db && w.key == key {
@@ -134,7 +134,7 @@ func (t *transactions) watchKey(db int, key string) *watch {
 	return w
 }
 
-// unwatch ends the watches.
+// unwatch ends all watches.
 func (t *transactions) unwatch() {
 	closeAll(t.watched)
 	t.watched, t.watchedBytes = nil, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// unknownCommand answers a command that is nobody's, in Redis's words, which clients
-// match. To those that a Redis would have known it adds why (C4).
+// unknownCommand returns the error for a command that redlockd does not serve, in Redis's
+// words, which clients match. If Redis has the command it adds why (C4).
 func unknownCommand(stats *history.Counters, name []byte, args [][]byte) resp.Reply {
 	stats.CountRefused(resp.Clean(name, 32))
 	var b strings.Builder
@@ -31,7 +31,7 @@ func unknownCommand(stats *history.Counters, name []byte, args [][]byte) resp.Re
 	return resp.Error(b.String())
 }
 
-// insteadOf is what does here what somebody at redis-cli most likely wants.
+// insteadOf names what an operator at redis-cli may use instead.
 var insteadOf = map[string]string{
 	"monitor":  "SLOWLOG GET, CLIENT LIST and LOCKS LIST tell what goes on",
 	"flushall": "LOCKS FORCE removes one",
@@ -39,7 +39,7 @@ var insteadOf = map[string]string{
 	"shutdown": "SIGTERM stops it",
 }
 
-// redisHas are the commands of a Redis that redlockd does not serve.
+// redisHas are the commands of Redis that redlockd does not serve.
 var redisHas = func() map[string]bool {
 	m := make(map[string]bool)
 	for name := range strings.FieldsSeq(redisOnly) {

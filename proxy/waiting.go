@@ -2,14 +2,14 @@ package proxy
 
 import "time"
 
-// awaitMore sets the deadline of the next read, and is false when the session
-// is to stop. A command that has begun to arrive must end before the deadline
-// that was set when it began, so that nobody sends it a byte at a time.
+// awaitMore sets the deadline of the next read, and returns false when the session is to
+// stop. A command that has begun to arrive must end before the deadline that was set when
+// it began, so that a client cannot hold the session by sending it byte by byte.
 func (s *session) awaitMore() bool {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	if s.stopping {
-		_ = s.conn.SetReadDeadline(*s.lastCall) // a closed connection tells it at Read
+		_ = s.conn.SetReadDeadline(*s.lastCall) // an error shows at Read
 		return time.Now().Before(*s.lastCall)
 	}
 	partial, idle := s.frames.Partial(), s.srv.cfg().IdleTimeout
@@ -29,8 +29,8 @@ func (s *session) awaitMore() bool {
 	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
 		deadline, slack = at, s.srv.parksAfter()/2
 	}
-	// One that is a little early does as well: outstayed and park tell it. So
-	// not every command moves a timer.
+	// A deadline that is a little too early does no harm: outstayed and park check the
+	// time. So not every command moves a timer.
 	early := deadline.Sub(s.armed)
 	if s.armed.IsZero() || early < 0 || early > slack || partial {
 		s.armLocked(deadline)
@@ -38,7 +38,7 @@ func (s *session) awaitMore() bool {
 	return true
 }
 
-// ends is when the session ends if nothing more comes; zero is never.
+// ends returns when the session ends if nothing more comes; zero is never.
 func (s *session) ends() time.Time {
 	idle := s.srv.cfg().IdleTimeout
 	switch {
@@ -50,14 +50,14 @@ func (s *session) ends() time.Time {
 	return time.Time{}
 }
 
-// armLocked sets the deadline for reading.
+// armLocked sets the read deadline. The caller must hold stopMu.
 func (s *session) armLocked(deadline time.Time) {
 	s.armed = deadline
-	_ = s.conn.SetReadDeadline(deadline) // a closed connection tells it at Read
+	_ = s.conn.SetReadDeadline(deadline) // an error shows at Read
 }
 
-// outstayed reports whether a read that ran into its deadline ends the session:
-// not while replies are owed, and not by Shutdown, which awaitMore tells.
+// outstayed reports whether a read that ran into its deadline ends the session. It does
+// not while replies are still to be sent; after Shutdown awaitMore decides instead.
 func (s *session) outstayed() bool {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
@@ -68,10 +68,10 @@ func (s *session) outstayed() bool {
 	idle := s.srv.cfg().IdleTimeout
 	switch {
 	case s.user == nil && time.Now().Before(s.ends()):
-		return false // it was to be parked
+		return false // the deadline was that of parking
 	case s.user == nil || s.frames.Partial():
 	case s.subs.Count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:
-		return false // it was armed early, or by other rules
+		return false // the deadline was early, or the rules have changed since
 	case !s.pipe.Idle():
 		s.lastCommand = time.Now()
 		return false
@@ -80,5 +80,5 @@ func (s *session) outstayed() bool {
 	return true
 }
 
-// longAgo is a deadline that is over.
+// longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)

@@ -7,15 +7,15 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// digestDigits is how long a digest is.
+// digestDigits is the length of a digest.
 const digestDigits = 16
 
-// Digest is what DIGEST of Redis 8.4 tells of a string: its XXH3 of 64 bits, in
-// lower-case hexadecimal with all zeros.
+// Digest returns the DIGEST of a string in Redis 8.4: its 64-bit XXH3, in lower-case
+// hexadecimal with leading zeros.
 func Digest(s string) string { return fmt.Sprintf("%016x", xxh3.HashString(s)) }
 
-// Condition is IFEQ, IFNE, IFDEQ or IFDNE of Redis 8.4 by its name in lower
-// case; empty is none.
+// Condition is the name of IFEQ, IFNE, IFDEQ or IFDNE of Redis 8.4 in lower case; empty
+// is none.
 type Condition string
 
 // The conditions.
@@ -27,10 +27,10 @@ const (
 	IfNotDigest Condition = "ifdne"
 )
 
-// InvalidCondition is the error of DELEX for any other word.
+// InvalidCondition is DELEX's error for any other word.
 const InvalidCondition = "ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE"
 
-// ConditionOf is the condition of this name in any case, or NoCondition.
+// ConditionOf returns the condition of this name in any case, or NoCondition.
 func ConditionOf[W Word](w W) Condition {
 	for _, c := range []Condition{IfEqual, IfNot, IfDigest, IfNotDigest} {
 		if Is(w, string(c)) {
@@ -40,12 +40,12 @@ func ConditionOf[W Word](w W) Condition {
 	return NoCondition
 }
 
-// Names reports whether only a value that the operand names meets the
-// condition: then the command is about one holder's lock.
+// Names reports whether only a value that the operand names meets the condition: then the
+// command is about one holder's lock.
 func (c Condition) Names() bool { return c == IfEqual || c == IfDigest }
 
-// Meets reports whether a value that is there meets the condition; refused is
-// Redis's error for a digest that can be none.
+// Meets reports whether an existing value meets the condition; refused is Redis's error
+// for an operand that cannot be a digest.
 func (c Condition) Meets(value, operand string) (met bool, refused string) {
 	switch c {
 	case IfEqual:
@@ -62,6 +62,6 @@ func (c Condition) Meets(value, operand string) (met bool, refused string) {
 	return same == (c == IfDigest), ""
 }
 
-// Absent reports whether the condition is met where there is nothing: SET is
-// then told to create the key.
+// Absent reports whether the condition is met if the key is absent: SET then creates the
+// key.
 func (c Condition) Absent() bool { return !c.Names() }

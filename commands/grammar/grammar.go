@@ -3,14 +3,14 @@ package grammar
 // Word is one word of a command.
 type Word interface{ ~string | ~[]byte }
 
-// Redis's own texts for words that are not as they must be.
+// Redis's own texts for wrong words.
 const (
 	ErrSyntax     = "ERR syntax error"
 	ErrNotInteger = "ERR value is not an integer or out of range"
 )
 
-// Is reports whether a word is this one, given in lower case, in any case and
-// without allocating.
+// Is reports whether w equals lower, which is in lower case, ignoring the case of w. It
+// does not allocate.
 func Is[W Word](w W, lower string) bool {
 	if len(w) != len(lower) {
 		return false
@@ -23,7 +23,7 @@ func Is[W Word](w W, lower string) bool {
 	return true
 }
 
-// Lower is a letter in lower case.
+// Lower returns a letter in lower case.
 func Lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'

@@ -8,13 +8,13 @@ const (
 	errGTWithLT = "ERR GT and LT options at the same time are not compatible"
 )
 
-// InvalidExpire is Redis's error for an expiry out of range; command is in lower
+// InvalidExpire returns Redis's error for an expiry out of range; command is in lower
 // case.
 func InvalidExpire(command string) string {
 	return "ERR invalid expire time in '" + command + "' command"
 }
 
-// Unit is how a command gives an expiry.
+// Unit is the form in which a command gives an expiry.
 type Unit uint8
 
 // The units, as SET names them.
@@ -24,10 +24,10 @@ const (
 	PX           // milliseconds from now
 	EXAT         // seconds since 1970
 	PXAT         // milliseconds since 1970
-	KeepTTL      // what is left
+	KeepTTL      // the expiry stays
 )
 
-// UnitOf is the unit of this name in any case, or NoUnit.
+// UnitOf returns the unit of this name in any case, or NoUnit.
 func UnitOf[W Word](w W) Unit {
 	switch {
 	case Is(w, "px"):
@@ -42,12 +42,12 @@ func UnitOf[W Word](w W) Unit {
 	return NoUnit
 }
 
-// InSeconds reports whether the unit counts seconds, and Absolute whether from
-// 1970 on.
+// InSeconds reports whether the unit counts seconds, and Absolute whether it counts from
+// 1970.
 func (u Unit) InSeconds() bool { return u == EX || u == EXAT }
 func (u Unit) Absolute() bool  { return u == EXAT || u == PXAT }
 
-// Millis is n of the unit in milliseconds; false if that overflows.
+// Millis converts n of the unit to milliseconds; false if that overflows.
 func (u Unit) Millis(n int64) (int64, bool) {
 	if !u.InSeconds() {
 		return n, true
@@ -58,25 +58,25 @@ func (u Unit) Millis(n int64) (int64, bool) {
 	return n * 1000, true
 }
 
-// SetOptions is what follows key and value of a SET. Its operands are as the
-// command has them, and need not be read.
+// SetOptions are the options behind key and value of a SET. Operands are kept as the
+// command has them.
 type SetOptions[O any] struct {
 	NX, XX, Get bool
-	// Condition is IFEQ (of Valkey 8.1 as well) and its kin of Redis 8.4, Compare
+	// Condition is IFEQ (also in Valkey 8.1), IFNE, IFDEQ or IFDNE of Redis 8.4, Compare
 	// its operand.
 	Condition Condition
 	Compare   O
-	// Expiry is how the TTL was given, Number its operand.
+	// Expiry is the form of the TTL, Number its operand.
 	Expiry Unit
 	Number O
 }
 
-// ByToken reports whether a lock that is there is spared, or named by its token.
+// ByToken reports whether an existing lock is spared, or named by its token.
 func (o *SetOptions[O]) ByToken() bool { return o.NX || o.Condition.Names() }
 
-// ParseSet reads the options in any order; false is a syntax error. word reads
-// what is not an operand. As in Redis the same option may be said twice, and then
-// the last one counts.
+// ParseSet parses the options in any order; false is a syntax error. word converts
+// arguments that are no operands. As in Redis an option may be repeated, and then the
+// last one counts.
 func ParseSet[O any, W Word](args []O, word func(O) W) (o SetOptions[O], ok bool) {
 	for i := 0; i < len(args); i++ {
 		last := i+1 == len(args)
@@ -102,7 +102,7 @@ func ParseSet[O any, W Word](args []O, word func(O) W) (o SetOptions[O], ok bool
 	return o, true
 }
 
-// take is an expiry with its operand; false where it may not stand there.
+// take stores an expiry with its operand; false if it may not stand there.
 func (o *SetOptions[O]) take(unit Unit, operand O) bool {
 	if unit == NoUnit || o.Expiry != NoUnit && o.Expiry != unit {
 		return false
@@ -111,7 +111,7 @@ func (o *SetOptions[O]) take(unit Unit, operand O) bool {
 	return true
 }
 
-// meet is a condition with its operand; false where it may not stand there.
+// meet stores a condition with its operand; false if it may not stand there.
 func (o *SetOptions[O]) meet(cond Condition, operand O) bool {
 	if cond == NoCondition || o.NX || o.Condition != NoCondition || o.XX && cond != IfEqual {
 		return false
@@ -120,11 +120,11 @@ func (o *SetOptions[O]) meet(cond Condition, operand O) bool {
 	return true
 }
 
-// ExpireFlags is what follows the time of EXPIRE and its kin.
+// ExpireFlags are the flags behind the time of EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT.
 type ExpireFlags struct{ NX, XX, GT, LT bool }
 
-// ParseExpireFlags reads them. If unsupported is not negative, that one is none;
-// refused is Redis's error for flags that contradict one another.
+// ParseExpireFlags parses the flags. unsupported is the index of an argument that is no
+// flag, or -1; refused is Redis's error for flags that contradict one another.
 func ParseExpireFlags[O any, W Word](args []O, word func(O) W) (f ExpireFlags, unsupported int, refused string) {
 	for i := range args {
 		switch w := word(args[i]); {

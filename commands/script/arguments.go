@@ -6,9 +6,9 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// What a command does with its arguments.
+// How commands read their arguments.
 
-// word is an argument that has to be known: a command's name, an option.
+// word returns an argument whose text must be known: a command's name, an option.
 func (r *run) word(v value) string {
 	if f, ok := v.(float64); ok {
 		return lua.FormatNumber(f, 17)
@@ -18,7 +18,7 @@ func (r *run) word(v value) string {
 	return s
 }
 
-// passed is a string that is handed on and not looked into.
+// passed returns a string that is passed on and may stay sealed.
 func (r *run) passed(v value) value {
 	switch v := v.(type) {
 	case sealed:
@@ -29,8 +29,8 @@ func (r *run) passed(v value) value {
 	return r.word(v)
 }
 
-// integerArg reads a number as Redis does: no sign but a minus, no leading
-// zeros, no spaces.
+// integerArg parses a number as Redis does: no sign but a minus, no leading zeros, no
+// spaces.
 func (r *run) integerArg(v value) (linear, string) {
 	switch v := r.operand(v).(type) {
 	case linear:
@@ -44,7 +44,7 @@ func (r *run) integerArg(v value) (linear, string) {
 	}
 }
 
-// position is an integer that is looked into.
+// position returns an integer whose value must be known.
 func (r *run) position(v value) (int64, string) {
 	n, failure := r.integerArg(r.reveal(v))
 	return n.add, failure

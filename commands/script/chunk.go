@@ -6,7 +6,7 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// chunk is a script that compiled. It is never written to, so sessions share it.
+// chunk is a compiled script. It is never written to, so sessions share it.
 type chunk struct {
 	sha  string
 	code *lua.Chunk

@@ -26,7 +26,7 @@ func delex(r *run, args []value) (value, string) {
 	return 1.0, ""
 }
 
-// meets reports whether what the key holds, if anything, meets the condition.
+// meets reports whether the key's value, or its absence, meets the condition.
 func meets(r *run, k *keyModel, c grammar.Condition, operand value) (bool, string) {
 	switch {
 	case c == grammar.NoCondition:

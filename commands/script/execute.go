@@ -2,12 +2,11 @@ package script
 
 import "github.com/redlockd/redlockd/commands/script/lua"
 
-// ending is why a run did not finish: leak, wanted, unproved, signalling or
-// *RefusedError, *NeedsKeysError; nil if it did.
+// ending is why a run did not finish: leak, wanted, unproved, signalling, *RefusedError
+// or *NeedsKeysError; nil if it did.
 type ending any
 
-// execute runs what is to be done. It is the only place where what ends a run
-// is recovered.
+// execute runs the body. Only here are panics that end a run recovered.
 func (r *run) execute(body func() template) (reply template, end ending) {
 	defer func() {
 		switch p := recover().(type) {
@@ -23,7 +22,7 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 	return reply, nil
 }
 
-// script runs the chunk and converts what it returns or raises.
+// script runs the chunk and converts its result or error.
 func (r *run) script() template {
 	results, raised := r.chunk.code.Call(r.Budget, globals, r.form.tables(r.Budget), r)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// expireArg reads a time as milliseconds from now. Below 1 is for the caller
-// to judge; relative times out of Redis's range are its error.
+// expireArg parses a time and returns it in milliseconds, absolute if the unit is. The
+// caller checks values below 1; relative times out of Redis's range are an error here.
 func expireArg(r *run, v value, unit grammar.Unit, command string) (after linear, failure string) {
 	n, failure := r.integerArg(v)
 	if failure != "" {
@@ -28,7 +28,7 @@ func expireArg(r *run, v value, unit grammar.Unit, command string) (after linear
 	return n, ""
 }
 
-// futureArg is expireArg for what must be more than 0.
+// futureArg is expireArg for times that must be more than 0.
 func futureArg(r *run, v value, unit grammar.Unit, command string) (linear, string) {
 	after, failure := expireArg(r, v, unit, command)
 	if failure == "" && after.class < 0 && after.add <= 0 {
@@ -37,8 +37,8 @@ func futureArg(r *run, v value, unit grammar.Unit, command string) (linear, stri
 	return after, failure
 }
 
-// sealedTime is a time that depends on an input. All values of it must be
-// times to come; else the input is revealed.
+// sealedTime returns a time that depends on an input. If it could be below 1 for some
+// input, the input is revealed.
 func sealedTime(n linear, unit grammar.Unit) (linear, string) {
 	if unit.Absolute() {
 		panic(unproved{})
@@ -56,7 +56,7 @@ func sealedTime(n linear, unit grammar.Unit) (linear, string) {
 	return n, ""
 }
 
-// lapse turns an absolute time into one from now.
+// lapse turns an absolute time into one relative to the masters' time.
 func lapse(r *run, after linear, unit grammar.Unit) linear {
 	if unit.Absolute() {
 		after.add -= r.masterTime()
@@ -64,7 +64,7 @@ func lapse(r *run, after linear, unit grammar.Unit) linear {
 	return after
 }
 
-// expireAfter gives the key an expiry, or deletes it when it is in the past.
+// expireAfter gives the key an expiry, or deletes it if the expiry is in the past.
 func (k *keyModel) expireAfter(after linear) {
 	if after.class < 0 && after.add <= 0 {
 		k.remove()
@@ -73,12 +73,12 @@ func (k *keyModel) expireAfter(after linear) {
 	k.now.expiry = expiry{given, after}
 }
 
-// setExpiry is EXPIRE and its kin.
+// setExpiry returns EXPIRE, PEXPIRE, EXPIREAT or PEXPIREAT.
 func setExpiry(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touchAny(args[1])
 		if k.signal && (!k.now.exists || len(args) > 3) {
-			r.unknown(k) // it may hold what an earlier call has left
+			r.unknown(k) // an earlier call may have left items in it
 		}
 		flags, failure := expireFlags(r, args[3:])
 		if failure != "" {
@@ -100,7 +100,7 @@ func setExpiry(unit grammar.Unit, command string) commandFunc {
 	}
 }
 
-// expireFlags reads NX, XX, GT and LT.
+// expireFlags parses NX, XX, GT and LT.
 func expireFlags(r *run, args []value) (grammar.ExpireFlags, string) {
 	flags, unsupported, failure := grammar.ParseExpireFlags(args, func(v value) string { return r.word(v) })
 	if unsupported >= 0 {
@@ -109,7 +109,8 @@ func expireFlags(r *run, args []value) (grammar.ExpireFlags, string) {
 	return flags, failure
 }
 
-// flagsAllow compares with the present expiry; none counts as infinite.
+// flagsAllow reports whether the flags allow the new expiry. No expiry counts as an
+// infinite one.
 func flagsAllow(r *run, k *keyModel, flags grammar.ExpireFlags, after linear) bool {
 	has := k.now.expiry.kind != never
 	switch {

@@ -2,12 +2,12 @@ package script
 
 import "github.com/redlockd/redlockd/commands/script/lua"
 
-// maxInputs is how many KEYS and ARGV a remembered meaning may have.
+// maxInputs bounds the KEYS and ARGV of calls whose meaning is remembered.
 const maxInputs = 16
 
-// form is what a proof may rely on: the number of keys and of arguments,
-// which of them are equal to which, which are numbers, and the bytes of the
-// revealed ones. Two calls of one form run through a script in the same way.
+// form is all that a proof may depend on: the number of keys and of arguments, which
+// inputs are equal, which are numbers, and the bytes of the revealed ones. All calls of
+// one form take the same course through a script.
 type form struct {
 	inputs   []string // KEYS, then ARGV
 	keys     int
@@ -18,8 +18,8 @@ type form struct {
 	real     bool   // all are revealed, and there may be more than maxInputs
 }
 
-// compare fills in what depends on the inputs. It keeps nothing else, so that
-// inputs may be on the stack.
+// compare sets what is derived from the inputs. It keeps no reference to them, so that
+// they may be on the stack.
 func (f *form) compare() {
 	inputs := f.inputs
 	for i, s := range inputs {
@@ -34,14 +34,14 @@ func (f *form) compare() {
 	}
 }
 
-// realForm is the form of a run on real values.
+// realForm returns the form of a run on real values.
 func realForm(inputs []string, keys int) *form { return &form{inputs: inputs, keys: keys, real: true} }
 
 func (f *form) numeric(class int) bool { return f.numbers[class] }
 
 func (f *form) isRevealed(class int) bool { return f.revealed&(1<<class) != 0 }
 
-// input is input i as a run sees it.
+// input returns input i as a run sees it.
 func (f *form) input(i int) value {
 	if f.real || f.isRevealed(int(f.classes[i])) {
 		return f.inputs[i]
@@ -49,7 +49,7 @@ func (f *form) input(i int) value {
 	return sealed{int(f.classes[i])}
 }
 
-// appendShape writes everything but the revealed bytes.
+// appendShape appends everything but the revealed bytes.
 func (f *form) appendShape(b []byte, sha string) []byte {
 	b = append(append(b, sha...), byte(f.db), byte(f.keys), byte(len(f.inputs)))
 	for i := range f.inputs {
@@ -62,7 +62,7 @@ func (f *form) appendShape(b []byte, sha string) []byte {
 	return b
 }
 
-// appendRevealed writes the revealed bytes, each with its length.
+// appendRevealed appends the revealed bytes, each with its length.
 func (f *form) appendRevealed(b []byte) []byte {
 	for i, s := range f.inputs {
 		if int(f.classes[i]) == i && f.isRevealed(i) {
@@ -74,7 +74,7 @@ func (f *form) appendRevealed(b []byte) []byte {
 	return b
 }
 
-// tables are the globals KEYS and ARGV.
+// tables returns the globals KEYS and ARGV.
 func (f *form) tables(b *lua.Budget) map[string]value {
 	keys, args := &lua.Table{}, &lua.Table{}
 	for i := range f.inputs {

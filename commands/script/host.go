@@ -6,12 +6,12 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// This is lua.Host: what is known of the sealed values for all calls of one form,
-// and which look into them ends the run.
+// The methods of lua.Host: what is known of the sealed values for all calls of one form,
+// and which uses of them end the run.
 
 var _ lua.Host = (*run)(nil)
 
-// Reveal ends the run: whatever the script was about to do looks into s.
+// Reveal ends the run, because the script is about to look into s.
 func (r *run) Reveal(s lua.Symbol) value {
 	switch s := s.(type) {
 	case sealed:
@@ -29,7 +29,7 @@ func (r *run) Reveal(s lua.Symbol) value {
 	panic(unproved{})
 }
 
-// reveal hands back v if it is a real value, and ends the run if it is sealed.
+// reveal returns v if it is a real value, and ends the run if it is sealed.
 func (r *run) reveal(v value) value {
 	if s, ok := v.(lua.Symbol); ok {
 		return r.Reveal(s)
@@ -37,7 +37,7 @@ func (r *run) reveal(v value) value {
 	return v
 }
 
-// text is a string or a number as a string; looking at it reveals it.
+// text returns a string or number as a string, which ends the run if it is sealed.
 func (r *run) text(v value) string { return lua.Text(r.reveal(v)) }
 
 // Compare compares two strings or two numbers.
@@ -68,8 +68,8 @@ func (r *run) Compare(operator string, a, b value) bool {
 	return x == y
 }
 
-// equalStrings knows of sealed strings: two classes differ, the stored value is
-// not the token (where it is, the model hands out the token itself).
+// equalStrings compares strings, which may be sealed. Two classes differ. The stored
+// value is not the token (where it is, the model returns the token's class).
 func (r *run) equalStrings(a, b value) bool {
 	if _, ok := b.(stored); ok {
 		a, b = b, a
@@ -94,7 +94,7 @@ func (r *run) equalStrings(a, b value) bool {
 	return r.reveal(a) == r.reveal(b)
 }
 
-// interval is what is known of a number: all its values lie within.
+// interval returns the bounds of a number.
 func interval(v value) (lo, hi float64) {
 	switch v := v.(type) {
 	case float64:
@@ -111,7 +111,8 @@ func interval(v value) (lo, hi float64) {
 	return math.NaN(), math.NaN()
 }
 
-// real hands back two numbers whose intervals could not decide.
+// real returns two numbers whose intervals did not decide, and ends the run if one is
+// sealed.
 func (r *run) real(a, b value) (float64, float64) {
 	if _, ok := b.(remaining); ok {
 		panic(unproved{})
@@ -119,7 +120,8 @@ func (r *run) real(a, b value) (float64, float64) {
 	return r.reveal(a).(float64), r.reveal(b).(float64)
 }
 
-// Arithmetic keeps a sealed number times or plus a constant sealed.
+// Arithmetic returns a sealed number if the operation is a sealed number times or plus a
+// constant.
 func (r *run) Arithmetic(operator string, a, b value) (value, bool) {
 	a, b = r.operand(a), r.operand(b)
 	if v, ok := sealedArithmetic(operator, a, b); ok {
@@ -131,7 +133,7 @@ func (r *run) Arithmetic(operator string, a, b value) (value, bool) {
 	return nil, false
 }
 
-// operand is a sealed input as the number it holds.
+// operand returns a sealed input as its number, if it is numeric.
 func (r *run) operand(v value) value {
 	if s, ok := v.(sealed); ok && r.form.numeric(s.class) {
 		return linear{s.class, 1, 0}
@@ -167,8 +169,8 @@ func sealedArithmetic(operator string, a, b value) (value, bool) {
 	return l, fits
 }
 
-// Apply is what functions on one value leave sealed. A sealed number is an
-// integer, and if not negative its own absolute value.
+// Apply returns the sealed result of a function on one value. A sealed number is an
+// integer, and, if not negative, its own absolute value.
 func (r *run) Apply(function string, s lua.Symbol) (value, bool) {
 	if function == "tostring" {
 		return sealedText(s)
@@ -181,7 +183,7 @@ func (r *run) Apply(function string, s lua.Symbol) (value, bool) {
 	return l, lo >= 0 || function != "abs"
 }
 
-// sealedText is the text of a sealed value, if that is sealed too.
+// sealedText returns the text of a sealed value, if that is sealed too.
 func sealedText(v value) (value, bool) {
 	switch v := v.(type) {
 	case sealed, stored:

@@ -1,14 +1,14 @@
 package script
 
-// keyModel is one key, as a Redis server would keep it.
+// keyModel is one key as a Redis server would keep it.
 type keyModel struct {
 	name  value // sealed or string; nil until a command names it
 	found content
 	now   content
-	// foundMillis is what is left of the found expiry, for real runs.
+	// foundMillis is the remaining time of the found expiry, for real runs.
 	foundMillis int64
-	// signal is whether the key is a list that wakes those who wait
-	// (publish.go); no master has it.
+	// signal reports whether the key is a list that wakes waiting clients (publish.go),
+	// which is on no master.
 	signal bool
 }
 
@@ -34,7 +34,7 @@ type expiry struct {
 
 func (k *keyModel) remove() { k.now = content{} }
 
-// held is GET's reply: the value, or Lua's false for null.
+// held returns GET's reply: the value, or Lua's false for null.
 func (k *keyModel) held() value {
 	if !k.now.exists {
 		return false
@@ -42,5 +42,5 @@ func (k *keyModel) held() value {
 	return k.now.value
 }
 
-// wrote tells whether the key is not as it was found.
+// wrote reports whether the key is not as it was found.
 func (k *keyModel) wrote() bool { return k.found != k.now }

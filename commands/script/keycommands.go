@@ -10,8 +10,8 @@ import (
 // text of Redis's error reply.
 type commandFunc = func(r *run, args []value) (reply value, failure string)
 
-// keyCommand bounds the number of arguments, the name included; most 0 is no
-// bound.
+// keyCommand is a command with the bounds of its number of arguments, the name included;
+// most 0 is no bound.
 type keyCommand struct {
 	least, most int
 	run         commandFunc
@@ -79,8 +79,8 @@ func getdel(r *run, args []value) (value, string) {
 	return old, ""
 }
 
-// selectDB lets a script select the database that it is in, which some do
-// first of all.
+// selectDB is SELECT of the database in which the script runs, with which some scripts
+// begin.
 func selectDB(r *run, args []value) (value, string) {
 	n, ok := resp.ParseInt(r.word(args[1]))
 	switch {
@@ -124,8 +124,7 @@ func ttlCommand(seconds bool) commandFunc {
 	}
 }
 
-// expireTime is PEXPIRETIME and EXPIRETIME: the time in units of so many
-// milliseconds.
+// expireTime returns PEXPIRETIME or EXPIRETIME: the time in units of unit milliseconds.
 func expireTime(unit int64) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		left := r.left(r.touch(args[1]), false)
@@ -154,8 +153,7 @@ func strlen(r *run, args []value) (value, string) {
 	return float64(len(r.text(k.now.value))), ""
 }
 
-// getrange is GETRANGE: both ends are included, negative ones count from the
-// end.
+// getrange is GETRANGE: both ends are included, negative positions count from the end.
 func getrange(r *run, args []value) (value, string) {
 	from, failure := r.position(args[2])
 	if failure != "" {
@@ -196,7 +194,7 @@ func keyType(r *run, args []value) (value, string) {
 	return lua.Record(r.Budget, "ok", "string"), ""
 }
 
-// keysCommand is KEYS: those of the listed keys that are there.
+// keysCommand is KEYS: those of the listed keys that exist.
 func keysCommand(r *run, args []value) (value, string) {
 	if r.proving {
 		panic(unproved{})

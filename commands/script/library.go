@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Bounds of a Library. What is beyond them is forgotten, the longest unused
-// first: a forgotten script is NOSCRIPT, a forgotten meaning is proved again.
+// Bounds of a Library. Beyond them the least recently used is dropped: a dropped script
+// is NOSCRIPT, a dropped meaning is proved again.
 const (
 	maxScripts     = 1000
 	maxSourceTotal = 512 << 10 // bytes of all scripts; their trees are larger
@@ -17,13 +17,13 @@ const (
 	maxMeanings    = 32        // per shape
 	maxRevealed    = 256       // revealed bytes of a remembered meaning
 	maxReplies     = 4 << 10   // about the bytes of its reply table
-	// maxUnproved is how many PerCall meanings a shape may have before it is
-	// PerCall for all: what was revealed there is no flag but a token.
+	// maxUnproved is how many PerCall meanings a shape may have before all of its calls
+	// are PerCall: the input that was revealed is then not a flag but a token.
 	maxUnproved = 8
 )
 
-// Library keeps the scripts of all sessions under their SHA1, and what was
-// learned about them. It is bounded and safe for concurrent use.
+// Library keeps the scripts of all sessions by their SHA1, and their proved meanings. It
+// is bounded and safe for concurrent use.
 type Library struct {
 	mu      sync.Mutex
 	scripts *lru[*loaded]
@@ -42,8 +42,8 @@ func NewLibrary() *Library {
 	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes)}
 }
 
-// Clock gives the masters' time in unix milliseconds to scripts that use
-// absolute times (PXAT, PEXPIREAT). Without it they are refused. It is called
+// Clock sets the source of the masters' time in unix milliseconds, for scripts that use
+// absolute times (PXAT, PEXPIREAT). Without it these are refused. It must be called
 // before the library is used, and now must be safe for concurrent use.
 func (l *Library) Clock(now func() int64) { l.clock = now }
 
@@ -73,7 +73,7 @@ func (l *Library) Load(body string) (sha string, err error) {
 	return sha, nil
 }
 
-// Exists tells whether the script is known; sha in any case.
+// Exists reports whether the script is known; sha in any case.
 func (l *Library) Exists(sha string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,25 +88,24 @@ func (l *Library) Flush() {
 	l.scripts, l.shapes, l.bytes = newLRU[*loaded](maxScripts), newLRU[*memory](maxShapes), 0
 }
 
-// Scripts is how many scripts are kept.
+// Scripts returns the number of scripts that are kept.
 func (l *Library) Scripts() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.scripts.entries)
 }
 
-// Understand says what the script does when called with these keys and
-// arguments in database db. The error is a *RefusedError when it does something that is not
-// an operation on one lock, ErrNoScript when the sha is not known, a
-// *NeedsKeysError where Sweep is to be called.
+// Understand returns what the script does when called with these keys and arguments in
+// database db. The error is a *RefusedError if it does something that is not an operation
+// on locks, ErrNoScript if the sha is not known, a *NeedsKeysError if Sweep is to be
+// called.
 //
-// For a form that was met before, it runs nothing unless the meaning is
-// PerCall.
+// For a form that was met before, it runs the script only if the meaning is PerCall.
 func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning, error) {
 	if len(keys)+len(args) > maxInputs {
 		return l.understandMany(db, sha, slices.Concat(keys, args), len(keys))
 	}
-	// On the stack, and so nothing below may keep it: what does gets a copy.
+	// On the stack, so callees that keep the inputs get a copy.
 	var buffer [maxInputs]string
 	inputs := append(append(buffer[:0], keys...), args...)
 	f := form{inputs: inputs, keys: len(keys), db: db}
@@ -127,7 +126,7 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 	return known.meaning(inputs), nil
 }
 
-// prove learns what a form means and remembers it.
+// prove finds out what a form means and remembers it.
 func (l *Library) prove(c *chunk, db int, inputs []string, keys int, revealed uint32) *summary {
 	f := form{inputs: inputs, keys: keys, db: db, revealed: revealed}
 	f.compare()
@@ -136,7 +135,7 @@ func (l *Library) prove(c *chunk, db int, inputs []string, keys int, revealed ui
 	return known
 }
 
-// understandMany is for more inputs than a form has.
+// understandMany is Understand for more inputs than a form has.
 func (l *Library) understandMany(db int, sha string, inputs []string, keys int) (*Meaning, error) {
 	c, err := l.find(sha)
 	if err != nil {

@@ -2,10 +2,9 @@ package script
 
 import "container/list"
 
-// lru is a map that forgets what was not used for longest. It is not safe for
-// concurrent use. A library's takes its keys as they are: every EVAL looks two up
-// that it has put together in a []byte, and each would be copied. A Library also
-// bounds bytes, by evict.
+// lru is a map that drops the least recently used entry. It is not safe for concurrent
+// use. A library's LRU would copy each key that is looked up, two for every EVAL, since
+// they are put together as []byte. Library also bounds bytes, by evict.
 type lru[V any] struct {
 	max     int
 	order   *list.List // of *lruEntry[V], the latest in front
@@ -21,7 +20,7 @@ func newLRU[V any](max int) *lru[V] {
 	return &lru[V]{max: max, order: list.New(), entries: map[string]*list.Element{}}
 }
 
-// get makes no garbage: the compiler looks a []byte up without a copy.
+// get does not allocate: the compiler looks a []byte up without a copy.
 func (l *lru[V]) get(key []byte) (v V, ok bool) {
 	e, ok := l.entries[string(key)]
 	if !ok {
@@ -43,7 +42,7 @@ func (l *lru[V]) put(key string, v V) {
 	}
 }
 
-// evict forgets the oldest entry and hands it back.
+// evict removes the oldest entry and returns it.
 func (l *lru[V]) evict() (v V) {
 	e := l.order.Back()
 	if e == nil {

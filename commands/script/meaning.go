@@ -1,6 +1,6 @@
 package script
 
-// meaning is what l says of a call with these inputs.
+// meaning returns the Meaning of a call with these inputs.
 func (l *summary) meaning(inputs []string) *Meaning {
 	m := &Meaning{Kind: l.kind, TTL: millis(l.ttl.of(inputs))}
 	switch key := l.key.(type) {
@@ -24,7 +24,7 @@ func (l *summary) meaning(inputs []string) *Meaning {
 	return m
 }
 
-// replies is the reply table of a call with these inputs.
+// replies returns the reply table of a call with these inputs.
 func (l *summary) replies(inputs []string) *[states]Value {
 	var all [states]Value
 	for state := range l.reply {

@@ -2,15 +2,14 @@ package script
 
 import "time"
 
-// Notice is what a call tells those who wait for a lock, besides what it does
-// to the lock. It is told when the call was carried out.
+// Notice is what a call publishes, or pushes to a list, for clients that wait for a lock.
+// It is given when the call was carried out.
 type Notice struct {
-	// Channel and Message are those of a PUBLISH, or of an SPUBLISH if
-	// Sharded.
+	// Channel and Message are those of a PUBLISH, or of an SPUBLISH if Sharded.
 	Channel, Message string
 	Sharded          bool
-	// Signal is the list that was filled, with Items from left to right, for
-	// as long as TTL; empty for a PUBLISH.
+	// Signal is the list that was filled, with Items from left to right, for TTL; empty
+	// for a PUBLISH.
 	Signal string
 	Items  []string
 	TTL    time.Duration
@@ -25,7 +24,7 @@ type sealedNotice struct {
 	ttl              linear
 }
 
-// notice is what t says for a call with these inputs.
+// notice returns the Notice of a call with these inputs.
 func (t *sealedNotice) notice(inputs []string) Notice {
 	text := func(v value) string {
 		if s, ok := v.(sealed); ok {
@@ -44,7 +43,7 @@ func (t *sealedNotice) notice(inputs []string) Notice {
 	return n
 }
 
-// noticesOf are what all of list say; nil for none.
+// noticesOf returns the Notices of a call with these inputs; nil for none.
 func noticesOf(list []sealedNotice, inputs []string) []Notice {
 	var all []Notice
 	for i := range list {

@@ -7,22 +7,22 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// maxPerCallInputs bounds the states that a dry run goes through.
+// maxPerCallInputs bounds the inputs, and with them the dry runs.
 const maxPerCallInputs = 64
 
-// program is what a PerCall meaning runs on real values: a script, or the
-// commands of a transaction.
+// program is what a PerCall meaning runs on real values: a script, or the commands of a
+// transaction.
 type program struct {
 	carryOut func(b *lua.Budget, s *space) (template, ending)
-	// inputs are the strings that it may compare with what it finds, keys
-	// those of them that were named as keys.
+	// inputs are the strings with which it may compare what it finds, keys those that
+	// were passed as keys.
 	inputs, keys []string
 	db           int
 	clock        func() int64
 	listed       map[string][]string
 }
 
-// scriptProgram is a script with its real inputs (f is a realForm).
+// scriptProgram returns the program of a script with its real inputs (f is a realForm).
 func scriptProgram(c *chunk, f *form, db int, clock func() int64, listed map[string][]string) *program {
 	p := &program{inputs: f.inputs, keys: f.inputs[:f.keys], db: db, clock: clock, listed: listed}
 	p.carryOut = func(b *lua.Budget, s *space) (template, ending) {
@@ -38,9 +38,8 @@ type names struct {
 	signals map[string]bool
 }
 
-// perCall is the meaning of a call that no proof covers. Its keys are found
-// by dry runs: on absent keys, on every string that the call names, and on
-// something else.
+// perCall returns the meaning of a call without a proof. Its keys are found by dry runs:
+// with all keys absent, holding each input in turn, and holding something else.
 func perCall(p *program) (*Meaning, error) {
 	if len(p.inputs) > maxPerCallInputs {
 		return nil, &RefusedError{Did: fmt.Sprintf("has more than %d keys and arguments", maxPerCallInputs)}
@@ -61,12 +60,12 @@ func perCall(p *program) (*Meaning, error) {
 	}}}, nil
 }
 
-// dryRuns finds the keys: those that a run touches. When it touches several,
-// those that were named as keys belong to them whatever the state.
+// dryRuns finds the keys that runs touch. If there are several, all keys that were passed
+// as keys are added, whether a dry run touched them or not.
 func (p *program) dryRuns() (n names, last Result, err error) {
 	n.signals = map[string]bool{}
 	b := lua.NewBudget()
-	for more := true; more; { // signals are more each time, so it ends
+	for more := true; more; { // each round adds signals, so it ends
 		n.locks, last, more, err = p.touched(b, n.signals)
 	}
 	if err == nil && len(n.locks) > 1 {
@@ -75,7 +74,7 @@ func (p *program) dryRuns() (n names, last Result, err error) {
 	return n, last, err
 }
 
-// touched runs the program once for every dry state; more is whether there are
+// touched runs the program once in every dry state; more reports whether there were
 // signals that were not known before.
 func (p *program) touched(b *lua.Budget, signals map[string]bool) (locks []string, last Result, more bool, err error) {
 	learned := map[string]bool{}
@@ -123,7 +122,7 @@ func (n *names) addKeys(keys []string) {
 	}
 }
 
-// runOn runs the program on what was found under its locks.
+// runOn runs the program on the states found of its locks.
 func (p *program) runOn(b *lua.Budget, n names, found []State) (Result, error) {
 	s := p.space(n.signals, func(string) (State, bool) { return State{}, false })
 	for i, name := range n.locks {
@@ -143,8 +142,8 @@ func (p *program) runOn(b *lua.Budget, n names, found []State) (Result, error) {
 	return res, nil
 }
 
-// run runs the program in a space; nothing is sealed, so it ends well, is
-// refused, or has found a signal.
+// run runs the program in a space. Nothing is sealed, so it succeeds, is refused, needs
+// keys, or has found a signal.
 func (p *program) run(b *lua.Budget, s *space) (res Result, err error) {
 	reply, end := p.carryOut(b, s)
 	switch end := end.(type) {
@@ -158,8 +157,8 @@ func (p *program) run(b *lua.Budget, s *space) (res Result, err error) {
 	return Result{Reply: reply.value, Notices: noticesOf(s.notices, nil)}, nil
 }
 
-// space is the database of a run on real values. look finds what a lock
-// holds, and is false for one that the run may not use.
+// space returns the database of a run on real values. look returns the state of a lock,
+// and false for one that the run may not use.
 func (p *program) space(signals map[string]bool, look func(name string) (State, bool)) *space {
 	s := &space{db: p.db, clock: p.clock, listed: p.listed}
 	s.open = func(name value) *keyModel {
@@ -176,7 +175,7 @@ func (p *program) space(signals map[string]bool, look func(name string) (State, 
 	return s
 }
 
-// model is a key of a run on real values.
+// model returns a key of a run on real values.
 func model(name string, s State) *keyModel {
 	found := content{}
 	if s.Found {
@@ -185,8 +184,7 @@ func model(name string, s State) *keyModel {
 	return &keyModel{name: name, found: found, now: found, foundMillis: max(1, s.TTL.Milliseconds())}
 }
 
-// dryStates are the states in which a script may act differently; each value
-// once.
+// dryStates returns the states in which a script may act differently, each value once.
 func dryStates(inputs []string) []State {
 	dry, seen, other := []State{{}}, map[string]bool{}, "other"
 	for _, s := range inputs {
@@ -201,7 +199,7 @@ func dryStates(inputs []string) []State {
 	return append(dry, State{Found: true, Value: other, TTL: time.Minute})
 }
 
-// effect is what a real run did to the key.
+// effect returns what a real run did to the key.
 func (k *keyModel) effect() Effect {
 	ttl := time.Duration(0)
 	switch k.now.expiry.kind {

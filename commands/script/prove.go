@@ -9,19 +9,19 @@ type result struct {
 	notices []sealedNotice
 }
 
-// summary is what is remembered for a form: what was learned of its calls.
+// summary is what the proof found out about all calls of one form.
 type summary struct {
-	refused *RefusedError // if not nil, nothing else counts
+	refused *RefusedError // if not nil, the other fields are not set
 	kind    Kind
 	key     value // sealed, string, or nil
 	token   int   // class, or -1
 	ttl     linear
 	reply   [states]template
-	fixed   *[states]Value // the replies, where they are the same for all calls
+	fixed   *[states]Value // the replies, if they are the same for all calls
 	notices [states][]sealedNotice
 }
 
-// size is about how many bytes the replies keep.
+// size returns about how many bytes the replies and notices take.
 func (l *summary) size() (n int) {
 	for state := range l.reply {
 		n += l.reply[state].size() + 500*len(l.notices[state])
@@ -39,9 +39,8 @@ func (l *summary) hasNotices() bool {
 	return false
 }
 
-// prove runs the script with sealed inputs, in every state, until the runs
-// come to an end: each leak reveals one input more, so they do. It changes
-// f.revealed.
+// prove runs the script with sealed inputs, in every state, until no run ends early. Each
+// leak reveals one more input, so the loop ends. It changes f.revealed.
 func prove(c *chunk, f *form) *summary {
 	b, token := lua.NewBudget(), -1
 	for {
@@ -65,10 +64,9 @@ func prove(c *chunk, f *form) *summary {
 	}
 }
 
-// proveStates runs the script where the key is absent, holds the token, and
-// holds something else. A script without a token cannot tell the last two
-// apart. A key that holds the token without a TTL is not run: redlockd keeps
-// no such locks, so what a script does there never matters.
+// proveStates runs the script where the key is absent, holds the token, and holds
+// something else. A script without a token cannot tell the last two apart. A key with the
+// token and no TTL is not tried, because redlockd keeps no such locks.
 func proveStates(c *chunk, f *form, b *lua.Budget, token int) (results [states]result, end ending) {
 	found := [states]content{
 		Ours:  {exists: true, value: sealed{token}, expiry: expiry{kind: asFound}},
@@ -99,7 +97,7 @@ func proveStates(c *chunk, f *form, b *lua.Budget, token int) (results [states]r
 	return results, nil
 }
 
-// classify gives the runs their kind. What fits no kind is PerCall.
+// classify derives the kind from the runs. What fits no kind is PerCall.
 func classify(results [states]result, token int) *summary {
 	l := &summary{kind: PerCall, token: token, key: results[Other].key.name, ttl: fixedNumber(0)}
 	for state := range results {
@@ -109,7 +107,7 @@ func classify(results [states]result, token int) *summary {
 	creates, after, plain := acquired(absent, token)
 	prolongs, longer := prolonged(ours)
 	switch {
-	case results[Other].key.wrote() || !plain: // it overwrites, or stores no token
+	case results[Other].key.wrote() || !plain: // it overwrites a lock, or stores something that is not the token
 	case l.key == nil && l.hasNotices():
 	case l.key == nil:
 		l.kind = Nothing
@@ -133,8 +131,8 @@ func classify(results [states]result, token int) *summary {
 	return l
 }
 
-// acquired tells whether a run stored the token under the absent key, and for
-// how long (0: without expiry); plain is false when it stored something else.
+// acquired reports whether a run stored the token under the absent key, and for how long
+// (0: without expiry); plain is false if it stored something else.
 func acquired(k *keyModel, token int) (creates bool, after linear, plain bool) {
 	if !k.wrote() {
 		return false, linear{}, true
@@ -148,7 +146,7 @@ func acquired(k *keyModel, token int) (creates bool, after linear, plain bool) {
 	return true, k.now.expiry.after, true
 }
 
-// prolonged tells whether a run left the found value there with a new expiry.
+// prolonged reports whether a run gave the found value a new expiry, and which.
 func prolonged(k *keyModel) (bool, linear) {
 	same := k.now.exists && k.now.value == k.found.value
 	return same && k.now.expiry.kind == given, k.now.expiry.after

@@ -2,22 +2,22 @@ package script
 
 import "github.com/redlockd/redlockd/commands/script/lua"
 
-// Bounds of one signal list: it wakes somebody and stores nothing.
+// Bounds of one signal list: it only wakes clients, and stores no data.
 const (
 	maxSignalItems = 16
 	maxSignalBytes = 1 << 10
 )
 
-// signalList is what a signal holds while a run fills it. Two of them are
-// never equal, so a filled key counts as written.
+// signalList is a signal's content while a run fills it. Two of them are never equal, so
+// a filled key counts as written.
 type signalList struct {
 	items []value // string or sealed
 	bytes int
 }
 
-// signalling ends a run that pushes to a key not known for a signal. A dry run
-// notes it and goes on; then the dry runs start again, and no master is asked
-// about it.
+// signalling ends a run that pushes to a key not known as a signal. A dry run does not
+// end: it records the key and goes on, and then the dry runs start again; no master is
+// asked about the key.
 type signalling struct{ name string }
 
 func (s signalling) Error() string { return "fills the list " + s.name }
@@ -69,7 +69,7 @@ func pushTo(left bool) commandFunc {
 	}
 }
 
-// keyName is a key's name for a refusal.
+// keyName returns a key's name for an error text.
 func keyName(r *run, k *keyModel) string {
 	if s, ok := k.name.(sealed); ok {
 		return r.form.inputs[s.class]
@@ -78,9 +78,9 @@ func keyName(r *run, k *keyModel) string {
 	return name
 }
 
-// noticesOfSignals turns what a run has left in signals into notices. A list that
-// stays is data: a signal has an end. In a proof what is no signal in the end
-// is another lock.
+// noticesOfSignals turns what a run has left in signals into notices. A list without an
+// expiry would be data, and is refused. A proof gives up where a signal ends up without
+// items or expiry: in another call the key may be a lock.
 func noticesOfSignals(r *run) {
 	for _, k := range r.space.keys {
 		list, ok := k.now.value.(*signalList)

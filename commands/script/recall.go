@@ -1,18 +1,18 @@
 package script
 
-// memory is what is known of one shape: which inputs had to be revealed so
-// far, and the meanings by the bytes of those.
+// memory is what is remembered of one shape: the inputs that had to be revealed so far,
+// and the summaries by the bytes of these inputs.
 type memory struct {
 	revealed uint32
 	unproved int
 	meanings *lru[*summary]
 }
 
-// unprovable is what a shape of many PerCall meanings is taken for.
+// unprovable is the summary of a shape with too many PerCall meanings.
 var unprovable = &summary{kind: PerCall}
 
-// recall finds the script and what is known of the form; it sets f.revealed
-// to what is revealed in all forms of this shape.
+// recall returns the script and the remembered summary of the form, or nil; it sets
+// f.revealed to what is revealed in all forms of this shape.
 func (l *Library) recall(sha string, f *form) (*chunk, *summary, error) {
 	c, err := l.find(sha)
 	if err != nil {
@@ -33,8 +33,8 @@ func (l *Library) recall(sha string, f *form) (*chunk, *summary, error) {
 	return c, known, nil
 }
 
-// remember keeps what was learned of the form. A shape only ever reveals more;
-// meanings under fewer revealed inputs are forgotten.
+// remember keeps the summary of the form. A shape only ever reveals more inputs;
+// summaries with fewer revealed inputs are dropped.
 func (l *Library) remember(sha string, f *form, known *summary) {
 	shape := f.appendShape(nil, sha)
 	l.mu.Lock()
@@ -50,8 +50,8 @@ func (l *Library) remember(sha string, f *form, known *summary) {
 	if all := m.revealed | f.revealed; all != m.revealed {
 		m.revealed, m.meanings = all, newLRU[*summary](maxMeanings)
 	}
-	// Another session may have revealed more meanwhile: a longer key covers
-	// fewer calls, so it is no less true.
+	// Another session may have revealed more meanwhile. The longer key covers fewer
+	// calls, so the summary is still true for them.
 	mine := *f
 	mine.revealed = m.revealed
 	if key := mine.appendRevealed(nil); len(key) <= maxRevealed && known.size() <= maxReplies {

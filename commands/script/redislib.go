@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// globals are what every script finds besides KEYS and ARGV.
+// globals are available to every script, besides KEYS and ARGV.
 var globals = newGlobals()
 
 func newGlobals() *lua.Globals {
@@ -76,7 +76,7 @@ var redisLibrary = map[string]lua.Function{
 	},
 }
 
-// onlyText is the argument of a function that takes one string.
+// onlyText returns the argument of a function that takes one string.
 func onlyText(l *lua.Run, args []value) (string, bool) {
 	if len(args) == 0 {
 		return "", false
@@ -85,11 +85,11 @@ func onlyText(l *lua.Run, args []value) (string, bool) {
 	return text, ok && len(args) == 1
 }
 
-// raise raises the error reply of a Redis command.
+// raise raises the error reply of a Redis command as a Lua error.
 func raise(l *lua.Run, failure string) { l.Raise(lua.Record(l.Budget, "err", failure)) }
 
-// errorText is what redis.error_reply makes of its argument: a text without
-// any space is taken for a text without a code.
+// errorText returns the error that redis.error_reply makes of its argument: a text
+// without a space counts as one without a code.
 func errorText(text string) string {
 	text = strings.TrimPrefix(text, "-")
 	if !strings.Contains(text, " ") {
@@ -98,7 +98,7 @@ func errorText(text string) string {
 	return text
 }
 
-// runCommand carries out redis.call's arguments; failure is Redis's error reply.
+// runCommand runs the command in redis.call's arguments; failure is Redis's error reply.
 func runCommand(r *run, args []value) (v value, failure string) {
 	if len(args) == 0 {
 		return nil, "ERR Please specify at least one argument for this redis lib call"

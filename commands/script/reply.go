@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// template is a reply of one form: where it depends on an input, of another call
-// it is another value.
+// template is a reply for all calls of one form; its open parts take their values from
+// the inputs of a call.
 type template struct {
 	value Value
 	open  openPart
@@ -26,7 +26,7 @@ const (
 	openList // one of items is open
 )
 
-// fill is the reply for a call with these inputs.
+// fill returns the reply for a call with these inputs.
 func (s *template) fill(inputs []string) Value {
 	switch s.open {
 	case openText:
@@ -43,7 +43,7 @@ func (s *template) fill(inputs []string) Value {
 	return s.value
 }
 
-// size is about how many bytes s keeps.
+// size returns about how many bytes s takes.
 func (s *template) size() int {
 	n := 200 + len(s.value.Text)
 	for i := range s.items {
@@ -54,7 +54,7 @@ func (s *template) size() int {
 
 const maxReplyDepth = 16
 
-// reply converts what the script returned, by the rules of EVAL.
+// reply converts the script's result, by the rules of EVAL.
 func (r *run) reply(v value, depth int) template {
 	r.Grow(64)
 	if depth > maxReplyDepth {
@@ -123,7 +123,7 @@ func line(text string) string {
 	return text
 }
 
-// cut is C's conversion of a double to a long long.
+// cut converts like C from a double to a long long.
 func cut(f float64) int64 {
 	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
 		return math.MinInt64
@@ -131,7 +131,7 @@ func cut(f float64) int64 {
 	return int64(f)
 }
 
-// raised is the reply for an error that left the script.
+// raised returns the reply for an error that the script did not catch.
 func (r *run) raised(e *lua.Raised) template {
 	text, ok := "", false
 	if t, isTable := e.Value.(*lua.Table); isTable {

@@ -17,15 +17,16 @@ const (
 	// Acquires: it stores Token with TTL where the key is absent, and does
 	// nothing otherwise.
 	Acquires
-	// AcquiresOrExtends: and gives the key TTL where it holds Token.
+	// AcquiresOrExtends: it acquires like Acquires, and gives the key TTL where it holds
+	// Token.
 	AcquiresOrExtends
 	// Releases: it deletes the key where it holds Token.
 	Releases
 	// Extends: it gives the key TTL where it holds Token (by expire, or by
 	// set to the same token).
 	Extends
-	// PerCall: what it does was not proved for all calls; Run tells it for
-	// one state, and it must be carried out as one compare-and-set.
+	// PerCall: what it does was not proved for all calls; Run returns it for given
+	// states, and it must be carried out as one compare-and-set.
 	PerCall
 )
 
@@ -43,39 +44,37 @@ type Meaning struct {
 	// Key is the one key the script uses, or the first of Keys; empty for
 	// Nothing.
 	Key string
-	// Token is what the script compares the stored value with, or stores;
-	// empty for Nothing, PerCall, and Reads that compare with nothing.
+	// Token is what the script compares the stored value with, or stores; empty for
+	// Nothing, PerCall, and Reads that compare it with nothing.
 	Token string
-	// TTL is what the script gives the key; 0 where it gives none, which an
-	// Acquires may do (SET NX without expiry), an Extends never.
+	// TTL is what the script gives the key; 0 if it gives none, which an Acquires may do
+	// (SET NX without expiry), an Extends never.
 	TTL time.Duration
 	// Reply is the reply table: the reply by the state found; nil for PerCall.
 	// It is shared with other calls and must not be written to.
 	Reply *[states]Value
-	// Extra is what few meanings have; nil for the others.
+	// Extra is nil for most meanings.
 	*Extra
 }
 
-// Extra belongs to a PerCall, which tells what it does by Run, and to others
-// that have Notices.
+// Extra is for PerCall, whose effects Run returns, and for other kinds that have Notices.
 type Extra struct {
 	// Keys, for PerCall, are all keys the call uses: one or more, all
 	// different.
 	Keys []string
-	// Run, for PerCall, runs the script on what was found under Keys. Its
-	// error is a *RefusedError. It is safe for concurrent use.
+	// Run, for PerCall, runs the script on the states of Keys. Its error is a
+	// *RefusedError. It is safe for concurrent use.
 	Run func([]State) (Result, error)
-	// Notices, for all other kinds, are for those who wait, by the state
-	// found.
+	// Notices, for all other kinds, are the notices by the state found.
 	Notices [states][]Notice
 }
 
-// Result is what one run came to.
+// Result is what one run did.
 type Result struct {
 	// Effects are in the order of Extra.Keys.
 	Effects []Effect
 	Reply   Value
-	// Notices are for those who wait, once the effects are carried out.
+	// Notices are to be given once the effects are carried out.
 	Notices []Notice
 }
 
@@ -109,7 +108,7 @@ type Effect struct {
 	TTL   time.Duration
 }
 
-// ValueKind is a script's reply, by Lua's rules.
+// ValueKind is the kind of a reply, by Lua's rules.
 type ValueKind uint8
 
 const (
@@ -141,18 +140,18 @@ type Value struct {
 	Items []Value
 }
 
-// RefusedError says what a script did that is not an operation on locks.
+// RefusedError names what a script did that is not an operation on locks.
 type RefusedError = lua.RefusedError
 
-// NeedsKeysError says that a call asks for all keys of a pattern: whoever wants
-// to carry it out lists them and calls Sweep. Its text is for who cannot.
+// NeedsKeysError means that a call asks for all keys of a pattern: the caller lists them
+// and calls Sweep. Its text is the reply of callers that cannot.
 type NeedsKeysError struct{ Pattern string }
 
 func (e *NeedsKeysError) Error() string {
 	return "ERR KEYS in a script is allowed only outside MULTI"
 }
 
-// ErrNoScript says that the SHA1 is not known, in Redis's own words.
+// ErrNoScript means that the SHA1 is not known, in Redis's own words.
 var ErrNoScript error = redisError("NOSCRIPT No matching script. Please use EVAL.")
 
 // redisError is an error text that clients know, full stop included.

@@ -33,7 +33,7 @@ func setex(unit grammar.Unit, command string) commandFunc {
 	}
 }
 
-// setOptions are the words behind SET's key and value.
+// setOptions are the options behind SET's key and value.
 type setOptions = grammar.SetOptions[value]
 
 func parseSet(r *run, args []value) (setOptions, string) {
@@ -44,7 +44,7 @@ func parseSet(r *run, args []value) (setOptions, string) {
 	return o, ""
 }
 
-// hasTime reports whether SET was given a time.
+// hasTime reports whether SET has an expiry.
 func hasTime(o *setOptions) bool { return o.Expiry != grammar.NoUnit && o.Expiry != grammar.KeepTTL }
 
 func set(r *run, args []value) (value, string) {
@@ -82,7 +82,7 @@ func set(r *run, args []value) (value, string) {
 	return done, ""
 }
 
-// mset is MSET, which takes the expiry from every key it sets.
+// mset is MSET, which removes the expiry of every key it sets.
 func mset(r *run, args []value) (value, string) {
 	if len(args)%2 == 0 {
 		return nil, "ERR wrong number of arguments for 'mset' command"

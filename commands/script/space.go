@@ -1,28 +1,26 @@
 package script
 
-// maxKeys is how many keys one call may use.
+// maxKeys bounds the keys that one call may use.
 const maxKeys = 32
 
-// space is the database as one run sees it: the keys it has named, where it
-// finds more, and the notices it has given.
+// space is the database as one run sees it: the keys that it has named, where it finds
+// more, and its notices.
 type space struct {
 	keys []*keyModel
-	// open makes the model of a key that is named for the first time, or ends
-	// the run.
+	// open returns the model of a key that is named for the first time, or ends the run.
 	open    func(name value) *keyModel
 	notices []sealedNotice
 	// signalKeys are, in a dry run, the keys that turned out to be signals.
 	signalKeys map[string]bool
-	// listed are what KEYS finds, by its pattern.
+	// listed are the results of KEYS, by pattern.
 	listed map[string][]string
 	db     int
 	// clock is the masters' time in unix milliseconds, or nil.
 	clock func() int64
 }
 
-// onlyKey is the space of a proof: one lock, the first key that is named, and
-// signals, of which nothing is known. What uses several locks is run for each
-// call.
+// onlyKey returns the space of a proof: one lock, which is the first key named, and
+// signals, whose items are unknown. A script that uses several locks is not proved.
 func onlyKey(found content) *space {
 	s := &space{}
 	s.open = func(name value) *keyModel {
@@ -35,8 +33,8 @@ func onlyKey(found content) *space {
 	return s
 }
 
-// distinct sees to it that a further name is another string than those before
-// for all calls: two classes differ, a sealed and a real one may not.
+// distinct ends the run unless a new name differs from all earlier ones in every call:
+// two classes differ, a sealed and a real name may not.
 func (s *space) distinct(name value) {
 	class, isSealed := name.(sealed)
 	for _, k := range s.keys {
@@ -50,7 +48,7 @@ func (s *space) distinct(name value) {
 	}
 }
 
-// key is the key of a proof's run; without a name if it used none.
+// key returns the lock of a proof's run; without a name if the run used none.
 func (s *space) key(found content) *keyModel {
 	if len(s.keys) == 0 {
 		return &keyModel{found: found, now: found}
@@ -58,7 +56,7 @@ func (s *space) key(found content) *keyModel {
 	return s.keys[0]
 }
 
-// wrote reports whether a run has done anything that others see.
+// wrote reports whether the run has changed a key or given a notice.
 func (s *space) wrote() bool {
 	for _, k := range s.keys {
 		if k.wrote() {

@@ -7,21 +7,20 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// value is one of Lua, or a sealed one.
+// value is a Lua value, or a sealed one.
 type value = lua.Value
 
-// The sealed values. Each is comparable, and equal to itself alone. They are
-// what a proof stands on: every operation of the interpreter either knows its
-// result for all values a symbol can have, or ends the run with a leak or
-// with unproved.
+// The sealed values. Each is comparable, and equal only to itself. Proofs rely on them:
+// every operation of the interpreter either knows its result for all values a symbol can
+// have, or ends the run with a leak or with unproved.
 type (
 	// sealed is an input (KEYS or ARGV) by its class: inputs with equal bytes
 	// are one class, so two different classes are two different strings.
 	sealed struct{ class int }
-	// stored is the value found under the key where it is not the token.
+	// stored is the value found under the key if it is not the token.
 	stored struct{}
-	// linear is mul*v + add, where v is the number a sealed input holds; the
-	// form says that v is within 1..maxNumeric.
+	// linear is mul*v + add, where v is the number in a sealed input; the form guarantees
+	// that v is within 1..maxNumeric.
 	linear struct {
 		class    int
 		mul, add int64
@@ -29,11 +28,11 @@ type (
 	// remaining is the key's remaining time, in milliseconds (at least 1) or
 	// in seconds, rounded (at least 0).
 	remaining struct{ seconds bool }
-	// subscriberCount stands for the number of those who hear a message, which is
-	// known only when it is too late to act upon.
+	// subscriberCount stands for the number of subscribers that receive a message, which
+	// is known only after the run.
 	subscriberCount struct{}
-	// unseen stands for a number that depends on a list which no run is shown: how
-	// long it is, whether it was there.
+	// unseen stands for a number that depends on a signal's items, which no run can see:
+	// the length of the list, or whether there was one.
 	unseen struct{}
 )
 
@@ -48,8 +47,8 @@ func (unseen) Type() string          { return "number" }
 // the runs start again.
 type leak struct{ class int }
 
-// wanted ends a run without a token in which the class was compared with the
-// stored value, or stored: it is the token, and the runs start again.
+// wanted ends a run without a token in which the class was compared with the stored
+// value, or stored: it is the token, and the runs start again.
 type wanted struct{ class int }
 
 // unproved ends a run whose result depends on more than the form.
@@ -57,8 +56,8 @@ type unproved struct{}
 
 const maxNumeric = 1_000_000_000_000 // 31 years in milliseconds
 
-// numericText tells whether s is a number from 1 to maxNumeric as Redis, Lua
-// and people write it: digits only, the first not a zero.
+// numericText reports whether s is a number from 1 to maxNumeric in its usual spelling:
+// digits only, the first not a zero.
 func numericText(s string) bool {
 	if len(s) == 0 || len(s) > 12 || s[0] == '0' {
 		return false
@@ -71,7 +70,7 @@ func numericText(s string) bool {
 	return true
 }
 
-// bounds are the least and the greatest value l can have.
+// bounds returns the least and the greatest value l can have.
 func (l linear) bounds() (lo, hi int64) {
 	lo, hi = l.mul+l.add, l.mul*maxNumeric+l.add
 	if l.mul < 0 {
@@ -80,10 +79,10 @@ func (l linear) bounds() (lo, hi int64) {
 	return lo, hi
 }
 
-// at is the value for the number v.
+// at returns the value for the number v.
 func (l linear) at(v int64) int64 { return l.mul*v + l.add }
 
-// of is l for a call with these inputs.
+// of returns the value for a call with these inputs.
 func (l linear) of(inputs []string) int64 {
 	if l.class < 0 {
 		return l.add
@@ -95,7 +94,7 @@ func (l linear) of(inputs []string) int64 {
 	return l.at(n)
 }
 
-// newLinear refuses, by false, what may leave the exact numbers.
+// newLinear returns a linear, and false if it may leave the range of exact numbers.
 func newLinear(class int, mul, add float64) (linear, bool) {
 	small := func(f float64) bool { return f == float64(int64(f)) && f < lua.MaxExact && f > -lua.MaxExact }
 	if !small(mul) || !small(add) || mul == 0 || mul > 1000 || mul < -1000 {
@@ -106,10 +105,10 @@ func newLinear(class int, mul, add float64) (linear, bool) {
 	return l, lo > -lua.MaxExact && hi < lua.MaxExact
 }
 
-// fixedNumber is a linear value that depends on no input.
+// fixedNumber returns a linear that depends on no input.
 func fixedNumber(n int64) linear { return linear{class: -1, add: n} }
 
-// number is l as a Lua value.
+// number returns l as a Lua value.
 func (l linear) number() value {
 	if l.class < 0 {
 		return float64(l.add)
@@ -117,7 +116,7 @@ func (l linear) number() value {
 	return l
 }
 
-// millis is a duration of n milliseconds, or the longest there is.
+// millis returns a duration of n milliseconds, or the longest there is.
 func millis(n int64) time.Duration {
 	if n > math.MaxInt64/int64(time.Millisecond) {
 		return math.MaxInt64

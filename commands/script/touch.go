@@ -2,10 +2,11 @@ package script
 
 import "github.com/redlockd/redlockd/commands/script/lua"
 
-// How a command works on the keys of its run: it names them by touch, and reads
-// and writes them by what follows.
+// How commands access the keys of a run: touch finds the key, the other functions read
+// and write it.
 
-// touch is the lock that a command names. What a signal holds no run can tell.
+// touch returns the lock that a command names. A signal ends the run: its items are
+// unknown.
 func (r *run) touch(name value) *keyModel {
 	k := r.touchAny(name)
 	if k.signal {
@@ -14,8 +15,8 @@ func (r *run) touch(name value) *keyModel {
 	return k
 }
 
-// unknown ends a run that looks into a signal: in a proof the key may still be
-// a lock.
+// unknown ends a run that looks into a signal. A proof gives up instead of refusing,
+// since the key may be a lock in another call.
 func (r *run) unknown(k *keyModel) {
 	if r.proving {
 		panic(unproved{})
@@ -23,7 +24,7 @@ func (r *run) unknown(k *keyModel) {
 	lua.Refuse("uses the list %.40q for more than waking waiting clients, redlockd keeps locks only", keyName(r, k))
 }
 
-// touchAny is touch for what may be done to signals too.
+// touchAny is touch for commands that may be used on signals too.
 func (r *run) touchAny(name value) *keyModel {
 	if f, ok := name.(float64); ok {
 		name = lua.FormatNumber(f, 17)
@@ -42,13 +43,13 @@ func (r *run) touchAny(name value) *keyModel {
 	return k
 }
 
-// store is what SET does to the key.
+// store does what SET does to the key.
 func (r *run) store(k *keyModel, v value, e expiry) {
 	k.now = content{exists: true, value: r.storable(v), expiry: e}
 }
 
-// storable is v as the string that Redis stores. A sealed input that is
-// stored is the token.
+// storable returns v as the string that Redis would store. A sealed input that is stored
+// is the token.
 func (r *run) storable(v value) value {
 	v = r.argument(v)
 	if input, ok := v.(sealed); ok && r.proving && r.token < 0 {
@@ -57,7 +58,7 @@ func (r *run) storable(v value) value {
 	return v
 }
 
-// argument is v as the string that Redis is sent.
+// argument returns v as the string that Redis would receive.
 func (r *run) argument(v value) value {
 	if text, ok := sealedText(v); ok {
 		return text
@@ -74,7 +75,7 @@ func (r *run) holds(k *keyModel, v value) bool {
 	return k.now.exists && lua.Equal(r, k.held(), v)
 }
 
-// left is the remaining time as PTTL and TTL tell it.
+// left returns the remaining time as PTTL and TTL reply it.
 func (r *run) left(k *keyModel, seconds bool) value {
 	e := k.now.expiry
 	switch {
@@ -99,7 +100,8 @@ func (r *run) left(k *keyModel, seconds bool) value {
 	panic(unproved{})
 }
 
-// masterTime is for absolute expiries, which are not proved.
+// masterTime returns the masters' time in unix milliseconds. It is needed for absolute
+// expiries, with which nothing is proved.
 func (r *run) masterTime() int64 {
 	if r.proving {
 		panic(unproved{})
@@ -108,7 +110,7 @@ func (r *run) masterTime() int64 {
 		lua.Refuse("uses an absolute time, which is not kept here")
 	}
 	if r.time == 0 {
-		// Time stands still in a script.
+		// One time for the whole run, as in Redis.
 		r.time = r.space.clock()
 	}
 	return r.time

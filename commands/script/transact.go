@@ -6,8 +6,7 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// Command is one command of a transaction: its words, or the call of a
-// script.
+// Command is one command of a transaction: its words, or the call of a script.
 type Command struct {
 	Words []string
 	// SHA is set for a script; then Keys and Args are its inputs.
@@ -15,10 +14,10 @@ type Command struct {
 	Keys, Args []string
 }
 
-// Transact says what commands do when they are carried out one after the
-// other with nobody in between. The reply is the array of theirs; an error
-// among them is the whole reply, with nothing done. The meaning is PerCall, or
-// Nothing if no key is named. The error is a *RefusedError, or ErrNoScript.
+// Transact returns what commands do when they are carried out one after the other with
+// nothing in between. The reply is the array of their replies; if one is an error, that
+// is the whole reply and nothing is done. The meaning is PerCall, or Nothing if no key is
+// named. The error is a *RefusedError, or ErrNoScript.
 func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 	p := &program{db: db, clock: l.clock}
 	steps := make([]func(*run) template, len(commands))
@@ -54,8 +53,8 @@ func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
 	return m, nil
 }
 
-// transaction goes on behind an error, since a dry run is to find the keys of
-// all commands.
+// transaction runs all steps, also behind an error, since a dry run has to find the keys
+// of all commands.
 func transaction(r *run, steps []func(*run) template) template {
 	all := template{value: Value{Kind: Array, Items: make([]Value, 0, len(steps))}}
 	var failed *template

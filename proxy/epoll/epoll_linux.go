@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Available reports whether there is an epoll here.
+// Available reports whether this system has epoll.
 const Available = true
 
-// Epoll tells when there is something to read from a socket, or its peer has hung
-// up. A socket is asked about once each time (EPOLLONESHOT), so
-// that one that nobody waits for costs nothing. It holds no socket: one that
-// is closed leaves by itself. Safe for concurrent use.
+// Epoll reports when a socket has something to read or its peer has hung up. Each Watch
+// reports once (EPOLLONESHOT), so that a socket that is not watched costs nothing. It
+// keeps no reference to a socket: the kernel removes one that is closed. Safe for
+// concurrent use.
 type Epoll struct {
 	wake func(id int64)
 
@@ -23,13 +23,13 @@ type Epoll struct {
 	fd   int
 }
 
-// New returns one that calls wake with the number of each socket that has something.
-// wake must not wait.
+// New returns an Epoll that calls wake with the number of each socket that has something
+// to read. wake must not block.
 func New(wake func(id int64)) *Epoll { return &Epoll{wake: wake} }
 
-// Watch asks once for a socket; what has come already counts. again says that it was
-// watched before, id is its number. It is false where the system refuses, then the
-// socket must be read from.
+// Watch has wake called once, when a socket has something to read; what has arrived
+// already counts. id is the socket's number; again must be true if the socket was watched
+// before. It returns false if the system refuses; the socket must be read from then.
 func (e *Epoll) Watch(socket syscall.RawConn, id int64, again bool) bool {
 	if !e.open() {
 		return false
@@ -40,14 +40,14 @@ func (e *Epoll) Watch(socket syscall.RawConn, id int64, again bool) bool {
 	}
 	ask := unix.EpollEvent{
 		Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT,
-		Fd:     int32(id), Pad: int32(id >> 32), // the number, since others get the descriptor
+		Fd:     int32(id), Pad: int32(id >> 32), // the number, since a descriptor is used again
 	}
 	var refused error
 	err := socket.Control(func(fd uintptr) { refused = unix.EpollCtl(e.fd, op, int(fd), &ask) })
 	return err == nil && refused == nil
 }
 
-// open starts what waits, once.
+// open creates the epoll and starts wait, once.
 func (e *Epoll) open() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,8 +62,8 @@ func (e *Epoll) open() bool {
 		_ = unix.Close(fd)
 		return false
 	}
-	// Go's own poller waits for it, as for any descriptor that does not block,
-	// so the waiting takes no thread.
+	// Go's own poller waits for the epoll, as for any non-blocking descriptor, so the
+	// waiting takes no thread.
 	file := os.NewFile(uintptr(fd), "epoll")
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -75,12 +75,12 @@ func (e *Epoll) open() bool {
 	return true
 }
 
-// wait wakes those whose sockets have something, until the epoll is closed.
+// wait calls wake for the sockets that have something, until the epoll is closed.
 func (e *Epoll) wait(raw syscall.RawConn) {
 	events, n := make([]unix.EpollEvent, 128), 0
 	look := func(fd uintptr) bool {
 		n, _ = unix.EpollWait(int(fd), events, 0)
-		return n != 0 // interrupted, it looks again
+		return n != 0 // 0 waits on; -1, interrupted, ends this round
 	}
 	for raw.Read(look) == nil {
 		for _, event := range events[:max(n, 0)] {
@@ -89,7 +89,7 @@ func (e *Epoll) wait(raw syscall.RawConn) {
 	}
 }
 
-// Close ends the waiting. Nothing may be watched any more.
+// Close ends the waiting. Watch must not be called any more.
 func (e *Epoll) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

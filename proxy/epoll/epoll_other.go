@@ -10,7 +10,7 @@ const Available = false
 // Epoll is never used here.
 type Epoll struct{}
 
-// New returns one that does nothing.
+// New returns an Epoll that does nothing.
 func New(func(id int64)) *Epoll { return &Epoll{} }
 
 // Watch is never called here.

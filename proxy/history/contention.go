@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// contendedKeys are those counted in each shard, longer names cut to
-// maxContendedKey; contentionHalfLife is how quickly they are forgotten.
+// contendedKeys is how many keys each shard counts, longer names cut to maxContendedKey;
+// contentionHalfLife is the time in which a count halves.
 const (
 	contendedKeys      = 8
 	maxContendedKey    = 256
 	contentionHalfLife = time.Minute
 )
 
-// contention counts how often the keys of one shard were wanted while others
-// had them: the few that are wanted most, by Metwally's space saving, with
-// counts that halve every contentionHalfLife. The zero value is ready.
+// contention counts how often the keys of one shard were refused because others had them.
+// It keeps the most contended ones, by Metwally's space saving, with counts that halve
+// every contentionHalfLife. The zero value is ready.
 type contention struct {
 	epoch time.Time
 	keys  [contendedKeys]contended
 	used  int
 }
 
-// contended is one key. Its weight is that at the epoch; surplus is how much
-// of it may belong to keys that had its place before.
+// contended is one key. Its weight is in units of one refusal at the epoch; surplus is
+// the part of it that may belong to keys that had its place before.
 type contended struct {
 	id              lockID
 	weight, surplus float64
@@ -58,15 +58,15 @@ func (c *contention) add(id lockID, now time.Time) {
 	*k = contended{id: id, weight: k.weight + w, surplus: k.weight}
 }
 
-// worth is what one refusal weighs now: later ones weigh more, so that none
-// need to be halved.
+// worth returns the weight of a refusal now: later ones weigh more, so that the counts of
+// earlier ones need not be halved.
 func (c *contention) worth(now time.Time) float64 {
 	if c.epoch.IsZero() {
 		c.epoch = now
 	}
 	age := float64(now.Sub(c.epoch)) / float64(contentionHalfLife)
 	if age > 500 {
-		// Before the numbers become too great.
+		// The numbers would become too great.
 		for i := range c.keys[:c.used] {
 			c.keys[i].weight = math.Ldexp(c.keys[i].weight, -int(age))
 			c.keys[i].surplus = math.Ldexp(c.keys[i].surplus, -int(age))
@@ -77,18 +77,18 @@ func (c *contention) worth(now time.Time) float64 {
 	return math.Exp2(age)
 }
 
-// Contended is a key that was wanted while somebody else had it.
+// Contended is a key that clients wanted while others had it.
 type Contended struct {
 	DB  int
 	Key string
-	// PerMinute is how often, of late.
+	// PerMinute is the recent rate of refusals.
 	PerMinute float64
 }
 
-// Contended are the most contended keys, at most most.
+// Contended returns the most contended keys, at most most.
 func (t *Locks) Contended(now time.Time, most int) []Contended {
 	var list []Contended
-	// What was counted lately, at a steady rate, is the rate times this.
+	// The weight of refusals at a steady rate is the rate times this.
 	minutes := contentionHalfLife.Minutes() / math.Ln2
 	for i := range t.shards {
 		s := &t.shards[i]

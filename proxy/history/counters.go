@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// MaxRefusedNames bounds the names that refused commands are counted by.
+// MaxRefusedNames bounds the command names that CountRefused counts apart.
 const MaxRefusedNames = 128
 
-// Counters count since the start. Safe for concurrent use.
+// Counters counts events since the start. Safe for concurrent use.
 type Counters struct {
 	Connections    atomic.Uint64
 	Rejected       atomic.Uint64
@@ -19,20 +19,20 @@ type Counters struct {
 	Written        atomic.Uint64
 	ProtocolErrors atomic.Uint64
 	LoginFailures  atomic.Uint64
-	Dropped        atomic.Uint64 // of max_pending
-	Evicted        atomic.Uint64 // of max_memory
+	Dropped        atomic.Uint64 // sessions closed because of max_pending
+	Evicted        atomic.Uint64 // sessions closed because of max_memory
 
 	mu      sync.Mutex
 	errors  map[string]uint64 // by code
 	refused map[string]uint64 // unknown commands by name
 }
 
-// errorCodes are those that redlockd's own errors begin with.
+// errorCodes are the codes of redlockd's own errors.
 var errorCodes = []string{"ERR", "EXECABORT", "NOAUTH", "NOPERM", "NOPROTO", "NOQUORUM", "NOSCRIPT", "NOTBUSY",
 	"WRONGPASS", "WRONGTYPE"}
 
-// OtherCode is what all other codes are counted as: a script answers with any
-// code its author likes, and with another one each time.
+// OtherCode is the name under which all other codes are counted: a script may answer with
+// any code, and with another one each time.
 const OtherCode = "OTHER"
 
 // CountError counts an error reply by its code.
@@ -49,8 +49,8 @@ func (st *Counters) CountError(text string) {
 	st.errors[code]++
 }
 
-// CountRefused counts a command that redlockd does not serve (C4). The names
-// are the clients', so beyond a bound they are counted together.
+// CountRefused counts a command that redlockd does not serve (C4). The names come from
+// clients, so beyond a bound they are counted together.
 func (st *Counters) CountRefused(name string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -63,7 +63,7 @@ func (st *Counters) CountRefused(name string) {
 	st.refused[name]++
 }
 
-// Snapshot is what CountError and CountRefused have counted.
+// Snapshot returns the counts of CountError and CountRefused.
 func (st *Counters) Snapshot() (errors, refused map[string]uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

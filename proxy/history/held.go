@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Held is a lock that this redlockd gave, as far as it is remembered, and whom it
-// gave it to.
+// Held is a lock that this redlockd granted and remembers, with its holder.
 type Held struct {
 	DB  int
 	Key string
@@ -16,14 +15,14 @@ type Held struct {
 	// the lock.
 	Session             int64
 	Name, Address, User string
-	// Since is when it was given; where Taken is false it was taken elsewhere,
-	// and since then extended here.
+	// Since is when the lock was granted; if Taken is false it was taken elsewhere, and
+	// Since is its first extend here. Until is the end of its TTL.
 	Since, Until time.Time
 	Taken        bool
 }
 
-// Longest is how many locks are remembered whose TTL is not over, and the most
-// ones of them that are held longest. It looks at all of them.
+// Longest returns how many locks are remembered whose TTL is not over, and at most most
+// of them, those that are held longest. It looks at all of them.
 func (t *Locks) Longest(now time.Time, most int) (total int, list []Held) {
 	t.each(now, func(id lockID, l Lock) {
 		total++
@@ -43,7 +42,8 @@ func longestHeld(list []Held, most int) []Held {
 	return list[:min(len(list), most)]
 }
 
-// Who is what is known of a lock of which the masters hold this token.
+// Who returns what is remembered of a lock, if its token is the one that the masters
+// hold.
 func (t *Locks) Who(db int, key, token string) (Lock, bool) {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -55,7 +55,7 @@ func (t *Locks) Who(db int, key, token string) (Lock, bool) {
 	return l, true
 }
 
-// Remembered is who took a lock last, as far as is known.
+// Remembered returns the holder of a lock as far as it is remembered.
 func (t *Locks) Remembered(db int, key string) Holder {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -66,8 +66,8 @@ func (t *Locks) Remembered(db int, key string) Holder {
 	return Holder{}
 }
 
-// each calls f for every lock whose TTL is not over; the others are forgotten.
-// f must not keep the shards waiting.
+// each calls f for every lock whose TTL is not over, and forgets the others. f must not
+// block, because a shard is locked.
 func (t *Locks) each(now time.Time, f func(lockID, Lock)) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -84,7 +84,7 @@ func (t *Locks) each(now time.Time, f func(lockID, Lock)) {
 	}
 }
 
-// Count is how many locks there are, or were at most a second ago.
+// Count returns the number of locks, now or at most a second ago.
 func (t *Locks) Count(now time.Time) int {
 	t.countMu.Lock()
 	defer t.countMu.Unlock()

@@ -10,9 +10,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// The locks that a redlockd gave are remembered, so many and so many bytes
-// of them, in shards; a key longer than maxHeldKey is not. heldOverhead is
-// about what one costs besides its key.
+// The bounds of Locks, in number and bytes; keys longer than maxHeldKey are not
+// remembered. heldOverhead is about the bytes that a lock takes besides its key.
 const (
 	lockShards   = 64
 	maxHeldLocks = 1 << 15
@@ -27,22 +26,21 @@ type lockID struct {
 	key string
 }
 
-// Holder is the session that took a lock, as it was then.
+// Holder is the session that took a lock, as it was at that time.
 type Holder struct {
 	Session             int64
 	Name, Address, User string
 }
 
-// Locks remembers, for people, the locks that this redlockd gave and those
-// that are wanted most. It decides nothing: who holds a lock is known by the
-// masters only, and what goes over another redlockd is not seen here. Bounded;
-// beyond the bound the locks that were touched longest ago are
-// forgotten. Safe for concurrent use.
+// Locks remembers, for operators, the locks that this redlockd granted and the keys that
+// are most contended. It decides nothing: only the masters know who holds a lock, and
+// what other redlockd do is not seen here. Beyond its bounds the locks that were changed
+// longest ago are forgotten. Safe for concurrent use.
 type Locks struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
 
-	// number is how many there were when they were counted.
+	// number is the number of locks at the time counted.
 	countMu sync.Mutex
 	counted time.Time
 	number  int
@@ -55,14 +53,14 @@ type lockShard struct {
 	hot   contention
 }
 
-// Lock is a lock that was given.
+// Lock is a lock that was granted.
 type Lock struct {
 	Holder *Holder
-	// token is a sum of the token, to see whether the masters still hold the
-	// same one. The token itself is not kept.
+	// token is a hash of the token, to see whether the masters still hold the same one.
+	// The token itself is not kept.
 	token uint64
-	// Since is when it was given, or, where taken is false, when it was first
-	// extended through this redlockd. Times are in milliseconds since 1970.
+	// Since is when the lock was granted or, if Taken is false, first extended through
+	// this redlockd. Until is the end of its TTL. Both are in milliseconds since 1970.
 	Since, Until int64
 	Taken        bool
 }
@@ -72,7 +70,7 @@ func NewLocks() *Locks {
 	t := &Locks{seed: maphash.MakeSeed()}
 	for i := range t.shards {
 		s := &t.shards[i]
-		// The error is for a size below 1 only.
+		// NewLRU fails only for a size below 1.
 		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, _ Lock) { s.bytes -= id.size() })
 	}
 	return t
@@ -84,8 +82,8 @@ func (t *Locks) shard(key string) *lockShard {
 	return &t.shards[maphash.String(t.seed, key)%lockShards]
 }
 
-// Note takes an outcome in. It must be called in the order of the verdicts,
-// which is that of the quorum's calls for one key.
+// Note records an outcome. For one key it must be called in the order of the verdicts,
+// which is the order in which the quorum reports them.
 func (t *Locks) Note(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	if o.Did != nil && op.Kind == quorum.Decide {
 		op = o.Did
@@ -129,7 +127,7 @@ func (t *Locks) noteWon(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	}
 }
 
-// noteChanges takes in what a transaction has changed.
+// noteChanges records what a transaction has changed.
 func (t *Locks) noteChanges(db int, o *quorum.Outcome, who *Holder) {
 	for _, c := range o.Changes {
 		if c.Delete {
@@ -140,7 +138,7 @@ func (t *Locks) noteChanges(db int, o *quorum.Outcome, who *Holder) {
 	}
 }
 
-// take enters a lock that was given.
+// take records a lock that was granted.
 func (t *Locks) take(op *quorum.Op, who *Holder) {
 	now := time.Now().UnixMilli()
 	s := t.shard(op.Key)
@@ -150,7 +148,7 @@ func (t *Locks) take(op *quorum.Op, who *Holder) {
 		Since: now, Until: now + op.TTL.Milliseconds(), Taken: true})
 }
 
-// Withdraw forgets a lock that could not be told to who was to have it.
+// Withdraw forgets a lock whose grant could not be answered to the client.
 func (t *Locks) Withdraw(op *quorum.Op, who *Holder) {
 	s, id := t.shard(op.Key), lockID{op.DB, op.Key}
 	s.mu.Lock()
@@ -160,8 +158,8 @@ func (t *Locks) Withdraw(op *quorum.Op, who *Holder) {
 	}
 }
 
-// extend gives a lock a new end. One that is not known was taken elsewhere, or
-// forgotten. Without a token it is the one that was there.
+// extend records a new end of a lock. One that is not remembered was taken elsewhere, or
+// forgotten. An empty token stands for the one that is remembered.
 func (t *Locks) extend(db int, key, token string, ttl time.Duration, who *Holder) {
 	now := time.Now().UnixMilli()
 	s, id := t.shard(key), lockID{db, key}
@@ -182,7 +180,7 @@ func (t *Locks) extend(db int, key, token string, ttl time.Duration, who *Holder
 	s.enterLocked(id, l)
 }
 
-// enterLocked makes room by bytes; by number the table does.
+// enterLocked adds a lock and keeps the bound in bytes; the LRU keeps that in number.
 func (s *lockShard) enterLocked(id lockID, l Lock) {
 	if len(id.key) > maxHeldKey {
 		return

@@ -8,17 +8,16 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// MaxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg
-// bound what it keeps of one.
+// MaxSlow bounds the commands that SLOWLOG keeps; maxSlowArgs and maxSlowArg bound the
+// arguments of one command and the bytes of an argument.
 const (
 	MaxSlow     = 128
 	maxSlowArgs = 32
 	maxSlowArg  = 128
 )
 
-// SlowLog keeps the commands that took longest of late, with what they were
-// about. What a client sent is not kept: the arguments are those of the
-// operations, and no token is among them. Safe for concurrent use.
+// SlowLog keeps the latest slow commands. It does not keep what the client sent: the
+// arguments are made from the operations, without tokens. Safe for concurrent use.
 type SlowLog struct {
 	mu     sync.Mutex
 	lastID int64
@@ -28,7 +27,7 @@ type SlowLog struct {
 	used int
 }
 
-// Slow is one command that took long.
+// Slow is one slow command.
 type Slow struct {
 	ID     int64
 	At     time.Time
@@ -37,8 +36,8 @@ type Slow struct {
 	Holder *Holder
 }
 
-// Record enters a command, all of whose outcomes are there, if one of them took
-// as long or longer.
+// Record adds a command, all of whose outcomes have arrived, if one of them took
+// slowerThan or longer.
 func (l *SlowLog) Record(command string, ops []quorum.Op, outcomes []*quorum.Outcome, who *Holder, slowerThan time.Duration) {
 	var took time.Duration
 	for _, o := range outcomes {
@@ -58,8 +57,8 @@ func (l *SlowLog) add(took time.Duration, args []string, who *Holder) {
 	l.used = min(l.used+1, MaxSlow)
 }
 
-// slowArgs are the command as the log tells it: its name, its keys, that there
-// was a token, and the TTL.
+// slowArgs returns the command as the log shows it: its name, its keys, whether there was
+// a token, and the TTL.
 func slowArgs(command string, ops []quorum.Op) []string {
 	args := []string{command}
 	for i := range ops {
@@ -103,14 +102,14 @@ func (l *SlowLog) Newest(most int) []Slow {
 	return list
 }
 
-// Len is how many it keeps now.
+// Len returns the number of entries.
 func (l *SlowLog) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.used
 }
 
-// Reset forgets all of them.
+// Reset removes all entries.
 func (l *SlowLog) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// step is what an Account may hold without being charged for it, and the step in
-// which it is: nearly all sessions never touch the common sum.
+// step is the unit in which accounts are charged. An account below one step is not
+// charged at all, so that nearly all sessions never touch the common sum.
 const step = 16 << 10
 
 // Pool is the memory that all sessions share. Safe for concurrent use.
@@ -17,24 +17,24 @@ type Pool struct {
 	evicting atomic.Bool
 }
 
-// NewPool returns a pool of most bytes. Where more is held it calls evict, which must
-// not wait and ends with Evicted.
+// NewPool returns a pool of most bytes. When more is held it calls evict once, which must
+// not block; Evicted must be called when the eviction is over.
 func NewPool(most func() int64, evict func()) *Pool { return &Pool{most: most, evict: evict} }
 
-// Held is what all accounts hold, in bytes.
+// Held returns the bytes that all accounts hold.
 func (p *Pool) Held() int64 { return p.held.Load() }
 
-// Most is how much they may.
+// Most returns the bytes that they may hold.
 func (p *Pool) Most() int64 { return p.most() }
 
-// Over reports whether they hold more than they may.
+// Over reports whether they hold more than Most.
 func (p *Pool) Over() bool { return p.held.Load() > p.most() }
 
-// Evicted ends what evict has begun.
+// Evicted ends an eviction: the next excess calls evict again.
 func (p *Pool) Evicted() { p.evicting.Store(false) }
 
-// Account is what a session holds of a Pool: what it has sent and is not carried out,
-// and what it has not read. Safe for concurrent use.
+// Account is the memory that one session holds of a Pool: commands received and not
+// carried out, and replies and messages not read. Safe for concurrent use.
 type Account struct {
 	pool   *Pool
 	mu     sync.Mutex
@@ -42,10 +42,11 @@ type Account struct {
 	closed bool
 }
 
-// Open makes it an account of the pool. It must be called first.
+// Open sets the pool. It must be called first.
 func (a *Account) Open(pool *Pool) { a.pool = pool }
 
-// Charge sets one part of the account, which belongs to the caller, to about bytes.
+// Charge sets one part of the account, whose current size is *part, to about bytes. Only
+// one goroutine at a time may charge the same part.
 func (a *Account) Charge(part *int, bytes int) {
 	bytes -= bytes % step
 	change := int64(bytes - *part)
@@ -64,7 +65,7 @@ func (a *Account) Charge(part *int, bytes int) {
 	}
 }
 
-// Close gives back what is held; nothing is charged any more.
+// Close gives back what is held; later charges have no effect.
 func (a *Account) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +75,7 @@ func (a *Account) Close() {
 	}
 }
 
-// Bytes are what is held.
+// Bytes returns the bytes held.
 func (a *Account) Bytes() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

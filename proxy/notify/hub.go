@@ -11,14 +11,14 @@ import (
 // messageOverhead is what a waiting message costs besides its bytes.
 const messageOverhead = 256
 
-// A Subscriber takes the messages of what it is subscribed to.
+// A Subscriber receives the messages of the channels and patterns it is subscribed to.
 type Subscriber interface {
-	// Message takes a message of about size bytes. It does not wait.
+	// Message queues a message of about size bytes. It does not block.
 	Message(r resp.Reply, size int)
 }
 
-// Hub hands messages from publishers to the subscribers of this redlockd; what is
-// published at another one is not heard here. Safe for concurrent use.
+// Hub delivers messages from publishers to the subscribers of this redlockd; what is
+// published at another one does not arrive here. Safe for concurrent use.
 type Hub struct {
 	mu   sync.Mutex
 	subs [Kinds]map[string]map[Subscriber]struct{}
@@ -60,7 +60,7 @@ func (h *Hub) dropLocked(s Subscriber, kind int, name string) {
 	}
 }
 
-// Leave ends all subscriptions of a subscriber, from its reading goroutine.
+// Leave ends all subscriptions of a subscriber. Its reading goroutine must call it.
 func (h *Hub) Leave(s Subscriber, all *Subscriptions) {
 	if all.Count() == 0 {
 		return
@@ -74,8 +74,8 @@ func (h *Hub) Leave(s Subscriber, all *Subscriptions) {
 	}
 }
 
-// Publish hands a message to all who listen and returns how many did. All
-// subscribers see the messages in one order, because it holds the mutex.
+// Publish delivers a message to all subscribers of the channel and returns their number.
+// All subscribers see the messages in one order, because the mutex is held.
 func (h *Hub) Publish(sharded bool, channel, text string) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,14 +103,14 @@ func deliver(to map[Subscriber]struct{}, parts ...string) int64 {
 	return int64(len(to))
 }
 
-// Names are what somebody is subscribed to, sorted.
+// Names returns the names that have subscribers, sorted.
 func (h *Hub) Names(kind int) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Sorted(maps.Keys(h.subs[kind]))
 }
 
-// Subscribers are how many each of the names has.
+// Subscribers returns how many subscribers each of the names has.
 func (h *Hub) Subscribers(kind int, names []string) []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,7 +121,7 @@ func (h *Hub) Subscribers(kind int, names []string) []int {
 	return counts
 }
 
-// Counts are how many names of each kind somebody is subscribed to.
+// Counts returns how many names of each kind have subscribers.
 func (h *Hub) Counts() (n [Kinds]int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,51 +8,51 @@ import (
 	"github.com/redlockd/redlockd/commands"
 )
 
-// maxSignals bounds the signal lists that wait for somebody, and those
-// whose lock is known; maxSignalTTL is the longest that one waits.
+// maxSignals bounds the filled lists, and the lists whose lock is known; maxSignalTTL is
+// the longest that a filled list is kept.
 const (
 	maxSignals   = 10000
 	maxSignalTTL = 10 * time.Minute
 )
 
-// Signal names a list in a database.
+// Signal names a list of a database.
 type Signal struct {
 	DB  int
 	Key string
 }
 
-// Signals are the lists that a release fills to wake those who wait for the
-// lock (BLPOP), as far as they pass through this redlockd. No master has them.
-// Safe for concurrent use.
+// Signals are the lists that a release fills to wake the clients that wait for the lock
+// (BLPOP), as far as both go through this redlockd. They are on no master. Safe for
+// concurrent use.
 type Signals struct {
 	mu    sync.Mutex
 	lists map[Signal]filled
-	// waiting are those that wait for a list, in order of arrival.
+	// waiting has the waiters for each list, in order of arrival.
 	waiting map[Signal][]*Waiter
-	// locks are the locks that the lists were seen to tell of.
+	// locks has the lock whose release fills a list, as seen in scripts.
 	locks map[Signal]string
 	swept time.Time
 }
 
-// filled is a list that nobody has waited for yet.
+// filled is a list whose items have not been popped yet.
 type filled struct {
 	items   []string
 	expires time.Time
 }
 
-// NewSignals returns those of nobody.
+// NewSignals returns Signals without lists and waiters.
 func NewSignals() *Signals {
 	return &Signals{lists: make(map[Signal]filled), waiting: make(map[Signal][]*Waiter), locks: make(map[Signal]string)}
 }
 
-// Fill gives the items to those who wait, the longest waiting first, and
-// keeps the others for a time.
+// Fill replaces what a list holds: the items go to the waiters, longest waiting first,
+// and the rest is kept for the notice's TTL.
 func (g *Signals) Fill(n commands.Notice, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := Signal{n.DB, n.Signal}
 	if len(g.locks) >= maxSignals {
-		clear(g.locks) // they are learned again
+		clear(g.locks) // the next scripts show them again
 	}
 	if n.Lock != "" {
 		g.locks[at] = n.Lock
@@ -65,7 +65,7 @@ func (g *Signals) Fill(n commands.Notice, now time.Time) {
 	g.serveLocked(at, now)
 }
 
-// serveLocked hands out what a list holds.
+// serveLocked gives the items of a list to its waiters.
 func (g *Signals) serveLocked(at Signal, now time.Time) {
 	for len(g.waiting[at]) > 0 {
 		w := g.waiting[at][0]
@@ -97,7 +97,7 @@ func (g *Signals) popLocked(at Signal, right bool, now time.Time) (item string, 
 	return item, true
 }
 
-// PopNow pops from the first of the lists that holds something.
+// PopNow pops from the first of the waiter's lists that holds something.
 func (g *Signals) PopNow(w *Waiter, now time.Time) (Popped, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +113,7 @@ func (g *Signals) popFirstLocked(w *Waiter, now time.Time) (Popped, bool) {
 	return Popped{}, false
 }
 
-// Wait is popNow, and enters w as waiting if there is nothing.
+// Wait pops like PopNow, and adds w to the waiters if there is nothing.
 func (g *Signals) Wait(w *Waiter, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,7 +128,7 @@ func (g *Signals) Wait(w *Waiter, now time.Time) {
 	}
 }
 
-// Cancel ends the waiting; it is true when something was popped before.
+// Cancel ends the waiting. It returns what was popped before, if anything was.
 func (g *Signals) Cancel(w *Waiter) (Popped, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,8 +141,8 @@ func (g *Signals) Cancel(w *Waiter) (Popped, bool) {
 	}
 }
 
-// GiveBack is for what was popped for a client that has gone: the next one is
-// woken instead.
+// GiveBack puts back what was popped for a client that has gone, so that the next waiter
+// gets it.
 func (g *Signals) GiveBack(p Popped, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -155,7 +155,7 @@ func (g *Signals) GiveBack(p Popped, now time.Time) {
 	g.serveLocked(p.From, now)
 }
 
-// forgetLocked ends the waiting of w.
+// forgetLocked removes w from the waiters.
 func (g *Signals) forgetLocked(w *Waiter) {
 	for _, at := range w.Wants {
 		list := slices.DeleteFunc(g.waiting[at], func(other *Waiter) bool { return other == w })
@@ -166,7 +166,7 @@ func (g *Signals) forgetLocked(w *Waiter) {
 	}
 }
 
-// makeRoomLocked drops what is over when there is much, but not at every turn.
+// makeRoomLocked drops expired lists when there are too many, at most once a second.
 func (g *Signals) makeRoomLocked(now time.Time) {
 	if len(g.lists) < maxSignals || now.Before(g.swept.Add(time.Second)) {
 		return
@@ -179,8 +179,8 @@ func (g *Signals) makeRoomLocked(now time.Time) {
 	}
 }
 
-// Lock is the lock that a list tells of: as seen in a script, or by the names
-// that python-redis-lock gives. It is false where neither says so.
+// Lock returns the lock whose release fills a list: as seen in a script, or by the naming
+// of python-redis-lock. It returns false where neither applies.
 func (g *Signals) Lock(at Signal) (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -194,8 +194,7 @@ func (g *Signals) Lock(at Signal) (string, bool) {
 	return "", false
 }
 
-// Peek is how many items a list holds and for how long, as far as it passes
-// through this redlockd.
+// Peek returns how many items a list holds and how long they are kept.
 func (g *Signals) Peek(at Signal, now time.Time) (items int, left time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -206,7 +205,7 @@ func (g *Signals) Peek(at Signal, now time.Time) (items int, left time.Duration)
 	return len(list.items), list.expires.Sub(now)
 }
 
-// Blocked is how many wait.
+// Blocked returns the number of waiters.
 func (g *Signals) Blocked() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,7 +218,7 @@ func (g *Signals) Blocked() int {
 	return len(sessions)
 }
 
-// Waiting is how many wait for a list.
+// Waiting returns the number of waiters for a list.
 func (g *Signals) Waiting(at Signal) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,19 +13,19 @@ const (
 	Kinds
 )
 
-// Subscriptions are what one session is subscribed to, by kind. They belong to its
-// reading goroutine. The zero value is ready.
+// Subscriptions are the names that one session is subscribed to, by kind. They belong to
+// its reading goroutine. The zero value is ready.
 type Subscriptions struct {
 	names [Kinds]map[string]struct{}
-	size  int // of the names, about
+	size  int // about the bytes that they take
 }
 
-// Count is how many there are.
+// Count returns the number of subscriptions.
 func (sub *Subscriptions) Count() int {
 	return len(sub.names[Channel]) + len(sub.names[Pattern]) + len(sub.names[Shard])
 }
 
-// Counts are how many there are of each kind.
+// Counts returns the number of subscriptions of each kind.
 func (sub *Subscriptions) Counts() (n [Kinds]int) {
 	for kind := range sub.names {
 		n[kind] = len(sub.names[kind])
@@ -33,7 +33,8 @@ func (sub *Subscriptions) Counts() (n [Kinds]int) {
 	return n
 }
 
-// Total is the number that a reply to a subscription of this kind bears.
+// Total returns the number that the reply to a command of this kind contains: patterns
+// count as channels.
 func (sub *Subscriptions) Total(kind int) int64 {
 	if kind == Shard {
 		return int64(len(sub.names[Shard]))
@@ -41,16 +42,16 @@ func (sub *Subscriptions) Total(kind int) int64 {
 	return int64(len(sub.names[Channel]) + len(sub.names[Pattern]))
 }
 
-// Size is about the memory in bytes that they take.
+// Size returns about the bytes that the subscriptions take.
 func (sub *Subscriptions) Size() int { return sub.size }
 
-// Cost is about the memory in bytes that one subscription takes.
+// Cost returns about the bytes that one subscription takes.
 func Cost(name string) int { return len(name) + 64 }
 
-// Names are those of a kind, sorted.
+// Names returns the names of a kind, sorted.
 func (sub *Subscriptions) Names(kind int) []string { return slices.Sorted(maps.Keys(sub.names[kind])) }
 
-// Add notes one; it may be there.
+// Add adds a subscription unless it is there.
 func (sub *Subscriptions) Add(kind int, name string) {
 	if sub.names[kind] == nil {
 		sub.names[kind] = make(map[string]struct{})
@@ -61,7 +62,7 @@ func (sub *Subscriptions) Add(kind int, name string) {
 	}
 }
 
-// Drop ends one; it may not be there.
+// Drop removes a subscription if it is there.
 func (sub *Subscriptions) Drop(kind int, name string) {
 	if _, there := sub.names[kind][name]; there {
 		delete(sub.names[kind], name)

@@ -1,10 +1,10 @@
 package notify
 
-// Waiter is one blocked session.
+// Waiter is one session that waits in BLPOP or BRPOP.
 type Waiter struct {
 	Wants []Signal
-	right bool // BRPOP
-	// Popped gets what was popped for it, once. It has room for that.
+	right bool // pops from the right (BRPOP)
+	// Popped receives what was popped for the waiter, once. It has room for one item.
 	Popped chan Popped
 }
 
@@ -14,8 +14,8 @@ type Popped struct {
 	Item string
 }
 
-// NewWaiter returns one who waits for the lists of these names in a database, the
-// first first. With right it pops from the right (BRPOP).
+// NewWaiter returns a waiter for the lists of these names in a database; earlier names
+// take precedence. With right it pops from the right (BRPOP).
 func NewWaiter(db int, names [][]byte, right bool) *Waiter {
 	w := &Waiter{right: right, Popped: make(chan Popped, 1)}
 	for _, name := range names {

@@ -1,12 +1,13 @@
-// Package replies writes what the commands of a session are answered, in their order
-// (S1), and undoes what could not be told (P5).
+// Package replies writes the replies to a session's commands in their order (S1), and
+// undoes grants whose reply could not be delivered (P5).
 //
-// Every command has a Slot in the Pipeline of its session (slot.go, pipeline.go): it is
-// filled when its outcomes arrive. While the first slots are ready the Writers, which
-// all sessions share, give the session turns (writers.go, turns.go): each confirms what
-// was granted, gathers the replies into one write (write.go, socket_unix.go,
-// socket_other.go), and undoes what could not be told (V2). A grant that has waited for
-// too long is renewed first (renew.go); promises.go is what a grant holds.
+// Every command has a Slot in the Pipeline of its session (slot.go, pipeline.go), which
+// is filled when its outcomes arrive. While the first slots are ready, the Writers, which
+// all sessions share, give the session turns (writers.go, turns.go). Each turn confirms
+// the grants, gathers the replies into one write (write.go, socket_unix.go,
+// socket_other.go), and undoes what could not be answered in time (V2). A grant that has
+// waited too long is renewed first (renew.go); promises.go is what the package needs of a
+// grant.
 //
-// It knows a session as an Owner that can be ended.
+// A session is known here as an Owner that can be killed.
 package replies

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// MaxQueuedBytes bounds commands and replies of one session that wait,
+	// MaxQueuedBytes bounds the bytes of one session's commands and replies that wait,
 	// whatever their number. One command may exceed it.
 	MaxQueuedBytes = 1 << 20
 	// MaxMessageBytes bounds the pub/sub messages that wait for a subscriber
@@ -22,16 +22,16 @@ const (
 	MaxMessageBytes = 4 << 20
 )
 
-// Pipeline is the queue of a session's replies, in the order of its commands
-// (S1). The reading goroutine adds slots, anybody fills them, and while the
-// first slot is ready the writers (writers.go) give it turns to write, so an
-// idle session has no goroutine for that. Safe for concurrent use.
+// Pipeline is the queue of a session's replies, in the order of its commands (S1). The
+// reading goroutine adds slots, any goroutine fills them. While the first slot is ready
+// the writers (writers.go) give the pipeline turns to write, so an idle session has no
+// goroutine for that. Safe for concurrent use.
 type Pipeline struct {
 	writers *Writers
 	owner   Owner
 	account *memory.Account
 	conn    net.Conn
-	// socket is conn where that is a plain socket, else nil.
+	// socket is conn if that is a plain socket, else nil.
 	socket syscall.RawConn
 
 	gone    atomic.Bool   // the client has sent EOF, or the connection is closed
@@ -41,14 +41,14 @@ type Pipeline struct {
 	changed  sync.Cond
 	head     *Slot
 	tail     *Slot
-	count    int  // commands that wait, those being written included
-	bytes    int  // what they and their replies hold
+	count    int  // commands that wait for their reply, those being written included
+	bytes    int  // of these commands and their replies
 	messages int  // bytes of pub/sub messages that wait
-	charged  int  // of bytes and messages
-	writing  bool // it waits for its turn to write, or has it
+	charged  int  // the part of account that stands for bytes and messages
+	writing  bool // the pipeline waits for its turn to write, or has it
 	dead     bool
 
-	behind *Pipeline // the next one that waits for its turn, guarded by writers
+	behind *Pipeline // the next in the queue for a turn, guarded by writers.mu
 }
 
 // Owner is the session of a pipeline.
@@ -58,28 +58,28 @@ type Owner interface {
 	Log() hclog.Logger
 }
 
-// NewPipeline returns that of a connection.
+// NewPipeline returns the pipeline of a connection.
 func NewPipeline(ws *Writers, conn net.Conn, account *memory.Account, of Owner) *Pipeline {
 	p := &Pipeline{writers: ws, owner: of, account: account, conn: conn, socket: socketOf(conn)}
 	p.changed.L = &p.mu
 	return p
 }
 
-// Gone reports whether nobody waits for an outcome any more (quorum.Client).
+// Gone reports whether outcomes can no longer reach the client (quorum.Client).
 func (p *Pipeline) Gone() bool { return p.gone.Load() }
 
-// SetGone says that the client has gone: no grant is told any more (P5).
+// SetGone records that the client has gone: no further grant is answered to it (P5).
 func (p *Pipeline) SetGone() { p.gone.Store(true) }
 
-// Socket is the connection's where it is a plain socket, else nil.
+// Socket returns the connection's plain socket, or nil if it has none.
 func (p *Pipeline) Socket() syscall.RawConn { return p.socket }
 
-// Sent is how many bytes were written.
+// Sent returns how many bytes were written.
 func (p *Pipeline) Sent() uint64 { return p.written.Load() }
 
-// Add queues a slot behind all others and returns at once unless the session
-// has too much waiting; then it waits for room, which is what keeps the
-// session from being read. Slots that are ready go out with the next flush.
+// Add queues a slot behind all others. If the session has too much waiting it first waits
+// for room, and meanwhile the session is not read from. Slots that are ready are written
+// after the next flush.
 func (p *Pipeline) Add(sl *Slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Pipeline) Add(sl *Slot) {
 	p.chargeLocked()
 }
 
-// Message queues a pub/sub message of about size bytes, and reports false when the
+// Message queues a pub/sub message of about size bytes. It returns false when the
 // subscriber has too many waiting. It never blocks.
 func (p *Pipeline) Message(r resp.Reply, proto, size int) bool {
 	sl := &Slot{Reply: r, Proto: proto, message: true, Size: size}
@@ -115,7 +115,7 @@ func (p *Pipeline) Message(r resp.Reply, proto, size int) bool {
 	return true
 }
 
-// chargeLocked charges what waits.
+// chargeLocked charges the account for what waits.
 func (p *Pipeline) chargeLocked() { p.account.Charge(&p.charged, p.bytes+p.messages) }
 
 func (p *Pipeline) pushLocked(sl *Slot) {
@@ -127,12 +127,12 @@ func (p *Pipeline) pushLocked(sl *Slot) {
 	p.tail = sl
 }
 
-// Outcome fills one part of a slot.
+// Outcome fills part i of a slot.
 func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	sl.note(i, o)
 	p.mu.Lock()
 	sl.outcomes[i] = o
-	// What a master told may be longer than what was asked.
+	// The token that a master holds may be longer than the one in the command.
 	sl.Size += len(o.State.Token)
 	p.bytes += len(o.State.Token)
 	p.chargeLocked()
@@ -150,7 +150,7 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	}
 }
 
-// filledLocked counts one part of a slot as there, and is whether it was the last.
+// filledLocked counts one part of a slot as filled, and reports whether it was the last.
 func (p *Pipeline) filledLocked(sl *Slot) bool {
 	sl.waiting--
 	if sl.waiting > 0 {
@@ -160,7 +160,7 @@ func (p *Pipeline) filledLocked(sl *Slot) bool {
 	return true
 }
 
-// Flush lets the replies go that are ready.
+// Flush starts the writing of the replies that are ready.
 func (p *Pipeline) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,7 +179,7 @@ func (p *Pipeline) kickLocked() {
 	p.writers.put(p)
 }
 
-// Idle reports whether nothing waits.
+// Idle reports whether no reply waits or is being written.
 func (p *Pipeline) Idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,8 +196,8 @@ func (p *Pipeline) Finish() {
 	}
 }
 
-// Abort drops everything that was not written and undoes what it granted;
-// what is granted later is undone as it arrives (P5).
+// Abort drops everything that was not written and undoes what these slots were granted;
+// later grants are undone as they arrive (P5).
 func (p *Pipeline) Abort() {
 	p.mu.Lock()
 	if p.dead {
@@ -207,8 +207,8 @@ func (p *Pipeline) Abort() {
 	p.dead = true
 	list := p.head
 	p.head, p.tail = nil, nil
-	// The outcomes are collected under the lock: a slot that still waits for
-	// others is filled concurrently.
+	// The outcomes are collected under the lock, because Outcome fills slots that wait
+	// concurrently.
 	var lost []*quorum.Outcome
 	for sl := list; sl != nil; sl = sl.next {
 		for _, o := range sl.outcomes {
@@ -224,7 +224,7 @@ func (p *Pipeline) Abort() {
 	}
 }
 
-// Size is how many replies wait, and their bytes.
+// Size returns how many commands wait for their reply, and how many bytes wait in all.
 func (p *Pipeline) Size() (waiting, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Promises are what outcomes hold (quorum.Outcome). Tests, which cannot make an
-// outcome that grants, put their own in its place.
+// Promises are the methods of quorum.Outcome that keep a grant's promise. Tests, which
+// cannot make an outcome that grants, use an implementation of their own.
 type Promises interface {
 	Clock(o *quorum.Outcome) time.Duration
 	Confirm(o *quorum.Outcome, at time.Duration) error
@@ -18,7 +18,7 @@ type Promises interface {
 	Delivered(o *quorum.Outcome, at time.Duration)
 }
 
-// Grants are the promises of outcomes of package quorum.
+// Grants calls the methods of the outcome.
 type Grants struct{}
 
 func (Grants) Clock(o *quorum.Outcome) time.Duration               { return o.Clock() }

@@ -2,19 +2,20 @@ package replies
 
 import "github.com/redlockd/redlockd/quorum"
 
-// A grant that has waited for too long to be told, behind the replies before it,
-// is renewed when its turn comes (V2): the slot waits for that as it waited for its
-// outcomes. All that could be written together are renewed side by side, so that a
-// pipeline behind a slow reply waits for one more round trip and not for one each.
+// A grant that has waited too long behind the replies before it is renewed when its turn
+// comes (V2); its slot waits for the renewal as it waited for its outcomes. All grants
+// that could be written together are renewed side by side, so that a pipeline behind a
+// slow reply waits for one more round trip, not for one each.
 
-// renewal is one outcome of a slot that is to be renewed.
+// renewal is an outcome of a slot that must be renewed.
 type renewal struct {
 	slot    *Slot
 	outcome *quorum.Outcome
 }
 
-// lateLocked are the outcomes that must be renewed of the slots that are ready before
-// one that is not, none where the first slot has none; their slots wait from now on.
+// lateLocked returns the outcomes that must be renewed, of all slots at the head that are
+// ready; from now on these slots wait for their renewals. It returns nil if the first
+// slot has no such outcome.
 func (p *Pipeline) lateLocked(w *batch) []renewal {
 	if len(p.head.outcomes) == 0 || p.gone.Load() || !p.head.isLate(p.writers.Promises, w) {
 		return nil
@@ -40,7 +41,7 @@ func (sl *Slot) isLate(g Promises, w *batch) bool {
 	return false
 }
 
-// renew begins the renewals.
+// renew starts the renewals. Each fills its slot when it is done.
 func (p *Pipeline) renew(all []renewal) {
 	for _, r := range all {
 		p.writers.Promises.Renew(r.outcome, p, func() {

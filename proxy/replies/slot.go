@@ -9,43 +9,43 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Slot is the place of one command's reply. What is not guarded by the
-// pipeline's mutex is set before the slot is added.
+// Slot is the place of one command's reply. Fields that are not guarded by the pipeline's
+// mutex are set before the slot is added.
 type Slot struct {
 	next *Slot
 
-	// waiting counts the parts that are not there yet; the reply may be
-	// written when it is 0. Guarded by the pipeline's mutex, as outcomes is.
+	// waiting counts the parts that are missing; the reply may be written when it is 0.
+	// waiting and outcomes are guarded by the pipeline's mutex.
 	waiting  int
 	outcomes []*quorum.Outcome
-	// Command, ops and who are for people who look (package history).
+	// Command, ops, Who and Held are for package history.
 	Command string
 	ops     []quorum.Op
 	Who     *history.Holder
 	Held    *history.Locks
-	// Shape makes the reply of outcomes, late makes it when the slot's turn
-	// to be written comes; reply is the reply where both are nil.
+	// Shape makes the reply from the outcomes, Late makes it when the slot's turn to be
+	// written comes; Reply is the reply if both are nil.
 	Shape func([]*quorum.Outcome) resp.Reply
 	Late  func() resp.Reply
 	Reply resp.Reply
-	// Encoded, if not nil, are the reply's bytes, which others share.
+	// Encoded, if not nil, is the encoded reply, which other slots share.
 	Encoded []byte
-	// Several says that the reply's items are replies of their own.
+	// Several makes the reply's items replies of their own.
 	Several bool
-	// acquires says that an operation of the slot takes a lock, or may.
+	// acquires reports whether an operation of the slot takes a lock, or may.
 	acquires bool
-	// After is called when the last outcome is there.
+	// After, if not nil, is called when the last outcome has arrived.
 	After func([]*quorum.Outcome)
 
 	Proto   int
 	Silent  bool // CLIENT REPLY OFF or SKIP
-	message bool // a pub/sub message, which no command has asked for
+	message bool // a pub/sub message, not the reply to a command
 	Size    int
 
-	// granted is what must be undone when the reply cannot be written.
+	// granted holds the outcomes that must be undone if the reply cannot be written.
 	granted []*quorum.Outcome
 
-	// Room for the outcome of the usual command, which has one.
+	// These are the arrays of outcomes and granted for the usual command, which has one.
 	oneOutcome, oneGranted [1]*quorum.Outcome
 }
 
@@ -62,8 +62,9 @@ func (sl *Slot) Expect(ops []quorum.Op) {
 	}
 }
 
-// note takes in the outcome of one operation. It must be called before anybody can
-// hear of it, since that is the order of the key, and what is undone must be there.
+// note records the outcome of one operation in history. It must be called before the
+// outcome is visible to others: history needs the order of the key, and an undo must find
+// the lock there.
 func (sl *Slot) note(i int, o *quorum.Outcome) {
 	sl.Held.Note(&sl.ops[i], o, sl.Who)
 	if o.Verdict == quorum.Won {
@@ -75,15 +76,14 @@ func (sl *Slot) note(i int, o *quorum.Outcome) {
 var ErrClientGone = resp.Error("ERR the client closed its side of the connection before the lock was granted, " +
 	"so the lock was not kept")
 
-// confirm makes the reply right before it is written: the clock is looked at
-// (V2), and what a gone client can no longer be told is undone (P5). left is
-// how long the write may take at most; 0 is without such a limit.
+// confirm makes the reply right before it is written. It looks at the clock (V2), and
+// undoes what cannot be answered any more because the client has gone (P5). left is how
+// long the write may take at most; 0 is no limit.
 //
-// A client that has sent EOF is gone: whether it has only half-closed cannot
-// be told before a write fails, and by then it is too late to undo with
-// certainty. So after EOF all answers are still written, but no grant is. A
-// client that dies after its OK was written keeps the lock until its TTL, as
-// on one Redis.
+// A client that has sent EOF counts as gone: whether it has only half-closed its
+// connection shows only when a write fails, and then it is too late to undo with
+// certainty. So after EOF all replies are still written, except grants. A client that
+// dies after its OK was written keeps the lock until the TTL ends, as on one Redis.
 func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left time.Duration) {
 	switch {
 	case sl.Late != nil:
@@ -102,12 +102,11 @@ func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left
 		}
 		refusal = &reply
 	}
-	// A client that hears that nobody can tell does not know of what was
-	// granted beside it.
+	// A client that is answered an error does not know of what was granted beside it.
 	sl.undo(g)
 	if gone && sl.acquires {
-		// The quorum begins no acquire for a client that has gone, and can
-		// only say that it waited.
+		// The quorum begins no acquire for a client that has gone, and its error could
+		// only say that the acquire waited.
 		return ErrClientGone, 0
 	}
 	return *refusal, 0
@@ -137,8 +136,8 @@ func (sl *Slot) confirmOutcomes(g Promises, w *batch) (left time.Duration, refus
 	return left, refusal
 }
 
-// Withdrawn forgets what the slot's command took (quorum.Withdrawal): an
-// undone part means that all of it is.
+// Withdrawn removes the locks that the slot's command took from history
+// (quorum.Withdrawal): if one part is undone, all are.
 func (sl *Slot) Withdrawn() {
 	for i := range sl.ops {
 		if kind := sl.ops[i].Kind; kind == quorum.Acquire || kind == quorum.AcquireOrExtend {
@@ -147,8 +146,8 @@ func (sl *Slot) Withdrawn() {
 	}
 }
 
-// decided reports whether an error is the answer to what was carried out: that of a
-// script which takes a lock and answers an error of its own.
+// decided reports whether an error is the result of operations that were carried out, as
+// the error of a script that takes a lock and then answers an error of its own.
 func (sl *Slot) decided(reply resp.Reply) bool {
 	for _, o := range sl.outcomes {
 		if o.Err != nil {
@@ -165,7 +164,7 @@ func (sl *Slot) undo(g Promises) {
 	sl.granted = nil
 }
 
-// delivered ends what is kept to be undone: the reply was written.
+// delivered ends the duty to undo: the reply was written.
 func (sl *Slot) delivered(g Promises, w *batch) {
 	for _, o := range sl.granted {
 		w.delivered(g, o)

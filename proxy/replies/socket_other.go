@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// socketOf is nil here: every batch is written by a goroutine that may wait.
+// socketOf returns nil here: every batch is written by a goroutine that may block.
 func socketOf(net.Conn) syscall.RawConn { return nil }
 
 type socketCalls struct{}
 
 func (w *batch) init() {}
 
-// hungUp is left to reading here.
+// hungUp reports false here: only reading detects that the client has gone.
 func (p *Pipeline) hungUp(*batch) bool { return false }
 
 // writeNow is never called here.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// socketOf is what the connection is written through without waiting; nil for
-// what is no plain socket (TLS).
+// socketOf returns the socket with which the connection is written without blocking, nil
+// if it is no plain socket (TLS).
 func socketOf(conn net.Conn) syscall.RawConn {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -16,17 +16,18 @@ func socketOf(conn net.Conn) syscall.RawConn {
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return nil // closed, which every use of the connection tells
+		return nil // closed, which shows at the next read or write
 	}
 	return raw
 }
 
-// socketCalls are the system calls of a batch's writing, as functions that
-// are made once and not for every write.
+// socketCalls are the system calls that write a batch, as functions that are made once
+// instead of for every write.
 type socketCalls struct {
 	peek  func(fd uintptr)
 	write func(fd uintptr) bool
-	// up is what peek has found, n and err what write has.
+	// up is the result of peek: whether the client is connected. n and err are those of
+	// write.
 	up  bool
 	n   int
 	err error
@@ -44,9 +45,9 @@ func (w *batch) init() {
 	}
 }
 
-// hungUp looks, right before a lock is told, whether the client has closed or
-// reset the connection while the reading goroutine was still on its way to see
-// it (P5). What TLS wraps, or unread commands hide, is seen by reading only.
+// hungUp reports whether the client has closed or reset the connection. It is asked right
+// before a grant is answered, because the reading goroutine may not have noticed yet
+// (P5). A close behind unread commands, or below TLS, shows only in reading.
 func (p *Pipeline) hungUp(w *batch) bool {
 	if p.socket == nil {
 		return false

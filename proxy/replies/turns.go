@@ -6,20 +6,18 @@ import (
 	"time"
 )
 
-// maxBatch bounds the replies of one write, maxBatchBytes about what they
-// take, so that nobody's turn to write keeps the others waiting for long;
-// one reply goes out in any case.
+// maxBatch bounds the replies of one write, maxBatchBytes about their bytes, so that no
+// turn to write delays the other sessions for long; one reply is written in any case.
 const (
 	maxBatch      = 128
 	maxBatchBytes = 64 << 10
 )
 
-// A pipeline writes by turns (writers.go): it takes what is ready at its head, writes
-// it, and ends what that kept to be undone.
+// A pipeline writes in turns (writers.go): it takes the slots that are ready at its head,
+// writes them, and ends the duty to undo their grants.
 
-// turn writes one batch as far as that can be done without waiting, and lets
-// the others have their turns. Where the client does not take it at once the
-// batch goes to a goroutine that waits, and turn returns false.
+// turn writes one batch as far as that is possible without blocking. If the socket does
+// not take all of it the batch goes to a goroutine that waits, and turn returns false.
 func (p *Pipeline) turn(w *batch) (keeps bool) {
 	defer p.recovered(w)
 	keeps = true
@@ -37,7 +35,7 @@ func (p *Pipeline) turn(w *batch) (keeps bool) {
 	return keeps
 }
 
-// writeOn is the end of a turn that has to wait.
+// writeOn ends a turn that has to wait for the client.
 func (p *Pipeline) writeOn(w *batch, n int, deadline time.Time) {
 	n, err := p.writeRest(w, n, deadline)
 	switch {
@@ -49,8 +47,8 @@ func (p *Pipeline) writeOn(w *batch, n int, deadline time.Time) {
 	w.release()
 }
 
-// writeAlone is the writing goroutine of a connection that is no plain socket;
-// it lives as long as the first slot is ready.
+// writeAlone is the writing goroutine of a connection that is no plain socket; it ends
+// when the first slot is not ready.
 func (p *Pipeline) writeAlone() {
 	w := takeBatch()
 	defer w.release()
@@ -66,7 +64,7 @@ func (p *Pipeline) writeAlone() {
 	}
 }
 
-// recovered ends a session whose reply could not be made.
+// recovered ends the session after a panic while its reply was made or written.
 func (p *Pipeline) recovered(w *batch) {
 	if r := recover(); r != nil {
 		p.owner.Log().Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
@@ -76,8 +74,8 @@ func (p *Pipeline) recovered(w *batch) {
 	}
 }
 
-// failed undoes what was granted by a reply that was not written to its end; a
-// reply that has left in full is not, since the client may have read it.
+// failed ends the session after a failed write. It undoes the grants of replies that were
+// not written in full; the others stand, since the client may have read them.
 func (p *Pipeline) failed(w *batch, n int, err error) {
 	p.owner.Log().Debug("reply not written", "error", err)
 	w.undo(p.writers.Promises, n)
@@ -86,8 +84,8 @@ func (p *Pipeline) failed(w *batch, n int, err error) {
 	p.stopped()
 }
 
-// take moves the ready slots at the head into the batch, up to one that must be
-// renewed first. There may be none.
+// take moves the ready slots at the head into the batch, up to the first that must be
+// renewed before, and starts the renewals. The batch may stay empty.
 func (p *Pipeline) take(w *batch) {
 	p.renew(p.moveTo(w))
 }
@@ -113,8 +111,8 @@ func (p *Pipeline) moveTo(w *batch) []renewal {
 	return nil
 }
 
-// wrote ends a batch that was written, and is whether more is ready; otherwise
-// the writing is over.
+// wrote ends a batch that was written, and reports whether more is ready; if not, the
+// pipeline is no longer writing.
 func (p *Pipeline) wrote(w *batch) bool {
 	for _, sl := range w.slots {
 		sl.delivered(p.writers.Promises, w)
@@ -142,10 +140,10 @@ func (p *Pipeline) stopped() {
 	p.changed.Broadcast()
 }
 
-// sever ends what is below TLS, which else would try for 5 s to tell its end to
-// a client that does not read.
+// sever closes the connection below TLS, which would otherwise try for 5 s to send its
+// close_notify to a client that does not read.
 func (p *Pipeline) sever() {
 	if c, ok := p.conn.(interface{ NetConn() net.Conn }); ok {
-		_ = c.NetConn().Close() // kill closes the rest
+		_ = c.NetConn().Close() // Kill closes the rest
 	}
 }

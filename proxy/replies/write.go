@@ -9,23 +9,23 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// batch is what goes out in one write: the slots, and where the reply of each
-// ends in bytes.
+// batch is what is written at once: the slots, their encoded replies, and where the reply
+// of each ends in bytes.
 type batch struct {
 	slots []*Slot
 	bytes []byte
 	ends  []int
 	calls socketCalls
 
-	// began is when the slots began to be taken, looked a moment behind that by the
-	// clock that grants are counted by, 0 until that is needed: all grants of a
-	// batch are confirmed by one look, and must be written in time from there (V2).
-	// wrote is such a look when they were.
+	// began is when the taking of slots began. looked is a time shortly after that, by
+	// the clock by which grants are counted, or 0 until it is needed: all grants of a
+	// batch are confirmed as of that one time, and must be written soon enough after it
+	// (V2). wrote is the time, by the same clock, after the write.
 	began         time.Time
 	looked, wrote time.Duration
 }
 
-// clock returns looked, for an outcome that may grant something.
+// clock returns looked, and sets it first if need be, for an outcome that may grant.
 func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
 	if w.looked == 0 {
 		w.looked = g.Clock(o)
@@ -33,7 +33,7 @@ func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
 	return w.looked
 }
 
-// delivered tells an outcome that its reply was written.
+// delivered records with an outcome that its reply was written.
 func (w *batch) delivered(g Promises, o *quorum.Outcome) {
 	if w.wrote == 0 {
 		w.wrote = g.Clock(o)
@@ -41,7 +41,7 @@ func (w *batch) delivered(g Promises, o *quorum.Outcome) {
 	g.Delivered(o, w.wrote)
 }
 
-// Batches are shared by all sessions, so that an idle one keeps none.
+// batches are shared by all sessions, so that an idle one keeps none.
 var batches = sync.Pool{New: func() any {
 	w := &batch{bytes: make([]byte, 0, 512)}
 	w.init()
@@ -73,9 +73,9 @@ func (w *batch) acquires() bool {
 	return false
 }
 
-// undo undoes what was granted by replies that are not among the first n
-// bytes; the others were told. A grant that nobody was to be told of (CLIENT REPLY OFF) stands, as
-// on one Redis.
+// undo undoes the grants whose replies do not end within the first n bytes written; the
+// others were delivered. A grant whose reply is not to be sent (CLIENT REPLY OFF) stands,
+// as on one Redis.
 func (w *batch) undo(g Promises, n int) {
 	for i, sl := range w.slots {
 		if i < len(w.ends) {
@@ -94,15 +94,15 @@ func (w *batch) undo(g Promises, n int) {
 	}
 }
 
-// encode confirms the batch's replies, and returns by when they must have been
-// written, and whether that is because of a grant (V2).
+// encode confirms and encodes the batch's replies. deadline is when they must have been
+// written; grants reports whether that is because of a grant (V2).
 func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
 	limit := p.writers.limits().WriteTimeout
 	gone := p.gone.Load() || (w.acquires() && p.hungUp(w))
 	for _, sl := range w.slots {
 		reply, left := sl.confirm(p.writers.Promises, w, gone)
 		if sl.Shape != nil && reply.Kind == resp.KindError {
-			// All others were counted when they were made.
+			// All other errors were counted when they were made.
 			p.writers.counters.CountError(reply.Text)
 		}
 		if left > 0 && left < limit && !sl.Silent {
@@ -144,8 +144,8 @@ func (p *Pipeline) encodeLate(w *batch) (deadline time.Time, grants bool) {
 	return w.began.Add(limit), grants
 }
 
-// try writes what the socket takes of the batch without waiting, and returns
-// how many bytes that were.
+// try writes as much of the batch as the socket takes without blocking, and returns the
+// number of bytes.
 func (p *Pipeline) try(w *batch) (n int, deadline time.Time, err error) {
 	deadline, grants := p.encode(w)
 	switch {
@@ -160,14 +160,13 @@ func (p *Pipeline) try(w *batch) (n int, deadline time.Time, err error) {
 	return n, deadline, err
 }
 
-// writeRest writes what is left of the batch behind its first n bytes, and
-// waits for the client to take it. It returns how many bytes are written of
-// all.
+// writeRest writes what is left of the batch behind its first n bytes, and waits for the
+// client to take it. It returns how many bytes of the batch are written in all.
 func (p *Pipeline) writeRest(w *batch, n int, deadline time.Time) (int, error) {
 	if n == len(w.bytes) {
 		return n, nil
 	}
-	_ = p.conn.SetWriteDeadline(deadline) // a closed connection tells it at Write
+	_ = p.conn.SetWriteDeadline(deadline) // an error shows at Write
 	more, err := p.conn.Write(w.bytes[n:])
 	_ = p.conn.SetWriteDeadline(time.Time{})
 	p.writers.counters.Written.Add(uint64(more))

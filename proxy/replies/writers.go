@@ -8,11 +8,10 @@ import (
 	"github.com/redlockd/redlockd/proxy/history"
 )
 
-// Writers are the goroutines that write the replies of all sessions over
-// plain sockets: as many as there are processors, because they never wait for
-// a client. A goroutine for every reply would cost its start and the growth
-// of its stack each time. They are started when there is something to write,
-// and end with the server. Safe for concurrent use.
+// Writers are the goroutines that write the replies of all sessions over plain sockets:
+// as many as there are processors, because they never wait for a client. A goroutine for
+// each reply would cost its start and the growth of its stack each time. They start when
+// there is something to write, and end with the server. Safe for concurrent use.
 type Writers struct {
 	Promises Promises
 	limits   func() Limits
@@ -27,22 +26,22 @@ type Writers struct {
 	over       bool
 }
 
-// Limits are those of the configuration in force.
+// Limits are limits of the configuration in force.
 type Limits struct {
 	Waiting      int           // commands of one session that wait for their reply
-	WriteTimeout time.Duration // of a client that does not read
-	SlowerThan   time.Duration // what SLOWLOG keeps
+	WriteTimeout time.Duration // for a client that does not read
+	SlowerThan   time.Duration // the least duration that SLOWLOG keeps
 }
 
-// NewWriters returns those of a server. limits must be safe for concurrent use.
+// NewWriters returns the writers of a server. limits must be safe for concurrent use.
 func NewWriters(g Promises, limits func() Limits, slow *history.SlowLog, counters *history.Counters) *Writers {
 	ws := &Writers{Promises: g, limits: limits, slow: slow, counters: counters}
 	ws.changed.L = &ws.mu
 	return ws
 }
 
-// put queues a pipeline whose first slot is ready, behind all others, so that
-// a busy session has its turn no more often than the others.
+// put queues a pipeline whose first slot is ready, behind all others, so that a busy
+// session has its turn no more often than the others.
 func (ws *Writers) put(p *Pipeline) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -61,7 +60,7 @@ func (ws *Writers) put(p *Pipeline) {
 	}
 }
 
-// next waits for a pipeline that has its turn; nil after close.
+// next returns the next pipeline that has its turn, and waits for one; nil after Close.
 func (ws *Writers) next() *Pipeline {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Limits of guessing passwords. The longest pause is short, because clients
-// that share an address with who guesses wait as well.
+// Limits on guessing passwords. The longest pause is short, because clients that share an
+// address with an attacker wait as well.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = 500 * time.Millisecond
-	// guessMemory is how long a failed login is remembered, at least.
+	// guessMemory is how long a failed login is remembered at least.
 	guessMemory = 30 * time.Second
-	// maxGuessers bounds the addresses that are remembered, twice.
+	// maxGuessers bounds the addresses in each of the two halves.
 	maxGuessers = 2048
 )
 
-// Limiter slows those who try passwords, by their address, and keeps the
-// warnings to one a second. Safe for concurrent use.
+// Limiter slows login attempts by address, and limits the warnings about them to one a
+// second. Safe for concurrent use.
 type Limiter struct {
 	mu sync.Mutex
-	// failures are counted in two halves: when the newer one is full or old it
-	// becomes the older one, which is forgotten. So memory is bounded whoever
-	// comes from wherever.
+	// Failures are counted in two halves. When the newer one is full or old it becomes
+	// the older one, and the previous older one is forgotten. So memory is bounded
+	// however many addresses are used.
 	newer, older map[netip.Prefix]int
 	turned       time.Time
 
@@ -31,21 +31,22 @@ type Limiter struct {
 	suppressed int
 }
 
-// Origin is an address as far as one owner is likely to have it.
+// Origin returns the part of a client's address that one owner is likely to have: the
+// whole of an IPv4 address, the /64 of an IPv6 address.
 func Origin(remote string) netip.Prefix {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return netip.Prefix{} // all that have no address, as in tests, are one
+		return netip.Prefix{} // connections without an address, as in tests, count as one
 	}
 	bits := 32
 	if addr := at.Addr().Unmap(); addr.Is6() {
 		bits = 64
 	}
-	p, _ := at.Addr().Unmap().WithZone("").Prefix(bits) // the bits fit
+	p, _ := at.Addr().Unmap().WithZone("").Prefix(bits) // cannot fail: the bits fit
 	return p
 }
 
-// Pause is how long the next login from there waits.
+// Pause returns how long the next login from an address must wait.
 func (g *Limiter) Pause(remote string) time.Duration {
 	at := Origin(remote)
 	g.mu.Lock()
@@ -58,7 +59,7 @@ func (g *Limiter) Pause(remote string) time.Duration {
 	return min(firstPause<<min(n-1, 16), longestPause)
 }
 
-// Failed counts a login from there that failed. due reports whether to log it, and
+// Failed counts a failed login from an address. due reports whether to log it, and
 // unreported how many were not logged before.
 func (g *Limiter) Failed(remote string) (unreported int, due bool) {
 	now := time.Now()

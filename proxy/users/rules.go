@@ -2,10 +2,10 @@ package users
 
 import "strings"
 
-// KeyRule is the keys that it may name, as Redis's ACL LIST writes them.
+// KeyRule returns the keys that the user may name, as Redis's ACL LIST writes them.
 func (u *Account) KeyRule() string { return rule("~", u.all, u.keys) }
 
-// ChannelRule is the channels, written so.
+// ChannelRule returns the channels, written likewise.
 func (u *Account) ChannelRule() string { return rule("&", u.all, u.channels) }
 
 func rule(sign string, all bool, patterns []string) string {
@@ -19,7 +19,7 @@ func rule(sign string, all bool, patterns []string) string {
 	return strings.Join(words, " ")
 }
 
-// OperationRule is the operations, written so.
+// OperationRule returns the operations, written likewise.
 func (u *Account) OperationRule() string {
 	if u.all {
 		return "+@all"

@@ -15,20 +15,20 @@ import (
 // maxUserName bounds a user's name.
 const maxUserName = 256
 
-// User is one who may log in with AUTH, and what it may do then.
+// User is a user that may log in with AUTH, and what it may do then.
 type User struct {
 	Name string
-	// Passwords are any of which will do, each in clear or as Password takes
-	// it.
+	// Passwords are the user's passwords, any of which will do, each in clear or as a
+	// hash (see Password).
 	Passwords []string
-	// Keys are patterns as Redis's of the keys it may name; Channels are those
-	// of the channels it may publish and subscribe to.
+	// Keys are patterns, like Redis's, of the keys that the user may name; Channels are
+	// those of the channels to which it may publish and subscribe.
 	Keys, Channels []string
 	Operations     commands.Operations
 }
 
-// Password is the SHA-256 of a password that is given in clear, or as # and
-// the 64 hexadecimal digits of its SHA-256, as in Redis's ACL.
+// Password returns the SHA-256 of a password that is given in clear, or as # and the 64
+// hexadecimal digits of its SHA-256, as in Redis's ACL.
 func Password(text string) (sum [sha256.Size]byte, err error) {
 	digits, hashed := strings.CutPrefix(text, "#")
 	if !hashed {
@@ -41,8 +41,8 @@ func Password(text string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(raw), nil
 }
 
-// Problems are what is wrong with the passwords of the default user and with
-// the others.
+// Problems returns what is wrong with the passwords of the default user and with the
+// other users.
 func Problems(passwords []string, others []User) (errs []error) {
 	check := func(path, who string, list []string) {
 		for _, text := range list {

@@ -2,8 +2,8 @@ package lua
 
 import "math"
 
-// What library functions do with their arguments. The name in each is the
-// function's, for the error text; i counts from 0.
+// How library functions read their arguments. name is the function's name, for error
+// texts; i counts from 0.
 
 func arg(args []Value, i int) Value {
 	if i < len(args) {
@@ -14,7 +14,7 @@ func arg(args []Value, i int) Value {
 
 func one(v Value) []Value { return []Value{v} }
 
-// need is Lua's check that argument i is there.
+// need returns argument i, and raises Lua's error if it is missing.
 func need(r *Run, name string, args []Value, i int) Value {
 	if i >= len(args) {
 		r.fail("bad argument #%d to '%s' (value expected)", i+1, name)
@@ -22,7 +22,7 @@ func need(r *Run, name string, args []Value, i int) Value {
 	return args[i]
 }
 
-// tableArg is the first argument, which has to be a table.
+// tableArg returns the first argument, which must be a table.
 func tableArg(r *Run, name string, args []Value) *Table {
 	t, ok := arg(args, 0).(*Table)
 	if !ok {
@@ -35,7 +35,7 @@ func tableArg(r *Run, name string, args []Value) *Table {
 	return t
 }
 
-// StringArg is argument i as a string; looking at it reveals it.
+// StringArg returns argument i as a string, and reveals it.
 func StringArg(r *Run, name string, args []Value, i int) string {
 	v := r.Reveal(arg(args, i))
 	if t := TypeName(v); t != "string" && t != "number" {
@@ -49,7 +49,7 @@ func StringArg(r *Run, name string, args []Value, i int) string {
 	return s
 }
 
-// numberArg is argument i as a number.
+// numberArg returns argument i as a number.
 func numberArg(r *Run, name string, args []Value, i int) float64 {
 	f, ok := r.number(r.Reveal(arg(args, i)))
 	if !ok {
@@ -58,7 +58,7 @@ func numberArg(r *Run, name string, args []Value, i int) float64 {
 	return f
 }
 
-// integerArg is argument i, cut to an integer.
+// integerArg returns argument i, cut to an integer.
 func integerArg(r *Run, name string, args []Value, i int) int {
 	f := numberArg(r, name, args, i)
 	if math.Abs(f) > 1<<31 || math.IsNaN(f) {

@@ -56,8 +56,8 @@ var baseLibrary = map[string]Function{
 	},
 }
 
-// protected is pcall. What a script is handed for a caught error differs between
-// the servers that run Lua, so an error inside is refused.
+// protected is pcall. What a script receives for a caught error differs between the
+// servers that run Lua, so an error inside is refused.
 func protected(r *Run, f Value, args []Value) []Value {
 	defer func() {
 		if p := recover(); p != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Bounds of a Budget. They are far above what a short script needs, and keep a
-// hostile one within some tens of milliseconds and of megabytes.
+// Bounds of a Budget. They are far above the needs of a short script, and limit a hostile
+// one to some tens of milliseconds and of megabytes.
 const (
 	maxSteps     = 200_000 // syntax tree nodes, and bytes of string work / 16
 	maxBytes     = 8 << 20 // all that was ever allocated, freed or not
@@ -16,11 +16,10 @@ const (
 	maxSource    = 32 << 10
 )
 
-// Budget is what is left of the bounds. Several runs may share one, one after
-// the other.
+// Budget is what remains of the bounds. Several runs may share one, one after the other.
 type Budget struct{ steps, bytes int }
 
-// NewBudget returns a budget of which nothing is used.
+// NewBudget returns an unused budget.
 func NewBudget() *Budget { return &Budget{steps: maxSteps, bytes: maxBytes} }
 
 // Step pays for n steps.
@@ -30,8 +29,8 @@ func (b *Budget) Step(n int) {
 	}
 }
 
-// Grow is called before n bytes are allocated, so that what is too much is
-// never built.
+// Grow pays for n bytes. It is called before they are allocated, so that a run beyond its
+// bounds allocates nothing more.
 func (b *Budget) Grow(n int) {
 	if n < 0 || n > b.bytes {
 		Refuse("uses more than %d bytes of memory", maxBytes)
@@ -40,18 +39,18 @@ func (b *Budget) Grow(n int) {
 	b.Step(1 + n/64)
 }
 
-// RefusedError says what a script did that it is not allowed to.
+// RefusedError names what a script did that is not allowed or not supported.
 type RefusedError struct{ Did string }
 
 func (e *RefusedError) Error() string { return e.Did }
 
-// Refuse ends the run by a panic with a *RefusedError: the script is beyond its
-// budget, or does what the interpreter or the host does not have.
+// Refuse ends the run by a panic with a *RefusedError: the script is beyond its budget,
+// or uses something that the interpreter or the host does not support.
 func Refuse(format string, args ...any) {
 	panic(&RefusedError{Did: OneLine(fmt.Sprintf(format, args...))})
 }
 
-// OneLine keeps a text on one line, and short.
+// OneLine replaces line breaks and other control characters, and cuts a long text.
 func OneLine(s string) string {
 	if len(s) > 200 {
 		s = s[:200] + "..."

@@ -2,7 +2,7 @@ package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
-// list evaluates an expression list; only its last call or ... gives several.
+// list evaluates an expression list; only a call or ... at its end gives several values.
 func (r *Run) list(exprs []ast.Expr, f *frame, e *env) []Value {
 	if len(exprs) == 0 {
 		return nil
@@ -14,7 +14,7 @@ func (r *Run) list(exprs []ast.Expr, f *frame, e *env) []Value {
 	return append(values, r.multi(exprs[len(exprs)-1], f, e)...)
 }
 
-// multi evaluates to any number of values.
+// multi evaluates an expression to any number of values.
 func (r *Run) multi(x ast.Expr, f *frame, e *env) []Value {
 	switch x := x.(type) {
 	case *ast.FuncCallExpr:
@@ -57,7 +57,7 @@ func (r *Run) apply(x *ast.FuncCallExpr, f *frame, e *env) []Value {
 	return r.call(fn, args, what)
 }
 
-// eval evaluates to one value.
+// eval evaluates an expression to one value.
 func (r *Run) eval(x ast.Expr, f *frame, e *env) Value {
 	r.Step(1)
 	switch x := x.(type) {
@@ -144,8 +144,8 @@ func (r *Run) variable(x *ast.IdentExpr, e *env) Value {
 	return nil
 }
 
-// construct builds a table. Lua stores the entries without a key last, so a
-// number as a key beside them is refused: which one wins is no one's intent.
+// construct builds a table. Lua stores the entries without a key last, so a numeric key
+// beside them is refused: the script's author cannot have known which one wins.
 func (r *Run) construct(x *ast.TableExpr, f *frame, e *env) Value {
 	r.Grow(64)
 	t, n, keyed := &Table{}, 0.0, false

@@ -27,7 +27,7 @@ func (r *Run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []Value) {
 	}
 }
 
-// count is the numeric for.
+// count runs the numeric for.
 func (r *Run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []Value) {
 	from := r.loopNumber("initial", r.eval(s.Init, f, e))
 	limit := r.loopNumber("limit", r.eval(s.Limit, f, e))
@@ -57,7 +57,7 @@ func (r *Run) loopNumber(which string, v Value) float64 {
 	return f
 }
 
-// iterate is the generic for.
+// iterate runs the generic for.
 func (r *Run) iterate(s *ast.GenericForStmt, f *frame, e *env) (outcome, []Value) {
 	init := r.list(s.Exprs, f, e)
 	for len(init) < 3 {

@@ -17,7 +17,8 @@ var mathLibrary = map[string]Function{
 	},
 }
 
-// rounded asks the host about a symbol first: rounding may leave it sealed.
+// rounded asks the host first if the argument is a symbol, because the result may stay
+// sealed.
 func rounded(r *Run, name string, args []Value, round func(float64) float64) []Value {
 	if s, ok := arg(args, 0).(Symbol); ok {
 		if v, ok := r.host.Apply(name, s); ok {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// MaxExact bounds the integers that are exact as Lua's numbers and need no
-// exponent as text.
+// MaxExact bounds the integers that Lua's numbers represent exactly and write without an
+// exponent.
 const MaxExact = 4_000_000_000_000_000
 
 var (
 	decimalText = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 	hexText     = regexp.MustCompile(`^[+-]?0[xX][0-9a-fA-F]{1,12}$`)
-	// oddText is what C's strtod may read as a number in its own ways.
+	// oddText matches texts that C's strtod may read as a number in ways of its own.
 	oddText = regexp.MustCompile(`(?i)^[+-]?(0x|inf|nan)`)
 )
 
-// parseNumber reads a number as Lua 5.1 does.
+// parseNumber parses a number as Lua 5.1 does.
 func parseNumber(s string) (float64, bool) {
 	if hexText.MatchString(s) {
 		digits := strings.TrimLeft(s, "+-")[2:]
@@ -35,7 +35,7 @@ func parseNumber(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// numberIn is the number that a string holds, as Lua's arithmetic takes it.
+// numberIn returns the number in a string, as Lua's arithmetic converts it.
 func numberIn(s string) (float64, bool) {
 	s = strings.Trim(s, " \t\n\v\f\r")
 	if f, ok := parseNumber(s); ok {
@@ -47,8 +47,8 @@ func numberIn(s string) (float64, bool) {
 	return 0, false
 }
 
-// Text is a string or a number as a string, as Lua's .. and string functions
-// take it. Other types are the caller's error.
+// Text returns a string or number as a string, as Lua's .. and string functions convert
+// it. The caller must exclude other types.
 func Text(v Value) string {
 	switch v := v.(type) {
 	case string:
@@ -59,7 +59,7 @@ func Text(v Value) string {
 	return ""
 }
 
-// FormatNumber is C's %.<digits>g.
+// FormatNumber formats like C's %.<digits>g.
 func FormatNumber(f float64, digits int) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		Refuse("converts a number that is not finite to a string")

@@ -2,8 +2,8 @@ package lua
 
 import "math"
 
-// Reveal hands back v if it is a real value, and asks the host if it is a
-// symbol: whatever the caller is about to do looks into it.
+// Reveal returns v if it is a real value. If v is a symbol it asks the host, because the
+// caller is about to look into it.
 func (r *Run) Reveal(v Value) Value {
 	if isSymbol(v) {
 		return r.host.Reveal(v.(Symbol))
@@ -11,11 +11,11 @@ func (r *Run) Reveal(v Value) Value {
 	return v
 }
 
-// text is Text of what v holds.
+// text returns the Text of v, revealed.
 func (r *Run) text(v Value) string { return Text(r.Reveal(v)) }
 
-// number converts a real value as Lua's arithmetic does: numbers, and strings
-// that hold one.
+// number converts a real value as Lua's arithmetic does: a number, or a string with a
+// number in it.
 func (r *Run) number(v Value) (float64, bool) {
 	s, ok := v.(string)
 	if !ok {
@@ -49,8 +49,8 @@ func (r *Run) relate(operator string, a, b Value) bool {
 	return a.(float64) <= b.(float64)
 }
 
-// ordered raises Lua's error for what < does not take. Strings are ordered by
-// the server's locale, which nobody here knows.
+// ordered raises Lua's error for values that < cannot compare. Strings would be ordered
+// by the server's locale, which is unknown, so they are refused.
 func (r *Run) ordered(a, b Value) {
 	ta, tb := TypeName(a), TypeName(b)
 	switch {
@@ -63,7 +63,7 @@ func (r *Run) ordered(a, b Value) {
 	}
 }
 
-// arithmetic is + - * / % ^ on two values.
+// arithmetic returns + - * / % ^ of two values.
 func (r *Run) arithmetic(operator string, a, b Value, nameA, nameB string) Value {
 	if isSymbol(a) || isSymbol(b) {
 		if v, ok := r.host.Arithmetic(operator, a, b); ok {

@@ -17,8 +17,8 @@ type Chunk struct {
 	stmts []ast.Stmt
 }
 
-// Parse turns source into a syntax tree that the interpreter can walk without a
-// danger to the stack. Error texts begin with the name of the chunk.
+// Parse turns source into a syntax tree of bounded depth, so that the interpreter cannot
+// overflow the stack. Error texts begin with the name of the chunk.
 func Parse(name, source string) (c *Chunk, err error) {
 	k := &checker{name: name}
 	if len(source) > maxSource {
@@ -50,7 +50,7 @@ func parseErrorText(err error) string {
 	return fmt.Sprintf("%d: %s near '%s'", at.Pos.Line, at.Message, at.Token)
 }
 
-// checker finds what the parser lets through and Lua 5.1 does not.
+// checker finds what the parser accepts and Lua 5.1 does not.
 type checker struct {
 	name  string
 	depth int
@@ -69,8 +69,7 @@ func (c *checker) block(stmts []ast.Stmt, inLoop bool) error {
 	return nil
 }
 
-// node walks the tree by reflection: it has to see every child, and must not
-// forget a kind of node.
+// node walks the tree by reflection, so that it sees every child of every kind of node.
 func (c *checker) node(v reflect.Value, inLoop bool) error {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -10,16 +10,16 @@ import (
 // maxCaptures is Lua 5.1's own bound.
 const maxCaptures = 32
 
-// pattern is a Lua pattern of those that the library matches exactly as Lua
-// 5.1 does. What it takes in another way, or cannot bound, is refused by name.
+// pattern is a Lua pattern that the library matches exactly as Lua 5.1 does. Patterns
+// that it matches differently, or cannot bound, are refused by name.
 type pattern struct {
 	text     string
 	anchored bool // begins with ^
-	repeats  int  // of * + -
-	optional int  // of ?
+	repeats  int  // number of * + -
+	optional int  // number of ?
 }
 
-// pattern looks through a pattern before it is used.
+// compilePattern checks a pattern before it is used.
 func compilePattern(name, text string) pattern {
 	p := pattern{text: text}
 	refusePattern := func(what string) { Refuse("uses string.%s with %s", name, what) }
@@ -68,8 +68,8 @@ func compilePattern(name, text string) pattern {
 
 func quoted(s string) string { return "\"" + OneLine(s[:min(len(s), 40)]) + "\"" }
 
-// isClass is what may follow a %: the classes of Lua 5.1, or a sign that
-// stands for itself. Not %b, %f and %1.
+// isClass reports whether c may follow a %: a class of Lua 5.1, or a sign that stands for
+// itself. %b, %f and %1 are not supported.
 func isClass(c byte) bool {
 	if c >= '0' && c <= '9' {
 		return false
@@ -78,7 +78,8 @@ func isClass(c byte) bool {
 	return !letter || strings.IndexByte("acdlpsuwxz", c|0x20) >= 0
 }
 
-// endOfSet is where the ] of a set is whose first character is at i, or -1.
+// endOfSet returns the index of the ] that ends a set, or -1. i is the index of the set's
+// first character.
 func endOfSet(text string, i int) int {
 	if i < len(text) && text[i] == '^' {
 		i++
@@ -108,14 +109,14 @@ func endOfSet(text string, i int) int {
 	return -1
 }
 
-// plainChar reports whether a character in a set can be nothing but itself.
+// plainChar reports whether a character in a set always stands for itself.
 func plainChar(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// matches are the first matches in s from byte from on, at most limit (-1:
-// all). The library cannot be stopped, so what the worst case may cost is
-// charged before: every repetition may try every length, from every place.
+// matches returns the first matches in s from byte from on, at most limit (-1: all). The
+// library cannot be interrupted, so the worst case is paid for in advance: every
+// repetition may try every length, from every position.
 func matches(r *Run, p pattern, s string, from, limit int) []*pm.MatchData {
 	rest := float64(len(s) - from + 1)
 	work := math.Pow(rest, float64(p.repeats)) * math.Pow(2, float64(p.optional)) * float64(len(p.text)+1)
@@ -137,8 +138,8 @@ func matches(r *Run, p pattern, s string, from, limit int) []*pm.MatchData {
 	return found
 }
 
-// capturesOf are what a match caught, or all of it where the pattern catches
-// nothing and whole is asked for.
+// capturesOf returns the captures of a match, or, if whole is set and the pattern has
+// none, the whole match.
 func capturesOf(r *Run, s string, m *pm.MatchData, whole bool) []Value {
 	if m.CaptureLength() == 2 && whole {
 		return one(s[m.Capture(0):m.Capture(1)])

@@ -6,11 +6,11 @@ import (
 	"github.com/yuin/gopher-lua/pm"
 )
 
-// specials make a string a pattern.
+// specials are the characters that make a string a pattern.
 const specials = "^$*+?.([%-"
 
-// start is where the search begins that argument i names, as in Lua 5.1: what
-// is behind the end begins there.
+// start returns where the search begins, by argument i, as in Lua 5.1: a position behind
+// the end counts as the end.
 func start(r *Run, name string, args []Value, i int, s string) int {
 	from := 1
 	if arg(args, i) != nil {
@@ -95,7 +95,7 @@ func gsub(r *Run, args []Value) []Value {
 	return []Value{made(r, b.String())[0], float64(len(found))}
 }
 
-// replacement is what gsub puts in the place of a match.
+// replacement returns what gsub puts in place of a match.
 func replacement(r *Run, s string, m *pm.MatchData, with Value) string {
 	whole := s[m.Capture(0):m.Capture(1)]
 	var v Value
@@ -117,7 +117,7 @@ func replacement(r *Run, s string, m *pm.MatchData, with Value) string {
 	return ""
 }
 
-// filledIn is a replacement with its %0 to %9.
+// filledIn returns a replacement text with its %0 to %9 filled in.
 func filledIn(r *Run, with, whole string, captures []Value) string {
 	var b strings.Builder
 	for i := 0; i < len(with); i++ {

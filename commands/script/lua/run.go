@@ -6,15 +6,15 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// Run is one run of one chunk: its variables, calls and errors, and the walk
-// over the syntax tree. It is one type because a tree walker is one recursion:
-// a statement evaluates expressions, an expression calls a function, and that
-// runs statements. What need not be a part of that recursion is none: values,
-// numbers, tables and the libraries are functions of their own.
+// Run is one run of one chunk: its variables, calls and errors, and the walk over the
+// syntax tree. It is one type because a tree walker is one recursion: a statement
+// evaluates expressions, an expression calls a function, and the function runs
+// statements. Values, numbers, tables and the libraries are not a part of that recursion,
+// and are functions of their own.
 //
-// Inside a run everything but the normal course is a panic. A *Raised, an error
-// as Lua knows it, ends in Chunk.Call (and in pcall, which refuses it); a
-// *RefusedError and what the host panics with end at the caller of Chunk.Call.
+// A run leaves its normal course only by panics. A *Raised, which is a Lua error, ends in
+// Chunk.Call (and in pcall, which refuses it); a *RefusedError and the host's own panics
+// end at the caller of Chunk.Call.
 type Run struct {
 	*Budget
 	chunk   *Chunk
@@ -22,10 +22,10 @@ type Run struct {
 	vars    map[string]Value
 	host    Host
 	depth   int
-	line    int // of the node at work, for error texts
+	line    int // of the current node, for error texts
 }
 
-// Raised is an error that a script raised; a Value of nil cannot be raised.
+// Raised is an error that a script raised. Value may be nil.
 type Raised struct {
 	Value Value
 	Line  int
@@ -46,8 +46,8 @@ type closure struct {
 	env *env
 }
 
-// env is one local variable and what it hides. Closures keep the env they
-// were made in, so later variables do not show in them.
+// env is one local variable and those declared before it. A closure keeps the env in
+// which it was made, so it does not see later variables.
 type env struct {
 	up    *env
 	name  string
@@ -61,9 +61,8 @@ type frame struct {
 	varargs  []Value
 }
 
-// Call runs the chunk. It finds vars and, behind them, g as its globals. What
-// it raises and does not catch is raised; a *RefusedError, and what h panics with, is a
-// panic.
+// Call runs the chunk. Its globals are vars and then g. raised is an error that the
+// script did not catch. Panics with a *RefusedError, and those of h, are not recovered.
 func (c *Chunk) Call(b *Budget, g *Globals, vars map[string]Value, h Host) (results []Value, raised *Raised) {
 	defer func() {
 		switch p := recover().(type) {
@@ -79,13 +78,13 @@ func (c *Chunk) Call(b *Budget, g *Globals, vars map[string]Value, h Host) (resu
 	return results, nil
 }
 
-// Host is what the chunk was called with.
+// Host returns the host with which the chunk was called.
 func (r *Run) Host() Host { return r.host }
 
-// Raise raises v as an error, at the line at work.
+// Raise raises v as an error, at the current line.
 func (r *Run) Raise(v Value) { panic(&Raised{v, r.line}) }
 
-// fail raises a Lua error at the line at work.
+// fail raises a Lua error at the current line.
 func (r *Run) fail(format string, args ...any) {
 	r.Grow(128)
 	r.Raise(fmt.Sprintf("%s:%d: %s", r.chunk.name, r.line, fmt.Sprintf(format, args...)))
@@ -115,7 +114,7 @@ func (r *Run) find(e *env, name string) *env {
 	return e
 }
 
-// call calls f; what names it in an error text.
+// call calls f; what is its name in an error text.
 func (r *Run) call(f Value, args []Value, what string) []Value {
 	if r.depth++; r.depth > maxCallDepth {
 		Refuse("nests more than %d calls", maxCallDepth)
@@ -149,7 +148,7 @@ func (r *Run) enter(c *closure, args []Value) []Value {
 	return results
 }
 
-// describe is how Lua's error texts name a value: "local 'x' (a nil value)".
+// describe returns a value as in Lua's error texts: "local 'x' (a nil value)".
 func describe(what string, v Value) string {
 	if what == "" {
 		return "a " + TypeName(v) + " value"
@@ -157,7 +156,7 @@ func describe(what string, v Value) string {
 	return what + " (a " + TypeName(v) + " value)"
 }
 
-// nameOf is the name Lua gives an expression in an error text, or nothing.
+// nameOf returns the name that Lua gives an expression in an error text, or "".
 func (r *Run) nameOf(e ast.Expr, at *env) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:

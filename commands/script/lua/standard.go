@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// NewGlobals returns Lua's standard libraries. Some names of Lua 5.1 they do
-// not have, nor those in absent, a list with spaces: using one ends the run, refused
-// for that reason, where any other unknown name is an error or nil as in Lua.
+// NewGlobals returns Lua's standard libraries, without some names of Lua 5.1. Using one
+// of these, or of those in absent, a list with spaces, ends the run with a refusal that
+// gives reason. Any other unknown name is an error or nil as in Lua.
 func NewGlobals(absent, reason string) *Globals {
 	g := &Globals{values: map[string]Value{}, absent: map[string]bool{}, reason: reason}
 	for name, call := range baseLibrary {

@@ -11,13 +11,14 @@ const (
 	returned
 )
 
-// block runs statements; variables they declare end with the block.
+// block runs statements; variables that they declare end with the block.
 func (r *Run) block(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value) {
 	out, results, _ := r.open(stmts, f, e)
 	return out, results
 }
 
-// open is block, and hands back the variables: repeat ... until sees them.
+// open is block, and also returns the variables, which the condition of repeat ... until
+// can use.
 func (r *Run) open(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value, *env) {
 	for _, s := range stmts {
 		r.Step(1)
@@ -66,8 +67,8 @@ func (r *Run) statement(s ast.Stmt, f *frame, e *env) (outcome, []Value) {
 	return fellThrough, nil
 }
 
-// local declares variables. `local function f` sees itself, `local f =
-// function` does not; the parser marks only the first with a last line.
+// local declares variables. The function of `local function f` can refer to itself, that
+// of `local f = function` cannot; the parser sets a last line only for the first.
 func (r *Run) local(s *ast.LocalAssignStmt, f *frame, e *env) *env {
 	if len(s.Exprs) == 1 && len(s.Names) == 1 && s.LastLine() > 0 {
 		if fn, ok := s.Exprs[0].(*ast.FunctionExpr); ok {

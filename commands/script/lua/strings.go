@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// made charges a new string before anyone keeps it.
+// made charges the budget for a new string and returns it.
 func made(r *Run, s string) []Value {
 	r.Grow(len(s))
 	return one(s)
@@ -94,7 +94,7 @@ func substring(s string, from, to int) string {
 	return s[from-1 : to]
 }
 
-// mapASCII flips the case of the letters between a and z, as C's locale does.
+// mapASCII changes the case of the letters between a and z, as in C's locale.
 func mapASCII(s string, a, z byte) string {
 	b := []byte(s)
 	for i, c := range b {

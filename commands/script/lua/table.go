@@ -9,7 +9,7 @@ type Table struct {
 	library  string // the name of a library table, for refusals
 }
 
-// entrySize is what one table entry is charged.
+// entrySize is the number of bytes charged for a table entry.
 const entrySize = 64
 
 func listIndex(key Value) (int, bool) {
@@ -20,7 +20,7 @@ func listIndex(key Value) (int, bool) {
 	return int(f), true
 }
 
-// Get reads one entry; key must be no symbol.
+// Get returns one entry; key must not be a symbol.
 func (t *Table) Get(key Value) Value {
 	if i, ok := listIndex(key); ok && i <= len(t.list) {
 		return t.list[i-1]
@@ -28,7 +28,7 @@ func (t *Table) Get(key Value) Value {
 	return t.rest[key]
 }
 
-// Set writes one entry and keeps list without gaps.
+// Set sets one entry and keeps list without gaps.
 func (t *Table) Set(b *Budget, key, v Value) {
 	i, ok := listIndex(key)
 	switch {
@@ -53,7 +53,7 @@ func (t *Table) put(b *Budget, key, v Value) {
 	t.rest[key] = v
 }
 
-// add appends v, and what stood in rest behind it.
+// add appends v, and the entries of rest that now follow it without a gap.
 func (t *Table) add(b *Budget, v Value) {
 	for v != nil {
 		b.Grow(entrySize)
@@ -63,7 +63,7 @@ func (t *Table) add(b *Budget, v Value) {
 	}
 }
 
-// cut removes entry i of list; what stands behind it moves to rest.
+// cut removes entry i of list, and moves the entries behind it to rest.
 func (t *Table) cut(b *Budget, i int) {
 	for j := i; j < len(t.list); j++ {
 		t.put(b, float64(j+1), t.list[j])
@@ -71,8 +71,8 @@ func (t *Table) cut(b *Budget, i int) {
 	t.list = t.list[:i-1]
 }
 
-// Border is #t. Lua leaves open which border a table with gaps has, so such
-// tables are refused.
+// Border returns #t. Lua does not define which border of a table with gaps it returns, so
+// such tables are refused.
 func (t *Table) Border(b *Budget) int {
 	for key := range t.rest {
 		b.Step(1)
@@ -83,8 +83,8 @@ func (t *Table) Border(b *Budget) int {
 	return len(t.list)
 }
 
-// next gives the entry after key: of a list by number, else the only entry. The
-// order of other tables is Lua's secret.
+// next returns the entry after key, in a list or in a table with one entry. The order of
+// other tables is undefined, so they are refused.
 func (t *Table) next(key Value) []Value {
 	if len(t.rest) > 0 && len(t.rest)+len(t.list) > 1 {
 		Refuse("iterates over a table that is not a list")
@@ -106,7 +106,7 @@ func (t *Table) next(key Value) []Value {
 	return []Value{nil}
 }
 
-// List is a fresh table of items; nil items leave gaps.
+// List returns a new table of items; nil items leave gaps.
 func List(b *Budget, items ...Value) *Table {
 	t := &Table{}
 	for i, v := range items {
@@ -115,7 +115,7 @@ func List(b *Budget, items ...Value) *Table {
 	return t
 }
 
-// Record is a fresh table with one named entry.
+// Record returns a new table with one named entry.
 func Record(b *Budget, name string, v Value) *Table {
 	t := &Table{}
 	t.Set(b, name, v)

@@ -4,31 +4,31 @@ package lua
 // Symbol of the host.
 type Value any
 
-// Symbol is a value that the host keeps sealed: a script can hold it, hand it
-// on, and use it as a condition (it is true), and the interpreter knows its type.
-// For all else it asks the Host. Symbols are comparable.
+// Symbol is a value that the host keeps sealed: a script can hold it, pass it on, and use
+// it as a condition (it is true), and the interpreter knows its type. For everything else
+// it asks the Host. Symbols are comparable.
 type Symbol interface {
 	// Type is "string" or "number".
 	Type() string
 }
 
-// Host is what gives a script its symbols. For each use of one it knows the
-// result, or ends the run by a panic of its own, which Chunk.Call lets through.
+// Host knows the symbols of a script. Each method either returns the result for the
+// symbols, or ends the run by a panic of its own, which Chunk.Call does not recover.
 type Host interface {
-	// Reveal is the value that s stands for: the script looks into it.
+	// Reveal returns the value that s stands for, because the script looks into it.
 	Reveal(s Symbol) Value
-	// Compare is a == b, a < b or a <= b. One at least is a symbol, and both
-	// are strings (compared by == only) or both are numbers.
+	// Compare returns a == b, a < b or a <= b. At least one is a symbol, and both are
+	// strings (compared by == only) or both are numbers.
 	Compare(operator string, a, b Value) bool
-	// Arithmetic is a + b and so on where one at least is a symbol. It is false
-	// where only the values tell; then both are revealed, a first.
+	// Arithmetic returns a + b and so on, where at least one is a symbol. It returns
+	// false if the values are needed for it; then both are revealed, a first.
 	Arithmetic(operator string, a, b Value) (Value, bool)
-	// Apply is a function on one symbol: tostring, tonumber, floor, ceil or abs.
-	// It is false where only the value tells; then s is revealed.
+	// Apply returns a function of one symbol: tostring, tonumber, floor, ceil or abs. It
+	// returns false if the value is needed for it; then s is revealed.
 	Apply(function string, s Symbol) (Value, bool)
 }
 
-// TypeName is what the function type tells of a value.
+// TypeName returns what Lua's function type returns for a value.
 func TypeName(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -47,7 +47,7 @@ func TypeName(v Value) string {
 	return "function"
 }
 
-// Equal is a == b; where one is a symbol, the host knows.
+// Equal returns a == b, and asks the host if one is a symbol.
 func Equal(h Host, a, b Value) bool {
 	kind := TypeName(a)
 	if kind != TypeName(b) {

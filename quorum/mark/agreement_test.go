@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// V3: nobody takes the padding of two of five marks for that of all: locks that the
-// three others took still have less.
+// V3: the padding of two of five marks is not taken for that of all: locks granted
+// through the other three still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
 	c := &Agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
 	c.use(Settings{})

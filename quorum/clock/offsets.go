@@ -65,8 +65,8 @@ func (o *offsets) jumped(n offset) Jump {
 // Same reports whether two clocks may have jumped by the same time.
 func (j Jump) Same(other Jump) bool { return j.least <= other.most && other.least <= j.most }
 
-// All offsets, one a second, are kept for dense. Of older ones one is kept for each
-// thinned-th part of keep.
+// All offsets, one a second, are kept for dense. Of older ones one is kept for every
+// keep/thinned.
 const (
 	dense   = 10 * time.Minute
 	thinned = 500

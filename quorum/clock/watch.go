@@ -216,7 +216,7 @@ func (w *Watch) Asks() bool {
 	return !w.warmUp.met && w.watched(w.now()-w.sure)
 }
 
-// HasOthers reports whether there were any.
+// HasOthers reports whether other redlockd were found.
 func (w *Watch) HasOthers() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

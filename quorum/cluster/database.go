@@ -25,8 +25,8 @@ type Database struct {
 	masters atomic.Pointer[List]
 	// raised is the greatest hold that all marks were seen to record.
 	raised atomic.Int64
-	// silentUntil is when this redlockd may grant locks again after a common step, by our
-	// clock (M5), see silentFor.
+	// silentUntil is when this redlockd may grant locks again after the clocks of a
+	// majority jumped together, by our clock (M5), see silentFor.
 	silentUntil atomic.Int64
 	now         clock.Clock
 	stalls      *clock.StallDetector

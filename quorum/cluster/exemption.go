@@ -40,9 +40,9 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	}
 }
 
-// othersAsked reports whether so many of the other masters were looked at by then that
-// every majority includes one of them. With remembering, only those that have lost
-// nothing count.
+// othersAsked reports whether so many of the other masters were looked at in the last
+// second before until, or later, that every majority includes one of them. With
+// remembering, only those that have lost nothing count.
 func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
 		other.mu.Lock()

@@ -24,7 +24,7 @@ type granted struct {
 	// quarantine of a master that may have forgotten locks lasts. It includes what an
 	// expiry has beyond its hold (V6).
 	greatest, wait time.Duration
-	// remembered is whether any master could tell.
+	// remembered is whether enough masters could tell what was granted.
 	remembered bool
 }
 

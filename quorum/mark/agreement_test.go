@@ -24,7 +24,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		padding time.Duration
 		least   time.Duration
 	}{
-		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // an hour later each
+		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // each an hour later
 		{"a", 400, 300}, {"b", 400, 300}, {"c", 400, 400},
 	} {
 		saw(step.name, step.padding)

@@ -227,9 +227,9 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 			c.Seats = c.Seats.beats(r.Seats)
 			c.forgetSeats()
 		}
-		// A beat that the other marks still lack, because the redlockd that raises it
-		// does not see this mark: it shows that its server is in use (M9). If each look
-		// comes right after a new beat, no beat lasts long enough, but then the beats get
+		// A beat that this mark lacks, because the redlockd that raises this mark's beat
+		// does not see it: while such beats come, their server is in use (M9). If each
+		// look comes right after a new beat, none lasts long enough, but then they get
 		// two ahead (M4).
 		c.Seats = c.Seats.beats(r.Unsaid)
 		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))

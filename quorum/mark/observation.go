@@ -78,8 +78,8 @@ type Rules struct {
 	// Wait is how long earlier locks may last (M4), Greatest the greatest hold that a new
 	// mark records.
 	Wait, Greatest time.Duration
-	// Remembered is whether any master can tell what was granted. InView is whether so
-	// many others are looked at now that no majority of them could know more unseen.
+	// Remembered is whether enough masters can tell what was granted. InView is whether
+	// so many others are looked at now that no majority of them could know more unseen.
 	// Floor, Told and Sure are explained in cluster/told.go.
 	Remembered, InView bool
 	Floor, Told        time.Duration

@@ -76,7 +76,8 @@ local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
 if v ~= ARGV[2] then return v end
 `
-	// ifTaken is ifOurs, but creates KEYS[1] if it is absent or its lock is over.
+	// ifTaken is ifOurs, but creates KEYS[1] if it is absent, or if it holds ARGV[2] and
+	// is over.
 	ifTaken = notAfter + `
 local v = redis.call('GET', KEYS[1])
 if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + `

@@ -10,21 +10,20 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// readyPatience is how long a start may go without a majority before it is
-// warned about, and clients hear NOQUORUM.
+// readyPatience is how long a start waits for a majority. After that a warning is logged,
+// and clients are answered NOQUORUM.
 const readyPatience = 2 * time.Second
 
-// waitReady waits for a majority, so long at most. Who connects meanwhile is
-// not accepted yet, so that a start beside other redlockd, which takes a second
-// (M5), costs clients that second and no error.
+// waitReady waits for a majority, for at most readyPatience. Connections are not accepted
+// meanwhile. So a start beside other redlockd, which takes a second (M5), costs clients
+// that second and no error.
 func waitReady(ctx context.Context, q *quorum.Quorum) error {
 	patient, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
 	return q.WaitReady(patient)
 }
 
-// announce says once when a majority is missing at the start, and when the
-// majority is there.
+// announce logs once if a majority is missing at the start, and once when it is there.
 func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
 	err := waitReady(ctx, q)
 	if err != nil && ctx.Err() == nil {

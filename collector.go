@@ -7,26 +7,25 @@ import (
 	"time"
 )
 
-// ballast is memory that is never touched, so it takes none of the machine's,
-// but counts as living when Go decides how much garbage may gather. Without it
-// a heap of a few MiB, which is all that a busy redlockd needs, is collected
-// a hundred times a second. A greater GOGC instead would let the garbage grow
-// with whatever lives.
+// ballast is memory that is never touched, so it uses none of the machine's, but Go
+// counts it as live when it decides how much garbage may gather. Without it a heap of a
+// few MiB, which is all that a busy redlockd needs, is collected a hundred times a
+// second. A greater GOGC instead would let the garbage grow with the live heap.
 //
-// Each session makes a collection longer, also an idle one. So that collecting
-// takes no greater part of the time, it is done less often where there are
-// many: each brings a part of ballast.
+// Each session makes a collection longer, even an idle one. So that collections do not
+// take a greater part of the time, they are made less frequent with many sessions: each
+// session adds ballastForSession.
 const (
 	ballast           = 16 << 20
 	ballastForSession = 8 << 10
 )
 
-// ballastFor is how many pieces of it there are with so many sessions.
+// ballastFor returns how many pieces of ballast so many sessions need.
 func ballastFor(sessions int) int { return 1 + sessions*ballastForSession/ballast }
 
-// keepBallast holds as many pieces as there are sessions for, until ctx is
-// over. What is there stays when more comes: a great piece in the place of small
-// ones would be where they have been, and Go would clear it, and so touch it.
+// keepBallast keeps as many pieces as the sessions need, until ctx is over. When it needs
+// more it adds pieces and keeps the old ones: a greater piece might be put in their
+// place, and Go would clear, and so touch, that memory.
 func keepBallast(ctx context.Context, sessions func() int) {
 	held := [][]byte{make([]byte, ballast)}
 	tick := time.NewTicker(time.Second)

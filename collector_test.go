@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// The ballast comes and goes with the sessions, a small part for each.
+// The ballast grows and shrinks with the sessions, by a small part for each.
 func TestBallast(t *testing.T) {
 	living := func() int {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // what a sync.Pool holds takes two
+		runtime.GC() // what a sync.Pool holds takes two collections
 		runtime.ReadMemStats(&m)
 		return int(m.HeapAlloc)
 	}
@@ -26,7 +26,7 @@ func TestBallast(t *testing.T) {
 		go keepBallast(ctx, func() int { return int(sessions.Load()) })
 		for _, n := range []int{0, 30_000, 500, 20_000} {
 			sessions.Store(int64(n))
-			time.Sleep(1500 * time.Millisecond) // virtual: the ballast follows once a second
+			time.Sleep(1500 * time.Millisecond) // virtual: the ballast is adjusted once a second
 			synctest.Wait()
 			const slack = 1 << 20
 			got, most := living()-before, ballast+n*ballastForSession

@@ -20,8 +20,8 @@ func TestDashboardIsJSON(t *testing.T) {
 	}
 }
 
-// TestDocsExplainEveryLine: whoever looks up a line of the log at 3 a.m. finds
-// it, as far as it is constant.
+// TestDocsExplainEveryLine: an operator who looks up a log line finds its constant part
+// in docs/operations.md.
 func TestDocsExplainEveryLine(t *testing.T) {
 	docs, err := os.ReadFile("docs/operations.md")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestDocsExplainEveryLine(t *testing.T) {
 	}
 }
 
-// TestDocsListRealLines: nor does anybody look there for what is never said.
+// TestDocsListRealLines: docs/operations.md lists no line that is never logged.
 func TestDocsListRealLines(t *testing.T) {
 	docs, err := os.ReadFile("docs/operations.md")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestDocsListRealLines(t *testing.T) {
 	}
 }
 
-// TestDocsExplainEveryReason: why a master does not vote is explained, too.
+// TestDocsExplainEveryReason: each reason why a master does not vote is explained.
 func TestDocsExplainEveryReason(t *testing.T) {
 	docs, err := os.ReadFile("docs/operations.md")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestDocsExplainEveryReason(t *testing.T) {
 	}
 }
 
-// sources are the texts of all packages, tests apart.
+// sources returns the code of all packages, without tests.
 func sources(t *testing.T) []string {
 	t.Helper()
 	var texts []string
@@ -111,8 +111,7 @@ func sources(t *testing.T) []string {
 	return texts
 }
 
-// TestDocsTellAllocations: the figures that the tests keep to are those of
-// docs/performance.md.
+// TestDocsTellAllocations: docs/performance.md has the figures that the tests enforce.
 func TestDocsTellAllocations(t *testing.T) {
 	docs, err := os.ReadFile("docs/performance.md")
 	if err != nil {
@@ -136,7 +135,7 @@ func TestDocsTellAllocations(t *testing.T) {
 	}
 }
 
-// TestDocsExplainEveryAlert: whoever is woken by one finds what to do.
+// TestDocsExplainEveryAlert: each alert is explained with what to do.
 func TestDocsExplainEveryAlert(t *testing.T) {
 	rules, err := os.ReadFile("docs/alerts.yml")
 	if err != nil {
@@ -157,7 +156,7 @@ func TestDocsExplainEveryAlert(t *testing.T) {
 	}
 }
 
-// TestDocsNameRealErrors: an error that is looked up reads as it was answered.
+// TestDocsNameRealErrors: docs/operations.md quotes errors as they are answered.
 func TestDocsNameRealErrors(t *testing.T) {
 	docs, err := os.ReadFile("docs/operations.md")
 	if err != nil {
@@ -169,7 +168,7 @@ func TestDocsNameRealErrors(t *testing.T) {
 		t.Errorf("found only %d errors", len(errors))
 	}
 	for _, e := range errors {
-		// What is between the parts that depend on the case.
+		// What is left between the parts that depend on the case.
 		for _, part := range regexp.MustCompile(`\.\.\.|'[a-z.]*'|: above max_ttl|[0-9]+ ms`).Split(e[1], -1) {
 			if part = strings.Trim(part, " ',:"); part != "" && !strings.Contains(all, part) {
 				t.Errorf("docs/operations.md has %q, and nothing answers %q", e[1], part)
@@ -178,7 +177,7 @@ func TestDocsNameRealErrors(t *testing.T) {
 	}
 }
 
-// TestDocsNameRealNoQuorum: likewise what NOQUORUM says, between the numbers and
+// TestDocsNameRealNoQuorum: the same for the texts of NOQUORUM, between the numbers and
 // what depends on the case.
 func TestDocsNameRealNoQuorum(t *testing.T) {
 	docs, err := os.ReadFile("docs/operations.md")
@@ -199,8 +198,7 @@ func TestDocsNameRealNoQuorum(t *testing.T) {
 	}
 }
 
-// TestDocsLinksLead: every link in the documents leads to a file, and to a
-// heading of it.
+// TestDocsLinksLead: every link in the documents leads to a file, and to a heading in it.
 func TestDocsLinksLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	found := 0
@@ -228,7 +226,7 @@ func TestDocsLinksLead(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a document, as they are linked to.
+// anchors returns the headings of a document, in the form used in links.
 func anchors(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -243,8 +241,8 @@ func anchors(t *testing.T, path string) map[string]bool {
 	return out
 }
 
-// TestClientsRunByHand: make clients writes docs/clients.md anew, and what was
-// run by hand is a part of it.
+// TestClientsRunByHand: docs/clients.md, which make clients rewrites, includes the
+// results of the runs by hand.
 func TestClientsRunByHand(t *testing.T) {
 	docs, err := os.ReadFile("docs/clients.md")
 	if err != nil {

@@ -10,25 +10,24 @@ import (
 )
 
 const (
-	// embeddedMasters is how many -dev runs.
+	// embeddedMasters is how many masters -dev runs.
 	embeddedMasters = 5
-	// embeddedTick is how far an embedded master's clock may be behind: short
-	// against every TTL in use.
+	// embeddedTick is how far an embedded master's clock may be behind: short compared
+	// with every TTL in use.
 	embeddedTick = 2 * time.Millisecond
 )
 
-// embedded is the masters of -dev: in memory, in this process.
+// embedded is the masters of -dev, in memory, in this process.
 type embedded struct {
 	servers []*miniredis.Miniredis
 	ending  chan struct{} // closed by stop
-	ended   chan struct{} // closed when no clock is set any more
+	ended   chan struct{} // closed when clocks are no longer set
 }
 
 // startEmbedded starts n masters on free ports of this host.
 //
-// An absolute expiry (PXAT) must be given to them from within a script: a
-// plain SET looks at the clock before it takes the master's lock, so a tick
-// in between would lengthen it.
+// An absolute expiry (PXAT) must be set from within a script: a plain SET reads the clock
+// before it takes the master's lock, so a tick in between would lengthen the expiry.
 func startEmbedded(n int) (*embedded, error) {
 	e := &embedded{ending: make(chan struct{}), ended: make(chan struct{})}
 	start := time.Now()
@@ -46,10 +45,9 @@ func startEmbedded(n int) (*embedded, error) {
 	return e, nil
 }
 
-// drive moves the masters' clocks. They would run by themselves, but then
-// also within a script, where PTTL and TIME must fit to the millisecond; and
-// they would follow a step of the host's clock, which the time since start
-// does not.
+// drive sets the masters' clocks. They could run by themselves, but then also during a
+// script, where PTTL and TIME must match to the millisecond. They would also follow a
+// step of the host's clock, which the time since start does not.
 func (e *embedded) drive(start time.Time) {
 	defer close(e.ended)
 	ticker := time.NewTicker(embeddedTick)
@@ -67,7 +65,7 @@ func (e *embedded) drive(start time.Time) {
 	}
 }
 
-// list is the masters for the quorum's configuration.
+// list returns the masters for the quorum's configuration.
 func (e *embedded) list() []quorum.Master {
 	var masters []quorum.Master
 	for i, server := range e.servers {
@@ -78,7 +76,7 @@ func (e *embedded) list() []quorum.Master {
 	return masters
 }
 
-// stop ends the masters and all they hold.
+// stop ends the masters and frees what they store.
 func (e *embedded) stop() {
 	close(e.ending)
 	<-e.ended

@@ -26,9 +26,9 @@ func startMasters(t *testing.T) []*redis.Client {
 	return clients
 }
 
-// TestEmbeddedKeysExpire: time passes in the masters although nobody asks
-// them, and as fast as here. A key's life is compared with the master's own
-// clock, which is behind ours while the machine is busy with other things.
+// TestEmbeddedKeysExpire: time passes in the masters even when no client asks them, and
+// as fast as here. A key's life is compared with the master's own clock, which lags
+// behind ours while the machine is busy.
 func TestEmbeddedKeysExpire(t *testing.T) {
 	const ttl, patience = 100 * time.Millisecond, 10 * time.Second
 	start := time.Now()
@@ -45,7 +45,7 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 		if lived := masterTime(t, c).Sub(begin); lived < ttl {
 			t.Errorf("expired after %v, want %v", lived, ttl)
 		}
-		// Ours as it would be had nobody set it meanwhile.
+		// Our clock as it would be if it had not been set meanwhile.
 		ours := func() time.Time { return start.Add(time.Since(start)) }
 		for before := ours(); ; before = ours() {
 			there := masterTime(t, c)
@@ -62,7 +62,7 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 	}
 }
 
-// masterTime is what the master's clock says.
+// masterTime returns the master's time.
 func masterTime(t *testing.T, c *redis.Client) time.Time {
 	t.Helper()
 	now, err := c.Time(t.Context()).Result()
@@ -72,9 +72,8 @@ func masterTime(t *testing.T, c *redis.Client) time.Time {
 	return now
 }
 
-// TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT that another
-// script gave, as on a real master: the name of an attempt is compared so
-// (V6).
+// TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT that another script set,
+// as on a real master. The names of attempts are compared in this way (V6).
 func TestEmbeddedTimeFitsTTL(t *testing.T) {
 	c := startMasters(t)[0]
 	const set = `return redis.call('set', KEYS[1], 't', 'pxat', ARGV[1])`

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// masters is the least configuration.
+// masters is the smallest valid configuration.
 const masters = `
 master "a" { address = "10.0.0.1:6379" }
 master "b" { address = "10.0.0.2:6379" }
 master "c" { address = "10.0.0.3:6379" }
 `
 
-// write puts a configuration into a file of its own and returns its name.
+// write writes a configuration to a new file and returns its name.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "test.hcl")
@@ -26,8 +26,8 @@ func write(t *testing.T, text string) string {
 	return name
 }
 
-// syncBuffer collects output of several goroutines, and calls found when
-// wanted has come.
+// syncBuffer collects the output of several goroutines, and calls found when wanted has
+// been written.
 type syncBuffer struct {
 	wanted string
 	found  func()

@@ -33,12 +33,12 @@ const usageText = `redlockd keeps Redlock locks for clients that speak the Redis
   -listen ADDR    listen here (host:port) instead of at the file's listen.address
 `
 
-// parseFlags reads the command line; its errors are usageErrors. The text of
-// -help goes to stdout.
+// parseFlags parses the command line; its errors are usageErrors. It writes the text of
+// -help to stdout.
 func parseFlags(args []string, stdout io.Writer) (options, error) {
 	var opt options
 	flags := flag.NewFlagSet("redlockd", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are told by run, once
+	flags.SetOutput(io.Discard) // run prints errors, once
 	flags.StringVar(&opt.config, "config", "", "")
 	flags.StringVar(&opt.listen, "listen", "", "")
 	flags.StringVar(&opt.health, "health", "", "")
@@ -63,7 +63,7 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 	return opt, nil
 }
 
-// problem says which flags do not go together.
+// problem returns an error if flags are missing or cannot be combined.
 func (o options) problem() error {
 	both := func(a bool, aName string, b bool, bName string) error {
 		if a && b {
@@ -91,7 +91,7 @@ func (o options) problem() error {
 	)
 }
 
-// healthURL is what -health names; its errors are usageErrors.
+// healthURL parses the URL given to -health; its errors are usageErrors.
 func healthURL(text string) (*url.URL, error) {
 	address, err := url.Parse(text)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {

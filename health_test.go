@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHealth: the exit code tells whether it is well, and whether the question
-// was one.
+// TestHealth: the exit code shows whether redlockd is well, and whether the URL was
+// valid.
 func TestHealth(t *testing.T) {
 	well := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive\n")) }))
 	defer well.Close()

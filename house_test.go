@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// maxFileLines and maxFuncLines are the limits of the production code. Tests
-// may be longer, because a table of cases is read from top to bottom.
+// maxFileLines and maxFuncLines are the limits for production code. Tests may be longer,
+// because a table of cases is read from top to bottom.
 const (
 	maxFileLines = 250
 	maxFuncLines = 60
 )
 
-// longer are the files and functions beyond the limits, each with its reason.
-// A function is named by its file and name.
+// longer are the files and functions beyond the limits, each with its reason. A function
+// is named by its file and name.
 var longer = map[string]string{
 	"integration/mutants/list.go":           "a table: one line or two for each mutant",
 	"quorum/attempt.go":                     "one attempt from its first byte to its verdict",
@@ -27,7 +27,7 @@ var longer = map[string]string{
 	"quorum/cluster/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 
-// TestHouseLimits: whoever opens a file reads it to its end.
+// TestHouseLimits: files and functions are short enough to be read to their end.
 func TestHouseLimits(t *testing.T) {
 	needed := map[string]bool{}
 	beyond := func(name string, lines, most int) {
@@ -61,9 +61,9 @@ func TestHouseLimits(t *testing.T) {
 	}
 }
 
-// TestDocsNameRealFiles: a file that a document or a package's comment sends
-// its reader to is there. A name without a folder is one of any package in a
-// document, and one of its own in a package's comment.
+// TestDocsNameRealFiles: the files named in documents and package comments exist. In a
+// document, a name without a folder may be in any package; in a package's comment it is
+// in that package.
 func TestDocsNameRealFiles(t *testing.T) {
 	files := tree(t)
 	names := map[string]bool{}
@@ -96,7 +96,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 	}
 }
 
-// TestPackageDocsNameEveryFile: the comment of a package is the map of its files.
+// TestPackageDocsNameEveryFile: a package's comment names all of its files.
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
 	for _, folder := range []string{"proxy", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "internal/resp",

@@ -13,8 +13,9 @@ import (
 
 const module = "github.com/redlockd/redlockd"
 
-// uses says which packages a package may import: the way of a command is a straight
-// line, and none calls back up. The name is the folder; "" is the program.
+// uses lists which packages a package may import: a command goes through the packages in
+// a straight line, and no package calls back up. The name is the folder; "" is the
+// program.
 var uses = map[string][]string{
 	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
 	"internal/admin":        {"internal/config", "status", "proxy", "proxy/history", "quorum"},
@@ -32,32 +33,33 @@ var uses = map[string][]string{
 	"proxy/history":         {"quorum"},
 	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "quorum"},
 	"commands/script":       {"internal/resp", "commands/script/lua", "commands/grammar"},
-	// What a script is, whatever it is used for.
+	// The Lua interpreter, whatever it is used for.
 	"commands/script/lua": {},
 	"internal/resp":       {},
-	// What commands and scripts read alike.
+	// The grammar shared by commands and scripts.
 	"commands/grammar": {},
-	// Operations know the masters, the masters what waits for them, and none the other way.
+	// Operations know the masters, and the masters the tasks that wait for them, but not
+	// the other way round.
 	"quorum":         {"quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/cluster": {"internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/outbox":  {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/latency": {},
-	// The pure parts of quorum: they ask nobody and wait for nothing.
+	// The pure parts of quorum: they do no I/O and wait for nothing.
 	"quorum/clock":   {},
 	"quorum/vote":    {},
 	"quorum/scripts": {"quorum/mark"},
 	"quorum/mark":    {"quorum/clock"},
 	"integration":    {},
 	"docs/model":     {},
-	// What makes and checks the packages knows redlockd by its files only.
+	// The package that builds and checks the releases knows redlockd only by its files.
 	"packaging": {},
 }
 
 // forTests are packages that only tests may import.
 var forTests = []string{"internal/certtest"}
 
-// homes says where a library may be named, so that each has one package that
-// speaks it. "tests" is every test.
+// homes says where a library may be imported, so that only one package depends on it.
+// "tests" is every test.
 var homes = map[string][]string{
 	"github.com/tidwall/redcon":         {"internal/resp"},
 	"github.com/coreos/go-systemd":      {""},
@@ -76,11 +78,11 @@ var homes = map[string][]string{
 	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},
 	"github.com/Shopify/toxiproxy":      {"integration"},
-	"github.com/rs/zerolog":             {"integration"}, // which toxiproxy asks for
+	"github.com/rs/zerolog":             {"integration"}, // toxiproxy needs it
 	"github.com/anishathalye/porcupine": {"tests"},
 }
 
-// pkg is what go list tells of a package.
+// pkg is the part of go list's output that is needed.
 type pkg struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
@@ -108,7 +110,7 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// importProblems says which imports of a package break a rule.
+// importProblems returns which imports of a package break a rule.
 func importProblems(p pkg) []string {
 	owner, ok := ownerOf(p.ImportPath)
 	if !ok {
@@ -128,7 +130,7 @@ func importProblems(p pkg) []string {
 	return problems
 }
 
-// mayImport reports whether a file of the package may name the package.
+// mayImport reports whether a file of the package owner may import path.
 func mayImport(owner, path string, test bool) bool {
 	if other, ok := ownerOf(path); ok {
 		helps := slices.Contains(forTests, other)
@@ -139,14 +141,14 @@ func mayImport(owner, path string, test bool) bool {
 			return slices.Contains(allowed, owner) || test && slices.Contains(allowed, "tests")
 		}
 	}
-	// Of what has no home here only the standard library is free to all; its
-	// first part has no dot.
+	// Of the libraries that homes does not list, only the standard library may be used
+	// everywhere; the first part of its paths has no dot.
 	first, _, _ := strings.Cut(path, "/")
 	return test || !strings.Contains(first, ".")
 }
 
-// ownerOf is the package of the list that a path belongs to: the folder itself
-// or the nearest one above.
+// ownerOf returns the listed package that a path belongs to: the folder itself or the
+// nearest one above.
 func ownerOf(path string) (string, bool) {
 	if !within(path, module) {
 		return "", false

@@ -17,15 +17,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the system's own handling is back, so that the
-	// second one ends a stop that takes too long.
+	// After the first signal the system's default handling is restored, so that a second
+	// signal ends a stop that takes too long.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	os.Exit(exitCode(err))
 }
 
-// exitCode is 0, 1 for failure, or 2 for usage and configuration: with 2 no
-// restart helps.
+// exitCode returns 0 for success, 1 for a failure, or 2 for a wrong command line or
+// configuration, which a restart does not fix.
 func exitCode(err error) int {
 	var usage *usageError
 	switch {
@@ -38,8 +38,8 @@ func exitCode(err error) int {
 	}
 }
 
-// run is the whole program. It returns after ctx is over and all is stopped,
-// and has already told on stderr the error that it returns.
+// run is the whole program. It returns after ctx is over and everything has stopped. It
+// prints the error that it returns to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	opt, err := parseFlags(args, stdout)
 	if err == nil && !opt.help {
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// act does the one thing that the flags ask for.
+// act does the one thing that the flags request.
 func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	switch {
 	case opt.version:
@@ -87,7 +87,7 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	return serve(ctx, cfg, log, again)
 }
 
-// bootstrap makes the marks of a new cluster real (M6).
+// bootstrap writes the first marks of a new cluster (M6).
 func bootstrap(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
 	log := newLogger(cfg.Log, stderr)
 	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
@@ -102,8 +102,7 @@ func bootstrap(ctx context.Context, cfg config.Config, stdout, stderr io.Writer)
 	return err
 }
 
-// tell prints an error for a person, once: with the lines of the file where
-// it is about a file.
+// tell prints an error for the user, with the lines of the file if it is about a file.
 func tell(stderr io.Writer, err error) {
 	var file *config.Error
 	switch {

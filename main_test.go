@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// result is how a run ended for its user.
+// result is how a run ended, as its user sees it.
 type result struct {
 	code           int
 	stdout, stderr string

@@ -16,26 +16,25 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// reloader reads the configuration again on SIGHUP (S6). Certificates, masters,
-// users, limits and the log level change at once and drop no session; the rest
-// is named, and waits for the next start.
+// reloader reads the configuration again on SIGHUP (S6). Certificates, masters, users,
+// limits and the log level change at once and drop no session. The names of all other
+// changed settings are logged; these wait for the next start.
 type reloader struct {
 	file, listen string
 	log          hclog.Logger
 	signals      chan os.Signal
-	// running is what was in force at the start; level what is now.
+	// running is the configuration at the start; level is the present log level.
 	running config.Config
 	level   string
-	// masters are told of another list of them (M8); nil before they are there.
+	// masters receives a changed list of masters (M8); set before watch.
 	masters interface {
 		ChangeMasters([]quorum.Master) error
 	}
-	// access takes users and limits; set before watch. nil in tests.
+	// access receives users and limits; set before watch. nil in tests.
 	access func(proxy.Config)
 }
 
-// newReloader takes SIGHUP from here on, so that an early one does not end
-// the process.
+// newReloader catches SIGHUP from here on, so that an early one does not end the process.
 func newReloader(opt options, cfg config.Config, log hclog.Logger) *reloader {
 	r := &reloader{file: opt.config, listen: opt.listen, log: log, running: cfg, level: cfg.Log.Level,
 		signals: make(chan os.Signal, 1)}
@@ -45,7 +44,7 @@ func newReloader(opt options, cfg config.Config, log hclog.Logger) *reloader {
 
 func (r *reloader) stop() { signal.Stop(r.signals) }
 
-// watch reads again at every signal until ctx is over.
+// watch reloads at every signal until ctx is over.
 func (r *reloader) watch(ctx context.Context, certs *certificates.Store) {
 	for {
 		select {
@@ -57,7 +56,7 @@ func (r *reloader) watch(ctx context.Context, certs *certificates.Store) {
 	}
 }
 
-// reload reads once. A wrong file changes nothing.
+// reload reads the file once. A wrong file changes nothing.
 func (r *reloader) reload(certs *certificates.Store) {
 	cfg, warned, err := config.Load(r.file, r.listen)
 	if err != nil {
@@ -82,14 +81,14 @@ func (r *reloader) reload(certs *certificates.Store) {
 	r.log.Info("configuration reloaded", "file", r.file, "level", r.level)
 }
 
-// changeMasters hands the list on, which may be the same.
+// changeMasters hands the list on, which may be unchanged.
 func (r *reloader) changeMasters(list []quorum.Master) {
 	if err := r.masters.ChangeMasters(list); err != nil {
 		r.log.Error("list of masters not changed", "problem", err)
 	}
 }
 
-// refuse says each problem with its line.
+// refuse logs each problem with its line.
 func (r *reloader) refuse(err error) {
 	var file *config.Error
 	if errors.As(err, &file) {

@@ -15,7 +15,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// reloading is a reloader over a file with this text, and what it logs.
+// reloading returns a reloader of a file with this text, and its log.
 func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
 	t.Helper()
 	out := &syncBuffer{}
@@ -30,7 +30,7 @@ func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
 	return r, out
 }
 
-// toldMasters is a quorum that notes the list it was given.
+// toldMasters stands in for the quorum and stores the list that it receives.
 type toldMasters struct {
 	list []quorum.Master
 	err  error
@@ -56,7 +56,7 @@ func TestReloadChangesTheMasters(t *testing.T) {
 	}
 }
 
-// noCertificates are those of a file without blocks tls.
+// noCertificates returns the Store of a file without blocks tls.
 func noCertificates(t *testing.T, log hclog.Logger) *certificates.Store {
 	t.Helper()
 	certs, err := certificates.Open(nil, nil, log)
@@ -145,8 +145,8 @@ func TestReloadHandsOnUsersAndLimits(t *testing.T) {
 	}
 }
 
-// TestEarlySIGHUP: the signal is taken from the reloader's beginning, else it
-// would end the process.
+// TestEarlySIGHUP: newReloader catches the signal at once; otherwise it would end the
+// process.
 func TestEarlySIGHUP(t *testing.T) {
 	r, _ := reloading(t, masters)
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {

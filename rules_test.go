@@ -14,8 +14,8 @@ import (
 
 const designFile = "docs/design.md"
 
-// TestRules: docs/design.md is the specification. Every rule that is cited is
-// defined there, and every rule there has a test that bears its name.
+// TestRules: docs/design.md is the specification. Every rule that is cited is defined
+// there, and every rule there has a test that bears its name.
 func TestRules(t *testing.T) {
 	defined := definedRules(t)
 	if len(defined) < 40 {
@@ -45,7 +45,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesAreShort: whoever looks up a rule reads six lines at most.
+// TestRulesAreShort: no rule has more than six lines.
 func TestRulesAreShort(t *testing.T) {
 	text, err := os.ReadFile(designFile)
 	if err != nil {
@@ -64,8 +64,7 @@ func TestRulesAreShort(t *testing.T) {
 	}
 }
 
-// definedRules are the rules of the specification, each of which is defined
-// once.
+// definedRules returns the rules of the specification, each of which is defined once.
 func definedRules(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(designFile)
@@ -83,15 +82,15 @@ func definedRules(t *testing.T) map[string]bool {
 	return defined
 }
 
-// citation is what looks like a rule's name; notRules do and are not: curves,
-// quantiles, and what the licences and samples of others say.
+// citation matches what looks like a rule's name. notRules match it too but are not
+// rules: curves, quantiles, and names in other projects' licences and samples.
 var (
 	citation = regexp.MustCompile(`\b[PCVMS][0-9]+\b`)
 	notRules = map[string]bool{"P50": true, "P99": true, "P224": true, "P256": true, "P384": true, "P521": true}
 )
 
-// citations are the rules that a text cites: code, documents, samples and what
-// builds them.
+// citations returns the rules that a text cites: code, documents, samples and build
+// files.
 func citations(path string, text []byte) []string {
 	if !slices.Contains([]string{".go", ".md", ".pml", ".hcl", ".yml", ".yaml"}, filepath.Ext(path)) && path != "Makefile" {
 		return nil
@@ -105,10 +104,10 @@ func citations(path string, text []byte) []string {
 	return out
 }
 
-// notOurs are folders of data, and of what tests and builds leave there.
+// notOurs are folders with data, and with output of tests and builds.
 var notOurs = []string{"testdata", "bin", "dist", "node_modules", "target", "vendor"}
 
-// tree are all files of this project by their paths.
+// tree returns the contents of all files of this project by their paths.
 func tree(t *testing.T) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}

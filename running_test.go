@@ -18,12 +18,12 @@ import (
 // running is a redlockd in this process, from its start until the test ends.
 type running struct {
 	out *syncBuffer
-	// stop ends it and returns what it ended with; only the first call does.
+	// stop ends it and returns its error; only the first call does.
 	stop func() error
 }
 
-// start runs redlockd over the file and waits until it is ready. The end of
-// the test stops it and requires a good end.
+// start runs redlockd with the file and waits until it is ready. At the end of the test
+// it is stopped, and must return no error.
 func start(t *testing.T, file string) *running {
 	t.Helper()
 	ready, ended := make(chan struct{}), make(chan error, 1)
@@ -50,7 +50,7 @@ func start(t *testing.T, file string) *running {
 	return r
 }
 
-// address is where it says that it serves.
+// address returns the address in its log line that it serves.
 func (r *running) address(t *testing.T, line string) string {
 	t.Helper()
 	found := regexp.MustCompile(line + `: address=(\S+)`).FindStringSubmatch(r.out.String())
@@ -60,7 +60,7 @@ func (r *running) address(t *testing.T, line string) string {
 	return found[1]
 }
 
-// says waits until it has said the text.
+// says waits until it has logged the text.
 func (r *running) says(t *testing.T, text string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(r.out.String(), text); time.Sleep(5 * time.Millisecond) {
@@ -70,9 +70,8 @@ func (r *running) says(t *testing.T, text string) {
 	}
 }
 
-// startMaster starts a redis-server, or what REDIS_SERVER names, with these
-// arguments besides its port, which option names, and waits until somebody
-// listens there.
+// startMaster starts a redis-server, or the program in REDIS_SERVER, with these arguments
+// and a port, which option sets, and waits until it listens there.
 func startMaster(t *testing.T, option string, args ...string) string {
 	t.Helper()
 	program := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")

@@ -19,7 +19,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// newLogger is the one logger; the packages get it Named.
+// newLogger returns the process's logger; the packages get named sub-loggers.
 func newLogger(cfg config.Log, w io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:       "redlockd",
@@ -29,7 +29,7 @@ func newLogger(cfg config.Log, w io.Writer) hclog.Logger {
 	})
 }
 
-// serveDev serves over masters in this process (-dev).
+// serveDev serves with masters in this process (-dev).
 func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	log := newLogger(cfg.Log, stderr)
 	log.Warn("-dev is for trying out: the masters live in this process and keep nothing", "masters", embeddedMasters)
@@ -37,14 +37,14 @@ func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("start embedded masters: %w", err)
 	}
-	// Deferred, so after everything else: until the sessions and the quorum
-	// are closed the masters are asked.
+	// Deferred, so that it comes last: sessions and the quorum use the masters until they
+	// are closed.
 	defer masters.stop()
 	cfg.Quorum.Masters = masters.list()
 	return serve(ctx, cfg, log, nil)
 }
 
-// process is all that runs while redlockd serves.
+// process is everything that runs while redlockd serves.
 type process struct {
 	cfg    config.Config
 	log    hclog.Logger
@@ -54,15 +54,15 @@ type process struct {
 	admin  *admin.Server // nil without a block admin
 }
 
-// serve puts the packages together, serves until ctx is over, and stops. again
-// reads the configuration again on SIGHUP; nil where there is no file.
+// serve connects the packages, serves until ctx is over, and stops. again reloads the
+// configuration on SIGHUP; nil if there is no file.
 func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *reloader) error {
 	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
 	}
-	// Before the masters are dialled, because a second redlockd that was
-	// started by mistake should leave no trace on them.
+	// Listen before dialling the masters, because a second redlockd that was started by
+	// mistake should leave no trace on them.
 	ln, adminLn, err := listen(cfg, certs)
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
@@ -97,7 +97,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *relo
 	return err
 }
 
-// listen opens the addresses; that of admin is nil without the block.
+// listen opens the addresses; adminLn is nil without a block admin.
 func listen(cfg config.Config, certs *certificates.Store) (ln, adminLn net.Listener, err error) {
 	ln, err = net.Listen("tcp", cfg.Proxy.Address)
 	if err != nil {
@@ -126,8 +126,8 @@ func closeAll(listeners ...net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// watch tells of the start, and takes new certificates and configurations,
-// until ctx is over, or the server ends by itself, which is an error.
+// watch logs when redlockd is ready, and loads new certificates and configurations, until
+// ctx is over or the server ends by itself, which is an error.
 func (p *process) watch(ctx context.Context, served <-chan error, again *reloader) error {
 	watching, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
@@ -138,7 +138,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 		again.access = p.server.Reload
 		tasks.Go(func() { again.watch(watching, p.certs) })
 	}
-	// Before the stop, so that nothing says "ready" after "stopping".
+	// Before the stop, so that "ready" is never logged after "stopping".
 	defer func() { cancel(); tasks.Wait() }()
 	select {
 	case err := <-served:
@@ -148,8 +148,8 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	}
 }
 
-// tellSystemd tells how far it is where systemd asked for it (Type=notify), so
-// that `systemctl restart` ends when clients are served.
+// tellSystemd reports a state to systemd if it asked for that (Type=notify), so that
+// `systemctl restart` returns once clients are served.
 func (p *process) tellSystemd(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		p.log.Warn("cannot notify systemd", "state", state, "error", err)
@@ -160,29 +160,28 @@ func (p *process) tellSystemd(state string) {
 func (p *process) stop() {
 	p.log.Info("stopping", "drain", p.cfg.Drain)
 	p.tellSystemd(daemon.SdNotifyStopping)
-	// Before anything ends, so that whoever asks /readyz sends no more
-	// clients here.
+	// Before anything ends, so that load balancers that ask /readyz send no more clients
+	// here.
 	if p.admin != nil {
 		p.admin.Stopping()
 	}
-	// The signal's context is over; the stop has times of its own.
+	// The signal's context is over, so the stop has timeouts of its own.
 	draining, cancel := context.WithTimeout(context.Background(), p.cfg.Drain)
 	defer cancel()
-	// The sessions first, because their commands need the masters for their
-	// answers.
+	// Sessions end first, because their commands need the masters for their answers.
 	if err := p.server.Shutdown(draining); err != nil {
 		p.log.Warn("some sessions were cut off", "drain", p.cfg.Drain)
 	}
-	// The quorum after, because a session that was cut off leaves rollbacks
-	// (P5), and no longer than one operation may stay (V2), because what
-	// cannot be sent by then ends with its TTL.
+	// The quorum ends after them, because sessions that were cut off leave rollbacks
+	// (P5). It gets as long as one operation may take (V2); locks whose rollback is not
+	// sent by then end with their TTL.
 	closing, cancel := context.WithTimeout(context.Background(), p.cfg.Quorum.Timeout+p.cfg.Quorum.RetryBudget)
 	defer cancel()
 	if err := p.q.Close(closing); err != nil {
 		p.log.Warn("some releases and rollbacks were not sent, these locks end with their TTL")
 	}
-	// The admin address last, because until here it tells how the stop goes,
-	// and a scrape may still fetch the last numbers.
+	// The admin address ends last, because it shows how the stop goes, and a scrape may
+	// still fetch the last numbers.
 	if p.admin != nil {
 		p.admin.Stop()
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDevServesAndStops is the straight line: five embedded masters, and a
-// stop that ends well.
+// TestDevServesAndStops: -dev starts five embedded masters, serves, and stops without an
+// error.
 func TestDevServesAndStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &syncBuffer{wanted: "ready", found: cancel}
@@ -27,7 +27,7 @@ func TestDevServesAndStops(t *testing.T) {
 	}
 }
 
-// TestDevHasAStatusPage: also the second one on a host.
+// TestDevHasAStatusPage: even a second -dev on the same host has one.
 func TestDevHasAStatusPage(t *testing.T) {
 	at := regexp.MustCompile(`serving metrics, health and readiness: address=(\S+)`)
 	seen := map[string]bool{}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSystemdIsTold requires READY=1 when clients are served, which they are
-// also where no master can be reached, and STOPPING=1 when that ends.
+// TestSystemdIsTold requires READY=1 when clients are served, even if no master can be
+// reached, and STOPPING=1 when that ends.
 func TestSystemdIsTold(t *testing.T) {
 	away := "listen {\n address = \"127.0.0.1:0\"\n}\nmaster \"a\" {\n address = \"127.0.0.1:1\"\n}\n"
 	for _, args := range [][]string{{"-dev", "-listen", "127.0.0.1:0"}, {"-config", write(t, away)}} {

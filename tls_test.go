@@ -16,13 +16,13 @@ import (
 	"github.com/redlockd/redlockd/internal/config"
 )
 
-// rig is a redlockd between clients and one real master, with TLS and
-// certificates on both sides and at the admin address.
+// rig is a redlockd between clients and one real master, with TLS and certificates on
+// both sides and at the admin address.
 type rig struct {
 	*running
 	ca     *certtest.Authority
-	server certtest.Files // what redlockd shows to clients
-	client certtest.Files // what clients and redlockd itself show
+	server certtest.Files // redlockd's certificate for clients
+	client certtest.Files // the certificate of clients, and of redlockd for the master
 	file   string
 }
 
@@ -44,7 +44,7 @@ func startRig(t *testing.T) *rig {
 	return r
 }
 
-// config is a client's, with a certificate or without.
+// config returns a client's configuration, with a certificate or without.
 func (r *rig) config(t *testing.T, certificate bool) *tls.Config {
 	t.Helper()
 	c := &tls.Config{InsecureSkipVerify: true}
@@ -68,8 +68,8 @@ func (r *rig) dial(t *testing.T, certificate bool) *tls.Conn {
 	return c
 }
 
-// TestLocksOverTLS takes a lock over TLS from client to master, and changes
-// all certificates meanwhile.
+// TestLocksOverTLS takes a lock over TLS from client to master, and replaces all
+// certificates meanwhile.
 func TestLocksOverTLS(t *testing.T) {
 	r := startRig(t)
 	session := r.dial(t, true)
@@ -91,7 +91,7 @@ func TestLocksOverTLS(t *testing.T) {
 	if got := r.dial(t, true).ConnectionState().PeerCertificates[0].Subject.CommonName; got != "redlockd-two" {
 		t.Errorf("new clients see %q, want redlockd-two", got)
 	}
-	// The session of before goes on, and so does the lock.
+	// The old session goes on, and so does the lock.
 	expect("SET lock other NX PX 60000", "$-1")
 	expect("DELEX lock IFEQ token", ":1")
 }
@@ -110,7 +110,7 @@ func TestRedisCLIOverTLS(t *testing.T) {
 	}
 }
 
-// A client without a certificate gets nowhere, also by openssl's word.
+// A client without a certificate is refused; checked with openssl as well.
 func TestOpenSSLWithoutCertificate(t *testing.T) {
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Skip("no openssl here: ", err)
@@ -119,7 +119,7 @@ func TestOpenSSLWithoutCertificate(t *testing.T) {
 	talk := func(args ...string) string {
 		cmd := exec.Command("openssl", append([]string{"s_client", "-quiet", "-connect", r.address(t, "serving"), "-CAfile", r.server.CA}, args...)...)
 		cmd.Stdin = strings.NewReader("PING\r\nSET openssl token NX PX 60000\r\nQUIT\r\n")
-		out, _ := cmd.CombinedOutput() // its exit code tells little
+		out, _ := cmd.CombinedOutput() // its exit code shows little
 		return string(out)
 	}
 	if out := talk("-cert", r.client.Cert, "-key", r.client.Key); !strings.Contains(out, "+PONG\r\n+OK\r\n") {
@@ -173,8 +173,8 @@ func TestBootstrapOverTLS(t *testing.T) {
 	}
 }
 
-// TestHalfOpenTLSDoesNotHoldTheStop: who has connected and never shakes hands
-// is no session that a stop waits for.
+// TestHalfOpenTLSDoesNotHoldTheStop: a stop does not wait for a connection that never
+// completes its handshake.
 func TestHalfOpenTLSDoesNotHoldTheStop(t *testing.T) {
 	r := startRig(t)
 	for _, line := range []string{"serving", "serving metrics, health and readiness"} {
@@ -184,7 +184,7 @@ func TestHalfOpenTLSDoesNotHoldTheStop(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	// Whoever came later is served, so the others have been accepted.
+	// A later connection is served, so the earlier ones have been accepted.
 	if got, err := ask(r.dial(t, true), "PING"); got != "+PONG" {
 		t.Fatalf("PING: %q %v", got, err)
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// version is stamped by the linker (see the Makefile); empty in other builds.
+// version is set by the linker (see the Makefile); empty in other builds.
 var version string
 
-// shortVersion is for INFO and the logs.
+// shortVersion returns the version for INFO and the logs.
 func shortVersion() string {
 	if version != "" {
 		return version
@@ -19,7 +19,7 @@ func shortVersion() string {
 	return "devel"
 }
 
-// versionText is shortVersion with what it was built from.
+// versionText returns the version with what it was built from.
 func versionText() string {
 	words := []string{shortVersion()}
 	info, ok := debug.ReadBuildInfo()

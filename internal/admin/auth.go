@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// wrongPasswordDelay slows guessing.
+	// wrongPasswordDelay slows down guessing.
 	wrongPasswordDelay = 250 * time.Millisecond
-	// wrongPasswordPeriod is how often guessing is logged.
+	// wrongPasswordPeriod is how often wrong passwords are logged at most.
 	wrongPasswordPeriod = 10 * time.Second
 )
 
-// basicAuth asks for a password by HTTP's basic authentication. The user's
-// name does not matter. Safe for concurrent use.
+// basicAuth asks for a password by HTTP's basic authentication. The user name does not
+// matter. Safe for concurrent use.
 type basicAuth struct {
-	// sum is of the password; nil when none is asked for.
+	// sum is the password's hash; nil if no password is set.
 	sum *[sha256.Size]byte
 	log hclog.Logger
 
@@ -39,8 +39,8 @@ func newBasicAuth(password string, log hclog.Logger) *basicAuth {
 	return b
 }
 
-// admits reports whether the request bears the password. The sums are compared,
-// because they have one length, in a time that tells nothing.
+// admits reports whether the request has the password. The hashes have equal lengths and
+// are compared in constant time, so the time reveals nothing.
 func (b *basicAuth) admits(r *http.Request) bool {
 	if b.sum == nil {
 		return true
@@ -50,7 +50,7 @@ func (b *basicAuth) admits(r *http.Request) bool {
 	return ok && subtle.ConstantTimeCompare(sum[:], b.sum[:]) == 1
 }
 
-// require lets only those in who have the password.
+// require passes only requests with the password on to next.
 func (b *basicAuth) require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b.admits(r) {
@@ -65,7 +65,7 @@ func (b *basicAuth) require(next http.Handler) http.Handler {
 	})
 }
 
-// wrong slows and logs a wrong password.
+// wrong delays the answer to a wrong password, and logs it.
 func (b *basicAuth) wrong(r *http.Request) {
 	b.mu.Lock()
 	b.unreported++
@@ -80,8 +80,8 @@ func (b *basicAuth) wrong(r *http.Request) {
 	}
 }
 
-// errorLog is where the HTTP server puts what goes wrong with one connection.
-// At Debug, because anybody who connects can cause it.
+// errorLog returns the log for the HTTP server's errors on single connections. They are
+// logged at debug level, because anybody who connects can cause them.
 func errorLog(log hclog.Logger) *stdlog.Logger {
 	return log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
 }

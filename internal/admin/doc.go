@@ -1,11 +1,10 @@
-// Package admin is the address for operators: metrics, health, readiness, Go's
-// profiles and the status page. It only looks; nothing can be changed through
-// it, and nobody there may cost the locks anything. No other package knows
-// Prometheus.
+// Package admin serves the address for operators: metrics, health, readiness, Go's
+// profiles and the status page. It is read-only, and its load is bounded so that it
+// cannot slow down locks. No other package knows Prometheus.
 //
-// [New] puts a [Server] together (server.go). auth.go asks for the password;
-// probes.go answers /healthz and /readyz, and [AskHealth] asks them (health.go);
-// profiles.go has /debug/pprof/. /metrics reads what the other packages count
-// (metrics.go), and how long things take (timing.go). The page itself is package
-// status; facts.go is what it tells of the build and the configuration.
+// [New] assembles a [Server] (server.go). auth.go asks for the password. probes.go
+// answers /healthz and /readyz, and [AskHealth] requests them (health.go). profiles.go
+// serves /debug/pprof/. /metrics reads the counters of the other packages (metrics.go)
+// and their durations (timing.go). The page itself is package status; facts.go lists the
+// build and configuration that it shows.
 package admin

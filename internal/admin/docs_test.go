@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestDocsNameRealMetrics: an alert on a metric that is not there never fires.
+// TestDocsNameRealMetrics: an alert on a metric that does not exist would never fire.
 func TestDocsNameRealMetrics(t *testing.T) {
 	source := threeMasters()
 	_, url := startAdmin(t, "", source)

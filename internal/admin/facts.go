@@ -13,12 +13,13 @@ import (
 type Build struct {
 	// Version is short, for a metric's label.
 	Version string
-	// Details has the version and all else that is known, for people.
+	// Details is the version and everything else that is known about the build, for
+	// operators.
 	Details string
 }
 
-// facts is what the status page tells of the build and the configuration. No
-// secret is among it, and no file's name.
+// facts returns what the status page shows of the build and the configuration, without
+// secrets and names of files.
 func facts(cfg config.Config, build Build) []status.Fact {
 	users, secured := "no password", "plain"
 	if n := len(cfg.Proxy.Users); n > 0 || len(cfg.Proxy.Passwords) > 0 {

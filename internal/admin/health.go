@@ -13,9 +13,9 @@ import (
 // healthTime is how long -health waits for an answer.
 const healthTime = 5 * time.Second
 
-// AskHealth is -health: it asks an address like http://127.0.0.1:9736/healthz
-// and is an error unless the answer is 200, so that a container without a shell
-// can look at itself. What was answered goes to stdout.
+// AskHealth is -health: it requests an address like http://127.0.0.1:9736/healthz and
+// returns an error unless the answer is 200, so that a container without a shell can
+// check itself. It writes the answer to stdout.
 func AskHealth(ctx context.Context, address *url.URL, stdout io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
@@ -23,7 +23,7 @@ func AskHealth(ctx context.Context, address *url.URL, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("health: %w", err)
 	}
-	// No proxy of the environment: the question is about this very address.
+	// Use no proxy from the environment: the check is of this very address.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAskHealth asks a redlockd of which one master votes and two are needed:
+// TestAskHealth asks a redlockd of which one master votes and two are needed: it is
 // alive, and not ready.
 func TestAskHealth(t *testing.T) {
 	_, base := startAdmin(t, "secret", threeMasters())

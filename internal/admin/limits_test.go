@@ -11,8 +11,8 @@ import (
 	"github.com/redlockd/redlockd/internal/config"
 )
 
-// TestAdminRequestsAreSmall: neither the head nor the body of a request takes
-// much memory. Go's server has 4 KiB more than it is asked for.
+// TestAdminRequestsAreSmall: neither the head nor the body of a request takes much
+// memory. Go's server allows 4 KiB more than its limit.
 func TestAdminRequestsAreSmall(t *testing.T) {
 	_, url := startAdmin(t, "", threeMasters())
 	const head = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
@@ -37,7 +37,7 @@ func TestAdminRequestsAreSmall(t *testing.T) {
 	}
 }
 
-// slowSource takes its time to tell what only /metrics asks for.
+// slowSource is slow to provide what only /metrics needs.
 type slowSource struct {
 	*fixedSource
 	asked, gate chan struct{}
@@ -52,7 +52,7 @@ func (s *slowSource) Refused() map[string]uint64 {
 	return s.fixedSource.Refused()
 }
 
-// TestScrapesAreFew: so many are worked on at a time, and one more is told to
+// TestScrapesAreFew: the number of concurrent scrapes is limited; one more is told to
 // come again.
 func TestScrapesAreFew(t *testing.T) {
 	source := &slowSource{threeMasters(), make(chan struct{}, maxScrapes), make(chan struct{})}

@@ -13,7 +13,7 @@ import (
 	"github.com/redlockd/redlockd/status"
 )
 
-// Sessions tells of the clients; it is the proxy's server.
+// Sessions provides figures about clients; the proxy's server implements it.
 type Sessions interface {
 	status.Clients
 	Clients() int
@@ -21,10 +21,10 @@ type Sessions interface {
 	Defences() proxy.Defences
 }
 
-// Certificates tells when certificates end, by the blocks they are for.
+// Certificates provides when certificates expire, by the blocks that they are for.
 type Certificates interface{ Expiries() map[string]time.Time }
 
-// newRegistry has everything that /metrics tells, and nothing global.
+// newRegistry returns a registry with everything on /metrics, and nothing global.
 func newRegistry(version string, masters status.Masters, sessions Sessions, certs Certificates) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(&metrics{version, masters, sessions, certs}, collectors.NewGoCollector(),
@@ -32,8 +32,8 @@ func newRegistry(version string, masters status.Masters, sessions Sessions, cert
 	return r
 }
 
-// metrics reads the packages' own counters when it is scraped, so that counting
-// costs the locks nothing and there is one truth for INFO and for Prometheus.
+// metrics reads the packages' own counters when it is scraped. So counting costs the
+// locks nothing, and INFO and Prometheus report the same numbers.
 type metrics struct {
 	version  string
 	masters  status.Masters
@@ -78,10 +78,10 @@ var counters = []struct {
 	{desc("without_majority_total", "Operations answered NOQUORUM because no majority could tell."), func(c quorum.Counters) uint64 { return c.WithoutMajority }},
 }
 
-// masterStates are all that a master can be in, so that each has a series.
+// masterStates are all states of a master, so that each has a series.
 var masterStates = []quorum.MasterState{quorum.Voting, quorum.Quarantine, quorum.Fresh, quorum.Frozen, quorum.Down, quorum.Refused}
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, votingDesc, quorumDesc,
 		sessionsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
@@ -95,8 +95,8 @@ func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is part of prometheus.Collector: called at each scrape, also side
-// by side.
+// Collect implements prometheus.Collector. It is called at each scrape, possibly
+// concurrently.
 func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
@@ -150,8 +150,8 @@ func number01(b bool) float64 {
 	return 0
 }
 
-// labelled makes names fit for labels, which are UTF-8. Clients choose them;
-// two that become one are counted together.
+// labelled makes names valid for labels, which are UTF-8. Clients choose the names; two
+// that become equal are counted together.
 func labelled(names map[string]uint64) map[string]uint64 {
 	clean := make(map[string]uint64, len(names))
 	for name, n := range names {

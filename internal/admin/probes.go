@@ -11,27 +11,27 @@ import (
 	"github.com/redlockd/redlockd/status"
 )
 
-// probes answers those who ask whether redlockd is well.
+// probes answers health and readiness checks.
 type probes struct {
 	masters  status.Masters
 	stopping atomic.Bool
 }
 
-// healthz says that the process is alive, and nothing of the masters: a
-// restart of redlockd would heal none of them.
+// healthz answers that the process is alive, whatever the state of the masters: a restart
+// of redlockd would not help them.
 func (p *probes) healthz(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, "alive")
 }
 
-// readyz says whether locks can be taken through this redlockd now; the
-// reason why not is for those who may see it.
+// readyz answers whether locks can be taken through this redlockd now. With reasoned it
+// also says why not.
 func (p *probes) readyz(w http.ResponseWriter, reasoned bool) {
 	now := p.masters.Status()
 	said := fmt.Sprintf("%d of %d masters vote, %d needed", now.Voting, len(now.Masters), now.Quorum)
 	if why := Reasons(now); why != "" {
 		said += ": " + why
 	} else if !now.Ready {
-		// The masters are well, and this redlockd may not count them (M5).
+		// The masters are well, but this redlockd may not count their votes (M5).
 		said += ": the clocks of a majority jumped together, or this redlockd stood still"
 	}
 	switch {
@@ -48,14 +48,14 @@ func (p *probes) readyz(w http.ResponseWriter, reasoned bool) {
 	}
 }
 
-// plain answers with one text that nobody keeps.
+// plain answers with one text that is not to be cached.
 func plain(w http.ResponseWriter, code int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = fmt.Fprintln(w, text) // who has gone does not hear it
+	_, _ = fmt.Fprintln(w, text) // an error means that the client has gone
 }
 
 // Reasons returns why each master that may not vote may not, and for how long.

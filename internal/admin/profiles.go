@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// profiles serves Go's profiles behind the same lock as the metrics. A profile
-// of some seconds must end within writeTime: ?seconds=20.
+// profiles serves Go's profiles behind the same password as the metrics. A profile over
+// some seconds must end within writeTime: ?seconds=20.
 func profiles(mux *http.ServeMux, lock *basicAuth) {
 	for path, serve := range map[string]http.HandlerFunc{
 		"/debug/pprof/":        pprof.Index,

@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/internal/config"
 )
 
-// Profiles are off unless asked for, and need the password.
+// Profiles are off by default, and need the password.
 func TestProfiles(t *testing.T) {
 	for _, tt := range []struct {
 		on       bool

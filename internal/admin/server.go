@@ -15,20 +15,18 @@ import (
 	"github.com/redlockd/redlockd/status"
 )
 
-// Limits of the address: it has a few honest users, and nobody there may cost
-// the locks anything.
+// Limits of the address. It has few legitimate users, and must not slow down locks.
 const (
 	maxConnections = 64
 	maxHeaderBytes = 16 << 10
-	maxScrapes     = 4 // at a time
+	maxScrapes     = 4 // at the same time
 	readTime       = 5 * time.Second
 	writeTime      = 30 * time.Second
 	idleTime       = 2 * time.Minute
 	stopTime       = time.Second
 )
 
-// Server is the HTTP server for operators. It only looks; nothing can be
-// changed through it.
+// Server is the HTTP server for operators. It is read-only.
 type Server struct {
 	probes probes
 	page   *status.Page
@@ -36,15 +34,15 @@ type Server struct {
 	open   atomic.Int64 // connections
 }
 
-// New returns a server by the block admin of the configuration, which must have
-// one. It begins with Serve, and must be stopped.
+// New returns a server configured by the block admin, which must be present. Serve starts
+// it, and it must be stopped.
 func New(cfg config.Config, build Build, masters status.Masters, sessions Sessions, certs Certificates, log hclog.Logger) *Server {
 	s := &Server{probes: probes{masters: masters}}
 	lock := newBasicAuth(cfg.Admin.Password, log)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", lock.require(promhttp.HandlerFor(newRegistry(build.Version, masters, sessions, certs),
 		promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, Timeout: readTime, ErrorLog: errorLog(log)})))
-	// Without a password these say yes or no, because probes seldom have one.
+	// Without a password these answer only yes or no, because probes seldom have one.
 	mux.HandleFunc("GET /healthz", s.probes.healthz)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { s.probes.readyz(w, lock.admits(r)) })
 	if cfg.Admin.Pprof {
@@ -63,32 +61,32 @@ func New(cfg config.Config, build Build, masters status.Masters, sessions Sessio
 	return s
 }
 
-// bound keeps the connections few.
+// bound limits the number of connections.
 func (s *Server) bound(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		if s.open.Add(1) > maxConnections {
-			_ = c.Close() // the server finds it closed, and says so by StateClosed
+			_ = c.Close() // the server notices, and reports StateClosed
 		}
 	case http.StateClosed, http.StateHijacked:
 		s.open.Add(-1)
 	}
 }
 
-// Serve serves until Stop. Its end by itself is told as a Warn: locks are
-// more important than looking at them.
+// Serve serves until Stop. If it ends by itself, that is only a warning: locks are more
+// important than the admin address.
 func (s *Server) Serve(ln net.Listener, log hclog.Logger) {
 	if err := s.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		log.Warn("admin address no longer served", "error", err)
 	}
 }
 
-// Stopping makes /readyz say that redlockd stops.
+// Stopping makes /readyz answer that redlockd stops.
 func (s *Server) Stopping() { s.probes.stopping.Store(true) }
 
-// Stop ends it, after answers that are under way.
+// Stop ends the server, after answers that are under way.
 func (s *Server) Stop() {
-	// The streams first, because the server waits for them.
+	// End the streams first, because the server waits for them.
 	s.page.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()

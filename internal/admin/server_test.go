@@ -45,7 +45,7 @@ func (f *fixedSource) Defences() proxy.Defences {
 	return proxy.Defences{LoginFailures: 3, Denied: 4, Dropped: 5, Evicted: 6, TurnedAway: 7, Memory: 8}
 }
 
-// threeMasters are one that votes, one down, and one in quarantine.
+// threeMasters are one that votes, one that is down, and one in quarantine.
 func threeMasters() *fixedSource {
 	return &fixedSource{
 		status: quorum.Status{Quorum: 2, Voting: 1, Masters: []quorum.MasterStatus{
@@ -60,7 +60,7 @@ func threeMasters() *fixedSource {
 	}
 }
 
-// newServer has this block admin and tells of the source.
+// newServer returns a server with this block admin and source.
 func newServer(cfg config.Admin, source interface {
 	status.Masters
 	Sessions
@@ -191,8 +191,8 @@ func TestAdminPassword(t *testing.T) {
 	}
 }
 
-// TestAdminConnectionsAreFew goes past the bound, and then finds that a place
-// that is free again is given again.
+// TestAdminConnectionsAreFew exceeds the limit, and then finds that a freed place can be
+// used again.
 func TestAdminConnectionsAreFew(t *testing.T) {
 	_, url := startAdmin(t, "", threeMasters())
 	address := strings.TrimPrefix(url, "http://")
@@ -231,8 +231,8 @@ func TestAdminConnectionsAreFew(t *testing.T) {
 	}
 }
 
-// answered dials until somebody answers, because the server hears of closed
-// connections in its own time.
+// answered dials until it gets an answer, because the server notices closed connections
+// with a delay.
 func answered(t *testing.T, address string, ask func(net.Conn) error) (err error) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {

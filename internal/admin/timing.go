@@ -16,10 +16,10 @@ var (
 	heldDesc      = desc("held_locks", "Locks that this redlockd gave and whose TTL is not over, at most as many as it remembers.")
 )
 
-// timingDescs are those that are told by collectTiming.
+// timingDescs are the metrics that collectTiming sends.
 var timingDescs = []*prometheus.Desc{operationDesc, batchDesc, votesDesc, underWayDesc, waitingDesc, blockedDesc, heldDesc}
 
-// collectTiming tells how long things take, and what is under way.
+// collectTiming sends how long things take, and what is under way.
 func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
 	for operation, h := range s.Timings {
 		out <- histogramMetric(operationDesc, h, operation)
@@ -38,7 +38,7 @@ func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
 	}
 }
 
-// histogramMetric is a histogram with Prometheus's cumulative buckets.
+// histogramMetric returns a histogram with Prometheus's cumulative buckets.
 func histogramMetric(d *prometheus.Desc, h quorum.Histogram, label string) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(h.Counts))
 	sum := uint64(0)

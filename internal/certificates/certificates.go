@@ -15,21 +15,21 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// period is how often the files are looked at. A change is taken at the second
-// look that finds it.
+// period is how often the files are read. A change is loaded when two looks in a row find
+// the same new contents.
 const period = 5 * time.Second
 
-// Store has all blocks tls of the process. Safe for concurrent use.
+// Store holds all blocks tls of the process. Safe for concurrent use.
 type Store struct {
 	log hclog.Logger
 
-	mu         sync.Mutex // one reading at a time
+	mu         sync.Mutex // held while files are loaded
 	identities []*identity
 }
 
-// Open reads the files of all blocks. masters are those that blocks named by
-// MasterBlock belong to. The error has all problems, and the Store without the
-// blocks they are about is of no use.
+// Open reads the files of all blocks. masters are the masters that blocks named by
+// MasterBlock belong to. The error contains all problems; with an error the Store must
+// not be used.
 func Open(blocks Blocks, masters []quorum.Master, log hclog.Logger) (*Store, error) {
 	s := &Store{log: log}
 	var errs []error
@@ -54,7 +54,7 @@ func (s *Store) of(block string) *identity {
 	return nil
 }
 
-// Listener speaks TLS on ln if the block has it, else it is ln.
+// Listener returns ln with TLS if the block has it, else ln itself.
 func (s *Store) Listener(block string, ln net.Listener) net.Listener {
 	if i := s.of(block); i != nil {
 		return tls.NewListener(ln, i.server())
@@ -62,7 +62,7 @@ func (s *Store) Listener(block string, ln net.Listener) net.Listener {
 	return ln
 }
 
-// Masters returns the list with the TLS of those that have it.
+// Masters returns the list with TLS set for the masters that have a block.
 func (s *Store) Masters(list []quorum.Master) []quorum.Master {
 	list = slices.Clone(list)
 	for k := range list {
@@ -73,7 +73,7 @@ func (s *Store) Masters(list []quorum.Master) []quorum.Master {
 	return list
 }
 
-// Watch takes changes of the files until ctx is over.
+// Watch loads changed files until ctx is over.
 func (s *Store) Watch(ctx context.Context) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -87,7 +87,7 @@ func (s *Store) Watch(ctx context.Context) {
 	}
 }
 
-// look reads again what has changed.
+// look loads the blocks whose files have changed.
 func (s *Store) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,9 +98,9 @@ func (s *Store) look() {
 	}
 }
 
-// Reload reads all files again, by the names that the blocks have now (SIGHUP).
-// Blocks of masters come and go; those of listeners wait for the next start. A
-// block whose files are wrong is logged and stays as it was.
+// Reload loads all files again, by the names that the blocks have now (SIGHUP). Blocks of
+// masters are added and removed; those of listeners wait for the next start. A block
+// whose files are wrong is logged and stays as it was.
 func (s *Store) Reload(blocks Blocks, masters []quorum.Master) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Store) Reload(blocks Blocks, masters []quorum.Master) {
 	}
 }
 
-// take loads one and says what came of it.
+// take loads the files of one block and logs the result.
 func (s *Store) take(i *identity, files Files) bool {
 	if err := i.load(files); err != nil {
 		s.log.Error("cannot load new certificates, the old ones stay in force", "block", i.block, "error", err)
@@ -139,7 +139,7 @@ func (s *Store) take(i *identity, files Files) bool {
 	return true
 }
 
-// expiryText is for people.
+// expiryText formats an expiry for operators.
 func expiryText(t time.Time) string {
 	if t.IsZero() {
 		return "none"
@@ -147,7 +147,7 @@ func expiryText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Expiries returns when the own certificates end, by block. A block without a
+// Expiries returns when redlockd's own certificates expire, by block. A block without a
 // certificate is left out.
 func (s *Store) Expiries() map[string]time.Time {
 	s.mu.Lock()

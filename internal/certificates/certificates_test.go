@@ -18,10 +18,10 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// named are the files as a block names them.
+// named returns the files as a block names them.
 func named(f certtest.Files) Files { return Files{Cert: f.Cert, Key: f.Key, CA: f.CA} }
 
-// opened are the certificates of one listener, and what they log.
+// opened returns the certificates of one listener, and their log.
 func opened(t *testing.T, files certtest.Files) (*Store, *bytes.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
@@ -33,8 +33,8 @@ func opened(t *testing.T, files certtest.Files) (*Store, *bytes.Buffer) {
 	return certs, &out
 }
 
-// shake lets both sides shake hands, and returns what the client saw of the
-// server and both sides' errors.
+// shake makes both sides shake hands, and returns the server certificate that the client
+// saw and both sides' errors.
 func shake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +62,7 @@ func shake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error
 	return state, errors.Join(err, <-result)
 }
 
-// serverName is who the listener says it is.
+// serverName returns the name in the listener's certificate.
 func serverName(t *testing.T, certs *Store) string {
 	t.Helper()
 	state, err := shake(t, certs.of("listen").server(), &tls.Config{InsecureSkipVerify: true})
@@ -146,13 +146,13 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// TestMastersAreVerified: what replaces Go's own verification is as strict.
+// TestMastersAreVerified: the replacement of Go's own verification is as strict.
 func TestMastersAreVerified(t *testing.T) {
 	ours, others := certtest.NewAuthority(t, "ours"), certtest.NewAuthority(t, "others")
 	tests := []struct {
 		name, address, serverName string
 		by                        *certtest.Authority
-		want                      string // of the error; empty for none
+		want                      string // the error; empty for none
 	}{
 		{"by address", "127.0.0.1:1", "", ours, ""},
 		{"by name", "master.example:1", "", ours, ""},
@@ -184,7 +184,7 @@ func TestMastersAreVerified(t *testing.T) {
 	}
 }
 
-// TestReloadKeepsAskingForCertificates: the address that client_ca opened
+// TestReloadKeepsAskingForCertificates: an address that is open because of client_ca
 // stays open until the next start, so client_ca stays too.
 func TestReloadKeepsAskingForCertificates(t *testing.T) {
 	files := certtest.NewAuthority(t, "ca").Files(t, "locks")

@@ -12,45 +12,44 @@ import (
 	"time"
 )
 
-// Blocks are the blocks tls, by the path of the block around: listen, admin,
-// or a master's.
+// Blocks are the blocks tls, by the path of the enclosing block: listen, admin, or a
+// master's.
 type Blocks map[string]Files
 
 // Names returns the paths in order.
 func (b Blocks) Names() []string { return slices.Sorted(maps.Keys(b)) }
 
-// MasterBlock returns the path of a master's block, as master.a.
+// MasterBlock returns the path of a master's block, like master.a.
 func MasterBlock(name string) string { return "master." + name }
 
-// IsMaster reports whether the path is a master's, and not one that is listened
-// on.
+// IsMaster reports whether the path is a master's, not a listener's.
 func IsMaster(block string) bool { return block != "listen" && block != "admin" }
 
-// Files is one block tls: the names of PEM files. Relative names are relative
-// to the working directory.
+// Files is one block tls: the names of PEM files. Relative names are relative to the
+// working directory.
 type Files struct {
-	// Cert and Key are the own certificate with its chain, and its key. Both
-	// or neither; a listener needs them.
+	// Cert and Key are redlockd's own certificate with its chain, and its key. Both or
+	// neither are set; a listener needs them.
 	Cert, Key string
-	// CA are the certificates that must have signed the other side's: of
-	// clients (client_ca; empty asks for none), or of a master (ca; empty
-	// takes the system's).
+	// CA has the certificates of the authorities that must have signed the other side's
+	// certificate: that of clients (client_ca; if empty, clients need none), or of a
+	// master (ca; if empty, the system's authorities count).
 	CA string
-	// ServerName is what a master's certificate must be for. Empty takes the
-	// host of its address.
+	// ServerName is the name that a master's certificate must be for. If empty, it is the
+	// host of the master's address.
 	ServerName string
 }
 
-// contents is what is in the files; nil where there is no file.
+// contents is what the files contain; nil where there is no file.
 type contents struct{ cert, key, ca []byte }
 
-// credentials is what the contents mean.
+// credentials is the parsed contents.
 type credentials struct {
 	cert *tls.Certificate // nil for none
 	ca   *x509.CertPool   // nil for none
 }
 
-// read reads all files, and tells all that cannot be read.
+// read reads all files, and returns all errors.
 func (f Files) read() (contents, error) {
 	var texts contents
 	var errs []error
@@ -68,7 +67,7 @@ func (f Files) read() (contents, error) {
 	return texts, errors.Join(errs...)
 }
 
-// parse makes what TLS needs of the contents; f is for names in errors.
+// parse parses the contents; f has the names for errors.
 func (f Files) parse(texts contents) (credentials, error) {
 	var parsed credentials
 	if f.Cert != "" {
@@ -87,8 +86,8 @@ func (f Files) parse(texts contents) (credentials, error) {
 	return parsed, nil
 }
 
-// Validate returns what is wrong with the block or its files, or nil. listener
-// is whether clients connect to it.
+// Validate returns what is wrong with the block or its files, or nil. listener reports
+// whether clients connect to the block's address.
 func (f Files) Validate(listener bool) error {
 	switch {
 	case listener && (f.Cert == "" || f.Key == ""):
@@ -104,8 +103,8 @@ func (f Files) Validate(listener bool) error {
 	return err
 }
 
-// Expiry returns when the own certificate ends; zero when there is none, or
-// none that can be read.
+// Expiry returns when redlockd's own certificate expires; zero if there is none, or none
+// that can be read.
 func (f Files) Expiry() time.Time {
 	texts, _ := f.read()
 	parsed, err := f.parse(texts)
@@ -115,7 +114,7 @@ func (f Files) Expiry() time.Time {
 	return parsed.cert.Leaf.NotAfter
 }
 
-// sum is the same for the same contents.
+// sum returns a hash of the contents.
 func (c contents) sum() [sha256.Size]byte {
 	h := sha256.New()
 	for _, text := range [][]byte{c.cert, c.key, c.ca} {

@@ -13,21 +13,21 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// identity is one block tls at work: what its files said when they were
-// last right. Connections ask it anew for each handshake, so a new
-// certificate needs no restart and drops no session.
+// identity is one block tls at run time: what its files contained when they were last
+// valid. Connections consult it at each handshake, so a new certificate needs no restart
+// and drops no session.
 type identity struct {
-	// block is the path of the block around it: listen, admin or master.a.
+	// block is the path of the enclosing block: listen, admin or master.a.
 	block string
 	// host is the host of the master's address; empty for a listener.
 	host string
 
 	now atomic.Pointer[state] // never nil after load
 
-	// The rest belongs to the Store, under its lock.
+	// The Store's mutex guards the fields below.
 	files Files
-	seen  [sha256.Size]byte // of the last look, for changes that settle
-	tried [sha256.Size]byte // of the texts that were taken or refused last
+	seen  [sha256.Size]byte // hash at the last look, to see that a change has settled
+	tried [sha256.Size]byte // hash of the contents that were last loaded or refused
 }
 
 // state is what is in force.
@@ -36,7 +36,7 @@ type state struct {
 	serverName string
 }
 
-// newIdentity is a block without what its files say.
+// newIdentity returns the identity of a block, without its files' contents.
 func newIdentity(block string, masters []quorum.Master) *identity {
 	i := &identity{block: block}
 	for _, m := range masters {
@@ -47,7 +47,7 @@ func newIdentity(block string, masters []quorum.Master) *identity {
 	return i
 }
 
-// load takes what the files say now. On an error what was in force stays.
+// load loads the files. On an error the previous state stays in force.
 func (i *identity) load(files Files) error {
 	texts, err := files.read()
 	sum := texts.sum()
@@ -68,20 +68,20 @@ func (i *identity) load(files Files) error {
 	return nil
 }
 
-// changed reports whether the files have other texts than those tried last, and
-// the same as at the last look: a certificate and its key are two files, and
-// between the two writes they do not fit.
+// changed reports whether the files differ from those last loaded or refused, and are the
+// same as at the last look. A certificate and its key are two files, and do not match
+// between the writing of the two.
 func (i *identity) changed() bool {
-	texts, _ := i.files.read() // what is missing is a change as well
+	texts, _ := i.files.read() // a missing file is a change as well
 	sum := texts.sum()
 	settled := sum == i.seen
 	i.seen = sum
 	return settled && sum != i.tried
 }
 
-// fixed is new files with what only a start may change. The name is also
-// asked for at a connection's beginning. And whether certificates are asked of
-// clients is what may have opened the address, which stays open too.
+// fixed returns new files with the settings that only a start may change. The server name
+// is also set when a connection begins. Whether clients need a certificate may be the
+// reason why the address is open to other hosts, and the address stays the same.
 func (i *identity) fixed(files Files) Files {
 	files.ServerName = i.files.ServerName
 	if (files.CA == "") != (i.files.CA == "") {
@@ -90,7 +90,7 @@ func (i *identity) fixed(files Files) Files {
 	return files
 }
 
-// expiry is when the own certificate ends; zero without one.
+// expiry returns when redlockd's own certificate expires; zero without one.
 func (i *identity) expiry() time.Time {
 	if cert := i.now.Load().cert; cert != nil {
 		return cert.Leaf.NotAfter
@@ -98,7 +98,7 @@ func (i *identity) expiry() time.Time {
 	return time.Time{}
 }
 
-// server is the configuration of a listener. It changes with the files.
+// server returns a listener's TLS configuration, which follows changes of the files.
 func (i *identity) server() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -112,8 +112,7 @@ func (s *state) server() *tls.Config {
 	c := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{*s.cert},
-		// A resumed session would be one that the client_ca of now has not
-		// looked at.
+		// Resuming a session would skip the check against the present client_ca.
 		SessionTicketsDisabled: true,
 	}
 	if s.ca != nil {
@@ -122,8 +121,8 @@ func (s *state) server() *tls.Config {
 	return c
 }
 
-// client is the configuration for connections to a master. It changes with
-// the files.
+// client returns the TLS configuration for connections to a master, which follows changes
+// of the files.
 func (i *identity) client() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -132,16 +131,16 @@ func (i *identity) client() *tls.Config {
 			if cert := i.now.Load().cert; cert != nil {
 				return cert, nil
 			}
-			return &tls.Certificate{}, nil // says that there is none
+			return &tls.Certificate{}, nil // sends no certificate
 		},
-		// Go's own verification knows one fixed set of roots. It is off only
-		// because verify does the same with the roots of now.
+		// Go's own verification knows one fixed set of roots. It is off only because
+		// verify does the same with the present roots.
 		InsecureSkipVerify: true,
 		VerifyConnection:   func(cs tls.ConnectionState) error { return i.now.Load().verify(cs) },
 	}
 }
 
-// verify is what Go does without InsecureSkipVerify.
+// verify does what Go does without InsecureSkipVerify.
 func (s *state) verify(cs tls.ConnectionState) error {
 	if len(cs.PeerCertificates) == 0 {
 		return errors.New("the master shows no certificate")

@@ -1,5 +1,5 @@
-// Package certtest makes certificates for tests: an [Authority] signs them and
-// writes them to files.
+// Package certtest makes certificates for tests: an [Authority] signs them and writes
+// them to files.
 package certtest
 
 import (
@@ -19,19 +19,19 @@ import (
 
 // Authority signs certificates.
 type Authority struct {
-	// Life is how long what it signs is valid from now. Default 4 weeks, so that
-	// nobody warns that it ends.
+	// Life is how long new certificates are valid from now. The default is 4 weeks, so
+	// that no warning about their expiry is logged.
 	Life time.Duration
 
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// Files are the names of PEM files: a certificate, its key, and the certificate
-// of the authority that signed it. An empty name is no file.
+// Files are the names of PEM files: a certificate, its key, and the certificate of the
+// authority that signed it. An empty name is no file.
 type Files struct{ Cert, Key, CA string }
 
-// NewAuthority returns an authority that nobody knows yet.
+// NewAuthority returns a new authority.
 func NewAuthority(t *testing.T, name string) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t), Life: 4 * 7 * 24 * time.Hour}
@@ -48,7 +48,8 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// sign completes what; an authority that has no certificate yet signs itself.
+// sign completes and signs the certificate what; an authority that has no certificate yet
+// signs itself.
 func (a *Authority) sign(t *testing.T, name string, what *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
 	t.Helper()
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<60))
@@ -72,8 +73,8 @@ func (a *Authority) sign(t *testing.T, name string, what *x509.Certificate, key 
 	return cert
 }
 
-// Files returns a new certificate for the name (and 127.0.0.1), and the
-// authority's own, in a folder of their own.
+// Files writes a new certificate for the name (and 127.0.0.1), and the authority's own,
+// to a new folder.
 func (a *Authority) Files(t *testing.T, name string) Files {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// file decodes the whole file into cfg, which holds the defaults.
+// file decodes the whole file into cfg, which contains the defaults.
 func (d *decoder) file(body hcl.Body, cfg *Config) {
 	content := d.content(body, &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "listen"},
@@ -76,8 +76,8 @@ func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
 		{"deny", stringsTo(&c.Deny)},
 	}, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
-	// Two packages look at it: commands refuses a greater one, quorum waits for
-	// what was granted.
+	// Two packages use it: commands refuses a greater TTL, quorum waits for locks that
+	// were granted.
 	c.MaxTTL = q.MaxTTL
 }
 
@@ -90,8 +90,8 @@ func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 		{"required", boolTo(&m.Required)},
 		{"allow_eviction", boolTo(&m.AllowEviction)},
 	}, d.masterTLS(certificates.MasterBlock(m.Name), cfg))
-	// Checked here and not with the rest: two masters may have one name, and
-	// each problem belongs to its own line.
+	// Checked here and not with the rest: two masters may have the same name, and each
+	// problem needs its own line.
 	at, given := d.ranges[certificates.MasterBlock(m.Name)+".address"]
 	problem := addressProblem(m.Address, 1)
 	switch {
@@ -101,7 +101,7 @@ func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 		d.add(at, "Wrong address", "master "+m.Name+": "+problem)
 	}
 	if problem != "" {
-		// So that two wrong ones are not called the same one as well.
+		// So that two wrong addresses are not reported as equal, too.
 		m.Address = "wrong address of " + m.Name
 	}
 	return m
@@ -124,7 +124,7 @@ func (d *decoder) admin(block *hcl.Block, cfg *Config) {
 	}, d.listenerTLS("admin", cfg))
 }
 
-// listenerTLS takes the block tls of a block that is listened on.
+// listenerTLS decodes the block tls of a listener's block.
 func (d *decoder) listenerTLS(path string, cfg *Config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
 		var f certificates.Files
@@ -138,7 +138,7 @@ func (d *decoder) listenerTLS(path string, cfg *Config) map[string]inner {
 	}}
 }
 
-// masterTLS takes the block tls of a master.
+// masterTLS decodes the block tls of a master.
 func (d *decoder) masterTLS(path string, cfg *Config) map[string]inner {
 	return map[string]inner{"tls": func(block *hcl.Block) {
 		var f certificates.Files
@@ -153,8 +153,8 @@ func (d *decoder) masterTLS(path string, cfg *Config) map[string]inner {
 	}}
 }
 
-// tlsFiles reads the files of a block, unless the block itself is wrong: a
-// start and -check must not find out later.
+// tlsFiles reads the files of a block, unless the file has errors already: a start and
+// -check must find wrong files at once.
 func (d *decoder) tlsFiles(block *hcl.Block, f certificates.Files, listener bool) {
 	if d.diags.HasErrors() {
 		return

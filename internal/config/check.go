@@ -14,19 +14,19 @@ import (
 	"github.com/redlockd/redlockd/internal/invalid"
 )
 
-// replaceAddress lets -listen win over the file. From then on a problem of
-// the address has no line.
+// replaceAddress makes -listen override the file. From then on a problem with the address
+// has no line.
 func (d *decoder) replaceAddress(cfg *Config, listen string) {
 	cfg.Proxy.Address = listen
 	delete(d.ranges, "listen.address")
 }
 
-// check looks at the values: each package at its own, and then the relations
-// that no package sees alone.
+// check checks the values: each package its own, and then the relations that no single
+// package sees.
 func (d *decoder) check(cfg Config) {
 	d.part("listen", cfg.Proxy.Validate())
 	d.part("quorum", cfg.Quorum.Validate())
-	// max_ttl is the same value in both packages, and is complained of once.
+	// max_ttl is the same value in both packages, so report it only once.
 	cfg.Commands.MaxTTL = commands.DefaultConfig().MaxTTL
 	d.part("quorum", cfg.Commands.Validate())
 	if problem := addressProblem(cfg.Proxy.Address, 0); problem != "" {
@@ -46,15 +46,14 @@ func (d *decoder) check(cfg Config) {
 	}
 }
 
-// wrong adds a problem of the setting, at its line if it has one, else at its
-// block's, else at the file's end.
+// wrong adds a problem with a setting: at its line if it has one, else at its block's,
+// else at the end of the file.
 func (d *decoder) wrong(name, summary, detail string) {
 	block, _, _ := strings.Cut(name, ".")
 	d.add(d.at(name, d.at(block, d.end)), summary, detail)
 }
 
-// part adds what a package says of its part, which is one error or several
-// joined.
+// part adds what a package's Validate returned: one error or several joined.
 func (d *decoder) part(block string, err error) {
 	if err == nil {
 		return
@@ -68,8 +67,8 @@ func (d *decoder) part(block string, err error) {
 	}
 }
 
-// find is the place of a package's error. How many masters there are is a
-// matter of the whole file.
+// find returns the place of a package's error. A wrong number of masters concerns the
+// whole file.
 func (d *decoder) find(block string, problem error) hcl.Range {
 	var wrong *invalid.Error
 	if !errors.As(problem, &wrong) {
@@ -81,8 +80,8 @@ func (d *decoder) find(block string, problem error) hcl.Range {
 	return d.at(block+"."+wrong.Path, d.at(wrong.Path, d.at(block, d.end)))
 }
 
-// addressProblem says what is wrong with host:port, or "". leastPort is 0
-// where the system may choose one.
+// addressProblem says what is wrong with host:port, or returns "". leastPort is 0 where
+// the system may choose a port.
 func addressProblem(address string, leastPort int) string {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -94,8 +93,8 @@ func addressProblem(address string, leastPort int) string {
 	return ""
 }
 
-// checkAdmin looks at the admin address. It tells less than a client may do,
-// so a client certificate will do as well as a password.
+// checkAdmin checks the admin address. It gives away less than a client may do, so a
+// client certificate is as good as a password.
 func (d *decoder) checkAdmin(cfg Config) {
 	a := cfg.Admin
 	if a == nil {
@@ -108,15 +107,15 @@ func (d *decoder) checkAdmin(cfg Config) {
 	}
 }
 
-// onThisHost reports whether only this host can connect there. Without a password
-// nothing else is served: Redis's protected mode.
+// onThisHost reports whether only this host can connect to the address. Without a
+// password no other address is served, as in Redis's protected mode.
 func onThisHost(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// protectedMode says why not, and what to do.
+// protectedMode says why an address is refused, and what to do.
 func protectedMode(block, address string) string {
 	could := "take and free every lock"
 	if block == "admin" {
@@ -125,7 +124,7 @@ func protectedMode(block, address string) string {
 	return fmt.Sprintf("%[1]s.address is %[2]s and there is no %[1]s.password: anyone who can reach it could %[3]s. Set %[1]s.password, or listen on 127.0.0.1 or ::1.", block, address, could)
 }
 
-// warnings says what works but is seldom meant.
+// warnings returns warnings about settings that work but are seldom intended.
 func warnings(cfg Config) []string {
 	var said []string
 	if n := len(cfg.Quorum.Masters); n%2 == 0 {
@@ -145,5 +144,5 @@ func warnings(cfg Config) []string {
 	return said
 }
 
-// certificateNotice is how long before its end a certificate is warned about.
+// certificateNotice is how long before its expiry a certificate is warned about.
 const certificateNotice = 14 * 24 * time.Hour

@@ -16,16 +16,16 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// Config is what the file says: one part per package, each with the package's
-// own defaults, and what belongs to the process itself.
+// Config is the contents of the file: one part for each package, with the package's own
+// defaults, and the settings of the process itself.
 type Config struct {
 	Proxy    proxy.Config
 	Commands commands.Config
 	Quorum   quorum.Config
-	// Drain is how long a stop waits for what is under way (S6). Default 10s.
+	// Drain is how long a stop waits for commands under way (S6). Default 10s.
 	Drain time.Duration
 	Log   Log
-	// Admin is nil without a block admin: then there is no such address.
+	// Admin is nil without a block admin: then there is no admin address.
 	Admin *Admin
 	TLS   certificates.Blocks
 }
@@ -33,32 +33,32 @@ type Config struct {
 // Majority returns how many masters must agree (V1).
 func (c Config) Majority() int { return len(c.Quorum.Masters)/2 + 1 }
 
-// defaultAdminAddress is where operators look by default.
+// defaultAdminAddress is the default address for operators.
 const defaultAdminAddress = "127.0.0.1:9736"
 
 // Admin is the block admin.
 type Admin struct {
 	// Address is host:port. Default 127.0.0.1:9736.
 	Address string
-	// Pprof serves Go's profiles under /debug/pprof/, to those who may see the
-	// metrics. Default false.
+	// Pprof serves Go's profiles under /debug/pprof/, to users who may see the metrics.
+	// Default false.
 	Pprof bool
-	// Password for HTTP's basic authentication, whatever the user's name;
-	// empty asks for none.
+	// Password is for HTTP's basic authentication, with any user name; if empty, no
+	// password is needed.
 	Password string
-	// Elsewhere takes a free port where the address is in use. Default false.
+	// Elsewhere uses a free port if the address is in use. Default false.
 	Elsewhere bool
 }
 
 // Log is the block log.
 type Log struct {
-	// Level is the least important line that is written. Default info.
+	// Level is the lowest level that is logged. Default info.
 	Level string
 	// JSON writes one JSON object per line. Default false.
 	JSON bool
 }
 
-// Default returns what an empty file would mean, without masters.
+// Default returns the configuration of an empty file, without masters.
 func Default() Config {
 	return Config{
 		Proxy:    proxy.DefaultConfig(),
@@ -70,10 +70,9 @@ func Default() Config {
 	}
 }
 
-// Load reads, decodes and checks a file. listen replaces
-// listen.address unless it is empty. The error is an *Error with all
-// problems at once, or says why the file could not be read; the strings are
-// warnings about what works but is seldom meant.
+// Load reads, decodes and checks a file. listen replaces listen.address unless it is
+// empty. The error is an *Error with all problems at once, or says why the file could not
+// be read. The strings are warnings about settings that work but are seldom intended.
 func Load(name, listen string) (Config, []string, error) {
 	source, err := readBounded(name, maxFile)
 	if err != nil {
@@ -85,7 +84,7 @@ func Load(name, listen string) (Config, []string, error) {
 // maxFile bounds a configuration in bytes.
 const maxFile = 1 << 20
 
-// readBounded reads a file of at most this many bytes.
+// readBounded reads a file, and fails if it is longer than most bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -99,12 +98,12 @@ func readBounded(name string, most int64) ([]byte, error) {
 	return source, err
 }
 
-// decode is Load for what was read.
+// decode is Load for source, which was read already.
 func decode(name string, source []byte, listen string) (Config, []string, error) {
 	file, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos)
 	files := map[string]*hcl.File{name: file}
 	if diags.HasErrors() {
-		// What follows a syntax error is guesswork, so nothing else is said.
+		// What follows a syntax error is guesswork, so no other problem is reported.
 		return Config{}, nil, &Error{name, diags, files}
 	}
 	cfg := Default()
@@ -120,8 +119,8 @@ func decode(name string, source []byte, listen string) (Config, []string, error)
 	return cfg, warnings(cfg), nil
 }
 
-// Dev returns the configuration of -dev, without its masters. listen
-// replaces the default address unless it is empty.
+// Dev returns the configuration of -dev, without its masters. listen replaces the default
+// address unless it is empty.
 func Dev(listen string) (Config, error) {
 	cfg := Default()
 	if listen != "" {
@@ -133,7 +132,7 @@ func Dev(listen string) (Config, error) {
 	if !onThisHost(cfg.Proxy.Address) {
 		return Config{}, errors.New("-listen: " + protectedMode("listen", cfg.Proxy.Address))
 	}
-	// Somebody else's port is no reason not to try locks out.
+	// A port used by another program should not prevent trying redlockd out.
 	cfg.Admin = &Admin{Address: defaultAdminAddress, Elsewhere: true}
 	return cfg, nil
 }

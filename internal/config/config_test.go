@@ -23,7 +23,7 @@ master "b" { address = "10.0.0.2:6379" }
 master "c" { address = "10.0.0.3:6379" }
 `
 
-// write puts text into a file of its own and returns its name.
+// write writes text to a new file and returns its name.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "test.hcl")
@@ -33,8 +33,8 @@ func write(t *testing.T, text string) string {
 	return name
 }
 
-// said is what a user reads about a wrong file, its words joined by single
-// spaces since the printer wraps lines.
+// said returns what a user reads about a wrong file, with words joined by single spaces
+// since the printer wraps lines.
 func said(t *testing.T, err error) string {
 	t.Helper()
 	var file *Error
@@ -46,7 +46,7 @@ func said(t *testing.T, err error) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
-// refused wants a file to be wrong, and all of want to be said about it.
+// refused requires a file to be wrong, and all of want to be reported.
 func refused(t *testing.T, file string, want []string) {
 	t.Helper()
 	_, _, err := Load(write(t, file), "")
@@ -266,7 +266,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 }
 
-// TestOneProblemIsSaidOnce: what is wrong must not look like more than it is.
+// TestOneProblemIsSaidOnce: one problem is not reported as several.
 func TestOneProblemIsSaidOnce(t *testing.T) {
 	for _, file := range []string{
 		"master \"a\" { address = 7 }",
@@ -318,8 +318,7 @@ func TestPasswordOpensTheAddress(t *testing.T) {
 	}
 }
 
-// TestFilesAreSmall: a file that is none of redlockd's, or never ends, is not
-// read to its end.
+// TestFilesAreSmall: a file that is far too long, or never ends, is not read to its end.
 func TestFilesAreSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "big")
 	big := func(size int) string {

@@ -7,16 +7,16 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// decoder collects all problems of a file, and remembers where each setting
-// stands, so that checks made later can still name the line.
+// decoder collects all problems of a file, and remembers the place of each setting, so
+// that later checks can still report the line.
 type decoder struct {
 	diags hcl.Diagnostics
-	// ranges is keyed by "quorum.timeout", and by "master.a" or "log" for
-	// the block itself.
+	// ranges is keyed by "quorum.timeout" for a setting, and by "master.a" or "log" for a
+	// block itself.
 	ranges map[string]hcl.Range
-	// refused are the places whose value could not be taken.
+	// refused are the places whose value could not be used.
 	refused map[hcl.Range]bool
-	// end is where something that is missing would stand.
+	// end is the place to report for anything missing.
 	end hcl.Range
 }
 
@@ -24,8 +24,8 @@ func newDecoder(end hcl.Range) *decoder {
 	return &decoder{ranges: map[string]hcl.Range{}, refused: map[hcl.Range]bool{}, end: end}
 }
 
-// setting is one attribute: its name, and what takes its value. set returns
-// what was expected when the value is of another kind, else "".
+// setting is one attribute: its name, and a function that stores its value. set returns
+// what was expected if the value is of another kind, else "".
 type setting struct {
 	name string
 	set  func(cty.Value) (expected string)
@@ -37,7 +37,7 @@ func (d *decoder) add(at hcl.Range, summary, detail string) {
 	})
 }
 
-// at is where the setting stands, else the other range.
+// at returns the place of the setting, or other if it is not in the file.
 func (d *decoder) at(name string, other hcl.Range) hcl.Range {
 	if r, ok := d.ranges[name]; ok {
 		return r
@@ -45,15 +45,15 @@ func (d *decoder) at(name string, other hcl.Range) hcl.Range {
 	return other
 }
 
-// content takes a body apart and complains of what the schema does not have.
+// content decodes a body and reports what is not in the schema.
 func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
 	content, diags := body.Content(schema)
 	d.diags = append(d.diags, diags...)
 	return content
 }
 
-// inner takes a block within a block. Inner blocks are listed by their type,
-// and "user name" is one with a label.
+// inner decodes a block within a block. Inner blocks are keyed by their type; "user name"
+// is a block with a label.
 type inner func(*hcl.Block)
 
 // and adds one more inner block.
@@ -62,14 +62,13 @@ func and(blocks map[string]inner, name string, take inner) map[string]inner {
 	return blocks
 }
 
-// attributes is attributesAt for a block of the file itself.
+// attributes is attributesAt for a block at the top level of the file.
 func (d *decoder) attributes(block *hcl.Block, settings []setting, blocks map[string]inner) {
 	path := strings.Join(append([]string{block.Type}, block.Labels...), ".")
 	d.attributesAt(path, block, settings, blocks)
 }
 
-// attributesAt sets what the block has of the settings, and hands on the blocks
-// within.
+// attributesAt stores the settings that the block has, and decodes its inner blocks.
 func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting, blocks map[string]inner) {
 	d.ranges[path] = block.DefRange
 	schema := &hcl.BodySchema{}
@@ -82,7 +81,7 @@ func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting
 	}
 	content := d.content(block.Body, schema)
 	for _, s := range settings {
-		delete(d.ranges, path+"."+s.name) // of another block with this path
+		delete(d.ranges, path+"."+s.name) // it may be that of another block with this path
 		if a, ok := content.Attributes[s.name]; ok {
 			d.attribute(path, a, s)
 		}

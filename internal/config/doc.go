@@ -1,13 +1,12 @@
-// Package config reads the file that redlockd is configured by, which is HCL.
-// No other package knows HCL.
+// Package config reads redlockd's configuration file, which is HCL. No other package
+// knows HCL.
 //
-// [Load] makes a [Config] of a file: what each package wants, in its own Config,
-// and what belongs to the process (config.go). On the way there, blocks.go says
-// which blocks and settings there are, values.go what kinds of values, users.go
-// who may do what, and decode.go takes the file apart by that. check.go then
-// finds what is wrong with the values and their relations. All problems are
-// told at once, with their lines, by an [Error] (error.go).
+// [Load] makes a [Config] of a file: the Config of each package, and the settings of the
+// process itself (config.go). blocks.go lists the blocks and settings, values.go the
+// kinds of values, users.go the users' settings, and decode.go decodes the file with
+// them. check.go then checks the values and their relations. An [Error] reports all
+// problems at once, with their lines (error.go).
 //
-// [NeedsRestart] says which changes of a file wait for a start (restart.go), and
-// Config.WriteSummary is what -check prints (summary.go).
+// [NeedsRestart] returns the changes of a file that need a restart (restart.go), and
+// Config.WriteSummary writes the output of -check (summary.go).
 package config

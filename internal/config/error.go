@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Error is everything that is wrong with a configuration. It can print
-// itself with the lines it is about.
+// Error is everything that is wrong with a configuration. It can print itself with the
+// lines concerned.
 type Error struct {
 	name  string // of the file
 	diags hcl.Diagnostics
@@ -19,8 +19,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.diags.Error() }
 
-// Print writes every problem with its file, line and the line itself, from
-// the top of the file down.
+// Print writes every problem with its file, line and the line's text, from the top of the
+// file down.
 func (e *Error) Print(w io.Writer) {
 	slices.SortStableFunc(e.diags, func(a, b *hcl.Diagnostic) int {
 		return cmp.Compare(line(a), line(b))
@@ -28,7 +28,7 @@ func (e *Error) Print(w io.Writer) {
 	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
 }
 
-// line is where a problem stands; 0 for one of no place.
+// line returns the line of a problem; 0 if it has none.
 func line(d *hcl.Diagnostic) int {
 	if d.Subject == nil {
 		return 0
@@ -43,7 +43,7 @@ type Problem struct {
 	Text string
 }
 
-// Problems returns each of them, for a log.
+// Problems returns all problems, for a log.
 func (e *Error) Problems() []Problem {
 	var out []Problem
 	for _, d := range e.diags {

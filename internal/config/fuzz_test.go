@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzConfig: no file ends the process, a wrong one is told with something to
-// read, and a right one can be compared and shown.
+// FuzzConfig: no file ends the process, a wrong one is reported with some text, and a
+// right one can be compared and shown.
 func FuzzConfig(f *testing.F) {
 	f.Add(everything)
 	f.Add(listening("password_file = \"/dev/zero\"\npassword = [\"a\", 7]"))
@@ -19,7 +19,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("listen {\n password = env(env(\"${\"))\n}")
 	f.Fuzz(func(t *testing.T, source string) {
 		if len(source) > 4096 {
-			return // hcl looks through all of it for each problem that it shows
+			return // hcl searches all of it for each problem that it shows
 		}
 		watchdog := time.AfterFunc(10*time.Second, func() { panic("does not end: " + source) })
 		defer watchdog.Stop()

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/internal/certificates"
 )
 
-// NeedsRestart returns the names of the settings that differ and cannot change
-// while redlockd runs, in order.
+// NeedsRestart returns the names of the settings that differ and cannot change while
+// redlockd runs, sorted.
 func NeedsRestart(running, read Config) []string {
 	a, b := fixed(running), fixed(read)
 	var names []string
@@ -26,7 +26,8 @@ func NeedsRestart(running, read Config) []string {
 	return names
 }
 
-// fixed is what a start fixes, by the names of the file.
+// fixed returns the settings that cannot change while redlockd runs, by their names in
+// the file.
 func fixed(cfg Config) map[string]any {
 	p, q, c := cfg.Proxy, cfg.Quorum, cfg.Commands
 	all := map[string]any{
@@ -40,7 +41,7 @@ func fixed(cfg Config) map[string]any {
 		all["admin.address"], all["admin.password"], all["admin.pprof"] = a.Address, a.Password, a.Pprof
 	}
 	for _, block := range cfg.TLS.Names() {
-		// The files change at once; the rest see certificates.Store.Reload.
+		// The files may change at any time; for the rest see certificates.Store.Reload.
 		if !certificates.IsMaster(block) {
 			all[block+".tls"], all[block+".tls.client_ca"] = true, cfg.TLS[block].CA != ""
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEverySettingIsCompared: a setting that a reload forgets would be
-// changed in the file and nowhere else, and nobody would say so.
+// TestEverySettingIsCompared: otherwise a changed setting could be missed by a reload
+// without any warning.
 func TestEverySettingIsCompared(t *testing.T) {
 	setEverything(t)
 	cfg, _, err := Load(write(t, everything), "")
@@ -15,7 +15,7 @@ func TestEverySettingIsCompared(t *testing.T) {
 		t.Fatal(said(t, err))
 	}
 	got := fixed(cfg)
-	// What changes at once: proxy.Server.Reload takes all of its part.
+	// proxy.Server.Reload applies all of these at once.
 	live := func(name string) bool {
 		return name == "log.level" || strings.HasPrefix(name, "listen.") && !strings.HasPrefix(name, "listen.tls.") &&
 			name != "listen.address" && name != "listen.drain"

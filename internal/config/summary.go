@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/internal/certificates"
 )
 
-// WriteSummary says what -check found right in the file of this name. Passwords
-// are never shown.
+// WriteSummary writes what -check found in the valid file of this name. It never shows
+// passwords.
 func (c Config) WriteSummary(w io.Writer, name string, warned []string) error {
 	q := c.Quorum
 	var out strings.Builder
@@ -40,7 +40,7 @@ func (c Config) WriteSummary(w io.Writer, name string, warned []string) error {
 	return err
 }
 
-// tlsText says that a block has TLS, and whether both sides show who they are.
+// tlsText says whether a block has TLS, and whether both sides have certificates.
 func (c Config) tlsText(block string) string {
 	files, ok := c.TLS[block]
 	switch {

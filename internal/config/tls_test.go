@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/internal/certtest"
 )
 
-// TestWrongTLSAndAdmin: what is wrong with certificates is said before a
-// start needs them.
+// TestWrongTLSAndAdmin: problems with certificates are reported before a start needs
+// them.
 func TestWrongTLSAndAdmin(t *testing.T) {
 	files, others := certtest.NewAuthority(t, "ca").Files(t, "locks"), certtest.NewAuthority(t, "ca").Files(t, "locks")
 	clientsTLS := func(cert, key, ca string) string {

@@ -15,7 +15,7 @@ import (
 // maxPasswordFile bounds a password_file in bytes.
 const maxPasswordFile = 64 << 10
 
-// user takes a block user of listen.
+// user decodes a block user of listen.
 func (d *decoder) user(cfg *Config) inner {
 	return func(block *hcl.Block) {
 		u := users.User{Name: block.Labels[0]}
@@ -30,8 +30,9 @@ func (d *decoder) user(cfg *Config) inner {
 	}
 }
 
-// passwordsTo takes one password or several, any of which will do: so one can be
-// changed while clients still send the old one. An empty one is none.
+// passwordsTo stores one password or several, any of which is accepted, so that a
+// password can be changed while clients still send the old one. An empty string is no
+// password.
 func passwordsTo(to *[]string) func(cty.Value) string {
 	return func(v cty.Value) string {
 		var one string
@@ -68,7 +69,7 @@ func passwordFileTo(to *[]string) func(cty.Value) string {
 			}
 		}
 		if !found {
-			// As with env: without a password everybody would be let in.
+			// As with env: without a password redlockd would let everybody in.
 			return "a file with a password in it"
 		}
 		return ""
@@ -94,5 +95,5 @@ func operationsTo(to *commands.Operations) func(cty.Value) string {
 	}
 }
 
-// open reports whether everybody may do everything: there is no password.
+// open reports whether everybody may do everything, because there is no password.
 func open(p proxy.Config) bool { return len(p.Passwords) == 0 && len(p.Users) == 0 }

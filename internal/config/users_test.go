@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// listening is a file with this in its block listen.
+// listening returns a file with this in its block listen.
 func listening(text string) string { return "listen {\n" + text + "\n}\n" + masters }
 
 func TestWrongUsers(t *testing.T) {
@@ -48,7 +48,7 @@ func TestPasswordFile(t *testing.T) {
 	}
 }
 
-// Users are passwords too: with them any address will do.
+// Users have passwords too: with them any address is accepted.
 func TestUsersOpenTheAddress(t *testing.T) {
 	file := listening("user \"u\" {\n password = \"p\"\n keys = [\"k\"]\n operations = [\"read\"]\n}")
 	if _, _, err := Load(write(t, file), "0.0.0.0:0"); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// is reports whether the value is a known one of this type; null is none.
+// is reports whether the value is known, not null, and of this type.
 func is(v cty.Value, t cty.Type) bool {
 	return v.Type() == t && v.IsKnown() && !v.IsNull()
 }
 
-// stringTo and the functions like it set a variable to a value of their kind,
-// and return what they expected when it is of another.
+// stringTo and the functions like it store a value of their kind, and return what they
+// expected if it is of another kind.
 func stringTo(to *string) func(cty.Value) string {
 	return func(v cty.Value) string {
 		if !is(v, cty.String) {
@@ -107,16 +107,15 @@ func stringsTo(to *[]string) func(cty.Value) string {
 	}
 }
 
-// functions is what an expression may call: env("NAME"), which keeps secrets
-// out of the file.
+// functions are the functions that an expression may call: env("NAME"), which keeps
+// secrets out of the file.
 var functions = &hcl.EvalContext{Functions: map[string]function.Function{
 	"env": function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "name", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			name := args[0].AsString()
-			// An empty one counts as unset: as a password it would let
-			// everybody in.
+			// An empty one counts as unset: as a password it would let everybody in.
 			if value := os.Getenv(name); value != "" {
 				return cty.StringVal(value), nil
 			}

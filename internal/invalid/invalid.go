@@ -1,13 +1,13 @@
-// Package invalid has the errors of values that a configuration may not have.
-// They name the setting, so that whoever has read the file can name the line.
+// Package invalid has the errors for wrong values in a configuration. They name the
+// setting, so that the package that has read the file can report its line.
 package invalid
 
 import "fmt"
 
-// Error is one wrong value.
+// Error describes one wrong value.
 type Error struct {
-	// Path is the setting as its package's block names it, as timeout; or a
-	// block, as master.a or user.orders.
+	// Path is the setting's name within its package's block, like timeout; or a block,
+	// like master.a or user.orders.
 	Path string
 
 	text string
@@ -15,8 +15,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Errorf returns an *Error for the path, with a text that says what the value is
-// and what was expected.
+// Errorf returns an *Error for the path, whose text says what the value is and what was
+// expected.
 func Errorf(path, format string, args ...any) error {
 	return &Error{Path: path, text: fmt.Sprintf(format, args...)}
 }

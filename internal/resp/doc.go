@@ -1,14 +1,13 @@
-// Package resp speaks RESP, the protocol of Redis, in versions 2 and 3. It knows
+// Package resp implements RESP, the protocol of Redis, in versions 2 and 3. It knows
 // neither sessions nor locks.
 //
-//   - reader.go cuts what a client sends into commands, inline.go those that are
-//     typed by hand; limits.go bounds them and has the errors of frames that cannot
-//     be followed;
-//   - reply.go is a reply without its encoding, encode.go encodes it;
-//   - integer.go reads integers, glob.go matches patterns, both as Redis does.
+//   - reader.go splits a client's input into commands, inline.go those typed by hand;
+//     limits.go has the limits and the errors for invalid frames;
+//   - reply.go has replies without their encoding, encode.go encodes them;
+//   - integer.go parses integers, glob.go matches patterns, both as Redis does.
 //
-// redcon is named only here: it writes RESP2. It reads no frame, because an
-// absurd length ends the process inside it, and because its reader recurses
-// once for every read of an incomplete command: the guard that must follow the
-// frames for that knows the arguments when it comes to their end.
+// Only this package uses redcon, to write RESP2. It does not use redcon's reader, because
+// an absurd length ends the process inside it, and because it recurses once for every
+// read of an incomplete command. A guard against that would have to parse the frames, and
+// so has the arguments at the end anyway.
 package resp

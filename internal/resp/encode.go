@@ -68,7 +68,7 @@ func appendCount(b []byte, sign byte, n int) []byte {
 	return append(b, "\r\n"...)
 }
 
-// Size estimates the memory a reply holds while it waits.
+// Size estimates how much memory a reply takes while it waits.
 func Size(r Reply) int {
 	n := len(r.Text) + 64
 	for _, item := range r.Items {

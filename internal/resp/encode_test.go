@@ -2,7 +2,7 @@ package resp
 
 import "testing"
 
-// C1: what RESP2 has no type for is what Redis sends a RESP2 client.
+// C1: types that RESP2 does not have are encoded as Redis does for a RESP2 client.
 func TestC1Encoding(t *testing.T) {
 	for _, c := range []struct {
 		reply      Reply

@@ -1,10 +1,10 @@
 package resp
 
-// Glob matches as Redis's patterns do: *, ?, [abc], [^a-z] and backslash. Its
+// Glob matches text with a pattern as Redis does: *, ?, [abc], [^a-z] and backslash. Its
 // time is bounded by the product of the lengths, whatever the pattern.
 func Glob(pattern, text string) bool {
 	p, t := 0, 0
-	star, mark := -1, 0 // the last *, and where its match may be lengthened
+	star, mark := -1, 0 // the last *, and the end of what it matches so far
 	for t < len(text) {
 		if p < len(pattern) && pattern[p] == '*' {
 			star, mark = p, t
@@ -27,8 +27,8 @@ func Glob(pattern, text string) bool {
 	return p == len(pattern)
 }
 
-// matchOne matches one character with the beginning of the pattern and tells
-// how much of the pattern that took.
+// matchOne matches c with the beginning of the pattern and returns how many bytes of the
+// pattern that used.
 func matchOne(pattern string, c byte) (int, bool) {
 	if pattern == "" {
 		return 0, false

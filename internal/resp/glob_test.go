@@ -19,7 +19,7 @@ func TestGlob(t *testing.T) {
 			t.Errorf("glob(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
 		}
 	}
-	// What would take for ever if every star were tried with every other.
+	// A pattern that would take for ever if every star were tried with every other.
 	if Glob(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 5000)) {
 		t.Error("matches what does not match")
 	}

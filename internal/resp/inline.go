@@ -2,11 +2,10 @@ package resp
 
 import "strconv"
 
-// splitInline takes an inline command apart by Redis's rules: words between
-// white space; "..." with \n, \r, \t, \b, \a, \xHH and any other character
-// after a backslash; '...' with \' alone; a closing quote ends its word. It is
-// false when the quotes are not balanced. redcon knows neither \xHH nor the
-// difference between the quotes.
+// splitInline splits an inline command by Redis's rules: words between white space; "..."
+// with \n, \r, \t, \b, \a, \xHH and any other character after a backslash; '...' with \'
+// alone; a closing quote ends its word. It returns false if the quotes are not balanced.
+// redcon knows neither \xHH nor the difference between the quotes.
 func splitInline(line []byte) (args [][]byte, ok bool) {
 	for i := 0; ; {
 		for i < len(line) && isSpace(line[i]) {
@@ -24,7 +23,7 @@ func splitInline(line []byte) (args [][]byte, ok bool) {
 	}
 }
 
-// inlineWord reads one word and returns how much of the line it took.
+// inlineWord reads one word and returns how many bytes of the line it used.
 func inlineWord(line []byte) (word []byte, n int, ok bool) {
 	word = []byte{}
 	quote := byte(0)
@@ -50,8 +49,8 @@ func inlineWord(line []byte) (word []byte, n int, ok bool) {
 	return word, len(line), quote == 0
 }
 
-// escaped is the character that a backslash and what follows it stand for,
-// and how much follows.
+// escaped returns the character that a backslash and the bytes after it stand for, and
+// how many of these bytes it used.
 func escaped(rest []byte, quote byte) (c byte, n int) {
 	if quote == '"' {
 		if rest[0] == 'x' && len(rest) > 2 {

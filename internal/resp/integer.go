@@ -2,9 +2,8 @@ package resp
 
 import "math"
 
-// ParseInt reads an integer exactly as Redis does (string2ll): decimal, an
-// optional minus, and nothing else: no plus, no spaces, no leading zeros, no
-// "-0".
+// ParseInt parses an integer exactly as Redis does (string2ll): decimal, an optional
+// minus, and nothing else: no plus, no spaces, no leading zeros, no "-0".
 func ParseInt[W ~string | ~[]byte](w W) (int64, bool) {
 	const longest = len("-9223372036854775808")
 	if len(w) == 0 || len(w) > longest {

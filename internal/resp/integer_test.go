@@ -52,7 +52,7 @@ func FuzzParseInt(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		n, ok := ParseInt(s)
-		// An integer of Redis is exactly one that prints as it was written.
+		// What Redis accepts as an integer is exactly what prints as it was written.
 		want, err := strconv.ParseInt(s, 10, 64)
 		if wantOK := err == nil && strconv.FormatInt(want, 10) == s; ok != wantOK || (ok && n != want) {
 			t.Errorf("ParseInt(%q): got %d, %v, want %d, %v", s, n, ok, want, wantOK)

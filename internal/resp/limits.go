@@ -1,7 +1,7 @@
 package resp
 
-// ProtocolError is a frame that cannot be followed. Its text is Redis's, and
-// the connection ends with it.
+// ProtocolError is the error for an invalid frame, after which the connection ends. Its
+// text is Redis's.
 type ProtocolError string
 
 func (e ProtocolError) Error() string { return "ERR Protocol error: " + string(e) }
@@ -17,7 +17,7 @@ const (
 	errLoginBulk      = ProtocolError("unauthenticated bulk length")
 )
 
-// Bounds that nobody needs to set.
+// Limits that need no setting.
 const (
 	// maxInline bounds an inline command, as in Redis.
 	maxInline = 64 << 10
@@ -25,8 +25,8 @@ const (
 	maxHeader = 32
 	// loginBytes bounds an argument, or an inline command, before login, as in Redis.
 	loginBytes = 16384
-	// smallBuffer is what an idle Reader keeps; bigReads is the size up to which
-	// a busy one grows for speed alone.
+	// smallBuffer is the buffer that an idle Reader keeps; bigReads is the size up to
+	// which a busy Reader's buffer grows for speed alone.
 	smallBuffer = 1 << 10
 	bigReads    = 16 << 10
 )
@@ -35,6 +35,7 @@ const (
 type Limits struct {
 	Arguments int
 	Bytes     int
-	// BeforeLogin says that nobody has logged in yet: then Redis takes less.
+	// BeforeLogin reports whether the client has not logged in yet: then Redis accepts
+	// less.
 	BeforeLogin bool
 }

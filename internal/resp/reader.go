@@ -6,55 +6,54 @@ import (
 	"io"
 )
 
-// Reader cuts what a client sends into complete commands. It follows RESP
-// itself and remembers how far it got, so every byte is looked at once however
-// slowly it comes, and memory grows with what has arrived, never with what was
-// announced.
+// Reader splits a client's input into complete commands. It parses RESP itself and
+// remembers its position, so it looks at every byte once, however slowly they arrive. Its
+// memory grows with what has arrived, never with announced lengths.
 type Reader struct {
 	r          io.Reader
 	buf        []byte
-	start, end int // what has been read and not yet been given out
+	start, end int // the bytes read and not yet returned
 	last       int // bytes of the last read
-	given      int // commands given out so far
+	given      int // commands returned so far
 	read       uint64
 
-	// The frame that begins at start: everything before start+scan has been
-	// followed. arguments are still to come, of which the first has size
-	// bytes when inBulk is set.
+	// The frame that begins at start: everything before start+scan has been parsed.
+	// arguments is how many are still to come; if inBulk is set, the first of them has
+	// size bytes.
 	scan      int
 	inFrame   bool
 	arguments int
 	inBulk    bool
 	size      int
-	// bulks are the arguments that have been followed, args is memory for
-	// what next returns.
+	// bulks are the parsed arguments' places, args is memory for what Next returns.
 	bulks []bulk
 	args  [][]byte
 }
 
-// bulk is where an argument lies, counted from the beginning of its frame.
+// bulk is the place of an argument, counted from the beginning of its frame.
 type bulk struct{ from, to int }
 
-// keptBulks bounds how many arguments an idle session keeps memory for.
+// keptBulks bounds the arguments for which an idle session keeps memory.
 const keptBulks = 16
 
-// NewReader reads from r, and goes on counting at the bytes that were read before.
+// NewReader returns a reader of r. before is how many bytes were read earlier; Bytes
+// includes them.
 func NewReader(r io.Reader, before uint64) Reader { return Reader{r: r, read: before} }
 
-// Commands is how many commands were given out.
+// Commands returns how many commands were returned.
 func (f *Reader) Commands() int { return f.given }
 
-// Bytes is how many bytes were read.
+// Bytes returns how many bytes were read.
 func (f *Reader) Bytes() uint64 { return f.read }
 
-// Buffered is how many bytes were read and not given out yet.
+// Buffered returns how many bytes were read and not yet returned.
 func (f *Reader) Buffered() int { return f.end - f.start }
 
-// Memory is the bytes that the buffer takes.
+// Memory returns the size of the buffer in bytes.
 func (f *Reader) Memory() int { return len(f.buf) }
 
-// Next returns the next complete command, or nil when more must be read
-// first. What it returns is valid until the next call or fill.
+// Next returns the next complete command, or nil if Fill must read more first. The
+// command is valid until the next call of Next or Fill.
 func (f *Reader) Next(lim Limits) ([][]byte, error) {
 	for {
 		n, err := f.follow(lim)
@@ -77,11 +76,11 @@ func (f *Reader) Next(lim Limits) ([][]byte, error) {
 	}
 }
 
-// Partial reports whether a command has begun to arrive and has not ended.
+// Partial reports whether a command has arrived in part.
 func (f *Reader) Partial() bool { return f.start < f.end }
 
-// parse takes a complete frame apart. A blank line, *0 and *-1 hold no
-// command; Redis passes over them without a reply.
+// parse returns the arguments of a complete frame. A blank line, *0 and *-1 contain no
+// command; like Redis it skips them without a reply.
 func (f *Reader) parse(raw []byte) ([][]byte, error) {
 	if !f.inFrame {
 		args, ok := splitInline(bytes.TrimRight(raw, "\r\n"))
@@ -104,7 +103,7 @@ func (f *Reader) parse(raw []byte) ([][]byte, error) {
 	return f.args, nil
 }
 
-// follow returns the length of the frame at start, or 0 when it has not ended.
+// follow returns the length of the frame at start, or 0 if it is not complete.
 func (f *Reader) follow(lim Limits) (int, error) {
 	b := f.buf[f.start:f.end]
 	if len(b) == 0 {
@@ -156,7 +155,7 @@ func (f *Reader) followInline(b []byte, lim Limits) (int, error) {
 	return f.scan, nil
 }
 
-// followBulk follows one argument, and reports whether it has arrived.
+// followBulk parses one argument, and reports whether it is complete.
 func (f *Reader) followBulk(b []byte, lim Limits) (bool, error) {
 	if !f.inBulk {
 		if f.scan == len(b) {
@@ -189,7 +188,7 @@ func (f *Reader) followBulk(b []byte, lim Limits) (bool, error) {
 	return true, nil
 }
 
-// number reads a line "*n" or "$n" at scan and passes over it.
+// number parses a line "*n" or "$n" at scan and moves scan past it.
 func (f *Reader) number(b []byte, bad, long ProtocolError) (n int64, done bool, err error) {
 	line := b[f.scan:]
 	i := bytes.IndexByte(line[:min(len(line), maxHeader)], '\n')
@@ -209,15 +208,14 @@ func (f *Reader) number(b []byte, bad, long ProtocolError) (n int64, done bool, 
 	return n, true, nil
 }
 
-// Shrink gives back what an idle session can do without. Nothing may have begun
-// to arrive.
+// Shrink frees the memory that an idle session does not need. No command may have arrived
+// in part.
 func (f *Reader) Shrink() {
 	f.buf, f.start, f.end, f.last = nil, 0, 0, 0
 	f.bulks, f.args = nil, nil
 }
 
-// Fill reads once. Before that it makes room, and gives a big buffer back when
-// nothing is left in it.
+// Fill reads once. Before that it makes room, or frees a big buffer that is empty.
 func (f *Reader) Fill() error {
 	switch {
 	case f.start == f.end:

@@ -68,7 +68,7 @@ func frameCases() []frameCase {
 	}
 }
 
-// framed is a command as clients send it.
+// framed returns a command as clients send it.
 func framed(args ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
@@ -78,7 +78,7 @@ func framed(args ...string) string {
 	return b.String()
 }
 
-// S5: whole streams and streams that come a byte at a time end alike.
+// S5: a stream has the same result whole and a byte at a time.
 func TestS5Frames(t *testing.T) {
 	for _, c := range frameCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func readAll(r io.Reader, lim Limits) (all []string, err error) {
 	}
 }
 
-// An idle session keeps a small buffer, whatever went through it.
+// An idle session keeps a small buffer, whatever it has received.
 func TestFramesGiveBigBuffersBack(t *testing.T) {
 	in := framed("ECHO", strings.Repeat("x", 1<<19)) + "PING\r\n"
 	f := Reader{r: io.MultiReader(strings.NewReader(in), strings.NewReader("PING\r\n"), strings.NewReader("PING\r\n"))}
@@ -136,7 +136,7 @@ func TestFramesGiveBigBuffersBack(t *testing.T) {
 	}
 }
 
-// An announced length takes no memory before its bytes come.
+// An announced length takes no memory before its bytes arrive.
 func TestFramesGrowWithWhatArrives(t *testing.T) {
 	f := Reader{r: strings.NewReader("*1000\r\n$1000000\r\nabc")}
 	for {

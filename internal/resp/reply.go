@@ -1,7 +1,7 @@
 package resp
 
-// Kind is the RESP type of a reply. Types that RESP2 does not have are encoded
-// as Redis encodes them for a RESP2 client.
+// Kind is the RESP type of a reply. Types that RESP2 does not have are encoded as Redis
+// encodes them for a RESP2 client.
 type Kind uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	KindNullArray
 	// KindStatus is a simple string: +OK.
 	KindStatus
-	// KindError is -CODE text; Text holds both.
+	// KindError is -CODE text; Text contains both.
 	KindError
 	// KindInt is :n.
 	KindInt
@@ -30,11 +30,11 @@ const (
 	KindPush
 )
 
-// Reply is one reply, without its encoding. The zero value is the null.
+// Reply is one reply, without its encoding. The zero value is null.
 type Reply struct {
 	Kind Kind
-	// Undecided says of an error that nobody can tell what has become of the
-	// command. It is not encoded.
+	// Undecided marks an error after which it is not known whether the command took
+	// effect. It is not encoded.
 	Undecided bool
 
 	Int   int64
@@ -54,17 +54,17 @@ var (
 // Int returns an integer reply.
 func Int(n int64) Reply { return Reply{Kind: KindInt, Int: n} }
 
-// Bulk returns a bulk string reply; s is any bytes.
+// Bulk returns a bulk string reply; s may contain any bytes.
 func Bulk(s string) Reply { return Reply{Kind: KindBulk, Text: s} }
 
 // Array returns an array reply.
 func Array(items ...Reply) Reply { return Reply{Kind: KindArray, Items: items} }
 
-// Error returns an error reply; text begins with its code, as in "ERR syntax
-// error", and holds no line breaks.
+// Error returns an error reply; text begins with its code, as in "ERR syntax error", and
+// must not contain line breaks.
 func Error(text string) Reply { return Reply{Kind: KindError, Text: text} }
 
-// Status is a simple string reply.
+// Status returns a simple string reply.
 func Status(s string) Reply { return Reply{Kind: KindStatus, Text: s} }
 
 // Bulks returns the strings as bulk replies.
@@ -76,14 +76,14 @@ func Bulks(texts ...string) []Reply {
 	return items
 }
 
-// Push is a push of RESP3, an array in RESP2.
+// Push returns a push of RESP3, an array in RESP2.
 func Push(items ...Reply) Reply { return Reply{Kind: KindPush, Items: items} }
 
-// Verbatim is a text for people.
+// Verbatim returns a text for people.
 func Verbatim(text string) Reply { return Reply{Kind: KindVerbatim, Text: text} }
 
-// Clean returns at most most bytes of b, fit for an error line: control
-// characters become spaces.
+// Clean returns the first most bytes of b, made fit for an error line: control characters
+// become spaces.
 func Clean(b []byte, most int) string {
 	if most < len(b) {
 		b = b[:max(most, 0)]
@@ -99,7 +99,7 @@ func Clean(b []byte, most int) string {
 }
 
 // Printable reports whether b has only characters that Redis allows in the names of
-// clients: no spaces and nothing that cannot be seen.
+// clients: no spaces and no invisible characters.
 func Printable(b []byte) bool {
 	for _, c := range b {
 		if c < '!' || c > '~' {

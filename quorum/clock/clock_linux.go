@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System is CLOCK_BOOTTIME, which keeps running through suspension.
+// System returns CLOCK_BOOTTIME, which keeps running while the host is suspended.
 func System() Clock {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
@@ -14,7 +14,7 @@ func System() Clock {
 	}
 	return func() time.Duration {
 		var now unix.Timespec
-		// Cannot fail: it was there a moment ago, and the pointer is good.
+		// It cannot fail: the clock was there a moment ago, and the pointer is valid.
 		_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
 		return time.Duration(now.Nano())
 	}

@@ -1,18 +1,18 @@
-// Package clock knows what can be known of a master's clock from readings of it:
-// what time it may be there, and whether it runs evenly. It asks nobody and knows
-// neither masters nor marks. The rules that comments cite (M5, V6) are defined in
-// docs/design.md.
+// Package clock judges a master's clock by readings of it: what time it may show there,
+// and whether it runs evenly. It does no I/O and knows neither masters nor marks. The
+// rules that comments cite (M5, V6) are defined in docs/design.md.
 //
-// A [Watch] is that of one master (watch.go). Every answer of the master brings a
-// reading, and Watch says by it what
+// A [Watch] watches one master's clock (watch.go). Every answer of the master brings a
+// reading, from which Watch finds
 //
-//   - the latest and the earliest possible time there are (looks.go), by which
+//   - the latest and the earliest possible time there (looks.go), from which
 //     expiries and deadlines are counted;
-//   - the clock's offset was all the time (offsets.go), so that a step shows;
-//   - others may still tell of a step that could not be seen here (warmup.go).
+//   - how the clock's offset from ours developed (offsets.go), so that a step shows;
+//   - how long other redlockd may take to record a step that could not be seen here
+//     (warmup.go).
 //
-// What a step means for the votes, and whose it was, is for package quorum to say.
+// Package cluster decides what a step means for the votes, and what its cause was.
 //
-// This process has a clock too (clock.go, clock_linux.go, clock_other.go), which is
-// monotonic and counts sleep, and may stand still (stalls.go).
+// The process has a clock of its own too (clock.go, clock_linux.go, clock_other.go). It
+// is monotonic and counts sleep; stalls.go detects when the process stood still.
 package clock

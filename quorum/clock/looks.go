@@ -5,35 +5,34 @@ import (
 	"time"
 )
 
-// LookAge is how old a look at a master's clock may be (V6).
+// LookAge is the greatest age at which a look at a master's clock is used (V6).
 const LookAge = 2 * time.Second
 
-// looks keeps what the latest and the earliest possible reading of a master's
-// clock are, from the looks of the last two seconds (V6). Not safe for concurrent
-// use.
+// looks bounds the latest and the earliest possible reading of a master's clock by the
+// looks of the last two seconds (V6). Not safe for concurrent use.
 type looks struct {
 	drift float64
-	// Two windows of a second each: the present one and the one before. Of
-	// each the least intercept of the latest and the greatest of the earliest
-	// possible reading is kept, see add.
+	// Two windows of a second each: the present one and the one before. Each keeps the
+	// least intercept of the latest possible reading and the greatest of the earliest,
+	// see add.
 	least [2]float64
 	most  [2]float64
 	began [2]time.Duration
 	any   bool
-	// earliest and latest bound the offset of the newest look, in
-	// milliseconds.
+	// reading is the newest look's reading, in milliseconds; at is when it arrived, by
+	// our clock.
 	reading int64
 	at      time.Duration
 }
 
-// add takes a reading of the master's clock, in milliseconds, that was asked
-// for at sent and had arrived at received, by our clock.
+// add takes a reading of the master's clock, in milliseconds, that was asked for at sent
+// and arrived at received, by our clock.
 func (l *looks) add(reading int64, sent, received time.Duration) {
-	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of
-	// several looks the one with the least reading - sent x (1+drift) wins.
+	// The clock cannot be ahead of reading + (now-sent) x (1+drift), so of several looks
+	// the one with the least reading - sent x (1+drift) wins.
 	intercept := float64(reading) - millis(sent)*(1+l.drift)
-	// Nor can it be behind what was read, at the latest when that arrived, and
-	// which was rounded up: here the greatest wins.
+	// Nor can it be behind the reading plus the time since it arrived, less the drift.
+	// The reading was rounded up, so 1 ms is subtracted; here the greatest wins.
 	behind := float64(reading-1) - millis(received)*(1-l.drift)
 	if !l.any || sent-l.began[0] >= LookAge/2 {
 		l.least[1], l.most[1], l.began[1] = l.least[0], l.most[0], l.began[0]
@@ -47,8 +46,8 @@ func (l *looks) add(reading int64, sent, received time.Duration) {
 	l.reading, l.at = reading, received
 }
 
-// latest is the latest possible reading of the clock now, in milliseconds,
-// and whether there was a look in the last two seconds.
+// latest returns the latest possible reading of the clock now, in milliseconds, and
+// whether there was a look in the last two seconds.
 func (l *looks) latest(now time.Duration) (int64, bool) {
 	if !l.any || now-l.began[0] > LookAge {
 		return 0, false
@@ -60,8 +59,8 @@ func (l *looks) latest(now time.Duration) (int64, bool) {
 	return int64(math.Ceil(least + millis(now)*(1+l.drift))), true
 }
 
-// earliest is the earliest possible reading of the clock at a time, now or later,
-// likewise.
+// earliest returns the earliest possible reading of the clock at a time, now or later, in
+// milliseconds.
 func (l *looks) earliest(at time.Duration) int64 {
 	most := l.most[0]
 	if at-l.began[1] <= LookAge {
@@ -70,7 +69,7 @@ func (l *looks) earliest(at time.Duration) int64 {
 	return int64(math.Floor(most + millis(at)*(1-l.drift)))
 }
 
-// newest is an estimate of the clock now, not a bound.
+// newest returns an estimate of the clock's reading now, which is not a bound.
 func (l *looks) newest(now time.Duration) (int64, bool) {
 	if !l.any || now-l.at > LookAge {
 		return 0, false

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// V6: the latest possible reading is never behind a clock that runs fast by
-// the whole drift, and never far ahead of one that runs well.
+// V6: the latest possible reading is never behind a clock that runs fast by nearly the
+// whole drift, and never far ahead of any clock within the drift.
 func TestLatestPossibleReading(t *testing.T) {
 	for range 500 {
 		l := looks{drift: 0.01}

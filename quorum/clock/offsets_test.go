@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// M5: the offsets allow what a clock within the drift does, and see a step
-// beyond it, whatever the round trips.
+// M5: the offsets allow any clock within the drift, and detect a step beyond it, whatever
+// the round trips.
 func TestM5Offsets(t *testing.T) {
 	for range 300 {
 		o := offsets{drift: 0.01}
@@ -40,7 +40,7 @@ func TestM5Offsets(t *testing.T) {
 	}
 }
 
-// M5: the line of a long time is kept in few offsets.
+// M5: the baseline of a long time is kept in few offsets.
 func TestM5OffsetsOfLongAgo(t *testing.T) {
 	o := offsets{drift: 0.01}
 	for at := time.Duration(0); at < 3*time.Hour; at += time.Second {
@@ -54,8 +54,8 @@ func TestM5OffsetsOfLongAgo(t *testing.T) {
 	}
 }
 
-// M5: a clock that was not looked at for so long that it may have drifted by more than
-// half a timeout was not watched: the other half is for the round trips.
+// M5: a clock was not watched if it was not looked at for so long that it may have
+// drifted by more than half a timeout: the other half is for the round trips.
 func TestM5Watched(t *testing.T) {
 	for _, tt := range []struct {
 		ago     time.Duration

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// StallDetector tells whether this process itself stood still a moment ago: then the
-// answers of masters lie in the sockets unread, and nobody is frozen for being
-// unheard (M1).
+// StallDetector detects whether this process itself stood still a moment ago. Then the
+// masters' answers lie unread in the sockets, and a master that seems not to answer is
+// not frozen (M1).
 type StallDetector struct {
 	last atomic.Int64
-	// grace is until when nobody is taken for frozen.
+	// grace is until when no master is taken for frozen, by our clock.
 	grace atomic.Int64
 }
 
-// How often the detector looks at the clock, how late it may be, and how long it
+// How often the detector looks at the clock, how late it may be, and how long the process
 // then takes to read what has come meanwhile.
 const (
 	stallCheckEvery = 20 * time.Millisecond
@@ -40,7 +40,7 @@ func (p *StallDetector) Beat(ctx context.Context, now Clock) {
 	}
 }
 
-// missed reports whether the clock was not looked at in time.
+// missed reports whether the last look at the clock is too long ago.
 func (p *StallDetector) missed(now time.Duration) bool {
 	last := time.Duration(p.last.Load())
 	return last != 0 && now-last > stallCheckEvery+stallCheckLate

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// M1: a process that stood still takes nobody for frozen until it has had the
-// time to read what came meanwhile.
+// M1: a process that stood still takes no master for frozen until it has had the time to
+// read what came meanwhile.
 func TestM1OwnPauseIsNobodysFreeze(t *testing.T) {
 	var p StallDetector
 	p.last.Store(int64(time.Second))

@@ -7,43 +7,42 @@ import (
 	"time"
 )
 
-// Redis expires locks by its wall clock, so a clock that steps ends or
-// prolongs all of them (M5). Every look is compared with those of the last
-// greatest hold; what does not fit voids the votes at once, and the monitor
-// finds out what its cause was.
+// Redis expires locks by its wall clock, so a clock that steps ends or prolongs all of
+// them (M5). Every look is compared with those of the last greatest hold. A look that
+// does not fit voids the votes at once, and the monitor finds the cause.
 
-// never is when a master was looked at that was not.
+// never stands for the time of a look that never happened.
 const never = time.Duration(math.MinInt64 / 2)
 
-// Watch is what is known of one master's clock: what time it may be there (V6),
-// and whether it runs evenly (M5). It does not know the master. Safe for concurrent
-// use: its mutex is taken in this file only.
+// Watch is what is known of one master's clock: what time it may show (V6), and whether
+// it runs evenly (M5). It does not know the master. Safe for concurrent use: its mutex is
+// taken in this file only.
 type Watch struct {
 	now   Clock
 	drift float64
-	// timeout is that of an attempt: a look that takes longer tells too little.
+	// timeout is an attempt's: a look that takes longer tells too little.
 	timeout time.Duration
-	// ours is whether the clock is our own, that of an embedded master.
+	// ours is whether the clock is our own, because the master is embedded.
 	ours bool
-	// warm is whether the mark was looked at since others must have told of a step
-	// that we could not see (warmup.go). It changes under mu.
+	// warm is whether the mark was looked at after other redlockd must have recorded a
+	// step that we could not see (warmup.go). It changes under mu.
 	warm atomic.Bool
 
 	mu    sync.Mutex
 	looks looks
-	// offsets are what the clock must fit to, rebase whether the next look
-	// begins them anew, and from since when that was asked for: what went out before
-	// fits to no baseline.
+	// offsets are the baseline that the clock must fit. rebase is whether the next look
+	// begins a new one, from when that was requested: a look sent earlier fits no
+	// baseline.
 	offsets offsets
 	rebase  bool
 	from    time.Duration
-	// stepped is when a look did not fit, until it is known why, and jump by how much
-	// the last one did not; looked is when the last look came in.
+	// stepped is when a look did not fit, until the cause is known; 0 if all fitted. jump
+	// is by how much the last one did not. looked is when the last look came in.
 	stepped time.Duration
 	jump    Jump
 	looked  time.Duration
-	// sure is when the newest look went out that tells how the clock stands, based
-	// since when the baseline has been good.
+	// sure is when the newest look that is exact enough went out, based since when the
+	// baseline has been good.
 	sure   time.Duration
 	based  time.Duration
 	warmUp warmUp
@@ -57,10 +56,10 @@ func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch
 	return w
 }
 
-// Saw takes a look at the clock, in microseconds, and returns whether it fits to
-// those of before, which are kept for so long; news is whether the monitor shall look
-// into it at once. zero is the watch of the same clock for database 0, nil for that
-// itself.
+// Saw takes a reading of the clock, in microseconds, and returns whether it fits the
+// earlier ones, which are kept for keep. news reports whether the monitor should look
+// into it at once. zero is database 0's watch of the same clock, nil if this is database
+// 0.
 func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watch) (fits, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,16 +82,17 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 	}
 	w.offsets.add(n, keep)
 	if received-sent <= w.timeout {
-		// A slower one would tell too little about the clock, and who answers
-		// so has no vote either.
+		// A slower one would tell too little about the clock, and a master that answers
+		// so slowly has no vote either.
 		w.looks.add((micros+999)/1000, sent, received)
 		w.sure = sent
 	}
 	return true, news
 }
 
-// needBaseline takes the vote, until others have told, where there is no baseline
-// that the look n can be compared with, and reports whether that is news. Needs mu.
+// needBaseline takes the vote away until others must have recorded a step, if there is no
+// baseline to compare the look n with. It reports whether the master had the vote until
+// now. The caller must hold mu.
 func (w *Watch) needBaseline(n offset, zero *Watch) bool {
 	if w.ours || w.watched(n.received-w.sure) || zero != nil && w.takeBaseline(n, zero) {
 		return false
@@ -103,8 +103,8 @@ func (w *Watch) needBaseline(n offset, zero *Watch) bool {
 	return was
 }
 
-// takeBaseline takes over what database 0 remembers of the clock, and is whether
-// that is a baseline to compare the look n with. Needs mu.
+// takeBaseline takes over database 0's baseline, and reports whether the look n can be
+// compared with it. The caller must hold mu.
 func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 	zero.mu.Lock()
 	defer zero.mu.Unlock()
@@ -120,22 +120,23 @@ func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 	return good
 }
 
-// newBaseline has the next look begin a new baseline. What is under way went out
-// before it was known how the clock stands, so it counts for nothing. Needs mu.
+// newBaseline makes the next look begin a new baseline. A look that is under way went out
+// before the clock was known to be steady, so it does not count. The caller must hold mu.
 func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
 }
 
-// BaselineSince is since when a new baseline was asked for: readings of before are of a
-// clock that may have stepped since.
+// BaselineSince returns when a new baseline was last requested. The clock may have
+// stepped since earlier readings.
 func (w *Watch) BaselineSince() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.from
 }
 
-// BeginAgain begins a new baseline after clocks have jumped by the same time together,
-// and reports whether this one has. One that has jumped by another time keeps its own.
+// BeginAgain begins a new baseline after several clocks have jumped by the same time, and
+// reports whether this clock is one of them. A clock that jumped by another time keeps
+// its baseline.
 func (w *Watch) BeginAgain(by Jump) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,8 +147,9 @@ func (w *Watch) BeginAgain(by Jump) bool {
 	return jumped
 }
 
-// Judged ends a look: told is whether others had to have told by it, recorded whether
-// the mark says now that the clock has stepped, so that a new baseline begins.
+// Judged ends a look. told reports whether others must have recorded a step before it,
+// recorded whether the mark now records that the clock stepped, so that a new baseline
+// begins.
 func (w *Watch) Judged(told, recorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +159,7 @@ func (w *Watch) Judged(told, recorded bool) {
 	}
 }
 
-// Stepped returns when a look did not fit, 0 where all did, and by how much the clock has
+// Stepped returns when a look did not fit, 0 if all fitted, and by how much the clock
 // jumped.
 func (w *Watch) Stepped() (at time.Duration, by Jump) {
 	w.mu.Lock()
@@ -165,7 +167,7 @@ func (w *Watch) Stepped() (at time.Duration, by Jump) {
 	return w.stepped, w.jump
 }
 
-// LookedAt is when the last look came in.
+// LookedAt returns when the last look came in.
 func (w *Watch) LookedAt() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +181,7 @@ func (w *Watch) WatchedSince(since time.Duration) bool {
 	return w.warm.Load() && w.based <= since
 }
 
-// Latest is the latest possible reading of the clock now, in milliseconds, and
+// Latest returns the latest possible reading of the clock now, in milliseconds, and
 // whether there was a look in the last two seconds (V6).
 func (w *Watch) Latest(now time.Duration) (int64, bool) {
 	w.mu.Lock()
@@ -187,42 +189,42 @@ func (w *Watch) Latest(now time.Duration) (int64, bool) {
 	return w.looks.latest(now)
 }
 
-// Earliest is the earliest possible reading of the clock at a time, now or later,
-// likewise.
+// Earliest returns the earliest possible reading of the clock at a time, now or later, in
+// milliseconds.
 func (w *Watch) Earliest(at time.Duration) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks.earliest(at)
 }
 
-// Newest is an estimate of the clock now, not a bound.
+// Newest returns an estimate of the clock's reading now, which is not a bound.
 func (w *Watch) Newest() (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.looks.newest(w.now())
 }
 
-// Warm reports whether the clock has been watched for long enough, by others where
-// not by us.
+// Warm reports whether the clock has been watched for long enough, by this redlockd or by
+// others.
 func (w *Watch) Warm() bool { return w.warm.Load() }
 
-// Asks reports whether others are to be looked for who could have seen a step that our
-// own baseline does not show.
+// Asks reports whether it is time to look for other redlockd that may have seen a step
+// that our own baseline does not show.
 func (w *Watch) Asks() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.warmUp.met && w.watched(w.now()-w.sure)
 }
 
-// HasOthers reports whether there were any.
+// HasOthers reports whether other redlockd were found.
 func (w *Watch) HasOthers() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.warmUp.others
 }
 
-// Meet notes, by a look that went out at sent, whether there are others, and that
-// somebody may tell within so long, 0 for nobody.
+// Meet notes, by a look that went out at sent, whether there are others. within is how
+// long any redlockd may take to record a step, 0 if there is none.
 func (w *Watch) Meet(others bool, sent, within time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,9 +234,9 @@ func (w *Watch) Meet(others bool, sent, within time.Duration) {
 	}
 }
 
-// WarmingUp is how much longer others may take to tell, by a look at the mark that
-// went out at sent; 0 where they had to have told before it. whole is how long they
-// may take at most, told whether the mark is one that they would tell in.
+// WarmingUp returns how much longer others may take to record a step in a mark that was
+// looked at at sent; 0 if they must have done so before. whole is the longest that they
+// may take, told reports whether the mark is one in which they would record it.
 func (w *Watch) WarmingUp(sent, whole time.Duration, told bool) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -244,7 +246,7 @@ func (w *Watch) WarmingUp(sent, whole time.Duration, told bool) time.Duration {
 	return w.warmUp.left(sent, w.now(), whole, told)
 }
 
-// LookAgain is when the monitor looks again, if nothing wakes it before.
+// LookAgain returns when the monitor looks again, if nothing wakes it before.
 func (w *Watch) LookAgain() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,5 +256,5 @@ func (w *Watch) LookAgain() time.Duration {
 	return min(LookEvery, max(LookEvery/10, w.warmUp.by-w.now()))
 }
 
-// watched is for this clock.
+// watched is Watched for this clock.
 func (w *Watch) watched(ago time.Duration) bool { return Watched(ago, w.drift, w.timeout) }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// watching is a watch of a clock that is ahead of ours by offset, looked at by hand.
+// watching is a Watch of a clock that is ahead of ours by offset; the test makes its
+// looks.
 type watching struct {
 	*Watch
 	t      *testing.T
@@ -19,14 +20,14 @@ func newWatching(t *testing.T) *watching {
 	return s
 }
 
-// look takes a second, and a millisecond there and back.
+// look takes a second; its round trip takes a millisecond.
 func (s *watching) look(zero *Watch) (fits, news bool) {
 	s.at += time.Second
 	sent := s.at - time.Millisecond
 	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
 }
 
-// warmUp looks for so long that others must have told of a step.
+// warmUp looks until others must have recorded a step.
 func (s *watching) warmUp() {
 	s.t.Helper()
 	for range 3 {
@@ -40,8 +41,8 @@ func (s *watching) warmUp() {
 	}
 }
 
-// M5: a step voids the look that shows it and wakes the monitor once; when the mark
-// tells of it a new baseline begins, and what went out before that fits to none.
+// M5: a step voids the look that shows it and wakes the monitor once. When the mark
+// records it, a new baseline begins, and looks sent earlier fit none.
 func TestM5StepOfAWatchedClock(t *testing.T) {
 	s := newWatching(t)
 	s.warmUp()
@@ -67,7 +68,7 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 	}
 }
 
-// M5: without a baseline the clock is watched until others must have told of a step.
+// M5: without a baseline the clock is watched until others must have recorded a step.
 func TestM5WatchWithoutABaseline(t *testing.T) {
 	s := newWatching(t)
 	s.look(nil)
@@ -85,11 +86,11 @@ func TestM5WatchWithoutABaseline(t *testing.T) {
 	}
 }
 
-// M5: what database 0 knows of the clock holds for another one.
+// M5: another database uses what database 0 knows of the clock.
 func TestM5WatchOfAnotherDatabase(t *testing.T) {
 	zero, s := newWatching(t), newWatching(t)
 	zero.warmUp()
-	s.at, s.offset = zero.at, time.Minute // it steps before it is looked at here
+	s.at, s.offset = zero.at, time.Minute // the clock steps before this database looks at it
 	if fits, _ := s.look(zero.Watch); fits {
 		t.Error("the step is not seen by the baseline of database 0")
 	}
@@ -99,7 +100,7 @@ func TestM5WatchOfAnotherDatabase(t *testing.T) {
 	}
 }
 
-// M5: clocks that jump together begin anew together, but not one that jumped by
+// M5: clocks that jump together begin new baselines together, but not one that jumped by
 // another time.
 func TestM5WatchBeginsAgain(t *testing.T) {
 	s, other := newWatching(t), newWatching(t)

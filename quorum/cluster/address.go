@@ -8,14 +8,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// addressEvery is how often a master's address is looked up and dialled anew.
+// addressEvery is how often a master's address is resolved and dialled again.
 const addressEvery = 15 * clock.LookEvery
 
-// watchAddress ends the connection c when the master's address leads to another
-// server: a name, a virtual IP or a service that has moved, while a connection
-// to the server of before goes on. That one keeps the seat as long as anybody
-// uses it (M9), so the move would never end. What cannot be reached tells
-// nothing.
+// watchAddress closes the connection c when the master's address leads to another server,
+// because a name, a virtual IP or a service has moved while the connection to the
+// previous server stays up. That server keeps the seat as long as any redlockd uses it
+// (M9), so without this the move would never end. An address that cannot be reached
+// changes nothing.
 func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
 	for {
 		pause(ctx, nil, addressEvery)
@@ -30,13 +30,13 @@ func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
 	}
 }
 
-// runIDAt is the run_id of the server that the address leads to, if it can be
-// told.
+// runIDAt returns the run_id of the server that the address leads to, or "" if it cannot
+// be found out.
 func (mon *monitor) runIDAt(ctx context.Context) string {
 	mon.mu.Lock()
 	c := newConnection(mon.master)
 	mon.mu.Unlock()
-	c.name = "" // it serves nothing, so nobody needs to wait for it (M5)
+	c.name = "" // it serves no operations, so other redlockd need not wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()
 	if c.dial(0) != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// announceTTL is how long the lock is asked for under which a change is
-// announced; max_ttl if that is shorter.
+// announceTTL is the TTL of the lock under which a change is announced, or max_ttl if
+// that is shorter.
 const announceTTL = 10 * time.Second
 
 var (
@@ -20,12 +20,13 @@ var (
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
 
-// take is the list to change to, if there is one, until taken is called.
+// take returns the list to change to, or nil, and marks it as being announced until taken
+// is called.
 func (c *change) take() []Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ListName(c.wanted) == c.state.Masters {
-		c.wanted = nil // it was taken back before it was announced
+		c.wanted = nil // the request was withdrawn before it was announced
 	}
 	c.announcing = c.wanted != nil
 	return c.wanted
@@ -37,8 +38,8 @@ func (c *change) taken() {
 	c.announcing = false
 }
 
-// begin starts the change to the wanted list, or joins it where another
-// redlockd has.
+// begin announces the change to the wanted list, or takes it over where another redlockd
+// has announced it.
 func (c *change) begin(ctx context.Context) {
 	wanted := c.take()
 	defer c.taken()
@@ -49,7 +50,7 @@ func (c *change) begin(ctx context.Context) {
 	}
 	for _, g := range c.seen() {
 		later := state.Less(g) && c.borne(g)
-		// All marks were lost, and other redlockd have begun with that list.
+		// All marks were lost, and other redlockd have begun with the wanted list.
 		begun := g.Phase == mark.Final && !c.inForce(state) &&
 			(c.inForce(g) || g == mark.FirstGeneration(name) && c.displaced(state.Masters, name))
 		if g.Masters == name && (later || begun) {
@@ -61,7 +62,7 @@ func (c *change) begin(ctx context.Context) {
 	switch {
 	case state.Phase != mark.Final || c.underWay(state):
 	case !mark.OneStep(state.Masters, name):
-		// It was asked for while the list in force was another one.
+		// The change was requested while another list was in force.
 		err = errTwoSteps
 	default:
 		if err = c.announce(ctx, name); err == nil {
@@ -75,9 +76,9 @@ func (c *change) begin(ctx context.Context) {
 	}
 }
 
-// announce writes a change to a majority of the old list's marks, under a lock
-// of redlockd's own over that list: so of two changes that are asked for at
-// once one is made (M8).
+// announce writes a change to a majority of the old list's marks. Meanwhile it has the
+// lock ChangeKey on the old list, so that of two changes requested at the same time only
+// one is made (M8).
 func (c *change) announce(ctx context.Context, name string) error {
 	ttl := min(announceTTL, c.all.cfg.MaxTTL)
 	token := mark.NewID()
@@ -90,7 +91,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 		return err
 	}
 	defer release()
-	// What the marks bore before the lock was ours is no evidence.
+	// Only what the marks record while this redlockd has the lock counts.
 	since := c.all.now()
 	c.until(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
 	to, err := c.next(name, since)
@@ -104,8 +105,8 @@ func (c *change) announce(ctx context.Context, name string) error {
 	return nil
 }
 
-// until waits for a condition, which any news of the masters may fulfil, and
-// returns false when it has not been by end.
+// until waits until done returns true, and calls it again after each event of the
+// masters. It returns false if done is still false at end, or if ctx is over.
 func (c *change) until(ctx context.Context, end time.Duration, done func() bool) bool {
 	for {
 		changed := c.all.events.next()
@@ -120,8 +121,8 @@ func (c *change) until(ctx context.Context, end time.Duration, done func() bool)
 	}
 }
 
-// lookedSince has the marks looked at, and is whether all that can be have
-// been since.
+// lookedSince reports whether all masters that can be looked at have been looked at after
+// since, and wakes the monitors of those that have not.
 func (c *change) lookedSince(since time.Duration) bool {
 	all := true
 	for _, l := range c.links() {
@@ -133,9 +134,9 @@ func (c *change) lookedSince(since time.Duration) bool {
 	return all
 }
 
-// next is the state that announces a list: with a number that no mark bears
-// yet, or that of the same list where some bear it already. A change of
-// another redlockd that may be on a majority of the marks goes first.
+// next returns the state that announces a list, with a number above those of all changes
+// to other lists that the marks record. It returns an error where a change of another
+// redlockd may be on a majority of the marks: that one goes first.
 func (c *change) next(name string, since time.Duration) (mark.Generation, error) {
 	state := c.known()
 	to := mark.Generation{Number: state.Number + 1, Phase: mark.Announced, Masters: name, Before: state.Masters}
@@ -146,7 +147,7 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 		open, looked := l.LookedAt()
 		switch {
 		case !ok || !open || looked <= since:
-			// What it bore before tells nothing.
+			// What it recorded earlier may have changed since.
 			unknown++
 		case state.Less(g) && g.Masters != name:
 			rivals[g.Masters]++
@@ -154,7 +155,8 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 		}
 	}
 	for list, n := range rivals {
-		// Fewer are enough for who has started with that list, if it is shorter.
+		// If the rival list is shorter, a redlockd that was started with it needs fewer
+		// marks.
 		if n+unknown >= min(vote.Majority(len(mark.Hashes(state.Masters))), vote.Majority(len(mark.Hashes(list)))) {
 			return to, fmt.Errorf("%w: it may be announced already", errOtherChange)
 		}

@@ -18,8 +18,8 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// V3: the hold covers the TTL, one timeout until the reply has left, one for a
-// clock step, and drift over all of it.
+// V3: the hold covers the TTL, one timeout until the reply has left, one for a clock
+// step, and drift over all of it.
 func TestHold(t *testing.T) {
 	cfg := DefaultConfig()
 	for ttl, want := range map[time.Duration]time.Duration{
@@ -32,8 +32,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// V3: what a read tells is never more than was asked for, whatever the expiry
-// has beyond the hold, and at most the drift less than what is left.
+// V3: a read never returns more than the TTL asked for, whatever the expiry has beyond
+// the hold, and at most the drift and the roundings less than what is left.
 func TestRemainingNeverMoreThanAsked(t *testing.T) {
 	for range 20000 {
 		cfg := DefaultConfig()
@@ -62,8 +62,7 @@ func TestRoundHold(t *testing.T) {
 	}
 }
 
-// V6: an expiry has the remainder that is asked for, and is never before the hold
-// ends.
+// V6: an expiry has the remainder asked for, and is never before the end of the hold.
 func TestExpiryHasItsResidue(t *testing.T) {
 	for latest := int64(1000); latest < 1100; latest++ {
 		for residue := range int64(mark.Residues) {
@@ -75,8 +74,8 @@ func TestExpiryHasItsResidue(t *testing.T) {
 	}
 }
 
-// M5: the padding of holds covers a step that hides in the drift of the time
-// that a master was not looked at, and in half a timeout's round trip.
+// M5: the padding of holds covers a step that hides in the drift since the master's last
+// look, and in half a timeout's round trip.
 func TestM5PaddingCoversWhatHides(t *testing.T) {
 	for _, timeout := range []time.Duration{40 * time.Millisecond, 50 * time.Millisecond, time.Second} {
 		cfg := DefaultConfig()

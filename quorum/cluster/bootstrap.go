@@ -11,13 +11,13 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// bootstrapTries is how often Bootstrap writes one mark that others change.
+// bootstrapTries is how often Bootstrap tries to write one mark that other redlockd
+// change meanwhile.
 const bootstrapTries = 10
 
-// Bootstrap makes the marks of a new cluster real and returns (M6). It
-// refuses, with all reasons, when a master is unreachable or bears a mark
-// that is not pending: it writes nothing then. Only who knows that no lock
-// can be held may call it, since it ends every quarantine.
+// Bootstrap writes real marks to the masters of a new cluster and returns (M6). If any
+// master is unreachable, unfit or already has a real mark, it writes nothing and returns
+// all reasons. It ends every quarantine, so call it only when no lock can be held.
 func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	if err := cfg.Validate(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	return nil
 }
 
-// dialAndGreet dials and looks.
+// dialAndGreet connects to a master and looks at it.
 func dialAndGreet(mon *monitor, c *connection) (mark.Observation, error) {
 	if err := c.dial(0); err != nil {
 		return mark.Observation{}, err
@@ -81,8 +81,8 @@ func mayBootstrap(s mark.Observation) error {
 	}
 }
 
-// firstMarks are the marks of a new cluster. Each master keeps the id of a mark
-// that is pending there, and all bear all seats (M9).
+// firstMarks returns the marks of a new cluster. Each master keeps the id of a pending
+// mark that it already has, and every mark records all seats (M9).
 func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 	list := d.List()
 	marks := make([]*mark.Mark, len(sights))
@@ -103,16 +103,17 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 	for _, m := range marks {
 		m.Settings = d.agreed.Greatest()
 		m.Least = m.Padding // there are no locks yet
-		// What a redlockd that still runs has granted, as it knows (mark.Memory.KnowsBetter).
+		// A redlockd that still runs may have granted locks: record its greatest hold
+		// (mark.Memory.KnowsBetter).
 		m.Greatest = d.agreed.EverGranted()
 		m.Seats = d.agreed.All(func(string) bool { return true })
 	}
 	return marks
 }
 
-// markReal writes a mark where the one that was seen still is. A redlockd that
-// runs already raises the beat of a pending mark about once a second (M4): where
-// that came between, it looks once more and writes over the same mark.
+// markReal writes a mark if the mark that was seen is still there. A running redlockd
+// raises the beat of a pending mark about once a second (M4). If that happened in
+// between, markReal looks again and writes over the same mark.
 func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) error {
 	for range bootstrapTries {
 		if done, err := mon.write(c, s, m); err != nil || done {

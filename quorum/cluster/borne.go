@@ -8,9 +8,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Which state of the list of masters the marks bear, as this redlockd has seen them (M8).
+// What the marks record of the list of masters, as this redlockd has seen them (M8).
 
-// seen are the states that the marks bear.
+// seen returns the states of the list that the marks record.
 func (c *change) seen() []mark.Generation {
 	var out []mark.Generation
 	for _, l := range c.links() {
@@ -21,10 +21,10 @@ func (c *change) seen() []mark.Generation {
 	return out
 }
 
-// borne reports whether a state counts: a majority of the old list's marks bears
-// it or a later one, or, when it is final, of the new list's. In force it is where
-// those marks are real: what is pending under our own list may be pending under
-// another redlockd's a moment later.
+// borne reports whether a state counts: a majority of the old list's marks, or, when it
+// is final, of the new list's, records it or a later phase. inForce is the same for real
+// marks only: a mark that is pending under our list may be pending under another
+// redlockd's list a moment later.
 func (c *change) borne(g mark.Generation) bool { return c.countsBy(g, (*Link).generation) }
 
 func (c *change) inForce(g mark.Generation) bool { return c.countsBy(g, (*Link).realGeneration) }
@@ -43,9 +43,9 @@ func (c *change) countsBy(g mark.Generation, of func(*Link) (mark.Generation, bo
 	return bearers(g.Old()) || g.Phase == mark.Final && bearers(g.Masters)
 }
 
-// yields reports whether a mark of another list is left as it is, though ours does not
-// count by it: ours is not in force, and the other one is in use, or is what this
-// redlockd is to change to. Of two lists in use one yields.
+// yields reports whether a mark of another list, under which ours does not count, is left
+// as it is: our list is not in force, and the other one is in use, or this redlockd is to
+// change to it. If both lists are in use, the order of their names decides.
 func (c *change) yields(ours, other mark.Generation) bool {
 	switch {
 	case c.inForce(ours):
@@ -59,8 +59,8 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
-// displaced reports whether no majority of a list can be had without masters that bear
-// real marks of another one, by which votes for that list do not count.
+// displaced reports whether every majority of list includes a master whose real mark is
+// of the list by, so that its votes for list do not count.
 func (c *change) displaced(list, by string) bool {
 	n := 0
 	for _, l := range c.links() {
@@ -73,11 +73,12 @@ func (c *change) displaced(list, by string) bool {
 	return n > on-vote.Majority(on)
 }
 
-// interrupted reports whether a state is to be completed that too few marks bear: a
-// majority has lost its marks in the middle of the change, and our list, which comes
-// with it, was begun anew. All masters of our list bear real marks of it now, some by
-// what was begun, and no majority of the one before can be had without them. One that is
-// down may have been lost, and have been given to the list before by others.
+// interrupted reports whether the change to state g is to be completed although too few
+// marks record it: a majority lost its marks in the middle of the change, and our list,
+// which is the new one of g, was begun anew. All masters of our list now have real marks
+// of it, some from the new beginning, and every majority of the old list includes one of
+// them. All must be in view, since one that is down may have lost its mark and got one of
+// the old list from another redlockd.
 func (c *change) interrupted(g, ours mark.Generation) bool {
 	both, anew := 0, false
 	since := c.all.now() - 2*clock.LookEvery
@@ -98,14 +99,15 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 	return anew && both > old-vote.Majority(old)
 }
 
-// unfinished reports whether a state is to be completed that too few marks in view bear:
-// the newest of our list, which a majority of the list before may have borne, on masters
-// that are not on ours or have lost it since. No lock is needed for that. A mark goes from
-// one change that is announced to a later one, but not from one that is closed to another:
-// of two that are written side by side at most one is closed by a majority. Where a
-// majority of our list is none of the list before, so many bear it that no other change is
-// announced any more. What is final lets those vote that join, and is left to who knows
-// that it was closed; a master of our list that is not in view may bear that.
+// unfinished reports whether the change to state g is to be completed although too few
+// marks in view record it. g is the newest state of our list, and a majority of the old
+// list may have recorded it, on masters that are not on our list or have lost their marks
+// since. Completing it needs no lock. A mark goes from one announced change to a later
+// one, but not from one closed change to another, so of two changes that are written side
+// by side a majority closes at most one. If a majority of our list is smaller than one of
+// the old list, g must be on so many marks that no other change is announced any more
+// (next). A final state is left to a redlockd that knows it was closed, because it lets
+// joining masters vote; a master of our list that is not in view may record it.
 func (c *change) unfinished(g mark.Generation) bool {
 	old := mark.Hashes(g.Old())
 	bear, other := 0, 0
@@ -123,7 +125,7 @@ func (c *change) unfinished(g mark.Generation) bool {
 			other++
 		}
 	}
-	newest := c.all.Opened(0).List().newest.Load() // what the masters in view bear is in it now
+	newest := c.all.Opened(0).List().newest.Load() // includes what every master in view records
 	before, after := vote.Majority(len(old)), vote.Majority(len(mark.Hashes(g.Masters)))
 	if newest == nil || *newest != g || g.Phase == mark.Final {
 		return false
@@ -134,14 +136,15 @@ func (c *change) unfinished(g mark.Generation) bool {
 	return len(old)-other >= before
 }
 
-// underWay reports whether any mark bears a change to the list in force that is not over.
+// underWay reports whether any mark records a change to the list in force that is not
+// final.
 func (c *change) underWay(state mark.Generation) bool {
 	return slices.ContainsFunc(c.seen(), func(g mark.Generation) bool {
 		return g.Masters == state.Masters && state.Less(g) && g.Phase != mark.Final
 	})
 }
 
-// inUse reports whether any master bears a real mark of a list.
+// inUse reports whether any master has a real mark of a list.
 func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
 		l.mu.Lock()
@@ -150,8 +153,8 @@ func (c *change) inUse(list string) bool {
 	})
 }
 
-// foreign reports whether any master bears a real mark of a list that is neither
-// ours nor one that ours has replaced.
+// foreign reports whether any master has a real mark of a list that is neither ours nor
+// one that ours has replaced.
 func (c *change) foreign(list string, known mark.Generation) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
 		l.mu.Lock()
@@ -160,7 +163,7 @@ func (c *change) foreign(list string, known mark.Generation) bool {
 	})
 }
 
-// joined reports whether the masters that join have a mark of this generation.
+// joined reports whether all masters that join have a mark of this generation's number.
 func (c *change) joined(state mark.Generation) bool {
 	for _, l := range c.links() {
 		has, ok := l.generation()

@@ -10,27 +10,27 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// change follows the state of the list of masters on the marks, and takes it
-// from phase to phase (M8). What it decides is written by the monitors, which
-// raise every mark that lags (reconcile.go). Any number of redlockd do so side by
-// side: marks are only ever raised.
+// change follows the state of the list of masters in the marks, and takes it from phase
+// to phase (M8). The monitors write what it decides: they raise every mark that lags
+// (reconcile.go). Any number of redlockd may do so side by side, because marks are only
+// ever raised.
 type change struct {
 	all *Cluster
 
 	mu sync.Mutex
-	// state is the latest one of our list that its marks are known to bear,
-	// since when by our clock.
+	// state is the latest state of our list that counts, since when it was found to, by
+	// our clock.
 	state mark.Generation
 	since time.Duration
-	// to is what the marks are to bear: state, or what comes next.
+	// to is the state that the marks are raised to: state, or the one that follows.
 	to mark.Generation
 	// wanted is the list to change to, or nil.
 	wanted []Master
-	// announcing is while a change is, which cannot be called off any more.
+	// announcing is whether a change is being announced; it cannot be withdrawn any more.
 	announcing bool
-	// leaving are the links to a master that is on the list before only.
+	// leaving are the links to the masters that are on the previous list only.
 	leaving []*Link
-	// said is what people were told last.
+	// said is the last message logged, so that it is not repeated.
 	said string
 }
 
@@ -40,7 +40,8 @@ func (c *change) init(all *Cluster, masters []Master) {
 	c.to = c.state
 }
 
-// known is the latest state of our list, target what its marks shall bear.
+// known returns the latest state of our list, target the state that its marks are raised
+// to.
 func (c *change) known() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *change) want() []Master {
 	return c.wanted
 }
 
-// followEvery is how often the marks are looked through, if nothing happens.
+// followEvery is how often the marks are looked through if no event comes.
 const followEvery = time.Second
 
 // follow takes steps until ctx is over.
@@ -67,13 +68,13 @@ func (c *change) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := c.all.events.next()
 		c.step(ctx)
-		// The monitors' looks are events too: not at each of them.
+		// Every look of a monitor is an event too: do not take a step at each of them.
 		pause(ctx, nil, clock.LookPause)
 		pause(ctx, changed, followEvery)
 	}
 }
 
-// step looks at the marks and does what is due.
+// step looks at the marks and takes the change to the next phase when that is due.
 func (c *change) step(ctx context.Context) {
 	c.look()
 	state, since := c.reached()
@@ -97,7 +98,7 @@ func (c *change) reached() (mark.Generation, time.Duration) {
 	return c.state, c.since
 }
 
-// write has the marks raised to a state.
+// write has the monitors raise the marks to a state.
 func (c *change) write(to mark.Generation) {
 	c.mu.Lock()
 	before := c.to
@@ -110,7 +111,7 @@ func (c *change) write(to mark.Generation) {
 	}
 }
 
-// links are those of database 0 that are on the list or leave it.
+// links returns the links of database 0 to masters that are on the list or leave it.
 func (c *change) links() []*Link {
 	links := append([]*Link(nil), c.all.Opened(0).List().Links...)
 	c.mu.Lock()
@@ -123,12 +124,12 @@ func (c *change) links() []*Link {
 	return links
 }
 
-// look takes over the latest state of our list that counts, has one completed that
-// too few marks bear, and warns where our list is left behind.
+// look takes over the latest state of our list that counts, completes a state that too
+// few marks record, and warns if this redlockd still has the old list.
 func (c *change) look() {
 	list := c.all.Database(0).List().name
 	best := c.known()
-	rest := best // what is to be completed
+	rest := best // the state to complete
 	for _, g := range c.seen() {
 		switch {
 		case g.Masters == list && best.Less(g) && c.borne(g):
@@ -148,14 +149,14 @@ func (c *change) look() {
 	}
 }
 
-// reach makes a state the latest one.
+// reach makes g the latest state.
 func (c *change) reach(g mark.Generation) {
 	c.mu.Lock()
 	if !c.state.Less(g) {
 		c.mu.Unlock()
 		return
 	}
-	metAtStart := c.state.Phase == mark.Final && g.Phase == mark.Final // an old change, met at the start
+	metAtStart := c.state.Phase == mark.Final && g.Phase == mark.Final // an old change, seen at the start
 	c.state, c.since = g, c.all.now()
 	if c.to.Less(g) {
 		c.to = g
@@ -166,7 +167,7 @@ func (c *change) reach(g mark.Generation) {
 	}
 }
 
-// news reports whether people were not told this last.
+// news reports whether this differs from the last message, which it replaces.
 func (c *change) news(what ...any) bool {
 	said := fmt.Sprint(what...)
 	c.mu.Lock()

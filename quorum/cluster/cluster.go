@@ -13,53 +13,54 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// MarkKey is the key of redlockd's own mark in each database of a master. It is
-// hidden from clients (M3).
+// MarkKey is the key of the mark in each database of a master. It is hidden from clients
+// (M3).
 const MarkKey = mark.Key
 
-// ChangeKey is the key of the lock under which a change of the list of
-// masters is announced (M8). Like MarkKey it is hidden from clients.
+// ChangeKey is the key of the lock under which a change of the list of masters is
+// announced (M8). Like MarkKey it is hidden from clients.
 const ChangeKey = "redlockd:change"
 
 // Reserved reports whether a key is redlockd's own.
 func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
 
-// Cluster is the masters, with the list of them that is in force. All its methods are
-// safe for concurrent use.
+// Cluster is the masters, with the list of masters in force. All its methods are safe for
+// concurrent use.
 type Cluster struct {
 	cfg    Config
 	log    hclog.Logger
 	now    clock.Clock
 	events *events
 	lock   Locker
-	// watch looks after a link until it ends.
+	// watch monitors a link until the link ends.
 	watch func(*Link)
 
 	ctx      context.Context
 	stop     context.CancelFunc
 	monitors sync.WaitGroup
 	stalls   clock.StallDetector
-	// agreed is what the marks of all masters say together (M9); name is what
-	// this redlockd calls itself in them.
+	// agreed is what the marks of all masters say together (M9); name identifies this
+	// redlockd in the marks.
 	agreed *mark.Agreement
 	name   string
 
-	// change is the change of the list of masters, if there is one (M8).
+	// change is the change of the list of masters, if one is under way (M8).
 	change change
 
 	mu sync.Mutex
-	// masters are those of the list in force.
+	// masters are the masters on the list in force.
 	masters   []Master
 	databases [Databases]atomic.Pointer[Database]
 }
 
-// Locker takes a lock of redlockd's own, under which it announces a change of the list of
-// masters (M8). held is whether another redlockd has it; err is why it could not be
-// taken, if it is not held. Otherwise release must be called once. It may block.
+// Locker takes a lock for redlockd itself, under which it announces a change of the list
+// of masters (M8). held reports whether another redlockd has the lock; otherwise err is
+// why it could not be taken. If held is false and err is nil, release must be called
+// once. It may block.
 type Locker func(key, token string, ttl time.Duration) (release func(), held bool, err error)
 
-// Database returns a database, 0 to Databases-1, and opens it if need be. It does not wait
-// for its connections.
+// Database returns a database, 0 to Databases-1, and opens it on first use. It does not
+// wait for its connections.
 func (c *Cluster) Database(number int) *Database {
 	if d := c.Opened(number); d != nil {
 		return d
@@ -71,7 +72,8 @@ func (c *Cluster) Database(number int) *Database {
 	}
 	d := newDatabase(c, number)
 	c.databases[number].Store(d)
-	// Only now: a monitor looks at all links of database 0.
+	// Start the monitors only after the database is stored: they look at all links of
+	// database 0.
 	for _, l := range d.List().Links {
 		c.monitors.Go(func() { c.watch(l) })
 	}
@@ -89,34 +91,34 @@ func (c *Cluster) WaitFor(d *Database, limit time.Duration) {
 	_ = d.Wait(ctx)
 }
 
-// Config is what the cluster goes by, and must not be changed. Its Masters are those of
-// the start.
+// Config returns the configuration, which must not be changed. Its Masters are those at
+// the start, not those of the list in force.
 func (c *Cluster) Config() *Config { return &c.cfg }
 
-// Agreement is what the marks of all masters say together (M9).
+// Agreement returns what the marks of all masters say together (M9).
 func (c *Cluster) Agreement() *mark.Agreement { return c.agreed }
 
-// Counts are how often a quarantine began, a connection was lost, and a master answered
-// an error, since the start and in all databases.
+// Counts returns how often a quarantine began, a connection was lost, and a master
+// answered an error, since the start and in all databases.
 func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
 	return c.events.quarantines.Load(), c.events.lostConnections.Load(), c.events.masterErrors.Load()
 }
 
-// Generation is the latest state of the list of masters in force (M8).
+// Generation returns the latest state of the list of masters in force (M8).
 func (c *Cluster) Generation() mark.Generation { return c.change.known() }
 
-// RaiseMarks has all marks raised to a state of the list of masters (M8).
+// RaiseMarks has the monitors raise all marks to a state of the list of masters (M8).
 func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to) }
 
-// LongestHold is how long a lock that was granted before now may last at most: the
-// greatest hold that the marks bear, and that of the greatest max_ttl as long as no mark
-// was seen.
+// LongestHold returns an upper bound for the remaining time of locks granted before now:
+// the greatest hold that any mark records, or the hold of the greatest max_ttl while no
+// mark records one.
 func (c *Cluster) LongestHold() time.Duration {
 	return cmp.Or(c.agreed.EverGranted(), RoundHold(c.agreed.Greatest().Hold))
 }
 
-// Time is the median of the masters' clocks, in milliseconds since 1970; the local
-// clock while no quorum of them is known.
+// Time returns the median of the masters' clocks, in milliseconds since 1970, or the
+// local clock while the clocks of fewer than a quorum are known.
 func (c *Cluster) Time() int64 {
 	d := c.Database(0)
 	clocks := d.clocks()
@@ -126,8 +128,8 @@ func (c *Cluster) Time() int64 {
 	return clocks[len(clocks)/2]
 }
 
-// Flush waits until the masters have carried out what was handed to them, or cannot, or
-// until ctx is over, whose error it returns.
+// Flush waits until the masters have carried out all tasks handed to them, or cannot
+// carry them out. If ctx ends first, it returns ctx's error.
 func (c *Cluster) Flush(ctx context.Context) error {
 	for i := range c.databases {
 		d := c.Opened(i)
@@ -145,7 +147,7 @@ func (c *Cluster) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the connections, and returns when the monitors have ended.
+// Close ends the connections, and returns when the monitors have returned.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	for i := range c.databases {

@@ -9,31 +9,32 @@ import (
 	"github.com/redlockd/redlockd/internal/invalid"
 )
 
-// Databases is how many databases a client may SELECT (C5), as many as a
-// Redis has by default.
+// Databases is the number of databases that a client may SELECT (C5), by default the same
+// as in Redis.
 const Databases = 16
 
-// Config is what the package needs to know. DefaultConfig gives the defaults, Validate
+// Config is the package's configuration. DefaultConfig gives the defaults, Validate
 // checks the ranges.
 type Config struct {
 	// Timeout bounds one attempt at all masters (V2): 1ms to 10s, default 50ms.
 	Timeout time.Duration
-	// ClockDrift is by which part two clocks may differ in speed, 0 to 0.1.
+	// ClockDrift is the fraction by which two clocks may differ in speed, 0 to 0.1.
 	// Default 0.01.
 	ClockDrift float64
 	// MaxTTL is the greatest TTL a client may ask for: whole milliseconds, 1ms to
 	// 24h, default 24h.
 	MaxTTL time.Duration
-	// RetryBudget is how long splits are tried again (V5): 0 to 1m, default 200ms.
+	// RetryBudget is how long an attempt that ended in a split is retried (V5): 0 to 1m,
+	// default 200ms.
 	RetryBudget time.Duration
-	// RestartQuarantine keeps a master that may have forgotten locks from
-	// voting until they are over (M4). Default true; false is for tests.
+	// RestartQuarantine keeps a master that may have forgotten locks from voting until
+	// those locks are over (M4). Default true; false is for tests.
 	RestartQuarantine bool
-	// Handover is how long a changed list of masters is announced before the
-	// one before it counts no more: the time to reload every redlockd (M8). Stay
-	// to 24h, default 1m.
+	// Handover is how long a changed list of masters is announced before the previous
+	// list becomes void: the time to reload every redlockd (M8). Stay to 24h, default 1m.
 	Handover time.Duration
-	// Masters are the independent servers, 1 to 15 of them; odd is better.
+	// Masters are the independent servers, 1 to 15 of them; an odd number is better
+	// (V12).
 	Masters []Master
 	// LowFloor replaces FloorHold in tests.
 	LowFloor time.Duration
@@ -41,7 +42,8 @@ type Config struct {
 
 // Master is one independent Redis or Valkey server.
 type Master struct {
-	// Name is what people call it; part of its mark (M3). 1 to 64 characters.
+	// Name is the master's name in the configuration and in its mark (M3), 1 to 64
+	// characters.
 	Name string
 	// Address is host:port.
 	Address string
@@ -50,15 +52,15 @@ type Master struct {
 	Password string
 	// TLS is nil for a plain connection.
 	TLS *tls.Config
-	// Required makes the master's agreement necessary besides the majority's
-	// (V11): at most one may have it.
+	// Required makes this master's agreement necessary besides the majority's (V11). At
+	// most one master may be required.
 	Required bool
-	// AllowEviction lets a server vote that may evict keys (M4).
+	// AllowEviction lets the master vote even if it may evict keys (M4).
 	AllowEviction bool
 	// Dial replaces the network in tests.
 	Dial func() (net.Conn, error)
-	// Embedded is an in-memory master of this process (-dev): it has neither
-	// run_id nor mark, and lives as long as the process.
+	// Embedded is an in-memory master of this process (-dev): it has neither run_id nor
+	// mark, and lives as long as the process.
 	Embedded bool
 }
 
@@ -123,5 +125,5 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// MaxMasters bounds the arrays that hold one vote each.
+// MaxMasters bounds the arrays that have one vote for each master.
 const MaxMasters = 15

@@ -14,35 +14,33 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// Bounds on getting a connection. Reaching a host is given up quickly and
-// tried again; a greeting may take long, because a frozen master answers it
-// as soon as it thaws.
+// Bounds on getting a connection. Connecting to a host is given up soon and tried again;
+// the greeting may take longer, because a frozen master answers it as soon as it thaws.
 const (
 	reachTimeout = time.Second
 	greetTimeout = 5 * time.Second
 	stuckAfter   = 2 * time.Second
-	// unheardAfter ends a connection whose batch is not answered.
+	// unheardAfter is when a connection whose batch is not answered is closed.
 	unheardAfter = 10 * time.Second
 )
 
-// clientName is what each connection is called, in CLIENT LIST of a master.
+// clientName is the name of each connection in CLIENT LIST of a master.
 const clientName = "redlockd"
 
 var errConnectionOver = errors.New("the connection was closed")
 
-// connection is one connection to a master's database, from dialling to its
-// end: the rueidis client is never let dial a second time, so one connection
-// is one order of commands (M3).
+// connection is one connection to a master's database, from dialling to its end. The
+// rueidis client may not dial a second time, so one connection is one order of commands
+// (M3).
 type connection struct {
 	dialect outbox.Dialect
-	// name is what it is called on the master.
+	// name is the connection's name on the master.
 	name string
-	// id is the master's number of the connection, for the fence.
+	// id is the master's number for the connection, needed for the fence.
 	id    int64
 	runID string
-	// turn holds one element while a call is under way. One at a time, because
-	// rueidis then writes and reads in the caller's goroutine, without the
-	// detour over two of its own.
+	// turn holds one element while a call is under way. With one call at a time rueidis
+	// writes and reads in the caller's goroutine, without the detour over two of its own.
 	turn chan struct{}
 
 	master Master
@@ -58,8 +56,8 @@ func newConnection(m Master) *connection {
 // dial connects and greets. No operation ever calls it.
 func (c *connection) dial(db int) error {
 	m := c.master
-	// Without KeepAlive rueidis sends no PING of its own, which would be a
-	// second call at a time; the monitor looks once a second.
+	// Without KeepAlive rueidis sends no PING of its own, which would be a second call at
+	// a time; the monitor looks once a second.
 	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: -1}
 	client, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress:       []string{m.Address},
@@ -91,7 +89,7 @@ func (c *connection) dial(db int) error {
 	return nil
 }
 
-// reach dials for rueidis, the first time only.
+// reach dials for rueidis, and fails from the second time on.
 func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
 	c.mu.Lock()
 	over := c.socket != nil || c.closed
@@ -118,7 +116,7 @@ func (c *connection) reach(ctx context.Context, address string, dialer *net.Dial
 	return socket, nil
 }
 
-// close ends the connection at once. What is under way fails.
+// close ends the connection at once. Calls under way fail.
 func (c *connection) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,30 +128,31 @@ func (c *connection) close() {
 		_ = c.socket.Close()
 	}
 	if c.dialect.Client != nil {
-		// In the background: it waits for its own goroutines.
+		// In the background, because it waits for rueidis's own goroutines.
 		go c.dialect.Client.Close()
 	}
 }
 
-// do sends commands in one write and waits for all the answers, or for the
-// end of the connection.
+// do sends commands in one write and waits for all the answers, or for the end of the
+// connection.
 func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	// The call has no deadline: rueidis would close the connection at it.
+	// The call has no deadline, because rueidis would close the connection when it
+	// passes.
 	return c.dialect.Client.DoMulti(context.Background(), commands...)
 }
 
-// ask is do for the monitor, which asks at least once a second: a connection
-// that does not answer it for stuckAfter is over, since behind a cut network
-// a new one is quicker than TCP's own patience.
+// ask is do for the monitor, which asks at least once a second. It closes a connection
+// that does not answer within stuckAfter: after a network cut, a new connection is
+// quicker than waiting for TCP to give up.
 func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
 	stuck := time.AfterFunc(stuckAfter, c.close)
 	defer stuck.Stop()
 	return c.do(commands...)
 }
 
-// reach makes the socket, over TLS if there is a configuration for it.
+// reach connects the socket, over TLS if there is a configuration for it.
 func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
 	switch {
 	case m.Dial != nil:
@@ -165,7 +164,7 @@ func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, confi
 	return secure.DialContext(ctx, "tcp", address)
 }
 
-// reasonOf shortens an error for people: the last part says it.
+// reasonOf shortens an error for operators.
 func reasonOf(err error) string {
 	if err == nil {
 		return "the connection ended"

@@ -10,30 +10,30 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Database is one database over all masters: a link to each. Its exported methods are
+// Database is one database on all masters, with a link to each. Its exported methods are
 // safe for concurrent use, and none but Wait and RaiseWithin blocks.
 type Database struct {
 	number int
 	cfg    *Config
 	change *change
 	agreed *mark.Agreement
-	// name is what this redlockd calls itself in the marks.
+	// name identifies this redlockd in the marks.
 	name string
-	// zero is database 0, for another one.
+	// zero is database 0; nil if this is database 0.
 	zero *Database
 	// masters is the list in force.
 	masters atomic.Pointer[List]
-	// raised is a hold that all marks were seen to bear.
+	// raised is the greatest hold that all marks were seen to record.
 	raised atomic.Int64
-	// silentUntil is until when, by our clock, nothing is granted (M5), see
-	// silentFor.
+	// silentUntil is when this redlockd may grant locks again after the clocks of a
+	// majority jumped together, by our clock (M5), see silentFor.
 	silentUntil atomic.Int64
 	now         clock.Clock
 	stalls      *clock.StallDetector
 	events      *events
 }
 
-// newDatabase makes a database whose monitors do not run yet.
+// newDatabase returns a database whose monitors do not run yet.
 func newDatabase(c *Cluster, number int) *Database {
 	d := &Database{number: number, cfg: &c.cfg, change: &c.change, agreed: c.agreed, name: c.name, now: c.now, stalls: &c.stalls, events: c.events}
 	list := &List{Needs: needsOf(c.masters), name: ListName(c.masters)}
@@ -47,7 +47,8 @@ func newDatabase(c *Cluster, number int) *Database {
 	return d
 }
 
-// newLink makes a link to a master that database 0 has one to already.
+// newLink returns a link to a master to which database 0, if this is another one, already
+// has a link.
 func (d *Database) newLink(c *Cluster, m Master) *Link {
 	l := newLink(c.ctx, &c.cfg, m, d, c.now, c.log, c.events)
 	if d.zero != nil {
@@ -57,11 +58,11 @@ func (d *Database) newLink(c *Cluster, m Master) *Link {
 	return l
 }
 
-// List is the list of masters in force. The next call may return another one (M8).
+// List returns the list of masters in force. The next call may return another one (M8).
 func (d *Database) List() *List { return d.masters.Load() }
 
 // Ready reports whether locks can be taken: a quorum may vote, the required master among
-// them (V11), and redlockd does not wait by itself (M5).
+// them (V11), and this redlockd itself may grant (M5).
 func (d *Database) Ready() bool { return d.silentFor(d.now()) == 0 && d.List().ready() }
 
 // Wait returns nil as soon as the database is Ready, or ctx's error.
@@ -79,7 +80,7 @@ func (d *Database) Wait(ctx context.Context) error {
 	}
 }
 
-// Voting is how many masters may be asked to create locks now (M4, M5).
+// Voting returns how many masters may be asked to create locks now (M4, M5).
 func (d *Database) Voting() int {
 	if d.silentFor(d.now()) > 0 {
 		return 0
@@ -87,23 +88,23 @@ func (d *Database) Voting() int {
 	return d.List().count((*Link).canVote)
 }
 
-// Reachable is how many masters may be asked anything now (M1).
+// Reachable returns how many masters may be asked anything now (M1).
 func (d *Database) Reachable() int {
 	return d.List().count(func(l *Link) bool { return l.open && !l.frozen(l.now()) })
 }
 
-// Raise makes sure that the marks bear a hold before it is granted (M3): a
-// master whose mark does not is silent. It returns true when all marks do that can be
-// written now. Otherwise the monitors have been told to write them, and say when they
+// Raise makes sure that the marks record a hold before it is granted (M3): a master whose
+// mark does not is silent. It returns true once all marks that can be written now record
+// it. Otherwise it has asked the monitors to write them; they signal an event when they
 // have (events.go).
 func (d *Database) Raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
 	if hold > d.cfg.Floor() && !d.first().mayTell(hold) {
-		return true // and is refused by UntoldOf
+		return true // UntoldOf refuses it
 	}
-	// All are told, also when one is waited for.
+	// Ask for all marks, even if one has to be waited for.
 	done := d.zero == nil || d.zero.Raise(hold)
 	n, links := 0, d.List().Links
 	for _, l := range links {
@@ -122,7 +123,7 @@ func (d *Database) Raise(hold time.Duration) bool {
 	return true
 }
 
-// RaiseWithin is Raise, but waits until the marks are written, for patience at most.
+// RaiseWithin is Raise, but waits until the marks are written, for at most patience.
 func (d *Database) RaiseWithin(hold, patience time.Duration) {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -139,7 +140,7 @@ func (d *Database) RaiseWithin(hold, patience time.Duration) {
 	}
 }
 
-// clocks are the masters' clocks now, as far as they are known.
+// clocks returns the masters' clocks now, sorted, as far as they are known.
 func (d *Database) clocks() []int64 {
 	var out []int64
 	for _, l := range d.List().Links {
@@ -151,7 +152,7 @@ func (d *Database) clocks() []int64 {
 	return out
 }
 
-// Status describes the masters of the list in force, in its order.
+// Status returns the state of each master on the list in force, in its order.
 func (d *Database) Status() []MasterStatus {
 	list := d.List()
 	out := make([]MasterStatus, len(list.Links))
@@ -162,8 +163,8 @@ func (d *Database) Status() []MasterStatus {
 	return out
 }
 
-// wholeHold is how long locks that were given before a time may be held, as
-// far as the marks tell that were looked at since.
+// wholeHold returns how long locks granted before a time may be held. Only marks that
+// were looked at after that time count.
 func (d *Database) wholeHold(since time.Duration) time.Duration {
 	return d.holdSince(nil, since).wait
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// events counts what happens to masters, and wakes those who wait for a change of a
+// events counts what happens to masters, and wakes goroutines that wait for a change of a
 // master's state. Safe for concurrent use.
 type events struct {
 	quarantines, lostConnections atomic.Uint64
@@ -24,7 +24,7 @@ type events struct {
 
 func newEvents() *events { return &events{signal: make(chan struct{})} }
 
-// changed says that a master's state or mark is another one now.
+// changed signals that a master's state or mark has changed.
 func (e *events) changed() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -32,15 +32,15 @@ func (e *events) changed() {
 	e.signal = make(chan struct{})
 }
 
-// next returns a channel that is closed at the next change. Take it before looking at
-// the state.
+// next returns a channel that is closed at the next change. Call it before looking at the
+// state.
 func (e *events) next() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.signal
 }
 
-// pause returns after d, or as soon as it is poked or ctx is over.
+// pause returns after d, or as soon as poke receives or ctx is over.
 func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -53,9 +53,9 @@ func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 
 // tellState logs a change of a master's state (docs/operations.md), and counts it. A
 // master that is down from the start has lost no connection, but is named once: the
-// others may well be ready without it, and nothing else would name it. While it is down
-// the reasons that the network gives change all the time, and are for debugging; what
-// the master says itself is news, and so are two servers under one name.
+// others may be ready without it, and no other line would name it. While it is down,
+// network errors vary all the time and are logged for debugging only; an error that the
+// master itself answered is a warning, and so are two servers under one name.
 func tellState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
 	switch {
 	case j.State == Voting:

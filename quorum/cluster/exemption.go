@@ -7,16 +7,16 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// consentWait is how long another redlockd takes at most to tell of a beat that
-// it has seen: in another mark, or in that of the master itself.
+// consentWait is the longest time that another redlockd needs to record a beat that it
+// has seen, in another mark or in that of the master itself.
 func (mon *monitor) consentWait() time.Duration {
 	return 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
 }
 
-// exemption finds out whether a master that is back with its memory has lost
-// none (M4): by the beats that the other masters bear, which must have been
-// looked at long enough after it came back, or by one of our own from right
-// before it was lost. Whoever knows of a later beat has it begin a quarantine.
+// exemption finds out whether a master that is back with its data has lost none (M4). It
+// compares the mark's beat with those in the other masters' marks, looked at long enough
+// after the master came back, or with a beat that this redlockd saw right before the
+// connection was lost. A later beat anywhere means a quarantine.
 func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption {
 	if s.Mark == nil || s.Mark.RunID == s.Server.RunID || !s.Server.Durable {
 		return mark.NotExempt
@@ -40,8 +40,9 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	}
 }
 
-// othersAsked reports whether so many of the other masters were looked at by then
-// that every majority meets one; those with a memory, or any.
+// othersAsked reports whether so many of the other masters were looked at in the last
+// second before until, or later, that every majority includes one of them. With
+// remembering, only those that have lost nothing count.
 func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
 		other.mu.Lock()
@@ -51,7 +52,7 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	})
 }
 
-// returned notes when the server came back (mark.View.Returned).
+// returned records when the server came back (mark.View.Returned).
 func (mon *monitor) returned(s mark.Observation) (until time.Duration, fresh bool) {
 	wait := mon.consentWait()
 	mon.mu.Lock()

@@ -14,18 +14,18 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Link is one database of one master: what goes there, over one connection
-// at a time, and what is known of it. Its monitor (monitor.go) opens and closes
-// it; nothing else does. Its exported methods are safe for concurrent use.
+// Link is one database of one master: what is sent there, over one connection at a time,
+// and what is known about it. Only its monitor (monitor.go) opens and closes it. Its
+// exported methods are safe for concurrent use.
 type Link struct {
 	cfg *Config
-	// Name is the master's, hash what lists and seats call it.
+	// Name is the master's name, hash the name's hash in lists and seats.
 	Name string
 	hash string
 	// Embedded is whether the master lives in this process.
 	Embedded bool
 	db       *Database
-	// zero is the master's link of database 0, for another one.
+	// zero is the link to the same master's database 0; nil if this is database 0.
 	zero   *Link
 	now    clock.Clock
 	log    hclog.Logger
@@ -37,35 +37,34 @@ type Link struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// mu guards all that follows, but for what clock and traffic point to, which are
-	// safe for concurrent use. ready is signalled when the sender may have work.
+	// mu guards all fields below, but not what clock and traffic point to, which is safe
+	// for concurrent use. ready is signalled when the sender may have work.
 	mu    sync.Mutex
 	ready *sync.Cond
-	// master is where the next connection goes.
+	// master is the configuration that the next connection uses.
 	master Master
-	// greeting is the connection that is not in use yet, conn the one that
-	// is.
+	// greeting is the connection that is being set up, conn the one in use.
 	greeting *connection
 	conn     *connection
 	// open is whether operations may be sent over conn.
 	open bool
-	// view is what the marks say of the master, clock what is known of its clock,
-	// outbox what waits for it.
+	// view is what the marks say of the master, clock what is known of its clock, outbox
+	// the tasks that wait for it.
 	view       mark.View
 	clock      *clock.Watch
 	outbox     outbox.Outbox
 	unanswered unanswered
-	// fenceless is whether the master does not let us fence (M3).
+	// fenceless is whether the master refuses the fence (M3).
 	fenceless bool
 	fault     fault
 
-	// traffic is the master's over all databases: database 0's.
+	// traffic is shared by all databases of the master; database 0 has it.
 	traffic *traffic
 
 	status MasterStatus
 	reason string
-	// ended is whether redlockd is stopping, so that what is lost now is no
-	// news.
+	// ended is whether redlockd is stopping or the master has left the list, so that
+	// losing the connection is not logged.
 	ended bool
 }
 
@@ -74,18 +73,19 @@ type unanswered struct {
 	// busy is whether a batch is under way, since when.
 	busy  bool
 	since time.Duration
-	// asking is whether the monitor looks, since when.
+	// asking is whether a look is under way, since when.
 	asking bool
 	asked  time.Duration
 }
 
-// late reports whether an operation, or a look, is unanswered that is as old as limit.
+// late reports whether an operation, or a look, went out at limit or before and is
+// unanswered.
 func (u *unanswered) late(limit time.Duration) bool {
 	return u.busy && u.since <= limit || u.asking && u.asked <= limit
 }
 
-// fault is the code of the last error that the master answered to an operation, and
-// when it came.
+// fault is the code of the last error that the master answered to an operation, and when
+// it came, by our clock.
 type fault struct {
 	code string
 	at   time.Duration
@@ -100,7 +100,7 @@ func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
 	l.outbox = outbox.NewOutbox(now, cfg.Timeout, func() {
-		// The wait for a larger batch is over.
+		// The time to wait for a larger batch is over.
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.outbox.Pace.Stop()
@@ -109,7 +109,7 @@ func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock
 	return l
 }
 
-// traffic is how a master's votes went, and how long its batches took.
+// traffic counts how a master's votes went, and how long its batches took.
 type traffic struct {
 	votes   VoteCounts
 	batches latency.Recorder
@@ -118,16 +118,15 @@ type traffic struct {
 // VoteCounts returns the counts of the master's votes in all databases.
 func (l *Link) VoteCounts() *VoteCounts { return &l.traffic.votes }
 
-// frozen reports whether the oldest unanswered operation, or look, is at a time as
-// old as timeout (M1). Needs mu.
+// frozen reports whether the oldest unanswered operation, or look, is as old as timeout
+// at now (M1). The caller must hold mu.
 func (l *Link) frozen(now time.Duration) bool {
 	limit := now - l.cfg.Timeout
 	late := l.unanswered.late(limit)
 	return late && !l.db.stalls.StoodStill(now)
 }
 
-// end closes the connection, after which the monitor sees that its time is
-// over.
+// end closes the connections and ends the monitor.
 func (l *Link) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,8 +142,8 @@ func (l *Link) wakeMonitor() {
 	}
 }
 
-// enter makes a judgement the link's state, if c (or none) still is its
-// connection, and tells people when it changed.
+// enter makes a judgement the link's state, if c (or nil) still is its connection, and
+// logs it if it changed.
 func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.mu.Lock()
 	if l.conn != c {
@@ -157,7 +156,7 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
 	l.reason = j.Reason
-	ended := l.ended || l.ctx.Err() != nil // our own stop is no loss of a master
+	ended := l.ended || l.ctx.Err() != nil // our own stop is not the loss of a master
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	if (was != j.State || why != j.Reason) && !ended {
@@ -166,8 +165,8 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.events.changed()
 }
 
-// drop ends the use of c: whatever waits is silent, and what must arrive is
-// kept for the next connection.
+// drop ends the use of c: tasks that wait get silent votes, and those that must be
+// delivered are kept for the next connection.
 func (l *Link) drop(c *connection, cause error) {
 	l.mu.Lock()
 	if l.conn != c {
@@ -185,8 +184,8 @@ func (l *Link) drop(c *connection, cause error) {
 	}
 }
 
-// reconfigure makes the next connection go to where m says, and ends the
-// present one if that is somewhere else.
+// reconfigure makes the next connection use m, and closes the present one if m's address,
+// credentials or use of TLS differ.
 func (l *Link) reconfigure(m Master) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +197,7 @@ func (l *Link) reconfigure(m Master) {
 	}
 }
 
-// hangUp closes the connections. Needs mu.
+// hangUp closes the connections. The caller must hold mu.
 func (l *Link) hangUp() {
 	for _, c := range []*connection{l.greeting, l.conn} {
 		if c != nil {
@@ -207,15 +206,15 @@ func (l *Link) hangUp() {
 	}
 }
 
-// isElsewhere reports whether the link is connected to another server than c,
-// which is a connection for another database of its master.
+// isElsewhere reports whether the link is connected to another server than c, a
+// connection to another database of the same master.
 func (l *Link) isElsewhere(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open && l.conn != nil && l.conn.runID != c.runID
 }
 
-// Describe is the master's status now; Required is left to Database.Status.
+// Describe returns the master's status now; Database.Status sets Required.
 func (l *Link) Describe() MasterStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// What a link makes of its master's clock (package clock).
+// How a link reads its master's clock (package clock).
 
-// sawClock takes a look at the master's clock, in microseconds, and returns
-// whether it fits to those of before (M5). Needs mu.
+// sawClock records a reading of the master's clock, in microseconds, and reports whether
+// it fits the earlier ones (M5). The caller must hold mu.
 func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 	keep := l.db.agreed.Greatest().Hold
 	if l.view.Under != nil {
@@ -26,21 +26,21 @@ func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 	return fits
 }
 
-// deadline is the latest reading of the master's clock at which a script may act
-// whose attempt's time is over at until, by our clock. It is counted from the
-// earliest possible reading, so that none acts after that and the grace (V6).
-// Needs mu.
+// deadline returns the latest reading of the master's clock at which a script may act,
+// for an attempt whose time is over at until, by our clock. It is counted from the
+// earliest possible reading, so that no script acts after until and the grace (V6). The
+// caller must hold mu.
 func (l *Link) deadline(until time.Duration) int64 {
 	d := l.clock.Earliest(until+l.cfg.Grace()) - 1
 	if l.Embedded {
-		// Its clock is driven by this process, and jumps when that stands still.
+		// Its clock is driven by this process, and jumps when the process stands still.
 		d += time.Second.Milliseconds()
 	}
 	return d
 }
 
-// lapsedBy is the least expiry of a copy that had more than unused left at a
-// time that is over, or 0 where the master's clock is not known. Needs mu.
+// lapsedBy returns the least expiry of a copy that had more than unused left at the
+// earlier time at, or 0 where the master's clock is not known. The caller must hold mu.
 func (l *Link) lapsedBy(at, unused time.Duration) int64 {
 	now := l.now()
 	if _, ok := l.clock.Latest(now); !ok {

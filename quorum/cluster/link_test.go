@@ -12,8 +12,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// watched is a database over three masters, by a clock that the test drives. Nobody
-// dials them: what their marks say is what the test has them learn.
+// watched returns a database on three masters, with a clock that the test drives. No
+// monitor runs: the links know the marks that the test gives them.
 func watched(t *testing.T, now *time.Duration) *Database {
 	cfg := DefaultConfig()
 	cfg.Masters = []Master{{Name: "a"}, {Name: "b"}, {Name: "c"}}
@@ -32,7 +32,7 @@ func watched(t *testing.T, now *time.Duration) *Database {
 	return d
 }
 
-// learns has the link see a mark now.
+// learns makes the link see a mark now.
 func (l *Link) learns(m *mark.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,16 +40,15 @@ func (l *Link) learns(m *mark.Mark) {
 	l.learn(m, m.String(), l.now())
 }
 
-// sees has all links see a mark, changed from that before.
+// sees makes all links see their mark with a change.
 func (d *Database) sees(change func(*mark.Mark)) {
 	for _, l := range d.List().Links {
 		l.learns(l.view.Under.With(change))
 	}
 }
 
-// M3: all marks bear a hold at one time only where each was seen again after the
-// last of them was seen to bear it; what one alone says that all were told counts
-// for nothing.
+// M3: all marks record a hold at one time only if each was seen again after the last of
+// them was seen to record it. What a single mark says about all marks does not count.
 func TestM3AllAtOneTime(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)
@@ -77,8 +76,8 @@ func TestM3AllAtOneTime(t *testing.T) {
 	}
 }
 
-// M3: a mark that bears less than all were seen to bear ends what is remembered of
-// that: the next acquire looks at them anew.
+// M3: a mark that records less than raised resets raised: the next acquire looks at the
+// marks again.
 func TestM3GreatestHoldIsLost(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)
@@ -93,7 +92,8 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 	}
 }
 
-// M8: a master that joins the list has not been told what the list before has granted.
+// M8: a master that joins the list has no record of what was granted under the previous
+// list.
 func TestM8WhoJoinsRemembersNothing(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)
@@ -108,7 +108,7 @@ func TestM8WhoJoinsRemembersNothing(t *testing.T) {
 	}
 }
 
-// V6: a rollback is for the mark that it was made under.
+// V6: a rollback is only for the mark that it was made under.
 func TestV6RollbackForAnotherMark(t *testing.T) {
 	now := time.Second
 	l := watched(t, &now).List().Links[0]
@@ -122,12 +122,12 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 	}
 }
 
-// M2: a batch waits for others as long as more comes, but neither for many
-// rounds nor for a long time.
+// M2: a batch waits for others as long as more tasks come, but neither for many rounds
+// nor for a long time.
 func TestM2GatheringIsBounded(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		each       time.Duration // that a round takes
+		each       time.Duration // how long a round takes
 		more, want int           // tasks that may come, one in each round
 	}{
 		{"nobody comes", 0, 0, 1},
@@ -156,8 +156,9 @@ func TestM2GatheringIsBounded(t *testing.T) {
 	}
 }
 
-// M4: what a mark said before the loss may be of the time before the lock that was
-// lost: until the others were looked at since, the wait is that of the longest lock.
+// M4: a mark that was looked at before the loss may be older than the lock that was lost.
+// Until the other masters have been looked at after the loss, the wait is that of the
+// longest lock.
 func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)

@@ -10,32 +10,31 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// List is the masters that operations on one database go to, as their
-// links, and what an attempt needs of them. It is replaced as a whole when the
-// list of masters changes (M8); an attempt ends with the list it began with. Safe for
-// concurrent use.
+// List is the list of masters that operations on one database go to, as links, and what
+// an attempt needs of them. When the list of masters changes, it is replaced as a whole
+// (M8); an attempt ends with the list that it began with. Safe for concurrent use.
 type List struct {
-	// Links are one for each master, in the order of the configuration. Neither they
-	// nor Needs change.
+	// Links has one link for each master, in the order of the configuration. Neither
+	// Links nor Needs change.
 	Links []*Link
 	vote.Needs
-	// name is what the marks call it, see ListName.
+	// name is the list's name in the marks, see ListName.
 	name string
-	// newest is the latest state of this list that any mark was seen to bear
-	// (M8), whether or not a majority does.
+	// newest is the latest state of this list that any mark was seen to record (M8),
+	// whether or not a majority does.
 	newest atomic.Pointer[mark.Generation]
-	// next is the latest change of this list that any mark was seen to announce:
-	// both lists count.
+	// next is the latest change from this list that any mark was seen to announce. If it
+	// is set, both lists count.
 	next atomic.Pointer[mark.Generation]
 }
 
-// Title is what the marks call the list.
+// Title returns the list's name in the marks.
 func (m *List) Title() string { return m.name }
 
-// Saw notes a state that a mark bears. Of all marks that a majority of the
-// list bears at least one is of the state that a majority of the list before
-// bears, so that one is noted before its votes, and those of the others,
-// count.
+// Saw notes a state that a mark records. Every majority of this list shares a master with
+// every majority of the previous list. So among its marks is one with the state that a
+// majority of the previous list records, and that state is noted before the votes of this
+// majority count.
 func (m *List) Saw(g mark.Generation) {
 	at := &m.newest
 	switch {
@@ -53,8 +52,8 @@ func (m *List) Saw(g mark.Generation) {
 	}
 }
 
-// Least is the smallest quorum that counts while the list changes (M8): what an attempt
-// puts into Needs.Least.
+// Least returns the smallest quorum that counts while the list changes (M8), the value
+// for Needs.Least.
 func (m *List) Least() int {
 	if g := m.next.Load(); g != nil {
 		return min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))
@@ -62,15 +61,15 @@ func (m *List) Least() int {
 	return m.Quorum
 }
 
-// joining reports whether a master does not vote yet, whatever its own mark says:
-// that may be of an earlier change to the same list.
+// joining reports whether a master does not vote yet, by any mark: its own mark may be of
+// an earlier change to the same list.
 func (m *List) joining(name string) bool {
 	g := m.newest.Load()
 	return g != nil && g.Joining(name)
 }
 
-// WithoutJoining takes back the votes of masters that turn out to join the
-// list (M8): that may be known by what another master has answered only.
+// WithoutJoining makes the votes of masters that join the list silent (M8). Only the
+// answer of another master may have shown that they join.
 func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	g := m.newest.Load()
 	if g == nil || g.Phase == mark.Final {
@@ -83,9 +82,8 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 }
 
-// Gone is how many masters of the list before may hold a copy that none of
-// this list stands for: those that leave, beyond those that join and are
-// silent as long.
+// Gone returns how many masters of the previous list may hold a copy and are not asked,
+// beyond the joining masters, which are silent meanwhile.
 func (m *List) Gone() int {
 	g := m.newest.Load()
 	if g == nil || g.Phase == mark.Final || g.Before == "" {
@@ -94,7 +92,8 @@ func (m *List) Gone() int {
 	return max(0, len(mark.Hashes(g.Before))-len(mark.Hashes(g.Masters)))
 }
 
-// Changing reports whether the list changes, or locks of before it did may be held.
+// Changing reports whether the list changes, or locks from before its change may still be
+// held.
 func (m *List) Changing() bool {
 	if m.next.Load() != nil {
 		return true
@@ -103,12 +102,12 @@ func (m *List) Changing() bool {
 	return g != nil && g.Phase != mark.Final
 }
 
-// link is that of a master, which must be on the list.
+// link returns the link to a master, which must be on the list.
 func (m *List) link(name string) *Link {
 	return m.Links[slices.IndexFunc(m.Links, func(l *Link) bool { return l.Name == name })]
 }
 
-// names are those of the masters.
+// names returns the masters' names.
 func (m *List) names() []string {
 	out := make([]string, len(m.Links))
 	for i, l := range m.Links {
@@ -117,7 +116,7 @@ func (m *List) names() []string {
 	return out
 }
 
-// count is how many links which says yes to; it is called with the link's mutex held.
+// count returns how many links satisfy which, called with the link's mutex held.
 func (m *List) count(which func(*Link) bool) int {
 	n := 0
 	for _, l := range m.Links {
@@ -130,12 +129,12 @@ func (m *List) count(which func(*Link) bool) int {
 	return n
 }
 
-// ready reports whether so many masters may vote that locks can be taken.
+// ready reports whether enough masters may vote for locks to be taken.
 func (m *List) ready() bool {
 	return m.count((*Link).canVote) >= m.Quorum && m.requiredVotes()
 }
 
-// requiredVotes reports whether the required master may vote, if there is one
+// requiredVotes reports whether the required master may vote; true if there is none
 // (V11).
 func (m *List) requiredVotes() bool {
 	if m.Required < 0 {
@@ -147,7 +146,7 @@ func (m *List) requiredVotes() bool {
 	return l.canVote()
 }
 
-// FirstToAsk is the index of the master that is asked alone first after a split: the
+// FirstToAsk returns the index of the master that is asked alone first after a split: the
 // required one, else the voting one with the lowest run_id, or -1 (V5).
 func (m *List) FirstToAsk() int {
 	if m.Required >= 0 {
@@ -165,7 +164,7 @@ func (m *List) FirstToAsk() int {
 	return at
 }
 
-// ListName names a list of masters, whatever their order: short hashes of
+// ListName returns the name of a list of masters, whatever their order: short hashes of
 // their names, with "!" behind that of the required one.
 func ListName(masters []Master) string {
 	names := make([]string, len(masters))
@@ -179,7 +178,7 @@ func ListName(masters []Master) string {
 	return strings.Join(names, ",")
 }
 
-// needsOf is what the list of masters asks for.
+// needsOf returns what votes need under a list of masters.
 func needsOf(masters []Master) vote.Needs {
 	n := vote.Needs{Quorum: vote.Majority(len(masters)), Required: -1}
 	for i := range masters {

@@ -8,33 +8,33 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// Locked is a link whose mutex is held, for a Preparer: what a task is made of must fit
-// together. It must not be used after Prepare has returned.
+// Locked is a link whose mutex is held, for a Preparer: all that a task is made of must
+// fit together. It must not be used after Prepare has returned.
 type Locked struct{ link *Link }
 
-// View is what the master's mark says, as far as it was seen.
+// View returns what is known of the master's mark.
 func (l Locked) View() *mark.View { return &l.link.view }
 
-// Watch is what is known of the master's clock.
+// Watch returns what is known of the master's clock.
 func (l Locked) Watch() *clock.Watch { return l.link.clock }
 
-// Outbox is what waits for the master in this database.
+// Outbox returns the tasks that wait for the master in this database.
 func (l Locked) Outbox() *outbox.Outbox { return &l.link.outbox }
 
-// Latest is the latest possible reading of the master's clock now, in its own
+// Latest returns the latest possible reading of the master's clock now, in its own
 // milliseconds (V6); false where the clock is not known, or the master may not be asked
 // to hold a lock for hold (M3).
 func (l Locked) Latest(hold, now time.Duration) (int64, bool) { return l.link.latest(hold, now) }
 
-// Deadline is the latest reading of the master's clock, in its own milliseconds, at which
-// a script may act whose attempt's time is over at until, by our clock (V6).
+// Deadline returns the latest reading of the master's clock, in its own milliseconds, at
+// which a script may act, for an attempt whose time is over at until, by our clock (V6).
 func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(until) }
 
-// Residue is the residue by which this redlockd names its attempts on the master, 1 to
-// 31; false while it has no claim that it can trust (V6).
+// Residue returns the residue by which this redlockd names its attempts on the master, 1
+// to 31; false while it has no claim that it can trust (V6).
 func (l Locked) Residue(now time.Duration) (int64, bool) { return l.link.residue(now) }
 
-// LapsedBy is the least expiry, in the master's own milliseconds, of a copy that had more
-// than unused left at a time that is over, or 0 where the master's clock is not known
-// (V15).
+// LapsedBy returns the least expiry, in the master's own milliseconds, of a copy that had
+// more than unused left at the earlier time at, or 0 where the master's clock is not
+// known (V15).
 func (l Locked) LapsedBy(at, unused time.Duration) int64 { return l.link.lapsedBy(at, unused) }

@@ -9,7 +9,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// MasterState is what a master can do now, in one word for people.
+// MasterState is what a master can do now, in one word for operators.
 type MasterState = mark.State
 
 // The states, see package mark.
@@ -27,19 +27,19 @@ type MasterStatus struct {
 	// Name and Address are those of the configuration.
 	Name    string
 	Address string
-	// Required is whether it must agree besides the majority (V11).
+	// Required is whether the master must agree besides the majority (V11).
 	Required bool
-	// State is what it can do now.
+	// State is what the master can do now.
 	State MasterState
 	// Reason says why it does not vote; empty when it does.
 	Reason string
-	// Wait is how long its quarantine still lasts at least; 0 for none.
+	// Wait is the least time that its quarantine still lasts; 0 for none.
 	Wait time.Duration
-	// Version is what it told: 7.0.15, or "valkey 8.1.1". RunID is its run_id.
+	// Version is the version it reports: 7.0.15, or "valkey 8.1.1". RunID is its run_id.
 	Version string
 	RunID   string
-	// Votes are its part in the verdicts, Batches the time from sending it a
-	// batch (M2) to its answer.
+	// Votes counts its part in the verdicts, Batches the time from sending a batch (M2)
+	// to its answer.
 	Votes   Votes
 	Batches latency.Histogram
 }
@@ -47,13 +47,13 @@ type MasterStatus struct {
 // VoteCounts count how one master's votes went (Votes). Safe for concurrent use.
 type VoteCounts struct{ counted, spare, silent atomic.Uint64 }
 
-// Votes count one master's part in the verdicts.
+// Votes counts one master's part in the verdicts.
 type Votes struct {
-	// Counted were there when the verdict fell.
+	// Counted votes were there when the verdict fell.
 	Counted uint64
-	// Spare came after it, which was certain without them.
+	// Spare votes came after the verdict, which was certain without them.
 	Spare uint64
-	// Silent did not come, came too late, or did not count (M3).
+	// Silent votes did not come, came too late, or did not count (M3).
 	Silent uint64
 }
 
@@ -61,7 +61,7 @@ func (v *VoteCounts) read() Votes {
 	return Votes{Counted: v.counted.Load(), Spare: v.spare.Load(), Silent: v.silent.Load()}
 }
 
-// CountSpare counts a vote that the verdict did not need.
+// CountSpare counts a vote that came after the verdict.
 func (v *VoteCounts) CountSpare(b vote.Vote) {
 	if b == vote.Silent {
 		v.silent.Add(1)
@@ -70,7 +70,7 @@ func (v *VoteCounts) CountSpare(b vote.Vote) {
 	v.spare.Add(1)
 }
 
-// Count counts what a master's vote was when the verdict fell.
+// Count counts a master's vote as it was when the verdict fell.
 func (v *VoteCounts) Count(b vote.Vote) {
 	switch b {
 	case vote.Awaited, vote.Unasked:

@@ -16,23 +16,24 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// The monitor's pace, beside that of its looks (package clock).
+// The monitor's pace, besides that of its looks (package clock).
 const (
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
-	// markTries is how often a mark is written anew in one look when others
+	// markTries is how often a mark is written again in one look while other redlockd
 	// write it too.
 	markTries = 8
 )
 
-// monitor dials, greets, fences, looks and judges, in a goroutine of its own: the only
-// one that opens and closes the link. The link does not know it, but pokes it.
+// monitor dials, greets, fences, looks and judges, in a goroutine of its own, the only
+// one that opens and closes the link. The link does not know its monitor, but wakes it
+// through poke.
 type monitor struct {
 	*Link
 	rights rights
 }
 
-// run goes on until the link's ctx is over.
+// run works until the link's ctx is over.
 func (mon *monitor) run() {
 	ctx := mon.ctx
 	backoff := minBackoff
@@ -60,8 +61,8 @@ func (mon *monitor) run() {
 	}
 }
 
-// attend serves one connection until it is over. It returns the connections
-// that a later one must fence.
+// attend serves one connection until it is over. It returns the connections that a later
+// one must fence.
 func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connection) ([]*connection, error) {
 	s, err := mon.greet(c)
 	if err != nil {
@@ -90,7 +91,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 				return earlier, err
 			}
 		}
-		// However often it is poked, it does not look all the time.
+		// Even if it is poked often, it does not look all the time.
 		pause(ctx, nil, clock.LookPause)
 		pause(ctx, mon.poke, mon.clock.LookAgain()-clock.LookPause)
 		if ctx.Err() != nil {
@@ -102,7 +103,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 	}
 }
 
-// greet asks what must be known before the first operation (M3).
+// greet asks for what must be known before the first operation (M3).
 func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 	if mon.Embedded {
 		return mon.look(c)
@@ -121,22 +122,23 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 	return s, nil
 }
 
-// fence ends the earlier connections to the same server, so that nothing of
-// them is carried out behind this one (M3). It returns those that are not
-// known to have ended.
+// fence ends the earlier connections to the same server, so that none of their commands
+// is carried out after this one's (M3). It returns those that are not known to have
+// ended.
 func (mon *monitor) fence(c *connection, earlier []*connection) []*connection {
 	if mon.Embedded {
 		return nil
 	}
 	var alive []*connection
 	for _, e := range earlier {
-		// That of another server, which answered here for a while, may still
-		// matter when that is back.
+		// A connection to another server, which answered at this address for a while, may
+		// still matter when that server is back.
 		if e.runID != c.runID || mon.kill(c, e.id) != nil {
 			alive = append(alive, e)
 		}
 	}
-	// Nobody has this number: it tells whether we have the right.
+	// No connection has this number: the answer shows whether redlockd has the right to
+	// kill.
 	err := mon.kill(c, math.MaxInt64)
 	if err != nil {
 		mon.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
@@ -147,10 +149,10 @@ func (mon *monitor) fence(c *connection, earlier []*connection) []*connection {
 	return alive[max(0, len(alive)-maxEarlier):]
 }
 
-// maxEarlier bounds the connections that are kept to be fenced.
+// maxEarlier bounds the number of connections that are kept to be fenced.
 const maxEarlier = 16
 
-// kill ends a connection, or finds it ended.
+// kill ends a connection; one that has ended already is no error.
 func (mon *monitor) kill(c *connection, id int64) error {
 	err := c.ask(c.dialect.Client.B().ClientKill().Id(id).Build())[0].Error()
 	if err != nil && strings.Contains(err.Error(), "No such client") {
@@ -159,7 +161,7 @@ func (mon *monitor) kill(c *connection, id int64) error {
 	return err
 }
 
-// look asks for the server, the mark and the clock.
+// look reads the server's INFO, the mark and the clock.
 func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	sent := mon.now()
 	commands := make([]rueidis.Completed, 0, 3)
@@ -198,7 +200,7 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	return s, nil
 }
 
-// lookAtZero asks for the mark of database 0, where a new database is listed.
+// lookAtZero reads the mark of database 0, which lists the databases in use.
 func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
 	r := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
 		Arg(strconv.Itoa(mon.db.number)).Build())[0]
@@ -207,20 +209,19 @@ func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observat
 		return s, err
 	}
 	if s.ZeroRaw = raw; raw != "" {
-		s.Zero, _ = mark.Parse(raw) // what is no mark lists nothing
+		s.Zero, _ = mark.Parse(raw) // a foreign value lists nothing
 	}
 	return s, nil
 }
 
-// asks asks on the monitor's behalf: a master that does not answer it is frozen
-// as well.
+// asks sends commands for the monitor: a master that does not answer them is frozen too.
 func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis.RedisResult {
 	mon.setAsking(true, mon.now())
 	defer mon.setAsking(false, 0)
 	return c.ask(commands...)
 }
 
-// setAsking notes that the master was asked, or has answered.
+// setAsking notes that the master was asked at since, or has answered.
 func (mon *monitor) setAsking(asking bool, since time.Duration) {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()

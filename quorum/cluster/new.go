@@ -9,10 +9,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// New starts dialling the masters and returns at once: unreachable masters
-// are silent until they are reached. now must be monotonic and count sleep. lock is
-// called when a change of the list of masters is announced, from a goroutine of the
-// cluster. The error is that of Config.Validate. Close ends all that it has begun.
+// New starts dialling the masters and returns at once; masters that are not reached yet
+// are silent. now must be monotonic and count sleep. lock is called, from a goroutine of
+// the cluster, when a change of the list of masters is announced. The error is that of
+// Config.Validate. Close ends everything that New started.
 func New(cfg Config, log hclog.Logger, now clock.Clock, lock Locker) (*Cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -9,26 +9,26 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// What waits for a master: tasks are queued in the order in which they are sent, and
-// go out in batches (sender.go). Who may not be sent now has a silent vote at once (M1).
+// Tasks for a master are queued in the order in which they are sent, and go out in
+// batches (sender.go). A task that may not be sent now gets a silent vote at once (M1).
 
-// Send hands a task to the master, now being the time, or returns false when its vote
-// is silent at once (M1). What must be delivered is then kept for the next connection.
-// It never blocks.
+// Send hands a task to the master; now is the time. It returns false if the vote is
+// silent at once (M1); a task that must be delivered is then kept for the next
+// connection. It never blocks.
 func (l *Link) Send(t *outbox.Task, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.accept(t, now)
 }
 
-// Preparer is an attempt, which makes its tasks.
+// Preparer is an attempt, which makes its own tasks.
 type Preparer interface {
-	// Prepare makes the task for the master with this index on the attempt's list,
-	// whose mutex is held meanwhile; false where it cannot be asked now.
+	// Prepare makes the task for the master with this index on the attempt's list; false
+	// if the master cannot be asked now. The link's mutex is held.
 	Prepare(index int, l Locked, now time.Duration) (*outbox.Task, bool)
 }
 
-// Ask has an attempt make its task for the master, and hands that over as Send does.
+// Ask lets an attempt make its task for the master, and hands that over as Send does.
 func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,7 @@ func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 	return ok && l.accept(t, now)
 }
 
-// accept is Send. Needs mu.
+// accept is Send. The caller must hold mu.
 func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
 	l.outbox.SettleChanges(t, takes)
@@ -52,7 +52,7 @@ func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	return true
 }
 
-// takes reports whether the task may be sent now. Needs mu.
+// takes reports whether the task may be sent now. The caller must hold mu.
 func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozen(now):
@@ -64,16 +64,17 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	}
 }
 
-// DropRollback drops the rollback of what turns out to have created nothing, if it has
-// not gone out.
+// DropRollback removes a rollback that has not gone out, because the attempt created
+// nothing.
 func (l *Link) DropRollback(name outbox.Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.outbox.DropRollback(name)
 }
 
-// RetryChange repeats to a master that a lock which it may have with the token from has
-// the token to now (V8), until the hold that began then, by our clock, is over.
+// RetryChange repeats a change of token to a master that may have missed it (V8): a lock
+// there with the token from gets the token to. It is repeated until the hold that began
+// at began, by our clock, is over.
 func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,10 +85,10 @@ func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	}
 }
 
-// WhyMissing says, for people, why the vote of a master that may vote is missing, of an
-// attempt that began at since, by our clock: the others were enough to tell that there
-// is no quorum, it refused what it was told (V14), too much waits for it (M1), its mark
-// or its clock did not fit (M3, M5), or it is slow.
+// WhyMissing says, for operators, why a voting master's vote is missing from an attempt
+// that began at since, by our clock: the other votes already showed that there is no
+// quorum, the master answered an error (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow.
 func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +108,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 	}
 }
 
-// barrier returns a channel that is closed when all that waits now has been carried
+// barrier returns a channel that is closed when all tasks that wait now have been carried
 // out, or cannot be.
 func barrier(l *Link) <-chan struct{} {
 	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, Passed: make(chan struct{})}
@@ -117,9 +118,9 @@ func barrier(l *Link) <-chan struct{} {
 	return t.Passed
 }
 
-// Hear asks a master for something beside the votes and waits for the answer, for an
-// operation's Stay at most or until ctx is over. It is false where none has come by
-// then, or where it does not count (M3).
+// Hear asks a master something that is no vote and waits for the answer, for at most an
+// operation's Stay or until ctx is over. It returns false if no answer has come by then,
+// or if the answer does not count (M3).
 func Hear(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
 	heard := make(chan vote.Ballot, 1)
 	t.Heard = func(b vote.Ballot) { heard <- b }

@@ -10,9 +10,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// reconcile judges what was seen and carries the judgement out: it writes the
-// mark, opens or closes the link, and says so. It is called by the monitor
-// only.
+// reconcile judges an observation and carries the judgement out: it writes the mark,
+// opens or closes the link, and logs a change. Only the monitor calls it.
 func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.Embedded {
 		mon.enter(c, mark.Judgement{Open: true, State: Voting})
@@ -25,7 +24,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	switch cause {
 	case unclearStep:
 		mon.wakeMonitor()
-		return nil // the next look tells, soon
+		return nil // the next look, which comes soon, shows the cause
 	case ownPause:
 		mon.db.stoodStill(mon.Link)
 		return nil
@@ -66,15 +65,15 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 			break
 		}
 		if try == markTries {
-			return nil // others write it all the time; the next look tells
+			return nil // other redlockd write it all the time; the next look will do
 		}
 		if s, err = mon.look(c); err != nil {
 			return err
 		}
 	}
 	if s.Mark != nil && s.Unlisted(mon.db.number) {
-		// Database 0 has lost its mark since; the next look tells if this
-		// could be written.
+		// Database 0 has lost its mark meanwhile; the next look shows whether this was
+		// written.
 		if _, err := mon.list(c, s, s.Mark); broken(err) {
 			return err
 		}
@@ -100,7 +99,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	return nil
 }
 
-// rules is what the master is judged by now.
+// rules returns what the master is judged by now.
 func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.Rules) {
 	exempt := mon.exemption(c, s)
 	own, unheard := mon.db.agreed.Of(mon.hash)
@@ -130,10 +129,10 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
-// grantedBefore is what the marks of the others tell of the locks that the master
-// may have forgotten: those that were looked at since it has a pending mark. One
-// that is to get such a mark now ends no quarantine by that, and people are told how
-// long it will be: what was seen just before will do.
+// grantedBefore returns what the other masters' marks tell of the locks that this master
+// may have forgotten. Only marks looked at since its mark became pending count. If the
+// mark is yet to become pending, recent looks are enough: the result ends no quarantine,
+// but shows operators how long this one will be.
 func (mon *monitor) grantedBefore(s mark.Observation) granted {
 	mon.mu.Lock()
 	since := mon.view.Pending
@@ -147,9 +146,9 @@ func (mon *monitor) grantedBefore(s mark.Observation) granted {
 	return mon.db.holdSince(mon.Link, since)
 }
 
-// raiseGeneration raises the mark where it lags behind the state of the list
-// of masters that is being written (M8): in all databases of the master, since
-// not all of them need be open here.
+// raiseGeneration raises the mark where it lags behind the state of the list of masters
+// that is being written (M8). It does so in all databases of the master, since this
+// redlockd may not have all of them open.
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
 	to := mon.db.change.target()
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
@@ -167,8 +166,8 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	return mon.look(c)
 }
 
-// write puts a mark where the one that was seen still is. The first mark of a
-// database other than 0 is written together with its listing in 0's mark.
+// write replaces the mark if it still is the one that was seen. The first mark of a
+// database other than 0 is written together with its entry in database 0's mark.
 func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
 	if s.Mark == nil && mon.db.number != 0 {
 		return mon.list(c, s, m)
@@ -178,7 +177,7 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 	return n == 1, err
 }
 
-// list lists a database in 0's mark, and gives it a mark if it has none.
+// list enters the database in database 0's mark, and writes m as its mark if it has none.
 func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
 	listed := s.ZeroRaw
 	if s.Unlisted(mon.db.number) {
@@ -189,8 +188,8 @@ func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool,
 	return n == 1, err
 }
 
-// syncsAlways asks for appendfsync, which INFO does not tell. Without the
-// right to ask, the answer is no.
+// syncsAlways asks for appendfsync, which INFO does not report. Without the right to ask,
+// it returns false.
 func (mon *monitor) syncsAlways(c *connection) bool {
 	r := mon.asks(c, c.dialect.Client.B().ConfigGet().Parameter("appendfsync").Build())[0]
 	values, err := r.AsStrMap()

@@ -7,11 +7,11 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// ChangeMasters makes another list of masters the one in force, while locks are held
-// (M8). It returns at once: the change is carried out, and logged, by a goroutine of the
-// cluster. A master whose name stays, but whose address or credentials do not, is
-// dialled anew. The error says why the change cannot be made at all; nothing has changed
-// then. The latest list asked for is the one that is gone for.
+// ChangeMasters puts another list of masters in force, while locks are held (M8). It
+// returns at once: a goroutine of the cluster carries the change out, and logs it. A
+// master that keeps its name, but not its address or credentials, is dialled again. The
+// error says why the change cannot be made at all; then nothing has changed. Only the
+// latest list requested is carried out.
 func (c *Cluster) ChangeMasters(masters []Master) error {
 	cfg := c.cfg
 	cfg.Masters = masters
@@ -25,8 +25,8 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
 				"or restart this redlockd if the others have this list already")
 		}
-		// A master that stays moves at once: the majority that the change needs may be
-		// at its new address.
+		// A master that stays is dialled at its new address at once: the majority that
+		// the change needs may include it.
 		c.masters = moved(c.masters, masters)
 		c.redial(c.masters)
 		c.change.ask(masters)
@@ -38,7 +38,7 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	return nil
 }
 
-// moved is a list with the addresses and credentials that another one has.
+// moved returns a list with the addresses and credentials of another one.
 func moved(list, to []Master) []Master {
 	list = slices.Clone(list)
 	for i := range list {
@@ -60,8 +60,8 @@ func (c *change) ask(masters []Master) {
 	c.all.events.changed()
 }
 
-// takeBack asks for the list in force: nothing is to be done, unless another
-// one is being announced, from which it is to be changed back.
+// takeBack withdraws a requested change, so that the list in force stays. If a change is
+// being announced, it requests a change back to masters instead.
 func (c *change) takeBack(masters []Master) {
 	c.mu.Lock()
 	if !c.announcing {
@@ -72,7 +72,8 @@ func (c *change) takeBack(masters []Master) {
 	c.all.events.changed()
 }
 
-// redial takes over what has changed of the masters that stay. Needs mu.
+// redial applies new addresses and credentials of the masters that stay. The caller must
+// hold mu.
 func (c *Cluster) redial(masters []Master) {
 	for i := range c.databases {
 		d := c.Opened(i)
@@ -88,8 +89,8 @@ func (c *Cluster) redial(masters []Master) {
 	}
 }
 
-// replace makes masters the list in force in all databases, in a state that
-// counts for it.
+// replace makes masters the list in force in all databases; g is a state that counts for
+// it.
 func (c *Cluster) replace(masters []Master, g mark.Generation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,7 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 		return
 	}
 	var leaving []*Link
-	for i := range c.databases { // database 0 first: the others look at its links
+	for i := range c.databases { // database 0 first: the other databases use its links
 		if d := c.Opened(i); d != nil {
 			leaving = append(leaving, d.replace(c, masters, g)...)
 		}
@@ -107,8 +108,8 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 	c.change.replaced(masters, g, leaving)
 }
 
-// replace makes a list of masters the one in force, in a state that counts for
-// it, and returns the links that are not on it.
+// replace makes masters the list in force in this database; g is a state that counts for
+// it. It returns the links that are not on the list.
 func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (leaving []*Link) {
 	before := d.List()
 	list := &List{Needs: needsOf(masters), name: ListName(masters)}
@@ -136,7 +137,7 @@ func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (lea
 	return leaving
 }
 
-// replaced notes that the list asked for is in force.
+// replaced notes that a requested list is in force.
 func (c *change) replaced(masters []Master, g mark.Generation, leaving []*Link) {
 	c.mu.Lock()
 	if ListName(c.wanted) == ListName(masters) {
@@ -144,7 +145,8 @@ func (c *change) replaced(masters []Master, g mark.Generation, leaving []*Link) 
 	}
 	c.leaving = append(c.leaving, leaving...)
 	if !c.state.Less(g) && c.state.Masters != g.Masters {
-		// Others have begun with it anew: what was known of our list is past.
+		// Other redlockd have begun anew with this list: what was known of our old list
+		// is void.
 		c.state, c.to, c.since = g, g, c.all.now()
 	}
 	c.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// probes are commands that redlockd uses on a master, in a form that changes
-// nothing there, by the name of the right to each.
+// probes returns commands that redlockd uses on a master, in a form that changes nothing
+// there, and the name of the right to each.
 func probes(c *connection) (names []string, commands []rueidis.Completed) {
 	noKey, b := mark.Key+":none", c.dialect.Client.B()
 	for _, probe := range []struct {
 		right   string
 		command rueidis.Completed
 	}{
-		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // which together are a wrong syntax
+		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // NX and XX together are a syntax error
 		{"del", b.Del().Key(noKey).Build()},
 		{"exists", b.Exists().Key(noKey).Build()},
 		{"pttl", b.Pttl().Key(noKey).Build()},
@@ -38,7 +38,7 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 	return names, commands
 }
 
-// denied reports whether the master refuses the command, and not only its key.
+// denied reports whether the master refuses the command itself, not only its key.
 func denied(err error) bool {
 	if err == nil {
 		return false
@@ -48,13 +48,12 @@ func denied(err error) bool {
 		strings.Contains(text, "unknown command")
 }
 
-// rights are those that a master does not give redlockd, as people were told last.
+// rights are those that a master does not give redlockd, as logged last.
 type rights struct{ lacking string }
 
-// tell warns of what the master does not let redlockd do, once for each set of
-// rights: much of it would show nowhere but in what no lock gets any more.
-// docs/acl.md has what each is for. Called by the monitor only, at a new connection;
-// asks asks on its behalf.
+// tell warns about rights that redlockd lacks on the master, once for each set of them;
+// without the warning, many would show only in locks that fail. docs/acl.md says what
+// each is for. Only the monitor calls it, on a new connection, with its asks.
 func (r *rights) tell(c *connection, asks func(*connection, ...rueidis.Completed) []rueidis.RedisResult, log hclog.Logger) error {
 	names, commands := probes(c)
 	var lacking []string

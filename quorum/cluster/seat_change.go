@@ -10,16 +10,16 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// quietTime is how long nothing may have been heard of the server that has a
-// seat before another one may take it. Whoever uses it alone from now on raises
-// its beat when that was seen unchanged for a second, has it told in another mark
-// at the next look but one, and that mark is looked at once a second.
+// quietTime is how long no beat of the server that has a seat must have been seen before
+// another server may take the seat. A redlockd that alone uses the old server raises its
+// beat after seeing it unchanged for a second, records it in another mark at the next
+// look but one, and this redlockd looks at that mark once a second.
 func (mon *monitor) quietTime() time.Duration {
 	return 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
 }
 
-// takeSeat gives the seat to the server that is looked at, where nobody has it
-// or the one that has it is not in use any more.
+// takeSeat gives the seat to the server that was looked at, if the seat is free or the
+// server that has it is not in use any more.
 func (mon *monitor) takeSeat(s mark.Observation) {
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || s.Mark.RunID != s.Server.RunID {
 		return
@@ -27,14 +27,14 @@ func (mon *monitor) takeSeat(s mark.Observation) {
 	own, unheard := mon.db.agreed.Of(mon.hash)
 	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
 	mon.mu.Lock()
-	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // replaced, on the same server
+	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // an earlier mark of this same server had the seat
 	mon.mu.Unlock()
 	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unheard)) {
 		mon.changeSeat(own, s.Mark.ID)
 	}
 }
 
-// changeSeat makes a server the holder of the seat and has all marks told.
+// changeSeat gives the seat to a server and has it recorded in all marks.
 func (mon *monitor) changeSeat(own mark.Seat, holder string) {
 	if !mon.db.agreed.Take(mon.hash, own, holder) {
 		return
@@ -44,9 +44,9 @@ func (mon *monitor) changeSeat(own mark.Seat, holder string) {
 	}
 }
 
-// replaced follows a new mark of this server in the place of the one that was
-// seen. If that one had the seat it has ended by this, so that nobody can use it
-// any more, and the seat is the new one's at once.
+// replaced follows a new mark of this server that replaced the one that was seen. If the
+// old mark had the seat, no redlockd can use it any more, so the new mark gets the seat
+// at once.
 func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
 	if mon.db.number != 0 {
 		return
@@ -61,8 +61,8 @@ func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Ma
 	}
 }
 
-// vacate takes the seat from a server that has forgotten locks, and whose mark
-// cannot be written to say so: the other marks say it (M9).
+// vacate takes the seat from a server that has forgotten locks but whose mark cannot be
+// written to record it: the other marks record it instead (M9).
 func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return
@@ -72,9 +72,9 @@ func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 	}
 }
 
-// quiet reports whether the server that has the seat, if any, is not in use any
-// more as far as the marks of the others tell, which must have been looked at
-// for so long.
+// quiet reports whether the server that has the seat, if any, is not in use any more: no
+// other mark has shown a newer beat of it for quietTime, and enough of them have been
+// looked at all that time.
 func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
 	wait := mon.quietTime()
 	if own.Epoch == 0 || own.Server == mark.Vacant {
@@ -89,8 +89,8 @@ func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
 	})
 }
 
-// inView reports whether so many of the other masters are being looked at that
-// every majority with this one meets one of them.
+// inView reports whether so many of the other masters are being looked at that every
+// majority with this one includes one of them.
 func (mon *monitor) inView() bool {
 	now := mon.now()
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
@@ -100,8 +100,8 @@ func (mon *monitor) inView() bool {
 	})
 }
 
-// othersBear reports whether so many other marks bear the seat of this master as own
-// that every majority meets one. Once seen, that is remembered.
+// othersBear reports whether so many other marks record own as this master's seat that
+// every majority includes one of them. A positive result is remembered.
 func (mon *monitor) othersBear(own mark.Seat) bool {
 	mon.mu.Lock()
 	known := mon.view.Standing.Borne.Same(own)
@@ -122,9 +122,8 @@ func (mon *monitor) othersBear(own mark.Seat) bool {
 	return borne
 }
 
-// heldByMarks reports whether so many of the other masters are as which says
-// that every majority with this one meets one of them, by each list of masters
-// that counts.
+// heldByMarks reports whether so many of the other masters satisfy which that every
+// majority with this one includes one of them, for each list of masters that counts.
 func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
@@ -145,7 +144,7 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 	return true
 }
 
-// lists are those under which votes count: that in force here, and while a
+// lists returns the lists under which votes count: the one in force here, and while a
 // change is announced the other one.
 func (c *change) lists(state mark.Generation) []string {
 	out := []string{state.Masters}
@@ -160,8 +159,8 @@ func (c *change) lists(state mark.Generation) []string {
 	return out
 }
 
-// spread writes later holders of seats to the marks of all databases of the
-// master at once.
+// spread writes later holders of seats to the marks of all databases of the master at
+// once.
 func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
 	all := mon.seats()
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
@@ -178,7 +177,7 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	return mon.look(c)
 }
 
-// seats are those of the masters on the lists that count.
+// seats returns the seats of the masters on the lists that count.
 func (mon *monitor) seats() mark.Seats {
 	lists := mon.db.change.lists(mon.db.change.known())
 	return mon.db.agreed.All(func(name string) bool {
@@ -186,8 +185,8 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
-// see takes over what a look found, whether or not the master may vote; steady
-// is whether its clock fitted to those before.
+// see takes over what a look found, whether or not the master may vote; steady reports
+// whether its clock fitted the earlier looks.
 func (mon *monitor) see(s mark.Observation, steady bool) {
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
 		return
@@ -200,8 +199,8 @@ func (mon *monitor) see(s mark.Observation, steady bool) {
 	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
 }
 
-// borneHere reports whether the other marks bear the seat as it is known here;
-// for another database than 0, whether database 0's server holds the seat.
+// borneHere reports whether the other marks record the seat own, held by this server. For
+// a database other than 0, it reports whether database 0's server holds the seat.
 func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
 		return s.Mark != nil && own.Server == s.Mark.ID && mon.othersBear(own)

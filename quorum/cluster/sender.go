@@ -20,8 +20,8 @@ type sender struct {
 	c *connection
 }
 
-// serve sends batches until the connection is over, one at a time: what gathers
-// meanwhile goes out in the next one (M2).
+// serve sends batches, one at a time, until the connection is over: tasks that gather
+// meanwhile go out in the next batch (M2).
 func (s *sender) serve() {
 	b := &outbox.Batch{}
 	for s.next(b) {
@@ -35,17 +35,17 @@ func (s *sender) serve() {
 	}
 }
 
-// A sender lets others run at most maxYields times before it sends, and not
-// again when that has taken as long as maxGather: where thousands can run, once
-// is long enough.
+// Before it sends, a sender yields to other goroutines at most maxYields times, and not
+// again once that has taken maxGather: where thousands can run, once is long enough.
 const (
 	maxYields = 8
 	maxGather = 500 * time.Microsecond
 )
 
-// gather waits for work, where many are at work for half of them (outbox.Pace), and
-// then lets everybody run who can, as long as that brings more: what comes at the
-// same time goes out in one batch. Needs mu, and leaves it meanwhile.
+// gather waits for work; while many clients are busy, for half of them (outbox.Pace).
+// Then it yields to other goroutines as long as that brings more tasks, so that tasks
+// that come at the same time go out in one batch. The caller must hold mu. It releases mu
+// while it waits.
 func (s *sender) gather() {
 	var began time.Duration
 	for yields, n := 0, 0; s.conn == s.c; {
@@ -69,8 +69,7 @@ func (s *sender) gather() {
 	}
 }
 
-// next waits for work and takes a batch of it, or returns false when c is
-// over.
+// next waits for work and takes a batch of it, or returns false when c is over.
 func (s *sender) next(b *outbox.Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +87,8 @@ func (s *sender) next(b *outbox.Batch) bool {
 	return true
 }
 
-// take moves tasks from the queue into a batch, without those that nobody
-// awaits any more. Needs mu.
+// take moves tasks from the queue into a batch, and drops those that must not go out any
+// more. The caller must hold mu.
 func (s *sender) take(b *outbox.Batch) {
 	b.Clear()
 	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
@@ -100,7 +99,7 @@ func (s *sender) take(b *outbox.Batch) {
 			continue
 		}
 		if t.Creates() && !s.grants() {
-			// It was queued before the quarantine began.
+			// The task was queued before the quarantine began.
 			b.Unsent = append(b.Unsent, t)
 			continue
 		}
@@ -112,9 +111,9 @@ func (s *sender) take(b *outbox.Batch) {
 	s.outbox.Remove(len(next))
 }
 
-// setsOut gives a change that is repeated its expiry and its deadline, when it goes
-// out. Where that cannot be it stays, as long as the hold is not over.
-// Needs mu.
+// setsOut sets the expiry and the deadline of a repeated change when it goes out. If that
+// is not possible yet, the task is kept for later, until its hold is over. The caller
+// must hold mu.
 func (s *sender) setsOut(t *outbox.Task, now time.Duration) bool {
 	left := t.Until - now
 	if left <= 0 {
@@ -129,8 +128,8 @@ func (s *sender) setsOut(t *outbox.Task, now time.Duration) bool {
 	return true
 }
 
-// hurry gives a release a deadline, where an earlier connection cannot be
-// fenced (M3). Needs mu.
+// hurry gives a release a deadline if earlier connections cannot be fenced (M3). The
+// caller must hold mu.
 func (s *sender) hurry(t *outbox.Task, now time.Duration) {
 	if !s.fenceless || t.Rollback || t.Kind != vote.Release {
 		return
@@ -140,7 +139,8 @@ func (s *sender) hurry(t *outbox.Task, now time.Duration) {
 	}
 }
 
-// answered hands out the votes of a batch, if it counts.
+// answered hands the votes of a batch to their attempts; they are silent if the batch
+// does not count.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	over := replies[len(replies)-1].Error()
 	s.mu.Lock()
@@ -172,7 +172,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		case !counts || t.Asked != nil && !s.countsFor(t.Asked.List):
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
-			// No vote yet (M8), and healed like one in quarantine.
+			// It is no vote yet (M8); it is healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
 		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
@@ -201,8 +201,8 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	}
 }
 
-// counts looks at what stands behind the tasks: the mark and the clock (M3,
-// M5). Needs mu.
+// counts checks the mark and the clock, which were read after the batch's tasks (M3, M5).
+// The caller must hold mu.
 func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
 	micros, err := outbox.ReadTime(replies[len(replies)-1])
 	if err != nil {
@@ -212,9 +212,9 @@ func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received
 	return s.sawClock(micros, b.Sent, received) && same && !s.view.Superseded(s.holder())
 }
 
-// sameMark reports whether the mark still is the one that the batch went out
-// under. Another real mark of the same server counts from the next batch on;
-// anything else is the monitor's to judge. Needs mu.
+// sameMark reports whether the mark still is the one that the batch went out under.
+// Another real mark of the same server counts from the next batch on; anything else the
+// monitor must judge. The caller must hold mu.
 func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 	raw, err := r.ToString()
 	list := s.db.List().name
@@ -235,8 +235,8 @@ func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 	return false
 }
 
-// broken reports whether an error is not the master's answer but the end of the
-// connection.
+// broken reports whether an error is the end of the connection, and not the master's
+// answer.
 func broken(err error) bool {
 	var re *rueidis.RedisError
 	return err != nil && !errors.As(err, &re)

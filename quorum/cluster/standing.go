@@ -7,12 +7,12 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// What a master may be asked follows from its mark, its seat and its clock together,
-// so all of this is read under the link's mutex. What the mark says is its view's
+// What a master may be asked follows from its mark, its seat and its clock together, so
+// all of them are read under the link's mutex. What the mark says is in the link's view
 // (mark.View).
 
-// grants reports whether the master may be asked to create locks now: it votes,
-// and its clock is not in doubt (M5). Needs mu.
+// grants reports whether the master may be asked to create locks now: it votes, and its
+// clock is not in doubt (M5). The caller must hold mu.
 func (l *Link) grants() bool {
 	if !l.votes() || l.view.Standing.Doubt {
 		return false
@@ -25,14 +25,15 @@ func (l *Link) grants() bool {
 	return !l.zero.view.Standing.Doubt
 }
 
-// holdsSeat reports whether the server that the link is connected to has the seat
-// of this master. Needs mu.
+// holdsSeat reports whether the server that the link is connected to has this master's
+// seat. The caller must hold mu.
 func (l *Link) holdsSeat() bool { return l.view.Holds(l.holder()) }
 
-// holder is the server that has the seat of this master.
+// holder returns the server that has this master's seat.
 func (l *Link) holder() string { return l.db.agreed.Holder(l.hash) }
 
-// noteMark takes over what a mark of this master says of all. Needs mu.
+// noteMark takes over what this master's mark records of all masters. The caller must
+// hold mu.
 func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
 	l.view.Note(m, sent, l.db.name)
 	l.db.agreed.Saw(m)
@@ -42,11 +43,11 @@ func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
 }
 
 // canVote reports whether the master may be asked to create locks now, and can answer.
-// Needs mu.
+// The caller must hold mu.
 func (l *Link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()) }
 
 // votes reports whether the master has forgotten nothing and has its seat, so that its
-// "absent" counts (M4, M5, M9). Needs mu.
+// "absent" counts (M4, M5, M9). The caller must hold mu.
 func (l *Link) votes() bool {
 	if l.Embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
 		return l.Embedded
@@ -54,21 +55,22 @@ func (l *Link) votes() bool {
 	return l.zero == nil || l.zero.bearsReal(0)
 }
 
-// joins reports whether the master, which bears this mark, is one that joins the
-// list and does not vote yet (M8).
+// joins reports whether the master, with this mark, joins the list and does not vote yet
+// (M8).
 func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
 
-// bearsReal reports whether the mark is real and bears a hold. Database 0's bears
-// that of all, since a restart loses all of them. It takes mu.
+// bearsReal reports whether the mark is real and records a hold. Database 0's mark
+// records the hold for all databases, since a restart loses all of them. It takes mu.
 func (l *Link) bearsReal(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Real() && l.lets(l.view.Under, hold) && l.holdsSeat()
 }
 
-// latest is the latest possible reading of the master's clock now (V6), for a
-// master that may be asked to hold a lock for hold: one whose mark bears it.
-// Needs mu.
+// latest returns the latest possible reading of the master's clock now (V6). It returns
+// false if the clock is not known, or if the master may not be asked to keep a lock for
+// hold: its mark, or database 0's, does not record that hold. A real mark is then to be
+// raised. The caller must hold mu.
 func (l *Link) latest(hold, now time.Duration) (int64, bool) {
 	if l.view.Under != nil && !l.lets(l.view.Under, hold) {
 		if l.view.Under.Real {
@@ -85,8 +87,8 @@ func (l *Link) latest(hold, now time.Duration) (int64, bool) {
 	return l.clock.Latest(now)
 }
 
-// bearsHold reports whether the mark bears a hold; else the monitor is told to write
-// it, and waitFor is whether that can be expected at once.
+// bearsHold reports whether the mark records a hold. If not, waitFor reports whether the
+// monitor was asked to write it and can do so at once.
 func (l *Link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,30 +101,31 @@ func (l *Link) bearsHold(hold time.Duration) (bears, waitFor bool) {
 	return false, waitFor
 }
 
-// want tells the monitor which hold the mark shall bear. Needs mu.
+// want asks the monitor to raise the mark to a hold. The caller must hold mu.
 func (l *Link) want(hold time.Duration) {
 	l.view.Memory.Wanted = max(l.view.Memory.Wanted, hold)
 	l.wakeMonitor()
 }
 
-// remembers reports whether the master was looked at since a time, and knows what
-// was granted before: one that joins the list has not been told what the list
-// before has granted (M8). Needs mu.
+// remembers reports whether the master was looked at after since, and knows what was
+// granted before. One that joins the list does not: it has no record of what was granted
+// under the previous list (M8). The caller must hold mu.
 func (l *Link) remembers(since time.Duration) bool {
 	m := l.view.Under
 	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
 }
 
-// lets reports whether a mark lets its master hold a lock for so long. Needs mu.
+// lets reports whether a mark lets its master keep a lock for hold. The caller must hold
+// mu.
 func (l *Link) lets(m *mark.Mark, hold time.Duration) bool {
 	return m.Greatest >= hold && (hold <= l.cfg.Floor() || l.zero != nil || m.Told >= hold)
 }
 
-// learn takes a mark over that was looked at by what went out at sent. Needs
-// mu.
+// learn takes over a mark that was read by a look or a batch sent at sent. The caller
+// must hold mu.
 func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
 	if int64(m.Greatest) < l.db.raised.Load() {
-		// Not all bear that any more: a mark was lost (M3).
+		// Not all marks record that hold any more: one was lost (M3).
 		l.db.raised.Store(0)
 	}
 	l.view.Learn(m, raw, sent, l.now())
@@ -130,9 +133,9 @@ func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
 	l.noteMark(m, sent)
 }
 
-// countsFor reports whether the master's vote counts for a list that may not be in
-// force any more: that of an attempt that began before it was replaced (M8).
-// Needs mu.
+// countsFor reports whether the master's vote counts for a list that may not be in force
+// any more, because the attempt began before the list was replaced (M8). The caller must
+// hold mu.
 func (l *Link) countsFor(list outbox.List) bool {
 	if list == outbox.List(l.db.List()) || l.view.Under == nil {
 		return true
@@ -141,8 +144,8 @@ func (l *Link) countsFor(list outbox.List) bool {
 	return l.view.Under.Counts(list.Title())
 }
 
-// residue is the one by which this redlockd names its attempts on the master at a time;
-// false while it has no claim that it can trust. Needs mu.
+// residue returns the residue by which this redlockd names its attempts on the master at
+// now; false while it has no claim that it can trust. The caller must hold mu.
 func (l *Link) residue(now time.Duration) (int64, bool) {
 	if l.Embedded {
 		return 1, true
@@ -155,29 +158,30 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 	return l.view.Claim(now)
 }
 
-// generation is what the master's mark bears, as far as it is known.
+// generation returns the state of the list that the master's mark records; false if it is
+// not known.
 func (l *Link) generation() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Bears, l.view.Bears.Number > 0
 }
 
-// realGeneration is the same where the mark is real.
+// realGeneration is generation for a real mark; false if the mark is pending.
 func (l *Link) realGeneration() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
 }
 
-// bearsSince reports whether what the master's mark bears was looked at since a time.
+// bearsSince reports whether the state that generation returns was looked at after since.
 func (l *Link) bearsSince(since time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Bears.Number > 0 && l.view.BearsAt > since
 }
 
-// LookedAt reports whether the link is open, and when the newest look at its mark
-// went out, by our clock.
+// LookedAt reports whether the link is open, and when the newest look at its mark went
+// out, by our clock.
 func (l *Link) LookedAt() (open bool, sent time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,17 +2,17 @@ package cluster
 
 import "time"
 
-// stepCause is what a step turned out to be.
+// stepCause is the cause of a step.
 type stepCause uint8
 
 const (
-	noStep      stepCause = iota // there was none
-	unclearStep                  // not all masters have been looked at since
+	noStep      stepCause = iota // no step was seen
+	unclearStep                  // not all masters have been looked at since the step
 	masterStep                   // this master's clock has stepped
 	ownPause                     // a quorum jumped by the same time: our own pause
 )
 
-// causeOf finds out, for one master that may have stepped.
+// causeOf finds the cause for a master whose clock may have stepped.
 func (d *Database) causeOf(l *Link) stepCause {
 	at, by := l.clock.Stepped()
 	if at == 0 {
@@ -43,14 +43,14 @@ func (d *Database) causeOf(l *Link) stepCause {
 	}
 }
 
-// Silence is how much longer this redlockd grants nothing (M5).
+// Silence returns how much longer this redlockd grants nothing (M5).
 func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 
-// stoodStill draws all lines anew, and grants nothing until all locks of
-// before are over: nobody can tell a step of a quorum by the same time as that
-// of first from our own pause. The marks are not touched, so other redlockd
-// serve on. A clock that jumped by another time has stepped besides, and its
-// monitor says so.
+// stoodStill begins a new baseline for every clock, and grants nothing until all earlier
+// locks are over: a quorum jumped by the same time as first, and nobody can tell whether
+// their clocks stepped or this redlockd paused. The marks stay real, so redlockd that can
+// tell go on serving. A clock that jumped by another time has stepped besides, and its
+// own monitor handles that.
 func (d *Database) stoodStill(first *Link) {
 	wait := d.wholeHold(0)
 	_, by := first.clock.Stepped()
@@ -68,9 +68,9 @@ func (d *Database) stoodStill(first *Link) {
 		"wait", wait.String())
 }
 
-// silentFor is how much longer this redlockd grants nothing. What database 0
-// has seen holds for one that is used for the first time since, and knows the
-// clocks by new baselines.
+// silentFor returns how much longer this redlockd grants nothing. A step that database 0
+// has seen counts for all databases: one that is opened later has new baselines, which do
+// not show it.
 func (d *Database) silentFor(now time.Duration) time.Duration {
 	left := max(0, time.Duration(d.silentUntil.Load())-now)
 	if d.zero != nil {
@@ -79,9 +79,9 @@ func (d *Database) silentFor(now time.Duration) time.Duration {
 	return left
 }
 
-// doubt has the mark of a master say that its clock may have stepped together
-// with others, for those who start meanwhile and cannot tell (M5). Whoever can
-// tell that it has not takes the doubt back.
+// doubt has the master's mark record that its clock may have stepped together with
+// others, for redlockd that start meanwhile and cannot tell (M5). A redlockd that can
+// tell it has not removes the doubt.
 func doubt(l *Link, wait time.Duration) {
 	if l.zero != nil {
 		l = l.zero

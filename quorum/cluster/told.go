@@ -11,27 +11,27 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// A master that may have forgotten locks waits as long as any of them may last
-// (M4), and the marks of the others say how long that is. A quorum of them always
-// can: it meets the one that granted. Fewer can where what was granted had been
-// told to all. So a hold above the floor is granted only where the mark in database
-// 0 says that all marks bore it at one time (told); and whoever gets a new mark
-// takes over the greatest hold of the others before it counts.
+// A master that may have forgotten locks waits as long as any of them may last (M4), and
+// the other masters' marks say how long that is. A quorum of them always knows, since it
+// includes a master that took part in the grant. Fewer know only if the hold had been
+// recorded in all marks. So a hold above the floor is granted only if database 0's mark
+// says that all marks recorded it at one time (Told), and a new mark takes over the
+// greatest hold of the others before it counts.
 
 // granted is what the marks tell of the locks that may be held.
 type granted struct {
-	// greatest is the greatest hold, as a new mark bears it; wait is how long a
-	// master that may have forgotten locks must be watched: what the expiry has
-	// beyond the hold (V6) is part of it.
+	// greatest is the greatest hold, which a new mark records; wait is how long the
+	// quarantine of a master that may have forgotten locks lasts. It includes what an
+	// expiry has beyond its hold (V6).
 	greatest, wait time.Duration
-	// remembered is whether any master could tell.
+	// remembered is whether enough masters could tell what was granted.
 	remembered bool
 }
 
-// holdSince is what may be held of locks that were given before a time, by the
-// marks of the others that were looked at since: the greatest hold that a quorum of
-// them bears; with fewer, that of the survivors, and at least the floor; without
-// any, at least that of max_ttl.
+// holdSince returns what the marks tell of locks granted before since: the greatest hold
+// that they record, if a quorum of the masters other than of was looked at after since;
+// if fewer were, that of the survivors, and at least the floor; if there are none, at
+// least that of max_ttl.
 func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	var g granted
 	known := 0
@@ -60,8 +60,8 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	return g
 }
 
-// survivors is the greatest hold that those bear which can tell alone, if there are
-// any. Database 0's marks bear that of all databases.
+// survivors returns the greatest hold recorded by masters that can tell alone, and
+// whether there are any. Database 0's marks record the holds of all databases.
 func (d *Database) survivors(of *Link, since time.Duration) (greatest time.Duration, any bool) {
 	for _, l := range d.first().List().Links {
 		l.mu.Lock()
@@ -73,18 +73,17 @@ func (d *Database) survivors(of *Link, since time.Duration) (greatest time.Durat
 	return greatest, any
 }
 
-// first is database 0.
+// first returns database 0.
 func (d *Database) first() *Database { return cmp.Or(d.zero, d) }
 
-// Remembering reports whether any master bears a real mark, so that bootstrap would
-// refuse.
+// Remembering reports whether any master has a real mark, so that Bootstrap would refuse.
 func (d *Database) Remembering() bool {
 	return d.first().List().count(func(l *Link) bool { return l.view.Real() && l.open }) > 0
 }
 
-// allBore is the hold that the marks of all masters bore at one time: each was seen
-// to bear it, and was seen again after the last of them was. While the list changes
-// there are masters that are not known here.
+// allBore returns the greatest hold that the marks of all masters recorded at one time:
+// each was seen to record it, and was seen again after the last of them was. It is 0
+// while the list changes, since there may be masters that are not on the list here.
 func (d *Database) allBore() time.Duration {
 	list := d.List()
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
@@ -106,10 +105,10 @@ func (d *Database) allBore() time.Duration {
 	return least
 }
 
-// telling is what the marks of database 0 are to be told: told is the hold that all
-// bore at one time, as seen here or by what a quorum of them says; sure is whether
-// so many others were looked at just now that a master's mark may take over what
-// they bear, and can tell alone from then on.
+// telling returns what to record as Told in the marks of database 0: told is the hold
+// that all marks recorded at one time, as seen here or by what a quorum of them says.
+// sure reports whether so many others were looked at just now that a master's mark may
+// take over what they record, and can tell alone from then on.
 func (d *Database) telling(of *Link) (told time.Duration, sure bool) {
 	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.List()
@@ -131,17 +130,17 @@ func (d *Database) telling(of *Link) (told time.Duration, sure bool) {
 	return max(told, d.allBore()), known >= min(list.Quorum, len(list.Links)-1)
 }
 
-// mayTell reports whether a hold may be written to marks: where a quorum of them lets
-// it be granted, or it can be, since all others can be told now. Else it would
-// lengthen the quarantines of masters by what nobody has got.
+// mayTell reports whether a hold may be written to marks: a quorum of them lets it be
+// granted, or can come to, since all others can be written now. Otherwise writing it
+// would lengthen quarantines for a lock that is never granted.
 func (d *Database) mayTell(hold time.Duration) bool {
 	told, lacking := d.toldOf(hold)
 	return told >= d.List().Quorum || len(lacking) == 0 && !d.List().Changing()
 }
 
-// UntoldOf reports whether a hold may not be granted, since too few marks of database 0
-// say that all bore it (M3), and which masters cannot be told of it now, as text for
-// people.
+// UntoldOf reports whether a hold may not be granted, because too few marks of database 0
+// say that all marks recorded it (M3). lacking names the masters whose marks cannot be
+// written now, as text for operators.
 func (d *Database) UntoldOf(hold time.Duration) (untold bool, lacking []string) {
 	if hold <= d.cfg.Floor() || int64(hold) <= d.raised.Load() {
 		return false, nil
@@ -151,8 +150,8 @@ func (d *Database) UntoldOf(hold time.Duration) (untold bool, lacking []string) 
 	return told < zero.List().Quorum, lacking
 }
 
-// toldOf is how many marks of database 0 let a hold be granted, and who else cannot
-// be told now.
+// toldOf returns how many marks of database 0 let a hold be granted, and which of the
+// other masters' marks cannot be written now.
 func (d *Database) toldOf(hold time.Duration) (told int, lacking []string) {
 	for _, l := range d.List().Links {
 		l.mu.Lock()

@@ -9,9 +9,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// meet looks, once the clock was looked at anew, for others who could have seen
-// a step that our own baseline does not show, and notes until when they must have
-// told.
+// meet looks for other redlockd, once the clock was looked at again: they may have seen a
+// step that our baseline does not show. It notes until when they must have recorded it.
 func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	if !mon.clock.Asks() {
 		return nil
@@ -20,7 +19,7 @@ func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	if err != nil {
 		return err
 	}
-	// Who is connected to another master may be about to reach this one too.
+	// A redlockd connected to another master may be about to reach this one too.
 	elsewhere := mon.db.List().count(func(l *Link) bool { return l.clock.HasOthers() }) > 0
 	within := time.Duration(0)
 	if others || elsewhere {
@@ -32,13 +31,12 @@ func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	return nil
 }
 
-// manyClients is how many connections a master has for which they are not
-// listed, which would keep it busy: one of so many counts as another redlockd.
+// manyClients is how many connections a master may have before they are not listed, which
+// would keep it busy: with more, one of them is taken for another redlockd.
 const manyClients = 1000
 
-// hasOthers reports whether another redlockd is connected to the master, as far as
-// can be told: without the right to list them, or to give them a name, any
-// connection may be one.
+// hasOthers reports whether another redlockd is connected to the master. Without the
+// right to list connections or to name them, any other connection may be one.
 func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	if s.Server.Clients > manyClients {
 		return true, nil
@@ -63,9 +61,9 @@ func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	return others || strangers && !named, nil
 }
 
-// warmingUp is how much longer others may take to tell, by a look at the mark; 0
-// where they had to have told before it. Those who do not use a database tell in
-// the mark of database 0.
+// warmingUp returns how much longer other redlockd may take to record a step in the mark
+// that s shows; 0 if they must have done so before s. Redlockd that do not use this
+// database record it in database 0's mark.
 func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()

@@ -9,28 +9,27 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// Agreement is what the marks of all masters say together: who has the seats, and
-// the greatest settings in use. It only ever rises. Safe for concurrent use.
+// Agreement is what the marks of all masters say together: which servers have the seats,
+// and the greatest settings in use. Its values only ever rise. Safe for concurrent use.
 type Agreement struct {
 	now clock.Clock
 
 	mu    sync.Mutex
 	seats Seats
-	// moved is when a seat's holder or beat was last seen to change, by our
-	// clock.
+	// moved is when a seat's holder or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
-	// holders are the servers of all seats; a new map whenever one changes.
+	// holders are the servers that have the seats; a new map whenever one changes.
 	holders atomic.Pointer[map[string]string]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
-	// greatestHold is that of any mark; bearing is since when each master's mark
-	// was seen to bear the greatest padding, smallest the smallest that was seen
-	// (padding.go).
+	// greatestHold is the greatest hold that any mark records. bearing is since when each
+	// master's mark was seen to record the greatest padding, smallest the smallest
+	// padding seen (padding.go).
 	greatestHold, smallest time.Duration
 	bearing                map[string]time.Duration
 }
 
-// NewAgreement begins with the settings of this redlockd.
+// NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, bearing: map[string]time.Duration{}}
@@ -39,7 +38,7 @@ func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	return c
 }
 
-// Saw takes over what a mark bears.
+// Saw takes over what a mark records.
 func (c *Agreement) Saw(m *Mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +50,7 @@ func (c *Agreement) Saw(m *Mark) {
 	}
 }
 
-// raise needs mu.
+// raise takes over one seat if it is newer. The caller must hold mu.
 func (c *Agreement) raise(name string, s Seat) {
 	before := c.seats[name]
 	c.seats.raise(name, s)
@@ -67,7 +66,7 @@ func (c *Agreement) raise(name string, s Seat) {
 	}
 }
 
-// SawBeat notes the beat of a seat's own mark.
+// SawBeat takes over the beat of the mark of a seat's holder.
 func (c *Agreement) SawBeat(name, holder string, beat int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +76,8 @@ func (c *Agreement) SawBeat(name, holder string, beat int64) {
 	}
 }
 
-// Take gives a seat to a server, or leaves it vacant, where it still is as it
-// was seen, and reports whether it did.
+// Take gives a seat to a server, or makes it vacant, if the seat's holder still is the
+// one seen. It reports whether it did.
 func (c *Agreement) Take(name string, seen Seat, holder string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,14 +88,14 @@ func (c *Agreement) Take(name string, seen Seat, holder string) bool {
 	return true
 }
 
-// Of returns a seat, and for how long nothing of it was seen to change.
+// Of returns a seat, and for how long no change of it was seen.
 func (c *Agreement) Of(name string) (Seat, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seats[name], c.now() - c.moved[name]
 }
 
-// All returns a copy of the seats of those that are on a list.
+// All returns a copy of the seats of the masters that satisfy on.
 func (c *Agreement) All(on func(name string) bool) Seats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,10 +108,10 @@ func (c *Agreement) All(on func(name string) bool) Seats {
 	return out
 }
 
-// Holder is the server that has a seat. It takes no lock.
+// Holder returns the server that has a seat. It takes no lock.
 func (c *Agreement) Holder(name string) string { return (*c.holders.Load())[name] }
 
-// Lasting returns those of the seats that have been as they are for a while.
+// Lasting returns those of the seats that have not changed for at least while.
 func (c *Agreement) Lasting(all Seats, while time.Duration) Seats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +120,7 @@ func (c *Agreement) Lasting(all Seats, while time.Duration) Seats {
 	return out
 }
 
-// EverGranted returns the greatest hold that any mark was seen to bear.
+// EverGranted returns the greatest hold that any mark was seen to record.
 func (c *Agreement) EverGranted() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,21 +130,21 @@ func (c *Agreement) EverGranted() time.Duration {
 // Greatest returns the greatest settings in use.
 func (c *Agreement) Greatest() Settings { return *c.inUse.Load() }
 
-// use needs mu, so that none is lost.
+// use stores the settings. The caller must hold mu, so that no update is lost.
 func (c *Agreement) use(s Settings) {
 	if last := c.inUse.Load(); last == nil || *last != s {
 		c.inUse.Store(&s)
 	}
 }
 
-// Settings are what several redlockd must agree on where their files differ, as
-// they do during a rolling restart: the marks bear the greatest of each, and
-// everybody waits by those.
+// Settings are what several redlockd must agree on even if their configuration files
+// differ, as during a rolling restart. The marks record the greatest of each, and every
+// redlockd waits and holds locks by these.
 type Settings struct {
-	// Hold is what max_ttl asks for.
+	// Hold is the hold of max_ttl.
 	Hold time.Duration
-	// Timeout is that of one attempt, Padding what each lock gets (V3), Least what
-	// every living lock has, 0 where nobody knows (padding.go).
+	// Timeout is that of one attempt, Padding what each new lock gets (V3), Least the
+	// least padding of all living locks, 0 if it is not known (padding.go).
 	Timeout, Padding, Least time.Duration
 }
 

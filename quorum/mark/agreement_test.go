@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// V3: nobody takes the padding of two of five marks for that of all: locks that the
-// three others took still have less.
+// V3: the padding of two of five marks is not taken for that of all: locks granted
+// through the other three still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
 	c := &Agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
 	c.use(Settings{})
@@ -24,7 +24,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		padding time.Duration
 		least   time.Duration
 	}{
-		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // an hour later each
+		{"a", 300, 0}, {"b", 300, 0}, {"x", 300, 0}, {"c", 100, 0}, {"c", 300, 300}, // each an hour later
 		{"a", 400, 300}, {"b", 400, 300}, {"c", 400, 400},
 	} {
 		saw(step.name, step.padding)

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Generation is the state of the list of masters as the marks bear it (M8).
-// A change goes through three phases under one number.
+// Generation is the state of the list of masters as the marks record it (M8). A change
+// goes through three phases under one number.
 type Generation struct {
 	Number int
 	Phase  Phase
-	// Masters is the list, Before the one that it replaces;
-	// Before is empty for the first one.
+	// Masters is the list, Before the one that it replaces. Before is empty for the first
+	// list.
 	Masters, Before string
 }
 
 type Phase uint8
 
 const (
-	// Announced: both lists count, and of the new one only masters on both
-	// vote, so any two majorities meet.
+	// Announced: both lists count, and on the new one only masters on both lists vote, so
+	// any two majorities share a master.
 	Announced Phase = iota + 1
-	// Closed: the old list counts no more.
+	// Closed: the old list is void.
 	Closed
 	// Final: all masters of the new list vote.
 	Final
@@ -40,7 +40,7 @@ func (p Phase) String() string {
 	}
 }
 
-// FirstGeneration is that of a cluster whose list has never changed.
+// FirstGeneration returns the generation of a cluster whose list has never changed.
 func FirstGeneration(list string) Generation {
 	return Generation{Number: 1, Phase: Final, Masters: list}
 }
@@ -50,26 +50,25 @@ func (g Generation) Less(other Generation) bool {
 	return g.Number < other.Number || g.Number == other.Number && g.Phase < other.Phase
 }
 
-// Counts reports whether votes that were asked for under a list count.
+// Counts reports whether votes asked for under a list count.
 func (g Generation) Counts(list string) bool {
 	return g.Masters == list || g.Phase == Announced && g.Before == list
 }
 
-// Lags reports whether a mark that bears g is to be raised to a later state: one
-// of the same line of lists, or another change of the list before that has not
-// come to count.
+// Lags reports whether a mark with generation g is to be raised to a later state: one
+// whose list is g's own or replaces it, or, if g is only announced, another change from
+// the same old list.
 func (g Generation) Lags(to Generation) bool {
 	line := g.Masters == to.Masters || g.Masters == to.Before || g.Phase == Announced && g.Before == to.Before
 	return g.Less(to) && line
 }
 
-// Joining reports whether a master is on the new list only and so does not vote
-// yet.
+// Joining reports whether a master is on the new list only and so does not vote yet.
 func (g Generation) Joining(name string) bool {
 	return g.Phase != Final && g.Before != "" && !OnList(g.Before, name)
 }
 
-// Old is the list whose majority decides about the phases.
+// Old returns the list whose majority decides on the phases.
 func (g Generation) Old() string {
 	if g.Before == "" {
 		return g.Masters
@@ -82,13 +81,13 @@ func NameHash(name string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Hashes are the masters of a list, without their flags.
+// Hashes returns the masters of a list, without their flags.
 func Hashes(list string) []string { return strings.Split(strings.ReplaceAll(list, "!", ""), ",") }
 
 // OnList reports whether a master is on a list.
 func OnList(list, name string) bool { return slices.Contains(Hashes(list), NameHash(name)) }
 
-// sharedMasters is how many masters are on both lists.
+// sharedMasters returns how many masters are on both lists.
 func sharedMasters(a, b string) int {
 	n := 0
 	for _, h := range Hashes(a) {
@@ -99,8 +98,8 @@ func sharedMasters(a, b string) int {
 	return n
 }
 
-// OneStep reports whether one change leads from one list to another: one master
-// added, removed or replaced, or flags.
+// OneStep reports whether one change leads from one list to another: one master added,
+// removed or replaced, or changed flags.
 func OneStep(from, to string) bool {
 	both := sharedMasters(from, to)
 	return len(Hashes(from))-both <= 1 && len(Hashes(to))-both <= 1

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// server is what INFO tells of a master.
+// server is what a master reports in INFO.
 type server struct {
-	// Version is the redis_version, Told the server's own: each Valkey says
-	// that it is Redis 7.2.4 besides.
+	// Version is the redis_version, Told the server's own version: each Valkey reports
+	// Redis 7.2.4 besides its own.
 	RunID, Version, Told string
 
 	Replica bool
-	// evicts is the policy by which it may evict locks; empty if it may not.
+	// evicts is the policy by which it may evict locks; empty if it does not evict.
 	evicts string
-	// Clients are its connections, ours among them.
+	// Clients is the number of its connections, ours included.
 	Clients int
-	// Durable is whether it says that it loses nothing in a restart: one that
-	// was a replica may lack the last writes.
+	// Durable is whether it reports that a restart loses nothing. A server that was a
+	// replica is not durable: it may lack the last writes.
 	Durable bool
 }
 
-// ReadInfo reads what a master tells in INFO.
+// ReadInfo reads a master's INFO.
 func ReadInfo(info string) server {
 	fields := map[string]string{}
 	for line := range strings.Lines(info) {
@@ -43,8 +43,8 @@ func ReadInfo(info string) server {
 	return s
 }
 
-// AtLeast reports whether a redis_version is this one or newer. What is no version
-// is not.
+// AtLeast reports whether a redis_version is this one or newer. It is false for text that
+// is no version.
 func AtLeast(version string, major, minor int) bool {
 	var has, hasMinor int
 	if n, _ := fmt.Sscanf(version, "%d.%d", &has, &hasMinor); n != 2 {
@@ -53,12 +53,12 @@ func AtLeast(version string, major, minor int) bool {
 	return has > major || has == major && hasMinor >= minor
 }
 
-// TooOld reports whether it is a Redis before 6.2, which does not know SET with PXAT
-// (V6): it would take its mark and refuse every lock. A server that tells no
-// version may be good.
+// TooOld reports whether the server is a Redis before 6.2, which does not know SET with
+// PXAT (V6): it would take the mark and refuse every lock. A server that reports no
+// version is not refused.
 func (s *server) TooOld() bool { return s.Version != "" && !AtLeast(s.Version, 6, 2) }
 
-// WhyTooOld is said of such a master.
+// WhyTooOld returns the reason for refusing such a server.
 func (s *server) WhyTooOld() string {
 	return "is Redis " + s.Version + ", 6.2 or newer is needed"
 }

@@ -2,7 +2,7 @@ package mark
 
 import "fmt"
 
-// Judge says what a master may do (M3, M4). It is a pure function.
+// Judge decides what a master may do (M3, M4). It is a pure function.
 func Judge(s Observation, m Memory, r Rules) Judgement {
 	switch mk := s.Mark; {
 	case s.Server.TooOld():
@@ -28,7 +28,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 	case !mk.Counts(r.List) && (r.Known.Less(mk.Generation) || mk.Real && mk.RunID == s.Server.RunID):
 		return r.otherList(mk)
 	case r.Yields && mk.Name == r.Name:
-		// Its quarantine under a list that counts would begin anew each time.
+		// Otherwise its quarantine under a list that counts would begin anew each time.
 		return r.otherList(mk)
 	case mk.Name != r.Name || !mk.Counts(r.List):
 		return r.begin(s, whyRestarted)
@@ -43,13 +43,13 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 	}
 }
 
-// seated reports whether the mark's server has the seat, as far as that is for
-// the mark of this database to say.
+// seated reports whether the mark's server has the seat. Only database 0's mark can tell;
+// for other databases it is true.
 func (r *Rules) seated(mk *Mark) bool { return r.DB != 0 || r.Own.Server == mk.ID }
 
-// unseated judges a master whose mark is real while another server has its
-// seat, or none. Where that other one is not in use any more it may take the
-// seat, after a quarantine like one that is empty.
+// unseated judges a master with a real mark while another server has its seat, or none
+// has. If that other server is not in use any more, this one may take the seat, after a
+// quarantine as if it were empty.
 func (r *Rules) unseated(s Observation) Judgement {
 	switch {
 	case r.Own.Epoch == 0:
@@ -63,8 +63,8 @@ func (r *Rules) unseated(s Observation) Judgement {
 	}
 }
 
-// whyNotQuiet tells two servers under one name, which somebody must end, from
-// one that restarted and waits for the others to be asked.
+// whyNotQuiet distinguishes two servers under one name, which an operator must end, from
+// a server that restarted and waits until the other masters have been looked at.
 func (r *Rules) whyNotQuiet() string {
 	if r.Heard {
 		return WhyOtherServer
@@ -78,8 +78,8 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 		Reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.Number)}
 }
 
-// latest is the state of the list of masters that a new mark bears: no
-// earlier one than what is there already, or was before it was lost.
+// latest returns the state of the list of masters that a new mark records: no earlier one
+// than in the present marks, or in the mark before it was lost.
 func (r *Rules) latest(s Observation) Generation {
 	g := r.Known
 	if g.Less(r.Bore) {
@@ -93,23 +93,23 @@ func (r *Rules) latest(s Observation) Generation {
 	return g
 }
 
-// firstUse reports whether the database has never been used on this master: one
-// that is not listed in the real mark of database 0. It needs no quarantine;
-// a listed one without a mark has lost it.
+// firstUse reports whether the database has never been used on this master: the real mark
+// of database 0 does not list it. It then needs no quarantine; a listed database without
+// a mark has lost it.
 func (r *Rules) firstUse(s Observation) bool {
 	return s.Zero != nil && s.Zero.Real && s.Zero.RunID == s.Server.RunID &&
 		s.Zero.Name == r.Name && s.Unlisted(r.DB)
 }
 
-// begin makes a master's mark pending, with the whole quarantine before it;
-// without a reason why the mark is real.
+// begin makes the mark pending, with the whole quarantine still to come. Without a reason
+// why, it makes the mark real.
 func (r *Rules) begin(s Observation, why string) Judgement {
 	fresh := &Mark{Real: !r.Quarantine || why == "", ID: NewID(), Name: r.Name, RunID: s.Server.RunID, DB: r.DB,
 		Generation: r.latest(s), Greatest: r.Greatest, Seen: s.Reading, Why: why,
 		Seats: r.Seats, Settings: r.Settings}
 	if r.DB == 0 {
 		if fresh.Real {
-			fresh.Told = r.Floor // a quarantine is not kept
+			fresh.Told = r.Floor // RestartQuarantine is off
 		}
 		fresh.claim(r.Redlockd)
 	}
@@ -121,9 +121,9 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 	return r.stateOf(Judgement{Write: fresh})
 }
 
-// restarted judges a master whose mark bears another run_id: it came back
-// with its memory, or with the memory of some earlier time. What a clock that
-// stepped meanwhile has ended is not in that memory any more.
+// restarted judges a master whose mark has another run_id: it came back with its data, or
+// with the data of some earlier time. If its clock stepped meanwhile, that has ended
+// locks that are missing from its data.
 func (r *Rules) restarted(s Observation, m Memory) Judgement {
 	mk := s.Mark
 	fit := !m.Unfit && (s.Server.evicts == "" || r.AllowEviction)
@@ -143,7 +143,7 @@ func (r *Rules) restarted(s Observation, m Memory) Judgement {
 	}
 }
 
-// marked judges a master that bears our mark.
+// marked judges a master that has our mark.
 func (r *Rules) marked(s Observation, m Memory) Judgement {
 	mk := s.Mark
 	if s.Server.evicts != "" && !r.AllowEviction {
@@ -161,8 +161,7 @@ func (r *Rules) marked(s Observation, m Memory) Judgement {
 	}
 }
 
-// evicting keeps a master that may evict locks in quarantine, from its
-// beginning.
+// evicting keeps a master that may evict locks in quarantine, which begins anew.
 func (r *Rules) evicting(s Observation) Judgement {
 	j := r.begin(s, whyUnfit)
 	if !s.Mark.Real {
@@ -173,8 +172,8 @@ func (r *Rules) evicting(s Observation) Judgement {
 	return j
 }
 
-// pending counts the time of a quarantine, and ends it. It counts only while
-// the server has the seat: as long as it has not, another one may be in use.
+// pending counts the time of a quarantine, and ends it. Time counts only while the server
+// has the seat: until then another server may be in use.
 func (r *Rules) pending(s Observation, m Memory) Judgement {
 	watched := r.refreshed(s.Mark, m, s).With(func(c *Mark) {
 		if r.seated(c) && r.Borne {
@@ -195,7 +194,8 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 	return r.stateOf(Judgement{Write: watched})
 }
 
-// voting raises what is to be raised.
+// voting judges a master that votes, and writes its mark if anything in it is to be
+// raised.
 func (r *Rules) voting(s Observation, m Memory) Judgement {
 	fresh := r.refreshed(s.Mark, m, s)
 	j := r.stateUnder(Judgement{Open: true}, fresh)
@@ -205,10 +205,10 @@ func (r *Rules) voting(s Observation, m Memory) Judgement {
 	return j
 }
 
-// refreshed is the mark with all in it raised that is to be. Only what is due by
-// time waits for the next beat, so that marks are written once a second. A later
-// holder of a seat is written to database 0's mark together with all others
-// (spread), so it is left out there.
+// refreshed returns the mark with everything raised that is due. What is due by time
+// waits for the next beat, so that marks are written once a second. In database 0, later
+// holders of seats are left out: spread writes them to the marks of all databases
+// together.
 func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)
@@ -227,9 +227,10 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 			c.Seats = c.Seats.beats(r.Seats)
 			c.forgetSeats()
 		}
-		// A beat that nobody has told on, since who raises this mark's beat does
-		// not see it: as long as it is, its server is in use (M9). Where each look
-		// comes right after a new one, none lasts, but they get ahead (M4).
+		// A beat that this mark lacks, because the redlockd that raises this mark's beat
+		// does not see it: while such beats come, their server is in use (M9). If each
+		// look comes right after a new beat, none lasts long enough, but then they get
+		// two ahead (M4).
 		c.Seats = c.Seats.beats(r.Unsaid)
 		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))
 		if r.DB == 0 {

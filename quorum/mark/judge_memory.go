@@ -2,37 +2,37 @@ package mark
 
 import "time"
 
-// Memory is what this redlockd knows of a master from before.
+// Memory is what this redlockd remembers of a master.
 type Memory struct {
-	// sawReal is whether it ever bore a real mark, id and beat the last one,
-	// RunID the server's that bore it. BeatSeen is since when the beat has been
-	// seen unchanged, by our clock.
+	// sawReal is whether the master ever had a real mark; ID and beat are those of the
+	// last one, RunID that of its server. BeatSeen is since when the beat has been seen
+	// unchanged, by our clock.
 	sawReal  bool
 	ID       string
 	RunID    string
 	beat     int64
 	last     beatKey
 	BeatSeen time.Duration
-	// Granted is the greatest hold that this redlockd has asked it for, and may
-	// last until then.
+	// Granted is the greatest hold that this redlockd has asked the master for and that
+	// may last; it counts until GrantedUntil, by our clock.
 	Granted      time.Duration
 	GrantedUntil time.Duration
-	// Unfit is whether it was a replica, or could evict, when last seen.
+	// Unfit is whether the master was a replica, or could evict, when last seen.
 	Unfit bool
-	// Wanted is the greatest hold that shall be granted there.
+	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration
-	// BeatDue is whether its beat is to be raised.
+	// BeatDue is whether the beat is to be raised.
 	BeatDue bool
-	// Stepped is whether its clock has (M5).
+	// Stepped is whether the master's clock has stepped (M5).
 	Stepped bool
-	// Doubt is how long nobody may vote who cannot tell whether its clock has
-	// stepped; 0 where that is not new. clears is whether we can tell, and it has
-	// not.
+	// Doubt is how long a redlockd that cannot tell whether the clock stepped must not
+	// grant; 0 if no new doubt is to be written. clears is whether this redlockd can tell
+	// that the clock has not stepped.
 	Doubt  time.Duration
 	clears bool
 }
 
-// Grant notes that the master is asked to hold a lock for so long.
+// Grant notes that the master is asked to keep a lock for hold.
 func (m *Memory) Grant(hold, now time.Duration) {
 	if until := now + hold; until > m.GrantedUntil {
 		if now >= m.GrantedUntil {
@@ -42,15 +42,15 @@ func (m *Memory) Grant(hold, now time.Duration) {
 	}
 }
 
-// beatKey is one beat of one mark.
+// beatKey identifies one beat of one mark.
 type beatKey struct {
 	id   string
 	beat int64
 }
 
-// KnowsBetter reports whether a real mark is of an earlier time than what this
-// redlockd knows of the master: its beat went back, or its greatest hold is less
-// than what was granted under another mark and is not over.
+// KnowsBetter reports whether a real mark is older than what this redlockd knows of the
+// master: its beat went back, or its greatest hold is less than what was granted under
+// another mark and may still last.
 func (m *Memory) KnowsBetter(mk *Mark) bool {
 	return m.sawReal && mk.Real && (mk.ID == m.ID && mk.Beat < m.beat || mk.ID != m.ID && mk.Greatest < m.Granted)
 }

@@ -1,6 +1,6 @@
 package mark
 
-// stateOf fills in what follows from the mark that is written.
+// stateOf fills in what follows from the mark to write.
 func (r *Rules) stateOf(j Judgement) Judgement {
 	j.Open = true
 	j = r.stateUnder(j, j.Write)
@@ -22,8 +22,8 @@ func (r *Rules) stateOf(j Judgement) Judgement {
 	return j
 }
 
-// stateUnder fills in what a master is under a real mark: one that joins does
-// not vote yet (M8), nor does one whose clock is being watched (M5).
+// stateUnder fills in the state of a master under a real mark. One that joins does not
+// vote yet (M8), nor does one whose clock is being watched (M5).
 func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 	switch {
 	case mk.Joining(r.Name):
@@ -40,8 +40,8 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 	return j
 }
 
-// tell writes into a real mark of database 0 what it is told. One that joins the
-// list is not, since it may miss what the list before is told meanwhile.
+// tell sets Told in a real mark of database 0. A master that joins the list gets 0, since
+// it may miss what is recorded under the previous list meanwhile.
 func (r *Rules) tell(c *Mark) {
 	switch {
 	case r.DB != 0 || !c.Real:

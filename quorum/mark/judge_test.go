@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// M3, M4, M6: what follows from what was seen of a master.
+// M3, M4, M6: what follows from an observation of a master.
 func TestJudge(t *testing.T) {
 	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second, Quarantine: true,
 		Redlockd: "r", Own: Seat{Epoch: 1, Server: "id"}, Borne: true, Remembered: true}
@@ -41,7 +41,7 @@ func TestJudge(t *testing.T) {
 		rules       Rules
 		state       State
 		open        bool
-		// writes is whether the mark that is written is real, or pending.
+		// writes is "real" or "pending" if such a mark is written, else empty.
 		writes string
 		reason string
 	}{
@@ -155,8 +155,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// M4: a quarantine is watched by the master's clock, at most a second a look,
-// and nothing when it went back.
+// M4: a quarantine is counted by the master's clock, at most a second a look, and nothing
+// when the clock went back.
 func TestWatchCountsSeconds(t *testing.T) {
 	m := &Mark{Seen: 1000}
 	var watched time.Duration

@@ -13,50 +13,49 @@ import (
 	"time"
 )
 
-// Key is the key of redlockd's own mark in each database of a master. It
-// is hidden from clients (M3).
+// Key is the key of the mark in each database of a master. It is hidden from clients
+// (M3).
 const Key = "redlockd:mark"
 
-// Mark says that a master still remembers (M3): a pending one counts the time
-// of a quarantine, a real one lets the master vote.
+// Mark shows that a master has forgotten nothing since it was written (M3). A pending
+// mark counts the time of a quarantine, a real one lets the master vote.
 type Mark struct {
 	Real bool
-	// ID is random, and new with every mark that was written where there was
-	// none.
+	// ID is random, and new with every mark written where there was none.
 	ID string
-	// Name is the master's in the configuration, RunID its server's.
+	// Name is the master's name in the configuration, RunID its server's run_id.
 	Name, RunID string
 	DB          int
 	Generation
-	// Greatest is the greatest hold that was ever granted under it.
+	// Greatest is the greatest hold that was ever granted under the mark.
 	Greatest time.Duration
 	// Beat is raised once a second (M4).
 	Beat int64
-	// watched is how much of a quarantine has passed, Seen the master's clock
-	// in milliseconds when that was written.
+	// watched is how much of a quarantine has passed, Seen the master's clock in
+	// milliseconds when watched or doubt was written.
 	watched time.Duration
 	Seen    int64
-	// Why is why the mark is pending, see the why constants.
+	// Why is the reason why the mark is pending, see the why constants.
 	Why string
-	// DBs are, in database 0's mark, the other databases in use.
+	// DBs are the other databases in use; only in database 0's mark.
 	DBs []int
-	// Seats are those of all masters (M9), settings the greatest in use.
+	// Seats are the seats of all masters (M9), Settings the greatest settings in use.
 	Seats Seats
 	Settings
-	// doubt is for how much longer, by the master's own clock, nobody may vote
-	// who cannot tell whether it has stepped together with a majority (M5).
-	// seen is when that was written.
+	// doubt is how much longer, by the master's own clock, a redlockd must not grant here
+	// unless it can tell that this clock has not stepped together with a majority (M5).
+	// Seen is when it was written.
 	doubt time.Duration
-	// residues are, in database 0's mark, what each redlockd names its attempts
-	// by (V6).
+	// residues are the residues by which each redlockd names its attempts (V6); only in
+	// database 0's mark.
 	residues []residue
-	// Told is, in database 0's mark, up to which hold locks may be granted: all
-	// marks bore it at one time, or it is the floor. 0 is for one that alone cannot
-	// tell what was granted (cluster/told.go).
+	// Told is the greatest hold that may be granted: all marks recorded it at one time,
+	// or it is the floor. It is 0 if the mark alone cannot tell what was granted
+	// (cluster/told.go). Only in database 0's mark.
 	Told time.Duration
 }
 
-// Why a mark is pending: shown to people.
+// The reasons why a mark is pending, as shown to operators.
 const (
 	whyNew       = "new"
 	WhyForgotten = "restarted empty or flushed"
@@ -67,8 +66,8 @@ const (
 	whyUnwritten = "its loss of locks could not be recorded on it"
 )
 
-// Why a master does not vote though its mark is real, or why its quarantine
-// does not end.
+// The reasons why a master with a real mark does not vote, or why its quarantine does not
+// end.
 const (
 	WhyOtherServer = "another redlockd reaches another server under this name"
 	WhyMayBeOther  = "not known yet whether another server is in use under this name"
@@ -81,7 +80,7 @@ const (
 	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
 )
 
-// markVersion is the first field. A mark of version 2 lacks the last eight.
+// markVersion is the mark's first field. A mark of version 2 lacks the last eight fields.
 const (
 	markVersion  = "3"
 	markFields   = 24
@@ -150,13 +149,13 @@ func Parse(s string) (*Mark, error) {
 	return m, nil
 }
 
-// Same reports whether votes that were asked for under m count when the master
-// bore other at the end of the batch, for a list that both count for.
+// Same reports whether votes asked for under m count if the master had the mark other at
+// the end of the batch. The caller checks that both count for the list.
 func (m *Mark) Same(other *Mark) bool {
 	return m.ID == other.ID && m.Real == other.Real && m.Name == other.Name && m.DB == other.DB
 }
 
-// With returns a changed copy.
+// With returns a copy of m, changed by edit.
 func (m *Mark) With(edit func(*Mark)) *Mark {
 	c := *m
 	c.DBs, c.residues = slices.Clone(m.DBs), slices.Clone(m.residues)
@@ -164,8 +163,8 @@ func (m *Mark) With(edit func(*Mark)) *Mark {
 	return &c
 }
 
-// gained is what the master's clock has gained since the mark was written: at
-// most a second, and nothing when it went back (M4).
+// gained returns by how much the master's clock is ahead of Seen: at most a second, and
+// nothing if the clock went back (M4).
 func (m *Mark) gained(reading int64) time.Duration {
 	return max(0, min(time.Duration(reading-m.Seen)*time.Millisecond, time.Second))
 }
@@ -179,11 +178,11 @@ func (m *Mark) forgetSeats() {
 
 func NewID() string {
 	var b [9]byte
-	_, _ = rand.Read(b[:]) // never fails, by its documentation
+	_, _ = rand.Read(b[:]) // it never fails, by its documentation
 	return hex.EncodeToString(b[:])
 }
 
-// escape makes a field without spaces, and never an empty one.
+// escape returns s as a field that has no spaces and is not empty.
 func escape(s string) string {
 	if s == "" {
 		return "-"

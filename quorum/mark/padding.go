@@ -6,18 +6,18 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// The marks bear two paddings: the greatest, which each new lock gets, and the
-// least that a living lock may have, which a read takes off again (V3). They
-// differ after a redlockd with a longer timeout has joined, until the locks of
-// before are over: to take off more than such a lock has would tell its holder that
-// it has none. Whoever starts meanwhile cannot know of those locks, so the least
-// stands in the marks as well. It is raised by any redlockd that has itself seen the
-// greatest on a quorum for long enough. Where it is raised late, or never, reads
-// tell the newer locks by the difference too long, which gives nobody a lock: who
-// has it is what the masters say.
+// The marks record two paddings: the greatest, which each new lock gets, and the least
+// that a living lock may have, which a read subtracts (V3). They differ after a redlockd
+// with a longer timeout has joined, until the earlier locks are over: subtracting more
+// than such a lock has would tell its holder that the lock is gone. A redlockd that
+// starts meanwhile cannot know of those locks, so the least padding stands in the marks
+// as well. Any redlockd raises it once it has itself seen the greatest padding on a
+// quorum for long enough. If it is raised late, or never, reads report the newer locks as
+// too long by the difference. That gives no client a lock, because only the masters
+// decide who holds it.
 
-// sawPadding notes what a mark bears, before the greatest settings are taken over.
-// Needs mu.
+// sawPadding notes the padding that a mark records, before the greatest settings are
+// taken over. The caller must hold mu.
 func (c *Agreement) sawPadding(m *Mark) {
 	if m.Padding > c.Greatest().Padding {
 		clear(c.bearing)
@@ -35,9 +35,10 @@ func (c *Agreement) sawPadding(m *Mark) {
 	}
 }
 
-// RaiseLeast takes the greatest padding for the least, once all locks with less are
-// over: the marks of a quorum have borne it since before the greatest hold began.
-// Whoever grants has looked at a quorum within clock.LookAge, and so has met one of them.
+// RaiseLeast raises the least padding to the greatest, once all locks with less are over:
+// the marks of a quorum have recorded the greatest for longer than the greatest hold. A
+// redlockd that grants has looked at a quorum within clock.LookAge, and so at one of
+// these marks.
 func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +55,8 @@ func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration
 	}
 }
 
-// ReadPadding is what a read takes off a lock. Where no mark tells, none has been
-// there for long.
+// ReadPadding returns what a read subtracts from a lock's remaining time. If no mark
+// records a least padding, it is the smallest padding that was seen.
 func (c *Agreement) ReadPadding() time.Duration {
 	if least := c.Greatest().Least; least > 0 {
 		return least

@@ -8,29 +8,30 @@ import (
 	"time"
 )
 
-// An attempt's name is its token and its expiry (V6). So that two redlockd never
-// give one name on one master, each makes expiries of its own: those with its
-// residue mod residues. Residue 0 is for what is prolonged, by anybody, and
-// is never rolled back. The residues are claimed in the mark of database 0, and
-// a claim lasts as long as its redlockd renews it.
+// An attempt's name is its token and its expiry (V6). So that no two redlockd ever use
+// the same name on one master, each redlockd's expiries have its own residue mod
+// Residues. Residue 0 is for copies that any redlockd has prolonged; they are never
+// rolled back. Residues are claimed in database 0's mark, and a claim lasts as long as
+// its redlockd renews it.
 
 const (
-	// A claim is renewed after claimRenew beats of the mark, and free for others
-	// after claimBeats. A beat takes a second or more, but who looks late raises it
-	// at once: the 31 that can have a residue make 20 a second at most, so that
-	// many beats take longer than claimTrust. Who has not seen its own claim for
-	// that long, by its own clock, creates nothing there.
+	// A claim is renewed after claimRenew beats of the mark, and is free for others after
+	// claimBeats. A beat takes a second or more, except that a redlockd that looks late
+	// raises it at once: the 31 that can have a residue raise it at most 20 times a
+	// second, so claimBeats take longer than claimTrust. A redlockd that has not seen its
+	// own claim for claimTrust, by its own clock, creates nothing there.
 	claimRenew = 20
 	claimBeats = 120
 	claimTrust = 5 * time.Second
 )
 
-// Residues is how many kinds of expiries there are, by their remainders (V6): 0
-// is that of what was prolonged, healed or stored over, and each other one that
-// of what one redlockd has created on a master (residue.go).
+// Residues is the number of classes of expiries, by their remainder (V6): 0 for copies
+// that were prolonged, healed or stored over, each other one for what one redlockd has
+// created on a master (residue.go).
 const Residues = 32
 
-// residue is a claim: whose, and at which beat of the mark it was renewed.
+// residue is a claim: the residue, its redlockd, and the beat of the mark at which it was
+// renewed.
 type residue struct {
 	number   int
 	redlockd string
@@ -65,7 +66,7 @@ func parseResidues(text string) ([]residue, error) {
 	return out, nil
 }
 
-// residueOf returns what a redlockd has claimed, or 0.
+// residueOf returns the residue that a redlockd has claimed, or 0.
 func (m *Mark) residueOf(redlockd string) int {
 	for _, r := range m.residues {
 		if r.redlockd == redlockd {
@@ -75,8 +76,8 @@ func (m *Mark) residueOf(redlockd string) int {
 	return 0
 }
 
-// claim renews the claim of a redlockd, or makes one where a residue is free,
-// and forgets the claims of those that are gone.
+// claim renews the claim of a redlockd, or makes one if a residue is free, and drops the
+// claims of redlockd that are gone.
 func (m *Mark) claim(redlockd string) {
 	m.residues = slices.DeleteFunc(m.residues, func(r residue) bool {
 		return r.redlockd != redlockd && m.Beat-r.beat > claimBeats

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Seat is which server votes as one master (M9). Two servers may answer to one
-// name, for instance while it moves to another address; the seat belongs to one
-// of them. The marks of the other masters say to which: a server takes the seat
-// by a new epoch that is written to so many of them that every majority meets
-// one, and what is known of an earlier epoch counts no more.
+// Seat is which server votes as one master (M9). Two servers may answer under one name,
+// for instance while the master moves to another address; only one of them has the seat,
+// and the marks of the other masters record which. A server takes the seat with a new
+// epoch, written to so many of them that every majority includes one; earlier epochs no
+// longer count.
 type Seat struct {
 	// Epoch counts the servers that have had the seat, from 1.
 	Epoch int
-	// Server is the id of the mark in its database 0, or vacant.
+	// Server is the id of the mark in the server's database 0, or Vacant.
 	Server string
-	// Beat is the highest one that its mark was seen to bear (M4).
+	// Beat is the highest beat that this mark was seen to have (M4).
 	Beat int64
 }
 
-// Vacant is the server of a seat that was taken from one that may not vote any
-// more, and whose own mark could not be written to say so.
+// Vacant is the Server of a seat that was taken from a server that may not vote any more,
+// but whose own mark could not be written.
 const Vacant = "-"
 
 // Less reports whether other is a later holder of the seat.
@@ -31,13 +31,13 @@ func (s Seat) Less(other Seat) bool {
 	return s.Epoch < other.Epoch || s.Epoch == other.Epoch && s.Server < other.Server
 }
 
-// Same reports whether both name one holder.
+// Same reports whether both seats have the same holder.
 func (s Seat) Same(other Seat) bool { return s.Epoch == other.Epoch && s.Server == other.Server }
 
-// Seats are those of all masters, by the hashes of their names.
+// Seats are the seats of all masters, by the hashes of their names.
 type Seats map[string]Seat
 
-// raise takes over one seat where it is later, or has a higher beat.
+// raise takes over one seat if it is later, or has a higher beat.
 func (t Seats) raise(name string, other Seat) {
 	if own := t[name]; own.Less(other) || own.Same(other) && own.Beat < other.Beat {
 		t[name] = other
@@ -65,7 +65,7 @@ func (t Seats) beats(other Seats) Seats {
 	return out
 }
 
-// overdue returns those of other whose beat is ahead of t by two or more.
+// overdue returns the seats of other whose beat is two or more ahead of t.
 func (t Seats) overdue(other Seats) Seats {
 	out := maps.Clone(other)
 	maps.DeleteFunc(out, func(name string, s Seat) bool { return s.Beat-t[name].Beat < 2 })
@@ -84,7 +84,8 @@ func (t Seats) merged(other Seats) Seats {
 	return out
 }
 
-// String is how a mark bears them: hash:epoch:server:beat, separated by commas.
+// String returns the seats as a mark records them: hash:epoch:server:beat, separated by
+// commas.
 func (t Seats) String() string {
 	parts := make([]string, 0, len(t))
 	for _, name := range slices.Sorted(maps.Keys(t)) {

@@ -16,7 +16,7 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// Valkey tells Redis's version for clients and its own for people.
+// Valkey reports Redis's version for clients and its own for operators.
 func TestVersionsOfServers(t *testing.T) {
 	for _, c := range []struct{ info, version, told string }{
 		{"redis_version:7.0.15\r\n", "7.0.15", "7.0.15"},

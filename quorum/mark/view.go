@@ -6,64 +6,65 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// View is what one master's marks say as a link has seen them: the mark that votes
-// are asked under, what is remembered of earlier ones, and its seat. It is told what
-// it needs of other masters, so it can be tested without any. Not safe for concurrent
-// use: which mark a vote was asked under and whether it counts go together (M3), so
-// the link's mutex is held for it.
+// View is one master's marks as a link has seen them: the mark under which votes are
+// asked, what is remembered of earlier marks, and the master's seat. What it needs to
+// know of other masters is passed in, so it can be tested alone. Not safe for concurrent
+// use: the link's mutex is held for it, because the mark under which a vote was asked and
+// the check whether it counts go together (M3).
 type View struct {
-	// Under is the mark that votes are asked under, raw as it stands there;
-	// nil for embedded masters.
+	// Under is the mark under which votes are asked, Raw its text; nil for embedded
+	// masters, and until a connection has learned the mark.
 	Under *Mark
 	Raw   string
-	// Bears is the state of the list of masters that was last seen in its
-	// mark, whether or not that lets it vote (M8), BearsForReal whether that
-	// was a real one, BearsAt when that look went out.
+	// Bears is the state of the list of masters last seen in the mark, whether or not
+	// that lets the master vote (M8). BearsForReal is whether that mark was real, BearsAt
+	// when that look went out.
 	Bears        Generation
 	BearsForReal bool
 	BearsAt      time.Duration
-	// Sent is when the newest look at the mark went out, Pending since
-	// when the mark is known to be pending; 0 when it is not (M4).
+	// Sent is when the newest look at the mark went out. Pending is since when the mark
+	// is known to be pending; 0 if it is not (M4).
 	Sent    time.Duration
 	Pending time.Duration
-	// BoreSince is since when under is known to bear what it does.
+	// BoreSince is since when Under is known to have its ID and Greatest.
 	BoreSince time.Duration
 	Memory    Memory
 	Standing  standing
-	// claimed is the residue by which attempts are named, claimSeen when the
-	// newest look went out that found it claimed (V6); database 0's counts.
+	// claimed is the residue by which attempts are named, claimSeen when the newest look
+	// that found it claimed went out (V6); those of database 0's view count.
 	claimed   int
 	claimSeen time.Duration
 }
 
 // standing is what is known of the master's seat (M9). It changes when the monitor looks.
 type standing struct {
-	// Server is the id of the mark in database 0 of the server that the link is
-	// connected to.
+	// Server is the id of the mark in database 0 of the server that the link is connected
+	// to; empty if it may not be asked anything.
 	Server string
-	// Doubt is whether its clock is in doubt (M5).
+	// Doubt is whether the master's clock is in doubt (M5).
 	Doubt bool
-	// Borne is the seat as the other marks were last found to bear it.
+	// Borne is the seat as the other marks were last found to record it.
 	Borne Seat
-	// Bears is what its own mark bears.
+	// Bears are the seats that the master's own mark records.
 	Bears Seats
-	// First is when this connection's first look at the mark went out, Last when
-	// the newest did; 0 while there is none.
+	// First is when this connection's first look at the mark went out, Last when the
+	// newest did; 0 while there is none.
 	First, Last time.Duration
-	// returned is when a server that has restarted with its memory was seen
-	// first, by its run_id. fresh is whether the one before had been looked at
-	// right before it was lost.
+	// returned is when a server that restarted with its data was first seen,
+	// returnedRunID its run_id. fresh is whether the previous connection had looked at
+	// the master right before it was lost.
 	returned      time.Duration
 	returnedRunID string
 	fresh         bool
-	// doubted is whether the mark that was seen last is in doubt, clears whether
-	// we can tell that its clock did not step.
+	// doubted is whether the mark last seen is in doubt, clears whether this redlockd can
+	// tell that its clock did not step.
 	doubted, clears bool
-	// Remembers is whether its mark is real and has lost nothing, as far as it says.
+	// Remembers is whether the mark is real and, as far as it shows, the master has lost
+	// nothing.
 	Remembers bool
 }
 
-// Real reports whether the master bears a real mark.
+// Real reports whether the master has a real mark.
 func (v *View) Real() bool { return v.Under != nil && v.Under.Real }
 
 // Holds reports whether the server that the link is connected to is the holder of the
@@ -72,41 +73,41 @@ func (v *View) Holds(holder string) bool {
 	return v.Standing.Server != "" && holder == v.Standing.Server
 }
 
-// Superseded reports whether another server has the seat of one that has voted.
+// Superseded reports whether another server has taken the seat of one that has voted.
 func (v *View) Superseded(holder string) bool {
 	return v.Real() && holder != "" && holder != v.Standing.Server
 }
 
-// BearsFor reports whether the master's mark bears a hold of so many milliseconds.
+// BearsFor reports whether the master's mark records a hold of ms milliseconds.
 func (v *View) BearsFor(ms int64) bool {
 	return v.Under == nil || ms <= v.Under.Greatest.Milliseconds()
 }
 
-// Another reports whether the master bears another mark than the one with this id.
+// Another reports whether the master has a mark with another id than this one.
 func (v *View) Another(id string) bool { return v.Under != nil && v.Under.ID != id }
 
-// Claim returns by what this redlockd names its attempts on the master at a time (V6);
-// false while it has no claim that it can trust.
+// Claim returns the residue by which this redlockd names its attempts on the master at
+// now (V6); false while it has no claim that it can trust.
 func (v *View) Claim(now time.Duration) (int64, bool) {
 	return int64(v.claimed), v.claimed > 0 && now-v.claimSeen <= claimTrust
 }
 
-// Connected begins anew what is known by one connection only.
+// Connected resets what is known through one connection only.
 func (v *View) Connected() {
 	s := &v.Standing
 	s.First, s.Last, s.Server, s.returned, s.Remembers = 0, 0, "", 0, false
 }
 
-// Lost notes how long before its loss the master was looked at.
+// Lost notes whether the master was looked at right before its connection was lost.
 func (v *View) Lost(now, timeout time.Duration) {
 	limit := clock.LookEvery + 2*timeout + 10*clock.LookPause
 	v.Standing.fresh = now-v.Sent <= limit
 	v.Standing.First = 0
 }
 
-// Returned notes when the server came back, and returns until when others may
-// still tell of what it lost, and whether it had been looked at right before it
-// was lost.
+// Returned notes when the server came back. It returns until when others may still record
+// a beat that the server lost, and whether the master had been looked at right before the
+// connection was lost.
 func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration, fresh bool) {
 	st := &v.Standing
 	if st.returned == 0 || st.returnedRunID != s.Server.RunID {
@@ -115,14 +116,14 @@ func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration,
 	return st.returned + wait, st.fresh
 }
 
-// HeardOther reports whether a beat that was noted at a time is of another server
-// than the one that the link is connected to: that of one that was restarted may
-// be told of for a second or two.
+// HeardOther reports whether a beat seen at a time is of another server than the
+// connected one. For the first two seconds it may be an old beat of a server that
+// restarted.
 func (v *View) HeardOther(at time.Duration) bool {
 	return v.Standing.First != 0 && at > v.Standing.First+2*clock.LookEvery
 }
 
-// Learn takes a mark over that was looked at by what went out at sent.
+// Learn takes over a mark that was read by a look or a batch sent at sent.
 func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	if v.Under == nil || v.Under.ID != m.ID || v.Under.Greatest != m.Greatest {
 		v.BoreSince = now
@@ -138,22 +139,22 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	}
 }
 
-// SawList takes over which list of masters a mark bears that was looked at by what went
-// out at sent (M8).
+// SawList takes over the state of the list of masters in a mark that was read by a look
+// or a batch sent at sent (M8).
 func (v *View) SawList(m *Mark, sent time.Duration) {
 	v.Bears, v.BearsForReal, v.BearsAt = m.Generation, m.Real, sent
 }
 
-// Note takes over from a mark when its beat was raised, and from one of database 0
-// what it bears for all and what it lets this redlockd claim.
+// Note takes over from a mark when its beat was raised; from database 0's mark also the
+// seats that it records and the residue of this redlockd.
 func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	before := v.Standing.Last
 	v.Standing.Last = sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
 		v.Memory.last, v.Memory.BeatSeen = key, sent
 		if sent-before > 3*clock.LookEvery/2 {
-			// It was not looked at for long: the beat is raised at once, so that what
-			// is taken now is not on a disk with an earlier beat.
+			// The master was not looked at for long: the beat is raised at once, so that
+			// a lock granted now is not on a disk with an earlier beat.
 			v.Memory.BeatSeen = before
 		}
 	}
@@ -169,10 +170,10 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	}
 }
 
-// Doubts takes over whether a mark is in doubt (M5); watched is whether the clock has
-// been watched long enough to tell whether it stepped, steady whether it did not. A
-// doubt that is new was written since the look before, and the step, if there was
-// one, not long before that: who had a good baseline all that time can tell.
+// Doubts takes over whether a mark is in doubt (M5). watched reports whether the clock
+// has been watched long enough to tell whether it stepped, steady whether it did not
+// step. A new doubt was written after the previous look, and the step, if there was one,
+// came shortly before that: a redlockd with a good baseline all that time can tell.
 func (v *View) Doubts(m *Mark, watched, steady bool) {
 	st := &v.Standing
 	if doubted := m.doubt > 0; doubted != st.doubted {
@@ -182,7 +183,8 @@ func (v *View) Doubts(m *Mark, watched, steady bool) {
 	v.Memory.clears = st.clears && steady && v.Memory.Doubt == 0
 }
 
-// Stand makes of a judgement what is known of the seat; mk is the mark of database 0.
+// Stand updates what is known of the seat after a judgement; mk is the mark of database
+// 0.
 func (v *View) Stand(s Observation, mk *Mark, j Judgement) {
 	st := &v.Standing
 	st.Server, st.Doubt = "", false

@@ -7,14 +7,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// seenMark is a mark of database 0 as a view of it is told.
+// seenMark returns a mark of database 0.
 func seenMark(real bool, beat int64) *Mark {
 	return &Mark{Real: real, ID: "id", Name: "a", RunID: "run", Beat: beat, Greatest: time.Minute,
 		residues: []residue{{number: 7, redlockd: "me"}}}
 }
 
-// M3, M4: a view takes over what a mark bears, and remembers the real one that was
-// seen last, so that an earlier one is known by its beat.
+// M3, M4: a view takes over what a mark records, and remembers the last real mark, so
+// that an older one is recognized by its beat.
 func TestM4ViewRemembersRealMarks(t *testing.T) {
 	v := &View{}
 	v.Learn(seenMark(false, 1), "pending", time.Second, 2*time.Second)
@@ -37,8 +37,9 @@ func TestM4ViewRemembersRealMarks(t *testing.T) {
 	}
 }
 
-// M4: a beat is old from when it was seen first; where the master was not looked at
-// for long it is raised at once. V6: a claim is trusted for as long as it is seen.
+// M4: a beat's age counts from when it was first seen; if the master was not looked at
+// for long, the beat is raised at once. V6: a claim is trusted for claimTrust after it
+// was seen.
 func TestM4ViewNotesBeats(t *testing.T) {
 	v := &View{}
 	v.Note(seenMark(true, 1), 10*time.Second, "me")
@@ -85,15 +86,15 @@ func TestM9ViewOfTheSeat(t *testing.T) {
 	}
 }
 
-// M5: whoever has watched the clock all the time takes a doubt back; one that was
-// written before it could tell stays.
+// M5: a redlockd that has watched the clock all the time removes a doubt; otherwise the
+// doubt stays, even if the redlockd can tell later.
 func TestM5ViewOfADoubt(t *testing.T) {
 	for _, watched := range []bool{true, false} {
 		v := &View{}
 		m := seenMark(true, 1)
 		m.doubt = time.Second
 		v.Doubts(m, watched, true)
-		v.Doubts(m, true, true) // it is not new any more
+		v.Doubts(m, true, true) // the doubt is not new any more
 		if v.Memory.clears != watched {
 			t.Errorf("watched %v, but takes it back %v", watched, v.Memory.clears)
 		}

@@ -1,13 +1,13 @@
 package scripts
 
-// Bundle has the keys of the acquires before those of the releases, each
-// key once; its arguments are how many acquires there are, token and expiry of
-// each, then the token of each release, and, where some have one, the limit of
-// each release. It answers for each key what Acquire, Release or ReleaseOver
-// would. Every call from a script costs a master as much as the
-// look-up that it does, so all keys are read by one and deleted by one. A key
-// that MGET leaves out may be no string, which SET and GET tell; where it has
-// no right to MGET each key is read by itself.
+// Bundle carries out several acquires and releases. Its keys are those of the acquires,
+// then those of the releases, each key once. Its arguments are the number of acquires,
+// the token and expiry of each, then the token of each release and, if any release has
+// one, the limit of each release (0 for none). For each key it answers what Acquire,
+// Release or ReleaseOver would. Every call from a script costs a master as much as the
+// look-up that it does, so one call reads all keys and one deletes them. MGET answers nil
+// for a key that is no string, which SET and GET then detect. Where redlockd has no right
+// to MGET, each key is read by itself.
 var Bundle = newScript(`
 local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then

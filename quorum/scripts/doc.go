@@ -1,8 +1,9 @@
-// Package scripts has the scripts that redlockd runs on the masters: texts, each with its
-// SHA, and each atomic on a master. The rules that comments cite (V6, M3) are defined in
-// docs/design.md.
+// Package scripts contains the scripts that redlockd runs on the masters. Each is a text
+// with its SHA1, and runs atomically on a master. The rules that comments cite (V6, M3)
+// are defined in docs/design.md.
 //
-// Those for locks are in scripts.go, made of the parts in script_parts.go; many plain
-// tasks at once are one call of [Bundle] (bundle.go); those that write marks are in
-// mark_scripts.go. When each is sent, and what its answer means, package quorum knows.
+// The scripts for locks are in scripts.go, composed of the parts in script_parts.go. Many
+// plain tasks at once are one call of [Bundle] (bundle.go). The scripts that write marks
+// are in mark_scripts.go. Package outbox sends the scripts for locks and reads their
+// answers, package cluster those for marks.
 package scripts

@@ -1,7 +1,7 @@
 package scripts
 
-// raises begins a function that changes the fields of a database's mark, f, and
-// returns the databases that it lists; nothing where there is no mark of ours.
+// raises begins a function that changes the fields f of a database's mark. The function
+// returns the databases that the mark lists; none if there is no mark of this version.
 const raises = `
 local function raise(db)
   redis.call('SELECT', db)
@@ -11,17 +11,17 @@ local function raise(db)
 
 // The scripts for marks.
 var (
-	// Mark writes a mark where the present one is ARGV[1], or where
-	// there is none when that is empty.
+	// Mark writes the mark ARGV[2] if the present mark is ARGV[1], or if there is none
+	// and ARGV[1] is empty.
 	Mark = newScript(`
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
-	// Generation raises the state of the list of masters in the marks of
-	// all databases in use, which that of database 0 lists, where it is an
-	// earlier one of the same line: the present database, number, phase, list,
-	// list before. See mark.String for the fields.
+	// Generation raises the state of the list of masters in the marks of all databases in
+	// use, which database 0's mark lists. It leaves marks that have a later state, or one
+	// that does not lead to this list (mark.Generation.Lags). Arguments: the present
+	// database, number, phase, list, previous list. See mark.Mark.String for the fields.
 	Generation = newScript(raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
@@ -35,9 +35,8 @@ for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 raise(ARGV[1])
 return 1`)
 
-	// Seats writes later holders of seats to the marks of all databases in
-	// use, which that of database 0 lists: hash:epoch:server:beat, separated by
-	// commas.
+	// Seats writes later holders of seats to the marks of all databases in use, which
+	// database 0's mark lists. Argument: hash:epoch:server:beat, separated by commas.
 	Seats = newScript(raises + `
   local order, seats = {}, {}
   local function add(list)
@@ -65,15 +64,17 @@ for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 redis.call('SELECT', 0)
 return 1`)
 
-	// Peek reads database 0's mark from another one: its number.
+	// Peek reads database 0's mark over a connection to another database. Argument: that
+	// database's number.
 	Peek = newScript(`
 redis.call('SELECT', 0)
 local v = redis.call('GET', KEYS[1])
 redis.call('SELECT', ARGV[1])
 return v`)
 
-	// List lists a database in database 0's mark and gives it its own,
-	// both or none: database, old and new mark of 0, its mark.
+	// List enters a database in database 0's mark and gives it its own mark, both or
+	// none. Arguments: the database, the old and the new mark of database 0, the
+	// database's mark.
 	List = newScript(`
 redis.call('SELECT', 0)
 local ok = (redis.call('GET', KEYS[1]) or '') == ARGV[2]

@@ -8,13 +8,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Script is a script that runs on the masters, atomic on each. Its
-// integers mean: 1 done (created, released), 2 prolonged, 3 longer, 0 absent, -1
-// too late, and a greater one the later expiry that is kept; a bulk string is the
+// Script is a script that runs on the masters, atomically on each. Its integer answers
+// mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
+// too late; a greater one is the later expiry that the copy keeps. A bulk string is the
 // token in the way.
 type Script struct {
 	Text, SHA string
-	// Old does the same on masters before 7.0, where they need another one.
+	// Old is the script that does the same on masters before 7.0; nil if they need no
+	// other.
 	Old *Script
 }
 
@@ -23,28 +24,28 @@ func newScript(text string) *Script {
 	return &Script{Text: text, SHA: hex.EncodeToString(sum[:])}
 }
 
-// or gives a script another one for masters before 7.0.
+// or sets the script for masters before 7.0.
 func (s *Script) or(old *Script) *Script {
 	s.Old = old
 	return s
 }
 
-// notAfter ends a script that is carried out after ARGV[n], in the master's
-// own milliseconds: a late one changes nothing (V6).
+// notAfter ends a script that is carried out after ARGV[1], in the master's own
+// milliseconds: it then changes nothing (V6).
 const notAfter = `
 local t = redis.call('TIME')
 if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
 `
 
-// readExpiry is e, that of KEYS[1], below 0 where it has none. It is never more than it
-// is, since TIME is read before PTTL.
+// readExpiry sets e to the expiry of KEYS[1], below 0 if it has none. e is never too
+// great, since TIME is read before PTTL.
 const readExpiry = `
 local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
 
-// unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is less
-// than ARGV[n]: what is left of a lock whose TTL is over (V15).
+// unlessOver deletes KEYS[1] and ends as if it were absent, if its expiry is less than
+// ARGV[n]: the rest of a lock whose TTL is over (V15). ARGV[n] is 0 for no such check.
 func unlessOver(n string) string {
 	return `
 if ARGV[` + n + `] ~= '0' then` + readExpiry + `
@@ -53,8 +54,8 @@ end
 `
 }
 
-// unlessEnded is the same for whatever KEYS[1] holds, and where its expiry is less
-// than ARGV[n+2], if it holds ARGV[n+1].
+// unlessEnded does that whatever KEYS[1] holds, and also if its expiry is less than
+// ARGV[n+2] and it holds ARGV[n+1].
 func unlessEnded(n int) string {
 	any, token, told := strconv.Itoa(n), strconv.Itoa(n+1), strconv.Itoa(n+2)
 	return `
@@ -69,13 +70,14 @@ end
 }
 
 const (
-	// ifOurs goes on where KEYS[1] holds ARGV[2].
+	// ifOurs goes on if KEYS[1] holds ARGV[2].
 	ifOurs = notAfter + `
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
 if v ~= ARGV[2] then return v end
 `
-	// ifTaken creates it besides, also where it is over.
+	// ifTaken is ifOurs, but creates KEYS[1] if it is absent, or if it holds ARGV[2] and
+	// is over.
 	ifTaken = notAfter + `
 local v = redis.call('GET', KEYS[1])
 if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + `
@@ -84,7 +86,7 @@ end
 if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
 if v ~= ARGV[2] then return v end
 `
-	// ifAny gives it ARGV[2] where it holds one of ARGV[4] and those behind.
+	// ifAny gives KEYS[1] the token ARGV[2] if it holds any of ARGV[4] and the following.
 	ifAny = notAfter + `
 local v, found = redis.call('GET', KEYS[1]), false
 for i = 4, #ARGV do found = found or v == ARGV[i] end
@@ -93,13 +95,13 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
 
-// keepTTL gives KEYS[1] the token ARGV[5].
+// keepTTL gives KEYS[1] the token ARGV[5] and keeps its expiry.
 const keepTTL = `
 redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL')
 `
 
-// expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which
-// do not tell it: PTTL and TIME are read until both were in one millisecond.
+// expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which have
+// no PEXPIRETIME: it reads PTTL and TIME until both fall into one millisecond.
 const expiryOld = `
 local function now()
   local t = redis.call('TIME')
@@ -113,17 +115,17 @@ end
 if before ~= after then return -1 end
 `
 
-// raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
-// has a later one, so that no script shortens what another one was told (V6).
-// What keeps its expiry gets the remainder of what is prolonged, since the
-// rollback of what has created it may be under way; which it is then, is answered.
+// raise ends a script that prolongs. KEYS[1] gets the expiry ARGV[3] unless it has a
+// later one, so that no script shortens what another one has promised (V6). A copy that
+// keeps its later expiry gets the residue of prolonged copies, since the rollback of the
+// attempt that created it may be under way; the script answers that expiry.
 var raise = `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
 local e = redis.call('PEXPIRETIME', KEYS[1])
 ` + keepExpiry
 
-// raiseOld is the same for masters before 7.0, which do not tell the expiry:
-// since TIME is read after PTTL, e is never less than it is.
+// raiseOld does the same on masters before 7.0, which have no PEXPIRETIME: e is never too
+// small, since TIME is read after PTTL.
 var raiseOld = `
 local e = redis.call('PTTL', KEYS[1])
 if e >= 0 then

@@ -1,27 +1,28 @@
 package scripts
 
-// The scripts for locks; script_parts.go has what they share.
+// The scripts for locks, each with its arguments in order; script_parts.go contains their
+// common parts.
 var (
-	// Acquire is SET NX GET for masters older than 7.0. What Bundle
-	// (bundle.go) does for each key is this, and Release.
+	// Acquire is SET NX GET for masters before 7.0. Bundle (bundle.go) does for each key
+	// what this script or Release does. Arguments: token, expiry.
 	Acquire = newScript(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
 return redis.call('GET', KEYS[1]) or 0`)
 
-	// AcquireOrExtend: deadline, token, expiry of what is prolonged and of
-	// what is created, and the least that is not over.
+	// AcquireOrExtend: deadline, token, expiry of a copy that is prolonged and of one
+	// that is created, and the least expiry that is not over.
 	AcquireOrExtend = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
 
-	// AcquireOrShorten: likewise, and may shorten.
+	// AcquireOrShorten: the same arguments, but the expiry may be an earlier one.
 	AcquireOrShorten = newScript(ifTaken + `
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`)
 
-	// Extend: deadline, token, expiry, the least that is not over.
+	// Extend: deadline, token, expiry, the least expiry that is not over.
 	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
-	// Renew: deadline, token, expiry of what is prolonged, the name to be
-	// changed and the new one (quorum/renew.go).
+	// Renew: deadline, token, expiry of a copy that is prolonged, the expiry that is the
+	// copy's old name, and the one that is its new name (quorum/renew.go).
 	Renew = newScript(ifOurs + `
 if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
   redis.call('PEXPIREAT', KEYS[1], ARGV[5])
@@ -34,15 +35,15 @@ if after + left == tonumber(ARGV[4]) then
 end
 ` + raiseOld))
 
-	// Shorten: likewise, but the expiry may be an earlier one; and a new token
-	// if there are five arguments.
+	// Shorten: the arguments of Extend, but the expiry may be an earlier one; a fifth
+	// argument is a new token.
 	Shorten = newScript(ifOurs + unlessOver("4") + `
 if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// Keep: likewise, with the new token; the copy keeps its expiry, where that is
-	// later (V13).
+	// Keep: the arguments of Extend and the new token. The copy keeps its expiry if that
+	// is later (V13).
 	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raise).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseOld))
 
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
@@ -53,7 +54,7 @@ return 2`)
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
-	// Expire: deadline, expiry, and what is over (unlessEnded).
+	// Expire: deadline, expiry, and which copies are over (unlessEnded).
 	Expire = newScript(notAfter + unlessEnded(3) + `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
 return 2`)
@@ -63,14 +64,16 @@ return 2`)
 redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
 return 2`)
 
-	// StoreOver is the same with XX, and behind it what is over (unlessEnded).
+	// StoreOver is Store for keys that exist (XX). After Store's arguments: which copies
+	// are over (unlessEnded).
 	StoreOver = newScript(notAfter + unlessEnded(4) + `
 if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
 return 2`)
 
-	// Transact: deadline, and for each key: whether it must hold
-	// something and what, what becomes of it (keep, delete, hold; swap keeps a later
-	// expiry), the token and the expiry. All as expected, or nothing is done.
+	// Transact: deadline, and for each key: whether it must hold something (1) or be
+	// absent (0) and the token that it must hold; what becomes of it (keep, delete, hold,
+	// or swap, which keeps a later expiry), its new token and its expiry. If any key is
+	// not as expected, nothing is done.
 	Transact = newScript(notAfter + `
 for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
@@ -109,33 +112,34 @@ if v ~= ARGV[1] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// Clear: token, the least expiry that is not over.
+	// Clear deletes a copy that is over. Arguments: token, the least expiry that is not
+	// over.
 	Clear = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 ` + unlessOver("2") + `return 0`)
 
-	// ReleaseInTime: deadline, token, the least expiry that is not over; for
-	// masters without a fence (M3).
+	// ReleaseInTime: deadline, token, the least expiry that is not over; for masters
+	// without a fence (M3).
 	ReleaseInTime = newScript(ifOurs + unlessOver("3") + `
 redis.call('DEL', KEYS[1])
 return 1`)
 
-	// RemoveInTime: deadline, and what is over (unlessEnded). It answers the
-	// token that it has deleted, and 1 for what is no lock.
+	// RemoveInTime: deadline, and which copies are over (unlessEnded). It answers the
+	// token that it has deleted, 1 for a key that was no lock, or 0.
 	RemoveInTime = newScript(notAfter + unlessEnded(2) + `
 local v = redis.pcall('GET', KEYS[1])
 local deleted = redis.call('DEL', KEYS[1])
 if type(v) == 'string' then return v end
 return deleted`)
 
-	// Rollback: token, expiry of what was created.
+	// Rollback: token, and expiry of the copy that was created.
 	Rollback = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if redis.call('PEXPIRETIME', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 return 1`).or(rollbackOldScript)
 
-	// rollbackOldScript is the same for masters before 7.0.
+	// rollbackOldScript is Rollback for masters before 7.0.
 	rollbackOldScript = newScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 ` + expiryOld + `

@@ -21,9 +21,10 @@ type term struct {
 	ttl  time.Duration
 	// gone is when no copy can be left, given when the masters were given the lock.
 	gone, given time.Duration
-	// masters is the list whose order expiries have. expiries are those that this grant
-	// gave the masters, or that they kept, and no earlier ones: such a one may have
-	// been shortened since, and another redlockd may have extended the lock in between.
+	// masters is the list in whose order expiries are. expiries are those that this
+	// grant gave the masters, or that they kept, and no earlier ones: such a one may
+	// have been shortened since, and another redlockd may have extended the lock in
+	// between.
 	masters  *cluster.List
 	expiries expiries
 }

@@ -158,7 +158,7 @@ func TestM2BundleRefused(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := lines.countOf("a master rejected a script with several keys"); n != len(c.masters) {
-			t.Errorf("it is told %d times, want once for each master", n)
+			t.Errorf("%d log lines report it, want one for each master", n)
 		}
 	})
 }

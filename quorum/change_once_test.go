@@ -96,7 +96,7 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 		c.reaches(q, 2, "final")
 		time.Sleep(10 * time.Second)
 		if n := lines.countOf("change of the list of masters is waiting", "more than one master is added, removed or replaced: change one at a time"); n != 1 {
-			t.Errorf("told %d times, want once:\n%s", n, lines.text.String())
+			t.Errorf("logged %d times, want once:\n%s", n, lines.text.String())
 		}
 		if s := q.Status(); s.Generation != 2 {
 			t.Errorf("generation %d, want 2", s.Generation)

@@ -50,7 +50,7 @@ func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 		f.set(func() { f.way = 30 * time.Millisecond })
 		c.want(<-out, Won)
 		if f.holds("k") != "t" {
-			t.Fatal("the extend was told and a heal of it is on its way")
+			t.Fatal("the extend was answered while a heal of it is under way")
 		}
 		f.set(func() { f.way = 0 })
 		c.slow(time.Second, 2)
@@ -75,7 +75,7 @@ func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
 		f.freeze()
 		c.want(<-out, Won)
 		if took, limit := time.Since(began), c.q.cfg.Timeout+c.q.cfg.Grace(); took > limit {
-			t.Errorf("told after %v, want %v at most", took, limit)
+			t.Errorf("answered after %v, want %v at most", took, limit)
 		}
 	})
 }

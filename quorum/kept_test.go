@@ -61,7 +61,7 @@ func TestV13KeptTTLIsNotLess(t *testing.T) {
 				}
 				for time.Since(told) < ttl-20*time.Millisecond {
 					if o := do(by[0], acquire("k", "B", time.Second)); o.Verdict == Won {
-						t.Fatalf("another client has it %v after it was told", time.Since(told))
+						t.Fatalf("another client has the lock %v after the grant", time.Since(told))
 					}
 					for _, q := range by {
 						c.want(do(q, Op{Kind: Read, Key: "k"}), Held)

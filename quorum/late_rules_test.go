@@ -67,7 +67,7 @@ func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 				c.slow(0, all...)
 				time.Sleep(2 * time.Second)
 				if n := c.copies("k", "t"); n != 0 {
-					t.Errorf("%d copies are left of what was told NOQUORUM", n)
+					t.Errorf("%d copies are left of an acquire that was answered NOQUORUM", n)
 				}
 			})
 		})

@@ -103,7 +103,7 @@ func TestV6SlowExtendShortensNothing(t *testing.T) {
 			c.masters[0].thaw()
 			time.Sleep(time.Second)
 			if o := do(other, acquire(key, "B", 10*time.Second)); o.Verdict == Won {
-				t.Error("B has the lock that A was told for 20s, two seconds before")
+				t.Error("B has the lock that was granted to A for 20s two seconds before")
 			}
 		}
 	})
@@ -146,7 +146,7 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 						o := do(other, late.then)
 						time.Sleep(1500 * time.Millisecond)
 						if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
-							t.Errorf("%d copies of the lock that was told after that, want 3", n)
+							t.Errorf("%d copies of the lock that was granted after that, want 3", n)
 						}
 					}
 				})
@@ -155,8 +155,8 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 	}
 }
 
-// TestV6NoTransactionActsAfterItsAnswer checks that the same holds for what EXEC
-// deletes (V6).
+// TestV6NoTransactionActsAfterItsAnswer checks that an EXEC that deletes, too, is
+// answered only when it cannot act any more (V6).
 func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -178,7 +178,7 @@ func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
 			o := do(other, extend(key, "A", 20*time.Second))
 			time.Sleep(1500 * time.Millisecond)
 			if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
-				t.Errorf("%d copies of the lock that was told after that, want 3", n)
+				t.Errorf("%d copies of the lock that was granted after that, want 3", n)
 			}
 		}
 	})
@@ -196,7 +196,7 @@ func TestV6ExtendMayShorten(t *testing.T) {
 				one, other := c.two()
 				c.want(do(other, acquire("k", "A", 20*time.Second)), Won)
 				if o := c.want(do(one.Quorum, op), Won); op.Kind == AcquireOrExtend && !o.Prolonged {
-					t.Error("told as acquired, but it was extended")
+					t.Error("answered as acquired, but it was extended")
 				}
 				if o := c.want(do(other, Op{Kind: Read, Key: "k"}), Held); o.State.TTL > time.Second {
 					t.Errorf("%v are left of what was extended to 1s", o.State.TTL)

@@ -30,7 +30,7 @@ func TestV3PaddingOfBefore(t *testing.T) {
 				for i, q := range others {
 					o := do(q, Op{Kind: Read, Key: "k"})
 					if o.Verdict == Absent || o.Verdict != Held && time.Since(took) > 9*time.Second {
-						t.Errorf("%d restarts: redlockd %d tells %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
+						t.Errorf("%d restarts: redlockd %d answers %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
 					}
 				}
 				time.Sleep(20 * time.Millisecond)

@@ -216,7 +216,7 @@ func TestM4ReadOfEarlierDisks(t *testing.T) {
 		}
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
 		if text := o.Err.Error(); !strings.Contains(text, "3 refused, 2 of them in quarantine") {
-			t.Errorf("told %q", text)
+			t.Errorf("answered %q", text)
 		}
 	})
 }

@@ -49,7 +49,7 @@ func newQuorum(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, 
 // Do carries out op and calls done exactly once, with the outcome, from any goroutine
 // and possibly before Do returns. done must not block. Operations on one key are
 // carried out in the order of the calls (V7); op must not be changed afterwards. client
-// may be nil if nobody can disconnect while the operation runs. Do itself never blocks.
+// may be nil for an operation without a client that can go. Do itself never blocks.
 func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	if !q.underWay.enter() {
 		done(&Outcome{Err: errStopping})

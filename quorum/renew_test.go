@@ -108,7 +108,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 			renew(o)
 			time.Sleep(c.cfg.Timeout)
 			if err := o.Confirm(o.Clock()); err != nil {
-				t.Fatalf("%s: not told: %v", g.name, err)
+				t.Fatalf("%s: not confirmed: %v", g.name, err)
 			}
 			o.Told(o.Clock())
 			told := time.Now()
@@ -122,7 +122,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 				if had := time.Since(told); had < 2*time.Second {
-					t.Errorf("%s: another has it %v after it was told", g.name, had)
+					t.Errorf("%s: another client has the lock %v after the reply", g.name, had)
 				}
 			}
 		})
@@ -143,7 +143,7 @@ func TestV2RenewalsEnd(t *testing.T) {
 			t.Errorf("renewed %d times, want %d", n, maxRenewals)
 		}
 		if err := o.Confirm(o.Clock()); err == nil {
-			t.Error("it is told")
+			t.Error("it is confirmed")
 		}
 		synctest.Wait()
 		if n := c.copies("k", "t"); n != 0 {
@@ -198,7 +198,7 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 				t.Error("it would be renewed for ever")
 			}
 			if err := o.Confirm(o.Clock()); err == nil {
-				t.Error("it is told")
+				t.Error("it is confirmed")
 			}
 			synctest.Wait()
 			if n := c.copies("k", "t"); n != 0 {
@@ -219,7 +219,7 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 		c.want(do(c.q, release("k", "t")), Won)
 		renew(o)
 		if err := o.Confirm(o.Clock()); err == nil {
-			t.Error("it is told")
+			t.Error("it is confirmed")
 		}
 		synctest.Wait()
 		if n := c.copies("l", "v"); n != 0 {
@@ -261,7 +261,7 @@ func TestV9SlowHealIsRenewed(t *testing.T) {
 		}
 		renew(o)
 		if err := o.Confirm(o.Clock()); err != nil {
-			t.Errorf("not told: %v", err)
+			t.Errorf("not confirmed: %v", err)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func TestV11OldClientsLockIsHeld(t *testing.T) {
 			t.Errorf("held by %q, want the old client's token", o.State.Token)
 		}
 		if took := time.Since(began); took >= c.cfg.Timeout {
-			t.Errorf("told after %v, want at once", took)
+			t.Errorf("answered after %v, want at once", took)
 		}
 		time.Sleep(time.Second)
 		if n := c.copies("k", "new"); n != 0 {
@@ -237,7 +237,7 @@ func TestV11ExtendBehindItsBack(t *testing.T) {
 		old.mend()
 		time.Sleep(7 * time.Second)
 		if taken := old.oldTake("k", "old", time.Second); taken && told.Verdict == Won {
-			t.Error("an old client took a lock whose extend was told as done")
+			t.Error("an old client took a lock whose extend was won")
 		}
 		// If the required master refuses, copies that others prolonged are no lock.
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Held)

@@ -171,7 +171,7 @@ func TestCopiesAndSize(t *testing.T) {
 			t.Errorf("copies are %+v, want %+v", got, want)
 		}
 		if strings.Contains(fmt.Sprintf("%+v", got), "secret") {
-			t.Error("the token is told")
+			t.Error("the copies contain the token")
 		}
 		c.masters[0].kill()
 		c.masters[1].kill()

@@ -261,7 +261,7 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 				}
 				zero, three := marks[0], marks[3]
 				if name := mark.NameHash("a"); three.Seats[name].Less(zero.Seats[name]) {
-					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.Seats[name], zero.Seats[name])
+					t.Fatalf("master %s: the mark of database 3 bears %v, that of database 0 %v", f.name, three.Seats[name], zero.Seats[name])
 				}
 			}
 		}
@@ -294,7 +294,7 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 		told := func(when string, want int) {
 			t.Helper()
 			if n := lines.countOf("[WARN]", "master may not vote", mark.WhyOtherServer); n != want {
-				t.Errorf("%s: %d lines tell of another server, want %d\n%s", when, n, want, lines.text.String())
+				t.Errorf("%s: %d lines report another server, want %d\n%s", when, n, want, lines.text.String())
 			}
 		}
 		c.masters[0].kill()
@@ -347,8 +347,8 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 
 // TestM9AnotherDatabaseFollowsDatabaseZero checks that a database that is opened where
 // the name leads to another server, while database 0 still uses the old one, is not
-// used there: its clock would be compared with that of the other server and step
-// without end (M5) (M9). Database 0 follows the name, and then the other one does.
+// used there (M9): its clock would be compared with that of the other server and step
+// without end (M5). Database 0 follows the name, and then the other one does.
 func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 	var leads atomic.Pointer[fakeMaster]
 	inBubbleWith(t, 3, func(cfg *cluster.Config) {

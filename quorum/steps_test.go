@@ -73,7 +73,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 				}
 				if took := time.Since(began); took > c.warmingUp() {
-					t.Errorf("the way takes %v: the step of master %s was told after %v, others wait %v", way, f.name, took, c.warmingUp())
+					t.Errorf("the way takes %v: the step of master %s was written after %v, others wait %v", way, f.name, took, c.warmingUp())
 				}
 				time.Sleep(10 * time.Second)
 			}
@@ -253,7 +253,7 @@ func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 					}
 				}
 				if keep < 2 {
-					t.Errorf("phase %d: %d masters keep it for the %v that the client was told, want a majority", phase, keep, ttl)
+					t.Errorf("phase %d: %d masters keep it for the TTL of %v, want a majority", phase, keep, ttl)
 				}
 			}
 		})

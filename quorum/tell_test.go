@@ -69,7 +69,7 @@ func TestDownIsToldOnce(t *testing.T) {
 		c.masters[2].kill()
 		told("down again", 2, 1)
 		if n := lines.count("master is down", "a"); n != 0 {
-			t.Errorf("a master that is well is told to be down %d times", n)
+			t.Errorf("a master that is up is logged as down %d times", n)
 		}
 	})
 }
@@ -94,19 +94,19 @@ func TestRightsAreTold(t *testing.T) {
 		}
 		refuse("INFO")
 		if n := lines.countOf("master is down", "master=c", "'INFO'"); n != 1 {
-			t.Errorf("it is told %d times that INFO is refused, want once", n)
+			t.Errorf("%d lines report that INFO is refused, want one", n)
 		}
 		for range 2 {
 			refuse("MGET")
 		}
 		if n := lines.countOf("[WARN]", "lacks rights on a master", "master=c", "lacks=mget"); n != 1 {
-			t.Errorf("it is told %d times that MGET is refused, want once", n)
+			t.Errorf("%d lines report that MGET is refused, want one", n)
 		}
 		if s := q.Status().Masters[2]; s.State != cluster.Voting {
 			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
 		}
 		if n := lines.countOf("lacks rights on a master"); n != 1 {
-			t.Errorf("%d lines tell of refused commands, want one", n)
+			t.Errorf("%d lines report refused commands, want one", n)
 		}
 	})
 }

@@ -121,11 +121,11 @@ func TestM3FirstLongLock(t *testing.T) {
 				c.want(do(c.q, acquire("short", "t", 5*time.Minute)), Won)
 				o := c.want(do(c.q, acquire("k", "t", time.Hour)), Undecided)
 				if m := c.masters[0].markOf(t); m.Greatest > cluster.FloorHold {
-					t.Errorf("a mark bears %v, which nobody was granted", m.Greatest)
+					t.Errorf("a mark bears %v, which was never granted", m.Greatest)
 				}
 				want := "NOQUORUM no lock of 1h0m0s was granted before: every master's mark must bear it first, and c is " + name
 				if o.Err.Error() != want {
-					t.Errorf("told %q, want %q", o.Err, want)
+					t.Errorf("answered %q, want %q", o.Err, want)
 				}
 				c.want(do(c.q, Op{Kind: Extend, Key: "short", Token: "t", TTL: time.Hour}), Undecided)
 				away.end(c.masters[2])
@@ -183,7 +183,7 @@ func TestM3OldDiskLearns(t *testing.T) {
 		})
 		time.Sleep(3 * time.Second)
 		if m := f.markOf(t); m.Told < 100*time.Second || m.Greatest < 100*time.Second {
-			t.Errorf("its mark bears %v and was told %v", m.Greatest, m.Told)
+			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.Told)
 		}
 	})
 }
@@ -197,7 +197,7 @@ func TestM6AllForget(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		o := c.want(do(c.q, acquire("k", "u", time.Second)), Undecided)
 		if text := o.Err.Error(); !strings.Contains(text, "waiting 24h") || !strings.Contains(text, "run redlockd -bootstrap if no lock can be held") {
-			t.Errorf("told %q", text)
+			t.Errorf("answered %q", text)
 		}
 		if why := c.state(0).Reason; !strings.Contains(why, mark.WhyNobodyKnows) {
 			t.Errorf("it waits, because %q", why)
@@ -234,18 +234,18 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		o := c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Undecided)
 		if !strings.Contains(o.Err.Error(), "granted before") {
-			t.Errorf("told %q", o.Err)
+			t.Errorf("answered %q", o.Err)
 		}
 		o = c.want(do(old, acquire("k", "t", 5*time.Minute)), Undecided)
 		if !strings.Contains(o.Err.Error(), "the list of masters is being changed") {
-			t.Errorf("told %q", o.Err)
+			t.Errorf("answered %q", o.Err)
 		}
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		time.Sleep(2 * time.Minute)
 		c.reaches(c.q, 2, "final")
 		time.Sleep(3 * time.Second)
 		if m := f.markOf(t); m.Greatest < 100*time.Second || m.Told < 100*time.Second {
-			t.Errorf("who joined bears %v and was told %v", m.Greatest, m.Told)
+			t.Errorf("the mark of the new master bears %v and may tell of %v", m.Greatest, m.Told)
 		}
 		c.want(do(c.q, acquire("l", "t", 5*time.Minute)), Won)
 	})

@@ -179,7 +179,7 @@ func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
 		c.masters[1].thaw()
 		time.Sleep(5 * time.Second)
 		if n := c.copies("k", "t"); n != 0 {
-			t.Errorf("%d copies are left, and nobody holds it", n)
+			t.Errorf("%d copies are left of a lock without a holder", n)
 		}
 	})
 }
@@ -279,7 +279,7 @@ func TestTraceQueueGrows(t *testing.T) {
 		}
 		s.mu.Unlock()
 		if n > 200 {
-			t.Errorf("200 clients, all told, and %d calls wait", n)
+			t.Errorf("200 clients, all answered, and %d calls wait", n)
 		}
 		c.slow(0, 0, 1, 2)
 		time.Sleep(time.Second)
@@ -296,7 +296,7 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 		err := o.Confirm(o.Clock())
 		synctest.Wait()
 		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "rolled back") {
-			t.Errorf("%d copies, told %q", n, err)
+			t.Errorf("%d copies, answered %q", n, err)
 		}
 	})
 }
@@ -500,7 +500,7 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 		f.thaw()
 		time.Sleep(5 * time.Second)
 		if n := c.copies("k", "t"); n != 0 {
-			t.Errorf("%d copies are left, and nobody holds it", n)
+			t.Errorf("%d copies are left of a lock without a holder", n)
 		}
 	})
 }
@@ -529,7 +529,7 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.queues) != 0 {
-			t.Errorf("%d attempts are kept that nobody can undo", len(s.queues))
+			t.Errorf("%d queues are kept for attempts that will not be undone", len(s.queues))
 		}
 	})
 }

@@ -62,7 +62,7 @@ func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 		time.Sleep(c.cfg.Timeout + time.Millisecond)
 		err := o.Confirm(o.Clock())
 		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
-			t.Errorf("told too late: %v", err)
+			t.Errorf("confirmed too late: %v", err)
 		}
 		synctest.Wait()
 		if n := c.copies("l", "t"); n != 0 {
@@ -210,7 +210,7 @@ func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 			t.Errorf("%d copies of the lock, want 3", n)
 		}
 		if o := c.want(do(c.q, op), Won); !o.Prolonged {
-			t.Error("told as acquired, but it was prolonged")
+			t.Error("answered as acquired, but it was prolonged")
 		}
 	})
 }
@@ -460,7 +460,7 @@ func TestV14Errors(t *testing.T) {
 		}
 		o = c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Undecided)
 		if strings.Count(o.Err.Error(), "answered MISCONF") < 2 || strings.Contains(o.Err.Error(), "OOM") {
-			t.Errorf("no disk has room, and it says %v", o.Err) // the verdict may fall without the third
+			t.Errorf("every master answers MISCONF, and the error is %v", o.Err) // the verdict may fall without the third
 		}
 	})
 }
@@ -544,7 +544,7 @@ func TestWatch(t *testing.T) {
 		c.masters[1].thaw()
 		time.Sleep(3 * time.Second)
 		if w.Changed() {
-			t.Error("changed by what nobody can tell")
+			t.Error("changed by an undecided operation")
 		}
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
 		if !w.Changed() {
@@ -556,9 +556,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// TestV8ReleaseInVainSparesTheNextLock checks that a release is not repeated either if
-// an acquire with that token waited behind it while it was sent again and again in vain
-// (V8).
+// TestV8ReleaseInVainSparesTheNextLock checks that a release that was sent again and
+// again in vain is not repeated any more if an acquire with that token follows it (V8).
 func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -578,8 +577,9 @@ func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 	})
 }
 
-// TestV8ReleaseInVainSparesOtherWays checks that the same holds if a transaction takes
-// the lock, whichever of its keys it is, and if a lock gets that token later (V8).
+// TestV8ReleaseInVainSparesOtherWays checks that a release that was sent in vain is not
+// repeated either if a transaction takes the lock, whichever of its keys it is, or if a
+// lock gets that token later (V8).
 func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 	const ttl = 60 * time.Second
 	for name, ops := range map[string][]Op{
@@ -631,7 +631,7 @@ func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 			c.masters[n-1].thaw()
 			time.Sleep(2 * time.Second)
 			if o := c.want(do(c.q, op), Won); !o.Prolonged {
-				t.Error("told as acquired, but it was extended")
+				t.Error("answered as acquired, but it was extended")
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 				t.Fatalf("a second holder %v after the start", time.Since(began))
 			}
 			if o := do(other, Op{Kind: Extend, Key: "k", Token: "t", TTL: 10 * time.Second}); o.Verdict == Absent || o.Verdict == Held {
-				t.Fatalf("the holder is told that it has no lock %v after the start", time.Since(began))
+				t.Fatalf("the holder is answered that it has no lock %v after the start", time.Since(began))
 			}
 			if o := do(other, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
 				t.Fatalf("a read finds no lock %v after the start", time.Since(began))
@@ -62,8 +62,9 @@ func TestM5MastersWithManyClients(t *testing.T) {
 	})
 }
 
-// TestM5StepBeforeOthersAreBack checks that a redlockd waits likewise if it is the
-// first to reach a master from which all were cut off (M5).
+// TestM5StepBeforeOthersAreBack checks that a redlockd which is the first to reach a
+// master again, from which others were cut off as well, waits until these can have
+// reported a step (M5).
 func TestM5StepBeforeOthersAreBack(t *testing.T) {
 	for range 4 {
 		inBubble(t, 5, func(c *testCluster) {
@@ -84,8 +85,9 @@ func TestM5StepBeforeOthersAreBack(t *testing.T) {
 	}
 }
 
-// TestM5StepAfterALongAbsence checks that so does a redlockd that was cut off from a
-// master for long, since its baseline allows for the drift of all that time (M5).
+// TestM5StepAfterALongAbsence checks that a redlockd that was cut off from a master for
+// long waits until others can have reported a step, since its own baseline allows for
+// the drift of all that time (M5).
 func TestM5StepAfterALongAbsence(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		cable := c.throughCable(0)
@@ -157,9 +159,9 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 	})
 }
 
-// TestM5StepWhileItStoodStill checks that a redlockd that stood still for long,
-// together with its connections, waits as well: its votes are void until others can
-// have reported a step (M5).
+// TestM5StepWhileItStoodStill checks that the votes of a redlockd that stood still for
+// long, together with its connections, are void until others can have reported a step
+// (M5).
 func TestM5StepWhileItStoodStill(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		s := &stoppable{}

@@ -80,8 +80,8 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	}
 }
 
-// TestM1RetriesAreBoundedInBytes checks that the retries are bounded in bytes, too (in
-// number: TestTraceRetriesAreSeldomLookedThrough) (M1).
+// TestM1RetriesAreBoundedInBytes checks that the retries are bounded in bytes, too
+// (M1); for their number see TestTraceRetriesAreSeldomLookedThrough.
 func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)

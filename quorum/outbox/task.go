@@ -26,8 +26,8 @@ type Task struct {
 	Index uint8
 	// tries is how often the task was sent again.
 	tries uint8
-	// Asked is what the attempt asks of all masters; nil for rollbacks, heals and
-	// repeated releases, whose votes do not count.
+	// Asked is what the attempt asks of all masters; nil for all other tasks, such as
+	// rollbacks, heals and retries, which have no vote.
 	Asked *Asked
 
 	// Key and Token are any bytes; for a repeated change Token is the new one.

@@ -57,8 +57,8 @@ func (v *ballotBox) answered() int {
 	return n
 }
 
-// requiredMute reports whether the required master did not answer, or not so that it
-// counts.
+// requiredMute reports whether the required master's answer is missing or does not
+// count.
 func (v *ballotBox) requiredMute() bool { return v.needs.WordOf(v.ballots) == vote.Mute }
 
 // refusedFirst reports whether the master that was asked alone did not grant.

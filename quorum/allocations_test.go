@@ -6,7 +6,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// TestAllocations keeps what an operation allocates at most at the figures of
+// TestAllocations keeps the allocations of an operation within the figures of
 // docs/performance.md.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
@@ -22,7 +22,7 @@ func TestAllocations(t *testing.T) {
 		{"quorum, a vote", 0, func() { vote.VerdictOf(op.question(), ballots, n) }},
 		{"quorum, a cycle over one master", 36, func() { c.cycle(t) }},
 	} {
-		a.do() // pools and maps
+		a.do() // fill pools and maps
 		if got := testing.AllocsPerRun(500, a.do); got > a.most {
 			t.Errorf("%s: %v allocations, docs/performance.md says at most %v", a.name, got, a.most)
 		} else {

@@ -9,12 +9,12 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// begin sends the operation to all masters, or to the first one alone. now is
-// the time, or one a moment before it: everything is counted from there.
+// begin sends the operation to all masters, or to the first one alone. now is the time,
+// or a moment before it; all times of the attempt count from there.
 func (a *attempt) begin(now time.Duration) {
 	limit := min(a.call.q.cfg.Timeout, a.call.arrived+a.call.q.cfg.Stay()-now)
 	if limit <= 0 {
-		// A release that outstayed is carried out all the same (V7).
+		// A release that waited too long is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
 	a.others = a.call.db.keys.open(a)
@@ -39,8 +39,8 @@ func (a *attempt) begin(now time.Duration) {
 	a.ask(now, which)
 }
 
-// ask sends the operation to some masters, given as bits, and takes those that
-// are silent at once for silent. asking is set already.
+// ask sends the operation to some masters, given as bits, and counts those that cannot
+// be asked now as silent. asking must be set already.
 func (a *attempt) ask(now time.Duration, which uint32) {
 	var unsent uint32
 	for i, l := range a.masters.Links {
@@ -58,9 +58,9 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 	a.decide(now)
 }
 
-// Prepare makes the task for one master, and returns false where the time on
-// its clock is not known well enough, or no name for it is free. It is called with the
-// link's mutex held ([cluster.Preparer]).
+// Prepare makes the task for one master. It returns false if the time on the master's
+// clock is not known well enough, or no name is free there. The caller holds the link's
+// mutex ([cluster.Preparer]).
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
@@ -93,7 +93,8 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	return t, ok
 }
 
-// nameSteps gives the steps of a transact their expiries. Needs the link's mu.
+// nameSteps gives the steps of a transact their expiries. The caller must hold the
+// link's mu.
 func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Duration) bool {
 	t := &a.tasks[i]
 	for k := range a.op.steps {
@@ -112,14 +113,14 @@ func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Dura
 	return true
 }
 
-// nameOf is the expiry that names the attempt on a master: one of this redlockd's
-// that no open attempt has and no lock that may live, and that no rollback names
-// which waits to be repeated or is under way; false where none is free. Needs the
-// link's mu.
+// nameOf returns the expiry that names the attempt on a master; false if none is free.
+// It bears this redlockd's residue, and no open attempt, no lock that may live and no
+// rollback that is to be repeated, waits or is under way has it. The caller must hold
+// the link's mu.
 func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
 	own, ok := l.Residue(now)
 	e := cluster.ExpiryOf(latest, hold, own)
-	// No more are opened meanwhile: those on one key begin one after the other.
+	// No attempt is opened meanwhile: those on one key begin one after the other.
 	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
 		if tries >= cluster.MaxNames && !l.View().BearsFor(e-latest) {
 			return 0, false
@@ -129,15 +130,17 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	return e, ok
 }
 
-// GoesOut is asked right before a task is written, with the link's mutex held
-// ([outbox.Asker]): false drops it, since it is lost, or would come late. What is won
-// without it still goes out, since a lock is the safer the more masters have it; but not
-// what may do harm there after its client was told.
+// GoesOut is called right before a task is written, with the link's mutex held
+// ([outbox.Asker]): false drops the task, since the attempt is lost or the vote would
+// come late. If the attempt is won already, the task is still sent, since a lock is
+// safer the more masters have it, but not if it might do harm after the client was
+// answered.
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Any != 0 {
-		// It prolongs nothing any more, but what is left goes.
+		// It prolongs nothing any more, but still deletes the copy of a lock that is
+		// over.
 		t.Clears = true
 		a.box.sent |= 1 << i
 		a.pending++
@@ -151,8 +154,8 @@ func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	return true
 }
 
-// askOthers goes on when the first master has granted (V5). It is entered
-// with the mutex held and leaves it free.
+// askOthers asks the other masters once the first one has granted (V5). The caller must
+// hold mu; askOthers releases it.
 func (a *attempt) askOthers(now time.Duration) {
 	for i := range a.box.ballots {
 		if a.box.ballots[i].Vote == vote.Unasked {
@@ -164,9 +167,9 @@ func (a *attempt) askOthers(now time.Duration) {
 	a.ask(now, ^uint32(1<<a.box.first))
 }
 
-// limits are those of the attempt's operation on one master, counted from when
-// it came to this redlockd, since its client could not send it later; nil in the
-// usual case, where the client counts on its lock.
+// limits returns the limits below which copies on one master are over. They count from
+// when the operation reached this redlockd, since its client cannot have sent it later.
+// It is nil in the usual case, where the client may still count on its lock.
 func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	if !a.op.ends() {
 		return nil
@@ -180,7 +183,7 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
 	case lives || !told, l.Watch().BaselineSince() > a.term.given:
-		// By a clock that has stepped the expiry tells nothing any more.
+		// After a step of the clock the expiry no longer tells when the term ends.
 	case named:
 		out.Any = max(out.Any, last)
 	default:

@@ -2,11 +2,11 @@ package quorum
 
 import "slices"
 
-// A call that sleeps between two attempts lets others on its key go meanwhile, but
-// not what its own client has asked for since (S1).
+// While a call sleeps between two attempts, other calls on its key may run, except
+// those that the same client sent later (S1).
 
-// sleeps notes that the call under way on a key sleeps before its next attempt,
-// which lets others go, and ends its run.
+// sleeps notes that the running call of a key sleeps before its next attempt, and ends
+// its run, so that other calls can go.
 func (t *keyTable) sleeps(c *call) {
 	if c.op.Kind != DecideAll && c.client != nil {
 		k := c.queue
@@ -17,16 +17,16 @@ func (t *keyTable) sleeps(c *call) {
 	t.leave(c)
 }
 
-// wakes needs the mutex.
+// wakes removes c from the sleeping calls. The caller must hold the shard's mu.
 func (k *keyQueue) wakes(c *call) {
 	if len(k.asleep) > 0 {
 		k.asleep = slices.DeleteFunc(k.asleep, func(other *call) bool { return other == c })
 	}
 }
 
-// follows reports whether a call's client has asked for something on the key before
-// that sleeps. One on several keys waits for nobody: another one may wait for it
-// on another key. Needs the mutex.
+// follows reports whether another call of the same client sleeps, which c must not
+// overtake. A call on several keys never waits for a sleeping one, since that might
+// wait for it on another key. The caller must hold the shard's mu.
 func (k *keyQueue) follows(c *call) bool {
 	if c.op.Kind == DecideAll {
 		return false
@@ -34,7 +34,8 @@ func (k *keyQueue) follows(c *call) bool {
 	return slices.ContainsFunc(k.asleep, func(other *call) bool { return other.client == c.client && other != c })
 }
 
-// ready reports whether a call can be taken, and puts it first. Needs the mutex.
+// ready reports whether a waiting call can be taken, and moves it to the front. The
+// caller must hold the shard's mu.
 func (k *keyQueue) ready() bool {
 	at := 0
 	if len(k.asleep) > 0 {

@@ -9,67 +9,71 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// attempt is one fan-out of one operation to all masters (V1), from its first
-// byte to its verdict, and what must be undone of it afterwards.
+// attempt is one fan-out of one operation to all masters (V1), from its first byte to
+// its verdict, and its rollback and repair afterwards.
 type attempt struct {
 	call *call
 	op   *Op
-	// asked is what its tasks know of it.
+	// asked is the part that its tasks share.
 	asked outbox.Asked
-	// then is called with the verdict; nil is the call's own.
+	// then is called with the verdict; nil stands for call.verdict.
 	then func(*attempt, Verdict)
-	// masters are those of the list at the beginning (M8); ballots, tasks and
-	// the others go by their order.
+	// masters is the list of masters when the attempt was made (M8); ballots, tasks and
+	// expiries are in its order.
 	masters *cluster.List
-	// hold is what the masters are given, mark what their marks must bear.
+	// hold is how long the masters keep the lock, mark the hold that their marks must
+	// bear.
 	hold, mark time.Duration
-	// names is whether it gives copies a name of its own (V6).
+	// names reports whether the copies this attempt creates carry a name of their own,
+	// so that a rollback deletes only them (V6).
 	names bool
-	// before has won, and found a later expiry: this one may make it earlier (V6).
+	// before is an attempt that won and found a later expiry, which this one may make
+	// earlier (V6).
 	before *attempt
 
 	mu    sync.Mutex
 	times attemptTimes
-	// box has its votes.
+	// box has the votes.
 	box ballotBox
-	// over is whether the verdict has fallen; votes that come later count
-	// for nothing. lost is whether what was asked for is not wanted any more.
+	// over reports whether the attempt has its verdict; later votes do not count. lost
+	// reports whether the operation must not take effect any more.
 	over bool
 	lost bool
-	// gone is whether the verdict was that there is no such lock.
+	// gone reports whether the verdict was that there is no such lock.
 	gone bool
-	// asking is while the masters are being asked: until all are the verdict
-	// waits, so that nothing that follows it overtakes.
+	// asking reports whether the masters are still being asked. The verdict waits until
+	// all have been, so that no later operation overtakes this one.
 	asking  bool
 	wasTold bool
-	// pending is what keeps the attempt open (names.go): each master that has
-	// not answered, and the client as long as it was not told.
+	// pending is the number of parties that keep the attempt open (names.go): each
+	// master that has not answered, and the client until it was answered.
 	pending int
 	due     due
 	tasks   []outbox.Task
-	// others is whether other open attempts, or locks that may live, have its key
-	// and token, openOne how it is noted among the open ones (names.go).
+	// others reports whether there are other open attempts, or locks that may live,
+	// with the same key and token; openOne is the attempt's entry among the open ones
+	// (names.go).
 	others  bool
 	openOne openAttempt
-	// term is what was told last of the key, nil if that is not known; terms are
-	// what it gives itself.
+	// term is the last known term of the key, nil if there is none; terms are the ones
+	// that this attempt grants.
 	term  *term
 	terms []*term
-	// result is its outcome, promise the grant of that.
+	// result is the outcome, promise its grant.
 	result  Outcome
 	promise grant
 
-	// Room for the tasks of up to as many masters as most have, so that an attempt
-	// is one allocation.
+	// Room for the tasks of the usual number of masters, so that an attempt is a single
+	// allocation.
 	oneTerm  [1]*term
 	fewTasks [fewMasters]outbox.Task
 }
 
-// attemptTimes are the times of an attempt.
+// attemptTimes are the times of an attempt, by the monotonic clock.
 type attemptTimes struct {
 	began time.Duration
-	// until is when its time is over, known since when its verdict is, and
-	// ended when that was told.
+	// until is when the attempt's time is over, known when the verdict became certain,
+	// ended when the attempt ended and its verdict was passed on.
 	until, known, ended time.Duration
 }
 
@@ -94,7 +98,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	return a
 }
 
-// Vote counts one master's answer, which came at the time now ([outbox.Asker]).
+// Vote counts one master's answer, which arrived at the time now ([outbox.Asker]).
 func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
 	if a.box.wentOut(i) && a.partDone() {
@@ -109,7 +113,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 		*was = b
 		was.Void = b.Vote == vote.Silent && !b.Unsure
 		if b.Vote == vote.Prolonged && b.Expiry > 0 {
-			a.tasks[i].Prolongs = b.Expiry // what it has kept is what it was given (V15)
+			a.tasks[i].Prolongs = b.Expiry // the expiry it kept counts as the one it was given (V15)
 		}
 	case was.Unsure && !b.Unsure:
 		was.Unsure = false // too late to count
@@ -124,8 +128,8 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	a.decide(now)
 }
 
-// decide ends the attempt if the verdict is certain, by the votes of the time
-// now. It is entered with the mutex held and leaves it free.
+// decide ends the attempt if the verdict is certain at the time now. The caller must
+// hold mu; decide releases it.
 func (a *attempt) decide(now time.Duration) {
 	if a.over || a.asking {
 		a.mu.Unlock()
@@ -151,9 +155,9 @@ func (a *attempt) decide(now time.Duration) {
 	a.end(v, now)
 }
 
-// waits reports whether the operation does harm where it is carried out after its
-// client was told: it may end, or shorten, what another one has given since.
-// Its verdict is told when nothing of it can act any more (V6).
+// waits reports whether the operation would do harm if a master carried it out after
+// the client was answered: it might end, or shorten, a lock that was granted since.
+// Then the verdict waits until no master can carry it out any more (V6).
 func (a *attempt) waits() bool {
 	switch a.op.Kind {
 	case Remove, Expire, Store, transact:
@@ -163,15 +167,14 @@ func (a *attempt) waits() bool {
 	}
 }
 
-// mayAct reports whether it still may be carried out somewhere and that is to be
-// waited for. Needs mu.
+// mayAct reports whether a master may still carry the operation out and the verdict has
+// to wait for that. The caller must hold mu.
 func (a *attempt) mayAct() bool {
 	return a.waits() && a.box.mayAct()
 }
 
-// timeout takes all votes that are not there for silent. Where the operation
-// may still act it waits once more, until the masters' clocks are beyond what
-// its scripts may act at.
+// timeout turns all missing votes into silent ones. If the operation may still act, it
+// waits once more, until the masters' clocks have passed the deadline of its scripts.
 func (a *attempt) timeout() {
 	a.mu.Lock()
 	now := a.call.q.now()
@@ -201,8 +204,8 @@ func (a *attempt) timeout() {
 	a.end(v, now)
 }
 
-// end closes the ballot, rolls back what was lost, and goes on. It is entered
-// with the mutex held and leaves it free.
+// end ends the attempt with a verdict, rolls it back if it was lost, and continues the
+// call. The caller must hold mu; end releases it.
 func (a *attempt) end(v Verdict, now time.Duration) {
 	a.over, a.times.ended = true, now
 	a.call.q.deadlines.remove(&a.due)
@@ -229,17 +232,17 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		a.heal(func() { a.goOn(v, less) })
 		return
 	case Held:
-		// Whoever asks next is refused as well, so there is time to see what
-		// the others answer, which mostly is no.
+		// The next client is refused as well, so there is time to wait for the other
+		// answers, most of which are refusals.
 		a.rollback(func(v vote.Vote) bool { return v == vote.Created || v == vote.Silent })
 	default:
 		a.rollback(mayHaveCreated)
 	}
-	a.told() // there is nothing to take back later
+	a.told() // nothing is granted that might be taken back
 	a.goOn(v, false)
 }
 
-// goOn goes on with the verdict; less is whether what was won is to be
+// goOn passes the verdict on; less reports whether the lock that was won must be
 // shortened first.
 func (a *attempt) goOn(v Verdict, less bool) {
 	if less {
@@ -253,21 +256,22 @@ func (a *attempt) goOn(v Verdict, less bool) {
 	a.then(a, v)
 }
 
-// countVotes notes which masters the verdict was made of. Needs mu.
+// countVotes counts for each master the vote that it had at the verdict. The caller
+// must hold mu.
 func (a *attempt) countVotes() {
 	for i := range a.box.ballots {
 		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote)
 	}
 }
 
-// look shows its votes.
+// look calls at with the ballots while mu is held.
 func (a *attempt) look(at func(*ballotBox)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at(&a.box)
 }
 
-// promises reports whether winning grants the client something for a time.
+// promises reports whether winning grants the client a lock for some time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
 	case Acquire, AcquireOrExtend, Extend:

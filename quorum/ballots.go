@@ -5,25 +5,25 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// ballotBox has the ballots of one attempt: who was asked, and what each master has
+// ballotBox has the ballots of one attempt: which masters were asked, and what each has
 // answered. It knows neither the operation nor the masters. Not safe for concurrent
 // use: the attempt's mutex is held for it.
 type ballotBox struct {
-	// needs is what is needed of the masters; the ballots go by their order.
+	// needs is what the attempt requires of the masters; ballots are in their order.
 	needs   vote.Needs
 	ballots []vote.Ballot
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
-	// sent are the masters the operation went out to, undone those that were
-	// sent its rollback, as bits.
+	// sent are the masters to which the operation was sent, undone those to which its
+	// rollback was sent, as bits.
 	sent, undone uint32
-	// few is room for the ballots of as many masters as most have.
+	// few is room for the ballots of the usual number of masters.
 	few [fewMasters]vote.Ballot
 }
 
 const fewMasters = 5
 
-// open makes a box for so many masters.
+// open sizes the box for this number of masters.
 func (v *ballotBox) open(masters int, needs vote.Needs) {
 	v.needs, v.first = needs, -1
 	if masters <= fewMasters {
@@ -33,10 +33,10 @@ func (v *ballotBox) open(masters int, needs vote.Needs) {
 	}
 }
 
-// wentOut reports whether the operation was sent to a master.
+// wentOut reports whether the operation was sent to master i.
 func (v *ballotBox) wentOut(i int) bool { return v.sent>>i&1 != 0 }
 
-// mayAct reports whether the operation may still be carried out somewhere.
+// mayAct reports whether some master may still carry the operation out.
 func (v *ballotBox) mayAct() bool {
 	for i := range v.ballots {
 		if b := &v.ballots[i]; b.Vote == vote.Awaited || b.Unsure {
@@ -46,7 +46,7 @@ func (v *ballotBox) mayAct() bool {
 	return false
 }
 
-// answered is how many masters have answered.
+// answered returns how many masters have answered.
 func (v *ballotBox) answered() int {
 	n := 0
 	for i := range v.ballots {
@@ -57,7 +57,8 @@ func (v *ballotBox) answered() int {
 	return n
 }
 
-// requiredMute reports whether the required master's word cannot be had.
+// requiredMute reports whether the required master's answer is missing or does not
+// count.
 func (v *ballotBox) requiredMute() bool { return v.needs.WordOf(v.ballots) == vote.Mute }
 
 // refusedFirst reports whether the master that was asked alone did not grant.
@@ -69,9 +70,9 @@ func (v *ballotBox) refusedFirst() bool {
 	return first == vote.Refused || first == vote.Silent || first == vote.Absent
 }
 
-// holder is the token that a look after a probe has found, and whether it may
-// be told as held: it is on a quorum and on the required master, or on that
-// one and no other token anywhere (V5, V11).
+// holder returns the token that a read after a probe has found, and whether the
+// operation may be answered Held: the token is on a quorum and on the required master,
+// or only on the required master with no other token anywhere (V5, V11).
 func (v *ballotBox) holder(ours string) (string, bool) {
 	t := vote.Count(v.ballots, v.needs)
 	switch t.Required {
@@ -84,7 +85,7 @@ func (v *ballotBox) holder(ours string) (string, bool) {
 	}
 }
 
-// refusal is the token that refused most, and on which masters, as bits.
+// refusal returns the token that refused on the most masters, and these, as bits.
 func (v *ballotBox) refusal() (string, uint32) {
 	t := vote.Count(v.ballots, v.needs)
 	var masters uint32
@@ -96,9 +97,10 @@ func (v *ballotBox) refusal() (string, uint32) {
 	return t.Most, masters
 }
 
-// heldWithSilent reports whether that token has a quorum if the silent masters
-// hold it too, and ours has none if they hold that: its holder is not told
-// that another one has it. The required master must have it as well (V11).
+// heldWithSilent reports whether the token of refusal has a quorum if the silent
+// masters hold it too. It must be on the required master as well (V11), and ours must
+// not have a quorum if the silent masters hold that: otherwise the holder might be
+// answered that another client has the lock.
 func (v *ballotBox) heldWithSilent(ours string) bool {
 	t := vote.Count(v.ballots, v.needs)
 	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
@@ -113,15 +115,16 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 	return t.Most == ours || own+t.Unheard < t.Quorum
 }
 
-// mayLive reports whether what is used up on the q-th of the masters that have
-// answered may not be with the others: after an extend they may have it for
-// longer, and a master in quarantine may have it for too short (V10).
+// mayLive reports whether the lock may live although fewer than a quorum of the answers
+// show a living copy: masters that did not answer may have got a longer TTL by an
+// extend, and a master in quarantine may show an earlier expiry than the copy it has
+// lost (V10).
 func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	alive, doubtful := 0, 0
 	for _, b := range v.ballots {
 		switch {
 		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
-			doubtful++ // it does not tell what it held before
+			doubtful++ // what it held before is not known
 		case b.Vote != vote.Found || b.Token != t.Most || b.Foreign:
 		case !b.Over:
 			alive++
@@ -132,8 +135,8 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unheard+t.Awaited >= t.Quorum
 }
 
-// unchanged reports whether a read has found a lock on a quorum with the expiries that
-// it was given, on the same list of masters.
+// unchanged reports whether a read found the lock on a quorum with the expiries given,
+// on the same list of masters.
 func (v *ballotBox) unchanged(token string, given *expiries) bool {
 	same := 0
 	for i := range v.ballots {

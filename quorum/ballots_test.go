@@ -7,7 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// V5: a box tells what the first master said, who has answered, and what may still act.
+// TestV5BallotBox checks that a ballotBox reports what the first master answered, how
+// many have answered, and whether one may still act (V5).
 func TestV5BallotBox(t *testing.T) {
 	var box ballotBox
 	box.open(3, vote.Needs{Quorum: 2, Required: -1})
@@ -34,7 +35,8 @@ func TestV5BallotBox(t *testing.T) {
 	}
 }
 
-// A box for more masters than there is room for has them all the same.
+// TestBallotBoxOfMany checks that a ballotBox works for every number of masters, also
+// for more than fit into few.
 func TestBallotBoxOfMany(t *testing.T) {
 	for n := 1; n <= cluster.MaxMasters; n++ {
 		var box ballotBox

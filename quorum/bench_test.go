@@ -8,12 +8,13 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// ballotsOf are three that took the lock, one that is away and one awaited.
+// ballotsOf returns three ballots that created the lock, a silent one and an awaited
+// one.
 func ballotsOf() []vote.Ballot {
 	return []vote.Ballot{{Vote: vote.Created}, {Vote: vote.Created}, {Vote: vote.Silent}, {Vote: vote.Created}, {Vote: vote.Awaited}}
 }
 
-// BenchmarkVote is one look at the ballots of an attempt.
+// BenchmarkVote measures one verdict on the ballots of an attempt.
 func BenchmarkVote(b *testing.B) {
 	op, ballots, n := acquire("k", "t", 1), ballotsOf(), vote.Needs{Quorum: 3, Required: -1}
 	b.ReportAllocs()
@@ -24,8 +25,8 @@ func BenchmarkVote(b *testing.B) {
 	}
 }
 
-// BenchmarkCycle is a lock and its release by one client at a time: every
-// operation is a batch of its own.
+// BenchmarkCycle measures a lock and its release by one client at a time: each
+// operation is a batch.
 func BenchmarkCycle(b *testing.B) {
 	c := newCycler(quickQuorum(b, 5), 0)
 	b.ReportAllocs()
@@ -34,17 +35,17 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkCycles128 is the same by 128 clients at a time, whose operations
-// share batches.
+// BenchmarkCycles128 measures the same by 128 clients at a time, whose operations share
+// batches.
 func BenchmarkCycles128(b *testing.B) {
 	q := quickQuorum(b, 5)
-	cycleTogether(b, q, 1) // keys, connections and pools
+	cycleTogether(b, q, 1) // fill keys, connections and pools
 	b.ReportAllocs()
 	b.ResetTimer()
 	cycleTogether(b, q, b.N)
 }
 
-// cycleTogether lets 128 clients do so many cycles between them.
+// cycleTogether lets 128 clients carry out this many cycles in all.
 func cycleTogether(tb testing.TB, q *Quorum, cycles int) {
 	var left atomic.Int64
 	left.Store(int64(cycles))

@@ -9,8 +9,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// M6: -bootstrap beside a redlockd that runs already, which raises the beats of
-// the pending marks meanwhile (M4), wins at the first try, whenever it comes.
+// TestM6BootstrapBesideARunningRedlockd checks that -bootstrap succeeds at the first
+// try, whenever it runs, beside a running redlockd that raises the beats of the pending
+// marks meanwhile (M4, M6).
 func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 40 {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// startBundled begins operations that go out in one batch, since a slow one is
-// on its way.
+// startBundled begins operations that go out in one batch, since a slow one before them
+// is under way.
 func (c *testCluster) startBundled(ops ...Op) []<-chan *Outcome {
 	c.slow(time.Millisecond, 0, 1, 2)
 	c.bundles++
@@ -22,7 +22,8 @@ func (c *testCluster) startBundled(ops ...Op) []<-chan *Outcome {
 	return outs[1:]
 }
 
-// M2: what goes out as one script has the same outcomes as one by one.
+// TestM2Bundle checks that operations that go out as one script have the same outcomes
+// as when sent one by one (M2).
 func TestM2Bundle(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
@@ -59,7 +60,7 @@ func TestM2Bundle(t *testing.T) {
 	})
 }
 
-// scripts counts the calls of scripts since the first commands were skipped.
+// scripts counts the script calls that a master got, after the first skip commands.
 func (f *fakeMaster) scripts(skip int) (calls int) {
 	for _, line := range f.commands(skip) {
 		if strings.HasPrefix(line, "EVAL") {
@@ -69,8 +70,8 @@ func (f *fakeMaster) scripts(skip int) (calls int) {
 	return calls
 }
 
-// V7: two operations on one key that a slow master gets in one batch keep their
-// order.
+// TestM2BundleKeepsTheOrderOfAKey checks that two operations on one key that a slow
+// master gets in one batch keep their order (V7).
 func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "first", time.Minute)), Won)
@@ -92,12 +93,13 @@ func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 	})
 }
 
-// What a master refuses within a bundle concerns only what needs it.
+// TestM2BundlePartlyRefused checks that an error of one command within a bundle affects
+// only the operations that need the command.
 func TestM2BundlePartlyRefused(t *testing.T) {
 	for _, tt := range []struct {
 		command          string
 		acquire, release Verdict
-		copies           int // of what is released
+		copies           int // of the released key
 	}{
 		{"MGET", Won, Won, 0},
 		{"DEL", Won, Undecided, 3},
@@ -127,8 +129,8 @@ func TestM2BundlePartlyRefused(t *testing.T) {
 	}
 }
 
-// A key that redlockd has no right to costs the others their bundle once, and
-// nothing after that.
+// TestM2BundleRefused checks that a key that redlockd has no right to fails its
+// neighbours in a bundle once, and never again.
 func TestM2BundleRefused(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
@@ -156,12 +158,13 @@ func TestM2BundleRefused(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := lines.countOf("a master rejected a script with several keys"); n != len(c.masters) {
-			t.Errorf("it is told %d times, want once for each master", n)
+			t.Errorf("%d log lines report it, want one for each master", n)
 		}
 	})
 }
 
-// What a master refuses to everybody says nothing against bundles.
+// TestM2BundleWhileBusy checks that an error that a busy master gives to every command
+// does not end the use of bundles.
 func TestM2BundleWhileBusy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
@@ -182,7 +185,7 @@ func TestM2BundleWhileBusy(t *testing.T) {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
 				}
 			}
-			// When a batch goes out is the pace's to say.
+			// The pace decides when a batch goes out, so the number of calls varies.
 			if calls := c.masters[0].scripts(before); turn == 1 && calls > len(ops)/2 {
 				t.Errorf("%d calls for %d operations, want bundles", calls, len(ops))
 			}
@@ -192,7 +195,8 @@ func TestM2BundleWhileBusy(t *testing.T) {
 	})
 }
 
-// V6, why 10: nor does a bundle that a frozen master carries out late.
+// TestV6FrozenMasterCarriesOutABundleLate checks that a bundle that a frozen master
+// carries out late leaves no lock behind (V6, why 10).
 func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -230,8 +234,8 @@ func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 	}
 }
 
-// V8: a release whose bundle was refused is repeated, also where an acquire of
-// the key by the same token was refused with it.
+// TestV8ReleaseOfARefusedBundle checks that a release whose bundle was refused is
+// repeated, also if an acquire of the key by the same token was refused with it (V8).
 func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)

@@ -10,8 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// cable is the network between the redlockd that are made from now on and one
-// master.
+// cable is the network between one master and the redlockd that are started later.
 type cable struct {
 	dial func() (net.Conn, error)
 
@@ -41,7 +40,7 @@ func (k *cable) reach() (net.Conn, error) {
 	return conn, err
 }
 
-// cut cuts it, or mends it.
+// cut cuts the cable (down) or mends it.
 func (k *cable) cut(down bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -54,8 +53,8 @@ func (k *cable) cut(down bool) {
 	k.conns = nil
 }
 
-// stoppable is the clock of a redlockd that stands still for a moment: what
-// passes for all others passes at once.
+// stoppable is the clock of a redlockd that stands still for a moment: for it, the time
+// that passes for the others passes at once.
 type stoppable struct {
 	mu      sync.Mutex
 	skipped time.Duration
@@ -70,8 +69,7 @@ func (s *stoppable) clock() clock.Clock {
 	}
 }
 
-// pass makes a time pass for the masters while the redlockd by this clock
-// stands still.
+// pass makes d pass for the masters while the redlockd with this clock stands still.
 func (c *testCluster) pass(d time.Duration, s *stoppable) {
 	s.mu.Lock()
 	s.skipped += d

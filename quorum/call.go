@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// call is one operation from Do to its outcome, with its attempts (V5) and
-// the bound on its stay (V2).
+// call is one operation from Do to its outcome, with its attempts (V5) and the bound on
+// its stay (V2).
 type call struct {
 	q      *Quorum
 	db     *keyspace
@@ -16,29 +16,29 @@ type call struct {
 	done   func(*Outcome)
 	// arrived is when Do was called.
 	arrived time.Duration
-	// queue is that of its key while it waits there, is under way or has attempts
-	// that are open; another key may have it afterwards. shard and hash are the
-	// key's. All are nil for a call on several keys.
+	// queue is the queue of its key while the call waits there, runs or has open
+	// attempts; it may serve another key afterwards. shard and hash are the key's. They
+	// are unset for a call on several keys.
 	queue *keyQueue
 	shard *keyShard
 	hash  uint64
-	// sharing are neighbours that are answered from this call's outcome.
+	// sharing are neighbours in the queue that are answered from this call's outcome.
 	sharing []*call
-	// probing is whether the next attempt is one after a split (V5).
+	// probing reports whether the next attempt follows a split (V5).
 	probing bool
-	// cleared is whether a Decide has deleted what was left of a lock that was over.
+	// cleared reports whether a Decide has deleted the copies of a lock that was over.
 	cleared bool
-	// lastToken refused us on lastMasters in the attempt before (V4).
+	// lastToken is the token that refused the previous attempt on lastMasters (V4).
 	lastToken   string
 	lastMasters uint32
 
-	// turns is on how many keys the call still waits for its turn; begun is
-	// whether it has come on all.
+	// turns is the number of keys on which the call still waits for its turn; begun
+	// reports whether it has its turn on all.
 	turns atomic.Int32
 	begun atomic.Bool
 
 	mu sync.Mutex
-	// told is whether done was called.
+	// told reports whether done was called.
 	told bool
 	stay *time.Timer
 }
@@ -55,12 +55,12 @@ func (c *call) await() {
 	}
 }
 
-// left is how much longer the call may stay in redlockd (V2).
+// left returns how much longer the call may stay in redlockd (V2).
 func (c *call) left() time.Duration {
 	return max(0, c.arrived+c.q.cfg.Stay()-c.q.now())
 }
 
-// shardOf returns the shard and hash of a key, which mostly is the call's own.
+// shardOf returns the shard and hash of a key, which usually is the call's own.
 func (c *call) shardOf(key string) (*keyShard, uint64) {
 	if c.shard != nil && key == c.op.Key {
 		return c.shard, c.hash
@@ -68,7 +68,7 @@ func (c *call) shardOf(key string) (*keyShard, uint64) {
 	return c.db.keys.shardOf(key)
 }
 
-// over reports whether nobody waits for the outcome.
+// over reports whether nobody waits for the outcome any more.
 func (c *call) over() bool { return c.wasTold() || c.client != nil && c.client.Gone() }
 
 func (c *call) wasTold() bool {
@@ -77,8 +77,8 @@ func (c *call) wasTold() bool {
 	return c.told
 }
 
-// start begins the call's run, on its turn, if it still is to be done. now is
-// the time.
+// start begins the call's run when its turn has come, unless it has become superfluous.
+// now is the time.
 func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
 	if c.superfluous() {
@@ -107,14 +107,14 @@ func (c *call) start(now time.Duration) {
 	}
 }
 
-// superfluous reports whether the call is not begun any more: what was answered
-// already, apart from what frees a lock (V7), and what takes or reads one for
-// a client that has gone.
+// superfluous reports whether the call need not be carried out any more: it was
+// answered already, or its client has gone while it waited to acquire or read. A
+// Release or Remove is carried out all the same (V7).
 func (c *call) superfluous() bool {
 	switch c.op.Kind {
 	case Release, Remove:
-		// It is carried out also when it has outstayed, until no hold of
-		// before can be left.
+		// It is carried out even after it waited too long, as long as a lock that was
+		// held when it arrived may be left.
 		return c.wasTold() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
@@ -129,8 +129,8 @@ func (c *call) arm() {
 	}
 }
 
-// abandon ends a run that was not begun; the first of those that would have
-// shared its outcome goes out instead.
+// abandon ends the call without a run; the first of the calls that would have shared
+// its outcome goes out instead.
 func (c *call) abandon() {
 	c.tell(&Outcome{Err: errGone}, c.q.now())
 	c.passOn()
@@ -156,9 +156,9 @@ func (c *call) begin(a *attempt, now time.Duration) {
 	a.begin(now)
 }
 
-// raise waits until the marks bear the hold, a timeout at most; that of
-// retry_budget where all masters must be told, which takes several looks at each.
-// That happens once for each greater hold, so a goroutine of its own is no cost.
+// raise waits until the marks bear the hold, for a timeout at most; if all masters must
+// bear it first, which takes several looks at each, for retry_budget if that is longer.
+// It happens once for each greater hold, so a goroutine of its own costs little.
 func (c *call) raise(a *attempt) {
 	patience := c.q.cfg.Timeout
 	if a.mark > c.q.cfg.Floor() {
@@ -168,7 +168,7 @@ func (c *call) raise(a *attempt) {
 	c.begin(a, c.q.now())
 }
 
-// verdict follows the end of an attempt for the call's own operation.
+// verdict takes the verdict on an attempt of the call's own operation.
 func (c *call) verdict(a *attempt, v Verdict) {
 	if v == Split {
 		c.split(a)
@@ -177,15 +177,15 @@ func (c *call) verdict(a *attempt, v Verdict) {
 	c.finishAt(a.outcome(v), a.times.ended)
 }
 
-// finish ends the run: it tells the outcome and lets the next call on the key
-// go.
+// finish ends the run: it delivers the outcome and starts the next call on the key.
 func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
 
-// finishAt is finish for what has ended at the time now.
+// finishAt is finish for an operation that ended at the time now.
 func (c *call) finishAt(o *Outcome, now time.Duration) {
 	c.q.counts.ended(c.op.Kind, o.Verdict)
 	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
-		// Of what nobody can tell, the comparison with what was watched will tell.
+		// An Undecided operation marks no watch: EXEC finds a change by comparing the
+		// tokens.
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
@@ -209,7 +209,7 @@ func (c *call) touch() {
 	}
 }
 
-// tell calls done at the time now, once; it returns false when that was done before.
+// tell calls done at the time now, once; it returns false if that happened before.
 func (c *call) tell(o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
 	if c.told {

@@ -11,7 +11,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// serves waits until all masters of a list vote for a redlockd that has it for good.
+// serves waits until the change is final and all masters of the list vote.
 func (c *testCluster) serves(q *Quorum, masters int) {
 	c.t.Helper()
 	for range 240 {
@@ -26,8 +26,9 @@ func (c *testCluster) serves(q *Quorum, masters int) {
 	c.t.Errorf("generation %d is %s and %d vote: %+v", q.Status().Generation, q.Status().Phase, q.Status().Voting, q.Status().Masters)
 }
 
-// M8: a majority comes back empty while a change is announced, and the mark of one is
-// begun anew by who knows nothing of the change: it is completed all the same.
+// TestM8ForgottenWhileAnnounced checks that a change is completed although a majority
+// comes back empty while it is announced, and a redlockd that does not know of the
+// change begins the mark of one master anew (M8).
 func TestM8ForgottenWhileAnnounced(t *testing.T) {
 	for _, n := range []int{3, 5} {
 		inBubbleWith(t, n, short, func(c *testCluster) {
@@ -39,7 +40,7 @@ func TestM8ForgottenWhileAnnounced(t *testing.T) {
 				f.kill()
 			}
 			c.loses(0, n)
-			time.Sleep(time.Second) // their new marks bear the change
+			time.Sleep(time.Second) // the new marks of a and the joining master bear the change
 			c.stop(c.q)
 			for _, f := range c.masters[1 : n-1] {
 				f.startEmpty()
@@ -50,8 +51,9 @@ func TestM8ForgottenWhileAnnounced(t *testing.T) {
 	}
 }
 
-// M8: all marks were lost, and one redlockd has begun with the new list where another
-// one still has the old one: one of them yields, and takes over what the other began.
+// TestM8BegunByTwoLists checks that if all marks were lost and one redlockd begins with
+// the new list, another one with the old list, then one of them yields and takes over
+// the list that the other began (M8).
 func TestM8BegunByTwoLists(t *testing.T) {
 	for _, k := range []struct {
 		masters int
@@ -70,8 +72,9 @@ func TestM8BegunByTwoLists(t *testing.T) {
 	}
 }
 
-// M8: what one mark says is final is not taken over by who has the list before: it would
-// have the others' marks raised to it.
+// TestM8FinalIsNotTakenOver checks that a redlockd with the previous list does not take
+// over a change that a single mark bears as final: it would raise the other marks to it
+// (M8).
 func TestM8FinalIsNotTakenOver(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
 		list := c.listed("b", c.join("f"))
@@ -85,8 +88,9 @@ func TestM8FinalIsNotTakenOver(t *testing.T) {
 	})
 }
 
-// M8, M9: a master that stays moves to its new address at once, also while the change of
-// the list waits for a majority, which may need it.
+// TestM8MovesBeforeTheChange checks that a master that stays moves to its new address
+// at once, even while the change of the list waits for a majority, which may need that
+// master (M8, M9).
 func TestM8MovesBeforeTheChange(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.moved("b", c.masters[1]) // the same server at another address
@@ -104,8 +108,9 @@ func TestM8MovesBeforeTheChange(t *testing.T) {
 	})
 }
 
-// M8, V11: that a master shall be required waits for the change, though its address does
-// not, and is not forgotten where the same list is asked for again meanwhile.
+// TestM8RequiredComesWithTheChange checks that a master that only the new list requires
+// is required once the change is made, though its address changes at once, also if the
+// same list is asked for again meanwhile (M8, V11).
 func TestM8RequiredComesWithTheChange(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.moved("a", c.masters[0])
@@ -125,8 +130,8 @@ func TestM8RequiredComesWithTheChange(t *testing.T) {
 	})
 }
 
-// M8: who has taken over a list that others have begun anew gives the marks that it
-// makes later to that list too.
+// TestM8BegunListIsTakenOver checks that a redlockd that took over a list that another
+// one had begun anew uses it also for the marks that it makes later (M8).
 func TestM8BegunListIsTakenOver(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
@@ -142,7 +147,7 @@ func TestM8BegunListIsTakenOver(t *testing.T) {
 	})
 }
 
-// bears writes a state of the list of masters into a master's mark.
+// bears writes a generation into a master's mark.
 func (c *testCluster) bears(master int, g mark.Generation) {
 	c.t.Helper()
 	f := c.masters[master]
@@ -159,8 +164,8 @@ func (c *testCluster) bears(master int, g mark.Generation) {
 	}
 }
 
-// way is how a redlockd reaches a master. Where it leads elsewhere later the connections
-// over it end.
+// way is how a redlockd reaches a master. When it is changed, the connections over it
+// end.
 type way struct {
 	mu   sync.Mutex
 	dial func() (net.Conn, error)
@@ -187,7 +192,7 @@ func (w *way) leads(by func() (net.Conn, error)) {
 	w.open = nil
 }
 
-// redlockdOver is another redlockd, whose ways to the masters may change.
+// redlockdOver starts another redlockd, whose ways to the masters can be changed.
 func (c *testCluster) redlockdOver(list []Master) (*Quorum, map[string]*way) {
 	list, ways := slices.Clone(list), map[string]*way{}
 	for i := range list {
@@ -197,8 +202,9 @@ func (c *testCluster) redlockdOver(list []Master) (*Quorum, map[string]*way) {
 	return c.redlockdOf(list), ways
 }
 
-// M8: what a master was seen to bear before it was lost completes nothing. Here b and d have
-// come back with marks of the old list since: A on c d e, B on a b f.
+// TestM8InterruptedByMastersInView checks that a generation that a mark bore before it
+// was lost does not count for completing a change (M8). Here b and d have come back
+// with marks of the old list since: A would get the lock on c d e, B on a b f.
 func TestM8InterruptedByMastersInView(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
 		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)

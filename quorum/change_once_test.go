@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Two changes that are asked for at once, where each redlockd reaches another
-// master first: one of them is made, and neither takes half of the marks (M8).
+// TestM8TwoAtOnceDoNotSplit checks that of two changes asked for at once, while each
+// redlockd reaches another master first, one is made, and they do not split the marks
+// between them (M8).
 func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
 		c.stop(c.q)
@@ -26,7 +27,7 @@ func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 	})
 }
 
-// later is a master that is far away.
+// later returns a master that is far away.
 func later(m Master) Master {
 	dial := m.Dial
 	m.Dial = func() (net.Conn, error) {
@@ -41,8 +42,8 @@ func later(m Master) Master {
 	return m
 }
 
-// farConn delays what is written. It does not keep the writer waiting, since
-// rueidis spins until its last write has ended, and time would stand still.
+// farConn delays what is written. Write returns at once, since rueidis spins until its
+// last write has ended, and virtual time would stand still.
 type farConn struct {
 	net.Conn
 	out    chan []byte
@@ -53,7 +54,7 @@ type farConn struct {
 func (c *farConn) run() {
 	for b := range c.out {
 		time.Sleep(10 * time.Millisecond)
-		_, _ = c.Conn.Write(b) // a closed one tells it at Read
+		_, _ = c.Conn.Write(b) // a closed connection shows at Read
 	}
 	_ = c.Conn.Close()
 }
@@ -78,8 +79,9 @@ func (c *farConn) Close() error {
 	return c.Conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// A change that is asked for while another one is being announced leads from
-// the list of before: it is not made, and that is told (M8).
+// TestM8TwoStepsAreTold checks that a change that is asked for while another one is
+// being announced, and that starts from the previous list, is not made, and a log line
+// reports it once (M8).
 func TestM8TwoStepsAreTold(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.stop(c.q)
@@ -89,12 +91,12 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 		c.slow(5*time.Millisecond, 0, 1, 2, 3, 4)
 		f, g := c.join("f"), c.join("g")
 		c.change(q, c.listed("e", f))
-		time.Sleep(30 * time.Millisecond) // it is being announced
+		time.Sleep(30 * time.Millisecond) // the change is being announced
 		c.change(q, c.listed("d", g))
 		c.reaches(q, 2, "final")
 		time.Sleep(10 * time.Second)
 		if n := lines.countOf("change of the list of masters is waiting", "more than one master is added, removed or replaced: change one at a time"); n != 1 {
-			t.Errorf("told %d times, want once:\n%s", n, lines.text.String())
+			t.Errorf("logged %d times, want once:\n%s", n, lines.text.String())
 		}
 		if s := q.Status(); s.Generation != 2 {
 			t.Errorf("generation %d, want 2", s.Generation)
@@ -102,15 +104,15 @@ func TestM8TwoStepsAreTold(t *testing.T) {
 	})
 }
 
-// M8: a change that is asked for while the one before is announced waits for that one,
-// and does not keep it from being closed.
+// TestM8NextChangeWaits checks that a change that is asked for while the previous one
+// is announced waits for it, and does not keep it from being closed (M8).
 func TestM8NextChangeWaits(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		c.cfg.Masters = c.listed("c", c.join("f"))
 		c.change(c.q, c.cfg.Masters)
 		c.reaches(c.q, 2, "announced")
 		for _, f := range c.masters {
-			f.kill() // what is to be written is not written yet
+			f.kill() // the next writes to the marks must wait
 		}
 		c.change(c.q, c.listed("b", c.join("g")))
 		time.Sleep(c.cfg.Handover + 3*time.Second)

@@ -10,15 +10,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// join makes one more master, empty, that is on nobody's list yet.
+// join adds an empty master that is on no list yet.
 func (c *testCluster) join(name string) *fakeMaster {
 	f := newFakeMaster(c.t, name)
 	c.masters = append(c.masters, f)
 	return f
 }
 
-// listed is the configuration's list with one master taken out and others
-// added; out may be "".
+// listed returns the configured list without the master out, and with others added; out
+// may be "".
 func (c *testCluster) listed(out string, in ...*fakeMaster) []cluster.Master {
 	list := slices.DeleteFunc(slices.Clone(c.cfg.Masters), func(m cluster.Master) bool { return m.Name == out })
 	for _, f := range in {
@@ -34,7 +34,7 @@ func (c *testCluster) change(q *Quorum, masters []cluster.Master) {
 	}
 }
 
-// reaches waits until a change has come to a phase.
+// reaches waits until a change has reached a phase.
 func (c *testCluster) reaches(q *Quorum, number int, phase string) {
 	c.t.Helper()
 	for range 1000 {
@@ -89,8 +89,8 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 	})
 }
 
-// Why 21: one redlockd has the old list, one the new; A on
-// a b e, B on c d f.
+// TestM8MajoritiesOfTwoListsMeet checks that a redlockd with the old list and one with
+// the new list never both take a lock, here A on a b e and B on c d f (why 21).
 func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		other := c.redlockd()
@@ -98,7 +98,7 @@ func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 		f := c.join("f")
 		c.change(c.q, c.listed("e", f))
 		c.reaches(c.q, 2, "announced")
-		time.Sleep(7 * time.Second) // f would vote by now
+		time.Sleep(7 * time.Second) // by now f would vote if it were not joining
 		for round := range 20 {
 			key := fmt.Sprint("k", round)
 			c.masters[2].kill()
@@ -137,7 +137,7 @@ func TestM8LeftBehind(t *testing.T) {
 			t.Errorf("refused by %q, want the reason", text)
 		}
 		c.want(do(c.q, acquire("k3", "t", time.Second)), Won)
-		// Nor in a database that nobody has used before.
+		// Nor in a database that was not used before.
 		old.Open(5, func() {})
 		time.Sleep(3 * time.Second)
 		c.want(do(old, Op{Kind: Acquire, DB: 5, Key: "k", Token: "t", TTL: time.Second}), Undecided)
@@ -149,8 +149,8 @@ func TestM8LeftBehind(t *testing.T) {
 	})
 }
 
-// One that was started with the old list after the closing knows no mark that
-// counts; a reload lets it join all the same.
+// TestM8StartedLeftBehind checks that a redlockd that was started with the old list
+// after the closing, and knows no mark that counts, joins after a reload.
 func TestM8StartedLeftBehind(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
@@ -165,8 +165,9 @@ func TestM8StartedLeftBehind(t *testing.T) {
 	})
 }
 
-// A lock that an old majority gave just before the closing is alone until its
-// TTL is over: here on a b e, while c d f could make a new one.
+// TestM8LockOfTheOldListOutlivesIt checks that a lock that a majority of the old list
+// granted just before the closing is held alone until its TTL is over: here on a b e,
+// while c d f could grant another one.
 func TestM8LockOfTheOldListOutlivesIt(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
@@ -176,7 +177,7 @@ func TestM8LockOfTheOldListOutlivesIt(t *testing.T) {
 		c.masters[2].kill()
 		c.masters[3].kill()
 		time.Sleep(7 * time.Second) // f is out of its quarantine
-		var last time.Time          // when A was given it last
+		var last time.Time          // when A was last granted the lock
 		for c.q.Status().Phase == "announced" {
 			asked := time.Now()
 			if o := do(old, Op{Kind: AcquireOrExtend, Key: "k", Token: "a", TTL: 5 * time.Second}); o.Verdict == Won {
@@ -274,7 +275,7 @@ func TestM8AllReplacedOneByOne(t *testing.T) {
 				held()
 				time.Sleep(time.Second)
 			}
-			// One heal puts it on the new master, too.
+			// The heal of one extend puts the lock on the new master, too.
 			held()
 			c.masters[i].kill()
 			held()
@@ -285,7 +286,8 @@ func TestM8AllReplacedOneByOne(t *testing.T) {
 	})
 }
 
-// A master that joins is given extended locks, and has no vote with them.
+// TestM8JoiningMasterHasNoVote checks that a master that joins gets extended locks by
+// heals, but no vote with them.
 func TestM8JoiningMasterHasNoVote(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
@@ -302,7 +304,8 @@ func TestM8JoiningMasterHasNoVote(t *testing.T) {
 	})
 }
 
-// Dropping required, the last step of moving in, is a change too.
+// TestM8DropRequired checks that dropping required, the last step of moving in, is a
+// change of the list too.
 func TestM8DropRequired(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { short(cfg); cfg.Masters[0].Required = true }, func(c *testCluster) {
 		list := slices.Clone(c.cfg.Masters)
@@ -315,8 +318,8 @@ func TestM8DropRequired(t *testing.T) {
 	})
 }
 
-// Of two masters only one is on both lists: nothing is given until the change
-// is final.
+// TestM8TooFewShared checks that nothing is granted until the change is final if only
+// one of two masters is on both lists.
 func TestM8TooFewShared(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
 		c.change(c.q, c.listed("b", c.join("c")))
@@ -345,7 +348,7 @@ func TestM8SameNameAnotherAddress(t *testing.T) {
 		}
 		c.masters[2].kill()
 		c.want(do(c.q, acquire("k2", "t", 5*time.Second)), Won)
-		time.Sleep(time.Second) // the third answers after the verdict
+		time.Sleep(time.Second) // the third master answers after the verdict
 		if n := c.copies("k2", "t"); n != 3 {
 			t.Errorf("%d copies, want 3", n)
 		}

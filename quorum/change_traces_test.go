@@ -13,7 +13,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// redlockdOf is one more redlockd, with a list of its own.
+// redlockdOf starts one more redlockd, with a list of its own.
 func (c *testCluster) redlockdOf(masters []cluster.Master) *Quorum {
 	c.t.Helper()
 	before := c.cfg
@@ -22,7 +22,7 @@ func (c *testCluster) redlockdOf(masters []cluster.Master) *Quorum {
 	return c.redlockd()
 }
 
-// without is a list where some masters cannot be reached.
+// without returns the list with some masters made unreachable.
 func without(list []cluster.Master, names string) []cluster.Master {
 	list = slices.Clone(list)
 	for i := range list {
@@ -35,10 +35,10 @@ func without(list []cluster.Master, names string) []cluster.Master {
 
 func noRoute() (net.Conn, error) { return nil, errors.New("no route to host") }
 
-// A redlockd was started with the new list before the change, and its mark on
-// the new master is of a first generation of that list. Once the change is
-// announced, with that one cut off from the others, it must not vote: A on a b
-// f, B on c d e.
+// TestTraceJoiningMasterOfAnEarlyRedlockd checks that a master that joins does not vote
+// although its mark is of the first generation of the new list: it was written by a
+// redlockd that was started with that list too early. Once the change is announced,
+// while f is cut off from the others, A would get the lock on a b f and B on c d e.
 func TestTraceJoiningMasterOfAnEarlyRedlockd(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		f := c.join("f")
@@ -59,9 +59,9 @@ func TestTraceJoiningMasterOfAnEarlyRedlockd(t *testing.T) {
 	})
 }
 
-// A master leaves while it is cut off, so that its mark is of the first
-// generation still, and joins again: its vote must not count before the
-// change is final, A on a b e, B on c d f.
+// TestTraceMasterComesBackWithItsOldMark checks that a master that left while it was
+// cut off, so that its mark still is of the first generation, and joins again does not
+// vote before that change is final. Otherwise A gets the lock on a b e, B on c d f.
 func TestTraceMasterComesBackWithItsOldMark(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		first := c.cfg.Masters
@@ -88,8 +88,9 @@ func TestTraceMasterComesBackWithItsOldMark(t *testing.T) {
 	})
 }
 
-// What the mark of a master that joins bears is no evidence of the greatest
-// hold: A on a b e, where a then restarts empty beside c, d and f.
+// TestTraceGreatestHoldOfAJoiningMaster checks that the mark of a master that joins
+// does not count as evidence of the greatest hold: A has the lock on a b e, and a then
+// restarts empty beside c, d and f.
 func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
 	long := func(cfg *cluster.Config) { cfg.MaxTTL, cfg.Handover = time.Minute, 10*time.Minute }
 	inBubbleWith(t, 5, long, func(c *testCluster) {
@@ -103,7 +104,7 @@ func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		c.want(do(old, acquire("k", "a", time.Minute)), Won)
 		taken := time.Now()
-		c.stop(old) // which would raise the marks of c and d
+		c.stop(old) // it would raise the marks of c and d
 		for _, i := range []int{0, 1, 4} {
 			c.masters[i].kill()
 		}
@@ -120,8 +121,9 @@ func TestTraceGreatestHoldOfAJoiningMaster(t *testing.T) {
 	})
 }
 
-// Another list is asked for while the change to the one before is being
-// announced: from there it is two steps, and majorities do not meet.
+// TestTraceAnotherListIsAskedForMeanwhile checks that another list that is asked for
+// while a change is being announced is not made: from the announced list it would be
+// two steps, and majorities would not meet.
 func TestTraceAnotherListIsAskedForMeanwhile(t *testing.T) {
 	inBubbleWith(t, 4, short, func(c *testCluster) {
 		more := c.listed("", c.join("e"))
@@ -145,8 +147,8 @@ func TestTraceAnotherListIsAskedForMeanwhile(t *testing.T) {
 	})
 }
 
-// The same masters in another order, and a database that is used for the first
-// time after that: each of its masters goes by its own mark of database 0.
+// TestTraceMastersInAnotherOrder checks that after the list was reordered each master's
+// link to a newly opened database uses that master's own mark of database 0.
 func TestTraceMastersInAnotherOrder(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.masters[0].kill()
@@ -162,8 +164,8 @@ func TestTraceMastersInAnotherOrder(t *testing.T) {
 	})
 }
 
-// A lock on a b e, and e leaves for good: until the change is final nobody can
-// tell that it is not held.
+// TestTraceMasterLeavesWithACopy checks that nobody reads "absent" for a lock on a b e
+// while e is being removed, until the change is final.
 func TestTraceMasterLeavesWithACopy(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()
@@ -183,9 +185,10 @@ func TestTraceMasterLeavesWithACopy(t *testing.T) {
 	})
 }
 
-// A redlockd stood still while the list changed and changed back, and sees it
-// by the answers to its first votes: that of e, which has missed both changes
-// and joins again, is none. The others hold a lock on c d f.
+// TestTraceStoodStillWhileTheListChanged checks that a redlockd that stood still while
+// the list changed and changed back learns of it from the answers to its first votes:
+// e, which missed both changes and joins again, has no vote. The other redlockd hold a
+// lock on c d f.
 func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", time.Second)), Won)
@@ -212,8 +215,9 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 	})
 }
 
-// A list that was corrected before any master had a real mark is not kept from
-// them by the marks of the wrong one.
+// TestTraceListCorrectedBeforeTheFirstMark checks that a wrong list that was corrected
+// before any master had a real mark does not keep the masters from voting for the
+// corrected one.
 func TestTraceListCorrectedBeforeTheFirstMark(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -229,8 +233,9 @@ func TestTraceListCorrectedBeforeTheFirstMark(t *testing.T) {
 	})
 }
 
-// A redlockd that was started with a list nobody has announced does not keep a
-// master that restarts empty from coming back to the others.
+// TestTraceMarkOfAnUnannouncedList checks that a redlockd that was started with an
+// unannounced list does not keep a master that restarted empty from voting for the
+// others again.
 func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.redlockdOf(c.listed("e", c.join("f")))
@@ -246,8 +251,8 @@ func TestTraceMarkOfAnUnannouncedList(t *testing.T) {
 	})
 }
 
-// The list asked for last is the one that is gone for, also where it is that in
-// force and another one is being announced.
+// TestTraceListTakenBackMeanwhile checks that the list asked for last is the target,
+// also if it is the one in force and another one is being announced.
 func TestTraceListTakenBackMeanwhile(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		c.change(c.q, c.listed("e", c.join("f")))
@@ -261,9 +266,10 @@ func TestTraceListTakenBackMeanwhile(t *testing.T) {
 	})
 }
 
-// Of the masters that were told of the closing, a b c, the last restarts empty
-// where only a redlockd with the old list reaches it: its new mark bears what
-// it bore before. Else A on a b f, B on c d e.
+// TestTraceClosingIsNotForgotten checks that of the masters a b c, whose marks bear the
+// closing, the last one gets the closing into its new mark when it restarts empty where
+// only a redlockd with the old list reaches it. Otherwise A gets the lock on a b f, B
+// on c d e.
 func TestTraceClosingIsNotForgotten(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockdOf(without(c.cfg.Masters, "ab"))
@@ -289,8 +295,9 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 	})
 }
 
-// A redlockd that is restarted, not reloaded, onto a list two steps away finds a
-// majority of new masters, which would be a second cluster beside the first.
+// TestTraceRestartedOntoAListFarAway checks that a redlockd that is restarted, not
+// reloaded, with a list two steps away takes no lock on its majority of new masters:
+// these would be a second cluster beside the first.
 func TestTraceRestartedOntoAListFarAway(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "a", 4*time.Second)), Won)
@@ -310,7 +317,8 @@ func TestTraceRestartedOntoAListFarAway(t *testing.T) {
 	})
 }
 
-// M8: what an attempt that began with a longer list tells of its masters.
+// TestTraceNoQuorumOfALongerList checks that the NOQUORUM of an attempt that began with
+// a longer list names the masters of that list (M8).
 func TestTraceNoQuorumOfALongerList(t *testing.T) {
 	inBubble(t, 4, func(c *testCluster) {
 		op := acquire("k", "t", time.Minute)
@@ -324,8 +332,9 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 	})
 }
 
-// M8: while a smaller list is announced, what its smaller majority has is absent
-// for nobody, also not for who counts by the larger one.
+// TestM8NoToASmallerMajority checks that while a smaller list is announced, no redlockd
+// answers that a lock held by its smaller majority is absent, not even one that counts
+// by the larger list (M8).
 func TestM8NoToASmallerMajority(t *testing.T) {
 	for _, n := range []int{4, 6} {
 		inBubbleWith(t, n, short, func(c *testCluster) {
@@ -353,8 +362,9 @@ func TestM8NoToASmallerMajority(t *testing.T) {
 	}
 }
 
-// What is said of a master that may vote is why its vote is missing: it was not
-// waited for, it did not count, or it did not come in time.
+// TestNoQuorumSaysWhyVotesAreMissing checks that NOQUORUM states why the vote of a
+// master that may vote is missing: it was not waited for, did not count, or did not
+// come in time.
 func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		op := acquire("k", "t", time.Minute)

@@ -8,8 +8,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// M8: e is replaced by f while c and d are cut off, so that the change is announced
-// on a b e only. Then all redlockd restart with the new list, by which nobody asks e.
+// TestM8AnnouncedByTheMasterThatLeaves checks that a change is completed after all
+// redlockd restarted with the new list, which does not contain e (M8). Before, e was
+// being replaced by f while c and d were cut off, so that the change was announced on a
+// b e only.
 func TestM8AnnouncedByTheMasterThatLeaves(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
@@ -24,7 +26,8 @@ func TestM8AnnouncedByTheMasterThatLeaves(t *testing.T) {
 	})
 }
 
-// The same where the change is closed already.
+// TestM8ClosedByTheMasterThatLeaves checks the same for a change that was closed
+// already (M8).
 func TestM8ClosedByTheMasterThatLeaves(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list := c.listed("e", c.join("f"))
@@ -39,7 +42,8 @@ func TestM8ClosedByTheMasterThatLeaves(t *testing.T) {
 	})
 }
 
-// M8: one of two masters that bear a change comes back with its disk of before.
+// TestM8AnnouncedOnADiskThatIsGone checks that a change is completed although one of
+// the two masters that bear it comes back with its earlier disk (M8).
 func TestM8AnnouncedOnADiskThatIsGone(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.listed("c", c.join("f"))
@@ -57,8 +61,9 @@ func TestM8AnnouncedOnADiskThatIsGone(t *testing.T) {
 	})
 }
 
-// M8: what a mark says is final is not completed, nor what came before it. Here c d e f were
-// lost and begun anew with the old list: A on d e f g, B on a b c h.
+// TestM8FinalIsNotCompleted checks that a redlockd does not complete a change that a
+// mark bears as final, nor an earlier phase of it (M8). Here c d e f were lost and
+// begun anew with the old list: A would get the lock on d e f g, B on a b c h.
 func TestM8FinalIsNotCompleted(t *testing.T) {
 	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
 		list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
@@ -86,8 +91,9 @@ func TestM8FinalIsNotCompleted(t *testing.T) {
 	})
 }
 
-// The same where nobody who bears that it is final can be reached: what was not looked at
-// may be just that.
+// TestM8FinalIsNotCompletedUnseen checks that a redlockd does not complete a change
+// either if it reaches no master whose mark bears it as final, since one of those that
+// it does not reach may (M8).
 func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
 		list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
@@ -111,8 +117,9 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 	})
 }
 
-// M8: nothing is changed from a list to which a change is not over. Here b d f have missed
-// that e went back and forth: g would come with their votes, beside a c e.
+// TestM8NoChangeFromOneThatIsUnderWay checks that no change begins from a list to which
+// a change is still under way (M8). Here b d f have missed that e left and came back: g
+// would join by their votes, beside a c e.
 func TestM8NoChangeFromOneThatIsUnderWay(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
@@ -132,8 +139,9 @@ func TestM8NoChangeFromOneThatIsUnderWay(t *testing.T) {
 	})
 }
 
-// M8: of four masters b and c bear that d goes, and that c goes is to be announced on
-// all: A on b c by the one list, B on a d by the other.
+// TestM8HalfAnnounced checks that a change that only half of four marks bear (b and c:
+// d leaves) does not let two clients have a lock while another one (c leaves) is asked
+// for: A on b c by one list, B on a d by the other (M8).
 func TestM8HalfAnnounced(t *testing.T) {
 	inBubbleWith(t, 4, short, func(c *testCluster) {
 		first, one := c.cfg.Masters, c.listed("d")
@@ -153,8 +161,9 @@ func TestM8HalfAnnounced(t *testing.T) {
 	})
 }
 
-// M8: a shorter list for which too few marks bear its change is not completed: another
-// change may be announced on the others right now.
+// TestM8LessThanHalfAnnounced checks that a change to a shorter list that too few marks
+// bear is not completed: another change may just be announced on the other masters
+// (M8).
 func TestM8LessThanHalfAnnounced(t *testing.T) {
 	inBubbleWith(t, 4, short, func(c *testCluster) {
 		one := c.listed("d")
@@ -173,7 +182,8 @@ func TestM8LessThanHalfAnnounced(t *testing.T) {
 	})
 }
 
-// M8: a master is removed from four while another one is cut off.
+// TestM8RemovedByTheMasterThatLeaves checks that the removal of one of four masters is
+// completed although another one was cut off when it was announced (M8).
 func TestM8RemovedByTheMasterThatLeaves(t *testing.T) {
 	inBubbleWith(t, 4, short, func(c *testCluster) {
 		list := c.listed("d")

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// replaceBy changes a lock's token, in two ways.
+// replaceBy returns two operations that change a lock's token: an Extend and a
+// DecideAll.
 func replaceBy(key, from, to string, ttl time.Duration) []Op {
 	all := Op{Kind: DecideAll, Keys: []string{key}, DecideAll: func([]State) []Change {
 		return []Change{{Key: key, Token: to, TTL: ttl}}
@@ -14,8 +15,8 @@ func replaceBy(key, from, to string, ttl time.Duration) []Op {
 	return []Op{{Kind: Extend, Key: key, Token: from, NewToken: to, Replace: true, TTL: ttl}, all}
 }
 
-// V8: a change of token that one master has missed is made there when it is back:
-// then another one may freeze.
+// TestV8ChangeIsRepeated checks that a change of token that one master has missed is
+// made there when it is back, so that another master may freeze then (V8).
 func TestV8ChangeIsRepeated(t *testing.T) {
 	for way := range replaceBy("", "", "", 0) {
 		inBubble(t, 3, func(c *testCluster) {
@@ -44,8 +45,7 @@ func TestV8ChangeIsRepeated(t *testing.T) {
 	}
 }
 
-// missed carries an operation on A's lock out while a master stands still, and lets that
-// come back.
+// missed acquires a lock for A, carries out op while a master is frozen, and thaws it.
 func (c *testCluster) missed(op Op) {
 	c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
 	synctest.Wait()
@@ -56,7 +56,8 @@ func (c *testCluster) missed(op Op) {
 	time.Sleep(3 * time.Second)
 }
 
-// V8: also what was not answered at the verdict.
+// TestV8ChangeWithoutAnAnswer checks that a change of token is also made on a master
+// that had not answered at the verdict (V8).
 func TestV8ChangeWithoutAnAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.missed(replaceBy("k", "A", "B", 20*time.Second)[0])
@@ -66,8 +67,8 @@ func TestV8ChangeWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// V8: also where the master is so slow at first that the change comes to it behind its
-// deadline.
+// TestV8ChangeThatComesLateIsRepeated checks that a change of token is also made on a
+// master that was so slow that the repeated change arrived after its deadline (V8).
 func TestV8ChangeThatComesLateIsRepeated(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
@@ -83,8 +84,9 @@ func TestV8ChangeThatComesLateIsRepeated(t *testing.T) {
 	})
 }
 
-// V8: the release that comes after a change goes behind it, and what takes the
-// lock again with the old token is not changed.
+// TestV8ChangeAndWhatComesAfter checks that a release that follows a change is sent
+// after the repeated change, and a lock taken again with the old token is not changed
+// (V8).
 func TestV8ChangeAndWhatComesAfter(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
@@ -108,8 +110,8 @@ func TestV8ChangeAndWhatComesAfter(t *testing.T) {
 	})
 }
 
-// V8: what EXEC or a script has deleted on several keys is released on a master
-// that was silent.
+// TestV8DeletesOfATransactionAreRepeated checks that keys that EXEC or a script has
+// deleted are released on a master that was silent (V8).
 func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, takeAll("A", 20*time.Second, "k", "l")), Won)
@@ -125,9 +127,9 @@ func TestV8DeletesOfATransactionAreRepeated(t *testing.T) {
 	})
 }
 
-// V8: a lock that was deleted without its token is released on the masters that
-// missed it: one that was frozen, and is back while others lack it, does not give the
-// lock to anybody again.
+// TestV8RemoveIsRepeated checks that a lock that was deleted without its token is
+// released on the masters that missed it (V8). If other masters lack it later, the copy
+// on one that was frozen must not refuse the next client.
 func TestV8RemoveIsRepeated(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.missed(Op{Kind: Remove, Key: "k"})
@@ -137,8 +139,9 @@ func TestV8RemoveIsRepeated(t *testing.T) {
 	})
 }
 
-// V8: what fewer than a quorum had may be an acquire under way, and its other copies are
-// spared.
+// TestV8RemoveSparesWhatNoQuorumHad checks that a Remove does not release copies of a
+// lock that it met on fewer than a quorum, since an acquire of that lock may be under
+// way (V8).
 func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[0].Set("k", "A")

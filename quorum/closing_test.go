@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// M8: once a majority of the marks is closed, not one more lock is given under
-// the list before, also by what was asked for under a mark that still was
-// announced, and before the next look.
+// TestM8ClosedAtOnce checks that once a majority of the marks is closed, no lock is
+// granted under the previous list any more, not even to an operation that was sent
+// under an announced mark before the next look (M8).
 func TestM8ClosedAtOnce(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		old := c.redlockd()

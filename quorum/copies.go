@@ -11,24 +11,25 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Copy is what one master has under a key, for people. It does not tell the
-// token: copies with the same number have the same one.
+// Copy is what one master stores under a key, for operators. The token itself is not
+// shown: copies with the same number have the same one.
 type Copy struct {
-	// Master is its name.
+	// Master is the master's name.
 	Master string
-	// State is what the master is.
+	// State is the master's state.
 	State cluster.MasterState
-	// Answered is whether it told what it has.
+	// Answered reports whether the master's answer is known.
 	Answered bool
-	// Token is 0 where it has nothing, else the number of the token.
+	// Token is 0 if the master lacks the key, else the number of the token.
 	Token int
-	// Hold is what remains until the master forgets it; more than what a
-	// client may rely on (V3). It is negative for a key without expiry.
+	// Hold is what remains until the copy ends, which is longer than a client may count
+	// on it (V3). It is negative for a key without expiry.
 	Hold time.Duration
 }
 
-// Copies asks every master what it has under a key, in the order of the list of masters.
-// It is no vote, and waits for the slowest master for an operation's stay at most.
+// Copies asks every master what it stores under a key, in the order of the list of
+// masters. It is no vote, and waits for the slowest master, at most as long as an
+// operation may stay.
 func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	d := q.keyspace(db)
 	links := d.List().Links
@@ -61,9 +62,9 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	return out
 }
 
-// Size is about how many locks a database has: as many keys as a quorum has at
-// least, the mark not counted, and with what is not forgotten yet. The error's
-// text is for the client.
+// Size returns about how many locks a database has: the number of keys that a quorum of
+// the masters has at least, without the mark, but with locks that are over and not
+// expired yet. The error's text is for the client.
 func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	d := q.keyspace(db)
 	list := d.List()

@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// counts are how operations ended, and how long they took. Safe for concurrent use.
+// counts count how operations ended, and how long they took. Safe for concurrent use.
 type counts struct {
 	won, held, split, undecided atomic.Uint64
 	released, extended, reads   atomic.Uint64
@@ -44,19 +44,19 @@ func (c *counts) ended(kind vote.Kind, v vote.Verdict) {
 	}
 }
 
-// read is what was counted here; the rest of the Counters is the cluster's.
+// read returns what is counted here; the rest of the Counters is the cluster's.
 func (c *counts) read() Counters {
 	return Counters{Won: c.won.Load(), Held: c.held.Load(), Split: c.split.Load(), Undecided: c.undecided.Load(),
 		Released: c.released.Load(), Extended: c.extended.Load(), Reads: c.reads.Load(),
 		Rollbacks: c.rollbacks.Load(), LateGrants: c.lateGrants.Load(), WithoutMajority: c.withoutMajority.Load()}
 }
 
-// kindNames are the operations as people count them; what vote.Decide and its kin
-// carry out is one of its own, since it takes two round trips or more.
+// kindNames are the names of the operations in statistics. Decide and DecideAll have
+// names of their own, since they take two round trips or more.
 var kindNames = [...]string{vote.Read: "read", vote.Acquire: "acquire", vote.AcquireOrExtend: "acquire_or_extend", vote.Release: "release",
 	vote.Extend: "extend", vote.Remove: "remove", vote.Expire: "expire", vote.Store: "store", vote.Decide: "decide", vote.DecideAll: "transaction"}
 
-// timings are how long operations took, from Do to their outcome, by kind.
+// timings are the durations of operations, from Do to their outcome, by kind.
 type timings [len(kindNames)]latency.Recorder
 
 func (t *timings) read() map[string]latency.Histogram {

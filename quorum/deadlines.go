@@ -7,24 +7,24 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// deadlines ends the attempts whose time is over, all with one timer: nearly
-// every attempt ends long before, and a timer each would cost more than its
-// votes. They are in the order of their times, and as most have the same
-// timeout, a new one goes behind the others. Safe for concurrent use.
+// deadlines ends the attempts whose time is over, all with one timer: nearly every
+// attempt ends long before, and a timer each would cost more than its votes. The
+// attempts are listed in the order of their times. Since most have the same timeout, a
+// new one goes to the end. Safe for concurrent use.
 type deadlines struct {
 	now clock.Clock
 
 	mu          sync.Mutex
 	first, last *due
 	timer       *time.Timer
-	// armed is when the timer fires; 0 when it does not.
+	// armed is when the timer fires; 0 if it is not set.
 	armed time.Duration
 }
 
-// timeouter is an attempt: timeout is called when its time is over.
+// timeouter is an attempt; timeout is called when its time is over.
 type timeouter interface{ timeout() }
 
-// due is an attempt's place among the deadlines, guarded by them.
+// due is an attempt's entry in the deadlines, whose mu guards it.
 type due struct {
 	of           timeouter
 	at           time.Duration
@@ -32,8 +32,7 @@ type due struct {
 	before, next *due
 }
 
-// add sees to it that timeout is called at a time, if the attempt is not
-// removed before.
+// add has timeout called at the time at, unless the attempt is removed before.
 func (d *deadlines) add(a *due, at, now time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,7 +54,7 @@ func (d *deadlines) add(a *due, at, now time.Duration) {
 	d.arm(now)
 }
 
-// arm sets the timer for the first. Needs mu.
+// arm sets the timer for the first attempt. The caller must hold mu.
 func (d *deadlines) arm(now time.Duration) {
 	if d.first == nil || d.armed != 0 && d.armed <= d.first.at {
 		return
@@ -68,14 +67,14 @@ func (d *deadlines) arm(now time.Duration) {
 	}
 }
 
-// remove forgets an attempt. The timer may fire for nothing later.
+// remove forgets an attempt. The timer may fire without need later.
 func (d *deadlines) remove(a *due) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.unlist(a)
 }
 
-// unlist needs mu.
+// unlist takes an attempt out of the list. The caller must hold mu.
 func (d *deadlines) unlist(a *due) {
 	if !a.listed {
 		return
@@ -93,7 +92,7 @@ func (d *deadlines) unlist(a *due) {
 	a.listed, a.before, a.next = false, nil, nil
 }
 
-// fire ends what is over.
+// fire calls timeout for the attempts whose time is over.
 func (d *deadlines) fire() {
 	now := d.now()
 	var over []*due

@@ -6,7 +6,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// decide goes on with what follows from a read (Kind Decide).
+// decide carries out the operation that Op.Decide derives from a read (Kind Decide).
 func (c *call) decide(read *attempt, v Verdict) {
 	o := read.outcome(v)
 	if o.Err != nil {
@@ -22,7 +22,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}
 	c.attempt(&op, func(a *attempt, v Verdict) {
 		if o.State.Lapsed && v == Absent && !c.cleared {
-			// What was left of the lock is deleted now (V15).
+			// The copies of the lock that was over are deleted now (V15).
 			c.cleared = true
 			if op.Kind == Release {
 				o.Done = Read
@@ -32,7 +32,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
 			return
 		}
-		// What was read is not so any more, or nobody can tell yet.
+		// The state changed after the read, or no token has a majority yet.
 		changed := v == Split || v == Held || v == Absent
 		if changed && c.mayRetry() {
 			c.retry()
@@ -44,9 +44,8 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// readAll reads all keys of a DecideAll side by side. That they are not read
-// at one moment does no harm: the changes are made only where all of it still
-// is so.
+// readAll reads all keys of a DecideAll side by side. They need not be read at one
+// moment: the changes are made only where everything that was read is still so.
 func (c *call) readAll() {
 	var mu sync.Mutex
 	states := make([]State, len(c.op.Keys))
@@ -74,7 +73,7 @@ func (c *call) readAll() {
 	}
 }
 
-// decideAll makes the changes that follow from what was read.
+// decideAll makes the changes that Op.DecideAll derives from the states read.
 func (c *call) decideAll(states []State) {
 	changes := c.op.DecideAll(states)
 	if len(changes) == 0 {
@@ -89,7 +88,8 @@ func (c *call) decideAll(states []State) {
 		}
 	}
 	c.attempt(op, func(a *attempt, v Verdict) {
-		// Also a few silent masters may leave it open; the next look tells.
+		// With a quorum of answers, even if a few silent masters leave the verdict
+		// undecided, the next attempt can find out: it reads again.
 		var answered int
 		a.look(func(box *ballotBox) { answered = box.answered() })
 		if v != Won && answered >= a.masters.Quorum && c.mayRetry() {
@@ -105,7 +105,7 @@ func (c *call) decideAll(states []State) {
 	}, c.q.now())
 }
 
-// stepsOf joins what was read with what is to be changed.
+// stepsOf combines the states read and the changes into the steps of a transact.
 func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {

@@ -60,7 +60,8 @@ func TestDecideAllIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// What a lost one has created is rolled back on every key.
+// TestDecideAllRollsBack checks that the keys that a lost DecideAll has created are
+// rolled back, every one.
 func TestDecideAllRollsBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -83,8 +84,8 @@ func TestDecideAllRollsBack(t *testing.T) {
 	})
 }
 
-// Many that share keys, in every order, through two redlockd: nobody holds
-// beside another, nobody waits for ever.
+// TestDecideAllOverlapping checks that DecideAlls that share keys, in any order and
+// through two redlockd, never give a key to two clients, and all come to an end.
 func TestDecideAllOverlapping(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		qs := []*Quorum{c.q, c.redlockd()}

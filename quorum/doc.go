@@ -1,44 +1,46 @@
-// Package quorum carries an operation out on N independent masters and says what a
+// Package quorum carries an operation out on N independent masters and reports what a
 // majority of them agreed on. The rules that comments cite (V3, M4) are defined in
 // docs/design.md.
 //
-// An operation ([Op], operation.go) goes in by [Quorum.Do] (quorum.go) and its [Outcome]
-// comes out by a callback. In between stand, from the outside in:
+// An operation ([Op], operation.go) enters by [Quorum.Do] (quorum.go), and a callback
+// receives its [Outcome]. The layers in between, from the outside in:
 //
-//   - what callers see: status.go, masters.go, and what a transaction watches (watch.go);
-//     inflight.go and counts.go count;
+//   - what callers see: status.go, masters.go, and the watches of transactions (watch.go);
+//     inflight.go and counts.go count operations;
 //   - a database with the queues of its keys (keyspace.go, keys.go): operations on one
-//     key, one at a time (V7), some of which share a fan-out (sharing.go) or sleep
+//     key run one at a time (V7), some of which share a fan-out (sharing.go) or sleep
 //     between two attempts (asleep.go);
-//   - the call (call.go): one operation with its attempts, tried again after a split
-//     (split.go) and, where it depends on what is there, after a read (decide.go);
+//   - the call (call.go): one operation with its attempts, which is retried after a split
+//     (split.go) and, if it depends on the current state, begins with a read (decide.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     (ballots.go) and its time (deadlines.go); its name (names.go, expiries.go); what
-//     undoes it (rollback.go), and what follows where it was won: masters that missed it
-//     are repaired (repair.go);
-//   - the verdict: what the votes amount to, which package vote says, a pure function;
-//   - the outcome (outcome.go): what is told, renewed where it leaves late (renew.go),
-//     and what is remembered of that (given.go): until when its client may count on it
-//     (terms.go), what was asked for a moment ago (recent.go), the names of locks that
-//     may live (live_names.go).
+//     (ballots.go) and its time (deadlines.go); its name (names.go, expiries.go); its
+//     rollback (rollback.go), and, if it was won, the repair of masters that missed it
+//     (repair.go);
+//   - the verdict: package vote derives it from the votes, as a pure function;
+//   - the outcome (outcome.go): the answer to the client, which is renewed if it leaves
+//     late (renew.go), and what is remembered of it (given.go): until when the client may
+//     count on it (terms.go), the TTL of recent grants (recent.go), the names of locks
+//     that may live (live_names.go).
 //
-// Below it, each of which knows nothing of those above: package cluster has the
-// masters and what each may be asked, package outbox what waits for one of them,
-// package mark what is written on it, package clock what time it has, package
-// scripts what runs there; package latency counts.
+// Each package below knows nothing of those above it: package cluster has the masters and
+// what each may be asked, package outbox what waits for one of them, package mark what is
+// written on it, package clock the time it may have, package scripts the scripts that run
+// on it; package latency has histograms.
 //
-// Nothing on the way of an operation dials, waits for a dial or starts a goroutine.
+// No step of an operation dials or waits for a dial, and none starts a goroutine, except
+// once for each greater hold (call.go).
 //
-// Beside the votes people may look at the keys and copies there are (scan.go,
-// copies.go).
+// Operators may also list the keys, and the copies of one key (scan.go, copies.go);
+// these are no operations with votes.
 //
-// A won operation carries a grant (renew.go): the session asks it right before it
-// writes the reply whether that still is in time, and undoes it if the client has gone.
+// A won operation carries a grant (renew.go): right before it writes the reply, the
+// session asks the grant whether the reply still is in time, and takes the grant back if
+// the client has gone.
 //
-// What nobody can tell is an [UndecidedError]; its texts are in undecided.go, and
-// noquorum.go fills them in, by the votes and by what package cluster says of the masters.
+// If no majority can decide an operation, its error is an [UndecidedError]. The texts are
+// in undecided.go; noquorum.go fills them in from the votes and the states of the masters.
 //
-// The package does not know what a client sent or how a reply looks. Locks live
-// on the masters only: what is kept of those that were told is their names, so
-// that no other attempt gets one (V6).
+// The package does not know what a client sent or how a reply looks. Locks live on the
+// masters only: of the locks that were granted only a record is kept here, for instance
+// of their names, so that no other attempt gets the same one (V6).
 package quorum

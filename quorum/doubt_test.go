@@ -8,8 +8,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// M5: the silence after a common step outlives the redlockd that saw it: who
-// starts later cannot tell either.
+// TestM5SilenceOutlivesARestart checks that the pause in granting after a common step
+// outlives the redlockd that saw the step: one that starts later cannot know whether
+// the clocks stepped (M5).
 func TestM5SilenceOutlivesARestart(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
@@ -31,8 +32,9 @@ func TestM5SilenceOutlivesARestart(t *testing.T) {
 	})
 }
 
-// M5: where it was a pause of one redlockd alone, another one that looked all the
-// time knows that no clock stepped, and whoever starts is told.
+// TestM5DoubtIsTakenBack checks that if only one redlockd paused, another one that
+// looked at the masters throughout knows that no clock stepped, and takes the doubt
+// back for redlockd that start (M5).
 func TestM5DoubtIsTakenBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		s := &stoppable{}
@@ -43,7 +45,7 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, acquire("long", "t", 20*time.Second)), Won)
 		time.Sleep(10 * time.Second)
-		// A time passes that one of them does not count.
+		// Some time passes that only one of the two counts.
 		watches.mu.Lock()
 		watches.skipped += 900 * time.Millisecond
 		watches.mu.Unlock()
@@ -59,8 +61,9 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 	})
 }
 
-// M5: what was under way when the clocks of a majority jumped counts for nothing,
-// though the next baseline fits to it: else B has A's lock at once.
+// TestM5UnderWayInACommonStep checks that votes that were under way when the clocks of
+// a majority jumped do not count, although they fit the next baseline (M5). Otherwise B
+// gets A's lock at once.
 func TestM5UnderWayInACommonStep(t *testing.T) {
 	for after := time.Duration(0); after < 40*time.Millisecond; after += 2 * time.Millisecond {
 		inBubble(t, 3, func(c *testCluster) {
@@ -71,7 +74,7 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 			c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
 			time.Sleep(time.Second)
 			c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
-			// They step right before they are looked at, and an acquire goes out.
+			// The clocks step right before the next look, and an acquire goes out.
 			for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
 				time.Sleep(time.Millisecond)
 			}

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// disk keeps what a master has in database 0, and returns what brings it back.
+// disk saves the keys of a master's database 0, and returns a function that restores
+// them.
 func (f *fakeMaster) disk() (restore func()) {
 	type entry struct {
 		value string
@@ -29,8 +30,9 @@ func (f *fakeMaster) disk() (restore func()) {
 	}
 }
 
-// M4: a majority that lost nothing is back within seconds, beside any number of
-// redlockd, as often as it is restarted, and after all masters were.
+// TestM4MajorityThatLostNothing checks that masters that lost nothing vote again within
+// seconds, with any number of redlockd, as often as they restart, be it a majority or
+// all of them (M4).
 func TestM4MajorityThatLostNothing(t *testing.T) {
 	for _, redlockds := range []int{1, 2, 4} {
 		inBubble(t, 5, func(c *testCluster) {
@@ -69,9 +71,9 @@ func TestM4MajorityThatLostNothing(t *testing.T) {
 	}
 }
 
-// M4: a disk of a second before is found out, whoever looks first: also one that
-// was cut off when the beat was raised last, and where nobody else is left who
-// saw it.
+// TestM4DiskOfBefore checks that a disk of a second before is detected by whichever
+// redlockd looks first, also by one that was cut off when the beat was raised last, if
+// no other one is left that saw that (M4).
 func TestM4DiskOfBefore(t *testing.T) {
 	for _, before := range []time.Duration{1200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
 		for _, left := range []bool{true, false} {
@@ -108,8 +110,8 @@ func TestM4DiskOfBefore(t *testing.T) {
 	}
 }
 
-// cutOff makes all masters sync their logs always, and one more redlockd, which
-// has seen them all and is cut off from them until mend is called.
+// cutOff makes all masters sync their logs always, and starts one more redlockd, which
+// has seen them all and is then cut off from them until mend is called.
 func (c *testCluster) cutOff() (late *Quorum, mend func()) {
 	direct := slices.Clone(c.cfg.Masters)
 	var cables []*cable

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// M4: a beat is told to the other marks by who sees it, also where another
-// redlockd, which does not reach that master, raises theirs all the time, and
-// they are looked at right after it was raised.
+// TestM4BeatIsTold checks that a redlockd that sees a beat writes it to the other
+// marks, also if another redlockd, which does not reach that master, raises the beats
+// of the others all the time and they are always looked at right after that (M4).
 func TestM4BeatIsTold(t *testing.T) {
 	for _, later := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -19,7 +19,7 @@ func TestM4BeatIsTold(t *testing.T) {
 			c.stop(c.q)
 			for i, f := range c.masters {
 				f.set(func() { f.aof = true })
-				if i > 0 { // the looks at them are a little behind those at a
+				if i > 0 { // the looks at them come a little later than those at a
 					f.set(func() { f.delay = later })
 				}
 			}

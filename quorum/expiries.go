@@ -6,14 +6,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// expiries are those of one lock, in each master's own milliseconds and by the
-// order of one list of masters (M8); 0 where it was given none.
+// expiries are the expiries of one lock's copies, in each master's own milliseconds and
+// in the order of one list of masters (M8); 0 where none was given.
 type expiries struct {
 	few  [fewMasters]int64
 	more []int64
 }
 
-// expiriesOf collects what an attempt has given to each master by its tasks.
+// expiriesOf collects the expiries that an attempt gave the masters by its tasks.
 func expiriesOf(tasks []outbox.Task, each func(*outbox.Task) int64) expiries {
 	var e expiries
 	for i := range tasks {
@@ -37,7 +37,8 @@ func (e *expiries) contain(expiry int64) bool {
 	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
 }
 
-// ofStep returns the expiry of one step of a transact; 0 if it was not sent.
+// ofStep returns a function that returns the expiry of step k of a transact; 0 if the
+// task was not made.
 func ofStep(k int) func(*outbox.Task) int64 {
 	return func(t *outbox.Task) int64 {
 		if k >= len(t.Expiries) {

@@ -23,8 +23,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// fakeMaster is a Redis in the bubble's virtual time: miniredis over a pipe,
-// with what it lacks (INFO, CLIENT ID and KILL), and with faults.
+// fakeMaster is a Redis in the bubble's virtual time: miniredis over a pipe, with the
+// commands that it lacks (INFO, CLIENT ID and KILL), and with faults.
 type fakeMaster struct {
 	t *testing.T
 	*miniredis.Miniredis
@@ -32,17 +32,18 @@ type fakeMaster struct {
 
 	mu      sync.Mutex
 	runID   string
-	version string // what INFO tells
+	version string // reported by INFO
 	role    string
 	policy  string
 	aof     bool
-	// promoted is how far it had followed a master before.
+	// promoted is the second_repl_offset: how far a promoted replica had followed its
+	// master.
 	promoted int
 	offset   time.Duration
 	nextID   int
 	ids      map[*peer.Peer]int
-	// clients are the living connections by id, with the names they gave, which
-	// are not heard if it is nameless.
+	// clients are the names of the living connections by id. With nameless set the
+	// master ignores the names.
 	clients  map[int]string
 	nameless bool
 	crowd    int // more connections, which CLIENT LIST leaves out
@@ -53,7 +54,7 @@ type fakeMaster struct {
 	way      time.Duration // of each batch
 	pipes    []net.Conn
 	log      []string
-	from     []int             // by what connection each of them came; 0 is a script
+	from     []int             // the connection of each command; 0 is a script
 	refused  map[string]string // command -> error
 	secret   string            // a key that redlockd has no right to
 	paged    bool              // SCAN obeys COUNT, which miniredis does not
@@ -79,7 +80,7 @@ func (f *fakeMaster) boot() {
 	f.Server().SetPreHook(f.hook)
 }
 
-// dial is a connection from a redlockd.
+// dial returns a connection from a redlockd.
 func (f *fakeMaster) dial() (net.Conn, error) {
 	f.mu.Lock()
 	server, down := f.Miniredis, f.down
@@ -96,7 +97,7 @@ func (f *fakeMaster) dial() (net.Conn, error) {
 	return p, nil
 }
 
-// trip is the way of a batch to the master.
+// trip takes as long as a batch is on its way to the master.
 func (f *fakeMaster) trip() {
 	f.mu.Lock()
 	way := f.way
@@ -104,15 +105,15 @@ func (f *fakeMaster) trip() {
 	time.Sleep(way)
 }
 
-// hook delays, freezes and answers what miniredis does not know.
+// hook delays and freezes commands, and answers those that miniredis does not know.
 func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	cmd = strings.ToUpper(cmd)
 	f.mu.Lock()
 	if f.ids[c] == 0 && cmd == "HELLO" {
 		f.greet(c, args)
 	}
-	// The commands of a script are called with miniredis's lock held: they
-	// wait for nothing.
+	// The commands of a script are called with miniredis's lock held: they must not
+	// wait.
 	inScript := f.ids[c] == 0
 	frozen, delay, offset, server := f.frozen, f.delay, f.offset, f.Miniredis
 	f.mu.Unlock()
@@ -160,7 +161,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	return true
 }
 
-// greet numbers a connection, until it is over.
+// greet gives a connection its number, until the connection ends.
 func (f *fakeMaster) greet(c *peer.Peer, args []string) {
 	f.nextID++
 	id, name := f.nextID, ""
@@ -171,7 +172,7 @@ func (f *fakeMaster) greet(c *peer.Peer, args []string) {
 	c.OnDisconnect(func() { f.set(func() { delete(f.clients, id) }) })
 }
 
-// list is CLIENT LIST.
+// list answers CLIENT LIST.
 func (f *fakeMaster) list() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.clients)) {
@@ -180,7 +181,7 @@ func (f *fakeMaster) list() string {
 	return b.String()
 }
 
-// refusal is the error that a command is answered by, or none.
+// refusal returns the error that a command is answered with, or none.
 func (f *fakeMaster) refusal(cmd string, args []string) string {
 	if cmd == "CLIENT" && len(args) > 0 {
 		cmd += " " + strings.ToUpper(args[0])
@@ -188,7 +189,7 @@ func (f *fakeMaster) refusal(cmd string, args []string) string {
 	return f.refused[cmd]
 }
 
-// writePage answers SCAN in database 0, the cursor being a key's number.
+// writePage answers SCAN in database 0; the cursor is the number of a key.
 func (f *fakeMaster) writePage(c *peer.Peer, args []string) {
 	keys := f.DB(0).Keys()
 	from, _ := strconv.Atoi(args[0])
@@ -203,9 +204,8 @@ func (f *fakeMaster) writePage(c *peer.Peer, args []string) {
 	c.WriteStrings(keys[from:to])
 }
 
-// info tells a version that acquires by script, since miniredis reads the
-// clock of a plain SET outside its lock. The plain way is tested over real
-// servers.
+// info reports a version that acquires by script, since miniredis reads the clock of a
+// plain SET outside its lock. The plain way is tested with real servers.
 func (f *fakeMaster) info() string {
 	aof, maxmemory, offset := 0, 0, -1
 	if f.promoted > 0 {
@@ -227,7 +227,7 @@ func (f *fakeMaster) set(change func()) {
 	change()
 }
 
-// kill ends the process; start begins it again, empty.
+// kill ends the process; startEmpty or startWithMemory starts it again.
 func (f *fakeMaster) kill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -249,7 +249,7 @@ func (f *fakeMaster) startEmpty() {
 	f.down = false
 }
 
-// startWithMemory begins the process again with the keys it had.
+// startWithMemory starts the process again with the keys it had.
 func (f *fakeMaster) startWithMemory() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -257,7 +257,7 @@ func (f *fakeMaster) startWithMemory() {
 	f.down = false
 }
 
-// refuse answers all scripts with an error, until it is called with none.
+// refuse answers all scripts with an error, until it is called with an empty text.
 func (f *fakeMaster) refuse(text string) {
 	f.set(func() { f.refused["EVAL"], f.refused["EVALSHA"] = text, text })
 }
@@ -271,7 +271,7 @@ func (f *fakeMaster) thaw() {
 	f.frozen = nil
 }
 
-// holds is the token under a key, or none.
+// holds returns the token under a key, or "".
 func (f *fakeMaster) holds(key string) string {
 	v, err := f.Get(key)
 	if err != nil {
@@ -280,12 +280,12 @@ func (f *fakeMaster) holds(key string) string {
 	return v
 }
 
-// lazyPipe makes a pipe's writes end at once, as the kernel's buffers do: a
-// frozen server takes what is sent and carries it out later, also when the
-// connection has been closed meanwhile.
+// lazyPipe makes writes to a pipe return at once, as the kernel's buffers do: a frozen
+// server gets what is sent and carries it out later, even if the connection was closed
+// meanwhile.
 type lazyPipe struct {
 	net.Conn
-	trip   func() // takes as long as the way there
+	trip   func() // lasts as long as the way there
 	mu     sync.Mutex
 	more   *sync.Cond
 	buf    bytes.Buffer
@@ -395,23 +395,23 @@ func (c *testCluster) end() {
 		f.kill()
 		f.Close()
 	}
-	time.Sleep(15 * time.Second) // what rueidis has in the background ends
+	time.Sleep(15 * time.Second) // the background goroutines of rueidis end
 	synctest.Wait()
 }
 
-// redlockd is one more redlockd over the same masters.
+// redlockd starts one more redlockd over the same masters.
 func (c *testCluster) redlockd() *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(hclog.NewNullLogger(), clock.Monotonic())
 }
 
-// redlockdTelling is one that tells its log to somebody.
+// redlockdTelling is redlockd with a log.
 func (c *testCluster) redlockdTelling(log hclog.Logger) *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(log, clock.Monotonic())
 }
 
-// redlockdBy is one that goes by a clock of its own.
+// redlockdBy is redlockd with a clock of its own.
 func (c *testCluster) redlockdBy(now clock.Clock) *Quorum {
 	c.t.Helper()
 	return c.redlockdWith(hclog.NewNullLogger(), now)
@@ -449,7 +449,7 @@ type alive struct{ _ byte }
 
 func (*alive) Gone() bool { return false }
 
-// start begins an operation and returns where its outcome comes.
+// start begins an operation and returns the channel of its outcome.
 func start(q *Quorum, op Op) <-chan *Outcome {
 	out := make(chan *Outcome, 1)
 	q.Do(&op, &alive{}, func(o *Outcome) { out <- o })
@@ -464,7 +464,7 @@ func acquire(key, token string, ttl time.Duration) Op {
 
 func release(key, token string) Op { return Op{Kind: Release, Key: key, Token: token} }
 
-// want fails the test when the verdict is another one.
+// want fails the test if the verdict is another one.
 func (c *testCluster) want(o *Outcome, v Verdict) *Outcome {
 	c.t.Helper()
 	if o.Verdict != v {
@@ -487,7 +487,7 @@ func (c *testCluster) copies(key, token string) int {
 	return n
 }
 
-// commands are those that came in since the first of them were skipped.
+// commands returns the commands that the master got, after the first skip.
 func (f *fakeMaster) commands(skip int) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -509,10 +509,10 @@ func (f *fakeMaster) FlushScripts(t *testing.T) {
 	}
 }
 
-// withLocked does something with a link locked.
+// withLocked calls do with a link locked.
 func withLocked(l *cluster.Link, do func(cluster.Locked)) { l.Ask(whileLocked(do), 0, 0) }
 
-// whileLocked asks nothing of the master.
+// whileLocked is a Preparer that makes no task.
 type whileLocked func(cluster.Locked)
 
 func (do whileLocked) Prepare(_ int, l cluster.Locked, _ time.Duration) (*outbox.Task, bool) {

@@ -8,9 +8,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// comesLate has a redlockd ask for something whose part for one master is on
-// its way for 8 s, while the connection that it went out on is lost. After 10 s
-// the write would fail.
+// comesLate has the redlockd carry out op while the part for one master is on its way
+// for 8 s and its connection is then cut. After 10 s the write would fail.
 func (c *testCluster) comesLate(f *fakeMaster, op Op) {
 	c.t.Helper()
 	time.Sleep(500 * time.Millisecond) // no look comes in between
@@ -31,11 +30,11 @@ func (f *fakeMaster) cut() {
 	})
 }
 
-// keepsNextLock takes the lock again, on all masters, before what is late comes
-// in, and expects that to free none of it.
+// keepsNextLock takes the lock again, on all masters, before the late command arrives,
+// and checks that this deletes no copy of it.
 func (c *testCluster) keepsNextLock(f *fakeMaster) {
 	c.t.Helper()
-	f.Del("k") // where what is late would have come in time
+	f.Del("k") // as if the late command had come in time
 	c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 	synctest.Wait()
 	if n := c.copies("k", "t"); n != 3 {
@@ -47,8 +46,9 @@ func (c *testCluster) keepsNextLock(f *fakeMaster) {
 	}
 }
 
-// M3: what another server behind the address interrupts is ended when the first
-// one is back.
+// TestM3FenceRemembersOverAnotherServer checks that a connection whose fence was
+// interrupted because another server answered at the address is ended when the first
+// server is back (M3).
 func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.RestartQuarantine = false }, func(c *testCluster) {
 		f := c.masters[0]
@@ -64,7 +64,8 @@ func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
 	})
 }
 
-// M3: where earlier connections cannot be ended, what deletes has a deadline.
+// TestM3DeadlineWithoutFence checks that operations that delete have a deadline if
+// earlier connections cannot be ended (M3).
 func TestM3DeadlineWithoutFence(t *testing.T) {
 	for name, op := range map[string]Op{
 		"release": release("k", "t"),

@@ -8,17 +8,18 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// What this redlockd remembers of the locks that it has given: their names, which no
-// other attempt may get (live_names.go), what was asked for a moment ago (recent.go),
-// and until when a client may count on what it was told (terms.go).
+// What this redlockd remembers of the locks that it has granted: their names, which no
+// other attempt may get (live_names.go), the TTLs of recent grants (recent.go), and
+// until when a client may count on its lock (terms.go).
 
-// hash joins a key's hash with a token: what the names of a lock are kept under. Of two
-// locks that share it by chance the later one's are kept.
+// hash combines a key's hash with a token: the names of a lock are kept under it. If
+// two locks share a hash by chance, the names of the later one are kept.
 func (t *keyTable) hash(key uint64, token string) uint64 {
 	return key*31 ^ maphash.String(t.seed, token)
 }
 
-// granted remembers what a won attempt has given. Needs the attempt's mu.
+// granted remembers what a won attempt has granted. The caller must hold the attempt's
+// mu.
 func (t *keyTable) granted(a *attempt) {
 	if a.op.Kind != transact {
 		if a.names {
@@ -47,7 +48,7 @@ func (t *keyTable) keep(a *attempt, n lockName, hold time.Duration, expiry func(
 	s.live.keep(t.hash(hash, n.token), names, a.times.began)
 }
 
-// grantedKey notes a grant of one lock, for reads that come at once (recent.go).
+// grantedKey notes the grant of one lock, for reads that follow at once (recent.go).
 func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
 	g := recentGrant{key, ttl, a.times.began, a.masters, expiriesOf(a.tasks, expiry)}
 	s, _ := a.call.shardOf(key)
@@ -56,12 +57,12 @@ func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry 
 	s.recent.add(g)
 }
 
-// tellable is the most that a read may tell of what remains of a token's lock (V3).
+// tellable returns the most that a read may answer of a lock's remaining TTL (V3).
 func (t *keyTable) tellable(a *attempt, token string, left time.Duration) time.Duration {
 	now := a.call.q.now()
 	s, _ := a.call.shardOf(a.op.Key)
 	s.mu.Lock()
-	// A grant's expiry is ahead by a timeout at most, see clock.Watch.
+	// A grant's expiry is at most a timeout beyond its hold, see clock.Watch.
 	g, ok := s.recent.last(a.op.Key, now, 4*a.call.q.cfg.Timeout)
 	s.mu.Unlock()
 	if ok && g.masters == a.masters && a.box.unchanged(token, &g.expiries) {
@@ -70,7 +71,7 @@ func (t *keyTable) tellable(a *attempt, token string, left time.Duration) time.D
 	return min(left, a.call.q.cfg.MaxTTL)
 }
 
-// termOf is what was told last of a key (terms.go), nil if that is not known.
+// termOf returns the last known term of a key (terms.go), or nil.
 func (t *keyTable) termOf(c *call, key string) *term {
 	s, hash := c.shardOf(key)
 	s.mu.Lock()
@@ -78,8 +79,8 @@ func (t *keyTable) termOf(c *call, key string) *term {
 	return s.terms.of[hash]
 }
 
-// noteTerms notes until when the client may count on what a won attempt has given it,
-// if it is told at the time now (V15).
+// noteTerms notes until when the client may count on the locks of a won attempt, if the
+// reply reaches it at the time now (V15).
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
 	if a.op.keeps {
@@ -100,8 +101,8 @@ func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	}
 }
 
-// keepTerm passes on until when a client may count on a lock whose TTL was kept. Of one
-// that this redlockd has not told it knows nothing.
+// keepTerm passes the term of a lock on to its new token, since its TTL was kept. If
+// this redlockd did not grant the lock, the term is unknown and is forgotten.
 func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
@@ -128,7 +129,7 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
 	if a.op.Kind == Expire {
-		// Whose it is was not asked: still the one that was told, if any.
+		// Expire asks for no token, so the last token known stays.
 		next.token = ""
 		if last != nil {
 			next.token = last.token
@@ -137,8 +138,7 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	s.terms.set(hash, next, now)
 }
 
-// released forgets a lock that is over: its names, and until when it may be
-// counted on.
+// released forgets a lock that was released: its names and its term.
 func (t *keyTable) released(a *attempt) {
 	s, hash := a.call.shardOf(a.op.Key)
 	s.mu.Lock()

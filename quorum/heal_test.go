@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// V9: a heal that comes late does nothing: the lock may have been released
-// meanwhile, through another redlockd.
+// TestV9LateHealChangesNothing checks that a heal that comes late does nothing, since
+// the lock may have been released meanwhile through another redlockd (V9).
 func TestV9LateHealChangesNothing(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -18,7 +18,7 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 		f.Del("k")
 		c.slow(4*time.Millisecond, 1, 2)
 		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
-		time.Sleep(time.Millisecond) // its "absent" is in hand
+		time.Sleep(time.Millisecond) // its "absent" has arrived
 		f.set(func() { f.way = time.Second })
 		c.want(<-out, Won)
 		synctest.Wait()
@@ -32,10 +32,10 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 	})
 }
 
-// V9: an extend is told when its heals are over. The release that follows, here
-// through another redlockd, is won by one master and the "absent" of another: a
-// heal that came then would revive the lock on a quorum, with the copy on the
-// master that did not answer.
+// TestV9HealsAreOverWhenAnExtendIsTold checks that an extend is answered after its
+// heals are over (V9). A release that follows, here through another redlockd, is won by
+// one master and the "absent" of another. A heal that came after that would give the
+// lock a quorum again, with the copy on the master that did not answer.
 func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -46,11 +46,11 @@ func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 		f.Del("k")
 		c.slow(4*time.Millisecond, 1, 2)
 		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
-		time.Sleep(time.Millisecond) // its "absent" is in hand
+		time.Sleep(time.Millisecond) // its "absent" has arrived
 		f.set(func() { f.way = 30 * time.Millisecond })
 		c.want(<-out, Won)
 		if f.holds("k") != "t" {
-			t.Fatal("the extend was told and a heal of it is on its way")
+			t.Fatal("the extend was answered while a heal of it is under way")
 		}
 		f.set(func() { f.way = 0 })
 		c.slow(time.Second, 2)
@@ -60,8 +60,8 @@ func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 	})
 }
 
-// V9: a master that does not answer a heal holds the extend up until the heal
-// cannot act any more, and no longer.
+// TestV9ExtendWaitsForHealsATimeoutAtMost checks that a master that does not answer a
+// heal delays the extend until the heal cannot act any more, and no longer (V9).
 func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -75,13 +75,14 @@ func TestV9ExtendWaitsForHealsATimeoutAtMost(t *testing.T) {
 		f.freeze()
 		c.want(<-out, Won)
 		if took, limit := time.Since(began), c.q.cfg.Timeout+c.q.cfg.Grace(); took > limit {
-			t.Errorf("told after %v, want %v at most", took, limit)
+			t.Errorf("answered after %v, want %v at most", took, limit)
 		}
 	})
 }
 
-// V9: only a master whose "absent" was in hand at the verdict is healed: what
-// happened since to a copy that it has or had is not known.
+// TestV9OnlyWhoIsKnownToLackItIsHealed checks that only a master whose "absent" had
+// arrived at the verdict is healed: for any other one it is not known what has happened
+// to its copy since (V9).
 func TestV9OnlyWhoIsKnownToLackItIsHealed(t *testing.T) {
 	for _, r := range []struct {
 		name    string

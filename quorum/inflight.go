@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// inFlight counts what is inside, and can be closed for those outside. Every
+// inFlight counts the operations under way, and can be closed for new ones. Every
 // operation passes it twice, so it has no lock.
 type inFlight struct {
-	// inside is the count, with the bit shut when it is closed.
+	// inside is the count, with the bit shut set once it is closed.
 	inside atomic.Int64
 	once   sync.Once
 	empty  chan struct{}
@@ -19,7 +19,7 @@ const shut = 1 << 62
 
 func (g *inFlight) init() { g.empty = make(chan struct{}) }
 
-// enter returns false when it is closed.
+// enter adds one to the count, or returns false if it is closed.
 func (g *inFlight) enter() bool {
 	if g.inside.Add(1)&shut != 0 {
 		g.leave()
@@ -36,7 +36,7 @@ func (g *inFlight) leave() {
 
 func (g *inFlight) count() int { return int(g.inside.Load() &^ shut) }
 
-// close lets nobody in any more, and waits until nobody is inside.
+// close keeps new operations out, and waits until none is under way.
 func (g *inFlight) close(ctx context.Context) error {
 	if g.inside.Or(shut)&^shut == 0 {
 		g.once.Do(func() { close(g.empty) })

@@ -10,8 +10,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// M7: a Redis before 6.2 would take its mark and then refuse every lock. It is
-// not asked, and both the status and -bootstrap say why.
+// TestM7OldRedis checks that a Redis before 6.2 is not used, since it would take its
+// mark and then refuse every lock, and that both the status and -bootstrap state the
+// reason (M7).
 func TestM7OldRedis(t *testing.T) {
 	const why = "is Redis 6.0.16, 6.2 or newer is needed"
 	inBubble(t, 3, func(c *testCluster) {

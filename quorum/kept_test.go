@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// keeps gives a lock another token and leaves its TTL (SET ... IFEQ ... KEEPTTL).
+// keeps gives a lock another token and keeps its TTL (SET ... IFEQ ... KEEPTTL).
 func keeps(key, from, to string) Op {
 	return Op{Kind: Decide, Key: key, Decide: func(s State) Op {
 		if s.Token != from {
@@ -26,7 +26,7 @@ func keepsAll(key, from, to string) Op {
 	}}
 }
 
-// won tells a client that it has what it asked for.
+// won confirms a won outcome and marks it as answered.
 func won(c *testCluster, o *Outcome) {
 	c.t.Helper()
 	at := c.want(o, Won).Clock()
@@ -36,14 +36,15 @@ func won(c *testCluster, o *Outcome) {
 	o.Told(at)
 }
 
-// V13: what is read of a TTL is somewhat less than what is left, so a lock whose TTL is
-// kept would end earlier by that, each time another redlockd changes its token. It ends
-// when it would have ended, for others and in each answer.
+// TestV13KeptTTLIsNotLess checks that a lock whose TTL is kept while its token changes
+// ends when it would have ended, on the masters and in every answer (V13). The TTL that
+// is read is somewhat less than what is left, so otherwise it would end earlier with
+// each change by another redlockd.
 func TestV13KeptTTLIsNotLess(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		op     func(key, from, to string) Op
-		inTurn int // redlockd
+		inTurn int // number of redlockd
 	}{
 		{"one key", keeps, 2}, {"several", keepsAll, 2}, {"one key, at who told it", keeps, 1}, {"several, at who told it", keepsAll, 1},
 	} {
@@ -53,14 +54,14 @@ func TestV13KeptTTLIsNotLess(t *testing.T) {
 				by := []*Quorum{c.q, c.redlockd()}[:tt.inTurn]
 				time.Sleep(3 * time.Second)
 				won(c, do(c.q, acquire("k", "t0", ttl)))
-				won(c, do(c.q, extend("k", "t0", ttl))) // by which its expiry is as a kept one's
+				won(c, do(c.q, extend("k", "t0", ttl))) // after which the expiry has the residue of a kept one
 				told := time.Now()
 				for i := range swaps {
 					won(c, do(by[(i+1)%len(by)], tt.op("k", fmt.Sprint("t", i), fmt.Sprint("t", i+1))))
 				}
 				for time.Since(told) < ttl-20*time.Millisecond {
 					if o := do(by[0], acquire("k", "B", time.Second)); o.Verdict == Won {
-						t.Fatalf("another client has it %v after it was told", time.Since(told))
+						t.Fatalf("another client has the lock %v after the grant", time.Since(told))
 					}
 					for _, q := range by {
 						c.want(do(q, Op{Kind: Read, Key: "k"}), Held)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// keyTable holds the queues of the keys of one database that have operations
-// under way or waiting. A key without any takes no memory.
+// keyTable holds the queues of those keys of one database that have operations under
+// way or waiting. A key without any takes no memory.
 type keyTable struct {
 	seed maphash.Seed
 	// several is held while a call enters more than one queue.
@@ -20,28 +20,28 @@ type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
 	recent recent
-	// live are the names of locks that were told and may live.
+	// live are the names of granted locks that may live.
 	live  liveTable
 	terms terms
-	// unused are queues for other keys to come.
+	// unused are empty queues to be used for other keys.
 	unused []*keyQueue
 }
 
-// keyQueue is the operations on one key, in order of arrival: they go out one
-// at a time, from the first byte to the verdict (V7). It lives as long as it
-// has any, or attempts that are open (names.go). All fields need the shard's
-// mutex.
+// keyQueue is the operations on one key, in order of arrival. They go out one at a
+// time, from the first byte to the verdict (V7). The queue lives as long as it has any,
+// or open attempts (names.go). shard never changes; the caller must hold its mu for all
+// other fields.
 type keyQueue struct {
 	key     string
 	shard   *keyShard
 	waiting []*call
 	// running is the call under way, with those that share its outcome.
 	running *call
-	// asleep are those that sleep between two attempts: what their client has
-	// asked for since waits for them (S1).
+	// asleep are the calls that sleep between two attempts. A call that their client
+	// sent later waits for them (S1).
 	asleep []*call
-	// advancing is whether some goroutine starts calls; it looks again before
-	// it leaves.
+	// advancing reports whether some goroutine starts calls; it checks the queue again
+	// before it leaves.
 	advancing bool
 	open      *openAttempt
 }
@@ -53,7 +53,8 @@ func (t *keyTable) init() {
 	}
 }
 
-// queue is that of a key, made if there is none. Needs the mutex.
+// queue returns the queue of a key, and makes it if there is none. The caller must hold
+// mu.
 func (s *keyShard) queue(key string) *keyQueue {
 	k := s.queues[key]
 	if k != nil {
@@ -69,10 +70,10 @@ func (s *keyShard) queue(key string) *keyQueue {
 	return k
 }
 
-// maxUnused bounds the queues that a shard keeps.
+// maxUnused bounds the unused queues that a shard keeps.
 const maxUnused = 64
 
-// tidy forgets a queue that nothing needs. Needs the mutex.
+// tidy removes a queue that nothing needs. The caller must hold mu.
 func (s *keyShard) tidy(k *keyQueue) {
 	if k.advancing || k.running != nil || len(k.waiting) > 0 || len(k.asleep) > 0 || k.open != nil {
 		return
@@ -95,11 +96,11 @@ func (t *keyTable) shardOf(key string) (*keyShard, uint64) {
 	return &t.shards[hash%uint64(len(t.shards))], hash
 }
 
-// enter puts a call behind all others on its keys, in one step, and starts
-// what can be started; now is the time. It returns false, and does nothing,
-// where too many wait. One that has waited already goes before them (V5),
-// unless it has several keys: then it would wait for a call on one key that
-// waits for it on another.
+// enter puts a call behind all others on its keys, in one step, and starts those that
+// can be started; now is the time. It returns false, and does nothing, if too many
+// wait. With first set the call has waited already and goes before the others (V5),
+// unless it has several keys: then it would wait for a call on one key that waits for
+// it on another.
 func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 	if c.op.Kind == DecideAll {
 		return t.enterAll(c, first)
@@ -115,7 +116,7 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 		s.mu.Unlock()
 		return false
 	case k.running == nil && !k.advancing && len(k.waiting) == 0 && !k.follows(c):
-		// The usual case: there is nothing to put in order.
+		// The usual case: no other call waits.
 		c.sharing = nil
 		k.running, k.advancing = c, true
 		c.turns.Store(0)
@@ -136,8 +137,8 @@ func (t *keyTable) enterAll(c *call, again bool) bool {
 		return false
 	}
 	c.turns.Store(int32(len(c.op.Keys)))
-	// One such call at a time enters, so that any two of them stand in the
-	// same order on all keys they share.
+	// One such call at a time enters, so that any two of them stand in the same order
+	// on all keys they share.
 	t.several.Lock()
 	for _, key := range c.op.Keys {
 		s := t.shard(key)
@@ -164,7 +165,7 @@ func (t *keyTable) full(key string) bool {
 	return k != nil && len(k.waiting) >= maxWaiting
 }
 
-// waiting is how many calls wait for their turn.
+// waiting returns how many calls wait for their turn.
 func (t *keyTable) waiting() int {
 	n := 0
 	for i := range t.shards {
@@ -178,7 +179,7 @@ func (t *keyTable) waiting() int {
 	return n
 }
 
-// add needs the mutex.
+// add puts a call into the queue. The caller must hold the shard's mu.
 func (k *keyQueue) add(c *call, first bool) {
 	if first {
 		k.waiting = append([]*call{c}, k.waiting...)
@@ -187,7 +188,7 @@ func (k *keyQueue) add(c *call, first bool) {
 	}
 }
 
-// wake starts what can be started.
+// wake starts the calls of a key that can be started.
 func (s *keyShard) wake(key string) {
 	s.mu.Lock()
 	if k := s.queues[key]; k != nil {
@@ -210,7 +211,7 @@ func (t *keyTable) leave(c *call) {
 	}
 }
 
-// queueOf is the queue of a key, nil if it has none.
+// queueOf returns the queue of a key, nil if it has none.
 func (t *keyTable) queueOf(key string) *keyQueue {
 	s := t.shard(key)
 	s.mu.Lock()
@@ -218,8 +219,8 @@ func (t *keyTable) queueOf(key string) *keyQueue {
 	return s.queues[key]
 }
 
-// leave does nothing where it is not the call's turn, as in a queue that serves
-// another key by now.
+// leave ends the run of a call on this key. It does nothing if it is not the call's
+// turn, for instance in a queue that serves another key by now.
 func (k *keyQueue) leave(c *call) {
 	k.shard.mu.Lock()
 	if k.running != c {
@@ -230,10 +231,10 @@ func (k *keyQueue) leave(c *call) {
 	k.shard.advance(k)
 }
 
-// advance starts waiting calls until one is under way, or has its turn here
-// and waits for it on another key. It is entered with the
-// mutex held and leaves it free. A call that ends at once calls leave from
-// within start; then this loop goes on, so the stack does not grow.
+// advance starts waiting calls until one is under way, or has its turn here and waits
+// for its turn on another key. The caller must hold mu; advance releases it. A call
+// that ends at once calls leave from within start; then this loop goes on, so the stack
+// does not grow.
 func (s *keyShard) advance(k *keyQueue) {
 	if k.advancing {
 		s.mu.Unlock()

@@ -10,7 +10,7 @@ type keyspace struct {
 	watch watchTable
 }
 
-// keyspace returns that of a database, and opens it if need be.
+// keyspace returns the keyspace of a database, and opens it if need be.
 func (q *Quorum) keyspace(number int) *keyspace {
 	if k := q.keyspaces[number].Load(); k != nil {
 		return k

@@ -9,8 +9,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// V2: votes that are read after a pause of redlockd have come too late, though
-// the timer that ends the attempt has slept as well.
+// TestV2VotesReadAfterAPause checks that votes that are read after a pause of redlockd
+// are too late, although the timer that ends the attempt has paused as well (V2).
 func TestV2VotesReadAfterAPause(t *testing.T) {
 	for name, op := range map[string]Op{
 		"acquire":           acquire("k", "t", 10*time.Second),
@@ -40,8 +40,8 @@ func TestV2VotesReadAfterAPause(t *testing.T) {
 	}
 }
 
-// P5, V2: what was told NOQUORUM while the marks were being written for its hold
-// takes nothing for good.
+// TestP5WonAfterItWasToldNoquorum checks that an acquire that was answered NOQUORUM
+// while the marks were being raised to its hold does not keep the lock (P5, V2).
 func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 	for name, kind := range map[string]Kind{"acquire": Acquire, "acquire or extend": AcquireOrExtend} {
 		t.Run(name, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 				for i := range 5 {
 					before = append(before, start(c.q, release("k", fmt.Sprint(i))))
 				}
-				// Its turn comes after 240 of 250 ms, and one mark takes longer
-				// than the rest.
+				// Its turn comes after 240 of 250 ms, and one mark takes longer to
+				// write than the others.
 				out := start(c.q, Op{Kind: kind, Key: "k", Token: "t", TTL: 60 * time.Second})
 				time.Sleep(235 * time.Millisecond)
 				c.slow(time.Millisecond, all[1:]...)
@@ -67,17 +67,18 @@ func TestP5WonAfterItWasToldNoquorum(t *testing.T) {
 				c.slow(0, all...)
 				time.Sleep(2 * time.Second)
 				if n := c.copies("k", "t"); n != 0 {
-					t.Errorf("%d copies are left of what was told NOQUORUM", n)
+					t.Errorf("%d copies are left of an acquire that was answered NOQUORUM", n)
 				}
 			})
 		})
 	}
 }
 
-// V3: a look that took longer than timeout tells too little of a master's
-// clock to give an expiry by it: a read would tell more than was asked for.
+// TestV3SlowLooksGiveNoExpiry checks that no expiry is derived from a look that took
+// longer than timeout, since it says too little about the master's clock: a read would
+// answer more than was asked for (V3).
 func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
-	for rounds := 0; rounds < 4; { // the monitors need not look at the same time
+	for rounds := 0; rounds < 4; { // the monitors may look at different times
 		inBubble(t, 3, func(c *testCluster) {
 			if c.acquireBySlowLooks() {
 				rounds++
@@ -86,8 +87,8 @@ func TestV3SlowLooksGiveNoExpiry(t *testing.T) {
 	}
 }
 
-// acquireBySlowLooks reports whether there was a time at which no master was being
-// looked at: by chance the monitors may look one after the other for ever.
+// acquireBySlowLooks reports whether at some time no master was being looked at. By
+// chance the monitors may look one after the other for ever.
 func (c *testCluster) acquireBySlowLooks() bool {
 	c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 	way := func(d time.Duration) {
@@ -104,7 +105,7 @@ func (c *testCluster) acquireBySlowLooks() bool {
 			return false
 		}
 	}
-	way(0) // all are looked at, and not for the next time yet
+	way(0) // all looks are done, and the next ones have not begun
 	for asked := time.Now(); ; asked = time.Now() {
 		if do(c.q, acquire("k", "t", 10*time.Second)).Verdict != Won {
 			time.Sleep(10 * time.Millisecond)
@@ -119,8 +120,9 @@ func (c *testCluster) acquireBySlowLooks() bool {
 	}
 }
 
-// V6, M5: once the masters' clocks have jumped, looks of before tell no expiry
-// and no deadline any more: extends go on at once, and as long as they say.
+// TestM5LooksOfBeforeAStepAreForgotten checks that after the masters' clocks have
+// jumped, earlier looks are not used for expiries and deadlines any more: extends work
+// again soon, and last for their whole TTL (M5, V6).
 func TestM5LooksOfBeforeAStepAreForgotten(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -137,7 +139,7 @@ func TestM5LooksOfBeforeAStepAreForgotten(t *testing.T) {
 		if took := asked.Sub(began); took > 4*c.cfg.Timeout {
 			t.Errorf("no extend for %v after the step", took)
 		}
-		other := c.redlockd() // which has not seen them jump, and grants
+		other := c.redlockd() // it has not seen the clocks jump, and grants
 		for time.Since(asked) < extend.TTL {
 			if o := do(other, acquire("k", "u", time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder %v after an extend for %v", time.Since(asked), extend.TTL)

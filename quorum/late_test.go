@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// distant is a redlockd to whose masters the way may be long, and nobody else's.
+// distant is a redlockd whose way to the masters can be long, unlike that of others.
 type distant struct {
 	*Quorum
 	way atomic.Int64
@@ -18,7 +18,7 @@ type distant struct {
 
 func (d *distant) farther(way time.Duration) { d.way.Store(int64(way)) }
 
-// onTheWay starts an operation whose bytes take so long to the masters.
+// onTheWay starts an operation whose bytes take this long to the masters.
 func (d *distant) onTheWay(way time.Duration, op Op) <-chan *Outcome {
 	d.farther(way)
 	out := start(d.Quorum, op)
@@ -27,7 +27,8 @@ func (d *distant) onTheWay(way time.Duration, op Op) <-chan *Outcome {
 	return out
 }
 
-// two are two redlockd over masters whose marks bear what is to come.
+// two starts a second, distant redlockd, and has the marks raised for the TTLs of the
+// test.
 func (c *testCluster) two() (one *distant, other *Quorum) {
 	one = &distant{}
 	cfg := c.cfg
@@ -56,8 +57,9 @@ func extend(key, token string, ttl time.Duration) Op {
 	return Op{Kind: Extend, Key: key, Token: token, TTL: ttl}
 }
 
-// V6: an extend that was answered NOQUORUM, and an acquire-or-extend, shortens
-// nothing that was told since: they act on the masters 5 ms after the answer.
+// TestV6DeniedExtendShortensNothing checks that an Extend or AcquireOrExtend that was
+// answered NOQUORUM, and reaches the masters 5 ms after that, does not shorten what was
+// granted since (V6).
 func TestV6DeniedExtendShortensNothing(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -76,12 +78,13 @@ func TestV6DeniedExtendShortensNothing(t *testing.T) {
 	}
 }
 
-// looksApart is after how many tenths of a second an operation may begin, so that
-// the newest look is of every age.
+// looksApart is the number of tenths of a second after which an operation begins, one
+// after the other, so that the newest look is of every age.
 const looksApart = time.Duration(10)
 
-// V6: what a majority has carried out in time, and one slow master after the
-// client was told, shortens nothing there either.
+// TestV6SlowExtendShortensNothing checks that an extend that a majority carried out in
+// time does not shorten a newer one either when it reaches a slow master after its
+// client was answered (V6).
 func TestV6SlowExtendShortensNothing(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -100,15 +103,15 @@ func TestV6SlowExtendShortensNothing(t *testing.T) {
 			c.masters[0].thaw()
 			time.Sleep(time.Second)
 			if o := do(other, acquire(key, "B", 10*time.Second)); o.Verdict == Won {
-				t.Error("B has the lock that A was told for 20s, two seconds before")
+				t.Error("B has the lock that was granted to A for 20s two seconds before")
 			}
 		}
 	})
 }
 
-// V6: what does harm when it is late (it ends or shortens what another one has
-// taken since) is answered only when it cannot act any more, whether it comes to
-// the masters a little after the timeout or long after.
+// TestV6NothingActsAfterItsAnswer checks that an operation that may end or shorten a
+// lock taken later is answered only when it cannot act any more, whether it reaches the
+// masters shortly after the timeout or long after (V6).
 func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 	none := func(*testCluster, *Quorum, string) {}
 	held := func(c *testCluster, q *Quorum, key string) { c.want(do(q, acquire(key, "A", 10*time.Second)), Won) }
@@ -138,11 +141,12 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 						if took := time.Since(began); took > c.cfg.Timeout+c.cfg.Grace() {
 							t.Errorf("answered after %v", took)
 						}
-						// The client's next, unless the first was carried out.
+						// The client's next operation, unless the first one was carried
+						// out.
 						o := do(other, late.then)
 						time.Sleep(1500 * time.Millisecond)
 						if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
-							t.Errorf("%d copies of the lock that was told after that, want 3", n)
+							t.Errorf("%d copies of the lock that was granted after that, want 3", n)
 						}
 					}
 				})
@@ -151,7 +155,8 @@ func TestV6NothingActsAfterItsAnswer(t *testing.T) {
 	}
 }
 
-// V6: likewise what EXEC deletes.
+// TestV6NoTransactionActsAfterItsAnswer checks that an EXEC that deletes, too, is
+// answered only when it cannot act any more (V6).
 func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -173,14 +178,14 @@ func TestV6NoTransactionActsAfterItsAnswer(t *testing.T) {
 			o := do(other, extend(key, "A", 20*time.Second))
 			time.Sleep(1500 * time.Millisecond)
 			if n := c.copies(key, "A"); o.Verdict == Won && n != 3 {
-				t.Errorf("%d copies of the lock that was told after that, want 3", n)
+				t.Errorf("%d copies of the lock that was granted after that, want 3", n)
 			}
 		}
 	})
 }
 
-// V6: an extend may shorten, in a second fan-out, which is answered when it
-// cannot act any more.
+// TestV6ExtendMayShorten checks that an extend may shorten a lock by a second fan-out,
+// and is answered when that cannot act any more (V6).
 func TestV6ExtendMayShorten(t *testing.T) {
 	for _, version := range []string{"6.2.14", "7.2.0"} {
 		for _, op := range []Op{extend("k", "A", time.Second), {Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: time.Second}} {
@@ -191,7 +196,7 @@ func TestV6ExtendMayShorten(t *testing.T) {
 				one, other := c.two()
 				c.want(do(other, acquire("k", "A", 20*time.Second)), Won)
 				if o := c.want(do(one.Quorum, op), Won); op.Kind == AcquireOrExtend && !o.Prolonged {
-					t.Error("told as acquired, but it was extended")
+					t.Error("answered as acquired, but it was extended")
 				}
 				if o := c.want(do(other, Op{Kind: Read, Key: "k"}), Held); o.State.TTL > time.Second {
 					t.Errorf("%v are left of what was extended to 1s", o.State.TTL)
@@ -222,8 +227,8 @@ func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 	}
 }
 
-// V6: what an extend found with as late an expiry is the rollback's no more:
-// the acquire may be undone after it.
+// TestV6ExtendedIsNotRolledBack checks that the rollback of an acquire spares a copy
+// that was extended since, even if it already had as late an expiry (V6).
 func TestV6ExtendedIsNotRolledBack(t *testing.T) {
 	for _, version := range []string{"6.2.14", "7.2.0"} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -249,7 +254,8 @@ func TestV6ExtendedIsNotRolledBack(t *testing.T) {
 	}
 }
 
-// V6: what waits for its answer waits for no master that is known to be frozen.
+// TestV6WaitsForNoFrozenMaster checks that an operation that is answered only when it
+// cannot act any more does not wait for masters known to be frozen (V6).
 func TestV6WaitsForNoFrozenMaster(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
@@ -265,8 +271,9 @@ func TestV6WaitsForNoFrozenMaster(t *testing.T) {
 	})
 }
 
-// V6: a vote that comes in time is never rejected for its deadline, whatever the
-// age of the look that it is counted from.
+// TestV6DeadlineRejectsNothingInTime checks that a vote that comes in time is never
+// rejected because of its deadline, whatever the age of the look from which the
+// deadline was counted (V6).
 func TestV6DeadlineRejectsNothingInTime(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, _ := c.two()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestVotesAndTimings: a slow master's votes are spare, a dead one's silent.
+// TestVotesAndTimings checks that the votes of a slow master count as spare, those of a
+// dead one as silent.
 func TestVotesAndTimings(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].set(func() { c.masters[3].delay = 4 * time.Millisecond })

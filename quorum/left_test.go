@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// P5, V4: what is told as held is rolled back also on a master whose answer was
-// lost before the verdict.
+// TestP5HeldWithAnAnswerThatWasLost checks that an acquire that was answered Held is
+// rolled back also on a master whose answer was lost before the verdict (P5, V4).
 func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -33,8 +33,8 @@ func TestP5HeldWithAnAnswerThatWasLost(t *testing.T) {
 	})
 }
 
-// V8: a release that is to be repeated to a master is carried out before the same token
-// takes the lock again there.
+// TestV8RepeatedReleaseGoesFirst checks that a release that is to be repeated to a
+// master is carried out there before the same token takes the lock again (V8).
 func TestV8RepeatedReleaseGoesFirst(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -53,8 +53,8 @@ func TestV8RepeatedReleaseGoesFirst(t *testing.T) {
 	})
 }
 
-// V7: of the releases that outstay only those by the same token stand for one
-// another.
+// TestV7EveryTokenThatOutstaysIsReleased checks that of the releases that waited too
+// long, one replaces only others with the same token (V7).
 func TestV7EveryTokenThatOutstaysIsReleased(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)

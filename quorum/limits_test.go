@@ -11,9 +11,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// M1: "What waits for one master is bounded in count and bytes [...]; at the
-// bound, acquires and reads are refused first, releases and rollbacks have a
-// reserve." What is refused is so at once, and all is well again afterwards.
+// TestM1WaitingForAMasterIsBounded checks that what waits for one master is bounded in
+// number and bytes; that at the bound acquires and reads are refused at once, while
+// releases and rollbacks have as much again for themselves; and that all works again
+// afterwards (M1).
 func TestM1WaitingForAMasterIsBounded(t *testing.T) {
 	for name, long := range map[string]int{"in number": 0, "in bytes": 16 << 10} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestM1WaitingForAMasterIsBounded(t *testing.T) {
 	}
 }
 
-// flood is many operations on keys of their own, which are long.
+// flood is many operations on long keys of their own.
 type flood struct {
 	*testCluster
 	long string
@@ -59,8 +60,8 @@ type flood struct {
 
 func (f *flood) link() *cluster.Link { return f.q.cluster.Opened(0).List().Links[0] }
 
-// until starts operations until 100 were refused at once, which must be when
-// so many times the bounds are reached, and returns those that were not.
+// until starts operations until 100 were refused at once, which must happen exactly at
+// times the bounds, and returns the others.
 func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome, fit int) {
 	f.t.Helper()
 	for refused := 0; refused < 100; f.n++ {
@@ -87,8 +88,7 @@ func (f *flood) until(op func(key string) Op, times int) (outs []<-chan *Outcome
 	return outs, fit
 }
 
-// wantNothingLeft looks for memory that was not given back, and for what was
-// not carried out.
+// wantNothingLeft checks that all memory was given back and all tasks were carried out.
 func (f *flood) wantNothingLeft() {
 	f.t.Helper()
 	withLocked(f.link(), func(l cluster.Locked) {
@@ -99,14 +99,14 @@ func (f *flood) wantNothingLeft() {
 			f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
 		}
 	})
-	// Also the release that was refused, and what undoes the acquires.
+	// Also the release that was refused, and the rollbacks of the acquires.
 	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
 		f.t.Errorf("%d locks are left", len(keys)-1)
 	}
 }
 
-// V7: so many wait for one key, and no more; whoever waits for it and others
-// besides is no exception.
+// TestV7WaitingForAKeyIsBounded checks that no more than maxWaiting calls wait for one
+// key, including calls on several keys (V7).
 func TestV7WaitingForAKeyIsBounded(t *testing.T) {
 	inBubble(t, 1, func(c *testCluster) {
 		c.masters[0].freeze()

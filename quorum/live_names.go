@@ -2,22 +2,23 @@ package quorum
 
 import "time"
 
-// A lock that its client was told of is not rolled back any more. But a later
-// attempt with the same token may be, and where that one's answer is not known
-// its rollback deletes whatever bears its name. So the names of such locks are
-// kept, and given to no other attempt, until they are over or released (V6).
+// A lock whose client was answered is not rolled back any more. But a later attempt
+// with the same token may be, and if its answer is unknown, its rollback deletes any
+// copy that bears its name. So the names of granted locks are kept, and given to no
+// other attempt, until the locks are over or released (V6).
 
-// liveNames are the expiries of one lock that was told.
+// liveNames are the expiries that name one granted lock; until is when it is over at
+// the latest.
 type liveNames struct {
 	until    time.Duration
 	expiries expiries
 }
 
-// liveTable are those of the locks of one shard, by their keys and tokens. It needs
-// the shard's mutex.
+// liveTable has the liveNames of a shard's locks, by the hash of key and token. The
+// caller must hold the shard's mu.
 type liveTable struct {
 	of   map[uint64]liveNames
-	left int // how many there were when those that are over were forgotten last
+	left int // how many were left at the last removal of those that are over
 }
 
 // keep keeps the names of one lock; now is the time.

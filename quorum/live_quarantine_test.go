@@ -10,9 +10,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// V10, M4: a lock that was extended on a minority only, as far as is known, may
-// live on the silent master and on the one in quarantine, which does not tell
-// what it held before: nobody is told that it is over.
+// TestV10LockThatMayLiveInQuarantine checks that a lock that was extended on a minority
+// of the masters that answered is not read as over if it may live on the silent master
+// and on one in quarantine, whose earlier data is not known (V10, M4).
 func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 	cfg := cluster.DefaultConfig()
 	q := &Quorum{cfg: &cfg}

@@ -10,8 +10,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// looksAt waits until a master has been asked for all that a look asks for, so
-// that what a monitor writes for it is on its way. last begins the last line.
+// looksAt waits until a look has asked a master for all that it needs, so that the
+// write that follows it is on its way. last is the beginning of the look's last
+// command.
 func (f *fakeMaster) looksAt(last string) {
 	for n := len(f.commands(0)); ; time.Sleep(time.Millisecond) {
 		lines := f.commands(n)
@@ -22,9 +23,9 @@ func (f *fakeMaster) looksAt(last string) {
 	}
 }
 
-// M3: a mark is written only where the one that was seen still is: a master
-// that loses its memory between the look and the writing does not get its
-// real mark back.
+// TestM3MarkLostBeforeItIsWritten checks that a mark is written only over the mark that
+// was seen: a master that loses its memory between the look and the write does not get
+// its real mark back (M3).
 func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -39,7 +40,9 @@ func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
 	})
 }
 
-// M3: nor does database 0 by the script that lists another one in its mark.
+// TestM3MarkLostBeforeADatabaseIsListed checks that the script that lists another
+// database in the mark of database 0 does not bring that mark back after it was lost
+// (M3).
 func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -47,7 +50,7 @@ func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
 		time.Sleep(3500 * time.Millisecond) // no look comes in between
 		c.slow(5*time.Millisecond, 0)
 		c.q.Open(3, func() {})
-		f.looksAt("SELECT 3") // by the script that reads the mark of 0
+		f.looksAt("SELECT 3") // of the script that reads the mark of database 0
 		f.FlushAll()
 		time.Sleep(20 * time.Millisecond)
 		c.slow(0, 0)
@@ -55,8 +58,8 @@ func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
 	})
 }
 
-// M8: a mark is not lowered to an earlier state of the list of masters by who
-// looked at it before another redlockd raised it.
+// TestM8MarkIsRaisedMeanwhile checks that a redlockd that looked at a mark before
+// another one raised it does not lower it to an earlier generation (M8).
 func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		f := c.masters[0]
@@ -81,7 +84,7 @@ func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
 	})
 }
 
-// in is a master's database while something is done with it.
+// in calls do with a master's database selected.
 func (f *fakeMaster) in(db int, do func()) {
 	f.Select(db)
 	defer f.Select(0)
@@ -97,9 +100,9 @@ func (f *fakeMaster) bearsRealMark(db int) (real bool) {
 	return real
 }
 
-// M3: a database is used for the first time only if the mark of database 0 is
-// this master's, of this run, and says so; and none that was seen in it is
-// lost.
+// TestM3FirstUseOfADatabase checks that a database is used for the first time only if
+// the mark of database 0 is real, this master's, of this run, and does not list it
+// (M3).
 func TestM3FirstUseOfADatabase(t *testing.T) {
 	for _, r := range []struct {
 		name  string
@@ -129,9 +132,9 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 	}
 }
 
-// M3: what this redlockd has seen in use is not used for the first time, though
-// the mark of database 0 was lost, written anew by another one, and does not
-// list it.
+// TestM3DatabaseSeenInUseIsLost checks that a database that this redlockd has seen in
+// use does not count as new, although the mark of database 0 was lost, and the one that
+// another redlockd wrote does not list it (M3).
 func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		cable := c.throughCable(0)
@@ -146,7 +149,7 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 		time.Sleep(time.Second)
 		c.masters[0].FlushAll()
 		time.Sleep(3 * time.Second)
-		c.votesAgain(0) // of database 0, by the other one
+		c.votesAgain(0) // of database 0, by the other redlockd
 		cable.cut(false)
 		time.Sleep(4 * time.Second)
 		if s := q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
@@ -155,9 +158,10 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 	})
 }
 
-// M3: where another mark stands than what was asked under, that a quarantine has
-// begun, or that is of another run, master or database, no vote counts: neither
-// of that batch nor of those before the next look, also where it has the seat (M9).
+// TestM3AnotherMarkStandsThere checks that no vote counts under another mark than the
+// one that was expected: one that is pending or of another run, master or database
+// (M3). Neither the votes of that batch count nor those before the next look, even if
+// the master has the seat (M9).
 func TestM3AnotherMarkStandsThere(t *testing.T) {
 	another := func(m *mark.Mark) { m.ID = "another" }
 	for name, change := range map[string]func(m *mark.Mark){

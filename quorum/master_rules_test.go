@@ -15,7 +15,8 @@ import (
 
 func (c *testCluster) state(i int) cluster.MasterStatus { return c.q.Status().Masters[i] }
 
-// M1: a master that is down or frozen costs no time.
+// TestM1SilentAtOnce checks that a master that is down or frozen delays no operation
+// (M1).
 func TestM1SilentAtOnce(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -45,8 +46,8 @@ func TestM1SilentAtOnce(t *testing.T) {
 	})
 }
 
-// M2: what gathers while a batch is on its way goes out in one write, and
-// operations on one key keep their order.
+// TestM2Batches checks that operations that gather while a batch is under way go out in
+// one write (M2).
 func TestM2Batches(t *testing.T) {
 	inBubble(t, 1, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -71,8 +72,9 @@ func TestM2Batches(t *testing.T) {
 	})
 }
 
-// M3, why 14: a lock on a bare majority is not given twice when one of its
-// masters is flushed, replaced, or restarted, in the middle of everything.
+// TestM3LostMemoryIsSeenBeforeTheVote checks that a lock on a bare majority is not
+// granted again when one of its masters is flushed, replaced or restarted between any
+// two operations (M3, why 14).
 func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 	for name, fault := range map[string]func(f *fakeMaster){
 		"flushed":         func(f *fakeMaster) { f.FlushAll() },
@@ -114,8 +116,8 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 	}
 }
 
-// M3, why 15: the fence is the first thing after the greeting, and nothing of
-// the earlier connection is carried out behind it.
+// TestM3Fence checks that the fence comes first after the greeting, and no command of
+// the earlier connection is carried out after it (M3, why 15).
 func TestM3Fence(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
@@ -129,7 +131,7 @@ func TestM3Fence(t *testing.T) {
 		ended := 0
 		f.set(func() {
 			for id := range f.killed {
-				if id < 1000 { // not the number that nobody has
+				if id < 1000 { // not the id that no connection has
 					ended++
 				}
 			}
@@ -138,8 +140,8 @@ func TestM3Fence(t *testing.T) {
 		if ended == 0 {
 			t.Fatalf("no earlier connection was ended:\n%s", text)
 		}
-		// What stands before the fence is the backlog of the old connection
-		// and the greeting of the new one.
+		// Commands before the fence are the backlog of the old connection and the
+		// greeting of the new one.
 		if behind := f.strangers(before); len(behind) > 0 {
 			t.Errorf("behind the fence came %q from another connection:\n%s", behind, text)
 		}
@@ -157,10 +159,10 @@ func TestM3Fence(t *testing.T) {
 	})
 }
 
-// strangers are the commands behind the first fence that came by another
-// connection than that which made it. The HELLO of an earlier one does not
-// count: a connection that was given up in its greeting has no number to end it
-// by, and nothing but the greeting was ever sent on it.
+// strangers returns the commands after the first fence that came by another connection
+// than the one that sent it. The HELLO of an earlier connection does not count: one
+// that was given up in its greeting has no known id to be ended by, and nothing else
+// was ever sent on it.
 func (f *fakeMaster) strangers(skip int) (lines []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,7 +180,7 @@ func (f *fakeMaster) strangers(skip int) (lines []string) {
 	return lines
 }
 
-// M3: the greatest hold stands in the marks before it is granted.
+// TestM3GreatestHold checks that the marks bear a hold before it is granted (M3).
 func TestM3GreatestHold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, ttl := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
@@ -197,8 +199,8 @@ func TestM3GreatestHold(t *testing.T) {
 	})
 }
 
-// M4, why 16, 17: a master that restarted empty does not vote before the
-// greatest hold is over, and then it does.
+// TestM4Quarantine checks that M4, why 16, 17: a master that restarted empty does not
+// vote before the greatest hold is over, and does afterwards.
 func TestM4Quarantine(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -228,13 +230,14 @@ func TestM4Quarantine(t *testing.T) {
 	})
 }
 
-// M4: a restart of redlockd pauses a quarantine, and does not end it.
+// TestM4QuarantineIsShared checks that a restart of redlockd pauses a quarantine, and
+// does not end it (M4).
 func TestM4QuarantineIsShared(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 15*time.Second)), Won)
 		c.masters[0].kill()
 		c.masters[0].startEmpty()
-		time.Sleep(10 * time.Second) // half of it until it has its seat (M9)
+		time.Sleep(10 * time.Second) // half of that until it has its seat (M9)
 		c.stop(c.q)
 		time.Sleep(60 * time.Second)
 		c.q = c.redlockd()
@@ -249,7 +252,8 @@ func TestM4QuarantineIsShared(t *testing.T) {
 	})
 }
 
-// M4, why 18: persistence is proved by the mark's beat.
+// TestM4Restarts checks that the beat of the mark decides whether a restart kept the
+// data, not what the master says of its persistence (M4, why 18).
 func TestM4Restarts(t *testing.T) {
 	for _, r := range []struct {
 		name  string
@@ -277,8 +281,8 @@ func TestM4Restarts(t *testing.T) {
 	}
 }
 
-// M4: a replica, and a master that may evict locks, do not vote, and not at
-// once when that is over.
+// TestM4Unfit checks that a replica, and a master that may evict locks, do not vote,
+// and still wait when the cause has ended (M4).
 func TestM4Unfit(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -305,7 +309,8 @@ func TestM4Unfit(t *testing.T) {
 	})
 }
 
-// M6: a new cluster says what to do, and bootstrap refuses what is not new.
+// TestM6Bootstrap checks that the error of a new cluster states what to do, and
+// -bootstrap refuses one that is not new or not fully reachable (M6).
 func TestM6Bootstrap(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger())
@@ -337,8 +342,8 @@ func TestM6Bootstrap(t *testing.T) {
 	})
 }
 
-// M6: without bootstrap a new cluster serves when no lock of before can be
-// held any more.
+// TestM6NewClusterByWaiting checks that a new cluster serves without -bootstrap once no
+// lock of earlier can be held any more (M6).
 func TestM6NewClusterByWaiting(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
@@ -360,8 +365,8 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 	})
 }
 
-// C5: databases keep locks apart, and one that is used for the first time
-// needs no quarantine; one that was flushed does.
+// TestC5Databases checks that databases keep locks apart; one that is used for the
+// first time needs no quarantine, and one that was flushed does (C5).
 func TestC5Databases(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		open := func(db int) {
@@ -387,9 +392,9 @@ func TestC5Databases(t *testing.T) {
 	})
 }
 
-// V9: extending gives a lock back to masters that have lost it, and a lock
-// that is extended survives the empty restart of all masters, one after the
-// other with the greatest hold between two.
+// TestV9ExtendHeals checks that an extend gives a lock back to masters that have lost
+// it, so that an extended lock survives the empty restart of all masters, one after the
+// other, with the greatest hold between two (V9).
 func TestV9ExtendHeals(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 6*time.Second)), Won)
@@ -399,8 +404,8 @@ func TestV9ExtendHeals(t *testing.T) {
 			f.startEmpty()
 			for i := range 12 {
 				time.Sleep(2 * time.Second)
-				// Its answer must be in hand at the verdict, so it must be
-				// among the fastest now and then.
+				// Its answer must have arrived at the verdict, so it must be among the
+				// fastest now and then.
 				c.slow(2*time.Millisecond, i%5, (i+1)%5, (i+2)%5)
 				c.want(do(c.q, extend), Won)
 				c.slow(0, 0, 1, 2, 3, 4)
@@ -418,7 +423,8 @@ func TestV9ExtendHeals(t *testing.T) {
 	})
 }
 
-// V9, why 13: a lock that a majority has lost is not brought back.
+// TestV9LostLockStaysLost checks that a lock that a majority has lost is not brought
+// back (V9, why 13).
 func TestV9LostLockStaysLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -433,8 +439,8 @@ func TestV9LostLockStaysLost(t *testing.T) {
 	})
 }
 
-// V10: a copy that an extend did not reach, and that is used up, does not make
-// a lock absent that lives on a quorum.
+// TestV10StaleCopyIsNoEnd checks that a lock that lives on a quorum is not read as
+// absent because of copies that an extend did not reach and that are over (V10).
 func TestV10StaleCopyIsNoEnd(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
@@ -459,8 +465,8 @@ func TestV10StaleCopyIsNoEnd(t *testing.T) {
 	})
 }
 
-// M4: another token on a master with the memory of an earlier time is no
-// evidence that a lock is gone.
+// TestM4OldMemoryIsNoEvidence checks that another token on a master with data of an
+// earlier time is no evidence that a lock is gone (M4).
 func TestM4OldMemoryIsNoEvidence(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()

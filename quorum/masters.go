@@ -10,8 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/latency"
 )
 
-// What callers need to know of the masters is documented in package cluster, and how
-// times are counted in package latency.
+// Types that callers need. Packages cluster and latency document them.
 type (
 	Config       = cluster.Config
 	Master       = cluster.Master
@@ -51,5 +50,5 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	return cluster.Bootstrap(ctx, cfg, log)
 }
 
-// BucketBound is the greatest duration of a Histogram's bucket.
+// BucketBound returns the greatest duration of a Histogram's bucket.
 func BucketBound(i int) time.Duration { return latency.BucketBound(i) }

@@ -7,15 +7,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// An attempt's name is (token, expiry), so no two that could still be rolled
-// back may have the same on one master (V6). The attempts that could are open:
-// until their client has been told or they were undone, and until every master
-// they went out to has answered.
+// An attempt's name is (token, expiry), so no two attempts that could still be rolled
+// back may have the same name on one master (V6). Those attempts are open: until their
+// client was answered or they were rolled back, and until every master to which they
+// were sent has answered.
 
-// lockName is what the attempts with one name have in common.
+// lockName is the part that the names of attempts on one lock have in common.
 type lockName struct{ key, token string }
 
-// openAttempt is one lock of an open attempt, in the list of its key's.
+// openAttempt is one lock of an open attempt, in the list of its key's queue.
 type openAttempt struct {
 	attempt *attempt
 	name    lockName
@@ -23,8 +23,8 @@ type openAttempt struct {
 	next    *openAttempt
 }
 
-// open notes an attempt before its first byte goes out, and reports whether
-// others with its key and token are open, or locks may live that have them.
+// open notes an attempt before its first byte goes out. It reports whether other
+// attempts with its key and token are open, or locks with these may live.
 func (t *keyTable) open(a *attempt) (others bool) {
 	switch {
 	case a.names:
@@ -58,7 +58,7 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 	return others
 }
 
-// close forgets what open has noted of an attempt.
+// close removes the entries that open made for an attempt.
 func (t *keyTable) close(a *attempt) {
 	switch {
 	case a.names:
@@ -74,8 +74,9 @@ func (t *keyTable) close(a *attempt) {
 	}
 }
 
-// forget does nothing where the attempt is open no more, as where a master that it
-// went out to late has answered; the queue may serve another key by then.
+// forget removes an attempt from the open ones. It does nothing if the attempt was
+// closed before: a task may be sent, and answered, after that. The queue may serve
+// another key by then.
 func (k *keyQueue) forget(a *attempt) {
 	k.shard.mu.Lock()
 	defer k.shard.mu.Unlock()
@@ -88,8 +89,8 @@ func (k *keyQueue) forget(a *attempt) {
 	}
 }
 
-// taken reports whether an open attempt, or a lock that may live, has an expiry on a
-// master.
+// taken reports whether another open attempt, or a lock that may live, has this expiry
+// on a master.
 func (t *keyTable) taken(a *attempt, n lockName, master *cluster.Link, expiry int64) bool {
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
@@ -109,9 +110,8 @@ func (t *keyTable) taken(a *attempt, n lockName, master *cluster.Link, expiry in
 	return false
 }
 
-// expiryOf is the expiry of one lock on a master. The attempts on one key are
-// made one after the other, so it is not written any more when it is asked for
-// by the next.
+// expiryOf returns the expiry of one lock on a master. The attempts on one key are made
+// one after the other, so none writes it any more when the next one asks for it.
 func (a *attempt) expiryOf(n lockName, master *cluster.Link) int64 {
 	i := slices.Index(a.masters.Links, master)
 	if i < 0 {
@@ -129,14 +129,15 @@ func (a *attempt) expiryOf(n lockName, master *cluster.Link) int64 {
 	return 0
 }
 
-// partDone notes that a part of what keeps the attempt open is over: the
-// client, or a master. Needs mu, and returns whether it was the last.
+// partDone notes that one of the parties that keep the attempt open is done: the client
+// or a master. It reports whether that was the last. The caller must hold mu.
 func (a *attempt) partDone() bool {
 	a.pending--
 	return a.pending == 0
 }
 
-// told is called when the client knows, or never will, and once only.
+// told notes that the client was answered, or never will be. Calls after the first do
+// nothing.
 func (a *attempt) told() {
 	a.mu.Lock()
 	last := !a.wasTold && a.partDone()
@@ -150,8 +151,8 @@ func (a *attempt) told() {
 	}
 }
 
-// namesOf reports whether copies of a lock may bear the attempt's name, since it created
-// them.
+// namesOf reports whether copies of a lock may bear the attempt's name, because the
+// attempt created them.
 func (a *attempt) namesOf(key string) bool {
 	return a.names || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }

@@ -21,8 +21,8 @@ func prolongAll(token string, ttl time.Duration, keys ...string) Op {
 	}}
 }
 
-// V6: an attempt that is undone names nothing that was prolonged since, by
-// whatever means and in the same millisecond.
+// TestV6UndoSparesWhatWasProlonged checks that the rollback of an attempt spares copies
+// that were prolonged since, by any operation and in the same millisecond (V6).
 func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 	const ttl = 10 * time.Second
 	for name, prolong := range map[string]func(key string) Op{
@@ -45,7 +45,7 @@ func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 					o := c.want(do(c.q, acquire(key, "t", ttl)), Won)
 					c.want(do(c.q, prolong(key)), Won)
 					synctest.Wait()
-					o.Undo() // the session that acquired it is gone
+					o.Undo() // as if its session had gone
 					synctest.Wait()
 					if n := c.copies(key, "t"); n != 3 {
 						freed++
@@ -59,7 +59,8 @@ func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 	}
 }
 
-// V6, V9: nor what an extend has given back to a master.
+// TestV6UndoSparesWhatWasHealed checks that the rollback of an attempt also spares a
+// copy that an extend has given back to a master (V6, V9).
 func TestV6UndoSparesWhatWasHealed(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -88,7 +89,7 @@ func TestV6UndoSparesWhatWasHealed(t *testing.T) {
 	})
 }
 
-// asked is how many scripts for a key came in since the first lines.
+// asked returns how many scripts for a key a master got, after the first skip commands.
 func (f *fakeMaster) asked(key string, skip int) int {
 	n := 0
 	for _, line := range f.commands(skip) {
@@ -99,11 +100,11 @@ func (f *fakeMaster) asked(key string, skip int) int {
 	return n
 }
 
-// V6: a master that refused is sent no rollback: what it has is no attempt of
-// ours, whatever its token.
+// TestV6NoRollbackWhereItWasRefused checks that a master that refused gets no rollback:
+// the copy there is not of this attempt, whatever its token (V6).
 func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
 	for name, r := range map[string]struct {
-		busy string // what the others answer
+		busy string // the answer of the other masters
 		want Verdict
 	}{"held": {"", Held}, "undecided": {"BUSY Redis is busy running a script.", Undecided}} {
 		t.Run(name, func(t *testing.T) {
@@ -125,8 +126,8 @@ func TestV6NoRollbackWhereItWasRefused(t *testing.T) {
 	}
 }
 
-// V6: an attempt does not get the name of one whose rollback is still to be repeated to a
-// master.
+// TestV6RepeatedRollbackSparesTheNextAttempt checks that an attempt does not get the
+// name of one whose rollback is still to be repeated to a master (V6).
 func TestV6RepeatedRollbackSparesTheNextAttempt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)

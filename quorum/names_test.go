@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// until is an acquire with a TTL that ends at a time, as PXAT asks for.
+// until returns an acquire whose TTL ends at a time, as with PXAT.
 func until(key, token string, at time.Time) Op {
 	return acquire(key, token, time.Until(at).Truncate(time.Millisecond))
 }
 
-// V6: two attempts at two redlockd with one token and one end (PXAT) have two
-// names: what undoes the first frees nothing of the second.
+// TestV6NamesOverTwoRedlockd checks that two attempts through two redlockd, with the
+// same token and end (PXAT), have two names: the rollback of the first deletes no copy
+// of the second (V6).
 func TestV6NamesOverTwoRedlockd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -29,7 +30,7 @@ func TestV6NamesOverTwoRedlockd(t *testing.T) {
 			time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
 			c.want(do(other, until(key, "A", end)), Won)
 			synctest.Wait()
-			o.Undo() // the first session is gone only now
+			o.Undo() // the first session has gone only now
 			synctest.Wait()
 			if c.copies(key, "A") != 3 {
 				freed++
@@ -42,8 +43,9 @@ func TestV6NamesOverTwoRedlockd(t *testing.T) {
 	})
 }
 
-// V6: what was refused with NOQUORUM is taken with the same token through
-// another redlockd, at once, and the rollback of the first comes later.
+// TestV6TriedAgainElsewhere checks that a lock that was answered NOQUORUM and is taken
+// at once with the same token through another redlockd survives the later rollback of
+// the first attempt (V6).
 func TestV6TriedAgainElsewhere(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -55,7 +57,7 @@ func TestV6TriedAgainElsewhere(t *testing.T) {
 			c.want(<-out, Undecided)
 			o := do(other, until(key, "A", end))
 			for _, f := range c.masters {
-				f.kill() // so that what the first is answered is never heard
+				f.kill() // so that the answers to the first attempt are lost
 				f.mend()
 			}
 			time.Sleep(2*time.Second + time.Duration(rand.IntN(1000))*time.Millisecond)
@@ -69,9 +71,9 @@ func TestV6TriedAgainElsewhere(t *testing.T) {
 	})
 }
 
-// V6: a rollback that waits, or is under way, keeps its name from the next
-// attempt: on a connection that breaks before any answer, the old rollback is
-// repeated behind the new lock.
+// TestV6RollbackUnderWayKeepsItsName checks that no attempt gets the name of a rollback
+// that waits or is under way: if the connection breaks before any answer, that rollback
+// is repeated after the next lock (V6).
 func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
@@ -82,12 +84,12 @@ func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 			o := c.want(do(c.q, acquire(key, "A", 20*time.Second)), Won)
 			synctest.Wait()
 			c.slow(3*time.Millisecond, 0)
-			start(c.q, Op{Kind: Read, Key: "other"}) // a batch is under way there, for 9 ms
+			start(c.q, Op{Kind: Read, Key: "other"}) // makes a batch of 9 ms
 			synctest.Wait()
 			o.Undo()
 			c.want(do(c.q, acquire(key, "A", 20*time.Second)), Won)
-			time.Sleep(16 * time.Millisecond) // nothing is answered
-			// Both were carried out on it, but where a look went before them.
+			time.Sleep(16 * time.Millisecond) // both are carried out, and none is answered
+			// Both were carried out on that master, unless a look came before them.
 			sets := slices.DeleteFunc(slow.commands(0), func(line string) bool { return !strings.HasPrefix(line, "SET "+key+" A NX") })
 			took := slow.holds(key) == "A" && len(sets) == 2
 			if took {
@@ -107,8 +109,9 @@ func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 	})
 }
 
-// V6: an attempt has no name of a lock that was told and lives: the attempt's
-// answers are late, and its rollback frees the holder's lock.
+// TestV6NameOfALockThatWasTold checks that an attempt does not get the name of a lock
+// that was granted and lives (V6). Otherwise, when its answers come late, its rollback
+// deletes the holder's lock.
 func TestV6NameOfALockThatWasTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
@@ -118,7 +121,7 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
 			o.Told(o.Clock())
 			time.Sleep(2 * time.Second)
-			// It ends when the first one does, by a few milliseconds.
+			// It ends within a few milliseconds of the first one.
 			for _, f := range c.masters {
 				f.set(func() { f.way = 90 * time.Millisecond })
 			}
@@ -136,8 +139,9 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 	})
 }
 
-// V7: an attempt that is closed twice, as where a master answers that it went out to
-// late, leaves alone the queue that serves another key by then.
+// TestV7ClosedTwice checks that closing an attempt twice, as happens when a master
+// answers a task that was sent late, does not touch a queue that serves another key by
+// then (V7).
 func TestV7ClosedTwice(t *testing.T) {
 	d := &keyspace{}
 	d.keys.init()

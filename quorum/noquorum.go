@@ -12,22 +12,22 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Why no majority can tell, or an operation was not begun: this looks at the votes and at
-// the masters, and fills in the texts (undecided.go).
+// The reasons why no majority decided an operation, or why it was not begun. The code
+// here looks at the votes and the masters, and fills in the texts of undecided.go.
 
-// shortfall is what is known of an attempt of which no majority can tell.
+// shortfall is what is known of an attempt that no majority decided.
 type shortfall struct {
 	kind vote.Kind
 	db   *cluster.Database
-	// masters are those of the attempt's list; ballots go by their order.
+	// masters is the attempt's list; ballots are in its order.
 	masters *cluster.List
 	began   time.Duration
 	ballots []vote.Ballot
 	needs   vote.Needs
 }
 
-// noQuorum is what the client is told: how many masters agreed, refused and were silent,
-// and why (P4, M6). split is whether that was the verdict.
+// noQuorum returns the error for the client: how many masters agreed, refused and were
+// silent, and why (P4, M6). split reports whether the verdict was Split.
 func (s *shortfall) noQuorum(split bool) error {
 	n, q := len(s.ballots), s.masters.Quorum
 	t := vote.Count(s.ballots, s.needs)
@@ -68,8 +68,7 @@ func (s *shortfall) noQuorum(split bool) error {
 	return &UndecidedError{text}
 }
 
-// withoutRequired is the refusal while the required master cannot be asked
-// (V11).
+// withoutRequired is the error while the required master cannot be asked (V11).
 func (s *shortfall) withoutRequired() error {
 	at := s.masters.Required
 	text := s.why([]int{at})
@@ -79,7 +78,7 @@ func (s *shortfall) withoutRequired() error {
 	return undecided(noQuorumRequired, text)
 }
 
-// tooLate is the answer where the reply could not be written in time (V2).
+// tooLate is the error for a reply that could not be written in time (V2).
 func tooLate(kind vote.Kind) error {
 	if kind == vote.Extend {
 		return errLateExtend
@@ -87,8 +86,8 @@ func tooLate(kind vote.Kind) error {
 	return errLate
 }
 
-// lacking is the refusal while fewer than q masters may vote, or, where toVote is false,
-// can be reached (M6); nil when they are enough.
+// lacking is the error while fewer than q masters may vote, or, with toVote false, can
+// be reached (M6); nil if there are enough.
 func lacking(d *cluster.Database, toVote bool, q int) error {
 	n, can := d.Reachable(), "can be reached"
 	if toVote {
@@ -136,7 +135,7 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// why says of some masters, given by index, why their votes are missing.
+// why states for some masters, given by index, why their votes are missing.
 func (s *shortfall) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
@@ -150,11 +149,11 @@ func (s *shortfall) why(masters []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// waitedTooLong is the answer to what has not had its turn in time (V2).
+// waitedTooLong is the error for an operation that did not get its turn in time (V2).
 func waitedTooLong(stay time.Duration) error { return undecided(noQuorumTurn, stay) }
 
-// cannotList says why nothing can be listed: by the masters' states where they tell, else
-// err.
+// cannotList returns why nothing can be listed: the masters' states if they explain it,
+// else err.
 func cannotList(d *cluster.Database, err error) error {
 	if why := lacking(d, true, d.List().Quorum); why != nil {
 		return why
@@ -162,8 +161,9 @@ func cannotList(d *cluster.Database, err error) error {
 	return err
 }
 
-// untold is the refusal of a lock that is longer than all before while not all
-// masters can be told (M3); nil where a quorum of the marks lets it be granted.
+// untold is the error for a lock with a greater hold than any before, while not all
+// marks can be made to bear that hold (M3); nil if a quorum of the marks lets it be
+// granted.
 func untold(d *cluster.Database, hold, ttl time.Duration) error {
 	few, silent := d.UntoldOf(hold)
 	if !few {

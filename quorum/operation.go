@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Kind is what an operation does to a lock. What each is stands in package vote.
+// Kind is what an operation does to a lock. Package vote documents each.
 type Kind = vote.Kind
 
 // The kinds of operations.
@@ -27,11 +27,11 @@ const (
 	dbSize          = vote.DBSize
 )
 
-// Change is what becomes of one key.
+// Change is what a DecideAll does to one key.
 type Change struct {
 	// Key is one of Op.Keys; each may be changed once.
 	Key string
-	// Delete is whether the key is deleted. Otherwise it holds Token for TTL, as in
+	// Delete reports whether the key is deleted. Otherwise it gets Token for TTL, as in
 	// Op.
 	Delete bool
 	Token  string
@@ -40,64 +40,63 @@ type Change struct {
 
 // Op is one operation on one lock, or for DecideAll on several.
 type Op struct {
-	// Kind says which of the fields below count.
+	// Kind determines which of the fields below count.
 	Kind Kind
 	// DB is the number of the database, 0 to Databases-1.
 	DB int
 	// Key is any bytes.
 	Key string
-	// Token is what is stored or compared; any bytes, also none.
+	// Token is the token to store or compare; any bytes, also none.
 	Token string
-	// NewToken is what Extend stores if Replace is set: the lock changes its token.
+	// NewToken is the token that Extend stores if Replace is set.
 	NewToken string
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone (SET ... XX).
 	IfPresent bool
-	// TTL is what the client asked for: whole milliseconds, 1ms to MaxTTL.
-	// Acquire, AcquireOrExtend, Extend, Expire and Store need it.
+	// TTL is what the client asked for: whole milliseconds, 1ms to MaxTTL. Acquire,
+	// AcquireOrExtend, Extend, Expire and Store need it.
 	TTL time.Duration
 
-	// Decide is called, for Kind Decide only, with what a quorum agrees on.
-	// The operation it returns must be on the same key, and is carried out
-	// only where the state still is the one it was given; Kind Read ends the
-	// operation with what was read. It must not block or keep the State. It
-	// is called again if that has changed meanwhile.
+	// Decide is called, for Kind Decide only, with what a quorum agrees on. It must
+	// return an operation on the same key, which is carried out only if the state still
+	// is the one passed; Kind Read ends the operation with what was read. It must not
+	// block or keep the State. It is called again if the state has changed meanwhile.
 	Decide func(State) Op
 
-	// Keys and DecideAll are for Kind DecideAll: what Key and Decide are for
-	// Decide. DecideAll gets the states in the order of Keys, which must
-	// differ, and returns what to change; nothing ends the operation with
-	// what was read.
+	// Keys and DecideAll are for Kind DecideAll what Key and Decide are for Decide.
+	// Keys must differ. DecideAll gets the states in their order and returns what to
+	// change; nothing ends the operation with what was read.
 	Keys      []string
 	DecideAll func([]State) []Change
 
-	// steps are what transact does.
+	// steps are the steps of a transact.
 	steps []outbox.Step
-	// keeps is whether the TTL is what is left of the lock: then no copy gets an
-	// earlier expiry, since what is read is somewhat less than what is left (V13).
+	// keeps reports whether TTL is what is left of the lock. Then no copy gets an
+	// earlier expiry, since the TTL that was read is somewhat less than the one left
+	// (V13).
 	keeps bool
-	// renews is whose lock an Extend renews (renew.go).
+	// renews is the attempt whose lock an Extend renews (renew.go).
 	renews *attempt
 
-	// Arm, for Kind Read, is set up when the read goes out: from then on any
-	// change of the key through this redlockd marks it (S4, WATCH).
+	// Arm, for Kind Read, is armed when the read goes out: from then on any change of
+	// the key through this redlockd marks it (S4, WATCH).
 	Arm *Watch
-	// Unless makes the operation answer Changed, and do nothing, when one of
-	// these watches was marked (S4, EXEC).
+	// Unless makes the operation answer Changed, and do nothing, if one of these
+	// watches was marked (S4, EXEC).
 	Unless []*Watch
 }
 
-// question is what the verdict depends on.
+// question returns what the verdict depends on.
 func (op *Op) question() vote.Question {
 	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
 }
 
-// keeps reports whether a TTL is what is left by a state.
+// keeps reports whether ttl is what is left of the lock in this state.
 func (s *State) keeps(ttl time.Duration) bool {
 	return s.Found && ttl == s.TTL.Truncate(time.Millisecond)
 }
 
-// newToken is what a lock holds that the operation was carried out on.
+// newToken returns the token that the lock has after the operation.
 func (op *Op) newToken() string {
 	if op.Replace {
 		return op.NewToken
@@ -119,22 +118,22 @@ func (op *Op) ends() bool {
 
 // State is what a quorum of masters agrees on about one key.
 type State struct {
-	// Found is whether there is a lock that a client may still rely on.
+	// Found reports whether there is a lock that a client may still count on.
 	Found bool
-	// Token is the lock's, if it is Found or Lapsed.
+	// Token is the lock's token, if it is Found or Lapsed.
 	Token string
-	// TTL is what is left of the TTL, at least a millisecond when Found. It
-	// is never more than was asked for (V3).
+	// TTL is what is left of the TTL, at least a millisecond when Found. It is never
+	// more than what the client asked for (V3).
 	TTL time.Duration
-	// Lapsed is whether the key, though not Found, still refuses to be taken
-	// until the hold of Token is over (V3).
+	// Lapsed reports whether the key, though not Found, still cannot be acquired
+	// because the hold of Token is not over (V3).
 	Lapsed bool
 }
 
-// Verdict is how an operation ended. What each means stands in package vote.
+// Verdict is how an operation ended. Package vote documents each.
 type Verdict = vote.Verdict
 
-// The verdicts. Absent is that there is no such lock.
+// The verdicts. Absent means that there is no such lock.
 const (
 	Undecided = vote.Undecided
 	Won       = vote.Won
@@ -144,21 +143,22 @@ const (
 	Changed   = vote.Changed
 )
 
-// Outcome is the end of an operation. Its methods are for one goroutine at a
-// time; calling one again does no harm.
+// Outcome is the end of an operation. Its methods are for one goroutine at a time;
+// calling one again does no harm.
 type Outcome struct {
 	// Verdict is how it ended.
 	Verdict Verdict
-	// State is what Read (or Decide) found; for other operations that ended
-	// Held, State.Token is the token in the way where it is known.
+	// State is what Read (or Decide) found. For other operations that ended Held,
+	// State.Token is the token that refused them, where it is known.
 	State State
-	// Prolonged tells, for a won AcquireOrExtend, that the client had it.
+	// Prolonged reports, for a won AcquireOrExtend, whether the client had the lock
+	// before.
 	Prolonged bool
-	// Done is the operation that Decide chose.
+	// Done is the kind of the operation that Decide chose.
 	Done Kind
-	// Did is the operation itself, where one was tried: for Decide the one
-	// that it chose. Changes are what a won DecideAll has changed. Neither may
-	// be changed, and both hold tokens.
+	// Did is the operation itself, if one was tried: for Decide the one that it chose.
+	// Changes are the changes of a won DecideAll. Neither may be changed, and both hold
+	// tokens.
 	Did     *Op
 	Changes []Change
 	// Err is set for Undecided and Split, and its text is for the client: an
@@ -168,20 +168,20 @@ type Outcome struct {
 	Took time.Duration
 
 	grant *grant
-	// withdrawn is told when the grant is taken back.
+	// withdrawn is notified when the grant is taken back.
 	withdrawn Withdrawal
 }
 
-// Withdrawal is who wants to know that a grant was taken back. It may be told
-// more than once, and from several goroutines.
+// Withdrawal is notified that a grant was taken back, possibly more than once and from
+// several goroutines.
 type Withdrawal interface{ Withdrawn() }
 
-// OnUndo makes w hear of it when what was won is taken back: the reply could
-// not be written, or not in time. It is for outcomes that grant something.
+// OnUndo makes the outcome notify w when its grant is taken back: the reply could not
+// be written, or not in time. It is for outcomes that grant something.
 func (o *Outcome) OnUndo(w Withdrawal) { o.withdrawn = w }
 
-// Clock returns the time by the clock that grants are counted by, for Late and
-// Confirm; 0 where nothing is granted.
+// Clock returns the time for Late and Confirm, by the clock that measures grants; 0 if
+// the outcome grants nothing.
 func (o *Outcome) Clock() time.Duration {
 	if o.grant == nil {
 		return 0
@@ -189,11 +189,11 @@ func (o *Outcome) Clock() time.Duration {
 	return o.grant.attempt.call.q.now()
 }
 
-// Confirm must be called right before the reply is written, with a time of Clock
-// from then or somewhat before (V2). A nil error says that the outcome may be told
-// for as long as WriteBefore says. Otherwise it came too late, was rolled back, and
-// the error's text is the reply instead. Outcomes that promise nothing are always
-// confirmed. What is Late may be renewed before (Renew).
+// Confirm must be called right before the reply is written (V2); at is a reading of
+// Clock, taken then or shortly before. If the error is nil, the reply may be written
+// for as long as WriteBefore returns. Otherwise the outcome came too late and was
+// rolled back, and the error's text is the reply instead. An outcome that promises
+// nothing is always confirmed. One that is Late may be renewed before (Renew).
 func (o *Outcome) Confirm(at time.Duration) error {
 	if o.grant == nil {
 		return nil
@@ -211,8 +211,8 @@ func (o *Outcome) withdraw() {
 	}
 }
 
-// WriteBefore returns how long after the time that Confirm was given the writing of
-// the reply may have ended at the latest, and whether there is such a limit.
+// WriteBefore returns how long after the time passed to Confirm the reply must have
+// been written, and whether there is such a limit.
 func (o *Outcome) WriteBefore() (time.Duration, bool) {
 	if o.grant == nil {
 		return 0, false
@@ -220,9 +220,8 @@ func (o *Outcome) WriteBefore() (time.Duration, bool) {
 	return o.grant.left(), true
 }
 
-// Undo rolls back what was won, since the client cannot be told any more
-// (P5). It returns at once and does nothing for outcomes that granted
-// nothing.
+// Undo rolls back what was won, since the client cannot be answered any more (P5). It
+// returns at once. An outcome that granted nothing has nothing to roll back.
 func (o *Outcome) Undo() {
 	if o.grant != nil {
 		o.grant.undo()
@@ -230,17 +229,17 @@ func (o *Outcome) Undo() {
 	o.withdraw()
 }
 
-// Told ends what an outcome keeps to be undone: the reply has been written, at a time
-// of Clock. Whoever calls neither Told nor Undo leaves memory behind.
+// Told must be called when the reply has been written, at a time of Clock: the outcome
+// need not be undone any more. If neither Told nor Undo is called, memory leaks.
 func (o *Outcome) Told(at time.Duration) {
 	if o.grant != nil {
 		o.grant.told(at)
 	}
 }
 
-// Client is who asked for an operation.
+// Client is the client that asked for an operation.
 type Client interface {
-	// Gone is whether nobody waits for the outcome any more. It must be safe
+	// Gone reports whether the client no longer waits for the outcome. It must be safe
 	// for concurrent use and must not block.
 	Gone() bool
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// outcome makes of a verdict what the client is told. It is called once.
+// outcome builds the outcome from the verdict. It is called once.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
 	t := vote.Count(a.box.ballots, a.box.needs)
@@ -16,14 +16,15 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	if v == Won && a.op.TTL > 0 {
 		a.call.db.keys.granted(a)
 		if !a.promises() {
-			a.call.db.keys.noteTerms(a, a.times.ended) // nobody says when that is told
+			a.call.db.keys.noteTerms(a, a.times.ended) // it has no grant, so Confirm does not
 		}
 	}
 	switch {
 	case v == Won && a.promises():
 		a.promise.attempt = a
 		o.grant = &a.promise
-		// Prolonged is what a quorum had before, as far as can be told (V4).
+		// The client had the lock if a quorum may have prolonged it, by the votes so
+		// far (V4).
 		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
@@ -37,8 +38,8 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	return o
 }
 
-// readState fills in the token and the q-th greatest remaining time (V10).
-// What is used up is absent (V3). Needs mu.
+// readState fills in the token and the q-th greatest remaining time (V10). A lock that
+// is over is absent (V3). The caller must hold mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	token, left, ok := a.leftOf(t)
 	if !ok {
@@ -52,10 +53,10 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.tellable(a, token, left)}
 }
 
-// leftOf is the token that a read found and what remains of its TTL, less than a
-// millisecond only where that is over; false where nobody can tell, or where the
-// key is no string. What only the required master knows is an old client's lock,
-// and lives there as long as its TTL and no longer (V11). Needs mu.
+// leftOf returns the token that a read found and what remains of its TTL, less than a
+// millisecond only if the lock is over. It returns false if no quorum can decide, or if
+// the key is no string. A token that only the required master holds is an old client's
+// lock, which has no padding (V11). The caller must hold mu.
 func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 	if t.ItsWord() {
 		return t.Its.Token, t.Its.Left, !t.Its.Foreign
@@ -83,7 +84,7 @@ func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 	return t.Most, max(a.call.q.remaining(left[len(left)-t.Quorum]), time.Millisecond), true
 }
 
-// noQuorum is why no majority can tell of it.
+// noQuorum returns the error for a verdict of Undecided or Split.
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
 	s := shortfall{kind: a.op.Kind, db: a.call.db.Database, masters: a.masters, began: a.times.began,

@@ -20,7 +20,7 @@ func (c *testCluster) startMany(n int, name string) []<-chan *Outcome {
 	return outs
 }
 
-// crowd has one batch of many answered by each master, 3 ms after it went out.
+// crowd has each master answer one batch of many acquires, 3 ms after it was sent.
 func (c *testCluster) crowd(name string) {
 	c.slow(time.Millisecond, 0, 1, 2)
 	outs := c.startMany(1, name+"before")
@@ -31,8 +31,9 @@ func (c *testCluster) crowd(name string) {
 	synctest.Wait() // also the third master
 }
 
-// M2: where many are at work and batches take longer than they could, the next
-// one waits for half of them, and for a short time.
+// TestM2BatchWaitsForTheCrowd checks that where many clients are active and batches
+// take longer than the shortest ones, the next batch waits for half of the clients, and
+// only briefly (M2).
 func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
@@ -64,7 +65,8 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 	})
 }
 
-// M2: nobody waits for others where a batch cannot take less.
+// TestM2BatchWaitsForNobodyFarAway checks that no batch waits if none was ever faster
+// (M2).
 func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
@@ -77,7 +79,8 @@ func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 	})
 }
 
-// M2: who comes when the many have gone waits for nobody.
+// TestM2BatchWaitsForNobodyAfterTheCrowd checks that a client that comes after the
+// crowd has gone does not wait for it (M2).
 func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
@@ -90,12 +93,13 @@ func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 	})
 }
 
-// V2: a short timeout is not spent with waiting for others.
+// TestM2BatchWaitsLessThanTheTimeout checks that a short timeout is not used up by
+// waiting for a larger batch (V2).
 func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 	short := func(cfg *cluster.Config) { cfg.Timeout = time.Millisecond }
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		<-start(c.q, acquire("warm", "t", time.Minute))
-		time.Sleep(time.Second) // the marks bear its hold
+		time.Sleep(time.Second) // the marks bear the hold
 		for _, out := range c.startMany(40, "many") {
 			c.want(<-out, Won)
 		}
@@ -106,8 +110,9 @@ func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 	})
 }
 
-// M2: what an earlier connection took tells nothing of the next one: not one
-// that broke as soon as a batch went out, nor one to a master that was nearer.
+// TestM2PaceOfAnotherConnection checks that the durations over an earlier connection do
+// not count for the next one: neither those of one that broke as soon as a batch was
+// sent, nor those of one to a nearer master (M2).
 func TestM2PaceOfAnotherConnection(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)

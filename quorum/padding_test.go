@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// V3, P4: a redlockd with a longer timeout joins, so that the marks bear a greater
-// padding, and is restarted: whoever starts then takes no more off a lock of before
-// than it has, and its holder reads it to the end. So too where all are restarted.
+// TestV3PaddingOfBefore checks that after a redlockd with a longer timeout has joined,
+// so that the marks bear a greater padding, and was restarted, no redlockd that starts
+// takes more off an earlier lock than its own padding, and its holder reads it to the
+// end; also if all are restarted (V3, P4).
 func TestV3PaddingOfBefore(t *testing.T) {
 	for _, restarts := range []int{0, 1, 2} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -29,7 +30,7 @@ func TestV3PaddingOfBefore(t *testing.T) {
 				for i, q := range others {
 					o := do(q, Op{Kind: Read, Key: "k"})
 					if o.Verdict == Absent || o.Verdict != Held && time.Since(took) > 9*time.Second {
-						t.Errorf("%d restarts: redlockd %d tells %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
+						t.Errorf("%d restarts: redlockd %d answers %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
 					}
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -42,8 +43,9 @@ func TestV3PaddingOfBefore(t *testing.T) {
 	}
 }
 
-// V3: once all locks of before are over the marks say so, and no read tells more
-// than was asked for; not before, and not where a quorum does not bear it.
+// TestV3LeastPaddingIsRaised checks that the marks bear the greater least padding once
+// all earlier locks are over, and not before, and that no read answers more than was
+// asked for then (V3).
 func TestV3LeastPaddingIsRaised(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
@@ -77,7 +79,7 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 			c.want(do(other, acquire(key, "t", 3*time.Second)), Won)
 			took := time.Now()
 			time.Sleep(2 * time.Second)
-			spent := time.Since(took) // nobody can tell that more exactly than by drift
+			spent := time.Since(took) // not known more exactly than by the drift
 			if o := do(c.q, Op{Kind: Read, Key: key}); o.State.TTL > 3*time.Second-spent+c.cfg.Drift(spent) {
 				t.Errorf("%v are left of 3s after %v", o.State.TTL, time.Since(took))
 			}

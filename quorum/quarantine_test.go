@@ -12,7 +12,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// markOf is what a master's mark says.
+// markOf returns a master's mark.
 func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	t.Helper()
 	m, err := mark.Parse(f.holds(mark.Key))
@@ -34,12 +34,13 @@ func (c *testCluster) votesAgain(i int) {
 	c.t.Fatalf("after ten minutes master %s does not vote: %+v", c.masters[i].name, c.state(i))
 }
 
-// M4: a master that has forgotten its locks does not vote before the last copy
-// of one has ended elsewhere: an expiry may lie beyond the hold that the marks
-// bear, by what makes it random and unique, and by the round trip.
+// TestM4WaitsForTheLastCopy checks that a master that has forgotten its locks does not
+// vote before the last copy of a lock has ended elsewhere (M4). An expiry may be later
+// than the hold in the marks, by its residue, by what makes it unique, and by a round
+// trip.
 func TestM4WaitsForTheLastCopy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		ttl := 10 * time.Second // with which the hold is as long as the marks bear
+		ttl := 10 * time.Second // with it the hold is just what the marks bear
 		for c.cfg.Hold(ttl, c.cfg.Padding()) > 10*time.Second {
 			ttl -= time.Millisecond
 		}
@@ -47,8 +48,8 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 		for n := len(c.masters[0].commands(0)); !slices.Contains(c.masters[0].commands(n), "INFO "); {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(clock.LookEvery - 5*time.Millisecond) // the next look notices the loss, soon
-		for range cluster.MaxNames - 1 {                 // of which any may still be undone
+		time.Sleep(clock.LookEvery - 5*time.Millisecond) // the next look will soon notice the loss
+		for range cluster.MaxNames - 1 {                 // their rollbacks may still come
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			c.want(do(c.q, release("k", "t")), Won)
 		}
@@ -64,8 +65,8 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 	})
 }
 
-// M4: the wait begins anew when a master could evict locks, however much of
-// another one had passed.
+// TestM4EvictionBeginsTheWaitAnew checks that the wait begins anew when the master
+// could evict locks, however much of an earlier wait had passed (M4).
 func TestM4EvictionBeginsTheWaitAnew(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won) // 20 s in the marks
@@ -85,8 +86,8 @@ func TestM4EvictionBeginsTheWaitAnew(t *testing.T) {
 	})
 }
 
-// M3: a new mark bears the greatest hold that those of a quorum do, also where
-// they could not be read when it was written first.
+// TestM3NewMarkBearsTheGreatestHold checks that a new mark gets the greatest hold of a
+// quorum of marks, even if these could not be read when it was first written (M3).
 func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = 10 * time.Second }, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -110,11 +111,11 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 	})
 }
 
-// durable makes a master say that it loses nothing in a restart.
+// durable makes a master report that it loses nothing in a restart.
 func (f *fakeMaster) durable() { f.set(func() { f.aof = true }) }
 
-// restartsWith ends a master and starts it with an earlier mark, and without
-// the lock that it has given since: a disk of before.
+// restartsWith restarts a master with an earlier mark and without the lock that it has
+// granted since, as if from an earlier disk.
 func (f *fakeMaster) restartsWith(t *testing.T, text string) {
 	t.Helper()
 	f.kill()
@@ -125,7 +126,7 @@ func (f *fakeMaster) restartsWith(t *testing.T, text string) {
 	f.startWithMemory()
 }
 
-// noSecondHolder tries to take the lock for some time.
+// noSecondHolder tries to take the lock for d, and fails if that succeeds.
 func (c *testCluster) noSecondHolder(d time.Duration, op Op) {
 	c.t.Helper()
 	for began := time.Now(); time.Since(began) < d; time.Sleep(50 * time.Millisecond) {
@@ -135,8 +136,8 @@ func (c *testCluster) noSecondHolder(d time.Duration, op Op) {
 	}
 }
 
-// M4: a master that says it is durable and comes back with the disk of a few
-// seconds before has lost a lock: its beat shows that.
+// TestM4DiskOfBeforeExempt checks that a master that reports to be durable and comes
+// back with a disk of a few seconds before is found out by its beat (M4).
 func TestM4DiskOfBeforeExempt(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -150,8 +151,9 @@ func TestM4DiskOfBeforeExempt(t *testing.T) {
 	})
 }
 
-// M4: nor does the beat of a mark tell anything that was lost and written anew
-// since, though both have beaten as often.
+// TestM4DiskWithAnotherMark checks that the beat of an earlier mark that was lost
+// meanwhile, and replaced by a new one, counts for nothing, although both have reached
+// the same beat (M4).
 func TestM4DiskWithAnotherMark(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -172,8 +174,8 @@ func TestM4DiskWithAnotherMark(t *testing.T) {
 	})
 }
 
-// M4: nor does one that keeps a log, but does not say that it syncs it always,
-// or does not let itself be asked.
+// TestM4RestartWithoutSync checks that a master with a log that is not known to be
+// synced always, since it may not be asked, is not exempt from the quarantine (M4).
 func TestM4RestartWithoutSync(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -181,13 +183,14 @@ func TestM4RestartWithoutSync(t *testing.T) {
 		f.set(func() { f.refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		synctest.Wait()
-		f.restartsWith(t, f.holds(mark.Key)) // without what it had not synced
+		f.restartsWith(t, f.holds(mark.Key)) // without the lock, which was not synced
 		c.noSecondHolder(9*time.Second, acquire("k", "u", time.Second))
 	})
 }
 
-// M4, P4: two of three that are back with an earlier disk have the token of an
-// earlier holder. It is not told to the one who has the lock now.
+// TestM4ReadOfEarlierDisks checks that when two of three masters are back with an
+// earlier disk, the token of an earlier holder on them is not read as the holder (M4,
+// P4).
 func TestM4ReadOfEarlierDisks(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "before", time.Minute)), Won)
@@ -213,7 +216,7 @@ func TestM4ReadOfEarlierDisks(t *testing.T) {
 		}
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
 		if text := o.Err.Error(); !strings.Contains(text, "3 refused, 2 of them in quarantine") {
-			t.Errorf("told %q", text)
+			t.Errorf("answered %q", text)
 		}
 	})
 }

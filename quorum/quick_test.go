@@ -16,9 +16,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// quickMaster is a Redis 7 for measuring redlockd alone: it answers at once
-// over a pipe, agrees to everything, and allocates nothing while it does. Only
-// its mark is kept.
+// quickMaster is a Redis 7 for measuring redlockd alone: it answers at once over a
+// pipe, agrees to every command, and allocates nothing. It stores only its mark.
 type quickMaster struct {
 	name string
 	mu   sync.Mutex
@@ -31,7 +30,7 @@ func (m *quickMaster) dial() (net.Conn, error) {
 	return ours, nil
 }
 
-// serve answers what has come in one read with one write.
+// serve answers all commands of one read with one write.
 func (m *quickMaster) serve(c net.Conn) {
 	defer c.Close()
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
@@ -58,7 +57,7 @@ func (m *quickMaster) serve(c net.Conn) {
 	}
 }
 
-// frame cuts one command off, or returns nil while it is not complete.
+// frame cuts one command off, or returns nil while it is incomplete.
 func frame(b []byte, args [][]byte) (list [][]byte, rest []byte) {
 	line := func() (int, bool) {
 		i := bytes.IndexByte(b, '\n')
@@ -115,7 +114,7 @@ func (m *quickMaster) answer(out []byte, args [][]byte) []byte {
 	case bytes.Equal(name, []byte("CLIENT")) && string(args[1]) == "SETNAME":
 		return append(out, "+OK\r\n"...)
 	}
-	return append(out, ":1\r\n"...) // released; the connection's number
+	return append(out, ":1\r\n"...) // a release, or the connection's id
 }
 
 func appendBulk(out, text []byte) []byte {
@@ -126,12 +125,12 @@ func appendBulk(out, text []byte) []byte {
 	return append(out, "\r\n"...)
 }
 
-// quickQuorum is a Quorum over so many of them, ready to lock.
+// quickQuorum returns a Quorum over this number of quickMasters, ready to lock.
 func quickQuorum(tb testing.TB, masters int) *Quorum {
 	tb.Helper()
 	cfg := cluster.DefaultConfig()
 	cfg.RestartQuarantine = false
-	cfg.Timeout = 10 * time.Second // a busy machine is no lost attempt
+	cfg.Timeout = 10 * time.Second // so that a busy machine loses no attempt
 	for i := range masters {
 		m := &quickMaster{name: string(rune('a' + i))}
 		cfg.Masters = append(cfg.Masters, cluster.Master{Name: m.name, Address: m.name + ":1", Dial: m.dial})
@@ -152,7 +151,7 @@ func quickQuorum(tb testing.TB, masters int) *Quorum {
 	if err := q.WaitReady(ctx); err != nil {
 		tb.Fatalf("%v: %+v", err, q.Status().Masters)
 	}
-	for { // the marks learn of the hold, and the masters' clocks get known
+	for { // until the marks bear the hold and the masters' clocks are known
 		o := do(q, acquire("warm", "t", 10*time.Second))
 		if o.Verdict == Won {
 			o.Told(o.Clock())
@@ -194,5 +193,5 @@ func (c *cycler) cycle(tb testing.TB) {
 	}
 }
 
-// nobody is a client that costs no memory.
+// nobody is a client that takes no memory.
 var nobody = &alive{}

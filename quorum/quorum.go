@@ -22,15 +22,14 @@ type Quorum struct {
 	agreed *mark.Agreement
 
 	counts counts
-	// underWay are the calls that were not told their outcome yet.
+	// underWay counts the calls whose outcome was not delivered yet.
 	underWay  inFlight
 	deadlines deadlines
 	keyspaces [cluster.Databases]atomic.Pointer[keyspace]
 }
 
-// New starts dialling the masters and returns at once: unreachable masters
-// are silent until they are reached. The error is that of cfg.Validate. Close ends what
-// it has begun.
+// New starts dialling the masters and returns at once: masters are silent until they
+// are reached. The error is that of cfg.Validate. The caller must call Close.
 func New(cfg cluster.Config, log hclog.Logger) (*Quorum, error) {
 	return newQuorum(cfg, log, clock.System())
 }
@@ -47,11 +46,10 @@ func newQuorum(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, 
 	return q, nil
 }
 
-// Do carries out op and calls done exactly once, with the outcome, from any
-// goroutine and possibly before Do returns. done must not block. Operations
-// on one key are carried out in the order of the calls (V7); op must not be
-// changed afterwards. client is nil where there is none that may go. Do itself never
-// blocks.
+// Do carries out op and calls done exactly once, with the outcome, from any goroutine
+// and possibly before Do returns. done must not block. Operations on one key are
+// carried out in the order of the calls (V7); op must not be changed afterwards. client
+// may be nil for an operation without a client that can go. Do itself never blocks.
 func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	if !q.underWay.enter() {
 		done(&Outcome{Err: errStopping})
@@ -67,13 +65,13 @@ func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	}
 }
 
-// openWait is how long a database that is used for the first time is waited
-// for, if no majority is ready before.
+// openWait bounds how long Open waits for a majority when a database is used for the
+// first time.
 const openWait = time.Second
 
-// Open makes a database ready for operations, and calls done when a quorum
-// of masters has it open or when waiting does not help: for a database in use
-// at once (C5). done must not block.
+// Open makes a database ready for operations. It calls done when a quorum of masters
+// has opened the database, or when waiting does not help; at once if it is in use
+// already (C5). done must not block.
 func (q *Quorum) Open(db int, done func()) {
 	d := q.cluster.Database(db)
 	if d.Ready() || !q.cluster.Database(0).Ready() {
@@ -86,35 +84,35 @@ func (q *Quorum) Open(db int, done func()) {
 	}()
 }
 
-// WaitReady returns nil as soon as locks can be taken: a majority may vote, and
-// the required master too if there is one. Else it returns ctx's error.
+// WaitReady returns nil as soon as locks can be taken: a majority may vote, including
+// the required master if there is one. If ctx ends first, it returns ctx's error.
 func (q *Quorum) WaitReady(ctx context.Context) error { return q.cluster.Database(0).Wait(ctx) }
 
-// ChangeMasters makes another list of masters the one in force, while locks
-// are held (M8). It returns at once: what is to be told is logged, and Status
-// has how far it is. A master whose name stays, but whose address or
-// credentials do not, is dialled anew. The error says why the change cannot be
-// made at all; nothing has changed then. The latest list asked for is the one that
-// is gone for.
+// ChangeMasters replaces the list of masters while locks are held (M8). It returns at
+// once: messages about the change are logged, and Status shows its progress. A master
+// that keeps its name but gets another address or other credentials is dialled anew. An
+// error means that the change is impossible and nothing was changed. If it is called
+// several times, the latest list is the target.
 func (q *Quorum) ChangeMasters(masters []cluster.Master) error {
 	return q.cluster.ChangeMasters(masters)
 }
 
-// hold is what the masters are given for a TTL (V3).
+// hold returns how long the masters keep a lock for a TTL (V3).
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
 	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding)
 }
 
-// remaining is what a client may still rely on of what is left of a hold (V3).
+// remaining returns how much of a TTL a client may still count on when left of the hold
+// remains (V3).
 func (q *Quorum) remaining(left time.Duration) time.Duration {
 	return q.cfg.Remaining(left, q.agreed.ReadPadding())
 }
 
-// Now is the median of the masters' clocks, in milliseconds since 1970, for
-// absolute expiries; the local clock while no quorum of them is known.
+// Now returns the median of the masters' clocks, in milliseconds since 1970, for
+// absolute expiries; the local clock while the clocks of too few masters are known.
 func (q *Quorum) Now() int64 { return q.cluster.Time() }
 
-// Status is a snapshot of the masters and counters.
+// Status returns a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.cluster.Database(0)
 	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), Ready: d.Ready(),
@@ -131,8 +129,8 @@ func (q *Quorum) Status() Status {
 	return s
 }
 
-// Close ends the connections, after what is under way has been answered or
-// ctx is over. Operations begun later are Undecided.
+// Close ends the connections, once the operations under way have been answered or ctx
+// is over. Operations that begin later are Undecided.
 func (q *Quorum) Close(ctx context.Context) error {
 	err := q.underWay.close(ctx)
 	if err == nil {
@@ -142,7 +140,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 	return err
 }
 
-// lockChange takes the lock under which the list of masters is changed (M8).
+// lockChange takes the lock that guards a change of the list of masters (M8).
 func (q *Quorum) lockChange(key, token string, ttl time.Duration) (release func(), held bool, err error) {
 	o := q.wait(&Op{Kind: Acquire, Key: key, Token: token, TTL: ttl})
 	if o.Verdict != Won {
@@ -158,7 +156,7 @@ func (q *Quorum) lockChange(key, token string, ttl time.Duration) (release func(
 	return release, false, nil
 }
 
-// wait carries an operation of redlockd's own out.
+// wait carries out an operation of redlockd itself and waits for its outcome.
 func (q *Quorum) wait(op *Op) *Outcome {
 	done := make(chan *Outcome, 1)
 	q.Do(op, nil, func(o *Outcome) { done <- o })

@@ -6,11 +6,11 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// recent remembers what was granted a moment ago: right after a grant the
-// expiry may lie further ahead than the hold, by as much as a round trip, and
-// no read may tell more than was asked for (V3), unless another redlockd has
-// prolonged it since. It is of fixed size; what does not fit is forgotten. It needs
-// its shard's mutex.
+// recent remembers the grants of a moment ago. Right after a grant the expiry may be
+// further ahead than the hold, by as much as a round trip, and no read may answer more
+// than was asked for (V3), unless another redlockd has prolonged the lock since. It is
+// of fixed size; the oldest grants are overwritten. The caller must hold the shard's
+// mu.
 type recent struct {
 	grants [16]recentGrant
 	next   int
@@ -20,7 +20,7 @@ type recentGrant struct {
 	key   string
 	ttl   time.Duration
 	began time.Duration
-	// expiries are what it gave the masters of a list.
+	// expiries are those given to the masters of this list.
 	masters  *cluster.List
 	expiries expiries
 }
@@ -30,7 +30,7 @@ func (r *recent) add(g recentGrant) {
 	r.next++
 }
 
-// last is the last grant of a key, if it is younger than age.
+// last returns the last grant of a key, if it is younger than age.
 func (r *recent) last(key string, now, age time.Duration) (recentGrant, bool) {
 	for i := range r.grants {
 		// From the newest to the oldest.

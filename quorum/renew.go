@@ -8,34 +8,34 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// A reply must leave within a timeout of the first byte of the attempt that has
-// won (V2). One that had to wait for longer, for the replies before it or for what
-// may still act on a master, is renewed before it leaves: the lock is extended for
-// its whole TTL, and told if that is won and told in time. So the padding need not
-// cover that wait. Copies that still bear the attempt's name get a new one in
-// that, so that they can be rolled back as before (P5, V6).
+// A reply must leave within a timeout of the first byte of the attempt that won (V2).
+// If it had to wait for longer, for the replies before it or for an operation that may
+// still act on a master, the lock is renewed before the reply leaves: it is extended
+// for its whole TTL, and the reply is written if the renewal is won and in time. So the
+// padding need not cover that wait. The renewal also renames copies that still bear the
+// attempt's name, so that they can be rolled back as before (P5, V6).
 
-// grant is what an outcome promises, and how it is taken back.
+// grant is what an outcome promises, and how that is taken back.
 type grant struct {
 	attempt *attempt
-	// confirmed is the time that it was confirmed at.
+	// confirmed is the time passed to Confirm.
 	confirmed time.Duration
 
 	mu sync.Mutex
-	// renewals are what has renewed it, renewed when the last of them began;
-	// denied is whether one was not won, over whether the grant was taken back, and
-	// rounds how often it was renewed.
+	// renewals are the outcomes of won renewals, renewed is when the last round of them
+	// began; denied reports whether one was not won, over whether the grant was taken
+	// back, and rounds is how often it was renewed.
 	renewals     []*Outcome
 	renewed      time.Duration
 	denied, over bool
 	rounds       int
 }
 
-// maxRenewals bounds how often a grant is renewed: a redlockd that comes too late
-// every time must not go on for ever.
+// maxRenewals bounds how often a grant is renewed, so that a redlockd that is too late
+// every time does not go on for ever.
 const maxRenewals = 4
 
-// limit is when the reply must have been written, by our clock (V2).
+// limit returns when the reply must have been written, by our clock (V2).
 func (g *grant) limit() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,11 +56,11 @@ func (g *grant) confirm(at time.Duration) error {
 	return tooLate(g.attempt.op.Kind)
 }
 
-// undo rolls back; doing it twice does no harm, since the rollback names the
+// undo rolls the grant back. Doing it twice does no harm, since the rollback names the
 // attempt.
 func (g *grant) undo() {
 	if a := g.attempt; a.op.Kind == Extend && a.op.renews == nil {
-		a.call.db.keys.noteTerms(a, a.call.q.now()) // the client cannot hear of it later
+		a.call.db.keys.noteTerms(a, a.call.q.now()) // no reply follows, so none is later than now
 	}
 	g.attempt.rollback(mayHaveCreated)
 	if before := g.attempt.before; before != nil {
@@ -77,8 +77,8 @@ func (g *grant) undo() {
 	}
 }
 
-// noteTerms notes until when the client may count on what it is going to be told, at
-// the latest: before it can know, so that what it asks for next finds it.
+// noteTerms notes until when the client may count on the locks at the latest. That
+// happens before the reply leaves, so that the client's next command finds the terms.
 func (g *grant) noteTerms() {
 	limit := g.limit()
 	g.attempt.call.db.keys.noteTerms(g.attempt, limit)
@@ -90,7 +90,8 @@ func (g *grant) noteTerms() {
 	}
 }
 
-// told ends what is kept to be undone.
+// told settles the grant once the reply was written at the time at: the terms end
+// accordingly, and nothing is kept for a rollback any more.
 func (g *grant) told(at time.Duration) {
 	for _, t := range g.attempt.terms {
 		t.told(at)
@@ -104,24 +105,23 @@ func (g *grant) told(at time.Duration) {
 	}
 }
 
-// Late reports whether the outcome grants something that at a time of Clock may be
-// told only once it is renewed.
+// Late reports whether the outcome grants something, and the reply may be written at
+// this time of Clock only after a renewal that can still be tried.
 func (o *Outcome) Late(at time.Duration) bool {
 	g := o.grant
 	if g == nil {
 		return false
 	}
 	if at <= g.attempt.times.began+g.attempt.call.q.cfg.Timeout || at <= g.limit() {
-		return false // mostly it was not renewed, and there is nothing to lock
+		return false // the usual case, without the lock: it is in time and was not renewed
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.denied && !g.over && g.rounds < maxRenewals
 }
 
-// Renew renews what is granted, and calls done once, maybe before it returns. What
-// was not renewed Confirm does not let be told. The outcome may be undone
-// meanwhile.
+// Renew renews what is granted, and calls done once, maybe before it returns. If that
+// fails, Confirm returns an error. The outcome may be undone meanwhile.
 func (o *Outcome) Renew(client Client, done func()) {
 	g := o.grant
 	ops := g.locks()
@@ -135,7 +135,7 @@ func (o *Outcome) Renew(client Client, done func()) {
 	}
 }
 
-// locks are the extends that renew a grant, one for each lock.
+// locks returns the extends that renew a grant, one for each lock.
 func (g *grant) locks() []*Op {
 	a := g.attempt
 	if a.op.Kind != transact {
@@ -171,7 +171,7 @@ type renewal struct {
 	grant *grant
 	done  func()
 	left  atomic.Int32
-	// began is when the first of them did. Needs the grant's mu.
+	// began is when the first of the renewals did. The caller must hold the grant's mu.
 	began time.Duration
 }
 

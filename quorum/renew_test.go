@@ -9,15 +9,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// renew renews an outcome and waits for it.
+// renew renews an outcome and waits for the end.
 func renew(o *Outcome) {
 	done := make(chan struct{})
 	o.Renew(nil, func() { close(done) })
 	<-done
 }
 
-// V2: an OK may leave up to a timeout after the attempt that won began, and not a
-// moment later.
+// TestV2OKLeavesWithinATimeout checks that an OK may leave up to a timeout after the
+// attempt that won began, and not a moment later (V2).
 func TestV2OKLeavesWithinATimeout(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, wait := range []time.Duration{0, c.cfg.Timeout - time.Millisecond, c.cfg.Timeout, c.cfg.Timeout + 1, c.cfg.Stay()} {
@@ -42,8 +42,8 @@ func TestV2OKLeavesWithinATimeout(t *testing.T) {
 	})
 }
 
-// V2: a split that is tried again takes nothing of the time of the attempt that
-// wins in the end.
+// TestV2CountsFromTheAttemptThatWon checks that attempts that split before take nothing
+// of the time of the attempt that wins (V2).
 func TestV2CountsFromTheAttemptThatWon(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.masters[0].Set("k", "x")
@@ -59,8 +59,8 @@ func TestV2CountsFromTheAttemptThatWon(t *testing.T) {
 	})
 }
 
-// grants are the operations that promise something for a time, and what is
-// prepared for each: whether its client had the lock before.
+// grants are the operations that grant something for a time, and whether the client had
+// the lock before.
 var grants = []struct {
 	name string
 	op   Op
@@ -78,7 +78,7 @@ var grants = []struct {
 	}}, true, []string{"t", "v"}},
 }
 
-// won makes one of them, that was won, and waits until it is late.
+// won carries out one of grants and waits until the outcome is late.
 func (c *testCluster) won(i int) *Outcome {
 	if grants[i].had {
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
@@ -94,9 +94,9 @@ func (c *testCluster) won(i int) *Outcome {
 
 var keysOfGrants = []string{"k", "l"}
 
-// V2: what could not be told in time is renewed for its whole TTL, and then may be
-// told: nobody else has it until that TTL after the telling, on masters with fast
-// clocks, and once more if it is late again.
+// TestV2LateIsRenewed checks that a grant that is late is renewed for its whole TTL,
+// and again if it is late again (V2). After the reply no other client gets the lock
+// before that TTL is over.
 func TestV2LateIsRenewed(t *testing.T) {
 	for i, g := range grants {
 		inBubble(t, 3, func(c *testCluster) {
@@ -108,7 +108,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 			renew(o)
 			time.Sleep(c.cfg.Timeout)
 			if err := o.Confirm(o.Clock()); err != nil {
-				t.Fatalf("%s: not told: %v", g.name, err)
+				t.Fatalf("%s: not confirmed: %v", g.name, err)
 			}
 			o.Told(o.Clock())
 			told := time.Now()
@@ -122,14 +122,15 @@ func TestV2LateIsRenewed(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 				if had := time.Since(told); had < 2*time.Second {
-					t.Errorf("%s: another has it %v after it was told", g.name, had)
+					t.Errorf("%s: another client has the lock %v after the reply", g.name, had)
 				}
 			}
 		})
 	}
 }
 
-// V2: a redlockd that comes too late every time ends at some time, and tells that.
+// TestV2RenewalsEnd checks that renewals end if redlockd is late every time, and
+// Confirm fails then (V2).
 func TestV2RenewalsEnd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.won(0)
@@ -142,7 +143,7 @@ func TestV2RenewalsEnd(t *testing.T) {
 			t.Errorf("renewed %d times, want %d", n, maxRenewals)
 		}
 		if err := o.Confirm(o.Clock()); err == nil {
-			t.Error("it is told")
+			t.Error("it is confirmed")
 		}
 		synctest.Wait()
 		if n := c.copies("k", "t"); n != 0 {
@@ -151,8 +152,9 @@ func TestV2RenewalsEnd(t *testing.T) {
 	})
 }
 
-// P5, V6: what was renewed and cannot be told is rolled back as before: what was
-// created is gone, and what its client had before is not.
+// TestV6RenewedIsRolledBack checks that a grant that was renewed and cannot be answered
+// is rolled back: a lock that it created is deleted, and one that the client had before
+// is not (P5, V6).
 func TestV6RenewedIsRolledBack(t *testing.T) {
 	for i, g := range grants {
 		for _, during := range []bool{false, true} {
@@ -180,8 +182,8 @@ func TestV6RenewedIsRolledBack(t *testing.T) {
 	}
 }
 
-// V2, V6: a lock that was released meanwhile, or is another's, is not renewed and
-// not brought back.
+// TestV2ReleasedIsNotRenewed checks that a lock that was released meanwhile, or is
+// another client's, is neither renewed nor brought back (V2, V6).
 func TestV2ReleasedIsNotRenewed(t *testing.T) {
 	for _, second := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -196,7 +198,7 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 				t.Error("it would be renewed for ever")
 			}
 			if err := o.Confirm(o.Clock()); err == nil {
-				t.Error("it is told")
+				t.Error("it is confirmed")
 			}
 			synctest.Wait()
 			if n := c.copies("k", "t"); n != 0 {
@@ -209,15 +211,15 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 	}
 }
 
-// V2: where one of several locks is not renewed, none is told, and what was created
-// is rolled back.
+// TestV2SeveralAreRenewedOrNone checks that if one of several locks is not renewed,
+// none is granted, and those created are rolled back (V2).
 func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.won(len(grants) - 1)
 		c.want(do(c.q, release("k", "t")), Won)
 		renew(o)
 		if err := o.Confirm(o.Clock()); err == nil {
-			t.Error("it is told")
+			t.Error("it is confirmed")
 		}
 		synctest.Wait()
 		if n := c.copies("l", "v"); n != 0 {
@@ -226,7 +228,8 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 	})
 }
 
-// V2: a transaction that only frees promises nothing, and is told at any time.
+// TestV2FreeingIsNeverLate checks that a transaction that only deletes promises
+// nothing, and may be answered at any time (V2).
 func TestV2FreeingIsNeverLate(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 2*time.Second)), Won)
@@ -240,8 +243,8 @@ func TestV2FreeingIsNeverLate(t *testing.T) {
 	})
 }
 
-// V9: an extend whose heal comes to no end is answered later than a timeout after
-// it began, and is not lost by that.
+// TestV9SlowHealIsRenewed checks that an extend whose heal is not answered, so that it
+// ends later than a timeout after it began, is renewed and not lost (V9).
 func TestV9SlowHealIsRenewed(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -258,13 +261,14 @@ func TestV9SlowHealIsRenewed(t *testing.T) {
 		}
 		renew(o)
 		if err := o.Confirm(o.Clock()); err != nil {
-			t.Errorf("not told: %v", err)
+			t.Errorf("not confirmed: %v", err)
 		}
 	})
 }
 
-// V3: how long others are refused a lock after its TTL that nobody has released:
-// two timeouts and the drift, and what the name may add.
+// TestV3RefusedAfterItsTTL checks that a lock that was not released is refused to
+// others after its TTL for two timeouts and the drift, plus what a name may add, and no
+// longer (V3).
 func TestV3RefusedAfterItsTTL(t *testing.T) {
 	for _, ttl := range []time.Duration{100 * time.Millisecond, time.Second, 30 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {

@@ -11,30 +11,31 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// What is still to be done where an attempt was won: masters that missed it are repaired
-// (V8, V9), and what they hold for longer than the client asks for is shortened (V6).
+// The work that remains after an attempt was won: masters that missed it are repaired
+// (V8, V9), and a lock that they hold for longer than the client asked for is shortened
+// (V6).
 
-// asksForLess reports whether what was won has found a later expiry than the client
-// asks for. Needs mu.
+// asksForLess reports whether the won operation met a later expiry than the client
+// asked for. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
 	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 
-// shorten asks once more for what was won, where that is less than the masters
-// hold: the client has the lock by now, and nobody else is told less (V6).
+// shorten repeats the won operation, this time so that it makes later expiries earlier.
+// The client has the lock by now, so this shortens no other client's lock (V6).
 func (a *attempt) shorten() {
 	next := newAttempt(a.call, a.op, a.then)
 	next.asked.Shortens, next.before = true, a
 	next.begin(a.call.q.now())
 }
 
-// heal gives an extended lock back to the masters that have lost it (V9): to
-// those whose "absent" was in hand when a quorum had prolonged it, at once, so
-// that a release that comes next from here goes behind it. One that another
-// redlockd sends does not, and may be won by their "absent". So then, which has
-// the client told, is called when no heal can act any more: all are answered, or
-// the masters' clocks are beyond what they may act at.
+// heal gives an extended lock back to the masters that have lost it (V9): those whose
+// "absent" had arrived when a quorum had prolonged it. It is sent at once, so that this
+// redlockd's next release goes behind it. Another redlockd's release does not, and
+// might win by their "absent" before the heal acts. So then, which leads to the answer
+// to the client, is called when no heal can act any more: all are answered, or the
+// masters' clocks have passed their deadline.
 func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
@@ -79,10 +80,11 @@ func (a *attempt) heal(then func()) {
 	}
 }
 
-// retryChanges repeats what was won to the masters that were silent: the new tokens,
-// and the releases of what a Remove or a transact has deleted (V8). Without that a lock
-// could neither be extended nor released by its new token while these masters, and not
-// others, are up. It is no vote, and only ever follows one that a majority has made.
+// retryChanges repeats a won change to the masters that were silent: the new tokens,
+// and releases of the locks that a Remove or a transact has deleted (V8). Otherwise a
+// lock could neither be extended nor released by its new token while these masters, and
+// not others, are up. The repetition is no vote: a majority has made the change
+// already.
 func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
@@ -117,16 +119,16 @@ func (a *attempt) retryChanges() {
 	}
 }
 
-// removedLocked is the token of the lock that a Remove has deleted, known only where a
-// quorum had it: what fewer had may be an acquire under way that wins on other masters.
-// Needs mu.
+// removedLocked returns the token of the lock that a Remove has deleted. It is known
+// only if a quorum held it: fewer copies may belong to an acquire under way that wins
+// on other masters. The caller must hold mu.
 func (a *attempt) removedLocked() (token string, known bool) {
 	if a.op.Kind != Remove {
 		return "", false
 	}
 	deleted := map[string]int{}
 	for _, b := range a.box.ballots {
-		if b.Vote == vote.Released && b.Token != "" { // none is what is no lock
+		if b.Vote == vote.Released && b.Token != "" { // empty if the key was no lock
 			if deleted[b.Token]++; deleted[b.Token] >= a.box.needs.Quorum {
 				return b.Token, true
 			}
@@ -135,7 +137,8 @@ func (a *attempt) removedLocked() (token string, known bool) {
 	return "", false
 }
 
-// releaseOn releases, on a master that was silent, a lock that the others have deleted.
+// releaseOn releases a lock that the other masters have deleted on a master that was
+// silent.
 func (a *attempt) releaseOn(l *cluster.Link, key, token string) {
 	l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Until: a.times.began + a.call.q.cluster.LongestHold()}, a.call.q.now())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// V11: the old Redis is the required master "a"; old clients talk to it
-// directly.
+// movingIn runs a test where the old Redis is the required master "a", which old
+// clients use directly (V11).
 func movingIn(t *testing.T, test func(c *testCluster, old *fakeMaster)) {
 	t.Helper()
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.Masters[0].Required = true },
@@ -55,7 +55,7 @@ func TestV11OldClientsLockIsHeld(t *testing.T) {
 			t.Errorf("held by %q, want the old client's token", o.State.Token)
 		}
 		if took := time.Since(began); took >= c.cfg.Timeout {
-			t.Errorf("told after %v, want at once", took)
+			t.Errorf("answered after %v, want at once", took)
 		}
 		time.Sleep(time.Second)
 		if n := c.copies("k", "new"); n != 0 {
@@ -81,8 +81,8 @@ func TestV11ItsWordForReadsAndReleases(t *testing.T) {
 	})
 }
 
-// EXEC of a DEL is a release too.
-// An old client's lock has no padding (V3) that a read could take off.
+// TestV11ReadToTheEndOfTheOldClientsLock checks that an old client's lock can be read
+// to its end: it has no padding (V3) that a read would have to take off.
 func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		ttl := c.cfg.Padding() + 50*time.Millisecond
@@ -96,8 +96,8 @@ func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
 	})
 }
 
-// The copies of an attempt that the old Redis has refused are on a quorum
-// until they are undone, and are no lock.
+// TestV11ReadOfALostAttempt checks that copies of an attempt that the old Redis has
+// refused are no lock, although they are on a quorum until they are rolled back.
 func TestV11ReadOfALostAttempt(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
@@ -111,8 +111,9 @@ func TestV11ReadOfALostAttempt(t *testing.T) {
 	})
 }
 
-// What was released by its word is on a quorum until the others can be reached,
-// and is no lock: nobody is told that it is held.
+// TestV11WhatWasReleasedByItsWordIsNotHeld checks that a lock that was released by the
+// required master's word is not answered as held, although it is on a quorum until the
+// other masters can be reached.
 func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		for _, f := range c.masters[1:] {
@@ -126,8 +127,10 @@ func TestV11WhatWasReleasedByItsWordIsNotHeld(t *testing.T) {
 	})
 }
 
-// While it does not answer nobody can tell whether it was: what a quorum has may have
-// been released by its word, and its repeat have ended with the redlockd that owed it.
+// TestV11WhatAQuorumHasWithoutItsWordIsNotKnown checks that nobody is answered whether
+// a quorum's token is a lock while the required master is silent: the lock may have
+// been released by its word, and the redlockd that had to repeat the release may have
+// ended.
 func TestV11WhatAQuorumHasWithoutItsWordIsNotKnown(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
@@ -141,8 +144,8 @@ func TestV11WhatAQuorumHasWithoutItsWordIsNotKnown(t *testing.T) {
 	})
 }
 
-// Nor does it stand in the way of an acquire that looks, after a split, who is
-// there (V4): where the required master has nothing, or another token.
+// TestV11QuorumBehindItsBackIsNotInTheWay checks that a quorum's token does not refuse
+// an acquire after a split (V4) if the required master has no key or another token.
 func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 	has := vote.Ballot{Vote: vote.Found, Token: "t"}
 	for _, r := range []struct {
@@ -161,7 +164,8 @@ func TestV11QuorumBehindItsBackIsNotInTheWay(t *testing.T) {
 	}
 }
 
-// M4: in quarantine it may have an earlier disk, so that its word is none.
+// TestV11ReadOfItsEarlierDisk checks that the required master's word does not count in
+// quarantine, since its disk may be earlier (M4).
 func TestV11ReadOfItsEarlierDisk(t *testing.T) {
 	ballots := []vote.Ballot{{Vote: vote.Found, Token: "t", Doubtful: true}, {Vote: vote.Absent}, {Vote: vote.Absent}}
 	if v, _ := vote.VerdictOf(vote.Question{Kind: Read}, ballots, vote.Needs{Quorum: 2, Required: 0}); v != Undecided {
@@ -169,6 +173,8 @@ func TestV11ReadOfItsEarlierDisk(t *testing.T) {
 	}
 }
 
+// TestV11TransactionReleasesTheOldClientsLock checks that EXEC of a DEL is a release
+// too.
 func TestV11TransactionReleasesTheOldClientsLock(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
@@ -209,7 +215,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 		if c.q.Status().Ready {
 			t.Error("ready without the required master")
 		}
-		// Started empty it may have forgotten locks.
+		// Started empty, it may have forgotten locks.
 		old.startEmpty()
 		time.Sleep(5 * time.Second)
 		o := c.want(do(c.q, acquire("new", "t", time.Second)), Undecided)
@@ -221,8 +227,8 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 	})
 }
 
-// A lock that was extended while the required master could not be asked would
-// end there, and an old client would take it (why 22).
+// TestV11ExtendBehindItsBack checks that a lock is not extended while the required
+// master cannot be asked: it would end there, and an old client would take it (why 22).
 func TestV11ExtendBehindItsBack(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
@@ -231,9 +237,9 @@ func TestV11ExtendBehindItsBack(t *testing.T) {
 		old.mend()
 		time.Sleep(7 * time.Second)
 		if taken := old.oldTake("k", "old", time.Second); taken && told.Verdict == Won {
-			t.Error("an old client took a lock whose extend was told as done")
+			t.Error("an old client took a lock whose extend was won")
 		}
-		// Where it denies, what others prolonged is no lock.
+		// If the required master refuses, copies that others prolonged are no lock.
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Held)
 	})
 }

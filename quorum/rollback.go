@@ -8,9 +8,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// late notes a vote that comes after the verdict. What it created for a lost
-// attempt is rolled back. It is entered with the mutex held and leaves it
-// free.
+// late notes a vote that comes after the verdict. If the attempt was lost, a copy that
+// the late operation created is rolled back. The caller must hold mu; late releases it.
 func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
@@ -31,7 +30,7 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	}
 }
 
-// dropRollbackAt drops the rollback of what a master turns out to have refused.
+// dropRollbackAt drops the rollback on a master that turns out to have created nothing.
 func (a *attempt) dropRollbackAt(i int) {
 	t, l := &a.tasks[i], a.masters.Links[i]
 	if a.op.Kind != transact {
@@ -45,8 +44,8 @@ func (a *attempt) dropRollbackAt(i int) {
 	}
 }
 
-// rollback deletes what the attempt created, on every master that the
-// operation went out to and whose vote is one of these (P5, V6).
+// rollback deletes what the attempt created, on every master to which the operation was
+// sent and for whose vote which returns true (P5, V6).
 func (a *attempt) rollback(which func(vote.Vote) bool) {
 	var at uint32
 	a.mu.Lock()
@@ -66,20 +65,20 @@ func (a *attempt) rollback(which func(vote.Vote) bool) {
 	}
 }
 
-// mayHaveCreated reports whether a vote leaves it open that the key was created:
-// also where the answer came too late, or never came.
+// mayHaveCreated reports whether the key may have been created on a master with this
+// vote: also if its answer came too late, or never came.
 func mayHaveCreated(v vote.Vote) bool {
 	return v != vote.Refused && v != vote.Absent && v != vote.Prolonged && v != vote.Longer
 }
 
-// mayBear reports whether a vote leaves it open that a copy bears the attempt's name:
-// also one that a renewal has prolonged.
+// mayBear reports whether a copy on a master with this vote may bear the attempt's
+// name; also one that a renewal has prolonged.
 func (a *attempt) mayBear(v vote.Vote) bool {
 	return mayHaveCreated(v) || v == vote.Prolonged && a.names && a.op.renews != nil
 }
 
-// rollbackAt sends the rollback to one master: behind the operation on the
-// same connection, or over the next one.
+// rollbackAt sends the rollback to one master: behind the operation on the same
+// connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
 	t := &a.tasks[i]
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// maxPage is how many keys one step of a listing looks at, about: each may
-// cost every master a read, and this process its name.
+// maxPage is about how many keys one step of a listing looks at: each may cost a read
+// on every master, and memory here for its name.
 const maxPage = 250
 
 // Page is one step of a listing.
 type Page struct {
-	// Next is where the next step goes on; 0 is the end.
+	// Next is the cursor of the next step; 0 is the end.
 	Next uint64
 	// Locks are in no order; a step may have none.
 	Locks []Listed
@@ -27,18 +27,18 @@ type Listed struct {
 	Key string
 	// State is what a quorum agrees on.
 	State State
-	// Err is set where no quorum can tell of this key whether it is held.
+	// Err is set if no quorum can decide whether this key is held.
 	Err error
 }
 
-// Scan is one step through the locks of a database that match: those that a
-// quorum has and a client may still rely on, as a read tells (V10). It looks
-// at about most keys, 1 to maxPage, of one master, and at the next one's where
-// there are no more. cursor is 0 to begin, then Page.Next of the step before.
-// A lock that is held from the first step to the last is listed at least once;
-// it may be listed once for each master. The error's text is for the client.
-// Scan blocks for a few times an operation's stay at most (V2), or until ctx
-// is over; how many do so is for the caller to bound.
+// Scan is one step through the locks of a database that match: those that a quorum has
+// and a client may still count on, as a read answers (V10). It looks at about most
+// keys, 1 to maxPage, of one master, and then at the next master's if there are no
+// more. cursor is 0 to begin, then Page.Next of the step before. A lock that is held
+// from the first step to the last is listed at least once, and may be listed again for
+// each further master. The error's text is for the client. Scan blocks for a few times
+// an operation's stay at most (V2), or until ctx is over; the caller must bound how
+// many scans run at once.
 func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, most int) (Page, error) {
 	d := q.keyspace(db)
 	masters := &listing{d.List()} // one list for the whole step, which M8 may change
@@ -49,7 +49,7 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	if err := lacking(d.Database, false, masters.Quorum); err != nil {
 		return Page{}, err
 	}
-	// A few locks, or none, are told in one step.
+	// If there are few locks, or none, a single step lists them all.
 	var out Page
 	told := make(map[string]bool)
 	for looked := 0; ; {
@@ -68,12 +68,11 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	}
 }
 
-// place is where a listing stands. It holds all there is to know, so nothing
-// is kept between the steps: 4 bits for the master that is being looked at,
-// one for each master that was looked at to its end, and the master's own
-// cursor. A key on a quorum is on one of any N-q+1 masters, so the end is
-// when as many were, and the required one among them, whose word counts by
-// itself (V11).
+// place is the position of a listing. It contains the whole state, so that nothing is
+// kept between the steps: 4 bits for the master that is being looked at, one bit for
+// each master that was looked at to its end, and the master's own cursor. A key on a
+// quorum is on one of any N-q+1 masters, so the listing ends when as many were looked
+// at, and the required master among them, whose word counts by itself (V11).
 type place uint64
 
 const placeBits = 4 + cluster.MaxMasters
@@ -88,10 +87,10 @@ func (p place) cursor() uint64 { return uint64(p) >> placeBits }
 
 func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 
-// listing is the list of masters that a step of a listing goes by.
+// listing is the list of masters that one step uses.
 type listing struct{ *cluster.List }
 
-// look takes one step at a master, at another one where it does not answer.
+// look takes one step at a master, or at another one if it does not answer.
 func (m *listing) look(ctx context.Context, at place, most int) ([]string, place, error) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
@@ -120,7 +119,7 @@ func (m *listing) look(ctx context.Context, at place, most int) ([]string, place
 	}
 }
 
-// after is the place behind the end of a master's keys.
+// after returns the place behind the end of a master's keys.
 func (m *listing) after(seen uint64) place {
 	enough := bits.OnesCount64(seen) > len(m.Links)-m.Quorum
 	if enough && (m.Required < 0 || seen>>m.Required&1 == 1) {
@@ -129,8 +128,8 @@ func (m *listing) after(seen uint64) place {
 	return newPlace(0, seen, 0)
 }
 
-// toLookAt is a master whose keys count, or -1. One that may have forgotten
-// locks tells nothing by what it lacks (M4).
+// toLookAt returns a master whose keys count, or -1. The keys of a master that may have
+// forgotten locks do not count, since some may be missing (M4).
 func (m *listing) toLookAt(not uint64, first int) int {
 	best := -1
 	for i, l := range m.Links {
@@ -145,7 +144,7 @@ func (m *listing) toLookAt(not uint64, first int) int {
 	return best
 }
 
-// readListed reads what is held under the keys.
+// readListed reads the locks under those keys that match.
 func (q *Quorum) readListed(db int, keys []string, match func(string) bool) []Listed {
 	var mu sync.Mutex
 	var locks []Listed

@@ -13,7 +13,7 @@ import (
 
 func anyKey(string) bool { return true }
 
-// listAll goes from 0 to the end, and calls between after each step.
+// listAll lists from 0 to the end, and calls between after each step.
 func (c *testCluster) listAll(db int, count int, between func(step int)) []string {
 	c.t.Helper()
 	var keys []string
@@ -36,8 +36,9 @@ func (c *testCluster) listAll(db int, count int, between func(step int)) []strin
 	}
 }
 
-// TestScanListsWhatAQuorumHas: also what a master that is listed lacks, not
-// what a minority has, and never the mark.
+// TestScanListsWhatAQuorumHas checks that a listing has all locks of a quorum, also
+// those that one of the listed masters lacks, but none of a minority, and never the
+// mark.
 func TestScanListsWhatAQuorumHas(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		var want []string
@@ -73,7 +74,8 @@ func TestScanListsWhatAQuorumHas(t *testing.T) {
 	})
 }
 
-// TestScanGoesOnWithAnotherMaster: one dies in the middle of its keys.
+// TestScanGoesOnWithAnotherMaster checks that a listing continues with another master
+// when one dies in the middle of its keys.
 func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		var want []string
@@ -103,7 +105,8 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 	})
 }
 
-// TestScanAsksTheRequiredMaster: its word counts by itself (V11).
+// TestScanAsksTheRequiredMaster checks that a listing includes the keys of the required
+// master, whose word counts by itself (V11).
 func TestScanAsksTheRequiredMaster(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Masters[2].Required = true }, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
@@ -117,8 +120,8 @@ func TestScanAsksTheRequiredMaster(t *testing.T) {
 	})
 }
 
-// TestScanIsBounded: a frozen master costs an operation's stay, and no more
-// keys are read than were asked for and match.
+// TestScanIsBounded checks that a frozen master delays a listing by an operation's stay
+// at most, and that only as many keys are read as were asked for and match.
 func TestScanIsBounded(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 20 {
@@ -168,7 +171,7 @@ func TestCopiesAndSize(t *testing.T) {
 			t.Errorf("copies are %+v, want %+v", got, want)
 		}
 		if strings.Contains(fmt.Sprintf("%+v", got), "secret") {
-			t.Error("the token is told")
+			t.Error("the copies contain the token")
 		}
 		c.masters[0].kill()
 		c.masters[1].kill()

@@ -14,7 +14,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// moved returns the cluster's masters with one that lives at another server.
+// moved returns the cluster's masters, with one of them at another server.
 func (c *testCluster) moved(name string, to *fakeMaster) []cluster.Master {
 	list := append([]cluster.Master(nil), c.cfg.Masters...)
 	for i := range list {
@@ -25,7 +25,7 @@ func (c *testCluster) moved(name string, to *fakeMaster) []cluster.Master {
 	return list
 }
 
-// server is one more server, with a run_id of its own, under no name yet.
+// server adds a server with a run_id of its own, which is not on the list yet.
 func (c *testCluster) server(runID string) *fakeMaster {
 	f := newFakeMaster(c.t, "new")
 	f.runID = runID
@@ -33,9 +33,9 @@ func (c *testCluster) server(runID string) *fakeMaster {
 	return f
 }
 
-// M9: a master moves to another server, and only one of two redlockd is told.
-// The other one still uses the old server, so the new one does not vote, and its
-// quarantine does not begin: else both would vote under one name.
+// TestM9MoveOfOneMaster checks that a server does not vote, nor begin its quarantine,
+// under the name of a master while one of two redlockd still uses the old server (M9).
+// Otherwise both would vote under one name.
 func TestM9MoveOfOneMaster(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		second := c.redlockd()
@@ -59,7 +59,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 			t.Fatal("a second holder")
 		}
 		c.masters[1].set(func() { c.masters[1].delay = 0 })
-		// Reloaded too, it uses the new one, whose quarantine now passes.
+		// After its reload it uses the new server too, whose quarantine now passes.
 		if err := c.q.ChangeMasters(c.moved("a", to)); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,9 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 	})
 }
 
-// M9: likewise where a redlockd is restarted with several addresses changed.
+// TestM9MoveOfTheMajority checks that no lock has two holders when a redlockd is
+// restarted with the addresses of a majority changed, and another one keeps the old
+// ones (M9).
 func TestM9MoveOfTheMajority(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
@@ -89,13 +91,13 @@ func TestM9MoveOfTheMajority(t *testing.T) {
 			}
 		}
 		c.stop(c.q)
-		time.Sleep(7 * time.Minute) // two marks tell what was granted: the floor
+		time.Sleep(7 * time.Minute) // two marks know what was granted: the floor
 		c.want(do(second, acquire("k", "u", 2*time.Second)), Won)
 	})
 }
 
-// M9: a name that leads to another server, while one redlockd keeps its
-// connection to the old one.
+// TestM9NameLeadsElsewhere checks that no lock has two holders when a name leads to
+// another server while one redlockd keeps its connection to the old one (M9).
 func TestM9NameLeadsElsewhere(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
@@ -120,7 +122,7 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 			t.Fatal("a second holder")
 		}
 		c.masters[1].mend()
-		// Both find out, and the new one votes when all locks are over.
+		// Both notice it, and the new server votes when all locks are over.
 		time.Sleep(2 * time.Minute)
 		for i, q := range []*Quorum{c.q, second} {
 			if s := q.Status().Masters[0]; s.State != cluster.Voting || s.RunID != "run-new" {
@@ -130,8 +132,9 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 	})
 }
 
-// M9: a master that stepped and whose mark cannot be written is not trusted by a
-// redlockd that starts meanwhile: the marks of the others say so.
+// TestM9StepThatCannotBeWritten checks that a redlockd that starts while the mark of a
+// master that stepped cannot be written does not trust that master, since the marks of
+// the others show it (M9).
 func TestM9StepThatCannotBeWritten(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", time.Minute))
@@ -158,8 +161,9 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// M9: one of three that is empty does not vote while another one is down, which
-// might still count the votes of the server of before; one of five does.
+// TestM9EmptyWhileAnotherIsDown checks that of three masters, one that is empty does
+// not vote while another is down, which might still count the old server's votes; of
+// five it does (M9).
 func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 	for n, want := range map[int]cluster.MasterState{3: cluster.Quarantine, 5: cluster.Voting} {
 		inBubble(t, n, func(c *testCluster) {
@@ -182,8 +186,8 @@ func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 	}
 }
 
-// M6: a new cluster without bootstrap votes after its quarantine, whoever waits
-// for it, and bootstrap ends it while others wait.
+// TestM9NewCluster checks that a new cluster without -bootstrap votes after its
+// quarantine, with any redlockd, and that -bootstrap ends the quarantine (M6).
 func TestM9NewCluster(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.MaxTTL = 5 * time.Minute }, func(c *testCluster) {
 		c.stop(c.q)
@@ -211,9 +215,10 @@ func TestM9NewCluster(t *testing.T) {
 	})
 }
 
-// M9: a server takes the seat only when so many marks bear it that every majority
-// meets one: A on a c d of five through one redlockd, B on the new a, b and e
-// through another, each of them cut off from the others.
+// TestM9SeatBorneByTooFew checks that a server takes the seat only when enough marks
+// bear it that every majority meets one (M9). Otherwise A gets the lock on a c d of
+// five through one redlockd, B on the new a, b and e through another, each of them cut
+// off from the others.
 func TestM9SeatBorneByTooFew(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
@@ -234,8 +239,8 @@ func TestM9SeatBorneByTooFew(t *testing.T) {
 	})
 }
 
-// M9: what one database's mark says of the seats, those of all databases of the
-// master say, so that every batch sees it.
+// TestM9SeatsInAllDatabases checks that the marks of all databases of a master bear the
+// seats that one of them bears, so that every batch sees them (M9).
 func TestM9SeatsInAllDatabases(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		open(c.q, 3)
@@ -256,15 +261,15 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 				}
 				zero, three := marks[0], marks[3]
 				if name := mark.NameHash("a"); three.Seats[name].Less(zero.Seats[name]) {
-					t.Fatalf("master %s: database 3 says %v, database 0 %v", f.name, three.Seats[name], zero.Seats[name])
+					t.Fatalf("master %s: the mark of database 3 bears %v, that of database 0 %v", f.name, three.Seats[name], zero.Seats[name])
 				}
 			}
 		}
 	})
 }
 
-// M9: a master that was flushed, and still is the same server, keeps its seat at
-// once: nobody can use it as it was.
+// TestM9FlushedMasterKeepsItsSeat checks that a master that was flushed, but still is
+// the same server, keeps its seat at once (M9).
 func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 100*time.Millisecond)), Won)
@@ -277,8 +282,9 @@ func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 	})
 }
 
-// M9: two servers under one name are told from one that restarted quickly, and
-// from one that waits for a third: only the first is for somebody to end.
+// TestM9SaysWhetherAnotherServerIsInUse checks that the log warns of two servers under
+// one name, but not of a server that restarted quickly, nor of one that waits for a
+// third master (M9).
 func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
@@ -288,7 +294,7 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 		told := func(when string, want int) {
 			t.Helper()
 			if n := lines.countOf("[WARN]", "master may not vote", mark.WhyOtherServer); n != want {
-				t.Errorf("%s: %d lines tell of another server, want %d\n%s", when, n, want, lines.text.String())
+				t.Errorf("%s: %d lines report another server, want %d\n%s", when, n, want, lines.text.String())
 			}
 		}
 		c.masters[0].kill()
@@ -316,9 +322,10 @@ func TestM9SaysWhetherAnotherServerIsInUse(t *testing.T) {
 	})
 }
 
-// M9: whoever still uses a server is heard, whatever the phase of its looks: also
-// where another redlockd, which uses it no more, is always the first to raise the
-// beats of the other masters.
+// TestM9WhoStillUsesAServerIsHeard checks that a redlockd that still uses a server is
+// noticed, whatever the phase of its looks, also if another one, which does not use
+// that server any more, is always the first to raise the beats of the other masters
+// (M9).
 func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 	for late := range 10 {
 		inBubble(t, 3, func(c *testCluster) {
@@ -338,10 +345,10 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 	}
 }
 
-// M9: a name leads to another server, and a database is opened there while
-// database 0 still goes to the server of before. It is not used there, where its
-// clock would be compared with that of the other one and step without end (M5):
-// database 0 follows the name, and the other database then does.
+// TestM9AnotherDatabaseFollowsDatabaseZero checks that a database that is opened where
+// the name leads to another server, while database 0 still uses the old one, is not
+// used there (M9): its clock would be compared with that of the other server and step
+// without end (M5). Database 0 follows the name, and then the other one does.
 func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 	var leads atomic.Pointer[fakeMaster]
 	inBubbleWith(t, 3, func(cfg *cluster.Config) {

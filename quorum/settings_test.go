@@ -9,8 +9,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// M3: the marks bear the greatest settings in use, and everybody waits by those:
-// a redlockd with a shorter max_ttl does not end a quarantine too early.
+// TestM3ShorterMaxTTLBesideALongerOne checks that a redlockd with a shorter max_ttl
+// does not end a quarantine too early, since the marks bear the greatest settings in
+// use (M3).
 func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		brief := c.cfg
@@ -19,7 +20,7 @@ func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
 		short := c.redlockd()
 		c.cfg = brief
 		time.Sleep(3 * time.Second)
-		c.masters[2].kill() // so its mark will not say what was granted
+		c.masters[2].kill() // so its mark will not bear what was granted
 		time.Sleep(time.Second)
 		c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Won)
 		c.stop(c.q)
@@ -38,8 +39,9 @@ func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
 	})
 }
 
-// M3: nor does it where no mark is left at all, as long as the other one lives, or
-// has lived long enough to say so in the new ones.
+// TestM3ShorterMaxTTLAndAllEmpty checks that a redlockd with a shorter max_ttl does not
+// end a quarantine too early if no mark is left at all, as long as the other redlockd
+// lives, or has lived long enough to write its settings into the new marks (M3).
 func TestM3ShorterMaxTTLAndAllEmpty(t *testing.T) {
 	for _, lives := range []bool{true, false} {
 		inBubble(t, 3, func(c *testCluster) { c.allEmpty(t, lives) })
@@ -70,8 +72,8 @@ func (c *testCluster) allEmpty(t *testing.T, lives bool) {
 	}
 }
 
-// M5: a redlockd with a short timeout waits for a step to be told by one with a
-// long one.
+// TestM5ShortTimeoutBesideALongOne checks that a redlockd with a short timeout waits
+// long enough for one with a long timeout to write that a clock stepped (M5).
 func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -100,7 +102,7 @@ func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 	})
 }
 
-// dialNear is dial without the way.
+// dialNear is dial without the time on the way.
 func (f *fakeMaster) dialNear() (net.Conn, error) {
 	c, err := f.Miniredis.Dial()
 	if err != nil {
@@ -111,9 +113,9 @@ func (f *fakeMaster) dialNear() (net.Conn, error) {
 	return p, nil
 }
 
-// V10, P4: over redlockd with different timeouts, and thus paddings, no holder is
-// told that it has no lock: not by one with a longer timeout that has just
-// started, nor by one with a shorter.
+// TestV10DifferentTimeouts checks that no holder reads that it has no lock when
+// redlockd have different timeouts, and thus paddings: neither from one with a longer
+// timeout that has just started, nor from one with a shorter (V10, P4).
 func TestV10DifferentTimeouts(t *testing.T) {
 	for _, timeouts := range [][2]time.Duration{{50, 300}, {300, 50}} {
 		inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Timeout = timeouts[0] * time.Millisecond }, func(c *testCluster) {
@@ -140,9 +142,9 @@ func TestV10DifferentTimeouts(t *testing.T) {
 	}
 }
 
-// M3: what the marks said of a longer max_ttl counts for a redlockd with a shorter one
-// that has seen them, but not the hold that was granted last, when all masters have
-// forgotten.
+// TestM3ShorterMaxTTLRemembersALongerOne checks that when all masters have forgotten, a
+// redlockd with a shorter max_ttl waits by the longer one that it has seen in the
+// marks, though it has not seen the hold that was granted last (M3).
 func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		long := c.q
@@ -169,7 +171,7 @@ func TestM3ShorterMaxTTLRemembersALongerOne(t *testing.T) {
 	})
 }
 
-// justLooked waits until a redlockd has looked at all its masters a moment ago.
+// justLooked waits until a redlockd has just looked at all its masters.
 func justLooked(q *Quorum) {
 	for _, l := range q.cluster.Opened(0).List().Links {
 		for looked := false; !looked; {

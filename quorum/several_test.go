@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// V7: a call on several keys enters all its queues in one step: two that name
-// the same keys in opposite orders do not wait for one another for ever.
+// TestV7SeveralKeysInOneStep checks that a call on several keys enters all its queues
+// in one step, so that two calls with the same keys in opposite orders do not wait for
+// one another for ever (V7).
 func TestV7SeveralKeysInOneStep(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		forth := make([]string, 64)
@@ -20,7 +21,8 @@ func TestV7SeveralKeysInOneStep(t *testing.T) {
 		}
 		back := slices.Clone(forth)
 		slices.Reverse(back)
-		// What they wait for has changed, so that their turn is all they take.
+		// A watch of theirs has changed, so that the calls end as soon as their turn
+		// comes.
 		var w Watch
 		w.changed.Store(true)
 		for range 3000 {
@@ -45,8 +47,9 @@ func TestV7SeveralKeysInOneStep(t *testing.T) {
 	})
 }
 
-// V5: a try after a split that the first master refuses looks at the others: a
-// token that has got a quorum meanwhile is held, and no split.
+// TestV5RefusedProbeIsLookedAt checks that after a probe that the first master refused
+// the key is read on all masters, so that a token that has got a quorum meanwhile is
+// Held, and not Split (V5).
 func TestV5RefusedProbeIsLookedAt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -60,7 +63,7 @@ func TestV5RefusedProbeIsLookedAt(t *testing.T) {
 		}
 		give("x", "y", "z")
 		out := start(c.q, acquire("k", "u", 10*time.Second))
-		time.Sleep(500 * time.Microsecond) // it sleeps, a millisecond at least
+		time.Sleep(500 * time.Microsecond) // it sleeps for a millisecond at least
 		give("x", "x", "x")
 		if o := c.want(<-out, Held); o.State.Token != "x" {
 			t.Errorf("held by %q", o.State.Token)
@@ -68,13 +71,14 @@ func TestV5RefusedProbeIsLookedAt(t *testing.T) {
 	})
 }
 
-// V11: the required master's refusal is no holder's where another redlockd's
-// token was met too: one of the two is about to be undone.
+// TestV11AnotherTokenIsMet checks that the required master's refusal does not show a
+// holder if another redlockd's token was found too, since one of the two is about to be
+// rolled back (V11).
 func TestV11AnotherTokenIsMet(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		old.oldTake("k", "old", 30*time.Second)
 		c.masters[1].oldTake("k", "x", 30*time.Second)
-		c.slow(time.Millisecond, 3, 4) // who has that token is among the first to answer
+		c.slow(time.Millisecond, 3, 4) // b, which has x, is among the first to answer
 		c.want(do(c.q, acquire("k", "new", 10*time.Second)), Split)
 		c.masters[1].Del("k")
 		if o := c.want(do(c.q, acquire("k", "new", 10*time.Second)), Held); o.State.Token != "old" {

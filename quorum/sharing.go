@@ -5,9 +5,8 @@ import "time"
 // Plain acquires and reads of one key that wait together share one fan-out, so a
 // thousand pollers cost one poll (V7).
 
-// take removes the first waiting call, and hands it its neighbours of the
-// same kind that share its fan-out (V7): all of them arrived before its first
-// byte goes out.
+// take removes the first waiting call, together with its neighbours of the same kind
+// that share its fan-out (V7): all of them arrived before its first byte goes out.
 func (k *keyQueue) take() *call {
 	c := k.shift()
 	for len(k.asleep) == 0 && c.repeats(k) {
@@ -23,8 +22,9 @@ func (k *keyQueue) take() *call {
 	return c
 }
 
-// repeats reports whether the next one waiting does what the call would do, and
-// neither is awaited any more: of many releases that outstayed one is enough.
+// repeats reports whether the next waiting call is the same Release or Remove, and
+// nobody waits for either any more: of many releases that waited too long one is
+// enough.
 func (c *call) repeats(k *keyQueue) bool {
 	if len(k.waiting) == 0 || c.op.Kind != Release && c.op.Kind != Remove {
 		return false
@@ -33,14 +33,14 @@ func (c *call) repeats(k *keyQueue) bool {
 	return next.op.Kind == c.op.Kind && next.op.Token == c.op.Token && c.wasTold() && next.wasTold()
 }
 
-// shares reports whether neighbours of the same kind may be answered together:
+// shares reports whether neighbours of the same kind may share the call's outcome:
 // plain acquires and reads (V7).
 func (c *call) shares() bool {
 	plain := len(c.op.Unless) == 0 && !c.probing
 	return plain && (c.op.Kind == Acquire || c.op.Kind == Read)
 }
 
-// passOn lets those that share the call wait for a run of their own.
+// passOn lets the calls that share this one wait for a run of their own.
 func (c *call) passOn() {
 	sharing := c.sharing
 	c.sharing = nil
@@ -49,8 +49,8 @@ func (c *call) passOn() {
 	}
 }
 
-// answerSharing answers those that shared the fan-out: beside a winner the
-// others are refused by its token.
+// answerSharing answers the calls that shared the fan-out: if this one won, its token
+// refuses the others.
 func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	for _, s := range c.sharing {
 		shared := &Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
@@ -63,7 +63,7 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	c.sharing = nil
 }
 
-// shift removes the first that waits.
+// shift removes the first waiting call.
 func (k *keyQueue) shift() *call {
 	c := k.waiting[0]
 	k.waiting[0] = nil

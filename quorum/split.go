@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// split tries again within the budget (V5), unless the same token refused on
-// the same masters twice running and may have a quorum with the silent ones:
-// then it is held (V4).
+// split tries again within the budget (V5). But if the same token refused on the same
+// masters twice running and may have a quorum with the silent ones, the lock is held
+// (V4).
 func (c *call) split(a *attempt) {
 	var token string
 	var masters uint32
@@ -28,8 +28,8 @@ func (c *call) split(a *attempt) {
 	}
 }
 
-// retry sleeps a random time, lets others on the key go meanwhile, and tries
-// again with a probe (V5).
+// retry sleeps for a random time, during which other calls on the key may go, and then
+// tries again with a probe (V5).
 func (c *call) retry() {
 	c.passOn()
 	c.probing = true
@@ -39,14 +39,14 @@ func (c *call) retry() {
 	time.AfterFunc(min(nap, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }
 
-// mayRetry reports whether there is time for another try (V5), and somebody who
-// waits for it.
+// mayRetry reports whether there is time for another try (V5), and somebody waits for
+// it.
 func (c *call) mayRetry() bool {
 	return c.q.now()-c.arrived < c.q.cfg.RetryBudget && !c.over()
 }
 
-// probe asks the required master alone, else the voting one with the lowest
-// run_id, then the others (V5).
+// probe asks the required master alone, or else the voting one with the lowest run_id,
+// and then the others (V5).
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
 	if a.box.first = a.masters.FirstToAsk(); a.box.first < 0 {
@@ -56,8 +56,8 @@ func (c *call) probe() {
 	a.begin(c.q.now())
 }
 
-// probed goes on when a probe has ended: refused by the first master, it
-// looks who is there.
+// probed goes on after a probe. If the first master refused, the key is read on all
+// masters.
 func (c *call) probed(a *attempt, v Verdict) {
 	var refused bool
 	a.look(func(box *ballotBox) { refused = box.refusedFirst() })
@@ -72,7 +72,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 		r.look(func(box *ballotBox) { token, held = box.holder(c.op.Token) })
 		switch {
 		case v == Held && held && c.mayProlong(token):
-			// The first master alone stood in its way.
+			// Only the first master refused.
 			c.attempt(c.op, c.verdict, c.q.now())
 			return
 		case v == Held && held:
@@ -83,8 +83,8 @@ func (c *call) probed(a *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// mayProlong reports whether a token is no holder in the operation's way, but what
-// it would prolong.
+// mayProlong reports whether the token does not refuse the operation, since it is the
+// one that the operation would prolong.
 func (c *call) mayProlong(token string) bool {
 	return c.op.Kind == AcquireOrExtend && token == c.op.Token
 }

@@ -22,8 +22,8 @@ func (c *testCluster) takeBarely(op Op) {
 	c.masters[4].mend()
 }
 
-// M5, why 19: a step that ends a lock on one master, in either direction and
-// of any size, gives it to nobody else.
+// TestM5StepOfOneMaster checks that a step that ends a lock on one master, in either
+// direction and of any size, lets no other client take the lock (M5, why 19).
 func TestM5StepOfOneMaster(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Minute, 2900 * time.Millisecond, 400 * time.Millisecond, -time.Minute} {
 		inBubble(t, 5, func(c *testCluster) {
@@ -48,9 +48,9 @@ func TestM5StepOfOneMaster(t *testing.T) {
 	}
 }
 
-// M5: the mark tells of a step before others rely on it, whatever the time
-// between the look that sees it and those at the other masters, and also where
-// the way to them takes most of a timeout.
+// TestM5StepIsToldInTime checks that a step is written into the mark before other
+// redlockd rely on that clock, whatever the time between the look that sees it and
+// those at the other masters, also if the way to them takes most of a timeout (M5).
 func TestM5StepIsToldInTime(t *testing.T) {
 	for _, way := range []time.Duration{time.Millisecond, 38 * time.Millisecond} {
 		inBubble(t, 5, func(c *testCluster) {
@@ -59,7 +59,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 				time.Sleep(170 * time.Millisecond)
 			}
 			for _, f := range c.masters {
-				// It steps right after it was looked at.
+				// It steps right after a look.
 				for n := len(f.commands(0)); !slices.Contains(f.commands(n), "TIME "); {
 					time.Sleep(time.Millisecond)
 				}
@@ -73,7 +73,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 				}
 				if took := time.Since(began); took > c.warmingUp() {
-					t.Errorf("the way takes %v: the step of master %s was told after %v, others wait %v", way, f.name, took, c.warmingUp())
+					t.Errorf("the way takes %v: the step of master %s was written after %v, others wait %v", way, f.name, took, c.warmingUp())
 				}
 				time.Sleep(10 * time.Second)
 			}
@@ -81,9 +81,10 @@ func TestM5StepIsToldInTime(t *testing.T) {
 	}
 }
 
-// M5: when a quorum jumps together it may be our own pause: this redlockd
-// grants nothing for the greatest hold, and goes on with releases, reads and
-// extends. One that starts meanwhile cannot tell, and grants nothing either.
+// TestM5QuorumJumpsTogether checks that after a quorum jumped together, which may be
+// its own pause, a redlockd grants nothing for the greatest hold, but still releases,
+// reads and extends (M5). One that starts meanwhile cannot tell which it was, and
+// grants nothing either.
 func TestM5QuorumJumpsTogether(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -115,7 +116,9 @@ func TestM5QuorumJumpsTogether(t *testing.T) {
 	})
 }
 
-// M5: so does a database that is used for the first time after that.
+// TestM5QuorumJumpedBeforeTheFirstUseOfADatabase checks that after a common jump a
+// redlockd grants nothing either in a database that is used for the first time then
+// (M5).
 func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -137,8 +140,8 @@ func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
 	})
 }
 
-// M4, M5: a master that lost nothing in a restart is in quarantine all the same
-// if its clock has stepped meanwhile.
+// TestM5StepInARestartThatLosesNothing checks that a master that lost nothing in a
+// restart is in quarantine all the same if its clock has stepped meanwhile (M4, M5).
 func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
@@ -156,8 +159,9 @@ func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 	})
 }
 
-// M5: masters that step within a moment are not our own pause where they step
-// by different times: they lose their votes for all.
+// TestM5QuorumStepsApart checks that masters that step at almost the same time, but by
+// different amounts, are not taken for our own pause: they lose their votes for every
+// redlockd (M5).
 func TestM5QuorumStepsApart(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
@@ -173,7 +177,8 @@ func TestM5QuorumStepsApart(t *testing.T) {
 	})
 }
 
-// M5: nor is the one master that steps while we stand still.
+// TestM5StepInAPause checks that a single master that steps during our own pause is
+// noticed apart from it (M5).
 func TestM5StepInAPause(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
@@ -181,7 +186,7 @@ func TestM5StepInAPause(t *testing.T) {
 		for _, f := range c.masters {
 			f.set(func() { f.offset = 300 * time.Millisecond })
 		}
-		// It is looked at last.
+		// Its delay makes it the last to be looked at.
 		c.masters[0].set(func() { c.masters[0].offset, c.masters[0].delay = time.Minute, 5*time.Millisecond })
 		time.Sleep(2 * time.Second)
 		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
@@ -196,13 +201,13 @@ func TestM5StepInAPause(t *testing.T) {
 	})
 }
 
-// M5: a step is told in time also while another master freezes just when its
-// mark is written.
+// TestM5StepIsToldWhileAnotherFreezes checks that a step is written in time also while
+// another master freezes just when its mark is written (M5).
 func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[1]
 		f.set(func() { f.delay = 5 * time.Millisecond })
-		looks := func() bool { // and TIME is on its way
+		looks := func() bool { // and TIME is under way
 			log := f.commands(0)
 			return strings.HasPrefix(log[len(log)-1], "GET") && strings.HasPrefix(log[len(log)-2], "INFO")
 		}
@@ -218,13 +223,14 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 	})
 }
 
-// warmUp is how long a redlockd waits for others to tell of a step.
+// warmingUp returns how long a redlockd waits for others to report a step.
 func (c *testCluster) warmingUp() time.Duration {
 	return clock.WarmUpTime(c.q.agreed.Greatest().Timeout)
 }
 
-// M5, V6: what was read of the clocks before a quorum of them stepped tells no
-// expiry any more: an extend that is told lasts for its TTL on the clocks of now.
+// TestM5ExtendAfterAQuorumStepped checks that readings of the clocks from before a
+// quorum of them stepped are not used for expiries any more: an extend lasts for its
+// TTL on the present clocks (M5, V6).
 func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 	const ttl = 10 * time.Second
 	for phase := range 10 {
@@ -247,7 +253,7 @@ func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 					}
 				}
 				if keep < 2 {
-					t.Errorf("phase %d: %d masters keep it for the %v that the client was told, want a majority", phase, keep, ttl)
+					t.Errorf("phase %d: %d masters keep it for the TTL of %v, want a majority", phase, keep, ttl)
 				}
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// staleWitness lets a redlockd stand still while a master that says that it
-// loses nothing comes back with the disk of just that time.
+// staleWitness freezes a redlockd and meanwhile restarts a master with the disk of the
+// moment at which the freeze began. The master claims that it loses nothing.
 func (s *storm) staleWitness(rng *rand.Rand) {
 	n, f := pick(rng, s.nodes), s.whole(rng)
 	if f == nil || s.spared(n) || !n.freeze() {
@@ -34,7 +34,7 @@ func (s *storm) staleWitness(rng *rand.Rand) {
 	}, func() { f.boot(false) })
 }
 
-// burst leaves locks with a bare majority of the masters, of which one loses
+// burst lets locks be taken on a bare majority of the masters. One of these loses
 // something right before or after a redlockd sees it first.
 func (s *storm) burst(rng *rand.Rand) {
 	list := s.present()

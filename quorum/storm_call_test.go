@@ -9,8 +9,8 @@ import (
 // call sends an operation to a redlockd; meant is what the client wants by it.
 func (c *client) call(n *node, meant, op Op) hearing { return c.callAll(n, []Op{meant}, op) }
 
-// callAll is call for one that means several. A hasty client hears nothing of
-// what takes long.
+// callAll is call for an operation that means several. A hasty client leaves before a
+// slow answer.
 func (c *client) callAll(n *node, meant []Op, op Op) hearing {
 	patience := time.Minute
 	if c.chance(10) && has("hasty") {
@@ -42,7 +42,7 @@ type visit struct {
 	heard  chan hearing
 }
 
-// serve carries it out and answers, unless the redlockd ends meanwhile.
+// serve carries the operation out and answers, unless the redlockd ends meanwhile.
 func (v *visit) serve(op Op) {
 	q, life := v.node.running()
 	if q == nil {
@@ -83,8 +83,8 @@ func (v *visit) serve(op Op) {
 	o.Told(o.Clock())
 }
 
-// renewed renews what is late as a session does, and waits a moment again; it returns
-// false where the redlockd has ended meanwhile.
+// renewed renews a late outcome as a session does, and then may wait a moment. It
+// returns false if the redlockd has ended meanwhile.
 func (v *visit) renewed(o *Outcome, life int) bool {
 	done := make(chan struct{})
 	o.Renew(&v.caller, func() { close(done) })
@@ -93,8 +93,8 @@ func (v *visit) renewed(o *Outcome, life int) bool {
 	return v.node.pass(v.rng, 25, v.node.config().Timeout) == life
 }
 
-// pass is a moment, sometimes, and then the end of a freeze. It returns the
-// redlockd's life.
+// pass sometimes waits a moment, and then for the end of a freeze. It returns the
+// number of the redlockd's life.
 func (n *node) pass(rng *rand.Rand, percent int, most time.Duration) int {
 	if _, life := n.running(); rng.IntN(100) >= percent {
 		return life
@@ -110,8 +110,8 @@ func (n *node) life() int {
 	return n.lives
 }
 
-// answerOf is what the client is told. Where it had depended on a read, what was
-// read is the answer.
+// answerOf returns the answer for the client. If the operation depended on a read and
+// was not carried out, that is what was read.
 func (v *visit) answerOf(o *Outcome) hearing {
 	a := hearing{verdict: o.Verdict, state: o.State, known: true}
 	meant := v.tries[0].op.Kind
@@ -126,7 +126,7 @@ func (v *visit) answerOf(o *Outcome) hearing {
 	return a
 }
 
-// lost is an answer that nobody hears.
+// lost notes an answer that does not reach the client.
 func (v *visit) lost(undone bool) {
 	for _, t := range v.tries {
 		t.lost(undone)
@@ -136,7 +136,7 @@ func (v *visit) lost(undone bool) {
 	v.heard <- hearing{}
 }
 
-// tellAll hands over the answer.
+// tellAll hands the answer to the client and to the judge.
 func (v *visit) tellAll(a hearing, err error) {
 	op := v.tries[0].op
 	text := ""
@@ -159,7 +159,7 @@ func (v *visit) tellAll(a hearing, err error) {
 	v.heard <- a
 }
 
-// list is the list of masters that all shall have.
+// list returns the list of masters that all redlockd are to have.
 func (s *storm) list() []site {
 	s.mu.Lock()
 	defer s.mu.Unlock()

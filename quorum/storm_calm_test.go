@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// calm wants that all is well some time after the last fault.
+// calm checks that locks can be taken some time after the last fault.
 func (s *storm) calm() {
 	if s.t.Failed() {
 		return
@@ -17,12 +17,12 @@ func (s *storm) calm() {
 	for _, n := range s.nodes {
 		n.reload(s.list())
 	}
-	time.Sleep(3 * time.Second) // who stood still looks again
+	time.Sleep(3 * time.Second) // redlockd that stood still look again
 	dbs := []int{0}
 	if has("databases") {
 		dbs = append(dbs, 3)
 		for _, n := range s.nodes {
-			open(n.q, 3) // a quarantine passes while somebody watches
+			open(n.q, 3) // a quarantine passes only while a redlockd watches
 		}
 	}
 	if !s.recovers() {
@@ -33,8 +33,8 @@ func (s *storm) calm() {
 			k := acquire(fmt.Sprint("calm", i), "t", time.Second)
 			k.DB = db
 			o := do(n.q, k)
-			// The first long lock of all waits until all marks were told, which are a
-			// few looks (M3).
+			// The first long lock of all waits until all marks bear its hold, which
+			// takes a few looks (M3).
 			for tries := 0; o.Verdict == Undecided && !has("firsttry") && tries < patience(o.Err.Error()); tries++ {
 				s.judge.count("excuse: the first tries after the calm are not decided")
 				time.Sleep(200 * time.Millisecond)
@@ -48,9 +48,9 @@ func (s *storm) calm() {
 	s.nothingLeft(dbs)
 }
 
-// recovers waits until all masters vote again for all (P3): as long as the locks
-// of before may last, three times, since a change of the list waits as well, and a change
-// of an address behind it.
+// recovers waits until all masters vote again for all redlockd (P3). It waits three
+// times as long as an earlier lock may last, since a change of the list waits as well,
+// and a change of an address waits for that.
 func (s *storm) recovers() bool {
 	hold, handover := time.Duration(0), time.Duration(0)
 	for _, cfg := range s.shape.settings {
@@ -68,7 +68,7 @@ func (s *storm) recovers() bool {
 	}
 }
 
-// ailing is who does not vote for whom, or nothing.
+// ailing returns which masters do not vote for a redlockd, or nothing.
 func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
@@ -90,8 +90,9 @@ func (s *storm) ailing() string {
 	return ""
 }
 
-// nothingLeft looks for what should have been undone or freed (P5), where no
-// redlockd ended that had to, and for keys that stay for ever.
+// nothingLeft checks that no copy is left that should have been rolled back or released
+// (P5), if the redlockd that had to do so lived on, and that no key is left without an
+// expiry.
 func (s *storm) nothingLeft(dbs []int) {
 	time.Sleep(3 * time.Second)
 	crashed := 0
@@ -120,9 +121,9 @@ func (s *storm) nothingLeft(dbs []int) {
 	}
 }
 
-// patience is how many tries after the calm may be undecided, by what the last one
-// was told: the slowest ways take longer than the shortest timeouts, a script that was
-// flushed is missed once, and a first long lock waits for a few looks.
+// patience returns how many attempts after the calm may be undecided with this error:
+// the slowest ways take longer than the shortest timeouts, a script that was flushed is
+// missing once, and a first long lock waits for a few looks.
 func patience(text string) int {
 	switch {
 	case strings.Contains(text, "being told"):

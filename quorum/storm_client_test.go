@@ -21,7 +21,7 @@ type caller struct{ gone atomic.Bool }
 
 func (c *caller) Gone() bool { return c.gone.Load() }
 
-// hearing is what a client has heard. known is false where it has heard nothing.
+// hearing is the answer that a client got; known is false if it got none.
 type hearing struct {
 	verdict Verdict
 	state   State
@@ -30,14 +30,14 @@ type hearing struct {
 
 func (a hearing) won() bool { return a.known && a.verdict == Won }
 
-// open reports whether nobody can tell what became of the operation.
+// open reports whether the client cannot know what became of the operation.
 func (a hearing) open() bool { return !a.known || a.verdict == Undecided || a.verdict == Split }
 
 func (c *client) chance(percent int) bool { return c.rng.IntN(100) < percent }
 
 func (c *client) node() *node { return c.nodes[c.rng.IntN(len(c.nodes))] }
 
-// live goes on until the storm ends.
+// live uses locks until the storm ends.
 func (c *client) live() {
 	for ; c.sleep(some(c.rng, 0, 120*time.Millisecond)); c.round++ {
 		switch dice := c.rng.IntN(100); {
@@ -55,7 +55,7 @@ func (c *client) live() {
 	}
 }
 
-// lock is an operation on one of the locks, with a token of its own.
+// lock returns an operation on one of the locks, with a new token.
 func (c *client) lock() Op {
 	op := Op{Key: []string{"k", "l"}[c.rng.IntN(2)], Token: fmt.Sprint(c.number, "-", c.round)}
 	if c.rng.IntN(4) == 0 && has("databases") {
@@ -69,7 +69,7 @@ func (c *client) read(op Op) hearing {
 	return c.call(c.node(), op, op)
 }
 
-// ttl is a random one that a redlockd allows.
+// ttl returns a random TTL that a redlockd allows.
 func (c *client) ttl(n *node) time.Duration {
 	most := n.config().MaxTTL
 	if c.chance(80) {
@@ -78,7 +78,7 @@ func (c *client) ttl(n *node) time.Duration {
 	return some(c.rng, 150*time.Millisecond, most).Truncate(time.Millisecond)
 }
 
-// session takes a lock, keeps it for a while, and mostly frees it.
+// session takes a lock, keeps it for a while, and usually releases it.
 func (c *client) session() {
 	op := c.lock()
 	if !c.take(&op) {
@@ -94,7 +94,7 @@ func (c *client) session() {
 	}
 }
 
-// take asks for a lock, if need be with the same token at other redlockd.
+// take tries to acquire a lock, if need be with the same token through other redlockd.
 func (c *client) take(op *Op) bool {
 	n := c.node()
 	op.Kind, op.TTL = Acquire, c.ttl(n)
@@ -102,7 +102,7 @@ func (c *client) take(op *Op) bool {
 		op.Kind = AcquireOrExtend
 	}
 	wrapped := c.chance(10) && has("decide")
-	var at int64 // absolute, by the masters' clocks
+	var at int64 // the absolute end, by the masters' clocks
 	for try := 0; ; try++ {
 		q, _ := n.running()
 		if q != nil && has("pxat") && (at != 0 || try == 0 && c.chance(30)) {
@@ -127,7 +127,7 @@ func (c *client) take(op *Op) bool {
 	}
 }
 
-// ask carries an operation out as it is, or as what follows from a read.
+// ask carries an operation out, directly or as what follows from a read.
 func (c *client) ask(n *node, op Op, wrapped bool) hearing {
 	if !wrapped {
 		return c.call(n, op, op)
@@ -143,8 +143,7 @@ func (c *client) ask(n *node, op Op, wrapped bool) hearing {
 	return c.call(n, op, outer)
 }
 
-// keep does something with a lock that the client has, and returns whether it
-// still has it.
+// keep uses a lock that the client has, and returns whether the client still has it.
 func (c *client) keep(op *Op) bool {
 	n := c.node()
 	op.Kind, op.Replace, op.NewToken = Extend, false, ""
@@ -175,7 +174,7 @@ func (c *client) keep(op *Op) bool {
 	return a.won() || a.open() && c.chance(70)
 }
 
-// free gives a lock back.
+// free releases a lock.
 func (c *client) free(op Op) {
 	op.Kind, op.TTL, op.Replace = Release, 0, false
 	wrapped := c.chance(15) && has("decide")
@@ -184,7 +183,7 @@ func (c *client) free(op Op) {
 	}
 }
 
-// tokenless is a command that names no token.
+// tokenless sends a command without a token to compare.
 func (c *client) tokenless() {
 	op := c.lock()
 	n := c.node()
@@ -198,7 +197,7 @@ func (c *client) tokenless() {
 	c.call(n, op, op)
 }
 
-// several takes two locks at once, and frees them.
+// several takes two locks at once, and releases them.
 func (c *client) several() {
 	n, lock := c.node(), c.lock()
 	ttl := c.ttl(n)
@@ -233,7 +232,7 @@ func (c *client) several() {
 	}
 }
 
-// crowd takes many locks at once at one redlockd, and frees them, so that they
+// crowd takes many locks at once through one redlockd, and releases them, so that they
 // go out as bundles.
 func (c *client) crowd() {
 	n := c.node()

@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// watch finds a redlockd that watches a server's clock and role, and spares both
-// and what is between them for a while.
+// watch finds a redlockd that watches a server's clock and role. It keeps faults away
+// from both, and from the way between them, for a while.
 func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
 	at := rng.IntN(len(s.nodes))
 	for i := range s.nodes {
@@ -22,8 +22,7 @@ func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
 	return false
 }
 
-// watches reports whether a redlockd has looked at a server all of the last seconds,
-// and votes with it.
+// watches reports whether a redlockd can reach a server now and counts its vote.
 func (n *node) watches(f *redisServer) bool {
 	n.mu.Lock()
 	q, g, thawed := n.q, n.wires, n.thawed
@@ -47,12 +46,13 @@ func (n *node) watches(f *redisServer) bool {
 	return false
 }
 
-// step makes a clock step, while somebody watches it.
+// step makes a clock step while some redlockd watches it.
 func (s *storm) step(rng *rand.Rand) {
 	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) { s.stepBy(rng, f, stride(rng)) })
 }
 
-// stride is by how much: from a few milliseconds to a minute.
+// stride returns the size of a step: from a few milliseconds to a minute, in either
+// direction.
 func stride(rng *rand.Rand) time.Duration {
 	by := 5 * time.Millisecond
 	for by < 30*time.Second && rng.IntN(7) > 0 {
@@ -65,7 +65,8 @@ func stride(rng *rand.Rand) time.Duration {
 	return by
 }
 
-// seen is how long a redlockd takes at most to see a step and to tell of it.
+// seen returns how long a redlockd takes at most to see a step and to write it into the
+// marks.
 func seen(settings []cluster.Config) time.Duration {
 	longest := time.Duration(0)
 	for _, cfg := range settings {
@@ -86,7 +87,7 @@ func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
 	}, nil)
 }
 
-// common makes most clocks step by the same time, at nearly the same moment.
+// common makes most clocks step by the same amount, at nearly the same moment.
 func (s *storm) common(rng *rand.Rand) {
 	by := stride(rng)
 	for _, f := range s.present() {

@@ -10,7 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// command carries out one that came over a connection.
+// command carries out a command that came over a connection.
 func (s *redisServer) command(p *pipe, args []string) any {
 	name := strings.ToUpper(args[0])
 	if text := refusals[s.fault]; text != "" && s.fault == "BUSY" && name != "HELLO" {
@@ -74,8 +74,8 @@ func (s *redisServer) eval(db int, name string, args []string) any {
 	return s.lua.run(text, db, args[3:3+n], args[3+n:])
 }
 
-// refusals are what a server answers for a while, by their codes: BUSY to
-// everything, the others to what writes.
+// refusals are the errors that a server answers for a while, by their codes: BUSY to
+// every command, the others to those that write.
 var refusals = map[string]string{
 	"BUSY":       "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
 	"OOM":        "OOM command not allowed when used memory > 'maxmemory'.",
@@ -84,8 +84,8 @@ var refusals = map[string]string{
 	"NOREPLICAS": "NOREPLICAS Not enough good replicas to write.",
 }
 
-// refusal is why a command that writes is refused, if it is. Memory that is
-// short forbids only what takes more of it.
+// refusal returns the error for a command that writes, or nil. OOM refuses only
+// commands that take more memory.
 func (s *redisServer) refusal(name string) any {
 	fault := s.fault
 	if s.replica {
@@ -97,7 +97,7 @@ func (s *redisServer) refusal(name string) any {
 	return failure(refusals[fault])
 }
 
-// data carries out a command on keys; db is the database that it goes to.
+// data carries out a command on keys; db is the selected database.
 func (s *redisServer) data(db *int, args []string) any {
 	name := strings.ToUpper(args[0])
 	switch name {
@@ -234,7 +234,8 @@ func (s *redisServer) cmdPexpireat(db int, args []string) any {
 	return int64(1)
 }
 
-// evict forgets keys, as a server does whose policy says so.
+// evict deletes keys, as a server does whose policy allows that, if its mark does not
+// let it vote.
 func (s *redisServer) evict() {
 	for db := range s.dbs {
 		if m, err := mark.Parse(s.dbs[db][mark.Key].value); err != nil || m.Real {

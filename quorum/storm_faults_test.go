@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// source makes one kind of faults, again and again.
+// source makes faults of some kinds, again and again.
 type source struct {
 	name  string
 	every time.Duration
@@ -14,14 +14,14 @@ type source struct {
 	kinds []kind
 }
 
-// kind is one of them, of a class.
+// kind is one kind of fault, of a class.
 type kind struct {
 	class string
 	make  func(rng *rand.Rand)
 }
 
-// sources are those of the storm. Of the classes each storm has about half, so
-// that rare pairs meet in some.
+// sources returns the sources of this storm. Each storm has about half of the kinds, so
+// that rare pairs of faults meet in some storms.
 func (s *storm) sources() []*source {
 	all := []*source{
 		{name: "network", every: 600 * time.Millisecond, kinds: []kind{{"cut", s.cut}, {"oneway", s.oneWay}, {"delay", s.delay}, {"reset", s.reset}}},
@@ -58,7 +58,7 @@ func (s *storm) source(f *source) {
 	}
 }
 
-// spare keeps things from faults for a while.
+// spare keeps faults away from things for a while.
 func (s *storm) spare(d time.Duration, things ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,13 +73,13 @@ func (s *storm) spared(it any) bool {
 	return s.now() < s.guarded[it]
 }
 
-// pair is a redlockd and a server, for what is spared between them.
+// pair is a redlockd and a server, and the way between them.
 type pair struct {
 	node   *node
 	server *redisServer
 }
 
-// present are the servers that masters of the list are now.
+// present returns the servers that the masters of the list are now.
 func (s *storm) present() []*redisServer {
 	s.Lock()
 	defer s.Unlock()
@@ -92,8 +92,8 @@ func (s *storm) present() []*redisServer {
 
 func pick[T any](rng *rand.Rand, of []T) T { return of[rng.IntN(len(of))] }
 
-// ways are some of the ways between redlockd and servers: one, all of a
-// redlockd, all of a server, or any.
+// ways returns some of the ways between redlockd and servers: one, all of a redlockd,
+// all of a server, or any.
 func (s *storm) ways(rng *rand.Rand) []pair {
 	n, f, which := pick(rng, s.nodes), pick(rng, s.present()), rng.IntN(5)
 	var out []pair
@@ -130,8 +130,8 @@ func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)
 	})
 }
 
-// cut cuts some ways off, with the connections or as behind a firewall that
-// drops.
+// cut cuts some ways off: by breaking the connections, or as a firewall that drops
+// packets.
 func (s *storm) cut(rng *rand.Rand) {
 	ways, after, breaks := s.ways(rng), some(rng, 0, 6*time.Second), rng.IntN(2) == 0
 	s.tell("cut off: %v for %v", ways, after)
@@ -150,7 +150,7 @@ func (s *storm) cut(rng *rand.Rand) {
 	})
 }
 
-// oneWay lets only answers through, or only what is asked.
+// oneWay lets packets through in one direction only.
 func (s *storm) oneWay(rng *rand.Rand) {
 	ways, after := s.ways(rng), some(rng, 0, 5*time.Second)
 	way := s.oneOf(rng, "cut off one way", ways, after)
@@ -166,7 +166,7 @@ func (s *storm) oneOf(rng *rand.Rand, what string, ways []pair, after time.Durat
 	return func(w *wire) *direction { return &w.back }
 }
 
-// delay makes one way long, often longer than timeout.
+// delay makes one direction slow, often longer than timeout.
 func (s *storm) delay(rng *rand.Rand) {
 	ways, after := s.ways(rng), some(rng, 0, 4*time.Second)
 	by := time.Duration(float64(s.nodes[0].config().Timeout) * (0.5 + rng.Float64()))
@@ -174,7 +174,7 @@ func (s *storm) delay(rng *rand.Rand) {
 	s.onWires(ways, after, func(w *wire) { way(w).delay += by }, func(w *wire) { way(w).delay -= by })
 }
 
-// resetAll breaks the connections. Needs the world's lock.
+// resetAll breaks the connections. The caller must hold the world's lock.
 func (w *wire) resetAll() {
 	for _, p := range w.server.pipes {
 		if p.wire == w {
@@ -192,7 +192,7 @@ func (s *storm) reset(rng *rand.Rand) {
 // freeze makes a redlockd stand still.
 func (s *storm) freeze(rng *rand.Rand) { s.freezeFor(rng, some(rng, 0, 4*time.Second), true) }
 
-// suspend stops its clock as well, as a host does that sleeps.
+// suspend stops its clock as well, like a host that sleeps.
 func (s *storm) suspend(rng *rand.Rand) { s.freezeFor(rng, some(rng, 0, 4*time.Second), false) }
 
 func (s *storm) freezeFor(rng *rand.Rand, d time.Duration, counts bool) {

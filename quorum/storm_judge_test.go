@@ -8,45 +8,47 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// witness keeps what clients were told, and judges it by P1 and P4.
+// witness records what clients were answered, and judges it by P1 and P4.
 type witness struct {
 	*storm
 	mu     sync.Mutex
 	leases map[keyName][]*lease
 	tries  map[keyName][]*try // those under way
-	past   map[keyName][]*try // those that were over last
+	past   map[keyName][]*try // those that ended last
 	counts map[string]int     // of verdicts and of excuses
 }
 
-// lease is what the clients with one token were told of a lock.
+// lease is what the clients with one token were answered about a lock.
 type lease struct {
 	token string
-	// until is how long the client has it alone (P1), sure how long reads tell
-	// so at least.
+	// until is how long the client has the lock alone (P1), sure how long at least
+	// reads must find it.
 	until, sure time.Duration
-	// ends is when the last TTL is over that a client was told, may until when
-	// what was done for it may live on masters, however it was answered.
+	// ends is when the last TTL that a client was answered is over, may until when
+	// copies may live on masters, whatever the answer was.
 	ends, may time.Duration
-	// open is how many that may take or prolong it are under way, closed when
-	// the last of them was over.
+	// open is the number of operations under way that may take or prolong the lock;
+	// closed is when the last of them ended.
 	open   int
 	closed time.Duration
-	// doubt is whether one of them was not answered with yes or no.
+	// doubt reports whether one of them was not answered with yes or no.
 	doubt bool
-	// freed is when a release of it was answered with yes; 0 if none was since
-	// it was taken.
+	// freed is when a release of the lock was answered with yes; 0 if none was since it
+	// was taken.
 	freed time.Duration
-	// late is whether what takes it could still reach masters then.
+	// late reports whether an operation that takes the lock could still reach masters
+	// then.
 	late bool
-	// from are the redlockd that were asked to take or prolong it.
+	// from are the redlockd that were asked to take or prolong the lock.
 	from []*node
-	// taken is when a client was told last that it has it, and teller who said so.
+	// taken is when the last operation was sent that was answered with the lock, teller
+	// the redlockd that answered it.
 	taken  time.Duration
 	teller teller
-	// touched is when others freed, shortened or stored over it last.
+	// touched is when other clients last released, shortened or overwrote the lock.
 	touched time.Duration
-	// kept is whether something of it may be left until its hold is over,
-	// since nobody undoes it (P5).
+	// kept reports whether copies may be left until the hold is over, since no redlockd
+	// rolls them back (P5).
 	kept bool
 }
 
@@ -57,19 +59,19 @@ type try struct {
 	op   Op // as the client means it
 	node *node
 	cfg  cluster.Config
-	// ended is 0 while it is under way.
+	// ended is 0 while the operation is under way.
 	sent, ended time.Duration
-	// froze and uncounted are the redlockd's at the sending.
+	// froze and uncounted are the redlockd's stillness when the operation was sent.
 	froze     int
 	uncounted time.Duration
 	teller    teller
-	// lease is that of the token, to that of the token that it shall have; had
-	// and hadSure are what was promised when it was sent.
+	// lease is the lease of the token, to that of the token that the lock is to have;
+	// had and hadSure are what was promised when the operation was sent.
 	lease, to    *lease
 	had, hadSure time.Duration
-	// byRead is whether the answer follows from a read.
+	// byRead reports whether the answer follows from a read.
 	byRead bool
-	// holder is who has the lock for sure when a read is sent.
+	// holder is the lease that certainly holds the lock when a read is sent.
 	holder *lease
 }
 
@@ -89,7 +91,7 @@ func (j *witness) noteRenewal(late bool) {
 
 func (j *witness) count(what string) { j.counts[what]++ }
 
-// leaseOf is that of a token. Needs mu.
+// leaseOf returns the lease of a token. The caller must hold mu.
 func (j *witness) leaseOf(lock keyName, token string) *lease {
 	for _, l := range j.leases[lock] {
 		if l.token == token {
@@ -106,7 +108,7 @@ func (op *Op) takes() bool {
 	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
 }
 
-// teller is a redlockd that tells, in one of its lives, with one list of masters.
+// teller is a redlockd that answers, in one of its lives, with one list of masters.
 type teller struct {
 	node *node
 	life int
@@ -122,7 +124,7 @@ func (n *node) teller(db int) teller {
 	return teller{n, n.lives, n.q.cluster.Opened(db).List()}
 }
 
-// begin notes that an operation is sent. What frees or shortens a lock ends what
+// begin notes that an operation is sent. One that releases or shortens a lock ends what
 // was promised, whatever the answer (P1).
 func (j *witness) begin(n *node, op Op) *try {
 	j.mu.Lock()
@@ -152,8 +154,8 @@ func (j *witness) begin(n *node, op Op) *try {
 	return t
 }
 
-// limit is until when a lease may be relied on once this operation is sent, and
-// whether it limits it at all.
+// limit returns until when a client may count on a lease once this operation is sent,
+// and whether the operation limits it at all.
 func (t *try) limit(l *lease) (time.Duration, bool) {
 	own := l == t.lease
 	switch {
@@ -166,8 +168,8 @@ func (t *try) limit(l *lease) (time.Duration, bool) {
 	}
 }
 
-// disturb ends, or shortens, what a lease promises where this operation may, and
-// returns whether it does. Needs mu.
+// disturb ends or shortens the promise of a lease if this operation may do so, and
+// reports whether it does. The caller must hold mu.
 func (t *try) disturb(l *lease) bool {
 	limit, ok := t.limit(l)
 	if !ok || l.until <= limit {
@@ -180,8 +182,8 @@ func (t *try) disturb(l *lease) bool {
 	return true
 }
 
-// undisturbed reports whether nobody else may have freed or shortened a lease since
-// the operation was sent. Needs mu.
+// undisturbed reports whether no other client can have released or shortened a lease
+// since the operation was sent. The caller must hold mu.
 func (t *try) undisturbed(l *lease) bool {
 	if l.touched >= t.sent {
 		return false
@@ -194,13 +196,13 @@ func (t *try) undisturbed(l *lease) bool {
 	return true
 }
 
-// lasts is until when what is done now may live on masters.
+// lasts returns until when a copy made now may live on masters.
 func (t *try) lasts() time.Duration {
 	hold := t.cfg.Hold(t.op.TTL, t.widest())
 	return t.now() + hold + cluster.ExpirySpread + cluster.NameSlack + t.cfg.LookSlack() + hold/100
 }
 
-// over ends the operation. Needs mu.
+// over ends the operation. The caller must hold mu.
 func (t *try) over() {
 	at := slices.Index(t.tries[t.lock], t)
 	t.tries[t.lock] = slices.Delete(t.tries[t.lock], at, at+1)
@@ -226,7 +228,7 @@ func (t *try) over() {
 	t.forget(now)
 }
 
-// forget leaves out what nobody can have any more. Needs mu.
+// forget drops leases that no client can have any more. The caller must hold mu.
 func (t *try) forget(now time.Duration) {
 	old := func(l *lease) bool { return l.open == 0 && max(l.may, l.until, l.closed, l.freed)+20*time.Second < now }
 	if list := t.leases[t.lock]; len(list) > 50 {
@@ -234,8 +236,8 @@ func (t *try) forget(now time.Duration) {
 	}
 }
 
-// widest is the greatest padding that any redlockd gives: each gives it as soon
-// as a mark bears it.
+// widest returns the greatest padding of any redlockd: all use it as soon as a mark
+// bears it.
 func (s *storm) widest() time.Duration {
 	padding := time.Duration(0)
 	for _, cfg := range s.shape.settings {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxServers bounds how many servers a storm has.
+// maxServers bounds the number of servers in a storm.
 const maxServers = 14
 
-// files is the list in a redlockd's file.
+// files returns the list in a redlockd's file.
 func (n *node) files() []site {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -34,7 +34,7 @@ func (n *node) reload(list []site) {
 	}
 }
 
-// reloadAll gives all the list, one after the other, some of them late.
+// reloadAll gives all redlockd the list, one after the other, some of them late.
 func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
 	s.mu.Lock()
 	s.file = list
@@ -53,7 +53,7 @@ func (s *storm) reloadAll(rng *rand.Rand, list []site, within time.Duration) {
 }
 
 // listChanges reports whether the list of masters was changed and not all redlockd have
-// the new one for good.
+// the new one as final.
 func (s *storm) listChanges() bool {
 	s.mu.Lock()
 	changed := s.generation > 1
@@ -61,7 +61,7 @@ func (s *storm) listChanges() bool {
 	return changed && !s.settledList()
 }
 
-// settledList reports whether all redlockd have the list for good.
+// settledList reports whether all redlockd have the latest list as final.
 func (s *storm) settledList() bool {
 	s.mu.Lock()
 	generation := s.generation
@@ -112,8 +112,8 @@ func (s *storm) changeList(rng *rand.Rand) {
 	s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
 }
 
-// successor is another server for a master: an empty one, or one with its
-// memory, of which the first does not go on.
+// successor returns another server for a master: an empty one, or one with the memory
+// of the first, which then ends for good.
 func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
 	s.Lock()
 	before, full := p.leads(), len(s.servers) >= maxServers
@@ -131,7 +131,7 @@ func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
 				f.set(db, key, e)
 			}
 		}
-		before.flush() // nobody is refused by what it had
+		before.flush() // so that its old copies refuse no client
 		s.Unlock()
 		s.tell("master %s: server %s ends, %s has what it had", p.master, before.name, f.name)
 	}
@@ -149,7 +149,7 @@ func (s *storm) changeAddress(rng *rand.Rand) {
 	}
 }
 
-// moveName moves a name to another server. Who is connected stays so.
+// moveName moves a name to another server. Existing connections stay.
 func (s *storm) moveName(rng *rand.Rand) {
 	list := s.list()
 	p := list[rng.IntN(len(list))]

@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// luaHost runs scripts for a server. It is made once, and each script is
-// compiled once: most of what a storm costs is scripts.
+// luaHost runs scripts for a server. It is made once, and each script is compiled once,
+// since scripts are most of the cost of a storm.
 type luaHost struct {
 	server *redisServer
 	state  *lua.LState
@@ -49,7 +49,8 @@ func newLuaHost(s *redisServer) *luaHost {
 	return h
 }
 
-// call is redis.call, or pcall where an error does not end the script.
+// call is redis.call, or pcall if raises is false: then an error does not end the
+// script.
 func (h *luaHost) call(l *lua.LState, raises bool) int {
 	args := make([]string, l.GetTop())
 	for i := range args {
@@ -63,7 +64,7 @@ func (h *luaHost) call(l *lua.LState, raises bool) int {
 	return 1
 }
 
-// value is a reply as scripts see it.
+// value converts a reply to what scripts see.
 func (h *luaHost) value(r any) lua.LValue {
 	named := func(name, text string) lua.LValue {
 		t := h.state.NewTable()
@@ -117,7 +118,7 @@ func (h *luaHost) run(text string, db int, keys, argv []string) any {
 	return out
 }
 
-// reply is what a script returned as a client sees it.
+// reply converts what a script returned to what a client sees.
 func reply(v lua.LValue) any {
 	switch v := v.(type) {
 	case lua.LNumber:

@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// whole is a server of the list without a fault, or nil.
+// whole returns a server of the list without a fault, or nil.
 func (s *storm) whole(rng *rand.Rand) *redisServer {
 	f := pick(rng, s.present())
 	s.Lock()
@@ -18,7 +18,7 @@ func (s *storm) whole(rng *rand.Rand) *redisServer {
 	return f
 }
 
-// on does something to a server, and undoes it after a time.
+// on begins a fault of a server, and ends it after a time.
 func (s *storm) on(f *redisServer, after time.Duration, begin, end func()) {
 	s.Lock()
 	begin()
@@ -34,7 +34,7 @@ func (s *storm) on(f *redisServer, after time.Duration, begin, end func()) {
 	})
 }
 
-// with finds a server for a fault.
+// with calls fault with a server that has no other fault.
 func (s *storm) with(rng *rand.Rand, least, most time.Duration, fault func(f *redisServer, after time.Duration)) {
 	if f := s.whole(rng); f != nil {
 		fault(f, some(rng, least, most))
@@ -56,7 +56,7 @@ func (s *storm) slow(rng *rand.Rand) {
 	})
 }
 
-// kill ends a master, which comes back with all it had.
+// kill ends a master, which comes back with all its data.
 func (s *storm) kill(rng *rand.Rand) {
 	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
 		s.tell("master %s ends, and comes back with its memory after %v, aof %v", f.name, after, f.aof)
@@ -71,9 +71,9 @@ func (s *storm) empty(rng *rand.Rand) {
 	})
 }
 
-// oldDisk brings a master back with what it had some time before. One that
-// says that it loses nothing shows that by its beat, or says so no more: a disk
-// that lies and shows nothing is what nobody can see.
+// oldDisk brings a master back with its data of some time before. If it claims that it
+// loses nothing, its beat must disprove that, or the claim is taken back: nothing shows
+// a disk that lies and has the same beat.
 func (s *storm) oldDisk(rng *rand.Rand) {
 	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
 		old := some(rng, 500*time.Millisecond, 5*time.Second)
@@ -90,8 +90,8 @@ func (s *storm) oldDisk(rng *rand.Rand) {
 	})
 }
 
-// forget has a majority, or all but some, come back empty at about the same time;
-// often nobody is left who saw them before.
+// forget has a majority, or more, come back empty at about the same time; often no
+// redlockd is left that saw them before.
 func (s *storm) forget(rng *rand.Rand) {
 	if s.listChanges() && !has("forgetlist") {
 		return
@@ -123,13 +123,13 @@ func (s *storm) flush(rng *rand.Rand) {
 	})
 }
 
-// errors makes some masters refuse for a while.
+// errors makes some masters answer errors for a while.
 func (s *storm) errors(rng *rand.Rand) {
 	code := pick(rng, []string{"BUSY", "OOM", "MISCONF", "READONLY", "NOREPLICAS"})
 	for range 1 + rng.IntN(3) {
 		f, after := pick(rng, s.present()), some(rng, 0, 3*time.Second)
 		if code == "BUSY" && s.spared(f) {
-			continue // nobody sees anything meanwhile
+			continue // no redlockd sees anything meanwhile
 		}
 		s.tell("master %s answers %s for %v", f.name, code, after)
 		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
@@ -151,9 +151,9 @@ func (s *storm) role(rng *rand.Rand) {
 	})
 }
 
-// lossyRole makes it one of a server that lacks what came last. Somebody sees
-// it as a replica. Until then it tells that there is no lock where there was one, which
-// docs/safety.md says: reads may find none.
+// lossyRole makes a master the replica of a server that lacks its last writes. A
+// redlockd sees that it is a replica. Until then it answers that a lock is absent that
+// did exist; reads may then find none, as docs/safety.md states.
 func (s *storm) lossyRole(rng *rand.Rand) {
 	s.with(rng, 2500*time.Millisecond, 4*time.Second, func(f *redisServer, after time.Duration) {
 		if !s.watch(rng, f, after+4*time.Second) {
@@ -168,7 +168,7 @@ func (s *storm) lossyRole(rng *rand.Rand) {
 	})
 }
 
-// evict lets a master forget keys, as soon as somebody has seen that it may.
+// evict makes a master delete keys, as soon as a redlockd has seen that it may.
 func (s *storm) evict(rng *rand.Rand) {
 	s.with(rng, time.Second, 8*time.Second, func(f *redisServer, after time.Duration) {
 		s.tell("master %s may evict keys for %v", f.name, after)

@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// late lets what one redlockd sends arrive after its time, and so behind what
-// others send meanwhile.
+// late delays what one redlockd sends beyond its time, and so behind what others send
+// meanwhile.
 func (s *storm) late(rng *rand.Rand) {
 	n, after := pick(rng, s.nodes), some(rng, 300*time.Millisecond, 1500*time.Millisecond)
 	by := time.Duration(float64(n.config().Timeout) * (1 + rng.Float64()))
@@ -22,9 +22,9 @@ func (s *storm) late(rng *rand.Rand) {
 	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
 }
 
-// schism gives all redlockd but one, which stands still, another server for a
-// master, an empty one, and waits until that votes. Then each side has a bare
-// majority with its own server, unless the marks say whose the seat is (M9).
+// schism freezes one redlockd, gives all others another, empty server for a master, and
+// waits until that votes. Then each side has a bare majority with its own server,
+// unless the marks decide which server has the seat (M9).
 func (s *storm) schism(rng *rand.Rand) {
 	list := s.list()
 	at, who := rng.IntN(len(list)), rng.IntN(len(s.nodes))
@@ -53,8 +53,8 @@ func (s *storm) schism(rng *rand.Rand) {
 	stays.thaw(true)
 }
 
-// part leaves one redlockd a bare majority with its own server, and the others
-// one with f, which share no other master.
+// part leaves one redlockd a bare majority with its own server, and the others one with
+// f; the two share no other master.
 func (s *storm) part(stays *node, f *redisServer) {
 	var others []*redisServer
 	for _, g := range s.present() {
@@ -71,7 +71,7 @@ func (s *storm) part(stays *node, f *redisServer) {
 			}
 		}
 	}
-	const after = 5 * time.Second // who stood still looks on for a while first (M5)
+	const after = 5 * time.Second // the one that stood still watches the clocks first (M5)
 	s.tell("cut off: %v for %v", ways, after)
 	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
 }

@@ -10,44 +10,44 @@ import (
 	"time"
 )
 
-// world is the network and the servers of a storm, all behind one lock: what
-// happens in it happens one after the other.
+// world is the network and the servers of a storm, all behind one lock, so that their
+// events happen one after the other.
 type world struct {
 	sync.Mutex
 	began time.Time
 }
 
-// now is the time since the storm began, by nobody's clock.
+// now returns the time since the storm began, which no redlockd or server uses as its
+// clock.
 func (w *world) now() time.Duration { return time.Since(w.began) }
 
-// direction is one way of a wire. Its fields need the world's lock.
+// direction is one direction of a wire. The caller must hold the world's lock.
 type direction struct {
 	delay, jitter time.Duration
-	stalled       int // by how many faults
+	stalled       int // the number of faults that stall it
 }
 
-// wire is the network between one redlockd, from its start to its end, and one
-// server.
+// wire is the network between one redlockd, in one of its lives, and one server.
 type wire struct {
 	*world
 	server *redisServer
 	rng    *rand.Rand
 	there  direction
 	back   direction
-	// refused is by how many faults nobody gets a new connection; dead is
-	// whether the redlockd has ended: what it has sent goes on.
+	// refused is the number of faults that refuse new connections; dead reports whether
+	// the redlockd has ended, while the bytes that it has sent still arrive.
 	refused int
 	dead    bool
 	pipes   map[*pipe]bool
 }
 
-// segment is what travels at once; an empty one is the end of the connection.
+// segment is bytes that travel together; an empty one is the end of the connection.
 type segment struct {
 	due  time.Duration
 	data []byte
 }
 
-// flow is what is on its way in one direction, in its order.
+// flow is the segments under way in one direction, in their order.
 type flow struct {
 	queue []segment
 	last  time.Duration
@@ -59,7 +59,7 @@ type pipe struct {
 	*wire
 	readable *sync.Cond
 	out, in  flow
-	// inbox is what the redlockd has not read, over whether nothing follows.
+	// inbox is what the redlockd has not read; over reports whether nothing follows.
 	inbox    []byte
 	over     bool
 	closed   bool // by the redlockd
@@ -70,14 +70,14 @@ type pipe struct {
 
 var errUnreachable = errors.New("no route to host")
 
-// dial is a new connection. Where the way is stalled that takes as long as
-// redlockd waits for it.
+// dial opens a connection. If the way is stalled, it fails after as long as redlockd
+// waits.
 func (w *wire) dial() (net.Conn, error) {
 	w.Lock()
 	defer w.Unlock()
 	if w.there.stalled+w.back.stalled > 0 {
 		w.Unlock()
-		time.Sleep(time.Second) // and dialling is given up
+		time.Sleep(time.Second) // then redlockd gives up
 		w.Lock()
 		return nil, os.ErrDeadlineExceeded
 	}
@@ -91,7 +91,7 @@ func (w *wire) dial() (net.Conn, error) {
 	return p, nil
 }
 
-// push puts data on its way. Needs the lock.
+// push puts data on its way. The caller must hold the lock.
 func (p *pipe) push(f *flow, d *direction, data []byte) {
 	delay := d.delay
 	if d.jitter > 0 {
@@ -102,7 +102,7 @@ func (p *pipe) push(f *flow, d *direction, data []byte) {
 	p.pump(f)
 }
 
-// pump hands over what has arrived. Needs the lock.
+// pump hands over what has arrived. The caller must hold the lock.
 func (p *pipe) pump(f *flow) {
 	d := &p.there
 	if f == &p.in {
@@ -131,15 +131,15 @@ func (p *pipe) pump(f *flow) {
 	}
 }
 
-// receive gives the redlockd what has arrived. Needs the lock.
+// receive gives the redlockd what has arrived. The caller must hold the lock.
 func (p *pipe) receive(data []byte) {
 	p.inbox = append(p.inbox, data...)
 	p.over = p.over || len(data) == 0
 	p.readable.Broadcast()
 }
 
-// reset ends the connection for both, with all that is on its way. Needs the
-// lock.
+// reset ends the connection for both sides, and drops all that is under way. The caller
+// must hold the lock.
 func (p *pipe) reset() {
 	p.out.queue, p.in.queue, p.unread = nil, nil, nil
 	p.receive(nil)
@@ -147,7 +147,7 @@ func (p *pipe) reset() {
 	delete(p.pipes, p)
 }
 
-// change does something to a wire, and lets go what is not stalled any more.
+// change calls what on a wire, and hands over what is not stalled any more.
 func (w *wire) change(what func()) {
 	w.Lock()
 	defer w.Unlock()
@@ -180,8 +180,8 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// Write never waits, as with the kernel's buffers. Sometimes what is written
-// arrives in two parts.
+// Write never waits, as with the kernel's buffers. Sometimes the data arrives in two
+// parts.
 func (p *pipe) Write(b []byte) (int, error) {
 	p.Lock()
 	defer p.Unlock()
@@ -203,7 +203,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends it for the redlockd. What it has sent still arrives.
+// Close ends the connection for the redlockd. What it has sent still arrives.
 func (p *pipe) Close() error {
 	p.Lock()
 	defer p.Unlock()
@@ -233,7 +233,7 @@ func (p *pipe) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// expire looks whether a deadline is over that may have been moved meanwhile.
+// expire wakes the reader if the deadline, which may have been moved, is over.
 func (p *pipe) expire() {
 	p.Lock()
 	defer p.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// node is one redlockd, now and then.
+// node is one redlockd, through all its restarts.
 type node struct {
 	*storm
 	number int
 	rng    *rand.Rand
-	turn   chan struct{} // of who restarts it, or changes its list
+	turn   chan struct{} // held while it is restarted or its list changed
 
 	mu    sync.Mutex
 	cfg   cluster.Config
 	file  []site
-	known []site // all that were ever in it
+	known []site // all that were ever in its file
 	// used is the list in force when it ended.
 	used  []site
 	q     *Quorum // nil while it is down
@@ -37,7 +37,7 @@ type node struct {
 	crashed   int // how often
 }
 
-// wiring are the wires of one redlockd from its start to its end.
+// wiring has the wires of one redlockd in one of its lives.
 type wiring struct {
 	*node
 	wires  map[*redisServer]*wire
@@ -46,7 +46,8 @@ type wiring struct {
 	life   int
 }
 
-// wire is that to a server, made if there is none. Needs the world's lock.
+// wire returns the wire to a server, and makes it if there is none. The caller must
+// hold the world's lock.
 func (g *wiring) wire(f *redisServer) *wire {
 	w := g.wires[f]
 	if w == nil {
@@ -60,7 +61,7 @@ func (g *wiring) wire(f *redisServer) *wire {
 	return w
 }
 
-// masters is a list as a redlockd's configuration has it.
+// masters returns a list as in a redlockd's configuration.
 func (n *node) masters(g *wiring, list []site) []cluster.Master {
 	var out []cluster.Master
 	for _, p := range list {
@@ -76,14 +77,14 @@ func (n *node) masters(g *wiring, list []site) []cluster.Master {
 	return out
 }
 
-// wiring is that of the present life.
+// wiring returns the wires of the present life.
 func (n *node) wiring() *wiring {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.wires
 }
 
-// begin prepares a life.
+// begin prepares a new life.
 func (n *node) begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -95,7 +96,7 @@ func (n *node) begin() {
 	}
 }
 
-// boot starts a redlockd by what its file says.
+// boot starts a redlockd with the list in its file.
 func (n *node) boot() {
 	n.begin()
 	cfg := n.cfg
@@ -117,7 +118,7 @@ func (n *node) boot() {
 	}
 }
 
-// crash ends a redlockd; what it has sent goes on.
+// crash ends a redlockd; what it has sent still arrives.
 func (n *node) crash() {
 	n.thaw(true)
 	g := n.wiring()
@@ -152,8 +153,8 @@ func (n *node) end() {
 	_ = q.Close(ctx)
 }
 
-// running waits until it does not stand still, and returns what runs and its
-// life; nil where none does.
+// running waits for the end of a freeze, and returns the Quorum and the number of its
+// life; nil while the redlockd is down.
 func (n *node) running() (*Quorum, int) {
 	for {
 		n.mu.Lock()
@@ -166,14 +167,14 @@ func (n *node) running() (*Quorum, int) {
 	}
 }
 
-// stillness is how often it stood still, and what time it has not counted.
+// stillness returns how often it stood still, and how much time it has not counted.
 func (n *node) stillness() (int, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.froze, n.uncounted
 }
 
-// freeze makes it stand still, as SIGSTOP does: its clock, what it sends and
+// freeze makes the redlockd stand still, as SIGSTOP does: its clock, what it sends and
 // what it would read.
 func (n *node) freeze() bool {
 	n.mu.Lock()
@@ -188,7 +189,7 @@ func (n *node) freeze() bool {
 	return true
 }
 
-// hold stalls all wires, or lets them go. Needs mu.
+// hold stalls all wires (by 1), or releases them (by -1). The caller must hold mu.
 func (n *node) hold(g *wiring, by int) {
 	n.Lock()
 	g.frozen += by
@@ -204,7 +205,7 @@ func (n *node) hold(g *wiring, by int) {
 	}
 }
 
-// thaw ends that.
+// thaw ends a freeze; counts reports whether the clock counts its time.
 func (n *node) thaw(counts bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -219,14 +220,14 @@ func (n *node) thaw(counts bool) {
 	n.thawed = nil
 }
 
-// config is what the redlockd goes by.
+// config returns the present configuration.
 func (n *node) config() cluster.Config {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.cfg
 }
 
-// inForce is the list that a redlockd goes by, as files have it. Needs mu.
+// inForce returns the list that a redlockd uses, as sites. The caller must hold mu.
 func (n *node) inForce(q *Quorum) []site {
 	var out []site
 	for _, m := range q.Status().Masters {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// pendulum is the clock of a redlockd: of its own rate, and standing still when
+// pendulum is the clock of a redlockd: it has a rate of its own, and stands still when
 // the redlockd does.
 type pendulum struct {
 	*world
@@ -36,14 +36,14 @@ func (p *pendulum) stop() {
 	p.stopped, p.at = true, p.world.now()
 }
 
-// standstill is how long it has stood still in all.
+// standstill returns how long the clock has stood still in all.
 func (p *pendulum) standstill() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost
 }
 
-// goOn runs again, with what has passed or without it.
+// goOn starts the clock again, with the time that has passed or without it.
 func (p *pendulum) goOn(counts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *pendulum) goOn(counts bool) {
 	}
 }
 
-// logger puts what a redlockd logs into the story.
+// logger adds what a redlockd logs to the story.
 type logger struct {
 	hclog.Logger
 	node *node

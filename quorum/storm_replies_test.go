@@ -2,15 +2,14 @@ package quorum
 
 import "fmt"
 
-// A server's replies are nil, int64, string (a bulk), status, failure, pairs
-// and []any.
+// A server's replies are nil, int64, string (a bulk), status, failure, pairs and []any.
 type (
 	status  string
 	failure string
 	pairs   []any
 )
 
-// appendReply writes a reply as RESP3 does.
+// appendReply appends a reply in RESP3.
 func appendReply(b []byte, r any) []byte {
 	switch r := r.(type) {
 	case nil:

@@ -11,9 +11,9 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// redisServer is a Redis in the virtual time of a storm: what redlockd uses of it,
-// with absolute expiries by a clock of its own, and with faults. All of it needs
-// the world's lock.
+// redisServer is a Redis in the virtual time of a storm: the part that redlockd uses,
+// with absolute expiries by a clock of its own, and with faults. The caller must hold
+// the world's lock for all of it.
 type redisServer struct {
 	*world
 	rng  *rand.Rand
@@ -26,18 +26,19 @@ type redisServer struct {
 	aof            bool
 	promoted       bool // it was a replica before
 	down, frozen   bool
-	// strange is whether its clock or its disk went back.
+	// strange reports whether its clock or its disk went back.
 	strange bool
-	// stepped is when its clock did last.
+	// stepped is when its clock stepped last.
 	stepped time.Duration
-	// gone is whether it never comes back.
+	// gone reports whether it never comes back.
 	gone bool
 	// offset is by how much its clock has stepped, rate how fast it runs.
 	offset time.Duration
 	rate   float64
-	// fault is the error that it answers, see refusal.
+	// fault is the code of the error that it answers, see refusal.
 	fault string
-	// slow is how long each command takes, busy while one does.
+	// slow is how long each command takes; busy reports whether one is being carried
+	// out.
 	slow time.Duration
 	busy bool
 
@@ -51,7 +52,7 @@ type redisServer struct {
 	lives   int
 }
 
-// session is what a server knows of a connection.
+// session is a server's state of a connection.
 type session struct {
 	id     int
 	name   string
@@ -65,7 +66,7 @@ type entry struct {
 	expiry int64
 }
 
-// undoing is how a key was before a change: the disk of a moment ago.
+// undoing is the state of a key before a change, to restore an earlier disk.
 type undoing struct {
 	at     time.Duration
 	name   keyName
@@ -78,7 +79,7 @@ type keyName struct {
 	key string
 }
 
-// span is that a key had a value for a time; to is 0 as long as it has.
+// span is the time for which a key had a value; to is 0 while it still has.
 type span struct {
 	value    string
 	from, to time.Duration
@@ -95,7 +96,7 @@ func newServer(w *world, name, version string, rng *rand.Rand) *redisServer {
 	return s
 }
 
-// boot starts the process; empty without what it had.
+// boot starts the process, with its data unless empty is set.
 func (s *redisServer) boot(empty bool) {
 	if s.gone {
 		return
@@ -109,7 +110,7 @@ func (s *redisServer) boot(empty bool) {
 	}
 }
 
-// kill ends it.
+// kill ends the process.
 func (s *redisServer) kill() {
 	s.down = true
 	for _, p := range slices.Clone(s.pipes) {
@@ -117,7 +118,7 @@ func (s *redisServer) kill() {
 	}
 }
 
-// clock is its own, in microseconds.
+// clock returns the server's own time, in microseconds.
 func (s *redisServer) clock() int64 {
 	passed := time.Duration(float64(s.now()) * s.rate)
 	return s.began.Add(passed + s.offset).UnixMicro()
@@ -125,7 +126,7 @@ func (s *redisServer) clock() int64 {
 
 func (s *redisServer) millis() int64 { return s.clock() / 1000 }
 
-// get is a key's value, unless it has expired.
+// get returns a key's entry, unless it has expired.
 func (s *redisServer) get(db int, key string) (entry, bool) {
 	e, ok := s.dbs[db][key]
 	if ok && e.expiry != 0 && s.millis() > e.expiry {
@@ -148,7 +149,7 @@ func (s *redisServer) del(db int, key string) {
 	delete(s.dbs[db], key)
 }
 
-// note remembers what a key was, for disks and for the judge.
+// note remembers the state of a key before a change, for disks and for the judge.
 func (s *redisServer) note(db int, key, value string) {
 	n, now := keyName{db, key}, s.now()
 	before, was := s.dbs[db][key]
@@ -173,7 +174,7 @@ func (s *redisServer) note(db int, key, value string) {
 	s.trails[n] = trail
 }
 
-// had reports whether a key had a value at some time since.
+// had reports whether a key had a value at some time since then.
 func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
 	return slices.ContainsFunc(s.trails[n], func(p span) bool {
 		return p.value == value && (p.to == 0 || p.to >= since)
@@ -188,7 +189,7 @@ func (s *redisServer) flush() {
 	}
 }
 
-// goBack makes the keys those of an earlier time, as an old disk has them.
+// goBack restores the keys of an earlier time, as an old disk does.
 func (s *redisServer) goBack(to time.Duration) {
 	undo := s.undo
 	for i := len(undo) - 1; i >= 0 && undo[i].at > to; i-- {
@@ -200,7 +201,7 @@ func (s *redisServer) goBack(to time.Duration) {
 	}
 }
 
-// beatAt is the beat of database 0's mark at an earlier time, or -1.
+// beatAt returns the beat of database 0's mark at an earlier time, or -1.
 func (s *redisServer) beatAt(at time.Duration) int64 {
 	raw := s.dbs[0][mark.Key].value
 	for i := len(s.undo) - 1; i >= 0 && s.undo[i].at > at; i-- {
@@ -214,7 +215,7 @@ func (s *redisServer) beatAt(at time.Duration) int64 {
 	return -1
 }
 
-// list is CLIENT LIST.
+// list answers CLIENT LIST.
 func (s *redisServer) list() string {
 	var out []byte
 	for _, p := range s.pipes {
@@ -223,7 +224,7 @@ func (s *redisServer) list() string {
 	return string(out)
 }
 
-// info is INFO.
+// info answers INFO.
 func (s *redisServer) info() string {
 	role, policy, aof, offset, maxmemory := "master", "noeviction", 0, -1, 0
 	if s.replica {
@@ -242,7 +243,7 @@ func (s *redisServer) info() string {
 		s.version, s.runID, role, maxmemory, policy, aof, offset, len(s.pipes))
 }
 
-// keys are those that have not expired, but for marks.
+// keys returns the keys that have not expired, without the mark.
 func (s *redisServer) keys(db int) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(s.dbs[db])) {

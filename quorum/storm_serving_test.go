@@ -13,21 +13,21 @@ func (s *redisServer) accept(p *pipe) {
 	s.pipes = append(s.pipes, p)
 }
 
-// forget removes a connection that is over.
+// forget removes a connection that has ended.
 func (s *redisServer) forget(p *pipe) {
 	if at := slices.Index(s.pipes, p); at >= 0 {
 		s.pipes = slices.Delete(s.pipes, at, at+1)
 	}
 }
 
-// hangUp ends a connection from here.
+// hangUp ends a connection from the server's side.
 func (s *redisServer) hangUp(p *pipe) {
 	p.unread, p.out.queue = nil, nil
 	s.forget(p)
 	p.push(&p.in, &p.back, nil)
 }
 
-// receive takes what has arrived; nothing is the end.
+// receive takes what has arrived; no data is the end of the connection.
 func (s *redisServer) receive(p *pipe, data []byte) {
 	switch {
 	case !slices.Contains(s.pipes, p):
@@ -43,8 +43,8 @@ func (s *redisServer) receive(p *pipe, data []byte) {
 	}
 }
 
-// work carries out what has arrived: all of a connection's at once, or one
-// command after the other from all of them where each takes its time.
+// work carries out what has arrived: all commands of a connection at once, or, if the
+// server is slow, one command after the other from all connections.
 func (s *redisServer) work() {
 	if s.frozen || s.down || s.busy {
 		return
@@ -70,8 +70,8 @@ func (s *redisServer) work() {
 	}
 }
 
-// serve carries out so many commands of a connection at most, and answers. It
-// returns whether there were any.
+// serve carries out at most this many commands of a connection, and answers. It returns
+// whether there were any.
 func (s *redisServer) serve(p *pipe, most int) bool {
 	var out []byte
 	n := 0
@@ -93,7 +93,7 @@ func (s *redisServer) serve(p *pipe, most int) bool {
 	return n > 0
 }
 
-// nextCommand takes a command off what has arrived, if all of it has.
+// nextCommand takes a command off what has arrived, if it is complete.
 func nextCommand(b []byte) (args []string, rest []byte, ok bool) {
 	line := func(kind byte) int {
 		end := bytes.IndexByte(b, '\n')

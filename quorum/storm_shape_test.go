@@ -11,7 +11,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// classes are what a storm may have, by the names that -without takes.
+// classes are the kinds of faults and operations in a storm, by the names that -without
+// takes.
 var classes = map[string]string{
 	"cut": "ways that are cut", "oneway": "cut in one direction", "delay": "slow ways", "reset": "connections that break",
 	"freeze": "redlockd that stand still", "suspend": "and whose clocks do too", "crash": "redlockd that end",
@@ -29,8 +30,8 @@ var classes = map[string]string{
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
 
-// unmended are the classes in which storms still find what is wrong. Whoever
-// mends it takes the class out; -without "" is a storm with all of them.
+// unmended are the classes in which storms still find faults in redlockd. A class is
+// removed here once they are mended; -without "" is a storm with all classes.
 const unmended = "firsttry,forgetlist,lossyrole,newfile"
 
 func has(class string) bool {
@@ -40,7 +41,7 @@ func has(class string) bool {
 	return !strings.Contains(","+*leftOut+",", ","+class+",")
 }
 
-// shape is what a storm is made of.
+// shape is what a storm consists of.
 type shape struct {
 	masters, nodes int
 	required       bool
@@ -63,12 +64,12 @@ func drawShape(rng *rand.Rand) shape {
 			p.versions = append(p.versions, "6.2.14")
 		}
 	}
-	for range 3 { // to draw one from
+	for range 3 { // one of which each redlockd gets
 		p.settings = append(p.settings, drawSettings(rng))
 	}
 	if floor := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second}[rng.IntN(4)]; has("floor") {
 		for i := range p.settings {
-			p.settings[i].LowFloor = floor // in all alike
+			p.settings[i].LowFloor = floor // the same for all
 		}
 	}
 	return p
@@ -83,7 +84,7 @@ func drawSettings(rng *rand.Rand) cluster.Config {
 	return cfg
 }
 
-// setting is what a redlockd is started with.
+// setting returns the settings with which a redlockd is started.
 func (p *shape) setting(rng *rand.Rand, restarted bool) cluster.Config {
 	if p.differ || p.rolling && restarted {
 		return p.settings[rng.IntN(len(p.settings))]
@@ -101,18 +102,18 @@ func (p *shape) String() string {
 	return text
 }
 
-// site is where a master of the list is: at an address, or under a name, which
-// leads to a server.
+// site is where a master of the list is: at an address, or under a name that leads to a
+// server.
 type site struct {
 	master  string
 	address string
 	to      *redisServer
-	// moving is where a name leads to now, for all who have it; it needs the
-	// world's lock.
+	// moving is where the name leads now, for every redlockd with the site. The caller
+	// must hold the world's lock.
 	moving **redisServer
 }
 
-// leads is the server there. Needs the world's lock.
+// leads returns the server there. The caller must hold the world's lock.
 func (p *site) leads() *redisServer {
 	if p.moving != nil {
 		return *p.moving
@@ -120,7 +121,7 @@ func (p *site) leads() *redisServer {
 	return p.to
 }
 
-// server makes one more server.
+// server adds one more server.
 func (s *storm) server(name string) *redisServer {
 	s.Lock()
 	defer s.Unlock()
@@ -134,7 +135,7 @@ func (s *storm) server(name string) *redisServer {
 	return f
 }
 
-// place makes one for a server: every third by a name that may move.
+// place returns a site for a server; every third has a name that may move.
 func (s *storm) place(master string, f *redisServer) site {
 	p := site{master: master, address: f.name + ":1", to: f}
 	if f.rng.IntN(3) == 0 {
@@ -144,7 +145,7 @@ func (s *storm) place(master string, f *redisServer) site {
 	return p
 }
 
-// build starts masters and redlockd.
+// build starts the masters and redlockd.
 func (s *storm) build() {
 	for i := range s.shape.masters {
 		name := string(rune('a' + i))

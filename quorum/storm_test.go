@@ -23,11 +23,12 @@ var (
 	wholeStory = flag.Bool("story", false, "tell the whole story of a storm, also where nothing is wrong")
 )
 
-// TestStorm: random faults of masters, networks and redlockd, clocks that step,
-// and changes of the masters, while clients take, extend, read and release. No
-// two hold a lock at a time (P1), nobody hears that another has it unless
-// somebody may (P4); when all is well again locks are taken (P3), and nothing is
-// left (P5). For a night of it: make storms STORMS=10000.
+// TestStorm runs random schedules of faults: of masters, networks and
+// redlockd, with clocks that step and changes of the list of masters, while clients
+// take, extend, read and release locks. It checks that no two clients hold a lock at a
+// time (P1), and that no client is answered that another one has it unless that may be
+// so (P4). After the faults locks can be taken again (P3), and no copies are left (P5).
+// For a night of it: make storms STORMS=10000.
 func TestStorm(t *testing.T) {
 	first := *firstStorm
 	if first == 0 {
@@ -61,13 +62,13 @@ type storm struct {
 
 	servers []*redisServer // all there are, also those on no list
 	nodes   []*node
-	// file is the list of masters that all redlockd shall have.
+	// file is the list of masters that all redlockd are to have.
 	file []site
-	// generation is how often that was changed, and once; lastName is the last
-	// number of a master that came.
+	// generation is the number of the latest list, lastName the last number in the name
+	// of a new master.
 	generation, lastName int
-	// guarded is until when something is spared from faults, so that what the
-	// rules take for granted is so.
+	// guarded is until when something is kept free of faults, so that the assumptions
+	// of the rules hold.
 	guarded map[any]time.Duration
 	mended  sync.WaitGroup
 	stop    chan struct{}
@@ -84,7 +85,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	return s
 }
 
-// stream is the random numbers of one actor.
+// stream returns the random numbers of one actor.
 func (s *storm) stream(actor string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(actor))
@@ -102,7 +103,7 @@ func (s *storm) fail(format string, args ...any) {
 	s.t.Errorf(format, args...)
 }
 
-// confess tells the story of a storm that failed.
+// confess logs the story of a storm that failed.
 func (s *storm) confess() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,7 @@ func (s *storm) confess() {
 	}
 }
 
-// rage makes faults for a while, and then looks at what is left.
+// rage makes faults for a while, and then checks the state that is left.
 func (s *storm) rage(d time.Duration) {
 	defer s.end()
 	s.build()
@@ -149,11 +150,11 @@ func (s *storm) end() {
 		f.kill()
 	}
 	s.Unlock()
-	time.Sleep(15 * time.Second) // what rueidis has in the background ends
+	time.Sleep(15 * time.Second) // the background goroutines of rueidis end
 	synctest.Wait()
 }
 
-// sleep is a while in which the storm may end.
+// sleep waits for a while, and returns false if the storm ends or has failed.
 func (s *storm) sleep(d time.Duration) bool {
 	select {
 	case <-s.stop:
@@ -163,7 +164,7 @@ func (s *storm) sleep(d time.Duration) bool {
 	}
 }
 
-// mend undoes a fault after a time.
+// mend calls undo after a time.
 func (s *storm) mend(after time.Duration, undo func()) {
 	s.mended.Go(func() {
 		time.Sleep(after)
@@ -171,12 +172,12 @@ func (s *storm) mend(after time.Duration, undo func()) {
 	})
 }
 
-// patient is a time that a storm gives up after.
+// patient returns a context with a limit after which a storm gives up.
 func patient(d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), d)
 }
 
-// some is a random time.
+// some returns a random duration between two.
 func some(rng *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(rng.Int64N(int64(most-least)+1))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// lost is an operation that could not be decided, or whose answer nobody has
-// heard. undone is whether the redlockd lives that undoes it (P5).
+// lost ends an operation that was not decided, or whose answer did not reach the
+// client. undone reports whether the redlockd that has to roll it back lives on (P5).
 func (t *try) lost(undone bool) {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
@@ -22,14 +22,15 @@ func (t *try) lost(undone bool) {
 	t.lived()
 }
 
-// lived notes that a lease that was not freed for certain may be left. Needs mu.
+// lived notes that copies of a lease may be left if it was not certainly released. The
+// caller must hold mu.
 func (t *try) lived() {
 	if t.op.Kind == Release && t.lease.freed == 0 {
 		t.lease.kept = true
 	}
 }
 
-// won is the answer that it was done.
+// won ends an operation that was answered as done.
 func (t *try) won() {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
@@ -55,19 +56,19 @@ func (t *try) won() {
 	}
 }
 
-// fast is by how much the redlockd's clock may run ahead, or behind, since a client was
-// told last that it has it. Needs mu.
+// fast returns by how much the redlockd's clock may have run ahead, or behind, since
+// the lease was last taken. The caller must hold mu.
 func (t *try) fast(l *lease) time.Duration {
 	return time.Duration(t.node.config().ClockDrift * float64(t.now()-l.taken))
 }
 
-// outlived reports whether the redlockd that is asked has told the client itself of a
-// lock whose TTL is over since, and nothing may have prolonged it (V15). Needs mu.
+// outlived reports whether the redlockd that is asked has granted the lock itself, its
+// TTL is over, and nothing can have prolonged it (V15). The caller must hold mu.
 func (t *try) outlived(l *lease) bool {
 	// Clocks of redlockd run differently, and stand still with one that is suspended.
 	slack := 10*time.Millisecond + t.fast(l) + t.node.clock.standstill()
 	if t.steppedSince(l.taken) {
-		return false // by a clock that has stepped nobody can tell
+		return false // after a step of its clock no redlockd can tell
 	}
 	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
 }
@@ -79,13 +80,14 @@ func (t *try) steppedSince(since time.Duration) bool {
 	return slices.ContainsFunc(t.storm.servers, func(f *redisServer) bool { return f.stepped > 0 && f.stepped >= since })
 }
 
-// mayArrive reports whether what another redlockd has sent to take it may reach
-// masters behind this operation: a SET does until its expiry (V6). Needs mu.
+// mayArrive reports whether an operation that another redlockd has sent to take the
+// lock may reach masters after this one: a SET may until its expiry (V6). The caller
+// must hold mu.
 func (t *try) mayArrive(l *lease) bool {
 	return l.may > t.sent && slices.ContainsFunc(l.from, func(n *node) bool { return n != t.node })
 }
 
-// promises are what clients were told before. Needs mu.
+// promises returns what clients were promised before. The caller must hold mu.
 func (t *try) promises() map[*lease]time.Duration {
 	out := map[*lease]time.Duration{}
 	for _, l := range t.leases[t.lock] {
@@ -94,7 +96,8 @@ func (t *try) promises() map[*lease]time.Duration {
 	return out
 }
 
-// alone is P1: nobody else has it who was told so. Needs mu.
+// alone checks P1: no other client was answered that it has the lock. The caller must
+// hold mu.
 func (t *try) alone(before map[*lease]time.Duration) {
 	for l, until := range before {
 		switch {
@@ -107,13 +110,13 @@ func (t *try) alone(before map[*lease]time.Duration) {
 	}
 }
 
-// holds notes what the client was told. Needs mu.
+// holds notes what the client was answered. The caller must hold mu.
 func (t *try) holds() {
 	l, now := t.to, t.now()
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	l.sure, l.teller = t.sent+t.op.TTL, t.node.teller(t.op.DB)
 	if t.op.Kind == Store {
-		l.until = t.sent + t.op.TTL // which is neither an acquire nor an extend, and promises nothing more
+		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
 	l.freed, l.kept, l.taken = 0, true, t.sent
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
@@ -127,8 +130,8 @@ func (t *try) holds() {
 	}
 }
 
-// refused is the answer that another has it, or that there is no such lock;
-// token is the one in the way, if it was told.
+// refused ends an operation that was answered with another holder, or with no such
+// lock; token is the one in the way, if it was in the answer.
 func (t *try) refused(v Verdict, token string) {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
@@ -163,7 +166,7 @@ func (t *try) refused(v Verdict, token string) {
 	}
 }
 
-// found is what a read answered.
+// found ends a read with its answer.
 func (t *try) found(v Verdict, st State) {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
@@ -190,8 +193,8 @@ func (t *try) found(v Verdict, st State) {
 	}
 }
 
-// explain wants somebody who may have the lock since the operation was sent:
-// the one with this token, if it was told. Needs mu.
+// explain checks that some client may have had the lock since the operation was sent:
+// the one with this token, if the answer had one. The caller must hold mu.
 func (t *try) explain(token string) {
 	best := ""
 	for _, l := range t.leases[t.lock] {
@@ -209,8 +212,8 @@ func (t *try) explain(token string) {
 	t.count(fmt.Sprintf("excuse: %v refused, %s", t.op.Kind, best))
 }
 
-// why a lease may be in the way, or nothing: the first letter is how good a
-// reason it is. Needs mu.
+// why returns the reason for which a lease may be in the way, or nothing. The first
+// letter ranks the reasons, the best first. The caller must hold mu.
 func (t *try) why(l *lease) string {
 	copies, strange := t.copies(l.token)
 	switch {
@@ -239,7 +242,8 @@ func (t *try) why(l *lease) string {
 	}
 }
 
-// prolonging reports whether a command without a token may be prolonging it. Needs mu.
+// prolonging reports whether a command without a token may be prolonging the lease. The
+// caller must hold mu.
 func (t *try) prolonging(l *lease) bool {
 	for _, other := range t.tries[t.lock] {
 		if other.op.Kind == Expire && l.may >= other.sent {
@@ -250,8 +254,8 @@ func (t *try) prolonging(l *lease) bool {
 }
 
 // outran reports whether a majority of the clocks has stepped since, at once or one
-// after the other. Nobody promises that a lock outlives that, only that nobody
-// is given it.
+// after the other. It is not promised that a lock survives that, only that no other
+// client gets it.
 func (s *storm) outran(since time.Duration) bool {
 	s.Lock()
 	defer s.Unlock()
@@ -264,8 +268,8 @@ func (s *storm) outran(since time.Duration) bool {
 	return n >= vote.Majority(len(s.list()))
 }
 
-// copies is on how many servers a token was since the operation was sent, and
-// whether one of them keeps it longer than it should.
+// copies returns on how many servers the token was since the operation was sent, and
+// whether one of these may keep it longer than it should.
 func (t *try) copies(token string) (n int, strange bool) {
 	t.Lock()
 	defer t.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// logged keeps what a log says.
+// logged stores what is logged.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -24,15 +24,15 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// logger writes there what an operator sees.
+// logger returns a logger that writes what an operator sees.
 func (l *logged) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Output: l, Level: hclog.Info})
 }
 
-// count is how many lines have the message and the master's name.
+// count returns how many lines have the message and the master's name.
 func (l *logged) count(message, master string) int { return l.countOf(message, "master="+master) }
 
-// countOf is how many lines have all of these texts.
+// countOf returns how many lines contain all of these texts.
 func (l *logged) countOf(texts ...string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,9 +45,9 @@ func (l *logged) countOf(texts ...string) int {
 	return n
 }
 
-// Section 9: "Log lines: an operator's events." A master that is down is
-// named once, also one that nobody has reached since the start, though it has
-// lost no connection; and again when it is lost.
+// TestDownIsToldOnce checks that a master that is down is logged once each time it is
+// lost, and once if nobody has reached it since the start, although no connection was
+// lost then.
 func TestDownIsToldOnce(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.masters[2].kill()
@@ -69,14 +69,14 @@ func TestDownIsToldOnce(t *testing.T) {
 		c.masters[2].kill()
 		told("down again", 2, 1)
 		if n := lines.count("master is down", "a"); n != 0 {
-			t.Errorf("a master that is well is told to be down %d times", n)
+			t.Errorf("a master that is up is logged as down %d times", n)
 		}
 	})
 }
 
-// A master that was lost and refuses redlockd when it is back says why: that is
-// told once, and it is not what was told of the loss. What it does not let
-// redlockd do is told as well.
+// TestRightsAreTold checks that the log reports once why a master that was lost refuses
+// redlockd when it is back, besides the line about the loss, and once which rights
+// redlockd lacks there.
 func TestRightsAreTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		var lines logged
@@ -94,25 +94,25 @@ func TestRightsAreTold(t *testing.T) {
 		}
 		refuse("INFO")
 		if n := lines.countOf("master is down", "master=c", "'INFO'"); n != 1 {
-			t.Errorf("it is told %d times that INFO is refused, want once", n)
+			t.Errorf("%d lines report that INFO is refused, want one", n)
 		}
 		for range 2 {
 			refuse("MGET")
 		}
 		if n := lines.countOf("[WARN]", "lacks rights on a master", "master=c", "lacks=mget"); n != 1 {
-			t.Errorf("it is told %d times that MGET is refused, want once", n)
+			t.Errorf("%d lines report that MGET is refused, want one", n)
 		}
 		if s := q.Status().Masters[2]; s.State != cluster.Voting {
 			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
 		}
 		if n := lines.countOf("lacks rights on a master"); n != 1 {
-			t.Errorf("%d lines tell of refused commands, want one", n)
+			t.Errorf("%d lines report refused commands, want one", n)
 		}
 	})
 }
 
-// M1: a master that freezes while it is asked for rights is frozen, as with
-// every other question.
+// TestFrozenWhileItIsAskedForRights checks that a master that freezes while its rights
+// are checked counts as frozen, as with every other question (M1).
 func TestFrozenWhileItIsAskedForRights(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)

@@ -7,35 +7,35 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// The masters keep a lock longer than its TTL (V3). What a client is told goes by
-// the TTL it asked for: after that its lock is over in every answer, and a
-// release or an extend deletes what is left (V15). This redlockd knows to the moment
-// when that is for what it has told itself; of other copies what they have left
-// tells it.
+// The masters keep a lock longer than its TTL (V3). In answers the TTL that the client
+// asked for counts: after that its lock is over, and a release or an extend deletes
+// what is left (V15). For locks that this redlockd has granted it knows that moment
+// exactly; for other copies it goes by their remaining hold.
 
-// term is what was told last of a key, and until when its client may count on it.
+// term is the last known grant on a key, and until when its client may count on it.
 type term struct {
 	token string
-	// ends is when the TTL is over, in nanoseconds, that began when the client was
-	// told; while that is not known, when it ends at the latest.
+	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
+	// client was answered; until that has happened, when the TTL is over at the latest.
 	ends atomic.Int64
 	ttl  time.Duration
-	// gone is when nothing of it can be left, given when the masters were given it.
+	// gone is when no copy can be left, given when the masters were given the lock.
 	gone, given time.Duration
-	// masters are those that the expiries go by. Those are what the masters were
-	// given, or have kept, this time: an expiry that was given before may have been
-	// made an earlier one since, and another redlockd's extend lie in between.
+	// masters is the list in whose order expiries are. expiries are those that this
+	// grant gave the masters, or that they kept, and no earlier ones: such a one may
+	// have been shortened since, and another redlockd may have extended the lock in
+	// between.
 	masters  *cluster.List
 	expiries expiries
 }
 
-// over reports whether its TTL is over at a time.
+// over reports whether the TTL is over at a time.
 func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load()) <= at }
 
-// knows reports whether it was told on this list of masters.
+// knows reports whether there is a term, granted on this list of masters.
 func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters == masters }
 
-// expiry is the latest that a master has of it; 0 if none is known.
+// expiry returns the latest expiry that this grant gave a master; 0 if none is known.
 func (t *term) expiry(masters *cluster.List, i int) int64 {
 	if !t.knows(masters) {
 		return 0
@@ -43,10 +43,10 @@ func (t *term) expiry(masters *cluster.List, i int) int64 {
 	return t.expiries.at(i)
 }
 
-// terms are those of the keys of one shard, whose mutex they need.
+// terms has the terms of the keys of one shard. The caller must hold the shard's mu.
 type terms struct {
 	of   map[uint64]*term
-	left int // how many there were when those that are gone were forgotten last
+	left int // how many were left at the last removal of those that are gone
 }
 
 func (t *terms) set(key uint64, next *term, now time.Duration) {
@@ -65,16 +65,16 @@ func (t *terms) set(key uint64, next *term, now time.Duration) {
 	t.left = len(t.of)
 }
 
-// forget forgets a term whose lock was released, so that none outlasts its lock by
-// long where locks are released as they should be.
+// forget removes the term of a released lock, so that terms hardly outlast locks that
+// are released properly.
 func (t *terms) forget(key uint64, token string) {
 	if last := t.of[key]; last != nil && last.token == token {
 		delete(t.of, key)
 	}
 }
 
-// lasts is how long the client of a lock that a read found, and that lives, may
-// count on it, as this redlockd has told it; false where it has not.
+// lasts returns how much longer the client may count on a living lock that a read
+// found, by its term; false if no term of that lock is known.
 func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Duration) (time.Duration, bool) {
 	if !t.knows(masters) || t.token != token || t.over(arrived) {
 		return 0, false
@@ -82,5 +82,5 @@ func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Dura
 	return max(time.Duration(t.ends.Load())-now, time.Millisecond).Truncate(time.Millisecond), true
 }
 
-// told ends it by when the client was told.
+// told sets the end, now that the client was answered at the time at.
 func (t *term) told(at time.Duration) { t.ends.Store(int64(at + t.ttl)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// tell has the client of a won operation told, from when on it counts.
+// tell confirms a won outcome and marks it as answered, which begins the client's term.
 func (c *testCluster) tell(o *Outcome) {
 	c.t.Helper()
 	c.want(o, Won)
@@ -20,12 +20,12 @@ func (c *testCluster) tell(o *Outcome) {
 	o.Told(o.Clock())
 }
 
-// a second's lock, and what is asked of it around its end.
+// second is the TTL of the locks in these tests.
 const second = time.Second
 
-// V15: up to the millisecond before a TTL is over its lock is there for every
-// operation, and a millisecond later it is not: what is left is deleted, and the
-// next one gets the lock at once.
+// TestV15OverByTheTTL checks that until the millisecond before its TTL is over a lock
+// exists for every operation (V15). A millisecond later it does not: the operation
+// deletes what is left, and the next client gets the lock at once.
 func TestV15OverByTheTTL(t *testing.T) {
 	orExtend, replace, store := extend("k", "t", second), extend("k", "t", second), acquire("k", "u", second)
 	orExtend.Kind, store.Kind, store.IfPresent = AcquireOrExtend, Store, true
@@ -58,7 +58,7 @@ func TestV15OverByTheTTL(t *testing.T) {
 	}
 }
 
-// checkOver wants an operation's answer about a lock that is over, or is not.
+// checkOver checks the answer to an operation on a lock that is over, or is not.
 func checkOver(c *testCluster, ask Op, over bool) {
 	c.t.Helper()
 	o := do(c.q, ask)
@@ -96,7 +96,8 @@ func (f *fakeMaster) isDown() bool {
 	return f.down
 }
 
-// V15: the same for what goes out as one script.
+// TestV15OverInABundle checks that releases that go out as one script are answered by
+// the TTL, too (V15).
 func TestV15OverInABundle(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 6 {
@@ -116,7 +117,7 @@ func TestV15OverInABundle(t *testing.T) {
 				t.Errorf("release %d: %v (%v), want %v", i, o.Verdict, o.Err, want)
 			}
 		}
-		time.Sleep(20 * time.Millisecond) // two decide; the third master may be some slow commands behind
+		time.Sleep(20 * time.Millisecond) // two masters decide; the third may be some slow commands behind
 		for i := range 6 {
 			if n := c.copies(fmt.Sprint("k", i), "t"); n > 0 {
 				t.Errorf("%d copies of %d are left", n, i)
@@ -125,9 +126,9 @@ func TestV15OverInABundle(t *testing.T) {
 	})
 }
 
-// V15, P4: another redlockd than the one that told the client does not know when that
-// was. It calls a lock over when it is, whenever that was; so it does one of other
-// settings.
+// TestV15OverAtAnotherRedlockd checks that a redlockd that did not grant the lock, and
+// so does not know when the client was answered, calls a lock over only when it
+// certainly is; also one with another timeout (V15, P4).
 func TestV15OverAtAnotherRedlockd(t *testing.T) {
 	for name, change := range map[string]func(*cluster.Config){
 		"same settings":    func(*cluster.Config) {},
@@ -160,8 +161,9 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 	}
 }
 
-// V15: among redlockd of one setting the other one is late by no more than a reply may
-// take to leave, and by what nobody can tell of an expiry.
+// TestV15OverInTimeAtAnotherRedlockd checks that another redlockd with the same
+// settings calls a lock over later by no more than a reply may take to leave, plus the
+// uncertainty of an expiry (V15).
 func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -176,8 +178,9 @@ func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
 	})
 }
 
-// V15: what another redlockd has prolonged, or given under the same token, is not
-// over by what this one has told.
+// TestV15NotOverByAnEarlierTerm checks that a lock that another redlockd has prolonged,
+// or granted under the same token, is not over by the term of this one's own grant
+// (V15).
 func TestV15NotOverByAnEarlierTerm(t *testing.T) {
 	for name, again := range map[string]func(c *testCluster, other *Quorum){
 		"prolonged": func(c *testCluster, other *Quorum) { c.tell(do(other, extend("k", "t", 10*second))) },
@@ -202,8 +205,8 @@ func TestV15NotOverByAnEarlierTerm(t *testing.T) {
 	}
 }
 
-// V15: a late release through the redlockd that told its client spares the lock that
-// another one has given since.
+// TestV15LateReleaseSparesTheNextHolder checks that a late release through the redlockd
+// that granted the lock spares the lock that another one has granted since (V15).
 func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -211,7 +214,7 @@ func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 		c.tell(do(c.q, acquire("k", "t", second)))
 		time.Sleep(second + time.Millisecond)
 		c.want(do(c.q, release("k", "t")), Absent)
-		synctest.Wait() // what a quorum has not waited for arrives
+		synctest.Wait() // what the quorum did not wait for arrives
 		c.tell(do(other, acquire("k", "u", second)))
 		c.want(do(c.q, release("k", "t")), Held)
 		c.want(do(c.q, extend("k", "t", second)), Held)
@@ -224,8 +227,9 @@ func TestV15LateReleaseSparesTheNextHolder(t *testing.T) {
 	})
 }
 
-// V15: a lock that an extend has reached on a minority is over when it is on a
-// quorum, and what the extend has left goes with it.
+// TestV15OverThoughAMinorityWasProlonged checks that a lock that an extend has
+// prolonged on a minority is over when its TTL is over on a quorum, and the prolonged
+// copies are deleted with it (V15).
 func TestV15OverThoughAMinorityWasProlonged(t *testing.T) {
 	for _, ask := range []Op{release("k", "t"), extend("k", "t", second)} {
 		t.Run(fmt.Sprint(ask.Kind), func(t *testing.T) {
@@ -250,8 +254,8 @@ func TestV15OverThoughAMinorityWasProlonged(t *testing.T) {
 	}
 }
 
-// V15: what a read tells of a lock that this redlockd has given is to the
-// millisecond what is left of it.
+// TestV15ReadTellsTheTerm checks that the TTL that is read from the redlockd that
+// granted the lock is exact to the millisecond (V15).
 func TestV15ReadTellsTheTerm(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*second)))
@@ -267,9 +271,9 @@ func TestV15ReadTellsTheTerm(t *testing.T) {
 	})
 }
 
-// V15: the client counts from when its reply was written, which may be later than it
-// was confirmed; what it asks for before the reply is known to be written finds its
-// lock, too.
+// TestV15CountsFromTheWrite checks that the TTL counts from when the reply was written,
+// which may be later than its confirmation, and that the lock exists for commands sent
+// before the end of the write is known (V15).
 func TestV15CountsFromTheWrite(t *testing.T) {
 	for _, ask := range []string{"before", "after"} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -277,7 +281,7 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 			if err := o.Confirm(o.Clock()); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(c.cfg.Timeout / 2) // it is being written
+			time.Sleep(c.cfg.Timeout / 2) // the reply is being written
 			if ask == "before" {
 				c.want(do(c.q, extend("k", "t", second)), Won)
 				return
@@ -294,8 +298,8 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 	}
 }
 
-// V15: what was told and shortened by another redlockd says nothing of what that one
-// prolongs again.
+// TestV15ShortenedElsewhereAndProlonged checks that a term does not count for a lock
+// that another redlockd has shortened since and prolongs again later (V15).
 func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -315,12 +319,13 @@ func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 	}
 }
 
-// V15: what is confirmed when other keys are in use by then is noted of its own key.
+// TestV15NotedOfItsOwnKey checks that a term is noted for its own key even if other
+// keys came into use before the reply was confirmed (V15).
 func TestV15NotedOfItsOwnKey(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*second)))
 		extended := c.want(do(c.q, extend("k", "t", 10*second)), Won)
-		const others = 300 // some of which share the shard
+		const others = 300 // some of them share the shard
 		for i := range others {
 			c.tell(do(c.q, acquire(fmt.Sprint(i), "t", second)))
 		}
@@ -334,8 +339,8 @@ func TestV15NotedOfItsOwnKey(t *testing.T) {
 	})
 }
 
-// V15: an extend that asks for a little less than there is leaves the copies as they
-// are, and their lock is over in time all the same.
+// TestV15ExtendThatKeepsTheExpiry checks that a lock is over in time although an extend
+// asked for slightly less than was left, so that the copies kept their expiries (V15).
 func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
 		inBubble(t, 6, func(c *testCluster) {
@@ -361,9 +366,9 @@ func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 	}
 }
 
-// V3: right after a grant a read tells no more than was asked for, unless another
-// redlockd has prolonged the lock since: a client that adds to what it reads would cut
-// it short.
+// TestV3ProlongedElsewhereIsReadWhole checks that right after a grant a read answers no
+// more than was asked for, unless another redlockd has prolonged the lock since: a
+// client that adds to what it reads would cut it short (V3).
 func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -376,8 +381,9 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 	})
 }
 
-// V15: what was given by clocks that have stepped back since says nothing of what another
-// redlockd has prolonged by them.
+// TestV15ProlongedAfterAStep checks that an expiry given by clocks that have stepped
+// back since does not count for a lock that another redlockd has prolonged by the
+// present clocks (V15).
 func TestV15ProlongedAfterAStep(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		other := c.redlockd()
@@ -390,7 +396,7 @@ func TestV15ProlongedAfterAStep(t *testing.T) {
 		}
 		step(c.masters[:2]...)
 		time.Sleep(60 * time.Millisecond)
-		step(c.masters[2:]...) // a majority at once: they vote again when they were watched
+		step(c.masters[2:]...) // a majority at once: they vote again after being watched
 		time.Sleep(3 * second)
 		c.tell(do(other, extend("k", "t", 4*second)))
 		time.Sleep(2 * second)

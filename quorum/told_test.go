@@ -20,7 +20,7 @@ func (c *testCluster) loses(masters ...int) {
 	}
 }
 
-// barely takes a lock on the first three of five only.
+// barely takes a lock on the first three of five masters only.
 func (c *testCluster) barely(op Op) {
 	c.t.Helper()
 	c.masters[3].kill()
@@ -33,7 +33,7 @@ func (c *testCluster) barely(op Op) {
 	time.Sleep(time.Second)
 }
 
-// servesAfter wants a majority to vote again between two times after now.
+// servesAfter checks that a majority votes again between two times from now.
 func (c *testCluster) servesAfter(q *Quorum, least, most time.Duration) {
 	c.t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Second) {
@@ -50,11 +50,13 @@ func (c *testCluster) servesAfter(q *Quorum, least, most time.Duration) {
 	}
 }
 
-// low makes the floor 20 s and max_ttl 10 min: what is long in the tests is a minute.
+// low makes the floor 20 s and max_ttl 10 min, so that a lock of a minute is a long
+// one.
 func low(cfg *cluster.Config) { cfg.LowFloor, cfg.MaxTTL = 20*time.Second, 10*time.Minute }
 
-// M3, M4: where a majority has forgotten its locks and some master remembers, the
-// wait is the floor's, or that of the locks really granted, and not that of max_ttl.
+// TestM3MajorityForgets checks that if a majority has forgotten its locks and some
+// master remembers, the wait is the floor, or the hold of the locks really granted, and
+// not that of max_ttl (M3, M4).
 func TestM3MajorityForgets(t *testing.T) {
 	for name, k := range map[string]struct {
 		cfg       func(*cluster.Config)
@@ -77,8 +79,9 @@ func TestM3MajorityForgets(t *testing.T) {
 	}
 }
 
-// M3: one master that remembers is enough, also for a redlockd that has just been
-// started, with a lower max_ttl, and in another database.
+// TestM3OneRemembers checks that one master that remembers is enough to make others
+// wait, also for a redlockd that has just started, with a lower max_ttl, and in another
+// database (M3).
 func TestM3OneRemembers(t *testing.T) {
 	for _, db := range []int{0, 3} {
 		inBubbleWith(t, 5, low, func(c *testCluster) {
@@ -103,9 +106,9 @@ func TestM3OneRemembers(t *testing.T) {
 	}
 }
 
-// M3: the first lock of a longer class is refused while a master is down or stands
-// still, and says so; as soon as all can be told it is granted, and from then on
-// whoever is down, by whatever redlockd.
+// TestM3FirstLongLock checks that the first lock of a greater hold is refused, with the
+// reason, while a master is down or frozen (M3). It is granted as soon as all marks can
+// bear it, and from then on by every redlockd whichever master is down.
 func TestM3FirstLongLock(t *testing.T) {
 	for name, away := range map[string]struct{ begin, end func(*fakeMaster) }{
 		"down":   {(*fakeMaster).kill, (*fakeMaster).mend},
@@ -118,11 +121,11 @@ func TestM3FirstLongLock(t *testing.T) {
 				c.want(do(c.q, acquire("short", "t", 5*time.Minute)), Won)
 				o := c.want(do(c.q, acquire("k", "t", time.Hour)), Undecided)
 				if m := c.masters[0].markOf(t); m.Greatest > cluster.FloorHold {
-					t.Errorf("a mark bears %v, which nobody was granted", m.Greatest)
+					t.Errorf("a mark bears %v, which was never granted", m.Greatest)
 				}
 				want := "NOQUORUM no lock of 1h0m0s was granted before: every master's mark must bear it first, and c is " + name
 				if o.Err.Error() != want {
-					t.Errorf("told %q, want %q", o.Err, want)
+					t.Errorf("answered %q, want %q", o.Err, want)
 				}
 				c.want(do(c.q, Op{Kind: Extend, Key: "short", Token: "t", TTL: time.Hour}), Undecided)
 				away.end(c.masters[2])
@@ -149,8 +152,8 @@ func TestM3FirstLongLock(t *testing.T) {
 	}
 }
 
-// M3, M4: a disk of before the longest lock tells too little: where nobody else
-// remembers, a master that came back with one does not count as one that does.
+// TestM3OldDiskIsNoSurvivor checks that a master whose disk is of before the longest
+// lock does not count as one that remembers if no other master does (M3, M4).
 func TestM3OldDiskIsNoSurvivor(t *testing.T) {
 	inBubbleWith(t, 5, low, func(c *testCluster) {
 		e := c.masters[4]
@@ -167,7 +170,8 @@ func TestM3OldDiskIsNoSurvivor(t *testing.T) {
 	})
 }
 
-// M3: it counts again once a quorum of others has told it what was granted.
+// TestM3OldDiskLearns checks that such a master counts again once a quorum of others
+// has raised its mark to what was granted (M3).
 func TestM3OldDiskLearns(t *testing.T) {
 	inBubbleWith(t, 5, low, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
@@ -179,13 +183,13 @@ func TestM3OldDiskLearns(t *testing.T) {
 		})
 		time.Sleep(3 * time.Second)
 		if m := f.markOf(t); m.Told < 100*time.Second || m.Greatest < 100*time.Second {
-			t.Errorf("its mark bears %v and was told %v", m.Greatest, m.Told)
+			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.Told)
 		}
 	})
 }
 
-// M6: where all have forgotten, they wait for max_ttl, say what can be done, and
-// bootstrap does it.
+// TestM6AllForget checks that if all masters have forgotten, they wait for max_ttl, the
+// error states what can be done, and -bootstrap does it (M6).
 func TestM6AllForget(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
@@ -193,7 +197,7 @@ func TestM6AllForget(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		o := c.want(do(c.q, acquire("k", "u", time.Second)), Undecided)
 		if text := o.Err.Error(); !strings.Contains(text, "waiting 24h") || !strings.Contains(text, "run redlockd -bootstrap if no lock can be held") {
-			t.Errorf("told %q", text)
+			t.Errorf("answered %q", text)
 		}
 		if why := c.state(0).Reason; !strings.Contains(why, mark.WhyNobodyKnows) {
 			t.Errorf("it waits, because %q", why)
@@ -207,7 +211,8 @@ func TestM6AllForget(t *testing.T) {
 	})
 }
 
-// M6: and without bootstrap they do vote when max_ttl is over.
+// TestM6AllForgetAndWait checks that without -bootstrap they vote when max_ttl is over
+// (M6).
 func TestM6AllForgetAndWait(t *testing.T) {
 	inBubbleWith(t, 5, low, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Minute)), Won)
@@ -216,8 +221,9 @@ func TestM6AllForgetAndWait(t *testing.T) {
 	})
 }
 
-// M3, M8: nothing longer is granted while the list changes, and who has joined
-// bears what was granted before.
+// TestM3LongLocksWhileTheListChanges checks that no lock of a greater hold is granted
+// while the list changes, and the mark of a master that has joined bears the holds
+// granted before (M3, M8).
 func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *testCluster) {
 		old := c.redlockd()
@@ -228,25 +234,26 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		o := c.want(do(c.q, acquire("k", "t", 5*time.Minute)), Undecided)
 		if !strings.Contains(o.Err.Error(), "granted before") {
-			t.Errorf("told %q", o.Err)
+			t.Errorf("answered %q", o.Err)
 		}
 		o = c.want(do(old, acquire("k", "t", 5*time.Minute)), Undecided)
 		if !strings.Contains(o.Err.Error(), "the list of masters is being changed") {
-			t.Errorf("told %q", o.Err)
+			t.Errorf("answered %q", o.Err)
 		}
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		time.Sleep(2 * time.Minute)
 		c.reaches(c.q, 2, "final")
 		time.Sleep(3 * time.Second)
 		if m := f.markOf(t); m.Greatest < 100*time.Second || m.Told < 100*time.Second {
-			t.Errorf("who joined bears %v and was told %v", m.Greatest, m.Told)
+			t.Errorf("the mark of the new master bears %v and may tell of %v", m.Greatest, m.Told)
 		}
 		c.want(do(c.q, acquire("l", "t", 5*time.Minute)), Won)
 	})
 }
 
-// M3, M8: a master that comes back to the list with the mark it had has not been told
-// what was granted without it, so it takes that over before it tells anything.
+// TestM3BackOnTheList checks that a master that comes back to the list with its earlier
+// mark takes over what was granted without it before it counts as one that remembers
+// (M3, M8).
 func TestM3BackOnTheList(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { low(cfg); cfg.Handover = 10 * time.Second }, func(c *testCluster) {
 		all := c.cfg.Masters

@@ -12,7 +12,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// V6: "No redlockd uses one expiry twice for one key, token and master."
+// TestTraceExpiryIsUnique checks that no redlockd uses one expiry twice for one key,
+// token and master (V6).
 func TestTraceExpiryIsUnique(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -23,7 +24,7 @@ func TestTraceExpiryIsUnique(t *testing.T) {
 			c.want(do(c.q, release(key, "t")), Won)
 			c.want(do(c.q, acquire(key, "t", 10*time.Second)), Won)
 			synctest.Wait()
-			o.Undo() // the first session is gone
+			o.Undo() // the first session has gone
 			synctest.Wait()
 			if n := c.copies(key, "t"); n != 3 {
 				freed++
@@ -36,8 +37,8 @@ func TestTraceExpiryIsUnique(t *testing.T) {
 	})
 }
 
-// M3, M4: a database whose hold is longer than database 0's, on a master that
-// came back empty.
+// TestTraceDatabaseListingIsLost checks that a lock is not granted again after a master
+// came back empty, in a database whose hold is longer than database 0's (M3, M4).
 func TestTraceDatabaseListingIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		open := func(db int) {
@@ -50,7 +51,7 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 		op := acquire("k", "A", 60*time.Second)
 		op.DB = 5
 		c.masters[2].freeze()
-		time.Sleep(1500 * time.Millisecond) // now it is silent at once
+		time.Sleep(1500 * time.Millisecond) // from now on it is silent at once
 		o := do(c.q, op)
 		c.want(o, Won)
 		c.masters[2].thaw()
@@ -76,7 +77,8 @@ func TestTraceDatabaseListingIsLost(t *testing.T) {
 	})
 }
 
-// FLUSHALL unlists a database, so that a FLUSHDB later counts as a first use.
+// TestTraceFlushAllThenFlushDB checks that a FLUSHDB does not count as the first use of
+// a database after database 0's mark, which had listed it, was lost.
 func TestTraceFlushAllThenFlushDB(t *testing.T) {
 	bad := 0
 	for range 6 {
@@ -89,7 +91,8 @@ func TestTraceFlushAllThenFlushDB(t *testing.T) {
 			op.DB = 3
 			c.want(do(c.q, op), Won)
 			f := c.masters[0]
-			// db 0's mark goes (an operator's FLUSHDB there, or it was unfit).
+			// The mark of database 0 is lost: an operator's FLUSHDB there, or it was
+			// unfit.
 			f.Select(0)
 			f.FlushDB()
 			time.Sleep(20 * time.Second)
@@ -111,11 +114,12 @@ func TestTraceFlushAllThenFlushDB(t *testing.T) {
 	}
 }
 
-// V14: NOSCRIPT is never sent again behind a newer command.
+// TestTraceNoScriptBehindNewer checks that a command answered with NOSCRIPT is never
+// sent again after a newer command (V14).
 func TestTraceNoScriptBehindNewer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("x", "t", 60*time.Second)), Won)
-		c.want(do(c.q, release("x", "t")), Won) // the release script is loaded
+		c.want(do(c.q, release("x", "t")), Won) // now the release script is loaded
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
 		c.masters[0].FlushScripts(t)
@@ -138,7 +142,8 @@ func TestTraceNoScriptBehindNewer(t *testing.T) {
 	})
 }
 
-// P5, V8: a master that answers an error has not released.
+// TestTraceReleaseAnsweredByAnError checks that a release that a master answered with
+// an error is repeated there (P5, V8).
 func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 	for _, text := range []string{
 		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
@@ -159,8 +164,8 @@ func TestTraceReleaseAnsweredByAnError(t *testing.T) {
 	}
 }
 
-// V8: a release is given up when the key has been taken, not when that was
-// only tried.
+// TestTraceRepeatedReleaseIsForgotten checks that a release is no longer repeated once
+// the key has been taken, but still if that was only tried (V8).
 func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -174,12 +179,13 @@ func TestTraceRepeatedReleaseIsForgotten(t *testing.T) {
 		c.masters[1].thaw()
 		time.Sleep(5 * time.Second)
 		if n := c.copies("k", "t"); n != 0 {
-			t.Errorf("%d copies are left, and nobody holds it", n)
+			t.Errorf("%d copies are left of a lock without a holder", n)
 		}
 	})
 }
 
-// M1: back-off. Every acquire wakes the monitor of a master without a mark.
+// TestTraceDialStorm checks that a master that is down is dialled with a back-off,
+// although every acquire wakes its monitor (M1).
 func TestTraceDialStorm(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
@@ -206,7 +212,8 @@ func TestTraceDialStorm(t *testing.T) {
 	})
 }
 
-// The same for a master in quarantine: each acquire is an INFO there.
+// TestTraceLookStorm checks that a master in quarantine is not asked for INFO at every
+// acquire, either.
 func TestTraceLookStorm(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
@@ -234,7 +241,7 @@ func TestTraceLookStorm(t *testing.T) {
 	})
 }
 
-// V3: PTTL never more than was asked for.
+// TestTraceTTLNeverMore checks that PTTL is never more than was asked for (V3).
 func TestTraceTTLNeverMore(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -249,12 +256,13 @@ func TestTraceTTLNeverMore(t *testing.T) {
 	})
 }
 
-// (e) what was told NOQUORUM long ago still waits in the queue of its key.
+// TestTraceQueueGrows checks that calls that were answered NOQUORUM long ago do not
+// pile up in the queue of their key.
 func TestTraceQueueGrows(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		c.slow(5*time.Millisecond, 0, 1, 2)
-		for range 200 { // clients, each tries again when told
+		for range 200 { // clients, each tries again when answered
 			go func() {
 				for range 20 {
 					do(c.q, release("k", "t"))
@@ -271,14 +279,15 @@ func TestTraceQueueGrows(t *testing.T) {
 		}
 		s.mu.Unlock()
 		if n > 200 {
-			t.Errorf("200 clients, all told, and %d calls wait", n)
+			t.Errorf("200 clients, all answered, and %d calls wait", n)
 		}
 		c.slow(0, 0, 1, 2)
 		time.Sleep(time.Second)
 	})
 }
 
-// (i) an extend that came too late was not given back.
+// TestTraceTooLateExtendSaysGivenBack checks that an extend that came too late, and is
+// not rolled back, is not answered as rolled back.
 func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -287,13 +296,14 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 		err := o.Confirm(o.Clock())
 		synctest.Wait()
 		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "rolled back") {
-			t.Errorf("%d copies, told %q", n, err)
+			t.Errorf("%d copies, answered %q", n, err)
 		}
 	})
 }
 
-// M4: a replica that was promoted behind the address says all that a durable
-// restart says, and has not got the last writes.
+// TestTracePromotedDurableReplica checks that a replica that was promoted at the
+// master's address, and lacks the last writes, is not exempt from the quarantine,
+// although all its answers are those of a durable restart (M4).
 func TestTracePromotedDurableReplica(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -315,7 +325,8 @@ func TestTracePromotedDurableReplica(t *testing.T) {
 	})
 }
 
-// M4: the wait is never less than the greatest hold that is known.
+// TestTraceWaitIgnoresKnownGreatest checks that the wait is never less than the
+// greatest hold that is known (M4).
 func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 250*time.Second)), Won)
@@ -333,8 +344,9 @@ func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 	})
 }
 
-// M4: marks that are a second old hide a hold that was granted meanwhile by
-// another redlockd, while two masters are slow but within timeout.
+// TestTraceStaleGreatest checks that a hold that another redlockd granted meanwhile is
+// not missed because the marks were read a second ago, while two masters are slow but
+// within timeout (M4).
 func TestTraceStaleGreatest(t *testing.T) {
 	bad, tried := 0, 0
 	for at := 0; at < 64; at += 4 {
@@ -374,8 +386,8 @@ func TestTraceStaleGreatest(t *testing.T) {
 	}
 }
 
-// M3: without the right to kill, releases of the first connection carry no
-// deadline either.
+// TestTraceFencelessFirstConnection checks that releases of the first connection carry
+// a deadline, too, unless the right to kill connections was asked for (M3).
 func TestTraceFencelessFirstConnection(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[0]
@@ -395,7 +407,8 @@ func TestTraceFencelessFirstConnection(t *testing.T) {
 	})
 }
 
-// M3: the fence forgets a connection when another server answered meanwhile.
+// TestTraceFenceForgetsAnotherRunID checks that the fence ends an earlier connection
+// even if another server answered at the address meanwhile (M3).
 func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[0]
@@ -425,8 +438,9 @@ func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
 	})
 }
 
-// V6: a rollback of a lost attempt goes out twice, the second time behind the
-// next attempt, whose expiry may be the same: two holders.
+// TestTraceLateVoteRollsBackTheNextAttempt checks that the rollback of a lost attempt
+// does not go out a second time behind the next attempt, whose expiry may be the same:
+// that would make two holders (V6).
 func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -459,7 +473,7 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 					two++
 				}
 			}
-			time.Sleep(2 * time.Second) // in case a mark was to be written just then
+			time.Sleep(2 * time.Second) // in case a mark was just being written
 		}
 		if two > 0 {
 			t.Errorf("two holders in %d of %d rounds", two, tried)
@@ -467,8 +481,8 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 	})
 }
 
-// V8: what a lost queue took again was never taken there: the release before
-// it still is to be repeated.
+// TestTraceReleaseForgottenWithTheQueue checks that an acquire that was lost with the
+// queue did not take the lock again: the release before it is still repeated (V8).
 func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -478,7 +492,7 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 		read := start(c.q, Op{Kind: Read, Key: "other"}) // a batch is under way there
 		synctest.Wait()
 		c.want(<-read, Absent)
-		c.want(do(c.q, release("k", "t")), Won) // both wait behind that
+		c.want(do(c.q, release("k", "t")), Won) // both wait behind that batch
 		c.masters[1].set(func() { c.masters[1].refused["SET"] = "OOM no" })
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Undecided) // and is lost
 		c.masters[1].set(func() { delete(c.masters[1].refused, "SET") })
@@ -486,13 +500,14 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 		f.thaw()
 		time.Sleep(5 * time.Second)
 		if n := c.copies("k", "t"); n != 0 {
-			t.Errorf("%d copies are left, and nobody holds it", n)
+			t.Errorf("%d copies are left of a lock without a holder", n)
 		}
 	})
 }
 
-// V6: however quickly one client cycles, the undoing of any of its locks that
-// it was not told of frees none of the others; and what was told is forgotten.
+// TestTraceNamesAreUnique checks that however quickly one client cycles, the rollback
+// of those of its locks that were not answered deletes no copy of the others; and that
+// the attempt whose client was answered is forgotten (V6).
 func TestTraceNamesAreUnique(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		var untold []*Outcome
@@ -514,15 +529,16 @@ func TestTraceNamesAreUnique(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.queues) != 0 {
-			t.Errorf("%d attempts are kept that nobody can undo", len(s.queues))
+			t.Errorf("%d queues are kept for attempts that will not be undone", len(s.queues))
 		}
 	})
 }
 
-// M4: a copy that a late SET left on a master after its loss extends nothing.
-// Found by the model: A's acquire is on its way to c; B has c's vote; c loses
-// its memory, and A's late SET comes there; A's extend would count that copy and
-// the one on a, while B gets b, where A's old copy ends.
+// TestTraceCopyInQuarantineExtendsNothing checks that a copy that a late SET left on a
+// master after its loss extends nothing (M4). The model found this: A's acquire is on
+// its way to c; B has c's vote; c loses its memory, and A's late SET arrives there; A's
+// extend would count that copy and the one on a, while B gets b, where A's old copy
+// ends.
 func TestTraceCopyInQuarantineExtendsNothing(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)

@@ -2,15 +2,14 @@ package quorum
 
 import "fmt"
 
-// UndecidedError says why nobody can tell what has become of an operation
-// (P4), or why it was not begun. Its text is for the client and begins with
-// "NOQUORUM ".
+// UndecidedError explains why no majority decided an operation (P4), or why it was not
+// begun. Its text is for the client and begins with "NOQUORUM ".
 type UndecidedError struct{ text string }
 
-// Error is the text for the client.
+// Error returns the text for the client.
 func (e *UndecidedError) Error() string { return e.text }
 
-// undecided returns an UndecidedError of one of the texts below.
+// undecided returns an UndecidedError with one of the texts below.
 func undecided(format string, args ...any) error {
 	return &UndecidedError{fmt.Sprintf(format, args...)}
 }
@@ -25,7 +24,7 @@ const (
 	noQuorumStill    = "NOQUORUM the clocks of a majority jumped together, or redlockd stood still: it grants nothing for %v, others do"
 )
 
-// Those that are always the same.
+// The errors without details.
 var (
 	errLateExtend = undecided("NOQUORUM the majority agreed too late: the lock may have been extended")
 	errLate       = undecided("NOQUORUM the majority agreed too late: the lock is rolled back")
@@ -33,9 +32,9 @@ var (
 		"or redlockd lacks the right to ask (+scan, +dbsize)")
 	errStopping   = undecided("NOQUORUM redlockd is stopping")
 	errCrowdedKey = undecided("NOQUORUM too many operations wait for this key")
-	errGone       = undecided("NOQUORUM not carried out: the client has gone") // nobody reads it, as a rule
+	errGone       = undecided("NOQUORUM not carried out: the client has gone") // rarely read by anybody
 
-	// ErrLockChanged is for callers that met another lock than the one that
-	// they had decided on. It is an *UndecidedError.
+	// ErrLockChanged is for callers that found another lock than the one they had
+	// decided on. It is an *UndecidedError.
 	ErrLockChanged = undecided("NOQUORUM the lock changed while the command was reading it, try again")
 )

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// P4: what nobody can tell has one type, and all its texts stand in one file.
+// TestUndecidedTextsStandInOneFile checks that all errors of undecided operations have
+// one type, and all their texts are in one file (P4).
 func TestUndecidedTextsStandInOneFile(t *testing.T) {
 	names, err := filepath.Glob("../*/*.go")
 	if err != nil || len(names) < 100 {

@@ -11,15 +11,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// slow makes masters answer each command only after a time.
+// slow makes masters answer each command only after a delay.
 func (c *testCluster) slow(delay time.Duration, masters ...int) {
 	for _, i := range masters {
 		c.masters[i].set(func() { c.masters[i].delay = delay })
 	}
 }
 
-// V2, why 1: votes that come later than timeout win nothing, and leave
-// nothing.
+// TestV2LateVotesAreRolledBack checks that votes that come later than timeout win
+// nothing, and leave no copies (V2, why 1).
 func TestV2LateVotesAreRolledBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Second)), Won)
@@ -40,7 +40,8 @@ func TestV2LateVotesAreRolledBack(t *testing.T) {
 	})
 }
 
-// V2, why 2: an extend is won only in time, too.
+// TestV2LateExtendIsNotTold checks that an extend, too, is won only in time (V2, why
+// 2).
 func TestV2LateExtendIsNotTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -49,7 +50,8 @@ func TestV2LateExtendIsNotTold(t *testing.T) {
 	})
 }
 
-// V2, why 3: the time is looked at again right before the write.
+// TestV2ConfirmLooksAtTheTime checks that the clock is looked at again right before the
+// write (V2, why 3).
 func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -60,7 +62,7 @@ func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 		time.Sleep(c.cfg.Timeout + time.Millisecond)
 		err := o.Confirm(o.Clock())
 		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
-			t.Errorf("told too late: %v", err)
+			t.Errorf("confirmed too late: %v", err)
 		}
 		synctest.Wait()
 		if n := c.copies("l", "t"); n != 0 {
@@ -72,8 +74,9 @@ func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 	})
 }
 
-// V3: a read never tells more than was asked for, tells "absent" when that is
-// used up, and the key still refuses until its hold ends.
+// TestV3TTLIsTheClients checks that a read never answers more than was asked for, and
+// answers "absent" after the TTL, while the key still refuses other clients until its
+// hold ends (V3).
 func TestV3TTLIsTheClients(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Second)))
@@ -89,7 +92,8 @@ func TestV3TTLIsTheClients(t *testing.T) {
 	})
 }
 
-// V4: nobody waits for the slow ones.
+// TestV4VerdictFallsWhenCertain checks that a verdict does not wait for slow masters
+// that cannot change it (V4).
 func TestV4VerdictFallsWhenCertain(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -104,8 +108,9 @@ func TestV4VerdictFallsWhenCertain(t *testing.T) {
 	})
 }
 
-// V5: several redlockd that split one lock end with one winner, or an error
-// that says so, and never with two or with an unheld null.
+// TestV5SplitsEnd checks that several redlockd that split a lock end with one winner,
+// or with an error that reports the split, and never with two winners, or with none
+// while all answer that it is held (V5).
 func TestV5SplitsEnd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		others := []*Quorum{c.q, c.redlockd(), c.redlockd()}
@@ -115,7 +120,7 @@ func TestV5SplitsEnd(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for round := range 30 {
-			// Each is nearest to another master.
+			// Each redlockd is nearest to another master.
 			key := fmt.Sprint("k", round)
 			split := false
 			var outs []<-chan *Outcome
@@ -141,11 +146,11 @@ func TestV5SplitsEnd(t *testing.T) {
 	})
 }
 
-// V4, V5: a client's own lock is not "held by another" for what acquires or
-// extends, however often it is met while it is tried again.
+// TestV5OwnLockIsNoRefusal checks that an acquire-or-extend is not refused by the
+// client's own lock, however often it finds that while it is retried (V4, V5).
 func TestV5OwnLockIsNoRefusal(t *testing.T) {
 	op := Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 10 * time.Second}
-	// One has another's copy and is the first to be asked (V5).
+	// One master has another's copy, and is the first to be asked (V5).
 	lost := func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		synctest.Wait()
@@ -173,8 +178,9 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 	})
 }
 
-// V6, why 8: the rollback of an attempt never frees another attempt's lock,
-// also with an equal token, not even when it comes late.
+// TestV6RollbackNamesItsAttempt checks that the rollback of an attempt never deletes
+// another attempt's lock, not even one with an equal token, or when it comes late (V6,
+// why 8).
 func TestV6RollbackNamesItsAttempt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -182,7 +188,7 @@ func TestV6RollbackNamesItsAttempt(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-		o.Undo() // the first session is gone only now
+		o.Undo() // the first session has gone only now
 		synctest.Wait()
 		if n := c.copies("k", "t"); n != 3 {
 			t.Errorf("%d copies of the living lock, want 3", n)
@@ -190,7 +196,8 @@ func TestV6RollbackNamesItsAttempt(t *testing.T) {
 	})
 }
 
-// V6, why 9: what an acquire-or-extend prolonged is not rolled back.
+// TestV6ProlongedIsNotRolledBack checks that a lock that an acquire-or-extend prolonged
+// is not rolled back (V6, why 9).
 func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -203,12 +210,13 @@ func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 			t.Errorf("%d copies of the lock, want 3", n)
 		}
 		if o := c.want(do(c.q, op), Won); !o.Prolonged {
-			t.Error("told as acquired, but it was prolonged")
+			t.Error("answered as acquired, but it was prolonged")
 		}
 	})
 }
 
-// V6, why 7: nine losers with the winner's token do not free its lock.
+// TestV6EqualTokens checks that nine losers with the winner's token do not free its
+// lock (V6, why 7).
 func TestV6EqualTokens(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		for round := range 50 {
@@ -234,8 +242,9 @@ func TestV6EqualTokens(t *testing.T) {
 	})
 }
 
-// V6, why 10: what a frozen master carries out after its thaw gains no life,
-// and a lost attempt's copy goes.
+// TestV6FrozenMasterCarriesOutLate checks that a command that a frozen master carries
+// out after its thaw does not extend a lock's life, and the copy of a lost attempt is
+// rolled back (V6, why 10).
 func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second, 30 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -255,8 +264,8 @@ func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 	}
 }
 
-// V6: an extend that is carried out late changes nothing, so it never shortens
-// a newer one.
+// TestV6LateExtendChangesNothing checks that an extend that is carried out late changes
+// nothing, so it never shortens a newer one (V6).
 func TestV6LateExtendChangesNothing(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -272,7 +281,8 @@ func TestV6LateExtendChangesNothing(t *testing.T) {
 	})
 }
 
-// V7: operations on one key are carried out in the order of their arrival.
+// TestV7Order checks that operations on one key are carried out in the order of their
+// arrival (V7).
 func TestV7Order(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		first := start(c.q, acquire("k", "a", 10*time.Second))
@@ -290,8 +300,8 @@ func TestV7Order(t *testing.T) {
 	})
 }
 
-// V7: a thousand clients that poll one lock cost the masters one poll a round
-// trip.
+// TestV7PollersShare checks that a thousand clients that poll one lock cost the masters
+// one poll a round trip (V7).
 func TestV7PollersShare(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "holder", 10*time.Second)), Won)
@@ -317,13 +327,13 @@ func TestV7PollersShare(t *testing.T) {
 	})
 }
 
-// leaver is a client that may go.
+// leaver is a client that can leave.
 type leaver struct{ gone atomic.Bool }
 
 func (l *leaver) Gone() bool { return l.gone.Load() }
 
-// V7, P5: when the client whose acquire went out has gone, the lock is given
-// back, and the next one goes out.
+// TestV7WinnerHasGone checks that if the client whose acquire went out has gone, the
+// lock is rolled back, and the next acquire goes out (V7, P5).
 func TestV7WinnerHasGone(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
@@ -342,12 +352,13 @@ func TestV7WinnerHasGone(t *testing.T) {
 	})
 }
 
-// V2, V7: nothing waits longer than timeout + retry_budget; a release that
-// outstays is carried out all the same.
+// TestV7WaitingIsBounded checks that no operation waits longer than timeout +
+// retry_budget; and that a release that waited too long is carried out all the same
+// (V2, V7).
 func TestV7WaitingIsBounded(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
-		c.slow(4*time.Millisecond, 0, 1, 2) // 12 ms a batch, and a look is not as long as timeout
+		c.slow(4*time.Millisecond, 0, 1, 2) // 12 ms a batch, and a look takes less than timeout
 		began := time.Now()
 		var outs []<-chan *Outcome
 		for range 60 {
@@ -370,7 +381,8 @@ func TestV7WaitingIsBounded(t *testing.T) {
 	})
 }
 
-// V8, why 12: who cannot tell must not say no.
+// TestV8BareMajority checks that no read, extend or release is answered with no while
+// the lock may have a quorum with the silent masters (V8, why 12).
 func TestV8BareMajority(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()
@@ -387,7 +399,8 @@ func TestV8BareMajority(t *testing.T) {
 	})
 }
 
-// V8: a release that a master did not hear is repeated there.
+// TestV8ReleaseIsRepeated checks that a release is repeated to a master that was frozen
+// (V8).
 func TestV8ReleaseIsRepeated(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -406,7 +419,8 @@ func TestV8ReleaseIsRepeated(t *testing.T) {
 	})
 }
 
-// V8: but not when this redlockd has taken the key with that token since.
+// TestV8RepeatedReleaseSparesTheNextLock checks that a release is not repeated if this
+// redlockd has taken the key with that token since (V8).
 func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -423,7 +437,7 @@ func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
 	})
 }
 
-// V14: WRONGTYPE is refused, every other error is silent.
+// TestV14Errors checks that WRONGTYPE is a refusal, and every other error silent (V14).
 func TestV14Errors(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -446,12 +460,13 @@ func TestV14Errors(t *testing.T) {
 		}
 		o = c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Undecided)
 		if strings.Count(o.Err.Error(), "answered MISCONF") < 2 || strings.Contains(o.Err.Error(), "OOM") {
-			t.Errorf("no disk has room, and it says %v", o.Err) // the verdict may fall without the third
+			t.Errorf("every master answers MISCONF, and the error is %v", o.Err) // the verdict may fall without the third
 		}
 	})
 }
 
-// V14: a master whose scripts were flushed gets them again.
+// TestV14ScriptFlush checks that a master whose scripts were flushed gets them again
+// (V14).
 func TestV14ScriptFlush(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -475,7 +490,8 @@ func TestV14ScriptFlush(t *testing.T) {
 	})
 }
 
-// V12: one master, and an even number.
+// TestV12AnyNumber checks that locks work with a single master, and with an even number
+// (V12).
 func TestV12AnyNumber(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 7} {
 		inBubble(t, n, func(c *testCluster) {
@@ -486,7 +502,8 @@ func TestV12AnyNumber(t *testing.T) {
 	}
 }
 
-// Decide reads, and acts only where that still is so.
+// TestDecide checks that a Decide carries out the operation that follows from what it
+// read.
 func TestDecide(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -504,8 +521,8 @@ func TestDecide(t *testing.T) {
 	})
 }
 
-// S4: a watch sees every change of its key through this redlockd, and none of
-// before.
+// TestWatch checks that a watch sees every change of its key through this redlockd, and
+// no earlier one (S4).
 func TestWatch(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		acquired := start(c.q, acquire("k", "t", 10*time.Second))
@@ -527,7 +544,7 @@ func TestWatch(t *testing.T) {
 		c.masters[1].thaw()
 		time.Sleep(3 * time.Second)
 		if w.Changed() {
-			t.Error("changed by what nobody can tell")
+			t.Error("changed by an undecided operation")
 		}
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
 		if !w.Changed() {
@@ -539,13 +556,13 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// V8: nor when an acquire with that token waited behind it, while it was sent
-// again and again in vain.
+// TestV8ReleaseInVainSparesTheNextLock checks that a release that was sent again and
+// again in vain is not repeated any more if an acquire with that token follows it (V8).
 func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(500 * time.Millisecond) // no look comes in between
-		c.masters[2].Del("k")              // it was silent then
+		c.masters[2].Del("k")              // as if it had been silent then
 		c.slow(2*time.Millisecond, 2)
 		c.masters[2].refuse("BUSY Redis is busy running a script.")
 		c.want(do(c.q, release("k", "t")), Won)
@@ -560,8 +577,9 @@ func TestV8ReleaseInVainSparesTheNextLock(t *testing.T) {
 	})
 }
 
-// V8: the same where a transaction takes the lock, whichever of its keys it is,
-// and where a lock is given that token later.
+// TestV8ReleaseInVainSparesOtherWays checks that a release that was sent in vain is not
+// repeated either if a transaction takes the lock, whichever of its keys it is, or if a
+// lock gets that token later (V8).
 func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 	const ttl = 60 * time.Second
 	for name, ops := range map[string][]Op{
@@ -578,7 +596,7 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 			c.slow(2*time.Millisecond, 2)
 			c.masters[2].refuse("BUSY Redis is busy running a script.")
 			c.want(do(c.q, release("k", "t")), Won)
-			time.Sleep(50 * time.Millisecond) // it is to be repeated by then
+			time.Sleep(50 * time.Millisecond) // by now it is to be repeated
 			c.masters[2].refuse("")
 			c.masters[0].freeze()
 			for _, op := range ops {
@@ -592,9 +610,9 @@ func TestV8ReleaseInVainSparesOtherWays(t *testing.T) {
 	}
 }
 
-// V4, P4: the holder is never told that another one has its lock, because of a
-// stale copy on one master while another one is silent: with that its own token
-// may have the quorum.
+// TestV4HolderIsNotToldOfAnother checks that the holder is never answered that another
+// client has its lock because of a stale copy on one master while another master is
+// silent: with that its own token may have the quorum (V4, P4).
 func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 	for _, n := range []int{3, 5} {
 		inBubble(t, n, func(c *testCluster) {
@@ -613,14 +631,14 @@ func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 			c.masters[n-1].thaw()
 			time.Sleep(2 * time.Second)
 			if o := c.want(do(c.q, op), Won); !o.Prolonged {
-				t.Error("told as acquired, but it was extended")
+				t.Error("answered as acquired, but it was extended")
 			}
 		})
 	}
 }
 
-// V1: an operation goes to all masters at once, so that the way to them is gone
-// once and not once for each, and every master is asked.
+// TestV1AllAtOnce checks that an operation goes to all masters at once, so that it
+// takes the time of one round trip and not one for each master (V1).
 func TestV1AllAtOnce(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 20*time.Second)), Won)
@@ -646,8 +664,9 @@ func TestV1AllAtOnce(t *testing.T) {
 	})
 }
 
-// S1, V7: what a session has asked for behind its own acquire waits for it, also
-// while that sleeps between two attempts; what others ask for does not.
+// TestV7OwnAcquireIsNotOvertaken checks that operations that a session sent after its
+// own acquire wait for it, even while it sleeps between two attempts, and those of
+// other sessions do not (S1, V7).
 func TestV7OwnAcquireIsNotOvertaken(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)

@@ -10,10 +10,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// M5: a redlockd that starts right after a step has no line to see it by. Until
-// the one that has can tell it in the mark, it takes, extends and denies
-// nothing by that master's word; where nobody else is connected it does not
-// wait.
+// TestM5StepBeforeTheFirstLook checks that a redlockd that starts right after a step,
+// and so cannot have seen it, takes, extends and denies nothing by that master's vote
+// until another redlockd that saw the step can have written it into the mark (M5). It
+// does not wait if no other redlockd is connected.
 func TestM5StepBeforeTheFirstLook(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
@@ -25,7 +25,7 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 				t.Fatalf("a second holder %v after the start", time.Since(began))
 			}
 			if o := do(other, Op{Kind: Extend, Key: "k", Token: "t", TTL: 10 * time.Second}); o.Verdict == Absent || o.Verdict == Held {
-				t.Fatalf("the holder is told that it has no lock %v after the start", time.Since(began))
+				t.Fatalf("the holder is answered that it has no lock %v after the start", time.Since(began))
 			}
 			if o := do(other, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
 				t.Fatalf("a read finds no lock %v after the start", time.Since(began))
@@ -42,8 +42,8 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 	})
 }
 
-// M5: an old Redis with thousands of clients is not asked for their list, and
-// may have another redlockd among them.
+// TestM5MastersWithManyClients checks that a master with thousands of clients is not
+// asked for their list; another redlockd may be among them (M5).
 func TestM5MastersWithManyClients(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
@@ -62,8 +62,9 @@ func TestM5MastersWithManyClients(t *testing.T) {
 	})
 }
 
-// M5: nor by that of a master that it reaches first, before the others that were
-// cut off from it as well.
+// TestM5StepBeforeOthersAreBack checks that a redlockd which is the first to reach a
+// master again, from which others were cut off as well, waits until these can have
+// reported a step (M5).
 func TestM5StepBeforeOthersAreBack(t *testing.T) {
 	for range 4 {
 		inBubble(t, 5, func(c *testCluster) {
@@ -84,8 +85,9 @@ func TestM5StepBeforeOthersAreBack(t *testing.T) {
 	}
 }
 
-// M5: so does one that was cut off from a master for long: its line allows for
-// what the clock may have drifted.
+// TestM5StepAfterALongAbsence checks that a redlockd that was cut off from a master for
+// long waits until others can have reported a step, since its own baseline allows for
+// the drift of all that time (M5).
 func TestM5StepAfterALongAbsence(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		cable := c.throughCable(0)
@@ -111,8 +113,8 @@ func TestM5StepAfterALongAbsence(t *testing.T) {
 	})
 }
 
-// M5: a database that is used for the first time knows the clocks as the others
-// do.
+// TestM5StepBeforeTheFirstUseOfADatabase checks that a database that is used for the
+// first time detects a step by what other databases know of the clocks (M5).
 func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		other := c.redlockd()
@@ -133,8 +135,8 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 	})
 }
 
-// M5: what went out before the clock had settled counts as before, whenever
-// its answer comes.
+// TestM5AskedBeforeTheClockSettled checks that a vote that was sent while the clock was
+// still being watched counts accordingly, whenever its answer comes (M5).
 func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
@@ -157,15 +159,16 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 	})
 }
 
-// M5: so does one that stood still for long, with its connections: what it has
-// asked for is void, and others tell before it counts again.
+// TestM5StepWhileItStoodStill checks that the votes of a redlockd that stood still for
+// long, together with its connections, are void until others can have reported a step
+// (M5).
 func TestM5StepWhileItStoodStill(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		s := &stoppable{}
 		slow := c.redlockdBy(s.clock())
 		time.Sleep(3500 * time.Millisecond)
 		c.pass(time.Minute, s)
-		for _, f := range c.masters[1:3] { // another's lock of that minute
+		for _, f := range c.masters[1:3] { // another client's lock, taken in that minute
 			_ = f.Set("k", "t")
 			f.SetTTL("k", 3*time.Second)
 		}
@@ -179,22 +182,23 @@ func TestM5StepWhileItStoodStill(t *testing.T) {
 				t.Fatalf("a read finds no lock %v after the pause", time.Since(began))
 			}
 		}
-		// Its own first try may have made the marks bear a hold of 5 s already.
+		// Its own first attempt may have made the marks bear a hold of 5 s already.
 		time.Sleep(8 * time.Second)
 		c.want(do(slow, acquire("k", "u", time.Second)), Won)
 	})
 }
 
-// M5: a database that is used for the first time while a master is cut off
-// knows its clock no better than the others do.
+// TestM5StepBeforeADatabaseReachesAMaster checks that a database that is used for the
+// first time while a master is cut off knows that master's clock no better than the
+// other databases do (M5).
 func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
-		s := &stoppable{} // of all, so that two minutes pass at once
+		s := &stoppable{} // shared by all, so that two minutes pass at once
 		c.stop(c.q)
 		c.q = c.redlockdBy(s.clock())
 		cable := c.throughCable(0)
 		var others []*Quorum
-		for range 8 { // each reaches the master by some of its databases first
+		for range 8 { // so that any of its databases may reach the master first
 			others = append(others, c.redlockdBy(s.clock()))
 		}
 		time.Sleep(3 * time.Second)
@@ -223,8 +227,8 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 	})
 }
 
-// M5: without the rights to list connections, or to name them, any connection
-// may be another redlockd's.
+// TestM5WhoElseIsConnected checks that without the rights to list connections, or to
+// name them, any connection counts as another redlockd's (M5).
 func TestM5WhoElseIsConnected(t *testing.T) {
 	for _, r := range []struct {
 		name   string

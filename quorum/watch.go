@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Watch tells whether a key was changed through this redlockd since the read
-// that armed it (Op.Arm). The zero value is ready.
+// Watch reports whether a key was changed through this redlockd since the read that
+// armed it (Op.Arm). The zero value is ready.
 type Watch struct {
 	changed atomic.Bool
 
@@ -19,8 +19,8 @@ type Watch struct {
 // Changed reports whether the key was changed since. Safe for concurrent use.
 func (w *Watch) Changed() bool { return w.changed.Load() }
 
-// Close ends the watching. Safe to call more than once, and when the watch
-// was never armed.
+// Close ends the watching. It may be called more than once, and if the watch was never
+// armed.
 func (w *Watch) Close() {
 	w.mu.Lock()
 	table := w.table
@@ -31,7 +31,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// watchTable are the armed watches of one database.
+// watchTable has the armed watches of one database.
 type watchTable struct {
 	mu  sync.Mutex
 	any atomic.Int64

@@ -1,4 +1,4 @@
-// Package latency counts how long things take, in buckets that double.
+// Package latency records durations in buckets, each twice as wide as the one before.
 package latency
 
 import (
@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// Bounds of a Histogram's buckets: the first holds what takes at most
-// 32 microseconds, and each next one twice as much, up to 8.4 s.
+// Bounds of a Histogram's buckets: the first one counts durations up to 32
+// microseconds, each next one up to twice as much, the last one up to 8.4 s.
 const (
 	firstBucketBits = 5
 	buckets         = 19
 )
 
-// BucketBound is the greatest duration of a Histogram's bucket, 0 to len(Counts)-1.
+// BucketBound returns the greatest duration of bucket i, 0 to len(Counts)-1.
 func BucketBound(i int) time.Duration { return time.Microsecond << (firstBucketBits + i) }
 
-// Histogram says how often something took how long, since the start.
+// Histogram is the distribution of the durations recorded since the start.
 type Histogram struct {
-	// Counts are those of each bucket alone; what took longer than the last
-	// bound is in Count only.
+	// Counts are the numbers of durations in each bucket, not cumulative. Durations
+	// beyond the last bound are in Count only.
 	Counts [buckets]uint64
-	// Count is how many there were, Sum how long they took together.
+	// Count is the number of durations, Sum their total.
 	Count uint64
 	Sum   time.Duration
 }
 
-// Recorder makes a Histogram. The zero value is ready. Safe for concurrent use; adding
-// to it costs two additions and no lock, since every operation does.
+// Recorder collects a Histogram. The zero value is ready. Safe for concurrent use.
+// Since every operation adds to it, Add costs two atomic additions and takes no lock.
 type Recorder struct {
 	counts [buckets + 1]atomic.Uint64
 	sum    atomic.Int64
 }
 
-// Add counts what took so long.
+// Add records one duration.
 func (r *Recorder) Add(d time.Duration) {
 	micros := uint64(max(d, 1)+time.Microsecond-1) / uint64(time.Microsecond)
 	at := bits.Len64(micros-1) - firstBucketBits
@@ -42,7 +42,8 @@ func (r *Recorder) Add(d time.Duration) {
 	r.sum.Add(int64(max(d, 0)))
 }
 
-// Read is what was counted so far. What is added meanwhile may be in some of it only.
+// Read returns the durations recorded so far. One that is added meanwhile may be in
+// some of the fields only.
 func (r *Recorder) Read() Histogram {
 	out := Histogram{Sum: time.Duration(r.sum.Load())}
 	for i := range out.Counts {

@@ -18,8 +18,8 @@ type answer struct {
 	err error
 }
 
-// Read finds each task's answer among the results of Commands, in the order of
-// Tasks. The answers are good until Clear.
+// Read returns each task's answer, in the order of Tasks; results are those of
+// Commands. The answers are valid until Clear.
 func (b *Batch) Read(d *Dialect, results []rueidis.RedisResult) []answer {
 	b.answers = slices.Grow(b.answers, len(b.Tasks))
 	for i, n := range b.carry {
@@ -37,16 +37,15 @@ func (b *Batch) Read(d *Dialect, results []rueidis.RedisResult) []answer {
 type Result struct {
 	// Ballot is the master's vote.
 	Ballot vote.Ballot
-	// Done is whether the master is known to have carried it out, Late whether it is
-	// known to have done nothing, since the deadline was over (V6).
+	// Done reports whether the master is known to have carried the task out, Late
+	// whether it is known to have done nothing because the deadline had passed (V6).
 	Done, Late bool
-	// Code is the first word of the error that the master answered (V14), empty
-	// where it answered none.
+	// Code is the first word of the error that the master answered (V14), or empty.
 	Code string
 }
 
-// ResultOf turns a master's answer into a vote. quarantined says that the
-// master may have forgotten locks, so that its "absent" is none (M4).
+// ResultOf turns a master's answer into a vote. quarantined reports whether the master
+// may have forgotten locks, so that its "absent" does not count (M4).
 func ResultOf(t *Task, a answer, quarantined bool) Result {
 	if a.err != nil && !rueidis.IsRedisNil(a.err) {
 		return errorResult(a.err)
@@ -63,11 +62,11 @@ func ResultOf(t *Task, a answer, quarantined bool) Result {
 	return Result{Ballot: b, Done: !late, Late: late}
 }
 
-// doubted is what the vote of a master counts that may have forgotten locks
-// (M4): its "absent" is silent, and so is another token than ours, since it
-// may have the memory of an earlier time. A copy found on it counts for reads
-// and releases, but extends nothing: it may have come there, late, when the
-// vote that another lock was given for was forgotten.
+// doubted returns what the vote of a master in quarantine counts for (M4). Its "absent"
+// is silent, and so is its refusal by another token, since its data may be of an
+// earlier time. A copy found on it counts for reads and releases but extends nothing:
+// an operation that came late may have created it after the master forgot its vote for
+// another lock.
 func doubted(b vote.Ballot, t *Task) vote.Ballot {
 	switch {
 	case b.Vote == vote.Absent:
@@ -82,34 +81,35 @@ func doubted(b vote.Ballot, t *Task) vote.Ballot {
 	return b
 }
 
-// errorResult is V14: WRONGTYPE is refused, every other error is silent.
+// errorResult is V14: WRONGTYPE is a refusal, every other error is silent.
 func errorResult(err error) Result {
 	var re *rueidis.RedisError
 	if !errors.As(err, &re) {
 		return Result{Ballot: vote.Ballot{Vote: vote.Silent}}
 	}
 	code, _, _ := strings.Cut(TrimScriptPrefix(re.Error()), " ")
-	// Embedded masters put other words before those.
+	// Embedded masters put other words before this text.
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
 		return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: "WRONGTYPE"}
 	}
 	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}
 }
 
-// TrimScriptPrefix returns an error's text without what Redis 6.2 puts before it when
-// a script has met the error: "Error running script (call to f_1a2b): @user_script:3:
-// @user_script: 3: -OOM command not allowed ...". Any other text is returned as it is.
+// TrimScriptPrefix returns an error's text without the prefix that Redis 6.2 adds when
+// the error occurred in a script: "Error running script (call to f_1a2b):
+// @user_script:3: @user_script: 3: -OOM command not allowed ...". Any other text is
+// returned as it is.
 func TrimScriptPrefix(text string) string {
 	const script = "@user_script:"
 	at := strings.LastIndex(text, script)
 	if at < 0 || !strings.HasPrefix(text, "Error running script") {
 		return text
 	}
-	_, text, _ = strings.Cut(text[at+len(script):], ": ") // the number of the line
+	_, text, _ = strings.Cut(text[at+len(script):], ": ") // the line number
 	return strings.TrimPrefix(text, "-")
 }
 
-// read reads a good answer.
+// read turns an answer that is no error into a ballot.
 func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
 	case t.Kind == vote.Read && !t.Rollback:
@@ -120,7 +120,7 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 		token, _ := msg.ToString()
 		return vote.Ballot{Vote: vote.Released, Token: token}
 	case msg.IsNil():
-		return vote.Ballot{Vote: vote.Created} // SET NX GET that has set
+		return vote.Ballot{Vote: vote.Created} // SET NX GET that stored the token
 	case msg.IsString():
 		token, _ := msg.ToString()
 		return vote.Ballot{Vote: vote.Refused, Token: token}
@@ -136,7 +136,7 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	case n == 3, n-t.Prolongs > 2*mark.Residues:
 		return vote.Ballot{Vote: vote.Longer}
 	case n > 3:
-		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // the difference comes from remainders
+		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // within the rounding to residues
 	case t.Kind == vote.Release || t.Kind == vote.Remove:
 		return vote.Ballot{Vote: vote.Released}
 	default:
@@ -144,7 +144,8 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	}
 }
 
-// readBallot reads {token or nil, remaining milliseconds, expiry}.
+// readBallot turns the answer {token or nil, remaining milliseconds, expiry} into a
+// ballot.
 func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	pair, err := msg.ToArray()
 	if err != nil || len(pair) != 3 {
@@ -166,10 +167,10 @@ func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 }
 
 // NoExpiry is the Left and the Expiry of a ballot for a key without an expiry, which
-// redlockd never wrote.
+// redlockd never writes.
 const NoExpiry = 1<<63 - 1
 
-// ReadTime reads the answer to TIME: microseconds since 1970.
+// ReadTime parses the answer to TIME: microseconds since 1970.
 func ReadTime(r rueidis.RedisResult) (int64, error) {
 	parts, err := r.AsStrSlice()
 	if err != nil {

@@ -2,7 +2,8 @@ package outbox
 
 import "testing"
 
-// V14: what a master says counts, and not that a script said it.
+// TestV14OwnWords checks that TrimScriptPrefix returns the error of the command,
+// without the words of the script that met it (V14).
 func TestV14OwnWords(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"OOM command not allowed when used memory > 'maxmemory'. script: 4ec5, on @user_script:3.",

@@ -7,72 +7,72 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Asked is what an attempt asks of all masters alike: its tasks share it. It must not
+// Asked is what an attempt asks of all masters alike; its tasks share it. It must not
 // be changed once the first of them was sent.
 type Asked struct {
-	// By awaits the votes.
+	// By receives the votes.
 	By Asker
-	// List is the one that the attempt began with (M8).
+	// List is the list of masters when the attempt began (M8).
 	List List
-	// NewToken is what an Extend stores, if Replace is set.
+	// NewToken is the token that an Extend stores if Replace is set.
 	NewToken string
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone.
 	IfPresent bool
-	// Keeps is whether an Extend leaves a later expiry as it is (V13).
+	// Keeps reports whether an Extend leaves a later expiry as it is (V13).
 	Keeps bool
-	// Shortens is whether it may make an expiry earlier (V6), Renews whether it gives
-	// copies another name.
+	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
+	// whether an Extend gives copies another name.
 	Shortens, Renews bool
-	// Steps are those of a Transact, one for each key.
+	// Steps are the steps of a Transact, one for each key.
 	Steps []Step
 }
 
-// Asker is an attempt, as far as its tasks know it. index is Task.Index. The methods
-// are called from the goroutines that serve the masters, several at a time.
+// Asker is an attempt as its tasks see it. index is Task.Index. The methods are called
+// from the goroutines that serve the masters, several at a time.
 type Asker interface {
-	// GoesOut is asked right before a task is written; false drops it. The
-	// link's mutex is held.
+	// GoesOut is called right before a task is written; false drops it. The caller
+	// holds the link's mutex.
 	GoesOut(index int, now time.Duration) bool
-	// Vote takes the master's vote, which came at the time now. The link's mutex is
-	// not held.
+	// Vote takes the master's vote, which arrived at the time now. The caller does not
+	// hold the link's mutex.
 	Vote(index int, b vote.Ballot, now time.Duration)
 }
 
-// List is a list of masters, as far as the votes of an attempt depend on it (M8). Safe
-// for concurrent use.
+// List is a list of masters as the votes of an attempt depend on it (M8). Safe for
+// concurrent use.
 type List interface {
-	// Title is what the marks call the list.
+	// Title returns the name that the list has in the marks.
 	Title() string
-	// Saw notes a state that a mark bears.
+	// Saw notes a generation that a mark bears.
 	Saw(mark.Generation)
 }
 
-// Step is one key of a Transact: what must be found there, and what becomes of it.
+// Step is one key of a Transact: the state it must have, and its change.
 type Step struct {
 	Key string
-	// Exists is whether the key must be there, and then with the token Was.
+	// Exists reports whether the key must exist, and hold the token Was.
 	Exists bool
 	Was    string
-	// Does is what becomes of it.
+	// Does is the change of the key.
 	Does Does
-	// Token and TTL are what Stores stores, Hold is what the masters are given for
-	// the TTL.
+	// Token and TTL are what Stores stores; Hold is the TTL with its padding, for which
+	// the masters keep the lock.
 	Token     string
 	TTL, Hold time.Duration
-	// Keeps is whether a later expiry stays as it is (V13).
+	// Keeps reports whether the key keeps a later expiry (V13).
 	Keeps bool
 }
 
-// Does is what becomes of a key.
+// Does is what a Step does to its key.
 type Does uint8
 
-// What becomes of a key.
+// What a Step does to its key.
 const (
 	Keeps   Does = iota // nothing
 	Deletes             // it is deleted
-	Stores              // it holds another token, or the same for longer
+	Stores              // it holds another token, or the same one for longer
 )
 
-// Creates reports whether the step stores something where nothing was.
+// Creates reports whether the step stores a token where the key was absent.
 func (s *Step) Creates() bool { return s.Does == Stores && !s.Exists }

@@ -8,32 +8,31 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Batch is the tasks that go to a master in one write, with the mark and the
-// clock behind them (M3). Only the sender of its link uses it.
+// Batch is the tasks that go to a master in one write, followed by reads of its mark
+// and clock (M3). Only the sender of its link uses it.
 type Batch struct {
-	// Tasks go out in this order; Commands may change it.
+	// Tasks are in the order in which they are sent; Commands may change it.
 	Tasks []*Task
-	// Unsent are tasks that could not be sent after all.
+	// Unsent are tasks that turned out not to be sendable when the batch was made.
 	Unsent []*Task
-	// Under is the mark that the votes are asked for under; nil for embedded
-	// masters, which have none.
+	// Under is the mark under which the votes are requested; nil for embedded masters,
+	// which have none.
 	Under *mark.Mark
-	// Warm is whether the clock had been watched for long enough (M5).
+	// Warm reports whether the clock had been watched for long enough (M5).
 	Warm bool
-	// Sent is when the batch was made, right before it is written, by our clock.
+	// Sent is when the batch was made, right before it is written, by our own clock.
 	Sent time.Duration
 	// Results are in the order of Tasks.
 	Results []Result
 
-	// commands, answers and Results are memory that the next batch of the link uses
-	// again. carry is how many tasks each command carries out: 1, or more for a
-	// bundle.
+	// commands, answers and Results are memory that the link's next batch reuses. carry
+	// is the number of tasks that each command carries out: 1, or more for a bundle.
 	commands []rueidis.Completed
 	carry    []int
 	answers  []answer
 }
 
-// Clear makes room for the next batch.
+// Clear empties the batch for the next tasks.
 func (b *Batch) Clear() {
 	clear(b.Tasks)
 	clear(b.Unsent)
@@ -44,8 +43,8 @@ func (b *Batch) Clear() {
 	b.answers, b.Results = b.answers[:0], b.Results[:0]
 }
 
-// Commands builds what is written for the batch, once: a command for each task or
-// bundle, GET of the mark where there is one, and TIME (M3).
+// Commands builds what is written for the batch; it is called once. It is a command for
+// each task or bundle, GET of the mark where there is one, and TIME (M3).
 func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
 	for i := 0; i < len(b.Tasks); {

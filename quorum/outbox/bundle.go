@@ -10,22 +10,22 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// A bundle is acquires and releases that stand next to one another in a batch
-// and go out as one script call: a master takes a third less time for them
-// than for as many commands, and redlockd less for writing and reading them
-// (docs/performance.md). Each has its own answer, and its own error.
+// A bundle is acquires and releases that are neighbours in a batch and go out as one
+// script call. It costs a master a third less time than as many commands, and redlockd
+// less for writing and reading them (docs/performance.md). Each task has its own
+// answer, and its own error.
 
-// minBundle is how many tasks make a bundle worth its script.
+// minBundle is the least number of tasks for which a bundle is worth its script.
 const minBundle = 4
 
-// refusesAll are the errors of a master that serves nobody for a while: each
-// task alone would have met them too.
+// refusesAll are the errors of a master that serves no commands for a while: each task
+// would have got them without the bundle, too.
 var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true}
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// bundled is how many of the tasks, from the first one on, may go as one bundle: all
-// are plain, and no key comes twice.
+// bundled returns how many of the tasks, from the first one on, may go as one bundle:
+// all of them are plain, and no key occurs twice.
 func (d *Dialect) bundled(tasks []*Task) int {
 	if d.Singly {
 		return 0
@@ -36,21 +36,21 @@ func (d *Dialect) bundled(tasks []*Task) int {
 			return i
 		}
 		if d.words.seen[t.Key] = true; len(d.words.seen) == i {
-			return i // the key was there already
+			return i // the key occurred before
 		}
 	}
 	return len(tasks)
 }
 
-// plain reports whether the task is an acquire or a release that depends on nothing
-// but the key and its token.
+// plain reports whether the task is an acquire or a release that depends on nothing but
+// the key and its token.
 func (t *Task) plain() bool {
 	return !t.Rollback && !t.Heals && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0)
 }
 
-// bundle is the call that asks for all of them, with the script's text (V14):
-// one that the master has forgotten would silence them all. It puts acquires
-// before releases, which changes nothing, since no key comes twice.
+// bundle builds the call for all of the tasks. It carries the script's text, since the
+// error for a script that the master has forgotten would silence them all (V14). It
+// puts acquires before releases, which is harmless because no key occurs twice.
 func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	acquires := d.acquiresFirst(tasks)
 	w := &d.words
@@ -82,7 +82,7 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
 }
 
-// acquiresFirst puts the acquires before the releases and counts them.
+// acquiresFirst moves the acquires before the releases and counts them.
 func (d *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
 	w := &d.words
 	w.releases = w.releases[:0]
@@ -98,28 +98,29 @@ func (d *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
 	return acquires
 }
 
-// words are the memory for a bundle, which the next one of the connection uses again.
-// seen are the keys of the tasks that were looked at for it.
+// words is memory for building a bundle, which the connection's next bundle reuses.
+// seen are the keys of the tasks considered for it.
 type words struct {
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
-	// digits are the expiries and limits in a row, ends where each ends.
+	// digits are the expiries and limits one after the other, ends where each of them
+	// ends.
 	digits []byte
 	ends   []int
 }
 
-// clear lets go of what others made.
+// clear drops the references to the tasks and their strings.
 func (w *words) clear() {
 	clear(w.releases)
 	clear(w.keys)
 	clear(w.args)
 }
 
-// unbundle appends the answers of the n tasks of a bundle to out. An error of
-// the whole call is that of each. If it may be because of one of them, for
-// instance a key that redlockd has no right to, the connection carries no
-// bundles from then on, so that no task depends on its neighbours twice.
+// unbundle appends the answers of the n tasks of a bundle to out. An error of the whole
+// call becomes the error of each task. If one task may have caused it, for instance by
+// a key that redlockd has no right to, the connection sends no bundles from then on, so
+// that no task fails because of its neighbours twice.
 func (d *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
 	items, wrong := msg.ToArray()
 	if err == nil {

@@ -6,15 +6,16 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// A change of a lock's token that was won is repeated as a release is. It is no vote,
-// and only ever follows one that a majority has made (V8).
+// A won change of a lock's token is repeated to the masters that missed it, as a
+// release is. The repetition is no vote: a majority has made the change already (V8).
 
-// anyChange is the expiry in the Name of a change that is repeated: a key has one
-// such change at most, whatever its tokens.
+// anyChange is the expiry in the Name of a repeated change: there is at most one for a
+// key, whatever its tokens.
 const anyChange = -1
 
-// AddChange keeps a change, a task with From, to be repeated. It takes in the change
-// before it on the key, which the master may have missed too.
+// AddChange keeps t, a change with From set, to be repeated. If the previous change of
+// the key is still kept, t replaces the tokens of both, since the master may have
+// missed both.
 func (o *Outbox) AddChange(t *Task) {
 	if before := o.takeRetry(t.name()); before != nil && before.Token == t.From[0] {
 		t.From = append(before.From, t.From...)
@@ -22,9 +23,9 @@ func (o *Outbox) AddChange(t *Task) {
 	o.AddRetry(t)
 }
 
-// SettleChanges sends or drops the changes that are to be repeated on the keys of t,
-// which the master is asked for now: a release goes behind the change, and what may
-// begin another lock outdates it. takes is whether t may be sent now.
+// SettleChanges sends or drops the repeated changes of the keys of t, a task that is
+// handed to the master now. A release goes behind the change; a task that may begin
+// another lock outdates it. takes reports whether t may be sent now.
 func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	if len(o.retries) == 0 {
 		return
@@ -44,8 +45,8 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
-// outdates reports whether a task may begin another lock with one of the tokens that
-// a change would replace.
+// outdates reports whether a task may begin another lock that has one of the tokens
+// which the change would replace.
 func (t *Task) outdates(before *Task, key string) bool {
 	switch {
 	case t.Rollback || t.Heals:

@@ -9,14 +9,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// outboxAt returns an empty one, by a clock that the test drives.
+// outboxAt returns an empty outbox with a clock that the test sets.
 func outboxAt(now *time.Duration) *Outbox {
 	o := NewOutbox(func() time.Duration { return *now }, 50*time.Millisecond, func() {})
 	return &o
 }
 
-// V8: what may take the lock again with an old token ends the change that is
-// repeated; what may not leaves it.
+// TestV8ChangeIsOutdated checks that a task that may take the lock again with an old
+// token drops the repeated change, and any other task leaves it (V8).
 func TestV8ChangeIsOutdated(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for _, next := range []struct {
@@ -39,7 +39,8 @@ func TestV8ChangeIsOutdated(t *testing.T) {
 	}
 }
 
-// V6: the rollback of what turns out refused is dropped.
+// TestV6RefusedIsNotRolledBack checks that DropRollback drops the rollback of one
+// attempt, and no other (V6).
 func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 33})
@@ -50,8 +51,9 @@ func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	}
 }
 
-// M1: what is to be repeated to a master is looked through under the link's mutex, which
-// every operation takes: once a second at most, also when there is no room.
+// TestTraceRetriesAreSeldomLookedThrough checks that the retries are searched for
+// useless ones once a second at most, also when there is no room: it is done under the
+// link's mutex, which every operation takes (M1).
 func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
@@ -67,7 +69,7 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	}
 	now = 10900 * time.Millisecond
 	for _, again := range o.retries {
-		again.Until = now // over, but looked through a moment ago
+		again.Until = now // useless, but searched a moment ago
 	}
 	if repeats("second", time.Hour) {
 		t.Error("looked through twice within a second")
@@ -78,8 +80,8 @@ func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
 	}
 }
 
-// M1: what is kept for when a master can be reached again is bounded, in bytes
-// too (in number: TestTraceRetriesAreSeldomLookedThrough).
+// TestM1RetriesAreBoundedInBytes checks that the retries are bounded in bytes, too
+// (M1); for their number see TestTraceRetriesAreSeldomLookedThrough.
 func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
@@ -98,8 +100,10 @@ func TestM1RetriesAreBoundedInBytes(t *testing.T) {
 	}
 }
 
-// M2: what goes out leaves its memory to what comes, but for that of a crowd. V6, V8:
-// what waits when the connection ends is silent, and repeated where it must arrive.
+// TestM2OutboxKeepsItsOrder checks that tasks stay in their order, that tasks that wait
+// when the connection ends are lost, and kept for the next connection if they must be
+// delivered, and that a release goes before a task that takes its lock again (M2, V6,
+// V8).
 func TestM2OutboxKeepsItsOrder(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for i := range 5 {
@@ -119,7 +123,8 @@ func TestM2OutboxKeepsItsOrder(t *testing.T) {
 	}
 }
 
-// M1: what a crowd needed for a moment is not kept for ever.
+// TestM1MemoryOfACrowdIsGivenBack checks that the memory that a crowd needed for a
+// moment is given back (M1).
 func TestM1MemoryOfACrowdIsGivenBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for i := range 5 * maxBatch {

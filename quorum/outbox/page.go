@@ -6,10 +6,10 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Page is one step through one master's keys (SCAN), or their number (DBSIZE). What was
-// answered may be read once the task's Heard was called.
+// Page is one step through one master's keys (SCAN), or their number (DBSIZE). The
+// answer may be read once the task's Heard was called.
 type Page struct {
-	// Cursor and Count are what SCAN is asked with; Next and Keys are its answer.
+	// Cursor and Count are the arguments of SCAN; Next and Keys are its answer.
 	Cursor uint64
 	Count  int
 	Next   uint64
@@ -18,7 +18,7 @@ type Page struct {
 	Size int64
 }
 
-// read takes a master's answer apart.
+// read stores a master's answer in the page.
 func (p *Page) read(kind vote.Kind, msg rueidis.RedisMessage) vote.Ballot {
 	var err error
 	if kind == vote.DBSize {

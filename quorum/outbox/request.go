@@ -9,28 +9,29 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Dialect is how a master is asked over one connection. Client and Is7 are set before the
-// first batch; all else is for the goroutine alone that sends the batches.
+// Dialect builds the commands for a master on one connection. Client and Is7 are set
+// before the first batch; only the goroutine that sends the batches uses the rest.
 type Dialect struct {
 	// Client builds the commands.
 	Client rueidis.Client
-	// Is7 is whether the master is 7.0 or newer, and so knows SET NX GET and
+	// Is7 reports whether the master is 7.0 or newer, and so knows SET NX GET and
 	// PEXPIRETIME.
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	loaded map[*scripts.Script]bool
-	// Singly is whether tasks go one by one and not in bundles, since the master has
-	// rejected one (bundle.go).
+	// Singly reports whether tasks are sent one by one instead of in bundles, because
+	// the master has rejected a bundle (bundle.go).
 	Singly bool
 	words  words
 }
 
-// NewDialect makes that of a new connection, on which no script is known to be loaded.
+// NewDialect returns the dialect of a new connection, on which no script is known to be
+// loaded.
 func NewDialect() Dialect {
 	return Dialect{loaded: map[*scripts.Script]bool{}, words: words{seen: map[string]bool{}}}
 }
 
-// command is what asks a master for a task.
+// command builds the command for a task.
 func (d *Dialect) command(t *Task) rueidis.Completed {
 	switch {
 	case t.Kind == vote.Acquire && d.Is7 && !t.Rollback:
@@ -42,7 +43,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 		return d.Client.B().Dbsize().Build()
 	}
 	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && t.Limit().Any == 0 && d.loaded[scripts.Release] {
-		// The usual release, without the memory that the others need.
+		// The usual release takes this way, which allocates less than the general one.
 		t.via = scripts.Release
 		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
 	}
@@ -59,7 +60,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	return d.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 }
 
-// keys are the keys of the task.
+// keys returns the keys of the task.
 func (t *Task) keys() []string {
 	if t.Kind != vote.Transact || t.Rollback {
 		return []string{t.Key}
@@ -71,7 +72,7 @@ func (t *Task) keys() []string {
 	return out
 }
 
-// stepArgs are the arguments of scripts.Transact.
+// stepArgs returns the arguments of scripts.Transact.
 func (t *Task) stepArgs() []string {
 	args := []string{itoa(t.Deadline)}
 	for i := range t.Asked.Steps {
@@ -93,7 +94,7 @@ func (t *Task) stepArgs() []string {
 	return args
 }
 
-// call is the script that carries the task out, and its arguments.
+// call returns the script that carries the task out, and its arguments.
 func (t *Task) call() (*scripts.Script, []string) {
 	creates, prolongs, deadline, limit := itoa(t.Expiry), itoa(t.Prolongs), itoa(t.Deadline), itoa(t.Limit().Any)
 	switch {
@@ -142,7 +143,7 @@ func (t *Task) call() (*scripts.Script, []string) {
 	}
 }
 
-// Learn notes by a task's result which scripts are loaded on the master (V14).
+// Learn notes, from a task's result, which scripts are loaded on the master (V14).
 func (d *Dialect) Learn(t *Task, r Result) {
 	switch {
 	case t.via == nil:

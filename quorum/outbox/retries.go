@@ -8,15 +8,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Name is under what a task is kept to be repeated: a rollback under its attempt's key,
-// token and expiry (V6), a release under key and token, a change under its key.
+// Name identifies a task that is to be repeated: a rollback by its attempt's key, token
+// and expiry (V6), a release by key and token, a change of token by its key.
 type Name struct {
 	Key, Token string
 	Expiry     int64
 }
 
-// AddRetry keeps a copy of a task for when the master can be reached again. It does
-// nothing where one of that Name is kept, or where there is no room.
+// AddRetry keeps a copy of a task until the master can be reached again. It does
+// nothing if a task of the same Name is kept already, or if there is no room.
 func (o *Outbox) AddRetry(t *Task) {
 	name := t.name()
 	if o.retries[name] != nil || !o.roomForRetry(t) {
@@ -28,8 +28,8 @@ func (o *Outbox) AddRetry(t *Task) {
 	o.retryBytes += t.size()
 }
 
-// roomForRetry reports whether there is room for one more. Where there is not, it drops
-// what has become useless, once a second at most.
+// roomForRetry reports whether there is room for one more task to be repeated. If there
+// is not, it first drops those that have become useless, at most once a second.
 func (o *Outbox) roomForRetry(t *Task) bool {
 	room := func() bool { return len(o.retries) < maxRetries && o.retryBytes+t.size() <= maxRetryBytes }
 	if now := o.now(); !room() && now-o.purged >= time.Second {
@@ -43,7 +43,7 @@ func (o *Outbox) roomForRetry(t *Task) bool {
 	return room()
 }
 
-// takeRetry removes and returns what is to be repeated under a name, or nil.
+// takeRetry removes and returns the task to be repeated that has this name, or nil.
 func (o *Outbox) takeRetry(name Name) *Task {
 	t := o.retries[name]
 	if t != nil {
@@ -54,7 +54,7 @@ func (o *Outbox) takeRetry(name Name) *Task {
 }
 
 // RollbackPending reports whether the rollback of the attempt with this name is to be
-// repeated, waits or is under way: what gets the name now would be deleted by it (V6).
+// repeated, waits or is under way: it would delete a copy that gets the name now (V6).
 func (o *Outbox) RollbackPending(key, token string, expiry int64) bool {
 	if len(o.retries) == 0 && len(o.undoing) == 0 {
 		return false
@@ -77,7 +77,7 @@ func (o *Outbox) RollbackEnded(t *Task) {
 }
 
 // DropRollback drops the rollback of an attempt that turns out to have created nothing,
-// if it has not gone out.
+// if it has not been sent.
 func (o *Outbox) DropRollback(name Name) {
 	o.takeRetry(name)
 	if o.undoing[name] == 0 {
@@ -93,25 +93,25 @@ func (o *Outbox) DropRollback(name Name) {
 	})
 }
 
-// Retries is how many tasks are kept to be repeated, and about how many bytes they take.
+// Retries returns how many tasks are kept to be repeated, and about how many bytes they
+// take.
 func (o *Outbox) Retries() (tasks, bytes int) { return len(o.retries), o.retryBytes }
 
-// Due reports whether what is to be repeated is to be tried now (FlushRetries).
+// Due reports whether the kept tasks are to be repeated now (FlushRetries).
 func (o *Outbox) Due() bool { return o.flush }
 
-// FlushSoon makes what is to be repeated Due, where the caller knows that trying it now
-// helps.
+// FlushSoon makes the kept tasks Due if repeating them now helps, as the caller judges.
 func (o *Outbox) FlushSoon(helps bool) { o.flush = o.flush || helps && len(o.retries) > 0 }
 
-// HoldBack makes what is to be repeated wait until the next FlushSoon.
+// HoldBack makes the kept tasks wait until the next FlushSoon.
 func (o *Outbox) HoldBack() { o.flush = false }
 
-// FlushRetries puts what is to be repeated behind what waits already, since that may
-// belong to an attempt that it undoes. What has become useless is dropped.
+// FlushRetries puts the kept tasks behind those that wait already, since one of these
+// may belong to an attempt that a kept rollback undoes. Useless ones are dropped.
 func (o *Outbox) FlushRetries() {
 	o.flush = false
 	now := o.now()
-	// A release goes behind the change that gave the lock its token.
+	// Changes first: a release goes behind the change that gave the lock its token.
 	for _, changes := range []bool{true, false} {
 		for name, t := range o.retries {
 			if changes != (t.From != nil) {
@@ -124,14 +124,14 @@ func (o *Outbox) FlushRetries() {
 	}
 }
 
-// MaxTries is how often what must arrive is sent again at once; then it waits
-// for the next look, unless what waits takes the lock again (V8).
+// MaxTries is how often a task that must be delivered is sent again at once. Then it
+// waits for the next look, unless a task that waits takes the lock again (V8).
 const MaxTries = 3
 
-// Repeat sends again what of a batch has failed and must arrive: before all that waits,
-// or over the next connection if this one is over. A release behind which the same
-// batch took the lock again is not repeated (V8); what was refused, or answered by an
-// error, took nothing.
+// Repeat sends again the failed tasks of a batch that must be delivered: before all
+// that wait, or over the next connection if over reports that this one has ended. A
+// release is not repeated if a task behind it in the same batch took the lock again
+// (V8); a task that was refused, or answered by an error, took nothing.
 func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	taken, behind := map[Name]bool{}, sync.OnceValue(o.takers)
 	var again []*Task
@@ -160,7 +160,7 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	o.queue = append(again, o.queue...)
 }
 
-// takers are the locks that what waits takes.
+// takers returns the locks that the waiting tasks take.
 func (o *Outbox) takers() map[Name]bool {
 	out := map[Name]bool{}
 	for _, t := range o.queue {

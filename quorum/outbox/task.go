@@ -7,74 +7,73 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Task is what one master is asked to do: an operation's part, what undoes, heals or
-// repeats it, or a question beside the votes. Expiries and deadlines are by the
-// master's own clock, in milliseconds since 1970.
+// Task is what one master is asked to do: an operation's part, its rollback, heal or
+// retry, or a question outside the votes. Expiries and deadlines are by the master's
+// own clock, in milliseconds since 1970.
 type Task struct {
 	// Kind is the operation; for a rollback, that of the attempt.
 	Kind vote.Kind
-	// Rollback deletes what the attempt named (token, expiry) created.
+	// Rollback deletes the copy that the attempt named (token, expiry) created.
 	Rollback bool
-	// Heals gives a lock that was extended back to a master that has lost it
-	// (V9).
+	// Heals gives a lock that was extended back to a master that has lost it (V9).
 	Heals bool
-	// Clears only deletes what is over.
+	// Clears only deletes a copy whose lock is over.
 	Clears bool
 	// From are the tokens that a repeated change replaces (changes.go).
 	From []string
-	// Index is the master's number on the attempt's list, by which Asked.By gets the
+	// Index is the master's index on the attempt's list, for which Asked.By gets the
 	// vote.
 	Index uint8
-	// tries is how often it was sent again.
+	// tries is how often the task was sent again.
 	tries uint8
-	// Asked is what the attempt asks of all masters; nil for rollbacks, for heals
-	// and for releases that are repeated, whose votes nobody awaits.
+	// Asked is what the attempt asks of all masters; nil for all other tasks, such as
+	// rollbacks, heals and retries, which have no vote.
 	Asked *Asked
 
 	// Key and Token are any bytes; for a repeated change Token is the new one.
 	Key   string
 	Token string
-	// Expiries are those of the steps of a Transact, 0 where one stores nothing.
+	// Expiries are those of the steps of a Transact, 0 for a step that stores nothing.
 	Expiries []int64
-	// Expiry is that of copies that the attempt creates, and so its name; Prolongs
-	// is that of copies that it prolongs (V6).
+	// Expiry is the expiry of copies that the attempt creates, and so its name;
+	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Limits say which copies are over, nil if that is not asked (limits.go).
+	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
-	// Was is the expiry that named the copies which a renewal gives another name;
-	// 0 if there are none.
+	// Was is the expiry that names the copies which a renewal renames; 0 if there are
+	// none.
 	Was int64
-	// Mark is the id of the mark that it was made under. A rollback is for that one
-	// only: under another mark its expiry may be another redlockd's.
+	// Mark is the id of the mark under which the task was made. A rollback is sent only
+	// under the same mark: under another one its expiry may be another redlockd's.
 	Mark string
-	// Deadline is the latest reading of the master's clock at which a script may
-	// act; 0 for a release that has none.
+	// Deadline is the latest reading of the master's clock at which a script may act; 0
+	// for a release that has none.
 	Deadline int64
-	// Passed is closed when the task has been answered, for a barrier.
+	// Passed is closed when the task, a barrier, has been answered.
 	Passed chan struct{}
-	// Heard gets the answer to a question beside the votes, Page what comes with it
+	// Heard gets the answer to a question outside the votes, Page its details
 	// (page.go). It must not block.
 	Heard func(vote.Ballot)
 	Page  *Page
-	// via is the script it went out as, if any.
+	// via is the script by which the task was sent, if any.
 	via *scripts.Script
-	// Until is when repeating the task has become useless, by our own clock: the
-	// key's hold is over.
+	// Until is when repeating the task becomes useless, by our own clock: the key's
+	// hold is over then.
 	Until time.Duration
 }
 
-// MustDeliver reports whether the task is repeated over the next connection if it
-// is not known to have been carried out (V6, V8).
+// MustDeliver reports whether the task is repeated, over the next connection if need
+// be, until it is known to have been carried out (V6, V8).
 func (t *Task) MustDeliver() bool { return t.Rollback || t.Kind == vote.Release || t.From != nil }
 
-// Creates reports whether the task may create a lock, which is not asked of a
-// master in quarantine (M4).
+// Creates reports whether the task may create a lock, which is not asked of a master in
+// quarantine (M4).
 func (t *Task) Creates() bool {
 	return !t.Rollback && (t.Kind == vote.Acquire || t.Kind == vote.AcquireOrExtend || t.Kind == vote.Store || t.Kind == vote.Transact)
 }
 
-// locks are those, by key and token, that are held after the task and may not have
-// been before it: no release of before may free them (V8).
+// locks returns the locks, by key and token, that are held after the task and may not
+// have been before it: no earlier release may free them (V8).
 func (t *Task) locks() []Name {
 	switch {
 	case t.Rollback:
@@ -95,10 +94,10 @@ func (t *Task) locks() []Name {
 	return out
 }
 
-// LatestExpiry is the latest expiry that a copy may get by the task.
+// LatestExpiry returns the latest expiry that a copy may get by the task.
 func (t *Task) LatestExpiry() int64 { return max(t.Expiry, t.Prolongs) }
 
-// size is about how many bytes the task takes while it waits.
+// size returns about how many bytes the task takes while it waits.
 func (t *Task) size() int {
 	n := len(t.Key) + len(t.Token) + 200
 	for _, token := range t.From {
@@ -115,8 +114,8 @@ func (t *Task) size() int {
 	return n
 }
 
-// Answer hands the vote to who awaits it; now is when it came. The link's mutex must not
-// be held.
+// Answer passes the vote, which arrived at the time now, to those that wait for it. The
+// caller must not hold the link's mutex.
 func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	if t.Asked != nil {
 		t.Asked.By.Vote(int(t.Index), b, now)
@@ -129,7 +128,7 @@ func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	}
 }
 
-// name is under what the task is kept to be repeated.
+// name returns the name under which the task is kept to be repeated.
 func (t *Task) name() Name {
 	n := Name{Key: t.Key, Token: t.Token}
 	switch {

@@ -1,27 +1,28 @@
 package vote
 
-// Majority is how many of n masters must agree: n/2+1.
+// Majority returns how many of n masters must agree: n/2+1.
 func Majority(n int) int { return n/2 + 1 }
 
-// Needs is what an attempt needs of the masters: how many must agree, and
-// which one must be among them (V11).
+// Needs is what an attempt requires of the masters: how many must agree, and which one
+// must be among them (V11).
 type Needs struct {
 	Quorum int
 	// Required is the index of the required master, or -1.
 	Required int
-	// Gone is how many masters that are not asked may hold a copy, since the
-	// list of masters changes (M8): for who says no they are silent.
+	// Gone is the number of masters that are being removed from the list (M8). They are
+	// not asked but may still hold a copy, so a negative answer counts them as silent.
 	Gone int
-	// Changing is whether the list of masters changes: then a lock may be older
-	// than the required master's being one (V11).
+	// Changing reports whether the list of masters is changing. A lock may then be
+	// older than the required master's role, so its lack of a copy proves nothing
+	// (V11).
 	Changing bool
-	// Least is the smallest quorum that counts, where that is not quorum: of a
-	// list that is announced (M8). What fewer may have is no lock for sure.
+	// Least is the smallest quorum of the list in force and the announced one (M8); 0
+	// stands for Quorum. A token that fewer masters may hold is certainly no lock.
 	Least int
 }
 
-// word is the answer of the required master: what it counts for besides the
-// majority. Without such a master it is none.
+// word is what the required master's answer counts for, besides its part in the
+// majority; None if there is no required master.
 type word uint8
 
 const (
@@ -29,12 +30,12 @@ const (
 	waits
 	agrees
 	Denies
-	// Mute: its word is not known, or does not count, since it may have
-	// forgotten locks.
+	// Mute: the required master did not answer, or its answer does not count because it
+	// may have forgotten locks.
 	Mute
 )
 
-// WordOf reads the required master's ballot.
+// WordOf returns what the required master's ballot counts for.
 func (n Needs) WordOf(ballots []Ballot) word {
 	if n.Required < 0 {
 		return None
@@ -54,8 +55,8 @@ func (n Needs) WordOf(ballots []Ballot) word {
 	}
 }
 
-// HeldBy reports whether the required master's refusal says that the lock is held
-// (V11): no other token than that one and ours was met.
+// HeldBy reports whether the required master's refusal alone shows that the lock is
+// held (V11): the ballots contain no token except that one and ours.
 func (n Needs) HeldBy(ballots []Ballot, ours string) bool {
 	if n.WordOf(ballots) != Denies {
 		return false

@@ -9,53 +9,53 @@ import (
 type Vote uint8
 
 const (
-	// Awaited: it may still come in time.
+	// Awaited: the answer may still come in time.
 	Awaited Vote = iota
-	// Unasked: not asked yet (V5); it counts as awaited until it is.
+	// Unasked: the master was not asked yet (V5); until it is, it counts as awaited.
 	Unasked
-	// Created: the key was absent and is there now.
+	// Created: the key was absent and exists now.
 	Created
-	// Prolonged: the key held the token and has the new expiry now; also one
-	// that was stored over whatever was there.
+	// Prolonged: the key held the token and has the new expiry now, or the token was
+	// stored over whatever was there.
 	Prolonged
-	// Longer: the key holds the token, and has a later expiry than it was to get,
-	// which it keeps.
+	// Longer: the key holds the token and already had a later expiry than the requested
+	// one, which it keeps.
 	Longer
 	// Refused: the key holds a token that forbids the operation.
 	Refused
 	// Found: the key holds a token, and nothing was changed (Read).
 	Found
-	// Released: the key held the token, or anything for Remove, and is gone.
+	// Released: the key held the token, or for Remove anything, and is deleted now.
 	Released
 	// Absent: there is no such key.
 	Absent
-	// Silent: known not to come in time.
+	// Silent: the answer is known not to come in time.
 	Silent
 )
 
-// Ballot is a vote with what came along.
+// Ballot is a vote with the details that came with it.
 type Ballot struct {
 	Vote Vote
-	// Foreign is whether the key is no string (V14, WRONGTYPE).
+	// Foreign reports whether the key is not a string (V14, WRONGTYPE).
 	Foreign bool
-	// Lost is whether the key is absent on a master whose vote is silent,
-	// since it is in quarantine (M4) or joining the list (M8).
+	// Lost reports whether the key is absent on a master whose vote is silent because
+	// it is in quarantine (M4) or joining the list (M8).
 	Lost bool
-	// Unsure is whether a silent master may still carry the operation out: its
-	// answer will not come.
+	// Unsure reports whether a silent master may still carry the operation out, because
+	// it has not answered.
 	Unsure bool
-	// Doubtful is whether what was found is on a master in quarantine.
+	// Doubtful reports whether the token was found on a master in quarantine.
 	Doubtful bool
-	// Void is whether a silent master has answered, and that does not count.
+	// Void reports whether a silent master did answer, but the answer does not count.
 	Void bool
-	// Over is whether the TTL that was asked for is over (found, V15).
+	// Over reports whether the TTL that the client asked for is over (found, V15).
 	Over bool
-	// Token is the token in the way (refused) or found.
+	// Token is the token that refuses the operation (refused) or was found (found).
 	Token string
 	// Left is what remains of the hold (found).
 	Left time.Duration
-	// Expiry is when the master forgets it, in its own milliseconds (found; also
-	// prolonged, if it has kept a later one than it was to get).
+	// Expiry is when the copy ends, in the master's own milliseconds (found; also
+	// prolonged, if the master kept a later expiry than the requested one).
 	Expiry int64
 }
 
@@ -69,27 +69,27 @@ type Tally struct {
 	Quorum, least                 int
 	Awaited, Yes, Absent, Silent  int
 	created, Prolonged, Tokenless int
-	// Most is the token that was met most often, MostCount how often.
+	// Most is the token found on the most masters, MostCount the number of these.
 	Most      string
 	MostCount int
-	// sound is whether a master has it that is not in quarantine.
+	// sound reports whether a master that is not in quarantine holds Most.
 	sound bool
-	// reach is how many masters at most one token has: those where it was
-	// met, and those in quarantine that hold another one, since they do not
-	// tell what they held before.
+	// reach is the number of masters that any one token may have at most: those where
+	// it was found, and those in quarantine where another one was found, since these
+	// may have held it before they lost their memory.
 	reach int
-	// Required is the required master's word (V11), Its what it holds, if
-	// there is such a master.
+	// Required is the required master's word (V11), Its is that master's ballot; None
+	// and nil if there is no such master.
 	Required word
 	Its      *Ballot
-	// changing is whether the list of masters changes (needs).
+	// changing reports whether the list of masters is changing (Needs.Changing).
 	changing bool
-	// Unheard are the silent masters, and those that are not asked any more
-	// (needs.gone): what they hold is not known.
+	// Unheard is the number of silent masters and of those that are being removed from
+	// the list (Needs.Gone): what these hold is not known.
 	Unheard int
 }
 
-// Count tallies the ballots.
+// Count adds up the ballots.
 func Count(ballots []Ballot, n Needs) Tally {
 	t := Tally{Quorum: n.Quorum, least: cmp.Or(n.Least, n.Quorum), changing: n.Changing, Required: n.WordOf(ballots)}
 	if t.Required != None {
@@ -132,8 +132,8 @@ func Count(ballots []Ballot, n Needs) Tally {
 	return t
 }
 
-// reach is how many masters may have the token of one ballot, or, without
-// one, a token that was met nowhere.
+// reach returns how many masters may hold the token of the ballot of, or, if of is nil,
+// a token that was found nowhere.
 func reach(ballots []Ballot, of *Ballot) int {
 	n := 0
 	for i := range ballots {
@@ -146,7 +146,7 @@ func reach(ballots []Ballot, of *Ballot) int {
 	return n
 }
 
-// meet counts how often the token of ballot i was met up to there.
+// meet counts the masters among the first i+1 where the token of ballot i was found.
 func (t *Tally) meet(ballots []Ballot, i int) {
 	b, n, sound := &ballots[i], 0, false
 	for k := range ballots[:i+1] {
@@ -165,29 +165,29 @@ func (t *Tally) meet(ballots []Ballot, i int) {
 	}
 }
 
-// Met is how many masters hold some token.
+// Met returns how many of n masters hold a token.
 func (t *Tally) Met(n int) int { return n - t.Awaited - t.Yes - t.Absent - t.Silent }
 
-// ItsWord reports whether the required master knows a token that no quorum knows.
-// What a quorum knows against its word is a lost attempt, about to be undone
-// (V11).
+// ItsWord reports whether the required master holds a token that no quorum holds. That
+// token counts: what a quorum holds against it is a lost attempt that is about to be
+// rolled back (V11).
 func (t *Tally) ItsWord() bool {
 	knows := t.Required == Denies && t.Its.Vote != Absent
 	return knows && (t.MostCount < t.Quorum || t.Its.Foreign || t.Its.Token != t.Most)
 }
 
-// Backed reports whether the required master, if there is one, has the token that was
-// met most often.
+// Backed reports whether the required master, if there is one, holds the token that was
+// found on the most masters.
 func (t *Tally) Backed() bool {
 	return t.Required == None || t.Required == Denies && t.Its.Vote != Absent && (t.Its.Foreign || t.Its.Token == t.Most)
 }
 
-// lacks reports whether what a quorum still has is no lock any more, or not yet, since
-// the required master, whose word counts, has nothing (V11).
+// lacks reports whether the token that a quorum still holds is no lock any more, or not
+// yet, because the required master answered that it has no key (V11).
 func (t *Tally) lacks() bool { return t.Required == Denies && t.Its.Vote == Absent && !t.changing }
 
-// Holder is the token in the way: the required master's, else that of a
-// quorum.
+// Holder returns the token that forbids the operation: the required master's, if it
+// counts, otherwise that of a quorum.
 func (t *Tally) Holder() string {
 	if t.ItsWord() {
 		return t.Its.Token
@@ -195,7 +195,8 @@ func (t *Tally) Holder() string {
 	return t.Most
 }
 
-// agreed reports whether those who must have agreed.
+// agreed reports whether a quorum agreed, and the required master with it if there is
+// one.
 func (t *Tally) agreed() bool {
 	return t.Yes >= t.Quorum && (t.Required == None || t.Required == agrees)
 }

@@ -3,17 +3,17 @@ package vote
 // Question is what the masters were asked, as far as the verdict depends on it.
 type Question struct {
 	Kind Kind
-	// Token is the asker's own.
+	// Token is the token of the client that asks.
 	Token string
-	// IfPresent is whether a Store leaves an absent key alone, Frees whether a
-	// transaction only deletes.
+	// IfPresent reports whether a Store leaves an absent key alone, Frees whether a
+	// transaction only deletes keys.
 	IfPresent, Frees bool
 }
 
-// VerdictOf says what the ballots of an attempt amount to. certain is false
-// while an awaited vote may still change the answer; at the end of the time
-// the caller turns awaited votes into silent ones, and then every verdict is
-// certain. It is a pure function (V4, V8, V10, V11).
+// VerdictOf returns the verdict on the ballots of an attempt. certain is false while an
+// awaited vote may still change it. When the attempt's time is over the caller turns
+// awaited votes into silent ones, and then every verdict is certain. It is a pure
+// function (V4, V8, V10, V11).
 func VerdictOf(asked Question, ballots []Ballot, n Needs) (v Verdict, certain bool) {
 	t := Count(ballots, n)
 	switch asked.Kind {
@@ -32,9 +32,9 @@ func VerdictOf(asked Question, ballots []Ballot, n Needs) (v Verdict, certain bo
 	}
 }
 
-// acquire is V4. Where one token would be on a quorum only with the silent
-// masters it is a Split, which is tried again. held is whether the required
-// master's refusal is enough, as far as the votes tell (V11).
+// acquire is V4. If a token would have a quorum only together with the silent masters,
+// the verdict is Split, which is tried again. held reports whether the required
+// master's refusal alone is enough, by the votes so far (V11).
 func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
 	answered := t.Yes + t.Absent + t.Met(n)
 	refusable := t.Required == None || t.Required == Denies
@@ -56,9 +56,9 @@ func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
 	}
 }
 
-// release is V8: h released (yes), s silent (unheard). Where the required master had
-// the token it is released, and where nobody knows whether it had nobody can
-// tell (V11).
+// release is V8: h is the number of masters that released (Yes), s that of the silent
+// ones (Unheard). If the required master held the token, it is released; while that
+// master is mute, the release is undecided (V11).
 func (t *Tally) release(n int) (Verdict, bool) {
 	answered := t.Yes + t.Absent + t.Met(n)
 	switch {
@@ -81,8 +81,9 @@ func (t *Tally) release(n int) (Verdict, bool) {
 	}
 }
 
-// extend is V8: h prolonged (yes), s silent (unheard). What the required master has
-// not, or may have forgotten, is not extended (V11).
+// extend is V8: h is the number of masters that prolonged (Yes), s that of the silent
+// ones (Unheard). A lock that the required master lacks, or may have forgotten, is not
+// extended (V11).
 func (t *Tally) extend() (Verdict, bool) {
 	switch {
 	case t.agreed():
@@ -102,9 +103,9 @@ func (t *Tally) extend() (Verdict, bool) {
 	}
 }
 
-// transact is won, like an extend, by a quorum that made the changes; what
-// only deletes is like a release. Where no quorum can have made them
-// something was not as it was read.
+// transact is won, like an extend, once a quorum made the changes; a transaction that
+// only deletes is also won, like a release, by the required master's word. If no quorum
+// can have made the changes, some key was not as it was read: Changed.
 func (t *Tally) transact(frees bool) (Verdict, bool) {
 	if t.Required == agrees && frees && t.Yes+t.Awaited < t.Quorum {
 		return Won, true
@@ -116,8 +117,8 @@ func (t *Tally) transact(frees bool) (Verdict, bool) {
 	return v, certain
 }
 
-// store has no token to refuse it: what is not done by a majority in time may
-// have been done by none.
+// store decides a Store, which no token refuses. If no majority did it in time, it may
+// still have been done on any number of masters, or none: Undecided.
 func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 	known := t.Required == None || t.Required == agrees
 	switch {
@@ -132,9 +133,9 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 	}
 }
 
-// read is V10: a token with a quorum, or absent when none can have one even
-// if all silent masters held it. What no quorum knows the required master may,
-// and against its word no quorum's token is a lock, so it is waited for (V11).
+// read is V10: Held if a token has a quorum, NoLock if none can have one even with all
+// silent masters. The required master is always waited for: a token of its own counts
+// although no quorum has it, and a quorum's token is no lock if it has no key (V11).
 func (t *Tally) read() (Verdict, bool) {
 	switch {
 	case t.Required == waits:
@@ -158,8 +159,9 @@ func (t *Tally) read() (Verdict, bool) {
 	}
 }
 
-// no tells a no because of another token from one because there is no lock, as
-// a read would (V10); where nobody can tell, because of a token.
+// no distinguishes, like a read (V10), between Held and NoLock for an operation that no
+// quorum can have carried out. If a token may have a quorum with the silent masters,
+// the answer is Held.
 func (t *Tally) no() (Verdict, bool) {
 	switch {
 	case t.reach+t.Unheard+t.Awaited < t.least, t.lacks():

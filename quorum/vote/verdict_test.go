@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// The verdict is checked against a slow twin that looks at the rule's text:
-// a verdict is certain when no way in which the awaited votes may still come
-// in leads to another one.
+// VerdictOf is compared with settled, a slow version written after the text of the
+// rules: a verdict must be certain just if no possible outcome of the awaited votes
+// leads to another one.
 
-// settled is the verdict of ballots of which none is awaited, in the words of
-// V4, V8, V10 and V11: required is the ballot of the required master, or nil.
+// settled returns the verdict on ballots of which none is awaited, in the words of V4,
+// V8, V10 and V11. required is the ballot of the required master, or nil.
 func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required *Ballot, changing bool) Verdict {
 	is := func(votes ...Vote) bool { return required != nil && slices.Contains(votes, required.Vote) }
-	without := is(Silent) // its word cannot be had
+	without := is(Silent) // its word is not known
 	may := required == nil || is(Created, Prolonged, Longer, Released)
 	n := map[Vote]int{}
 	tokens := map[string]int{}
@@ -115,7 +115,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 	}
 }
 
-// possible are the votes that may come for an operation.
+// possible returns the votes that an operation may get.
 func possible(kind Kind) []Ballot {
 	no := []Ballot{{Vote: Absent}, {Vote: Refused, Token: "x"}, {Vote: Refused, Token: "y"}, {Vote: Silent}}
 	switch kind {
@@ -136,7 +136,7 @@ func possible(kind Kind) []Ballot {
 	}
 }
 
-// outcomes are all verdicts that the awaited votes may still lead to.
+// outcomes collects all verdicts to which the awaited votes may still lead.
 func outcomes(kind Kind, ifPresent bool, ballots []Ballot, n Needs, into map[Verdict]bool) {
 	for i, b := range ballots {
 		if b.Vote == Awaited {
@@ -190,9 +190,9 @@ func TestVerdictAgainstTwin(t *testing.T) {
 	}
 }
 
-// early is where the awaited votes can still change the words, but not what
-// the client is told: a split or too few answers, both NOQUORUM. And the
-// required master's refusal is told as soon as a quorum has shown no other token.
+// early reports whether a verdict may be certain although awaited votes can still
+// change it: between Split and Undecided, which are both NOQUORUM for the client, and
+// to Held once the required master refused and a quorum has shown no other token.
 func early(kind Kind, got Verdict, all map[Verdict]bool, n Needs) bool {
 	switch kind {
 	case Acquire, AcquireOrExtend:

@@ -19,10 +19,10 @@ listen {
 
   # More users, for AUTH name password. Each may use the keys that match one of
   # the patterns in keys (*, ?, [a-z]), the channels that match one in channels,
-  # and these operations: acquire; extend and release, by the lock's token; read; remove
-  # (DEL, PEXPIRE and SET without a token); admin (information on other
-  # clients). A script needs the rights for what it does. With users and without
-  # a password above, a user name is required.
+  # and these operations: acquire; extend and release, by the lock's token;
+  # read; remove (DEL, PEXPIRE and SET without a token); admin (information on
+  # other clients). A script needs the rights for what it does. With users and
+  # without a password above, a user name is required.
   # user "orders" {
   #   password   = env("ORDERS_PASSWORD") # or password_file
   #   keys       = ["locks:orders:*"]

@@ -10,18 +10,19 @@ listen {
   # ::1 or localhost is allowed. The flag -listen overrides it.
   address = "127.0.0.1:6380"
 
-  # What clients send with AUTH, or as the password in their URL; they may
-  # do everything. May be a list, of which each one is valid. "#" and a
-  # hexadecimal SHA-256 keeps the password itself out of the file. password_file
-  # is the name of a file with one password in each line.
+  # What clients send with AUTH, or as the password in their URL; clients with
+  # this password may do everything. A list of passwords is allowed, of which
+  # each is valid. To keep a password out of the file, write "#" and its SHA-256
+  # in hexadecimal. password_file is the name of a file with one password in
+  # each line.
   # password = env("REDLOCKD_PASSWORD")
 
   # More users, for AUTH name password. Each may use the keys that match one of
-  # its patterns (*, ?, [a-z]), the channels that match one of theirs, and these
-  # operations: acquire; extend and release, by the lock's token; read; remove
-  # (DEL, PEXPIRE and SET without a token); admin (information on other
-  # clients). A script needs the rights for what it does. With users and without
-  # a password above, a user name is required.
+  # the patterns in keys (*, ?, [a-z]), the channels that match one in channels,
+  # and these operations: acquire; extend and release, by the lock's token;
+  # read; remove (DEL, PEXPIRE and SET without a token); admin (information on
+  # other clients). A script needs the rights for what it does. With users and
+  # without a password above, a user name is required.
   # user "orders" {
   #   password   = env("ORDERS_PASSWORD") # or password_file
   #   keys       = ["locks:orders:*"]
@@ -31,10 +32,10 @@ listen {
 
   # Limits that keep one client from hurting the others.
   max_clients       = 10000     # sessions; further ones are rejected
-  max_pending       = 1000      # of them not logged in, or in the TLS handshake;
-                                # one more closes another
-  max_memory        = 268435456 # bytes of commands and replies that all sessions
-                                # together have waiting
+  max_pending       = 1000      # sessions that are not logged in, or in the TLS
+                                # handshake; for one more, an older one is closed
+  max_memory        = 268435456 # bytes of waiting commands and replies, of all
+                                # sessions together
   max_command_bytes = 1048576   # one command with all its arguments, or what
                                 # follows one MULTI
   max_arguments     = 1024      # of one command
@@ -44,7 +45,7 @@ listen {
 
   idle_timeout  = "1h"  # close sessions that send nothing; "0s" means never
   login_timeout = "30s" # close sessions that have not logged in, or not
-                        # ended the TLS handshake
+                        # completed the TLS handshake
   write_timeout = "10s" # close sessions that do not read their replies
 
   slowlog_slower_than = "10ms" # SLOWLOG keeps commands that take this long or
@@ -76,18 +77,18 @@ quorum {
 
   # The greatest TTL a client may ask for, 24h at most. A master that may have
   # forgotten its locks does not vote for as long as the longest lock that was
-  # granted; for this long only where no master remembers what that was. The
-  # first lock above 5 minutes needs all masters, to tell them.
+  # ever granted; it waits for max_ttl only if no master remembers how long that
+  # was. The first lock above 5 minutes needs all masters, which must record it.
   max_ttl = "24h"
 
-  # How long redlockd retries for clients that have split the votes between
-  # them, before it replies NOQUORUM. No lock is
-  # held longer for it.
+  # How long redlockd retries when several clients have split the votes between
+  # them, before it replies NOQUORUM. It does not lengthen how long masters keep
+  # a lock.
   retry_budget = "200ms"
 
   # What happens to SETNX and SET NX without an expiry: "reject" answers with
-  # an error, "max_ttl" gives the lock the greatest TTL, for which a crashed
-  # client then keeps it: set max_ttl to minutes. A TTL that is asked for and
+  # an error; "max_ttl" gives the lock the greatest TTL. A crashed client then
+  # keeps its lock for that long, so set max_ttl to minutes. A command with a TTL
   # above max_ttl is an error with both.
   no_expiry = "reject"
 
@@ -108,7 +109,7 @@ quorum {
 # The masters: independent Redis (6.2 or newer) or Valkey (7.2 or newer)
 # servers, on different hosts, without replication between them. 3, 5 or 7 of
 # them; a majority must be healthy. Every redlockd lists the same ones. An empty
-# server may take the place of one that is gone for good, under its name: it
+# server may take the place of one that is gone for good, under the same name: it
 # waits like one that restarted, and then votes. Masters are added, removed or
 # replaced one at a time, while locks are held: change the file and SIGHUP
 # every redlockd (docs/operations.md).
@@ -120,9 +121,9 @@ master "a" {
   # username = "redlockd"
   # password = env("MASTER_PASSWORD")
 
-  # Nothing is taken or extended without this master's agreement, in addition
-  # to the majority's. At most one master may have it: the old lock Redis, while
-  # some clients still use it directly (docs/operations.md, moving in).
+  # No lock is taken or extended without this master's agreement, in addition
+  # to the majority's. At most one master may be required: the old lock Redis,
+  # while some clients still use it directly (docs/operations.md, moving in).
   required = false
 
   # Let the master vote although it may evict keys (maxmemory with a policy

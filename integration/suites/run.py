@@ -45,12 +45,12 @@ def counted(results):
 
 def report(file, rows):
     lines = ["# The lock libraries' own tests", "",
-             "Written by `make suites`; do not edit. Each suite comes with its package, and is run as it is against",
-             "one redis-server and against redlockd over five masters, both with their defaults; those marked * take",
-             "locks without a TTL, and redlockd has `no_expiry = \"max_ttl\"` for them. Where tests empty",
-             "the database between them (`FLUSHDB`, which redlockd refuses), the locks are forced out instead; where",
-             "a suite starts servers or containers of its own, each gets a database of redlockd's; where its tests",
-             "need a class that its package lacks (ShedLock, Laravel, go-zero, pottery), there is one in",
+             "Written by `make suites`; do not edit. Each suite comes with its library's package. It is run unchanged",
+             "against one redis-server and against redlockd over five masters, both with their defaults. Suites",
+             "marked * take locks without a TTL; for them redlockd has `no_expiry = \"max_ttl\"`. If a suite empties the",
+             "database between its tests (`FLUSHDB`, which redlockd refuses), all locks are removed with `LOCKS FORCE`",
+             "instead. If it starts servers or containers of its own, each is replaced by a database of redlockd.",
+             "If its tests need a class that its package lacks (ShedLock, Laravel, go-zero, pottery), there is one in",
              "[standins](../integration/suites/standins).", "",
              "| suite | version | passed on Redis | passed on redlockd |", "|---|---|---|---|"]
     for suite, redis, redlockd, _ in rows:

@@ -12,11 +12,12 @@ func writeReport(file, elsewhere string, rows []row, meanings, standIns []users)
 	var b strings.Builder
 	b.WriteString(`# Lock clients
 
-Written by ` + "`make clients`" + `; do not edit. Each library is run from its package,
-against one redis-server and against redlockd over five masters, with all of
-them well and with two of them dead. *ok*: every step gave the same result.
-*missing*: it could not be run here, and says nothing about redlockd.
-[integration/clients](../integration/clients) holds the programs.
+Written by ` + "`make clients`" + `; do not edit. Each library is run as it is packaged,
+against one redis-server and against redlockd over five masters: once with all
+masters well, and once with two of them dead. *ok*: every step gave the same
+result on both. *missing*: the library could not be installed here, which says
+nothing about redlockd. [integration/clients](../integration/clients) has the
+programs.
 
 `)
 	writeTable(&b, rows, false)
@@ -24,9 +25,9 @@ them well and with two of them dead. *ok*: every step gave the same result.
 	b.WriteString(`
 ## Stand-ins
 
-Libraries and patterns whose packages cannot be had, or that are no package:
-what they send, in scripts and commands of our own words, in every state of
-their keys.
+These stand in for libraries that could not be installed, and for patterns that
+are not a library. Each sends the same commands and scripts, in a wording of our
+own, in every state of its keys.
 `)
 	writeTable(&b, rows, true)
 	writeNotes(&b, rows)
@@ -111,9 +112,9 @@ func writeMeanings(b *strings.Builder, meanings, standIns []users) {
 		b.WriteString(`
 ## Scripts seen
 
-What the libraries' scripts mean, learnt by running each on a Redis of its own
-in every state of its key: reply and effect. A dash means as in the column
-before it.
+Reply and effect of each script that the libraries send. Each script was run on
+a Redis of its own, in every state of its key. A dash means: the same as in the
+column to the left.
 `)
 		writeMeaningTables(b, meanings)
 	}

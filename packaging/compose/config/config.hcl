@@ -7,7 +7,7 @@ listen {
 }
 
 quorum {
-  # The masters are near. What your clients ask for at most:
+  # The longest TTL that your clients ask for:
   max_ttl = "5m"
 }
 

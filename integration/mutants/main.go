@@ -169,21 +169,30 @@ func failing(binary, pkg, pattern string) string {
 	return "a test that hangs or panics"
 }
 
-// overlay writes the changed files and the list of them.
-func (m *mutant) overlay(dir string) (string, error) {
+// replaced returns the changed files' texts, by path.
+func (m *mutant) replaced() (map[string]string, error) {
 	changed := map[string]string{}
 	for _, c := range m.changes {
 		if changed[c.file] == "" {
 			text, err := os.ReadFile(c.file)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			changed[c.file] = string(text)
 		}
 		if n := strings.Count(changed[c.file], c.old); n != 1 {
-			return "", fmt.Errorf("%s holds its text %d times, expected once:\n%s", c.file, n, c.old)
+			return nil, fmt.Errorf("%s holds its text %d times, expected once:\n%s", c.file, n, c.old)
 		}
 		changed[c.file] = strings.Replace(changed[c.file], c.old, c.new, 1)
+	}
+	return changed, nil
+}
+
+// overlay writes the changed files and the list of them.
+func (m *mutant) overlay(dir string) (string, error) {
+	changed, err := m.replaced()
+	if err != nil {
+		return "", err
 	}
 	replace := map[string]string{}
 	for file, text := range changed {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // watch finds a redlockd that watches a server's clock and role. It keeps faults away
@@ -80,9 +81,10 @@ func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
 		return
 	}
 	s.tell("master %s: its clock steps by %v", f.name, by)
+	majority := vote.Majority(len(s.list()))
 	s.on(f, 0, func() {
 		f.offset += by
-		f.stepped = s.now()
+		f.stepped, f.majority = s.now(), majority
 		f.strange = f.strange || by < 0
 	}, nil)
 }

@@ -259,13 +259,14 @@ func (t *try) prolonging(l *lease) bool {
 func (s *storm) outran(since time.Duration) bool {
 	s.Lock()
 	defer s.Unlock()
-	n := 0
+	n, majority := 0, vote.Majority(len(s.list()))
 	for _, f := range s.servers {
 		if f.stepped >= since && f.stepped > 0 {
 			n++
+			majority = min(majority, f.majority)
 		}
 	}
-	return n >= vote.Majority(len(s.list()))
+	return n >= majority
 }
 
 // copies returns on how many servers the token was since the operation was sent, and

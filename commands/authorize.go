@@ -25,9 +25,9 @@ type authorizedPlan struct {
 // maxProbes bounds the words that are tried as tokens before the masters are asked.
 const maxProbes = 4
 
-// forbidden returns the error text if the rights forbid the plan in one of the states
+// noPlanRight returns the error text if the rights forbid the plan in one of the states
 // that a script is likely to tell apart, or "". Other states are checked by plan.
-func (l *authorizedPlan) forbidden() string {
+func (l *authorizedPlan) noPlanRight() string {
 	if l.in.rights == nil {
 		return ""
 	}

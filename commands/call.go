@@ -48,7 +48,7 @@ func (in *Interpreter) understand(c call) Request {
 		return refuse(refused)
 	}
 	c.in, c.spec = in, spec
-	if refused := c.forbidden(); refused != "" {
+	if refused := c.noCommandRight(); refused != "" {
 		return refuse(refused)
 	}
 	if refused := c.tooLong(); refused != "" {
@@ -56,7 +56,7 @@ func (in *Interpreter) understand(c call) Request {
 	}
 	req := spec.run(c)
 	req.List = spec.list
-	if refused := c.forbids(req); refused != "" {
+	if refused := c.noRequestRight(req); refused != "" {
 		return refuse(refused)
 	}
 	for i := range req.Ops {
@@ -79,7 +79,7 @@ func (c call) arg(i int) string { return string(c.args[i]) }
 // denied reports whether the configuration refuses this command, or one that does the
 // same, outside of WATCH. The caller checks whether the call is unconditional.
 func (c call) denied() bool {
-	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.like])
+	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.deniedWith])
 }
 
 // one returns a request of one operation on the key args[1].

@@ -74,13 +74,13 @@ func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, re
 		return false, resp.Error(refused)
 	}
 	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
-	if refused := c.forbidden(); refused != "" {
+	if refused := c.noCommandRight(); refused != "" {
 		return false, resp.Error(refused)
 	}
-	if spec.atOnce {
+	if spec.actsWhenTranslated {
 		return true, resp.Reply{}
 	}
-	refused = c.forbids(spec.run(c))
+	refused = c.noRequestRight(spec.run(c))
 	return refused == "", resp.Error(refused)
 }
 

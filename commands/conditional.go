@@ -43,9 +43,9 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 		met, refused := meets(&o, s)
 		switch {
 		case refused != "":
-			return leave(resp.Error(refused))
+			return doNothing(resp.Error(refused))
 		case !met:
-			return leave(not)
+			return doNothing(not)
 		}
 		left := ttl
 		switch {
@@ -55,7 +55,7 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 			left, refused = c.in.noExpiry()
 		}
 		if refused != "" {
-			return leave(resp.Error(refused))
+			return doNothing(resp.Error(refused))
 		}
 		return decision{op: replace(s, quorum.Op{Token: token, TTL: left}), reply: done}
 	}).with(needs)
@@ -104,14 +104,14 @@ func delexByState(c call, cond grammar.Condition, operand string) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(resp.Int(0))
+			return doNothing(resp.Int(0))
 		}
 		met, refused := cond.Meets(s.Token, operand)
 		switch {
 		case refused != "":
-			return leave(resp.Error(refused))
+			return doNothing(resp.Error(refused))
 		case !met:
-			return leave(resp.Int(0))
+			return doNothing(resp.Int(0))
 		}
 		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: resp.Int(1)}
 	}).with(needs)

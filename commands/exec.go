@@ -94,15 +94,15 @@ func guardedReply(reply func([]*quorum.Outcome) resp.Reply, guards []guardedOp) 
 		if r, failed := failure(outs); failed {
 			return r
 		}
-		told := make([]*quorum.Outcome, len(outs))
+		own := make([]*quorum.Outcome, len(outs))
 		for i := range outs {
 			o, ok := guards[i].outcome(outs[i])
 			if !ok {
 				return resp.NullArray
 			}
-			told[i] = &o
+			own[i] = &o
 		}
-		return reply(told)
+		return reply(own)
 	}
 }
 

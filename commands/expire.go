@@ -58,7 +58,7 @@ func expireNow(c call, flags grammar.ExpireFlags) Request {
 func expireIf(c call, flags grammar.ExpireFlags, ttl time.Duration) Request {
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found || (flags.GT && ttl <= s.TTL) || (flags.LT && ttl >= s.TTL) {
-			return leave(resp.Int(0))
+			return doNothing(resp.Int(0))
 		}
 		return decision{op: quorum.Op{Kind: quorum.Extend, Token: s.Token, TTL: ttl}, reply: resp.Int(1)}
 	}).with(MayRemove)
@@ -101,7 +101,7 @@ func getex(c call) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(resp.Null)
+			return doNothing(resp.Null)
 		}
 		op := choose
 		op.Token = s.Token

@@ -175,7 +175,7 @@ func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 		if s.Found {
 			met = holderState(m, s.Token)
 		}
-		d := leave(fill(m.Reply[met], s))
+		d := doNothing(fill(m.Reply[met], s))
 		if m.Extra != nil {
 			d.notices = noticesOf(c.db, m.Key, m.Notices[met])
 		}

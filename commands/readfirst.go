@@ -16,8 +16,8 @@ type decision struct {
 	notices []Notice
 }
 
-// leave is the decision to do nothing.
-func leave(r resp.Reply) decision { return decision{reply: r} }
+// doNothing is the decision to change nothing and answer r.
+func doNothing(r resp.Reply) decision { return decision{reply: r} }
 
 // replace returns the operation that gives a lock in state s this token and TTL, and does
 // nothing if the lock is no longer in that state.
@@ -48,7 +48,7 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 		if carriedOut(o) {
 			return last.reply
 		}
-		return moved(c.in.cfg.MaxTTL, o, choose)
+		return replyIfChanged(c.in.cfg.MaxTTL, o, choose)
 	})
 	notices := func(outs []*quorum.Outcome) []Notice {
 		if !carriedOut(outs[0]) {
@@ -84,12 +84,12 @@ func lapsing(s quorum.State) quorum.State {
 	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond}
 }
 
-// moved returns the reply if the lock was not in the state for which the decision was
-// made. What the operation found is known except for the TTL. If there is nothing to do
-// in that state, whatever the TTL, the reply made for it is true. (It is made with the
-// least TTL, so that a client that waits for the TTL comes back too early rather than too
-// late.) Otherwise the result is unknown (P4).
-func moved(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) resp.Reply {
+// replyIfChanged returns the reply if the lock was not in the state for which the
+// decision was made. What the operation found is known except for the TTL. If there is
+// nothing to do in that state, whatever the TTL, the reply made for it is true. (It is
+// made with the least TTL, so that a client that waits for the TTL comes back too early
+// rather than too late.) Otherwise the result is unknown (P4).
+func replyIfChanged(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) resp.Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
 		if o.State.Token == "" {

@@ -32,7 +32,7 @@ func getdel(c call) Request {
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
 		if !s.Found {
-			return leave(resp.Null)
+			return doNothing(resp.Null)
 		}
 		return decision{op: quorum.Op{Kind: quorum.Release, Token: s.Token}, reply: resp.Bulk(s.Token)}
 	}).with(MayRemove)

@@ -31,10 +31,10 @@ type Request struct {
 	// that cannot list them.
 	Sweep *Sweep
 
-	// needs is what the request needs besides what its Ops imply; forbidden is the error
+	// needs is what the request needs besides what its Ops imply; noRight is the error
 	// text if the client may not carry it out, or "".
-	needs     Operations
-	forbidden string
+	needs   Operations
+	noRight string
 }
 
 // with returns the request with more needs.
@@ -54,7 +54,7 @@ func refuse(text string) Request { return answer(resp.Error(text)) }
 // forbid returns a request to which the client has no right; text is the error.
 func forbid(text string) Request {
 	req := refuse(text)
-	req.forbidden = text
+	req.noRight = text
 	return req
 }
 

@@ -45,18 +45,18 @@ func NoPermCommand(name string) string {
 	return "NOPERM this user has no permissions to run the '" + name + "' command"
 }
 
-// forbidden returns the error text if the client has no right to the command, whatever it
-// means, or "".
-func (c call) forbidden() string {
+// noCommandRight returns the error text if the client has no right to the command,
+// whatever it means, or "".
+func (c call) noCommandRight() string {
 	if r := c.in.rights; r != nil && !r.May(c.spec.needs) {
 		return NoPermCommand(c.spec.Name)
 	}
 	return ""
 }
 
-// forbids returns the error text if the client has no right to the request, or "". As in
-// Redis the command is checked before its keys, and both before its syntax.
-func (c call) forbids(req Request) string {
+// noRequestRight returns the error text if the client has no right to the request, or
+// "". As in Redis the command is checked before its keys, and both before its syntax.
+func (c call) noRequestRight(req Request) string {
 	r := c.in.rights
 	if r == nil {
 		return ""
@@ -73,8 +73,8 @@ func (c call) forbids(req Request) string {
 			return NoPermKey
 		}
 	}
-	if req.forbidden != "" {
-		return req.forbidden
+	if req.noRight != "" {
+		return req.noRight
 	}
 	keys, _ := c.spec.KeysOf(c.args)
 	for _, key := range keys {

@@ -32,18 +32,18 @@ type Spec struct {
 	// needs is what each call of the command needs, besides its operations; a part of
 	// May.
 	needs Operations
-	// deny allows Config.Deny to name the command; like is a command whose denial applies
-	// to this one too. conditional reports whether a call names a token, or spares an
-	// existing lock, and so is not denied; nil is never.
+	// deny allows Config.Deny to name the command; deniedWith is a command whose denial
+	// applies to this one too. conditional reports whether a call names a token, or
+	// spares an existing lock, and so is not denied; nil is never.
 	deny        bool
-	like        string
+	deniedWith  string
 	conditional func(call) bool
 	// token is the argument that is stored as a token; 0 is none.
 	token int
 	// readOnly marks commands whose scripts may change nothing.
 	readOnly bool
-	// atOnce marks commands that act while they are translated.
-	atOnce bool
+	// actsWhenTranslated marks commands that act while they are translated.
+	actsWhenTranslated bool
 	// inExec returns the command as a part of a transaction of several, or the error text
 	// if it cannot be one; nil stands for the command's words.
 	inExec func(call) (script.Command, string)

@@ -39,7 +39,7 @@ var table = []Spec{
 	{Name: "msetnx", Arity: -3, Flags: stores, First: 1, Last: -1, Step: 2, May: MayAcquire, run: msetnx},
 	{
 		Name: "msetex", Arity: -4, Flags: stores, May: MayAcquire | MayRemove,
-		run: msetex, like: "set", deny: true, conditional: msetexConditional, keyCount: 1, keyStep: 2,
+		run: msetex, deniedWith: "set", deny: true, conditional: msetexConditional, keyCount: 1, keyStep: 2,
 	},
 	{Name: "getset", Arity: 3, Flags: takes, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getset, needs: MayRead, token: 2, deny: true},
 	{Name: "getdel", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove, run: getdel, needs: MayRead, deny: true},
@@ -47,7 +47,7 @@ var table = []Spec{
 	{Name: "get", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: get},
 	{
 		Name: "getex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRead | MayRemove,
-		run: getex, like: "pexpire", deny: true, conditional: getexConditional,
+		run: getex, deniedWith: "pexpire", deny: true, conditional: getexConditional,
 	},
 	{Name: "digest", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: digest},
 	{Name: "mget", Arity: -2, Flags: reads, First: 1, Last: -1, Step: 1, May: MayRead, run: mget},
@@ -76,12 +76,12 @@ var table = []Spec{
 	{Name: "eval_ro", Arity: -3, Flags: looks, May: MayRead, run: eval, keyCount: 2, keyStep: 1, readOnly: true, inExec: notBeside},
 	{Name: "evalsha_ro", Arity: -3, Flags: looks, May: MayRead, run: evalsha, keyCount: 2, keyStep: 1, readOnly: true, inExec: notBeside},
 	{Name: "script", Arity: -2, inExec: notBeside, Subcommands: []Spec{
-		{Name: "script|load", Arity: 3, Flags: loads, run: scriptLoad, atOnce: true},
-		{Name: "script|exists", Arity: -3, Flags: tells, run: scriptExists, atOnce: true},
-		{Name: "script|flush", Arity: -2, Flags: tells, May: MayAdmin, run: scriptFlush, needs: MayAdmin, atOnce: true},
-		{Name: "script|kill", Arity: 2, Flags: kills, May: MayAdmin, run: scriptKill, needs: MayAdmin, atOnce: true},
-		{Name: "script|debug", Arity: 3, Flags: tells, run: scriptDebug, atOnce: true},
-		{Name: "script|help", Arity: 2, Flags: helps, run: scriptHelp, atOnce: true},
+		{Name: "script|load", Arity: 3, Flags: loads, run: scriptLoad, actsWhenTranslated: true},
+		{Name: "script|exists", Arity: -3, Flags: tells, run: scriptExists, actsWhenTranslated: true},
+		{Name: "script|flush", Arity: -2, Flags: tells, May: MayAdmin, run: scriptFlush, needs: MayAdmin, actsWhenTranslated: true},
+		{Name: "script|kill", Arity: 2, Flags: kills, May: MayAdmin, run: scriptKill, needs: MayAdmin, actsWhenTranslated: true},
+		{Name: "script|debug", Arity: 3, Flags: tells, run: scriptDebug, actsWhenTranslated: true},
+		{Name: "script|help", Arity: 2, Flags: helps, run: scriptHelp, actsWhenTranslated: true},
 	}},
 }
 

@@ -71,7 +71,7 @@ func (t *transaction) authorize() string {
 	for i, at := range t.at {
 		t.authorized.watched[at] = t.watched[i].state()
 	}
-	return t.authorized.forbidden()
+	return t.authorized.noPlanRight()
 }
 
 // plan returns what the commands do in these states, which are those of keys; it does

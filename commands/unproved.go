@@ -12,7 +12,7 @@ import (
 func perCall(c call, m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
 	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
-	switch refused := l.forbidden(); {
+	switch refused := l.noPlanRight(); {
 	case refused != "":
 		return forbid(refused)
 	case len(m.Keys) > 1:

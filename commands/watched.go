@@ -92,14 +92,14 @@ func acts(op quorum.Op, found, ours bool) bool {
 // outcome returns the outcome of the client's own operation; false if the lock was not as
 // it was seen.
 func (g guardedOp) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
-	told := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
+	own := quorum.Outcome{Verdict: g.verdict, State: o.State, Prolonged: g.prolonged}
 	switch {
 	case o.Verdict == quorum.Changed:
-		return told, false
+		return own, false
 	case g.op.Kind == quorum.Read:
-		return told, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || o.State.Token == g.seen.Token)
+		return own, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || o.State.Token == g.seen.Token)
 	}
-	return told, o.Verdict == quorum.Won
+	return own, o.Verdict == quorum.Won
 }
 
 // stateVerdict returns the verdict of a read of this state.

@@ -37,15 +37,15 @@ func (a access) need() commands.Operations {
 	return a.needs
 }
 
-// places are the arguments from index from on, without the last over of them: {1, 0} is
+// places are the arguments from index from on, without the last tail of them: {1, 0} is
 // all behind the name. The zero value is none.
-type places struct{ from, over int }
+type places struct{ from, tail int }
 
 func (p places) of(args [][]byte) [][]byte {
-	if p.from == 0 || len(args) < p.from+p.over {
+	if p.from == 0 || len(args) < p.from+p.tail {
 		return nil
 	}
-	return args[p.from : len(args)-p.over]
+	return args[p.from : len(args)-p.tail]
 }
 
 // mayMean lists the commands that may need one of the operations, for ACL CAT.
@@ -65,10 +65,10 @@ func mayMean(ops commands.Operations) []string {
 	return append(names, local...)
 }
 
-// forbidden returns the error text with which a command of the connection is refused to
+// noRightTo returns the error text with which a command of the connection is refused to
 // the user, in the order of Redis's checks, or "". An unknown subcommand needs the rights
 // of its command.
-func forbidden(u *users.Account, name string, args [][]byte) string {
+func noRightTo(u *users.Account, name string, args [][]byte) string {
 	if u.Unlimited() {
 		return ""
 	}
@@ -84,12 +84,12 @@ func forbidden(u *users.Account, name string, args [][]byte) string {
 	if !u.May(a.need()) {
 		return commands.NoPermCommand(name)
 	}
-	return forbiddenNames(u, a, args)
+	return noRightToNames(u, a, args)
 }
 
-// forbiddenNames returns the error text if the user may not name one of the keys or
+// noRightToNames returns the error text if the user may not name one of the keys or
 // channels of a command, or "".
-func forbiddenNames(u *users.Account, a access, args [][]byte) string {
+func noRightToNames(u *users.Account, a access, args [][]byte) string {
 	for _, key := range a.keys.of(args) {
 		if !u.Key(string(key)) {
 			return commands.NoPermKey

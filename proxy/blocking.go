@@ -40,7 +40,7 @@ func popCommand(s *session, args [][]byte) {
 	setBlocked(s, false)
 	close(b.ended)
 	<-b.done
-	s.begun = -1
+	s.timedCommand = -1
 	if p, ok := s.srv.signals.Cancel(w); ok {
 		b.popped, b.ok = p, true
 	}
@@ -93,7 +93,7 @@ func readOn(s *session, b *blocked) bool {
 		if full {
 			// Enough is buffered: only check now and then whether the command is over.
 			select {
-			case <-s.died():
+			case <-s.connClosed():
 				return false
 			case <-time.After(lookEvery / 10):
 			}

@@ -15,8 +15,8 @@ import (
 // with most of them loses its oldest one, so that half-open connections keep out no
 // clients of other addresses. Guarded by the roster's mutex.
 type pending struct {
-	by map[netip.Prefix]*list.List
-	n  int
+	byOrigin map[netip.Prefix]*list.List
+	n        int
 }
 
 // enterLocked adds a session unless it needs neither login nor TLS handshake, and returns
@@ -26,19 +26,19 @@ func (p *pending) enterLocked(s *session, conn net.Conn, most int) (oldest *sess
 		return nil
 	}
 	from := users.Origin(s.remote())
-	if p.by == nil {
-		p.by = make(map[netip.Prefix]*list.List)
+	if p.byOrigin == nil {
+		p.byOrigin = make(map[netip.Prefix]*list.List)
 	}
-	if p.by[from] == nil {
-		p.by[from] = list.New()
+	if p.byOrigin[from] == nil {
+		p.byOrigin[from] = list.New()
 	}
-	s.unsettled = p.by[from].PushBack(s)
+	s.pendingElement = p.byOrigin[from].PushBack(s)
 	p.n++
 	if p.n <= most {
 		return nil
 	}
-	worst := p.by[from]
-	for _, l := range p.by {
+	worst := p.byOrigin[from]
+	for _, l := range p.byOrigin {
 		if l.Len() > worst.Len() {
 			worst = l
 		}
@@ -50,15 +50,15 @@ func (p *pending) enterLocked(s *session, conn net.Conn, most int) (oldest *sess
 
 // leaveLocked removes a session if it is pending.
 func (p *pending) leaveLocked(s *session) {
-	if s.unsettled == nil {
+	if s.pendingElement == nil {
 		return
 	}
 	from := users.Origin(s.remote())
-	p.by[from].Remove(s.unsettled)
-	s.unsettled = nil
+	p.byOrigin[from].Remove(s.pendingElement)
+	s.pendingElement = nil
 	p.n--
-	if p.by[from].Len() == 0 {
-		delete(p.by, from)
+	if p.byOrigin[from].Len() == 0 {
+		delete(p.byOrigin, from)
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *Server) evict() {
 			return
 		}
 		s.stats.Evicted.Add(1)
-		if n, due := s.dropping.due(); due {
+		if n, ok := s.closeWarnings.allow(); ok {
 			s.log.Warn("sessions hold too much memory, closing the largest", "max_memory", s.memory.Most(), "bytes", most,
 				"address", worst.remote(), "unreported", n)
 		}
@@ -92,23 +92,24 @@ func (s *Server) drop(ses *session) {
 		return
 	}
 	s.stats.Dropped.Add(1)
-	if n, due := s.dropping.due(); due {
+	if n, ok := s.closeWarnings.allow(); ok {
 		s.log.Warn("too many connections have not logged in, closing the oldest", "max_pending", s.cfg().MaxPending,
 			"unreported", n)
 	}
 	ses.Kill()
 }
 
-// seldom limits a warning that any client can cause to one a second. Safe for concurrent
-// use.
-type seldom struct {
+// warningLimiter limits a warning that any client can cause to one a second. Safe for
+// concurrent use.
+type warningLimiter struct {
 	mu      sync.Mutex
 	last    time.Time
 	skipped int
 }
 
-// due reports whether to log now, and how many warnings were skipped since the last one.
-func (w *seldom) due() (skipped int, ok bool) {
+// allow reports whether to log now, and how many warnings were skipped since the last
+// one.
+func (w *warningLimiter) allow() (skipped int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if time.Since(w.last) < time.Second {

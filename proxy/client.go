@@ -46,8 +46,9 @@ var clientHelp = help(
 
 func clientCommand(s *session, args [][]byte) resp.Reply { return runSubcommand(s, "client", args) }
 
-// clientQueues returns the error with which MULTI refuses a CLIENT command, or nil.
-func clientQueues(args [][]byte) *resp.Reply {
+// refuseClientInMulti returns the error with which MULTI refuses a CLIENT command, or
+// nil.
+func refuseClientInMulti(args [][]byte) *resp.Reply {
 	c, refusal := subcommandOf("client", args)
 	if refusal == nil && c.notInMulti {
 		return &errNotInMulti

@@ -62,7 +62,7 @@ func selectCommand(s *session, args [][]byte) resp.Reply {
 	s.srv.q.Open(n, func() { close(open) })
 	select {
 	case <-open:
-	case <-s.died():
+	case <-s.connClosed():
 	}
 	s.db = n
 	return resp.OK

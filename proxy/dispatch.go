@@ -36,11 +36,11 @@ func (s *session) dispatch(args [][]byte) {
 	case isLocal && !commands.Takes(local.arity, len(args)):
 		s.abortMulti()
 		s.refuse(wrongArity(local.name))
-	case isLocal && s.user != nil && s.forbidden(string(name), args):
+	case isLocal && s.user != nil && s.refuseWithoutRight(string(name), args):
 	case s.protocol() == 2 && s.subs.Count() > 0 && !local.whileSubscribed:
 		s.abortMulti()
 		s.refuse(notSubscribed(name))
-	case s.multi != nil && !local.ofMulti:
+	case s.multi != nil && !local.runsInMulti:
 		enqueue(s, local, isLocal, args)
 	case local.special != nil:
 		local.special(s, args)
@@ -61,10 +61,10 @@ func notSubscribed(name []byte) resp.Reply {
 		"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
-// forbidden refuses a command of the connection that the user has no right to, and
-// reports whether it did.
-func (s *session) forbidden(name string, args [][]byte) bool {
-	refused := forbidden(s.user, name, args)
+// refuseWithoutRight refuses a command of the connection that the user has no right to,
+// and reports whether it did.
+func (s *session) refuseWithoutRight(name string, args [][]byte) bool {
+	refused := noRightTo(s.user, name, args)
 	if refused == "" {
 		return false
 	}
@@ -121,7 +121,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // goroutine, because the order of its calls is the order of operations on a key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
 	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after,
-		Command: s.called, Who: s.identity(), Held: s.srv.held}
+		Command: s.called, Holder: s.identity(), Held: s.srv.held}
 	if len(req.Ops) == 0 {
 		sl.Reply, sl.Shape = req.Reply(nil), nil
 		if sl.Reply.Kind == resp.KindError {

@@ -90,7 +90,7 @@ func readWatched(s *session) ([]commands.Watched, bool) {
 	for i, w := range s.watched {
 		select {
 		case <-w.read:
-		case <-s.died():
+		case <-s.connClosed():
 			return nil, false
 		}
 		watched[i] = commands.Watched{DB: w.db, Key: w.key, Outcome: w.outcome, Watch: &w.watch}
@@ -114,7 +114,7 @@ func lookAgain(s *session, watched []commands.Watched) (*resp.Reply, bool) {
 	for range watched {
 		select {
 		case <-looked:
-		case <-s.died():
+		case <-s.connClosed():
 			return nil, false
 		}
 	}
@@ -165,7 +165,7 @@ func watchCommand(s *session, args [][]byte) {
 	}
 	added := s.watched[before:]
 	s.handDown(&replies.Slot{Late: func() resp.Reply { return resp.OK }, Proto: s.protocol(), Silent: s.mode.silent(),
-		Size: resp.Size(resp.OK), Command: s.called, Who: s.identity(), Held: s.srv.held,
+		Size: resp.Size(resp.OK), Command: s.called, Holder: s.identity(), Held: s.srv.held,
 		After: func(outs []*quorum.Outcome) {
 			for i, w := range added {
 				w.outcome = outs[i]
@@ -185,7 +185,7 @@ func mixes(queue [][][]byte) bool {
 	for _, args := range queue {
 		var buf [32]byte
 		name := lower(buf[:], args[0])
-		if local, isLocal := locals[string(name)]; isLocal && !local.beside {
+		if local, isLocal := locals[string(name)]; isLocal && !local.besideLocks {
 			return false
 		}
 	}

@@ -13,7 +13,7 @@ type lifecycle struct {
 	stopMu   sync.Mutex // so that Shutdown's read deadline is not replaced by an older one
 	stopping bool
 	killed   bool
-	dead     chan struct{} // nil until died is first called
+	closed   chan struct{} // nil until connClosed is first called
 	lastCall *time.Time    // when reading ends, if stopping
 	armed    time.Time     // the read deadline in force
 	parked   bool          // no goroutine reads; clearing it obliges to start one
@@ -21,26 +21,27 @@ type lifecycle struct {
 	alarm    *time.Timer   // wakes a parked session
 }
 
-// died returns a channel that is closed together with the connection. It is made on
+// connClosed returns a channel that is closed together with the connection. It is made on
 // demand, since an idle session needs none.
-func (l *lifecycle) died() <-chan struct{} {
+func (l *lifecycle) connClosed() <-chan struct{} {
 	l.stopMu.Lock()
 	defer l.stopMu.Unlock()
-	if l.dead == nil {
-		l.dead = make(chan struct{})
+	if l.closed == nil {
+		l.closed = make(chan struct{})
 		if l.killed {
-			close(l.dead)
+			close(l.closed)
 		}
 	}
-	return l.dead
+	return l.closed
 }
 
-func (l *lifecycle) bury() {
+// markKilled records that Kill was called, for connClosed.
+func (l *lifecycle) markKilled() {
 	l.stopMu.Lock()
 	defer l.stopMu.Unlock()
 	l.killed = true
-	if l.dead != nil {
-		close(l.dead)
+	if l.closed != nil {
+		close(l.closed)
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *session) stop(lastCall *time.Time) {
 func (s *session) Kill() {
 	s.once.Do(func() {
 		s.pipe.SetGone()
-		s.bury()
+		s.markKilled()
 		s.account.Close()
 		s.pipe.Abort()
 		// In its own goroutine, because closing a TLS connection writes.

@@ -114,7 +114,7 @@ func describeListed(s *session, l quorum.Listed) resp.Reply {
 // describeHolder returns who holds a lock, or null if this redlockd did not grant it or
 // does not remember it. Without MayAdmin a user sees only since when it is held.
 func describeHolder(s *session, key string, state quorum.State) resp.Reply {
-	l, ok := s.srv.held.Who(s.db, key, state.Token)
+	l, ok := s.srv.held.Find(s.db, key, state.Token)
 	if !state.Found || !ok {
 		return resp.Null
 	}
@@ -194,7 +194,7 @@ func locksForce(s *session, args [][]byte) {
 		return resp.Int(0)
 	}
 	// Read before the removal, which forgets the holder.
-	lost := s.srv.held.Remembered(db, key)
+	lost := s.srv.held.HolderOf(db, key)
 	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Remove, DB: db, Key: key}}, Reply: reply}
 	s.begin(req, 256+len(key), func(outs []*quorum.Outcome) {
 		s.Log().Warn("a lock was removed by LOCKS FORCE", "key", key, "db", db, "removed", outs[0].Verdict == quorum.Won,

@@ -12,7 +12,7 @@ import (
 // from the client's address it waits first, whatever the password, so that guessing is
 // slow however many connections are used for it.
 func (s *session) login(name, password []byte) bool {
-	if pause := s.srv.loginLimiter.Pause(s.remote()); pause > 0 && !s.rest(pause) {
+	if pause := s.srv.loginLimiter.Pause(s.remote()); pause > 0 && !s.sleep(pause) {
 		return false
 	}
 	u, right := s.logins.users.Admits(string(name), password)
@@ -29,16 +29,16 @@ func (s *session) login(name, password []byte) bool {
 	return true
 }
 
-// rest writes the replies that are ready and waits for d before the session goes on. It
+// sleep writes the replies that are ready and waits for d before the session goes on. It
 // returns false when the session is to end.
-func (s *session) rest(d time.Duration) bool {
+func (s *session) sleep(d time.Duration) bool {
 	s.pipe.Flush()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
-	case <-s.died():
+	case <-s.connClosed():
 	case <-s.srv.stopped:
 	}
 	return false
@@ -78,15 +78,15 @@ func (s *session) become(u *users.Account) {
 	if u != nil {
 		name = u.Name()
 		s.in = s.logins.in[name]
-		s.srv.roster.proved(s)
+		s.srv.roster.loggedIn(s)
 	}
 	s.clientInfo.change(func(c *clientState) { c.user = name })
 }
 
-// current applies a reload to the session before its next command. If its user's rights
-// have changed, the new ones hold from now on and a transaction is aborted. It returns
-// false if the user was removed: then the session ends.
-func (s *session) current() bool {
+// applyReload applies a reload to the session before its next command. If its user's
+// rights have changed, the new ones hold from now on and a transaction is aborted. It
+// returns false if the user was removed: then the session ends.
+func (s *session) applyReload() bool {
 	now := s.srv.logins.Load()
 	if now == s.logins || s.user == nil {
 		s.logins = now

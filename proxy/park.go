@@ -30,20 +30,20 @@ import (
 // errParked is what a reading goroutine returns that has parked its session.
 var errParked = errors.New("parked")
 
-// parks returns when the session is parked if nothing comes, zero where it never is.
-func (s *session) parks() time.Time {
+// parkAt returns when the session is parked if nothing comes, zero where it never is.
+func (s *session) parkAt() time.Time {
 	if !epoll.Available || s.pipe.Socket() == nil {
 		return time.Time{}
 	}
-	at := s.lastCommand.Add(s.srv.parksAfter())
-	if at.Before(s.goesOn) {
-		return s.goesOn
+	at := s.lastCommand.Add(s.srv.parkDelay())
+	if at.Before(s.parkNotBefore) {
+		return s.parkNotBefore
 	}
 	return at
 }
 
-// parksAfter returns how long a session waits for its next command before it is parked.
-func (s *Server) parksAfter() time.Duration {
+// parkDelay returns how long a session waits for its next command before it is parked.
+func (s *Server) parkDelay() time.Duration {
 	if s.readers.Load() > manyReaders {
 		return s.parkAfter / parkSooner
 	}
@@ -54,12 +54,12 @@ func (s *Server) parksAfter() time.Duration {
 // did. If so the session does not belong to the caller any more.
 func (s *session) park() bool {
 	now := time.Now()
-	at := s.parks()
+	at := s.parkAt()
 	if at.IsZero() || now.Before(at) {
 		return false
 	}
 	// A session that cannot be parked now is not tried again so soon.
-	s.goesOn = now.Add(max(s.srv.parkAfter, shortestStay))
+	s.parkNotBefore = now.Add(max(s.srv.parkAfter, shortestStay))
 	if s.frames.Partial() || !s.pipe.Idle() {
 		return false
 	}
@@ -72,7 +72,7 @@ func (s *session) park() bool {
 	}
 	s.enrolled = true
 	s.parked, s.reading = true, nil
-	if end := s.ends(); !end.IsZero() {
+	if end := s.endsAt(); !end.IsZero() {
 		s.setAlarmLocked(end.Sub(now), s.unpark)
 	}
 	return true
@@ -97,7 +97,7 @@ func (s *session) wakeUpLocked() {
 	}
 	go s.serve(func() error {
 		s.reading = s.newReading()
-		s.goesOn = time.Now().Add(max(s.srv.parksAfter(), shortestStay))
+		s.parkNotBefore = time.Now().Add(max(s.srv.parkDelay(), shortestStay))
 		return s.talk()
 	})
 }

@@ -60,7 +60,7 @@ func unsubscribeCommand(s *session, args [][]byte) {
 // answerSeveral answers in several pushes, also after CLIENT REPLY OFF.
 func answerSeveral(s *session, replies []resp.Reply) {
 	sl := s.slot(resp.Array(replies...))
-	sl.Several, sl.Silent = true, false
+	sl.SeparateReplies, sl.Silent = true, false
 	s.pipe.Add(sl)
 }
 

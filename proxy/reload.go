@@ -21,7 +21,7 @@ func (s *Server) Reload(cfg Config) {
 	s.logins.Store(all)
 	s.setLimits(cfg)
 	ended := 0
-	gone := s.forbidden(now)
+	gone := s.subscribedWithoutRight(now)
 	for _, ses := range s.clients() {
 		name := ses.clientInfo.userName()
 		if _, there := now[name]; (name != "" && !there) || slices.Contains(gone, ses) {
@@ -32,8 +32,9 @@ func (s *Server) Reload(cfg Config) {
 	s.log.Info("users and limits reloaded", "users", len(now), "ended_sessions", ended)
 }
 
-// forbidden returns the sessions with a subscription that their user has no right to.
-func (s *Server) forbidden(all users.Set) (list []*session) {
+// subscribedWithoutRight returns the sessions with a subscription that their user has no
+// right to.
+func (s *Server) subscribedWithoutRight(all users.Set) (list []*session) {
 	s.hub.Each(func(sub notify.Subscriber, kind int, name string) {
 		ses := sub.(*session)
 		u := all[ses.clientInfo.userName()]

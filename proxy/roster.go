@@ -47,8 +47,8 @@ func (r *roster) leave(ses *session) {
 	r.pending.leaveLocked(ses)
 }
 
-// proved removes a session from the pending ones: it has logged in.
-func (r *roster) proved(ses *session) {
+// loggedIn removes a session from the pending ones: it has logged in.
+func (r *roster) loggedIn(ses *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending.leaveLocked(ses)

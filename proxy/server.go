@@ -47,8 +47,8 @@ type Server struct {
 	lastCall, lingering, parkAfter time.Duration
 	readers                        atomic.Int64 // sessions that are not parked
 
-	memory   *memory.Pool
-	dropping seldom
+	memory        *memory.Pool
+	closeWarnings warningLimiter
 
 	roster roster
 }
@@ -131,14 +131,14 @@ func (s *Server) Serve(ln net.Listener) error {
 			s.log.Warn("cannot accept connections, trying again", "error", err)
 		}
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		if !s.rest(pause) {
+		if !s.sleep(pause) {
 			return nil
 		}
 	}
 }
 
-// rest waits for d. It returns false if Shutdown was called meanwhile.
-func (s *Server) rest(d time.Duration) bool {
+// sleep waits for d. It returns false if Shutdown was called meanwhile.
+func (s *Server) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

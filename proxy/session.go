@@ -45,7 +45,7 @@ type session struct {
 	charged int // the part of account that chargeInput has set
 	account memory.Account
 
-	unsettled *list.Element // its element in pending, or nil; guarded by the roster's mutex
+	pendingElement *list.Element // its element in pending, or nil; guarded by the roster's mutex
 
 	clientInfo *clientInfo
 }
@@ -54,11 +54,11 @@ type session struct {
 // and clientInfo are allocated apart, each at less than 512 bytes: the garbage collector
 // scans larger objects one by one.
 type reading struct {
-	frames resp.Reader
-	begun  int // the number of the partial command whose deadline runs, or -1
-	// goesOn is the earliest time at which a session that could not be parked, or was
-	// just woken, may be parked.
-	goesOn time.Time
+	frames       resp.Reader
+	timedCommand int // the number of the partial command whose deadline runs, or -1
+	// parkNotBefore is the earliest time at which a session that could not be parked, or
+	// was just woken, may be parked.
+	parkNotBefore time.Time
 	// called is the name of the command at hand. holder is the session as history records
 	// it for the locks that it takes; nil when its name or user has changed since.
 	called string
@@ -68,7 +68,7 @@ type reading struct {
 // newReading returns the reading of a session that starts or was woken. The previous one
 // ended behind a complete command, so it left nothing behind.
 func (s *session) newReading() *reading {
-	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.bytesIn()), begun: -1}
+	return &reading{frames: resp.NewReader(s.conn, s.clientInfo.bytesIn()), timedCommand: -1}
 }
 
 // Log returns a logger for the session. It is made for each use, since idle sessions
@@ -83,7 +83,7 @@ func (s *session) run() {
 			return nil
 		}
 		if s.user != nil {
-			s.srv.roster.proved(s)
+			s.srv.roster.loggedIn(s)
 		}
 		return s.talk()
 	})
@@ -142,7 +142,7 @@ func (s *session) read() error {
 			return err
 		}
 		if args != nil {
-			if !s.current() {
+			if !s.applyReload() {
 				s.Log().Debug("the session's user was removed")
 				return nil
 			}
@@ -160,7 +160,7 @@ func (s *session) read() error {
 		s.chargeInput()
 		err = s.frames.Fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			if s.outstayed() {
+			if s.timedOut() {
 				return nil
 			}
 			if s.park() {

@@ -65,7 +65,7 @@ func asking(ask func(s *session, ctx context.Context, args [][]byte) resp.Reply)
 		defer cancel()
 		go func() {
 			select {
-			case <-s.died():
+			case <-s.connClosed():
 				cancel()
 			case <-ctx.Done():
 			}

@@ -24,21 +24,22 @@ type localCommand struct {
 
 	beforeLogin     bool // allowed before login
 	whileSubscribed bool // allowed in the subscriber mode of RESP2
-	ofMulti         bool // carried out inside MULTI instead of queued
+	runsInMulti     bool // carried out inside MULTI instead of queued
 	notInMulti      bool
-	// beside allows it beside lock commands in MULTI: its effect does not depend on
+	// besideLocks allows it beside lock commands in MULTI: its effect does not depend on
 	// theirs, nor theirs on it. (UNWATCH comes too late to matter: EXEC has checked the
 	// watched keys before.)
-	beside bool
-	// queues, if not nil, returns the error with which MULTI refuses to queue it, or nil.
-	queues func(args [][]byte) *resp.Reply
+	besideLocks bool
+	// refuseInMulti, if not nil, returns the error with which MULTI refuses to queue it,
+	// or nil.
+	refuseInMulti func(args [][]byte) *resp.Reply
 }
 
 // spec returns the command as COMMAND describes it.
 func (c *localCommand) spec() commands.Spec {
 	spec := commands.Spec{Name: c.name, Arity: c.arity, Flags: []string{"noscript", "loading", "stale", "fast"}}
 	if c.keys.from > 0 {
-		spec.First, spec.Last, spec.Step = c.keys.from, -1-c.keys.over, 1
+		spec.First, spec.Last, spec.Step = c.keys.from, -1-c.keys.tail, 1
 		if c.arity > 0 {
 			spec.Last += c.arity
 		}

@@ -20,7 +20,7 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 		delete(locals, "peek")
 		delete(commandNames, "peek")
 	})
-	row := localCommand{name: "peek", arity: 3, run: always(resp.Pong), beside: true, whileSubscribed: true,
+	row := localCommand{name: "peek", arity: 3, run: always(resp.Pong), besideLocks: true, whileSubscribed: true,
 		access: access{needs: commands.MayRead, keys: places{1, 1}}}
 	localCommands = append(slices.Clone(localCommands), row)
 	locals["peek"] = row
@@ -43,15 +43,15 @@ func TestNewLocalCommandIsFoundEverywhere(t *testing.T) {
 	}
 	few := users.User{Keys: []string{"mine"}, Operations: commands.MayRead}
 	u := users.NewAccount(few)
-	if refused := forbidden(u, "peek", words); refused != "" {
+	if refused := noRightTo(u, "peek", words); refused != "" {
 		t.Errorf("one who may: %q", refused)
 	}
-	if refused := forbidden(u, "peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
+	if refused := noRightTo(u, "peek", [][]byte{words[0], []byte("yours"), words[2]}); refused != commands.NoPermKey {
 		t.Errorf("another's key: %q", refused)
 	}
 	few.Operations = commands.MayAll &^ commands.MayRead
 	u = users.NewAccount(few)
-	if refused := forbidden(u, "peek", words); refused != commands.NoPermCommand("peek") {
+	if refused := noRightTo(u, "peek", words); refused != commands.NoPermCommand("peek") {
 		t.Errorf("one who may not: %q", refused)
 	}
 	// And over the wire.

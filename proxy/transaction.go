@@ -101,8 +101,8 @@ func queueable(s *session, local localCommand, isLocal bool, args [][]byte) *res
 		return &errTooManyQueued
 	case local.notInMulti:
 		return &errNotInMulti
-	case local.queues != nil:
-		return local.queues(args)
+	case local.refuseInMulti != nil:
+		return local.refuseInMulti(args)
 	case isLocal:
 		return nil
 	}

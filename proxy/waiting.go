@@ -13,23 +13,23 @@ func (s *session) awaitMore() bool {
 		return time.Now().Before(*s.lastCall)
 	}
 	partial, idle := s.frames.Partial(), s.srv.cfg().IdleTimeout
-	deadline, slack := s.ends(), idle/16
+	deadline, slack := s.endsAt(), idle/16
 	switch {
 	case s.user == nil:
-	case partial && s.begun == s.frames.Commands():
+	case partial && s.timedCommand == s.frames.Commands():
 		return true
 	case partial && idle > 0:
 		deadline = time.Now().Add(idle)
 	case partial:
 		deadline = time.Time{}
 	}
-	s.begun = -1
+	s.timedCommand = -1
 	if partial {
-		s.begun = s.frames.Commands()
-	} else if at := s.parks(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
-		deadline, slack = at, s.srv.parksAfter()/2
+		s.timedCommand = s.frames.Commands()
+	} else if at := s.parkAt(); !at.IsZero() && (deadline.IsZero() || at.Before(deadline)) {
+		deadline, slack = at, s.srv.parkDelay()/2
 	}
-	// A deadline that is a little too early does no harm: outstayed and park check the
+	// A deadline that is a little too early does no harm: timedOut and park check the
 	// time. So not every command moves a timer.
 	early := deadline.Sub(s.armed)
 	if s.armed.IsZero() || early < 0 || early > slack || partial {
@@ -38,8 +38,8 @@ func (s *session) awaitMore() bool {
 	return true
 }
 
-// ends returns when the session ends if nothing more comes; zero is never.
-func (s *session) ends() time.Time {
+// endsAt returns when the session ends if nothing more comes; zero is never.
+func (s *session) endsAt() time.Time {
 	idle := s.srv.cfg().IdleTimeout
 	switch {
 	case s.user == nil:
@@ -56,9 +56,9 @@ func (s *session) armLocked(deadline time.Time) {
 	_ = s.conn.SetReadDeadline(deadline) // an error shows at Read
 }
 
-// outstayed reports whether a read that ran into its deadline ends the session. It does
+// timedOut reports whether a read that ran into its deadline ends the session. It does
 // not while replies are still to be sent; after Shutdown awaitMore decides instead.
-func (s *session) outstayed() bool {
+func (s *session) timedOut() bool {
 	s.stopMu.Lock()
 	defer s.stopMu.Unlock()
 	if s.stopping {
@@ -67,7 +67,7 @@ func (s *session) outstayed() bool {
 	s.armed = time.Time{}
 	idle := s.srv.cfg().IdleTimeout
 	switch {
-	case s.user == nil && time.Now().Before(s.ends()):
+	case s.user == nil && time.Now().Before(s.endsAt()):
 		return false // the deadline was that of parking
 	case s.user == nil || s.frames.Partial():
 	case s.subs.Count() > 0 || idle == 0 || time.Since(s.lastCommand) < idle:

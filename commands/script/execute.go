@@ -2,8 +2,8 @@ package script
 
 import "github.com/redlockd/redlockd/commands/script/lua"
 
-// ending is why a run did not finish: leak, wanted, unproved, signalling, *RefusedError
-// or *NeedsKeysError; nil if it did.
+// ending is why a run did not finish: revealInput, tokenFound, unproved, signalling,
+// *RefusedError or *NeedsKeysError; nil if it did.
 type ending any
 
 // execute runs the body. Only here are panics that end a run recovered.
@@ -11,7 +11,7 @@ func (r *run) execute(body func() template) (reply template, end ending) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case leak, wanted, unproved, signalling, *RefusedError, *NeedsKeysError:
+		case revealInput, tokenFound, unproved, signalling, *RefusedError, *NeedsKeysError:
 			reply, end = template{}, p
 		default:
 			panic(p)

@@ -46,18 +46,18 @@ func sealedTime(n linear, unit grammar.Unit) (linear, string) {
 	if unit.InSeconds() {
 		whole, ok := newLinear(n.class, float64(n.mul)*1000, float64(n.add)*1000)
 		if !ok {
-			panic(leak{n.class})
+			panic(revealInput{n.class})
 		}
 		n = whole
 	}
 	if lo, _ := n.bounds(); lo < 1 {
-		panic(leak{n.class})
+		panic(revealInput{n.class})
 	}
 	return n, ""
 }
 
-// lapse turns an absolute time into one relative to the masters' time.
-func lapse(r *run, after linear, unit grammar.Unit) linear {
+// fromMasterTime turns an absolute time into one relative to the masters' time.
+func fromMasterTime(r *run, after linear, unit grammar.Unit) linear {
 	if unit.Absolute() {
 		after.add -= r.masterTime()
 	}
@@ -91,7 +91,7 @@ func setExpiry(unit grammar.Unit, command string) commandFunc {
 		if !k.now.exists {
 			return 0.0, ""
 		}
-		after = lapse(r, after, unit)
+		after = fromMasterTime(r, after, unit)
 		if !flagsAllow(r, k, flags, after) {
 			return 0.0, ""
 		}

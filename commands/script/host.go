@@ -15,10 +15,10 @@ var _ lua.Host = (*run)(nil)
 func (r *run) Reveal(s lua.Symbol) value {
 	switch s := s.(type) {
 	case sealed:
-		panic(leak(s))
+		panic(revealInput(s))
 	case linear:
-		panic(leak{s.class})
-	case unseen:
+		panic(revealInput{s.class})
+	case signalNumber:
 		if r.proving {
 			panic(unproved{})
 		}
@@ -78,7 +78,7 @@ func (r *run) equalStrings(a, b value) bool {
 	other, isSealed := b.(sealed)
 	switch {
 	case isStored && isSealed && r.token < 0:
-		panic(wanted(other))
+		panic(tokenFound(other))
 	case isStored && isSealed && other.class == r.token:
 		return false
 	case isStored:

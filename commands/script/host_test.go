@@ -44,13 +44,13 @@ func TestC7SealedValues(t *testing.T) {
 	}{
 		{"two inputs", compare(tok, "==", time), 1, "false"},
 		{"one input", compare(tok, "==", tok), 1, "true"},
-		{"an input and a text", compare(tok, "==", "admin"), 1, "script.leak{class:1}"},
+		{"an input and a text", compare(tok, "==", "admin"), 1, "script.revealInput{class:1}"},
 		{"the stored value and the token", compare(stored{}, "==", tok), 1, "false"},
-		{"the stored value and what may be the token", compare(tok, "==", stored{}), -1, "script.wanted{class:1}"},
+		{"the stored value and what may be the token", compare(tok, "==", stored{}), -1, "script.tokenFound{class:1}"},
 		{"the stored value and another input", compare(stored{}, "==", time), 1, "script.unproved{}"},
 		{"a number and 0", compare(n, "<=", 0.0), 1, "false"},
 		{"0 and a number", compare(0.0, "<", n), 1, "true"},
-		{"a number and one within its bounds", compare(n, "<", 100.0), 1, "script.leak{class:2}"},
+		{"a number and one within its bounds", compare(n, "<", 100.0), 1, "script.revealInput{class:2}"},
 		{"milliseconds left are not 0", compare(remaining{}, "==", 0.0), 1, "false"},
 		{"seconds left may be 0", compare(remaining{true}, "==", 0.0), 1, "script.unproved{}"},
 		{"time left and a number", compare(n, "<", remaining{}), 1, "script.unproved{}"},
@@ -68,7 +68,7 @@ func TestC7SealedValues(t *testing.T) {
 		{"floor", apply("floor", linear{2, -2, 1}), 1, "{2 -2 1}"},
 		{"abs", apply("abs", n), 1, "{2 1 0}"},
 		{"abs of what is negative", apply("abs", linear{2, -1, 0}), 1, "unknown"},
-		{"what a look reveals", func(r *run) (value, bool) { return r.Reveal(n), true }, 1, "script.leak{class:2}"},
+		{"what a look reveals", func(r *run) (value, bool) { return r.Reveal(n), true }, 1, "script.revealInput{class:2}"},
 		{"a look at the stored value", func(r *run) (value, bool) { return r.Reveal(stored{}), true }, 1, "script.unproved{}"},
 	} {
 		r := &run{form: f, proving: true, token: c.token}

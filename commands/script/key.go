@@ -34,8 +34,8 @@ type expiry struct {
 
 func (k *keyModel) remove() { k.now = content{} }
 
-// held returns GET's reply: the value, or Lua's false for null.
-func (k *keyModel) held() value {
+// get returns GET's reply: the value, or Lua's false for null.
+func (k *keyModel) get() value {
 	if !k.now.exists {
 		return false
 	}

@@ -62,19 +62,19 @@ func init() {
 	}
 }
 
-func get(r *run, args []value) (value, string) { return r.touch(args[1]).held(), "" }
+func get(r *run, args []value) (value, string) { return r.touch(args[1]).get(), "" }
 
 func mget(r *run, args []value) (value, string) {
 	var values []value
 	for _, name := range args[1:] {
-		values = append(values, r.touch(name).held())
+		values = append(values, r.touch(name).get())
 	}
 	return lua.List(r.Budget, values...), ""
 }
 
 func getdel(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
-	old := k.held()
+	old := k.get()
 	k.remove()
 	return old, ""
 }
@@ -103,7 +103,7 @@ func del(r *run, args []value) (value, string) {
 		}
 	}
 	if !seen {
-		return unseen{}, ""
+		return signalNumber{}, ""
 	}
 	return count, ""
 }
@@ -167,7 +167,7 @@ func getrange(r *run, args []value) (value, string) {
 	if !k.now.exists {
 		return "", ""
 	}
-	text := r.text(k.held())
+	text := r.text(k.get())
 	n := int64(len(text))
 	if from < 0 && to < 0 && from > to {
 		return "", ""

@@ -32,8 +32,8 @@ func scriptProgram(c *chunk, f *form, db int, clock func() int64, listed map[str
 	return p
 }
 
-// names are the keys that a program uses.
-type names struct {
+// touchedKeys are the keys that a program uses.
+type touchedKeys struct {
 	locks   []string
 	signals map[string]bool
 }
@@ -44,34 +44,34 @@ func perCall(p *program) (*Meaning, error) {
 	if len(p.inputs) > maxPerCallInputs {
 		return nil, &RefusedError{Did: fmt.Sprintf("has more than %d keys and arguments", maxPerCallInputs)}
 	}
-	n, last, err := p.dryRuns()
+	touched, last, err := p.dryRuns()
 	switch {
 	case err != nil:
 		return nil, err
-	case len(n.locks) == 0 && len(n.signals) > 0:
+	case len(touched.locks) == 0 && len(touched.signals) > 0:
 		return nil, &RefusedError{Did: "fills a list and names no lock"}
-	case len(n.locks) == 0 && len(last.Notices) > 0:
+	case len(touched.locks) == 0 && len(last.Notices) > 0:
 		return nil, &RefusedError{Did: "publishes and names no lock"}
-	case len(n.locks) == 0:
+	case len(touched.locks) == 0:
 		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
-	return &Meaning{Kind: PerCall, Key: n.locks[0], Extra: &Extra{Keys: n.locks, Run: func(found []State) (Result, error) {
-		return p.runOn(lua.NewBudget(), n, found)
+	return &Meaning{Kind: PerCall, Key: touched.locks[0], Extra: &Extra{Keys: touched.locks, Run: func(found []State) (Result, error) {
+		return p.runOn(lua.NewBudget(), touched, found)
 	}}}, nil
 }
 
 // dryRuns finds the keys that runs touch. If there are several, all keys that were passed
 // as keys are added, whether a dry run touched them or not.
-func (p *program) dryRuns() (n names, last Result, err error) {
-	n.signals = map[string]bool{}
+func (p *program) dryRuns() (touched touchedKeys, last Result, err error) {
+	touched.signals = map[string]bool{}
 	b := lua.NewBudget()
 	for more := true; more; { // each round adds signals, so it ends
-		n.locks, last, more, err = p.touched(b, n.signals)
+		touched.locks, last, more, err = p.touched(b, touched.signals)
 	}
-	if err == nil && len(n.locks) > 1 {
-		n.addKeys(p.keys)
+	if err == nil && len(touched.locks) > 1 {
+		touched.addKeys(p.keys)
 	}
-	return n, last, err
+	return touched, last, err
 }
 
 // touched runs the program once in every dry state; more reports whether there were
@@ -109,23 +109,23 @@ func (p *program) touched(b *lua.Budget, signals map[string]bool) (locks []strin
 	return locks, last, more, err
 }
 
-func (n *names) addKeys(keys []string) {
+func (t *touchedKeys) addKeys(keys []string) {
 	known := map[string]bool{}
-	for _, name := range n.locks {
+	for _, name := range t.locks {
 		known[name] = true
 	}
 	for _, name := range keys {
-		if !known[name] && !n.signals[name] && len(n.locks) < maxKeys {
-			n.locks = append(n.locks, name)
+		if !known[name] && !t.signals[name] && len(t.locks) < maxKeys {
+			t.locks = append(t.locks, name)
 		}
 		known[name] = true
 	}
 }
 
 // runOn runs the program on the states found of its locks.
-func (p *program) runOn(b *lua.Budget, n names, found []State) (Result, error) {
-	s := p.space(n.signals, func(string) (State, bool) { return State{}, false })
-	for i, name := range n.locks {
+func (p *program) runOn(b *lua.Budget, touched touchedKeys, found []State) (Result, error) {
+	s := p.space(touched.signals, func(string) (State, bool) { return State{}, false })
+	for i, name := range touched.locks {
 		s.keys = append(s.keys, model(name, found[i]))
 	}
 	res, err := p.run(b, s)
@@ -135,8 +135,8 @@ func (p *program) runOn(b *lua.Budget, n names, found []State) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res.Effects = make([]Effect, len(n.locks))
-	for i := range n.locks {
+	res.Effects = make([]Effect, len(touched.locks))
+	for i := range touched.locks {
 		res.Effects[i] = s.keys[i].effect()
 	}
 	return res, nil
@@ -161,7 +161,7 @@ func (p *program) run(b *lua.Budget, s *space) (res Result, err error) {
 // and false for one that the run may not use.
 func (p *program) space(signals map[string]bool, look func(name string) (State, bool)) *space {
 	s := &space{db: p.db, clock: p.clock, listed: p.listed}
-	s.open = func(name value) *keyModel {
+	s.newKey = func(name value) *keyModel {
 		key := name.(string)
 		if signals[key] {
 			return &keyModel{name: name, signal: true}

@@ -40,7 +40,7 @@ func (l *summary) hasNotices() bool {
 }
 
 // prove runs the script with sealed inputs, in every state, until no run ends early. Each
-// leak reveals one more input, so the loop ends. It changes f.revealed.
+// revealInput reveals one more input, so the loop ends. It changes f.revealed.
 func prove(c *chunk, f *form) *summary {
 	b, token := lua.NewBudget(), -1
 	for {
@@ -50,9 +50,9 @@ func prove(c *chunk, f *form) *summary {
 			return classify(results, token)
 		case *RefusedError:
 			return &summary{refused: end}
-		case wanted:
+		case tokenFound:
 			token = end.class
-		case leak:
+		case revealInput:
 			if end.class == token {
 				return &summary{kind: PerCall}
 			}

@@ -65,7 +65,7 @@ func pushTo(left bool) commandFunc {
 			}
 		}
 		k.now = content{exists: true, value: list, expiry: k.now.expiry}
-		return unseen{}, ""
+		return signalNumber{}, ""
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *run) reply(v value, depth int) template {
 			return template{value: Value{Kind: StoredTTL}}
 		}
 		return template{value: Value{Kind: StoredPTTL}}
-	case subscriberCount, unseen:
+	case subscriberCount, signalNumber:
 		r.reveal(v)
 	case *lua.Table:
 		return r.replyTable(v, depth)

@@ -7,7 +7,7 @@ import "github.com/redlockd/redlockd/commands/script/lua"
 // database.
 //
 // A run leaves its normal course only by panics. execute recovers those that end a run
-// (*RefusedError, *NeedsKeysError, leak, wanted, unproved, signalling).
+// (*RefusedError, *NeedsKeysError, revealInput, tokenFound, unproved, signalling).
 type run struct {
 	*lua.Budget
 	chunk *chunk

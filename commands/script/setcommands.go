@@ -7,7 +7,7 @@ import (
 
 func getset(r *run, args []value) (value, string) {
 	k := r.touch(args[1])
-	old := k.held()
+	old := k.get()
 	r.store(k, args[2], expiry{})
 	return old, ""
 }
@@ -61,7 +61,7 @@ func set(r *run, args []value) (value, string) {
 		}
 		e = expiry{given, after}
 	}
-	old := k.held()
+	old := k.get()
 	done, refused := value(lua.Record(r.Budget, "ok", "OK")), value(false)
 	if o.Get {
 		done, refused = old, old
@@ -77,7 +77,7 @@ func set(r *run, args []value) (value, string) {
 	}
 	r.store(k, args[2], e)
 	if o.Expiry.Absolute() {
-		k.expireAfter(lapse(r, e.after, o.Expiry))
+		k.expireAfter(fromMasterTime(r, e.after, o.Expiry))
 	}
 	return done, ""
 }
@@ -144,7 +144,7 @@ func msetex(r *run, args []value) (value, string) {
 		}
 		r.store(k, pairs[i+1], mine)
 		if o.Expiry.Absolute() {
-			k.expireAfter(lapse(r, e.after, o.Expiry))
+			k.expireAfter(fromMasterTime(r, e.after, o.Expiry))
 		}
 	}
 	return 1.0, ""
@@ -161,7 +161,7 @@ func getex(r *run, args []value) (value, string) {
 		return nil, grammar.ErrSyntax
 	}
 	k := r.touch(args[1])
-	old := k.held()
+	old := k.get()
 	switch {
 	case !k.now.exists:
 	case persists:
@@ -171,7 +171,7 @@ func getex(r *run, args []value) (value, string) {
 		if failure != "" {
 			return nil, failure
 		}
-		k.expireAfter(lapse(r, after, unit))
+		k.expireAfter(fromMasterTime(r, after, unit))
 	}
 	return old, ""
 }

@@ -7,8 +7,9 @@ const maxKeys = 32
 // more, and its notices.
 type space struct {
 	keys []*keyModel
-	// open returns the model of a key that is named for the first time, or ends the run.
-	open    func(name value) *keyModel
+	// newKey returns the model of a key that is named for the first time, or ends the
+	// run.
+	newKey  func(name value) *keyModel
 	notices []sealedNotice
 	// signalKeys are, in a dry run, the keys that turned out to be signals.
 	signalKeys map[string]bool
@@ -23,7 +24,7 @@ type space struct {
 // signals, whose items are unknown. A script that uses several locks is not proved.
 func onlyKey(found content) *space {
 	s := &space{}
-	s.open = func(name value) *keyModel {
+	s.newKey = func(name value) *keyModel {
 		if len(s.keys) == 0 {
 			return &keyModel{name: name, found: found, now: found}
 		}
@@ -41,9 +42,9 @@ func (s *space) distinct(name value) {
 		other, otherSealed := k.name.(sealed)
 		switch {
 		case isSealed && !otherSealed:
-			panic(leak(class))
+			panic(revealInput(class))
 		case otherSealed && !isSealed:
-			panic(leak(other))
+			panic(revealInput(other))
 		}
 	}
 }

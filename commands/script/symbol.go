@@ -12,7 +12,7 @@ type value = lua.Value
 
 // The sealed values. Each is comparable, and equal only to itself. Proofs rely on them:
 // every operation of the interpreter either knows its result for all values a symbol can
-// have, or ends the run with a leak or with unproved.
+// have, or ends the run with revealInput or unproved.
 type (
 	// sealed is an input (KEYS or ARGV) by its class: inputs with equal bytes
 	// are one class, so two different classes are two different strings.
@@ -31,9 +31,9 @@ type (
 	// subscriberCount stands for the number of subscribers that receive a message, which
 	// is known only after the run.
 	subscriberCount struct{}
-	// unseen stands for a number that depends on a signal's items, which no run can see:
-	// the length of the list, or whether there was one.
-	unseen struct{}
+	// signalNumber stands for a number that depends on a signal's items, which no run
+	// can see: the length of the list, or whether there was one.
+	signalNumber struct{}
 )
 
 func (sealed) Type() string          { return "string" }
@@ -41,15 +41,15 @@ func (stored) Type() string          { return "string" }
 func (linear) Type() string          { return "number" }
 func (remaining) Type() string       { return "number" }
 func (subscriberCount) Type() string { return "number" }
-func (unseen) Type() string          { return "number" }
+func (signalNumber) Type() string    { return "number" }
 
-// leak ends a run that looked into a sealed input: the class is revealed, and
+// revealInput ends a run that looked into a sealed input: the class is revealed, and
 // the runs start again.
-type leak struct{ class int }
+type revealInput struct{ class int }
 
-// wanted ends a run without a token in which the class was compared with the stored
+// tokenFound ends a run without a token in which the class was compared with the stored
 // value, or stored: it is the token, and the runs start again.
-type wanted struct{ class int }
+type tokenFound struct{ class int }
 
 // unproved ends a run whose result depends on more than the form.
 type unproved struct{}

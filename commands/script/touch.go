@@ -38,7 +38,7 @@ func (r *run) touchAny(name value) *keyModel {
 		}
 	}
 	r.Grow(256)
-	k := r.space.open(name)
+	k := r.space.newKey(name)
 	r.space.keys = append(r.space.keys, k)
 	return k
 }
@@ -53,7 +53,7 @@ func (r *run) store(k *keyModel, v value, e expiry) {
 func (r *run) storable(v value) value {
 	v = r.argument(v)
 	if input, ok := v.(sealed); ok && r.proving && r.token < 0 {
-		panic(wanted(input))
+		panic(tokenFound(input))
 	}
 	return v
 }
@@ -72,7 +72,7 @@ func (r *run) argument(v value) value {
 // holds reports whether the key holds v.
 func (r *run) holds(k *keyModel, v value) bool {
 	v = r.argument(v)
-	return k.now.exists && lua.Equal(r, k.held(), v)
+	return k.now.exists && lua.Equal(r, k.get(), v)
 }
 
 // left returns the remaining time as PTTL and TTL reply it.

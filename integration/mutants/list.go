@@ -418,7 +418,7 @@ var mutants = []mutant{
 	{"C3", "a command's TTL above max_ttl is cut to it", []change{{"commands/ttl.go",
 		"		return 0, aboveMaxTTL(name, in.cfg.MaxTTL)\n	}\n	return millis", "		return in.cfg.MaxTTL, \"\"\n	}\n	return millis"}}, asked},
 	{"C1", "a digest without its leading zeros", []change{{"commands/grammar/conditions.go", "%016x", "%x"}}, "./commands/grammar"},
-	{"C1", "GETEX is not denied with PEXPIRE", []change{{"commands/call.go", " || c.in.denied[c.spec.like]", ""}}, asked},
+	{"C1", "GETEX is not denied with PEXPIRE", []change{{"commands/call.go", " || c.in.denied[c.spec.deniedWith]", ""}}, asked},
 	{"C1", "IFNE names the lock's token", []change{{"commands/grammar/conditions.go",
 		"return c == IfEqual || c == IfDigest", "return c != NoCondition"}}, asked},
 	{"C7", "a number is never what a key holds", []change{{"commands/script/touch.go",

@@ -42,9 +42,9 @@ func longestHeld(list []Held, most int) []Held {
 	return list[:min(len(list), most)]
 }
 
-// Who returns what is remembered of a lock, if its token is the one that the masters
+// Find returns what is remembered of a lock, if its token is the one that the masters
 // hold.
-func (t *Locks) Who(db int, key, token string) (Lock, bool) {
+func (t *Locks) Find(db int, key, token string) (Lock, bool) {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,8 @@ func (t *Locks) Who(db int, key, token string) (Lock, bool) {
 	return l, true
 }
 
-// Remembered returns the holder of a lock as far as it is remembered.
-func (t *Locks) Remembered(db int, key string) Holder {
+// HolderOf returns the holder of a lock as far as it is remembered.
+func (t *Locks) HolderOf(db int, key string) Holder {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()

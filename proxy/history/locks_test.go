@@ -62,7 +62,7 @@ func TestHeldFollowsVerdicts(t *testing.T) {
 			l := NewLocks()
 			l.Note(op(quorum.Acquire, "t"), outcome(quorum.Won), me)
 			test.do(l)
-			got, ok := l.Who(3, "k", "t")
+			got, ok := l.Find(3, "k", "t")
 			if ok != (test.want != "") || ok && got.Holder.Name != test.want {
 				t.Errorf("%v %+v, want %q", ok, got.Holder, test.want)
 			}
@@ -90,7 +90,7 @@ func TestHeldIsBounded(t *testing.T) {
 	if n, _ := count(many); n > maxHeldLocks || n < maxHeldLocks*9/10 {
 		t.Errorf("%d locks, want about %d", n, maxHeldLocks)
 	}
-	if _, ok := many.Who(0, fmt.Sprint(maxHeldLocks+maxHeldLocks/2-1), "t"); !ok {
+	if _, ok := many.Find(0, fmt.Sprint(maxHeldLocks+maxHeldLocks/2-1), "t"); !ok {
 		t.Error("the last one is forgotten")
 	}
 	long := NewLocks()
@@ -114,7 +114,7 @@ func TestHeldIsBounded(t *testing.T) {
 		t.Errorf("%d are counted soon, %d later", soon, later)
 	}
 	ends.each(now.Add(2*time.Minute), func(lockID, Lock) { n++ })
-	if _, ok := ends.Who(0, "a", "t"); n != 1 || ok {
+	if _, ok := ends.Find(0, "a", "t"); n != 1 || ok {
 		t.Errorf("%d locks after the end of one, known: %v", n, ok)
 	}
 }

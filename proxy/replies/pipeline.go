@@ -46,9 +46,9 @@ type Pipeline struct {
 	messages int  // bytes of pub/sub messages that wait
 	charged  int  // the part of account that stands for bytes and messages
 	writing  bool // the pipeline waits for its turn to write, or has it
-	dead     bool
+	aborted  bool
 
-	behind *Pipeline // the next in the queue for a turn, guarded by writers.mu
+	nextInTurn *Pipeline // the next in the queue for a turn, guarded by writers.mu
 }
 
 // Owner is the session of a pipeline.
@@ -83,11 +83,11 @@ func (p *Pipeline) Sent() uint64 { return p.written.Load() }
 func (p *Pipeline) Add(sl *Slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !p.dead && p.count > 0 && (p.count >= p.writers.limits().Waiting || p.bytes+sl.Size > MaxQueuedBytes) {
+	for !p.aborted && p.count > 0 && (p.count >= p.writers.limits().Waiting || p.bytes+sl.Size > MaxQueuedBytes) {
 		p.kickLocked()
 		p.changed.Wait()
 	}
-	if p.dead {
+	if p.aborted {
 		return
 	}
 	p.count++
@@ -102,7 +102,7 @@ func (p *Pipeline) Message(r resp.Reply, proto, size int) bool {
 	sl := &Slot{Reply: r, Proto: proto, message: true, Size: size}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dead {
+	if p.aborted {
 		return true
 	}
 	if p.messages+sl.Size > MaxMessageBytes {
@@ -136,15 +136,15 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	sl.Size += len(o.State.Token)
 	p.bytes += len(o.State.Token)
 	p.chargeLocked()
-	dead, last := p.dead, p.filledLocked(sl)
+	aborted, last := p.aborted, p.filledLocked(sl)
 	p.mu.Unlock()
-	if dead {
+	if aborted {
 		p.writers.Promises.Undo(o)
 	}
 	if !last {
 		return
 	}
-	p.writers.slow.Record(sl.Command, sl.ops, sl.outcomes, sl.Who, p.writers.limits().SlowerThan)
+	p.writers.slow.Record(sl.Command, sl.ops, sl.outcomes, sl.Holder, p.writers.limits().SlowerThan)
 	if sl.After != nil {
 		sl.After(sl.outcomes)
 	}
@@ -168,7 +168,7 @@ func (p *Pipeline) Flush() {
 }
 
 func (p *Pipeline) kickLocked() {
-	if p.writing || p.dead || p.head == nil || p.head.waiting > 0 {
+	if p.writing || p.aborted || p.head == nil || p.head.waiting > 0 {
 		return
 	}
 	p.writing = true
@@ -190,7 +190,7 @@ func (p *Pipeline) Idle() bool {
 func (p *Pipeline) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !p.dead && (p.head != nil || p.writing) {
+	for !p.aborted && (p.head != nil || p.writing) {
 		p.kickLocked()
 		p.changed.Wait()
 	}
@@ -200,11 +200,11 @@ func (p *Pipeline) Finish() {
 // later grants are undone as they arrive (P5).
 func (p *Pipeline) Abort() {
 	p.mu.Lock()
-	if p.dead {
+	if p.aborted {
 		p.mu.Unlock()
 		return
 	}
-	p.dead = true
+	p.aborted = true
 	list := p.head
 	p.head, p.tail = nil, nil
 	// The outcomes are collected under the lock, because Outcome fills slots that wait

@@ -114,7 +114,7 @@ func (p *piped) received() string {
 
 // acquire queues the slot of a command that takes a lock.
 func (p *piped) acquire() *Slot {
-	sl := &Slot{Proto: 2, Who: &history.Holder{}, Held: history.NewLocks()}
+	sl := &Slot{Proto: 2, Holder: &history.Holder{}, Held: history.NewLocks()}
 	sl.Shape = func(outs []*quorum.Outcome) resp.Reply {
 		if outs[0].Verdict == quorum.Won {
 			return resp.OK

@@ -18,10 +18,10 @@ type Slot struct {
 	// waiting and outcomes are guarded by the pipeline's mutex.
 	waiting  int
 	outcomes []*quorum.Outcome
-	// Command, ops, Who and Held are for package history.
+	// Command, ops, Holder and Held are for package history.
 	Command string
 	ops     []quorum.Op
-	Who     *history.Holder
+	Holder  *history.Holder
 	Held    *history.Locks
 	// Shape makes the reply from the outcomes, Late makes it when the slot's turn to be
 	// written comes; Reply is the reply if both are nil.
@@ -30,8 +30,8 @@ type Slot struct {
 	Reply resp.Reply
 	// Encoded, if not nil, is the encoded reply, which other slots share.
 	Encoded []byte
-	// Several makes the reply's items replies of their own.
-	Several bool
+	// SeparateReplies makes the reply's items replies of their own.
+	SeparateReplies bool
 	// acquires reports whether an operation of the slot takes a lock, or may.
 	acquires bool
 	// After, if not nil, is called when the last outcome has arrived.
@@ -66,7 +66,7 @@ func (sl *Slot) Expect(ops []quorum.Op) {
 // outcome is visible to others: history needs the order of the key, and an undo must find
 // the lock there.
 func (sl *Slot) note(i int, o *quorum.Outcome) {
-	sl.Held.Note(&sl.ops[i], o, sl.Who)
+	sl.Held.Note(&sl.ops[i], o, sl.Holder)
 	if o.Verdict == quorum.Won {
 		o.OnUndo(sl)
 	}
@@ -141,7 +141,7 @@ func (sl *Slot) confirmOutcomes(g Promises, w *batch) (left time.Duration, refus
 func (sl *Slot) Withdrawn() {
 	for i := range sl.ops {
 		if kind := sl.ops[i].Kind; kind == quorum.Acquire || kind == quorum.AcquireOrExtend {
-			sl.Held.Withdraw(&sl.ops[i], sl.Who)
+			sl.Held.Withdraw(&sl.ops[i], sl.Holder)
 		}
 	}
 }

@@ -25,11 +25,11 @@ func (p *Pipeline) turn(w *batch) (keeps bool) {
 	n, deadline, err := p.try(w)
 	switch {
 	case err != nil:
-		p.failed(w, n, err)
+		p.fail(w, n, err)
 	case n < len(w.bytes):
 		go p.writeOn(w, n, deadline)
 		return false
-	case p.wrote(w):
+	case p.endBatch(w):
 		p.writers.put(p)
 	}
 	return keeps
@@ -40,8 +40,8 @@ func (p *Pipeline) writeOn(w *batch, n int, deadline time.Time) {
 	n, err := p.writeRest(w, n, deadline)
 	switch {
 	case err != nil:
-		p.failed(w, n, err)
-	case p.wrote(w):
+		p.fail(w, n, err)
+	case p.endBatch(w):
 		p.writers.put(p)
 	}
 	w.release()
@@ -57,10 +57,10 @@ func (p *Pipeline) writeAlone() {
 		p.take(w)
 		deadline, _ := p.encode(w)
 		if n, err := p.writeRest(w, 0, deadline); err != nil {
-			p.failed(w, n, err)
+			p.fail(w, n, err)
 			return
 		}
-		more = p.wrote(w)
+		more = p.endBatch(w)
 	}
 }
 
@@ -70,18 +70,18 @@ func (p *Pipeline) recovered(w *batch) {
 		p.owner.Log().Error("panic while writing a reply", "panic", r, "stack", string(debug.Stack()))
 		w.undo(p.writers.Promises, 0)
 		p.owner.Kill()
-		p.stopped()
+		p.stopWriting()
 	}
 }
 
-// failed ends the session after a failed write. It undoes the grants of replies that were
+// fail ends the session after a failed write. It undoes the grants of replies that were
 // not written in full; the others stand, since the client may have read them.
-func (p *Pipeline) failed(w *batch, n int, err error) {
+func (p *Pipeline) fail(w *batch, n int, err error) {
 	p.owner.Log().Debug("reply not written", "error", err)
 	w.undo(p.writers.Promises, n)
 	p.sever()
 	p.owner.Kill()
-	p.stopped()
+	p.stopWriting()
 }
 
 // take moves the ready slots at the head into the batch, up to the first that must be
@@ -111,9 +111,9 @@ func (p *Pipeline) moveTo(w *batch) []renewal {
 	return nil
 }
 
-// wrote ends a batch that was written, and reports whether more is ready; if not, the
+// endBatch ends a batch that was written, and reports whether more is ready; if not, the
 // pipeline is no longer writing.
-func (p *Pipeline) wrote(w *batch) bool {
+func (p *Pipeline) endBatch(w *batch) bool {
 	for _, sl := range w.slots {
 		sl.delivered(p.writers.Promises, w)
 	}
@@ -133,7 +133,7 @@ func (p *Pipeline) wrote(w *batch) bool {
 	return p.writing
 }
 
-func (p *Pipeline) stopped() {
+func (p *Pipeline) stopWriting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writing = false

@@ -17,28 +17,28 @@ type batch struct {
 	ends  []int
 	calls socketCalls
 
-	// began is when the taking of slots began. looked is a time shortly after that, by
-	// the clock by which grants are counted, or 0 until it is needed: all grants of a
+	// began is when the taking of slots began. confirmedAt is a time shortly after that,
+	// by the clock by which grants are counted, or 0 until it is needed: all grants of a
 	// batch are confirmed as of that one time, and must be written soon enough after it
-	// (V2). wrote is the time, by the same clock, after the write.
-	began         time.Time
-	looked, wrote time.Duration
+	// (V2). writtenAt is the time, by the same clock, after the write.
+	began                  time.Time
+	confirmedAt, writtenAt time.Duration
 }
 
-// clock returns looked, and sets it first if need be, for an outcome that may grant.
+// clock returns confirmedAt, and sets it first if need be, for an outcome that may grant.
 func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
-	if w.looked == 0 {
-		w.looked = g.Clock(o)
+	if w.confirmedAt == 0 {
+		w.confirmedAt = g.Clock(o)
 	}
-	return w.looked
+	return w.confirmedAt
 }
 
 // delivered records with an outcome that its reply was written.
 func (w *batch) delivered(g Promises, o *quorum.Outcome) {
-	if w.wrote == 0 {
-		w.wrote = g.Clock(o)
+	if w.writtenAt == 0 {
+		w.writtenAt = g.Clock(o)
 	}
-	g.Delivered(o, w.wrote)
+	g.Delivered(o, w.writtenAt)
 }
 
 // batches are shared by all sessions, so that an idle one keeps none.
@@ -53,7 +53,7 @@ func takeBatch() *batch { return batches.Get().(*batch) }
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
-	w.looked, w.wrote = 0, 0
+	w.confirmedAt, w.writtenAt = 0, 0
 }
 
 func (w *batch) release() {
@@ -125,7 +125,7 @@ func (p *Pipeline) encode(w *batch) (deadline time.Time, grants bool) {
 // replies remain as they are, since making one may publish a message.
 func (p *Pipeline) encodeLate(w *batch) (deadline time.Time, grants bool) {
 	limit, made, from := p.writers.limits().WriteTimeout, w.bytes, 0
-	w.began, w.looked, w.bytes = time.Now(), 0, make([]byte, 0, len(w.bytes))
+	w.began, w.confirmedAt, w.bytes = time.Now(), 0, make([]byte, 0, len(w.bytes))
 	for i, sl := range w.slots {
 		reply := made[from:w.ends[i]]
 		from = w.ends[i]
@@ -178,7 +178,7 @@ func (sl *Slot) append(b []byte, reply resp.Reply) []byte {
 	if sl.Encoded != nil {
 		return append(b, sl.Encoded...)
 	}
-	if !sl.Several {
+	if !sl.SeparateReplies {
 		return resp.Append(b, reply, sl.Proto)
 	}
 	for _, item := range reply.Items {

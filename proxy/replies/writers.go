@@ -23,7 +23,7 @@ type Writers struct {
 	head, tail *Pipeline
 	running    int
 	idle       int
-	over       bool
+	closed     bool
 }
 
 // Limits are limits of the configuration in force.
@@ -48,7 +48,7 @@ func (ws *Writers) put(p *Pipeline) {
 	if ws.tail == nil {
 		ws.head = p
 	} else {
-		ws.tail.behind = p
+		ws.tail.nextInTurn = p
 	}
 	ws.tail = p
 	switch {
@@ -64,7 +64,7 @@ func (ws *Writers) put(p *Pipeline) {
 func (ws *Writers) next() *Pipeline {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for ws.head == nil && !ws.over {
+	for ws.head == nil && !ws.closed {
 		ws.idle++
 		ws.changed.Wait()
 		ws.idle--
@@ -74,7 +74,7 @@ func (ws *Writers) next() *Pipeline {
 		ws.running--
 		return nil
 	}
-	ws.head, p.behind = p.behind, nil
+	ws.head, p.nextInTurn = p.nextInTurn, nil
 	if ws.head == nil {
 		ws.tail = nil
 	}
@@ -95,6 +95,6 @@ func (ws *Writers) work() {
 func (ws *Writers) Close() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	ws.over = true
+	ws.closed = true
 	ws.changed.Broadcast()
 }

@@ -17,7 +17,7 @@ func (r *Run) while(s *ast.WhileStmt, f *frame, e *env) (outcome, []Value) {
 func (r *Run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []Value) {
 	for {
 		r.Step(1)
-		out, results, inner := r.open(s.Stmts, f, e)
+		out, results, inner := r.blockWithScope(s.Stmts, f, e)
 		if out == returned {
 			return out, results
 		}
@@ -27,8 +27,8 @@ func (r *Run) repeat(s *ast.RepeatStmt, f *frame, e *env) (outcome, []Value) {
 	}
 }
 
-// count runs the numeric for.
-func (r *Run) count(s *ast.NumberForStmt, f *frame, e *env) (outcome, []Value) {
+// numericFor runs the numeric for.
+func (r *Run) numericFor(s *ast.NumberForStmt, f *frame, e *env) (outcome, []Value) {
 	from := r.loopNumber("initial", r.eval(s.Init, f, e))
 	limit := r.loopNumber("limit", r.eval(s.Limit, f, e))
 	step := 1.0
@@ -57,8 +57,8 @@ func (r *Run) loopNumber(which string, v Value) float64 {
 	return f
 }
 
-// iterate runs the generic for.
-func (r *Run) iterate(s *ast.GenericForStmt, f *frame, e *env) (outcome, []Value) {
+// genericFor runs the generic for.
+func (r *Run) genericFor(s *ast.GenericForStmt, f *frame, e *env) (outcome, []Value) {
 	init := r.list(s.Exprs, f, e)
 	for len(init) < 3 {
 		init = append(init, nil)

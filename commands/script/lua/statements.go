@@ -13,13 +13,13 @@ const (
 
 // block runs statements; variables that they declare end with the block.
 func (r *Run) block(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value) {
-	out, results, _ := r.open(stmts, f, e)
+	out, results, _ := r.blockWithScope(stmts, f, e)
 	return out, results
 }
 
-// open is block, and also returns the variables, which the condition of repeat ... until
-// can use.
-func (r *Run) open(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value, *env) {
+// blockWithScope is block, and also returns the variables, which the condition of repeat
+// ... until can use.
+func (r *Run) blockWithScope(stmts []ast.Stmt, f *frame, e *env) (outcome, []Value, *env) {
 	for _, s := range stmts {
 		r.Step(1)
 		r.line = s.Line()
@@ -52,9 +52,9 @@ func (r *Run) statement(s ast.Stmt, f *frame, e *env) (outcome, []Value) {
 	case *ast.RepeatStmt:
 		return r.repeat(s, f, e)
 	case *ast.NumberForStmt:
-		return r.count(s, f, e)
+		return r.numericFor(s, f, e)
 	case *ast.GenericForStmt:
-		return r.iterate(s, f, e)
+		return r.genericFor(s, f, e)
 	case *ast.FuncDefStmt:
 		r.define(s, f, e)
 	case *ast.ReturnStmt:

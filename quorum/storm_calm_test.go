@@ -56,16 +56,48 @@ func (s *storm) recovers() bool {
 	for _, cfg := range s.shape.settings {
 		hold, handover = max(hold, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding()))), max(handover, cfg.Handover)
 	}
-	for limit := s.now() + 3*hold + handover + 30*time.Second; ; time.Sleep(time.Second) {
+	patience := 3*hold + handover + 30*time.Second
+	for limit := s.now() + patience; ; time.Sleep(time.Second) {
 		why := s.ailing()
 		if why == "" {
 			return true
 		}
-		if s.now() > limit {
+		if s.now() <= limit {
+			continue
+		}
+		if !s.remedy() {
 			s.fail("NOT WELL after the calm: %s", why)
 			return false
 		}
+		limit = s.now() + patience
 	}
+}
+
+// remedy does, once, what docs/operations.md says where a master stays refused since it
+// is of another list: it starts a redlockd with the old file and reloads it with the new
+// one. It returns false if that was done, or if the list was never changed.
+func (s *storm) remedy() bool {
+	s.mu.Lock()
+	before := s.before
+	s.before = nil
+	s.mu.Unlock()
+	if before == nil {
+		return false
+	}
+	for i, p := range before {
+		for _, now := range s.list() {
+			if now.master == p.master {
+				before[i] = now // its address may have changed since
+			}
+		}
+	}
+	s.tell("redlockd 0 is started with the list of before the last change, and reloaded")
+	s.judge.count("excuse: a redlockd was started with the old file, since all had restarted with the new one")
+	n := s.nodes[0]
+	n.crash()
+	n.used = before
+	n.boot()
+	return true
 }
 
 // ailing returns which masters do not vote for a redlockd, or nothing.

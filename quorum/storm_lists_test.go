@@ -80,7 +80,7 @@ func (s *storm) settledList() bool {
 
 // changeList adds, removes or replaces a master.
 func (s *storm) changeList(rng *rand.Rand) {
-	list := s.list()
+	list, before := s.list(), s.list()
 	s.Lock()
 	full := len(s.servers) >= maxServers
 	s.Unlock()
@@ -108,6 +108,7 @@ func (s *storm) changeList(rng *rand.Rand) {
 	}
 	s.mu.Lock()
 	s.generation++
+	s.before = before
 	s.mu.Unlock()
 	s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
 }

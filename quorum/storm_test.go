@@ -67,6 +67,8 @@ type storm struct {
 	// generation is the number of the latest list, lastName the last number in the name
 	// of a new master.
 	generation, lastName int
+	// before is the list before the last change, nil if there was none.
+	before []site
 	// guarded is until when something is kept free of faults, so that the assumptions
 	// of the rules hold.
 	guarded map[any]time.Duration

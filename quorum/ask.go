@@ -136,7 +136,7 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Any != 0 {
+	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Ends() {
 		// It prolongs nothing any more, but what is left goes.
 		t.Clears = true
 		a.box.sent |= 1 << i
@@ -178,13 +178,8 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	switch last := a.term.expiry(a.masters, i) + 1; {
-	case lives || !told, l.Watch().BaselineSince() > a.term.given:
-		// By a clock that has stepped the expiry tells nothing any more.
-	case named:
-		out.Any = max(out.Any, last)
-	default:
-		out.Told, out.Token = last, a.term.token
+	if told && !lives {
+		out.Told, out.Token = a.term.expiry(a.masters, i), a.term.token
 	}
 	return out
 }

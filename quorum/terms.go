@@ -10,8 +10,8 @@ import (
 // The masters keep a lock longer than its TTL (V3). What a client is told goes by
 // the TTL it asked for: after that its lock is over in every answer, and a
 // release or an extend deletes what is left (V15). This redlockd knows to the moment
-// when that is for what it has told itself; of other copies what they have left
-// tells it.
+// when that is for what it has told itself, by the expiries that it has given; of other
+// copies what they have left tells it.
 
 // term is what was told last of a key, and until when its client may count on it.
 type term struct {
@@ -20,8 +20,8 @@ type term struct {
 	// told; while that is not known, when it ends at the latest.
 	ends atomic.Int64
 	ttl  time.Duration
-	// gone is when nothing of it can be left, given when the masters were given it.
-	gone, given time.Duration
+	// gone is when nothing of it can be left.
+	gone time.Duration
 	// masters are those that the expiries go by. Those are what the masters were
 	// given, or have kept, this time: an expiry that was given before may have been
 	// made an earlier one since, and another redlockd's extend lie in between.

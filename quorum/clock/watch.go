@@ -126,14 +126,6 @@ func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
 }
 
-// BaselineSince is since when a new baseline was asked for: readings of before are of a
-// clock that may have stepped since.
-func (w *Watch) BaselineSince() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.from
-}
-
 // BeginAgain begins a new baseline after clocks have jumped by the same time together,
 // and reports whether this one has. One that has jumped by another time keeps its own.
 func (w *Watch) BeginAgain(by Jump) bool {

@@ -39,6 +39,8 @@ type Task struct {
 	// Expiry is that of copies that the attempt creates, and so its name; Prolongs
 	// is that of copies that it prolongs (V6).
 	Expiry, Prolongs int64
+	// Prolonged is whether a copy is known to have got Prolongs.
+	Prolonged bool
 	// Limits say which copies are over, nil if that is not asked (limits.go).
 	Limits *Limits
 	// Was is the expiry that named the copies which a renewal gives another name;
@@ -95,8 +97,13 @@ func (t *Task) locks() []Name {
 	return out
 }
 
-// LatestExpiry is the latest expiry that a copy may get by the task.
-func (t *Task) LatestExpiry() int64 { return max(t.Expiry, t.Prolongs) }
+// LatestExpiry is the latest expiry that a copy may have got by the task.
+func (t *Task) LatestExpiry() int64 {
+	if t.Prolonged {
+		return t.Prolongs
+	}
+	return max(t.Expiry, t.Prolongs)
+}
 
 // size is about how many bytes the task takes while it waits.
 func (t *Task) size() int {

@@ -41,12 +41,12 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// Keep: likewise, with the new token; the copy keeps its expiry, where that is
+	// Keep: likewise, with the token that it gets; the copy keeps its expiry, where that is
 	// later (V13).
-	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raise).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseOld))
+	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raiseKept).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseKeptOld))
 
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
-	Change = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
+	Change = newScript(ifAny + raiseKept).or(newScript(ifAny + raiseKeptOld))
 
 	// Heal: deadline, token, expiry.
 	Heal = newScript(notAfter + `
@@ -67,30 +67,6 @@ return 2`)
 	StoreOver = newScript(notAfter + unlessEnded(4) + `
 if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
 return 2`)
-
-	// Transact: deadline, and for each key: whether it must hold
-	// something and what, what becomes of it (keep, delete, hold; swap keeps a later
-	// expiry), the token and the expiry. All as expected, or nothing is done.
-	Transact = newScript(notAfter + `
-for i, k in ipairs(KEYS) do
-  local at = i * 5 - 3
-  local v = redis.call('GET', k)
-  if ARGV[at] == '0' and v then return v end
-  if ARGV[at] == '1' and not v then return 0 end
-  if ARGV[at] == '1' and v ~= ARGV[at + 1] then return v end
-end
-for i, k in ipairs(KEYS) do
-  local at = i * 5 - 3
-  if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
-  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
-  if ARGV[at + 2] == 'swap' then
-    redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
-    if t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('PTTL', k) < tonumber(ARGV[at + 4]) then
-      redis.call('PEXPIREAT', k, ARGV[at + 4])
-    end
-  end
-end
-return 1`)
 
 	// Release: token.
 	Release = newScript(`

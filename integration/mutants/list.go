@@ -51,6 +51,8 @@ var mutants = []mutant{
 		"var raise = findExpiry + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "var raise = findExpiry + keepExpiry(`over > 0`)"}, {
 		"quorum/scripts/script_parts.go",
 		"findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
+	{"V8", "a change under way is repeated to the lock that was taken again", []change{{"quorum/outbox/changes.go",
+		"return t.From != nil && slices.ContainsFunc", "return false && slices.ContainsFunc"}}, waiting},
 	{"V6", "what several keys keep is rolled back by who created it", []change{{"quorum/scripts/transact.go",
 		"elseif e > least or e % ` + residues + ` > 0 then", "elseif false then"}}, votes},
 	{"V13", "what keeps its TTL grows by that", []change{{"quorum/scripts/script_parts.go",

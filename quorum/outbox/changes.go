@@ -44,6 +44,13 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
+// outdatedBy reports whether a change is outdated by one of the tasks behind it.
+func (t *Task) outdatedBy(behind []*Task) bool {
+	return t.From != nil && slices.ContainsFunc(behind, func(next *Task) bool {
+		return slices.Contains(next.keys(), t.Key) && next.outdates(t, t.Key)
+	})
+}
+
 // outdates reports whether a task may begin another lock with one of the tokens that
 // a change would replace.
 func (t *Task) outdates(before *Task, key string) bool {

@@ -24,6 +24,10 @@ func (a *attempt) begin(now time.Duration) {
 	a.mu.Lock()
 	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
+	if a.waits() && !a.call.mayAct() && a.op.Kind != Remove {
+		a.end(Undecided, now)
+		return
+	}
 	a.call.q.deadlines.add(&a.due, a.times.until, now)
 	for i := range a.box.ballots {
 		if a.box.first >= 0 && i != a.box.first {

@@ -51,6 +51,10 @@ var mutants = []mutant{
 		"var raise = findExpiry + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "var raise = findExpiry + keepExpiry(`over > 0`)"}, {
 		"quorum/scripts/script_parts.go",
 		"findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
+	{"V6", "what has waited for its turn acts after its answer", []change{{"quorum/call.go",
+		"	c.acts = !c.told\n	return c.acts", "	return !c.told"}}, votes},
+	{"V6", "what was told meanwhile goes out", []change{{"quorum/ask.go",
+		"if a.waits() && !a.call.mayAct() && a.op.Kind != Remove {", "if a.waits() && !a.call.mayAct() && false {"}}, votes},
 	{"V8", "a change under way is repeated to the lock that was taken again", []change{{"quorum/outbox/changes.go",
 		"return t.From != nil && slices.ContainsFunc", "return false && slices.ContainsFunc"}}, waiting},
 	{"V6", "what several keys keep is rolled back by who created it", []change{{"quorum/scripts/transact.go",

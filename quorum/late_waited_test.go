@@ -43,3 +43,30 @@ func TestV6WaitedActsNotAfterItsAnswer(t *testing.T) {
 		})
 	}
 }
+
+// V6: what was told NOQUORUM while the marks were being written for its hold does nothing
+// any more.
+func TestV6ToldWhileTheMarksAreWritten(t *testing.T) {
+	for range 6 { // the looks at the marks come as they come
+		inBubble(t, 5, toldWhileTheMarksAreWritten)
+	}
+}
+
+func toldWhileTheMarksAreWritten(c *testCluster) {
+	c.want(do(c.q, acquire("k", "A", 2*time.Second)), Won)
+	time.Sleep(200 * time.Millisecond)
+	all := []int{0, 1, 2, 3, 4}
+	c.slow(16*time.Millisecond, all...) // 48 ms a batch
+	for i := range 5 {
+		start(c.q, release("k", fmt.Sprint(i)))
+	}
+	out := start(c.q, Op{Kind: Extend, Key: "k", Token: "A", NewToken: "N", Replace: true, TTL: 60 * time.Second})
+	time.Sleep(235 * time.Millisecond)
+	c.slow(time.Millisecond, all[1:]...)
+	o := <-out
+	c.slow(0, all...)
+	time.Sleep(time.Second)
+	if n := c.copies("k", "N"); o.Verdict == Undecided && n != 0 {
+		c.t.Errorf("%d copies of what was told NOQUORUM", n)
+	}
+}

@@ -53,8 +53,8 @@ func TestV6ToldWhileTheMarksAreWritten(t *testing.T) {
 }
 
 func toldWhileTheMarksAreWritten(c *testCluster) {
-	c.want(do(c.q, acquire("k", "A", 2*time.Second)), Won)
-	time.Sleep(200 * time.Millisecond)
+	c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
+	time.Sleep(3500 * time.Millisecond)
 	all := []int{0, 1, 2, 3, 4}
 	c.slow(16*time.Millisecond, all...) // 48 ms a batch
 	for i := range 5 {

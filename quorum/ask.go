@@ -24,6 +24,10 @@ func (a *attempt) begin(now time.Duration) {
 	a.mu.Lock()
 	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
+	if a.waits() && !a.call.mayAct() && a.op.Kind != Remove {
+		a.end(Undecided, now)
+		return
+	}
 	a.call.q.deadlines.add(&a.due, a.times.until, now)
 	for i := range a.box.ballots {
 		if a.box.first >= 0 && i != a.box.first {
@@ -138,9 +142,8 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Any != 0 {
-		// It prolongs nothing any more, but still deletes the copy of a lock that is
-		// over.
+	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Ends() {
+		// It prolongs nothing any more, but what is left goes.
 		t.Clears = true
 		a.box.sent |= 1 << i
 		a.pending++
@@ -181,13 +184,8 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	switch last := a.term.expiry(a.masters, i) + 1; {
-	case lives || !told, l.Watch().BaselineSince() > a.term.given:
-		// After a step of the clock the expiry no longer tells when the term ends.
-	case named:
-		out.Any = max(out.Any, last)
-	default:
-		out.Told, out.Token = last, a.term.token
+	if told && !lives {
+		out.Told, out.Token = a.term.expiry(a.masters, i), a.term.token
 	}
 	return out
 }

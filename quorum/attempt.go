@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -112,8 +113,9 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	case was.Vote == vote.Awaited:
 		*was = b
 		was.Void = b.Vote == vote.Silent && !b.Unsure
-		if b.Vote == vote.Prolonged && b.Expiry > 0 {
-			a.tasks[i].Prolongs = b.Expiry // the expiry it kept counts as the one it was given (V15)
+		if b.Vote == vote.Prolonged {
+			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0
+			a.tasks[i].Prolongs = cmp.Or(b.Expiry, a.tasks[i].Prolongs) // what it has kept is what it was given (V15)
 		}
 	case was.Unsure && !b.Unsure:
 		was.Unsure = false // too late to count

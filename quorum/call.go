@@ -38,9 +38,10 @@ type call struct {
 	begun atomic.Bool
 
 	mu sync.Mutex
-	// told reports whether done was called.
-	told bool
-	stay *time.Timer
+	// told is whether done was called. acts is whether it does harm where it is carried
+	// out after that, so that it is not told by time alone (V6).
+	told, acts bool
+	stay       *time.Timer
 }
 
 // await bounds the time that the call may wait for its turn.
@@ -50,7 +51,7 @@ func (c *call) await() {
 	if !c.told && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tell(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
+			c.tellUnless(&c.acts, &Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
 		})
 	}
 }
@@ -77,8 +78,17 @@ func (c *call) wasTold() bool {
 	return c.told
 }
 
-// start begins the call's run when its turn has come, unless it has become superfluous.
-// now is the time.
+// mayAct is asked before something goes out that does harm where it is carried out after
+// the client was told (V6); false where that was told.
+func (c *call) mayAct() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.acts = !c.told
+	return c.acts
+}
+
+// start begins the call's run, on its turn, if it still is to be done. now is
+// the time.
 func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
 	if c.superfluous() {
@@ -209,10 +219,13 @@ func (c *call) touch() {
 	}
 }
 
-// tell calls done at the time now, once; it returns false if that happened before.
-func (c *call) tell(o *Outcome, now time.Duration) bool {
+// tell calls done at the time now, once; it returns false when that was done before.
+func (c *call) tell(o *Outcome, now time.Duration) bool { return c.tellUnless(new(bool), o, now) }
+
+// tellUnless does so unless that, which needs mu, is set.
+func (c *call) tellUnless(that *bool, o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
-	if c.told {
+	if c.told || *that {
 		c.mu.Unlock()
 		return false
 	}

@@ -111,7 +111,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	switch {
 	case last.knows(a.masters) && last.token == to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, ttl: last.ttl, given: last.given, gone: last.gone, masters: last.masters, expiries: last.expiries}
+		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries}
 		next.ends.Store(last.ends.Load())
 		s.terms.of[hash] = next
 	default:
@@ -120,7 +120,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 }
 
 func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
-	next := &term{token: token, ttl: ttl, given: a.times.began, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+	next := &term{token: token, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
 		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)

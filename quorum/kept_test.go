@@ -74,3 +74,25 @@ func TestV13KeptTTLIsNotLess(t *testing.T) {
 		})
 	}
 }
+
+// V6: what keeps its TTL is given all the same: the rollback of what has created it, whose
+// client heard nothing, spares it.
+func TestV6KeptIsNotRolledBack(t *testing.T) {
+	for _, name := range []string{"one key", "several"} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				other := c.redlockd()
+				time.Sleep(3 * time.Second)
+				unheard := c.want(do(c.q, acquire("k", "A", 5*time.Second)), Won)
+				again := keepsAll("k", "A", "A")
+				if name == "one key" {
+					again = Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return extend("k", s.Token, s.TTL.Truncate(time.Millisecond)) }}
+				}
+				won(c, do(other, again))
+				unheard.Undo()
+				time.Sleep(time.Second)
+				c.want(do(other, acquire("k", "B", time.Second)), Held)
+			})
+		})
+	}
+}

@@ -33,6 +33,9 @@ func (c *call) split(a *attempt) {
 func (c *call) retry() {
 	c.passOn()
 	c.probing = true
+	c.mu.Lock()
+	c.acts = false
+	c.mu.Unlock()
 	c.await()
 	nap := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
 	c.db.keys.sleeps(c)

@@ -60,8 +60,8 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 		if i < acquires {
 			w.digits = strconv.AppendInt(w.digits, t.Expiry, 10)
 		} else {
-			w.digits = strconv.AppendInt(w.digits, t.Limit().Any, 10)
-			limited = limited || t.Limit().Any != 0
+			w.digits = t.Limit().append(w.digits)
+			limited = limited || t.Limit().Ends()
 		}
 		w.ends = append(w.ends, len(w.digits))
 	}

@@ -1,14 +1,22 @@
 package outbox
 
-import "github.com/redlockd/redlockd/quorum/vote"
+import (
+	"strconv"
 
-// Limits determine which copies on one master are over (V15): those with an earlier
-// expiry than a limit, in the master's own milliseconds. 0 is no limit.
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// Limits say which copies on one master are over (V15), by their expiries in the master's
+// own milliseconds. 0 is no limit.
 type Limits struct {
-	// Any applies to all copies; Told to those with Token, the token of the grant that
-	// was answered last.
-	Any, Told int64
-	Token     string
+	// Any is for all copies: those with an earlier expiry are over.
+	Any int64
+	// Told is the expiry that was given with Token, which was told last. Copies with
+	// this one are over, but for what a remainder makes of it; with an earlier one they
+	// may be what another redlockd has given since, for a TTL with less drift.
+	Told  int64
+	Token string
 }
 
 // noLimits are the limits of a task for which no copy is over.
@@ -25,5 +33,18 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	return b.Expiry < l.Any || b.Expiry < l.Told && b.Token == l.Token
+	given := b.Expiry <= l.Told && b.Expiry > l.Told-mark.Residues
+	return b.Expiry < l.Any || given && b.Token == l.Token
+}
+
+// Ends reports whether a copy may be over by them.
+func (l *Limits) Ends() bool { return l.Any != 0 || l.Told != 0 }
+
+// append appends them as scripts read them, but for Token.
+func (l *Limits) append(to []byte) []byte {
+	if !l.Ends() {
+		return append(to, '0')
+	}
+	to = append(strconv.AppendInt(to, l.Any, 10), ' ')
+	return strconv.AppendInt(to, l.Told, 10)
 }

@@ -39,8 +39,32 @@ func TestV8ChangeIsOutdated(t *testing.T) {
 	}
 }
 
-// TestV6RefusedIsNotRolledBack checks that DropRollback drops the rollback of one
-// attempt, and no other (V6).
+// V8: also where the change was under way when that was asked for.
+func TestV8ChangeUnderWayIsOutdated(t *testing.T) {
+	for _, behind := range []string{"in the batch", "in the queue", "nothing"} {
+		for tries := range uint8(MaxTries + 1) {
+			o := outboxAt(new(time.Duration))
+			change := &Task{Kind: vote.Extend, Key: "k", Token: "B", From: []string{"A"}, Until: time.Minute, tries: tries}
+			again := &Task{Kind: vote.AcquireOrExtend, Key: "k", Token: "A", Asked: &Asked{}}
+			b, results := &Batch{Tasks: []*Task{change}}, []Result{{Late: true}}
+			switch behind {
+			case "in the batch":
+				b.Tasks, results = append(b.Tasks, again), append(results, Result{Done: true, Ballot: vote.Ballot{Vote: vote.Prolonged}})
+			case "in the queue":
+				o.Put(again)
+			}
+			o.Repeat(b, results, false)
+			first := len(o.queue) > 0 && o.queue[0] == change
+			if kept := len(o.retries) > 0; kept && behind != "nothing" || first && behind == "in the batch" {
+				t.Errorf("%s, tried %d times: the lock that was taken again is changed", behind, tries)
+			} else if !kept && !first && behind == "nothing" {
+				t.Errorf("tried %d times: it is not repeated", tries)
+			}
+		}
+	}
+}
+
+// V6: the rollback of what turns out refused is dropped.
 func TestV6RefusedIsNotRolledBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	o.append(&Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Expiry: 33})

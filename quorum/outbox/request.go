@@ -42,8 +42,8 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	case t.Kind == vote.DBSize:
 		return d.Client.B().Dbsize().Build()
 	}
-	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && t.Limit().Any == 0 && d.loaded[scripts.Release] {
-		// The usual release takes this way, which allocates less than the general one.
+	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && !t.Limit().Ends() && d.loaded[scripts.Release] {
+		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
 		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
 	}
@@ -96,7 +96,7 @@ func (t *Task) stepArgs() []string {
 
 // call returns the script that carries the task out, and its arguments.
 func (t *Task) call() (*scripts.Script, []string) {
-	creates, prolongs, deadline, limit := itoa(t.Expiry), itoa(t.Prolongs), itoa(t.Deadline), itoa(t.Limit().Any)
+	creates, prolongs, deadline, limit := itoa(t.Expiry), itoa(t.Prolongs), itoa(t.Deadline), string(t.Limit().append(nil))
 	switch {
 	case t.Rollback:
 		return scripts.Rollback, []string{t.Token, creates}
@@ -114,7 +114,9 @@ func (t *Task) call() (*scripts.Script, []string) {
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
 		return scripts.Renew, []string{deadline, t.Token, prolongs, itoa(t.Was), creates}
-	case t.Kind == vote.Extend && t.Asked.Replace && t.Asked.Keeps:
+	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
+		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Token}
+	case t.Kind == vote.Extend && t.Asked.Keeps:
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Replace:
 		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
@@ -123,18 +125,18 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.Extend:
 		return scripts.Extend, []string{deadline, t.Token, prolongs, limit}
 	case t.Kind == vote.Expire:
-		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token}
 	case t.Kind == vote.Store && t.Asked.IfPresent:
-		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token}
 	case t.Kind == vote.Store:
 		return scripts.Store, []string{deadline, t.Token, prolongs}
 	case t.Kind == vote.Transact:
 		return scripts.Transact, t.stepArgs()
 	case t.Kind == vote.Remove:
-		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token}
 	case t.Kind == vote.Release && t.Deadline != 0:
 		return scripts.ReleaseInTime, []string{deadline, t.Token, limit}
-	case t.Kind == vote.Release && t.Limit().Any != 0:
+	case t.Kind == vote.Release && t.Limit().Ends():
 		return scripts.ReleaseOver, []string{t.Token, limit}
 	case t.Kind == vote.Release:
 		return scripts.Release, []string{t.Token}

@@ -145,6 +145,7 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 		name := Name{Key: t.Key, Token: t.Token}
 		switch {
 		case results[i].Done || !t.MustDeliver() || !t.Rollback && t.From == nil && taken[name]:
+		case t.outdatedBy(b.Tasks[i+1:]):
 		case !over && (t.tries < MaxTries || !t.Rollback && behind()[name]):
 			t.tries++
 			if t.Rollback {
@@ -152,7 +153,7 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 			}
 			again = append(again, t)
 			o.bytes += t.size()
-		default:
+		case !t.outdatedBy(o.queue):
 			o.AddRetry(t)
 		}
 	}

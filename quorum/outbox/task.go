@@ -38,7 +38,9 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Limits determine which copies are over; nil if that does not matter (limits.go).
+	// Prolonged is whether a copy is known to have got Prolongs.
+	Prolonged bool
+	// Limits say which copies are over, nil if that is not asked (limits.go).
 	Limits *Limits
 	// Was is the expiry that names the copies which a renewal renames; 0 if there are
 	// none.
@@ -94,8 +96,13 @@ func (t *Task) locks() []Name {
 	return out
 }
 
-// LatestExpiry returns the latest expiry that a copy may get by the task.
-func (t *Task) LatestExpiry() int64 { return max(t.Expiry, t.Prolongs) }
+// LatestExpiry is the latest expiry that a copy may have got by the task.
+func (t *Task) LatestExpiry() int64 {
+	if t.Prolonged {
+		return t.Prolongs
+	}
+	return max(t.Expiry, t.Prolongs)
+}
 
 // size returns about how many bytes the task takes while it waits.
 func (t *Task) size() int {

@@ -31,7 +31,7 @@ for i = acquires + 1, keys do
         now = t[1] * 1000 + math.floor(t[2] / 1000)
       end
       local left = redis.pcall('PTTL', KEYS[i])
-      ended[i] = type(left) == 'number' and left >= 0 and now + left < tonumber(limit)
+      local e = type(left) == 'number' and left >= 0 and now + left or -1` + isOver("limit") + `) then ended[i] = true end
     end
   else
     out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0

@@ -44,24 +44,30 @@ local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
 
-// unlessOver deletes KEYS[1] and ends as if it were absent, if its expiry is less than
-// ARGV[n]: the rest of a lock whose TTL is over (V15). ARGV[n] is 0 for no such check.
+// isOver begins what is done where the expiry e is over by a limit, two numbers (V15): it
+// is less than the first, or is the second but for a remainder.
+func isOver(limit string) string {
+	return `
+  local any, told = string.match(` + limit + `, '(%d+) (%d+)')
+  local given = e <= tonumber(told) and e > told - ` + residues + `
+  if e >= 0 and (e < tonumber(any) or given`
+}
+
+// unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is over
+// by ARGV[n]: what is left of a lock whose TTL is over (V15).
 func unlessOver(n string) string {
 	return `
-if ARGV[` + n + `] ~= '0' then` + readExpiry + `
-  if e >= 0 and e < tonumber(ARGV[` + n + `]) then redis.call('DEL', KEYS[1]) return 0 end
+if ARGV[` + n + `] ~= '0' then` + readExpiry + isOver(`ARGV[`+n+`]`) + `) then redis.call('DEL', KEYS[1]) return 0 end
 end
 `
 }
 
-// unlessEnded does that whatever KEYS[1] holds, and also if its expiry is less than
-// ARGV[n+2] and it holds ARGV[n+1].
+// unlessEnded is the same for whatever KEYS[1] holds: the second number is for the token
+// ARGV[n+1].
 func unlessEnded(n int) string {
-	any, token, told := strconv.Itoa(n), strconv.Itoa(n+1), strconv.Itoa(n+2)
+	limit, token := `ARGV[`+strconv.Itoa(n)+`]`, `ARGV[`+strconv.Itoa(n+1)+`]`
 	return `
-if ARGV[` + any + `] ~= '0' or ARGV[` + told + `] ~= '0' then` + readExpiry + `
-  if e >= 0 and (e < tonumber(ARGV[` + any + `]) or
-      e < tonumber(ARGV[` + told + `]) and redis.pcall('GET', KEYS[1]) == ARGV[` + token + `]) then
+if ` + limit + ` ~= '0' then` + readExpiry + isOver(limit) + ` and redis.pcall('GET', KEYS[1]) == ` + token + `) then
     redis.call('DEL', KEYS[1])
     return 0
   end
@@ -69,8 +75,10 @@ end
 `
 }
 
-const (
-	// ifOurs goes on if KEYS[1] holds ARGV[2].
+var residues = strconv.Itoa(mark.Residues)
+
+var (
+	// ifOurs goes on where KEYS[1] holds ARGV[2].
 	ifOurs = notAfter + `
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
@@ -80,8 +88,7 @@ if v ~= ARGV[2] then return v end
 	// is over.
 	ifTaken = notAfter + `
 local v = redis.call('GET', KEYS[1])
-if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + `
-  if e >= 0 and e < tonumber(ARGV[5]) then v = false end
+if v == ARGV[2] and ARGV[5] ~= '0' then` + readExpiry + isOver(`ARGV[5]`) + `) then v = false end
 end
 if not v then redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4]) return 1 end
 if v ~= ARGV[2] then return v end
@@ -97,7 +104,7 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 
 // keepTTL gives KEYS[1] the token ARGV[5] and keeps its expiry.
 const keepTTL = `
-redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL')
+if ARGV[5] ~= v then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end
 `
 
 // expiryOld finds the expiry of KEYS[1], after + left, on masters before 7.0, which have
@@ -115,35 +122,50 @@ end
 if before ~= after then return -1 end
 `
 
-// raise ends a script that prolongs. KEYS[1] gets the expiry ARGV[3] unless it has a
-// later one, so that no script shortens what another one has promised (V6). A copy that
-// keeps its later expiry gets the residue of prolonged copies, since the rollback of the
-// attempt that created it may be under way; the script answers that expiry.
-var raise = `
+// raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
+// has a later one, so that no script shortens what another one was told (V6).
+// What keeps its expiry gets the remainder of what is prolonged, since the
+// rollback of what has created it may be under way; and it gets a later one where it is
+// about what it was to get, since who gave that judges by it when its TTL is over (V15).
+// Which it is then, is answered.
+var raise = findExpiry + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)
+
+// raiseKept is the same for what keeps its TTL, which is not to grow by that.
+var raiseKept = findExpiry + keepExpiry(`over > 0`)
+
+const findExpiry = `
 if redis.call('PEXPIREAT', KEYS[1], ARGV[3], 'GT') == 1 then return 2 end
 local e = redis.call('PEXPIRETIME', KEYS[1])
-` + keepExpiry
+`
 
-// raiseOld does the same on masters before 7.0, which have no PEXPIRETIME: e is never too
-// small, since TIME is read after PTTL.
-var raiseOld = `
+// raiseOld and raiseKeptOld are the same for masters before 7.0, which do not tell the
+// expiry: since TIME is read after PTTL, e is never less than it is.
+var (
+	raiseOld     = findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)
+	raiseKeptOld = findExpiryOld + keepExpiry(`over > 0`)
+)
+
+const findExpiryOld = `
 local e = redis.call('PTTL', KEYS[1])
 if e >= 0 then
   t = redis.call('TIME')
   e = t[1] * 1000 + math.floor(t[2] / 1000) + e
-  if e <= tonumber(ARGV[3]) then
+  if e < tonumber(ARGV[3]) then
     redis.call('PEXPIREAT', KEYS[1], ARGV[3])
     return 2
   end
 end
-` + keepExpiry
+`
 
-var keepExpiry = `
+// keepExpiry makes the expiry e a later one under a condition.
+func keepExpiry(later string) string {
+	return `
 if e < 0 then return 3 end
-local residues = ` + strconv.Itoa(mark.Residues) + `
+local residues = ` + residues + `
 local over = e % residues
-if over > 0 then
+if ` + later + ` then
   e = e + residues - over
   redis.call('PEXPIREAT', KEYS[1], e)
 end
 return e`
+}

@@ -42,12 +42,12 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
 else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return 2`)
 
-	// Keep: the arguments of Extend and the new token. The copy keeps its expiry if that
-	// is later (V13).
-	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raise).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseOld))
+	// Keep: likewise, with the token that it gets; the copy keeps its expiry, where that is
+	// later (V13).
+	Keep = newScript(ifOurs + unlessOver("4") + keepTTL + raiseKept).or(newScript(ifOurs + unlessOver("4") + keepTTL + raiseKeptOld))
 
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
-	Change = newScript(ifAny + raise).or(newScript(ifAny + raiseOld))
+	Change = newScript(ifAny + raiseKept).or(newScript(ifAny + raiseKeptOld))
 
 	// Heal: deadline, token, expiry.
 	Heal = newScript(notAfter + `
@@ -69,31 +69,6 @@ return 2`)
 	StoreOver = newScript(notAfter + unlessEnded(4) + `
 if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
 return 2`)
-
-	// Transact: deadline, and for each key: whether it must hold something (1) or be
-	// absent (0) and the token that it must hold; what becomes of it (keep, delete, hold,
-	// or swap, which keeps a later expiry), its new token and its expiry. If any key is
-	// not as expected, nothing is done.
-	Transact = newScript(notAfter + `
-for i, k in ipairs(KEYS) do
-  local at = i * 5 - 3
-  local v = redis.call('GET', k)
-  if ARGV[at] == '0' and v then return v end
-  if ARGV[at] == '1' and not v then return 0 end
-  if ARGV[at] == '1' and v ~= ARGV[at + 1] then return v end
-end
-for i, k in ipairs(KEYS) do
-  local at = i * 5 - 3
-  if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
-  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
-  if ARGV[at + 2] == 'swap' then
-    redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
-    if t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('PTTL', k) < tonumber(ARGV[at + 4]) then
-      redis.call('PEXPIREAT', k, ARGV[at + 4])
-    end
-  end
-end
-return 1`)
 
 	// Release: token.
 	Release = newScript(`

@@ -1,0 +1,72 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// V6: what has waited for its turn has little time left, and is answered when it cannot
+// act any more, too.
+func TestV6WaitedActsNotAfterItsAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		op   Op
+		way  time.Duration // of each fan-out
+	}{
+		{"shorten", extend("k", "A", time.Second), 9 * time.Millisecond}, // in the second one
+		{"PEXPIRE", Op{Kind: Expire, Key: "k", TTL: time.Second}, 18 * time.Millisecond},
+		{"DEL", Op{Kind: Remove, Key: "k"}, 18 * time.Millisecond},
+		{"replace", Op{Kind: Extend, Key: "k", Token: "A", NewToken: "N", Replace: true, TTL: time.Second}, 18 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				one, other := c.two()
+				c.want(do(one.Quorum, acquire("k", "A", 10*time.Second)), Won)
+				const before, each = 5, 47 * time.Millisecond
+				one.farther(each)
+				for i := range before {
+					start(one.Quorum, release("k", fmt.Sprint(i)))
+				}
+				out := start(one.Quorum, tt.op)
+				time.Sleep(before*each - time.Millisecond)
+				one.farther(tt.way)
+				c.want(<-out, Undecided)
+				one.farther(0)
+				// The client's next, unless the first was carried out.
+				o := do(other, extend("k", "A", 20*time.Second))
+				time.Sleep(1500 * time.Millisecond)
+				if n := c.copies("k", "A"); o.Verdict == Won && n != 3 {
+					t.Errorf("%d copies of the lock that was told after that, want 3", n)
+				}
+			})
+		})
+	}
+}
+
+// V6: what was told NOQUORUM while the marks were being written for its hold does nothing
+// any more.
+func TestV6ToldWhileTheMarksAreWritten(t *testing.T) {
+	for range 6 { // the looks at the marks come as they come
+		inBubble(t, 5, toldWhileTheMarksAreWritten)
+	}
+}
+
+func toldWhileTheMarksAreWritten(c *testCluster) {
+	c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
+	time.Sleep(3500 * time.Millisecond)
+	all := []int{0, 1, 2, 3, 4}
+	c.slow(16*time.Millisecond, all...) // 48 ms a batch
+	for i := range 5 {
+		start(c.q, release("k", fmt.Sprint(i)))
+	}
+	out := start(c.q, Op{Kind: Extend, Key: "k", Token: "A", NewToken: "N", Replace: true, TTL: 60 * time.Second})
+	time.Sleep(235 * time.Millisecond)
+	c.slow(time.Millisecond, all[1:]...)
+	o := <-out
+	c.slow(0, all...)
+	time.Sleep(time.Second)
+	if n := c.copies("k", "N"); o.Verdict == Undecided && n != 0 {
+		c.t.Errorf("%d copies of what was told NOQUORUM", n)
+	}
+}

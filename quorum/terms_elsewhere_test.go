@@ -1,0 +1,85 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// V15: what another redlockd has given for a shorter TTL, which has less drift, has an
+// earlier expiry than what this one has told, and ends later.
+func TestV15NotOverByALaterExpiry(t *testing.T) {
+	const ttl = 10*second + 300*time.Millisecond
+	orExtend := extend("k", "t", second)
+	orExtend.Kind = AcquireOrExtend
+	for _, ask := range []Op{release("k", "t"), extend("k", "t", second), orExtend, {Kind: Remove, Key: "k"},
+		{Kind: Expire, Key: "k", TTL: second}, {Kind: Store, Key: "k", Token: "u", TTL: second, IfPresent: true}, {Kind: Read, Key: "k"}} {
+		t.Run(fmt.Sprint(ask.Kind), func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				other := c.redlockd()
+				time.Sleep(3 * second)
+				c.tell(do(c.q, acquire("k", "t", 60*second)))
+				time.Sleep(50 * second)
+				c.tell(do(other, extend("k", "t", ttl)))
+				time.Sleep(ttl - 20*time.Millisecond)
+				had := Won
+				if ask.Kind == Read {
+					had = Held
+				}
+				if o := c.want(do(c.q, ask), had); ask.Kind == AcquireOrExtend && !o.Prolonged {
+					t.Error("its lock is there, and it was taken anew")
+				}
+			})
+		})
+	}
+}
+
+// V15: the same where the other redlockd leaves the expiry as it is, since it would have
+// given about the same.
+func TestV15NotOverByWhatWasKept(t *testing.T) {
+	for i := range 40 {
+		inBubble(t, 3, func(c *testCluster) {
+			other := c.redlockd()
+			time.Sleep(3 * second)
+			c.tell(do(c.q, acquire("k", "t", 5*second)))
+			c.tell(do(c.q, extend("k", "t", 10*second)))
+			time.Sleep(2 * second)
+			ttl := 7970*time.Millisecond + time.Duration(i)*5*time.Millisecond
+			o := c.want(do(other, extend("k", "t", ttl)), Won)
+			time.Sleep(c.cfg.Timeout - 5*time.Millisecond)
+			c.tell(o)
+			time.Sleep(ttl - 2*time.Millisecond)
+			if o := do(c.q, extend("k", "t", second)); o.Verdict != Won {
+				t.Errorf("extended for %v elsewhere: %v", ttl, o.Verdict)
+			}
+		})
+	}
+}
+
+// V13: what keeps its TTL does not grow, however often that is asked for.
+func TestV13KeptOftenDoesNotGrow(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", second)))
+		before := c.masters[0].TTL("k")
+		keep := Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return extend("k", s.Token, s.TTL) }}
+		for range 100 {
+			c.tell(do(c.q, keep))
+		}
+		if after := c.masters[0].TTL("k"); after > before+32*time.Millisecond {
+			t.Errorf("%v are left of %v", after, before)
+		}
+	})
+}
+
+// V15: what was shortened elsewhere and prolonged here ends by what was given here.
+func TestV15OverByTheLastExpiry(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		c.tell(do(c.q, acquire("k", "t", 10*second)))
+		c.want(do(other, Op{Kind: Expire, Key: "k", TTL: second}), Won)
+		c.tell(do(c.q, extend("k", "t", second)))
+		time.Sleep(second + time.Millisecond)
+		c.want(do(c.q, release("k", "t")), Absent)
+	})
+}

@@ -65,7 +65,8 @@ func (c *change) begin(ctx context.Context) {
 		err = errTwoSteps
 	default:
 		if err = c.announce(ctx, name); err == nil {
-			c.all.replace(wanted, c.target())
+			to, _ := c.target()
+			c.all.replace(wanted, to)
 			return
 		}
 		c.all.RaiseMarks(state)
@@ -92,21 +93,22 @@ func (c *change) announce(ctx context.Context, name string) error {
 	defer release()
 	// What the marks bore before the lock was ours is no evidence.
 	since := c.all.now()
-	c.until(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
+	c.await(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
 	to, err := c.next(name, since)
 	if err != nil {
 		return err
 	}
-	c.all.RaiseMarks(to)
-	if !c.until(ctx, taken+ttl, func() bool { return c.borne(to) }) {
+	// What comes to a master when the lock is over could be beside another change.
+	c.write(to, taken+ttl)
+	if !c.await(ctx, taken+ttl, func() bool { return c.borne(to) }) {
 		return errNotAnnounced
 	}
 	return nil
 }
 
-// until waits for a condition, which any news of the masters may fulfil, and
+// await waits for a condition, which any news of the masters may fulfil, and
 // returns false when it has not been by end.
-func (c *change) until(ctx context.Context, end time.Duration, done func() bool) bool {
+func (c *change) await(ctx context.Context, end time.Duration, done func() bool) bool {
 	for {
 		changed := c.all.events.next()
 		left := end - c.all.now()

@@ -22,8 +22,10 @@ type change struct {
 	// since when by our clock.
 	state mark.Generation
 	since time.Duration
-	// to is what the marks are to bear: state, or what comes next.
-	to mark.Generation
+	// to is what the marks are to bear: state, or what comes next. Where it is not
+	// state, it may be written until then, by our clock; 0 for any time.
+	to    mark.Generation
+	until time.Duration
 	// wanted is the list to change to, or nil.
 	wanted []Master
 	// announcing is while a change is, which cannot be called off any more.
@@ -40,17 +42,22 @@ func (c *change) init(all *Cluster, masters []Master) {
 	c.to = c.state
 }
 
-// known is the latest state of our list, target what its marks shall bear.
+// known is the latest state of our list.
 func (c *change) known() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-func (c *change) target() mark.Generation {
+// target is what the marks of our list shall bear, and until when that may be written, by
+// our clock; 0 for any time.
+func (c *change) target() (to mark.Generation, until time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.to
+	if c.to == c.state {
+		return c.to, 0
+	}
+	return c.to, c.until
 }
 
 func (c *change) want() []Master {
@@ -97,11 +104,11 @@ func (c *change) reached() (mark.Generation, time.Duration) {
 	return c.state, c.since
 }
 
-// write has the marks raised to a state.
-func (c *change) write(to mark.Generation) {
+// write has the marks raised to a state, until a time by our clock, 0 for any time.
+func (c *change) write(to mark.Generation, until time.Duration) {
 	c.mu.Lock()
 	before := c.to
-	c.to = to
+	c.to, c.until = to, until
 	c.mu.Unlock()
 	if before != to {
 		for _, l := range c.links() {

@@ -106,7 +106,7 @@ func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
 func (c *Cluster) Generation() mark.Generation { return c.change.known() }
 
 // RaiseMarks has all marks raised to a state of the list of masters (M8).
-func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to) }
+func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to, 0) }
 
 // LongestHold is how long a lock that was granted before now may last at most: the
 // greatest hold that the marks bear, and that of the greatest max_ttl as long as no mark

@@ -151,11 +151,22 @@ func (mon *monitor) grantedBefore(s mark.Observation) granted {
 // of masters that is being written (M8): in all databases of the master, since
 // not all of them need be open here.
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
-	to := mon.db.change.target()
+	to, until := mon.db.change.target()
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
+	deadline := int64(0)
+	if until > 0 {
+		mon.mu.Lock()
+		_, known := mon.clock.Latest(mon.now())
+		deadline = mon.clock.Earliest(until)
+		mon.mu.Unlock()
+		if !known {
+			return s, nil // the next look may tell
+		}
+	}
+	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
+		strconv.FormatInt(deadline, 10)}
 	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {

@@ -21,8 +21,12 @@ return 1`)
 	// Generation raises the state of the list of masters in the marks of
 	// all databases in use, which that of database 0 lists, where it is an
 	// earlier one of the same line: the present database, number, phase, list,
-	// list before. See mark.String for the fields.
-	Generation = newScript(raises + `
+	// list before. A late one, by a deadline in the master's own milliseconds that is
+	// not 0, changes nothing. See mark.String for the fields.
+	Generation = newScript(`
+local t = redis.call('TIME')
+if ARGV[6] ~= '0' and t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[6]) then return -1 end
+` + raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then

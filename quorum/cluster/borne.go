@@ -77,9 +77,13 @@ func (c *change) displaced(list, by string) bool {
 // majority has lost its marks in the middle of the change, and our list, which comes
 // with it, was begun anew. All masters of our list bear real marks of it now, some by
 // what was begun, and no majority of the one before can be had without them. One that is
-// down may have been lost, and have been given to the list before by others.
+// down may have been lost, and have been given to the list before by others. Of the change
+// that our list came to by itself the next phase is left to step: it waits.
 func (c *change) interrupted(g, ours mark.Generation) bool {
 	both, anew := 0, false
+	if g.Number == ours.Number {
+		return false
+	}
 	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.realGeneration()

@@ -70,17 +70,29 @@ func (m *List) joining(name string) bool {
 }
 
 // WithoutJoining takes back the votes of masters that turn out to join the
-// list (M8): that may be known by what another master has answered only.
+// list (M8): that may be known by what another master has answered only. What one says
+// is final is not beside another one that says it is not, since a majority may have come
+// back with marks of before, by which the list before counts.
 func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	g := m.newest.Load()
-	if g == nil || g.Phase == mark.Final {
+	if g == nil || g.Before == "" || g.Phase == mark.Final && settled(ballots) {
 		return
 	}
 	for i, l := range m.Links {
-		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && g.Joining(l.Name) {
+		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && !mark.OnList(g.Before, l.Name) {
 			*b = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
 	}
+}
+
+// settled reports whether all that have voted say that a change to the list is final.
+func settled(ballots []vote.Ballot) bool {
+	for i := range ballots {
+		if b := &ballots[i]; b.Unsettled && b.Vote != vote.Silent {
+			return false
+		}
+	}
+	return true
 }
 
 // Gone is how many masters of the list before may hold a copy that none of

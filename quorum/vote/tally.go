@@ -48,6 +48,9 @@ type Ballot struct {
 	Doubtful bool
 	// Void is whether a silent master has answered, and that does not count.
 	Void bool
+	// Unsettled is whether the master's mark says that a change to our list is not
+	// final (M8).
+	Unsettled bool
 	// Over is whether the TTL that was asked for is over (found, V15).
 	Over bool
 	// Token is the token in the way (refused) or found.

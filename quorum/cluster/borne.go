@@ -59,6 +59,18 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
+// outlived reports whether a state is of a list that ours, which is in force as far as was
+// looked at just now, has come after, or of another change of the list before ours. A
+// master that bears it has missed so much that its mark is not raised any more.
+func (c *change) outlived(ours, other mark.Generation) bool {
+	since := c.all.now() - 2*clock.LookEvery
+	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
+	return before && c.countsBy(ours, func(l *Link) (mark.Generation, bool) {
+		g, ok := l.realGeneration()
+		return g, ok && l.bearsSince(since)
+	})
+}
+
 // displaced reports whether no majority of a list can be had without masters that bear
 // real marks of another one, by which votes for that list do not count.
 func (c *change) displaced(list, by string) bool {

@@ -115,6 +115,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	list, known := mon.db.List().name, mon.db.change.known()
 	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
+	outlived := mon.hasSeat(own, s) && !s.Mark.Counts(list) && mon.db.change.outlived(known, s.Mark.Generation)
 	foreign := mon.db.change.foreign(list, known)
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
@@ -125,7 +126,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Seats: all, Unsaid: unsaid, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
-		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, Floor: floor, Told: told, Sure: sure,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }

@@ -200,11 +200,19 @@ func (mon *monitor) see(s mark.Observation, steady bool) {
 	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
 }
 
+// hasSeat reports whether the marks seen are of the server that has the seat.
+func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
+	if mon.zero == nil {
+		return s.Mark != nil && own.Server == s.Mark.ID
+	}
+	return s.Mark != nil && s.Zero != nil && own.Server == s.Zero.ID
+}
+
 // borneHere reports whether the other marks bear the seat as it is known here;
 // for another database than 0, whether database 0's server holds the seat.
 func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return s.Mark != nil && own.Server == s.Mark.ID && mon.othersBear(own)
+		return mon.hasSeat(own, s) && mon.othersBear(own)
 	}
 	return s.Zero != nil && s.Zero.ID == own.Server
 }

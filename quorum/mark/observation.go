@@ -70,7 +70,10 @@ type Rules struct {
 	Foreign bool
 	// Yields is whether the mark is of another list that is in use, and ours
 	// is not.
-	Yields        bool
+	Yields bool
+	// Outlived is whether the mark is of a list of ours that the one in force has come
+	// after, or of a change that came to nothing: its server missed that.
+	Outlived      bool
 	DB            int
 	AllowEviction bool
 	Quarantine    bool

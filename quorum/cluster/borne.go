@@ -63,12 +63,26 @@ func (c *change) yields(ours, other mark.Generation) bool {
 // looked at just now, has come after, or of another change of the list before ours. A
 // master that bears it has missed so much that its mark is not raised any more.
 func (c *change) outlived(ours, other mark.Generation) bool {
-	since := c.all.now() - 2*clock.LookEvery
 	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
-	return before && c.countsBy(ours, func(l *Link) (mark.Generation, bool) {
-		g, ok := l.realGeneration()
+	return before && c.countsBy(ours, c.inView((*Link).realGeneration))
+}
+
+// closed reports whether the list before counts no more, as far as was looked at just now:
+// what was known of that may have been lost since, with a majority's marks.
+func (c *change) closed(g mark.Generation) bool {
+	of := c.inView((*Link).generation)
+	final := g
+	g.Phase = mark.Closed
+	return c.countsBy(g, of) || final.Phase == mark.Final && c.countsBy(final, of)
+}
+
+// inView is what a master's mark bears that was looked at just now.
+func (c *change) inView(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
+	since := c.all.now() - 2*clock.LookEvery
+	return func(l *Link) (mark.Generation, bool) {
+		g, ok := of(l)
 		return g, ok && l.bearsSince(since)
-	})
+	}
 }
 
 // displaced reports whether no majority of a list can be had without masters that bear

@@ -98,6 +98,15 @@ func (c *change) step(ctx context.Context) {
 	}
 }
 
+// again has the time begin anew that has passed in a state.
+func (c *change) again(state mark.Generation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == state {
+		c.since = c.all.now()
+	}
+}
+
 func (c *change) reached() (mark.Generation, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

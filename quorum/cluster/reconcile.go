@@ -156,6 +156,9 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
+	if !mon.mayRaise(s, to) {
+		return s, nil
+	}
 	deadline := int64(0)
 	if until > 0 {
 		mon.mu.Lock()
@@ -177,6 +180,22 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	return mon.look(c)
+}
+
+// mayRaise reports whether a mark that lags may be raised to a state. Where it was begun
+// anew with the list before, unseen by us, that list may be in force again: what is
+// remembered of the change is no evidence then, and the hold of a closing counts from now.
+func (mon *monitor) mayRaise(s mark.Observation, to mark.Generation) bool {
+	mon.mu.Lock()
+	known := mon.view.Memory.ID == s.Mark.ID
+	mon.mu.Unlock()
+	if known || !s.Mark.Counts(to.Before) {
+		return true
+	}
+	if to.Phase == mark.Closed {
+		mon.db.change.again(to)
+	}
+	return to.Phase != mark.Final || mon.db.change.closed(to)
 }
 
 // write puts a mark where the one that was seen still is. The first mark of a

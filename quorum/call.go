@@ -38,8 +38,8 @@ type call struct {
 	begun atomic.Bool
 
 	mu sync.Mutex
-	// told is whether done was called. acts is whether it does harm where it is carried
-	// out after that, so that it is not told by time alone (V6).
+	// told reports whether done was called. acts reports whether a task is under way that
+	// would do harm after that, so that a timeout alone must not answer the client (V6).
 	told, acts bool
 	stay       *time.Timer
 }
@@ -78,8 +78,8 @@ func (c *call) wasTold() bool {
 	return c.told
 }
 
-// mayAct is asked before something goes out that does harm where it is carried out after
-// the client was told (V6); false where that was told.
+// mayAct must be called before a task is sent that would do harm after the client was
+// answered (V6). It reports whether the task may be sent: the client was not answered yet.
 func (c *call) mayAct() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +87,8 @@ func (c *call) mayAct() bool {
 	return c.acts
 }
 
-// start begins the call's run, on its turn, if it still is to be done. now is
-// the time.
+// start begins the call's run when its turn has come, unless it has become superfluous.
+// now is the time.
 func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
 	if c.superfluous() {
@@ -219,10 +219,10 @@ func (c *call) touch() {
 	}
 }
 
-// tell calls done at the time now, once; it returns false when that was done before.
+// tell calls done at the time now, once; it returns false if that happened before.
 func (c *call) tell(o *Outcome, now time.Duration) bool { return c.tellUnless(new(bool), o, now) }
 
-// tellUnless does so unless that, which needs mu, is set.
+// tellUnless is tell unless that, which mu guards, is set.
 func (c *call) tellUnless(that *bool, o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
 	if c.told || *that {

@@ -7,11 +7,11 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// The masters keep a lock longer than its TTL (V3). What a client is told goes by
-// the TTL it asked for: after that its lock is over in every answer, and a
-// release or an extend deletes what is left (V15). This redlockd knows to the moment
-// when that is for what it has told itself, by the expiries that it has given; of other
-// copies what they have left tells it.
+// The masters keep a lock longer than its TTL (V3). In answers the TTL that the client
+// asked for counts: after that its lock is over in every answer, and a release or an extend
+// deletes what is left (V15). For locks that this redlockd has granted it knows that moment
+// exactly, and recognizes their copies by the expiries that it set; for other copies it goes
+// by their remaining hold.
 
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {
@@ -20,11 +20,12 @@ type term struct {
 	// client was answered; until that has happened, when the TTL is over at the latest.
 	ends atomic.Int64
 	ttl  time.Duration
-	// gone is when nothing of it can be left.
+	// gone is when no copy can be left.
 	gone time.Duration
-	// masters are those that the expiries go by. Those are what the masters were
-	// given, or have kept, this time: an expiry that was given before may have been
-	// made an earlier one since, and another redlockd's extend lie in between.
+	// masters is the list in whose order expiries are. expiries are those that this
+	// grant gave the masters, or that they kept, and no earlier ones: such a one may
+	// have been shortened since, and another redlockd may have extended the lock in
+	// between.
 	masters  *cluster.List
 	expiries expiries
 }

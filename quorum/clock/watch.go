@@ -126,8 +126,9 @@ func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
 }
 
-// BeginAgain begins a new baseline after clocks have jumped by the same time together,
-// and reports whether this one has. One that has jumped by another time keeps its own.
+// BeginAgain begins a new baseline after several clocks have jumped by the same time, and
+// reports whether this clock is one of them. A clock that jumped by another time keeps
+// its baseline.
 func (w *Watch) BeginAgain(by Jump) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -66,7 +66,8 @@ func (c *change) begin(ctx context.Context) {
 		err = errTwoSteps
 	default:
 		if err = c.announce(ctx, name); err == nil {
-			c.all.replace(wanted, c.target())
+			to, _ := c.target()
+			c.all.replace(wanted, to)
 			return
 		}
 		c.all.RaiseMarks(state)
@@ -93,21 +94,23 @@ func (c *change) announce(ctx context.Context, name string) error {
 	defer release()
 	// Only what the marks record while this redlockd has the lock counts.
 	since := c.all.now()
-	c.until(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
+	c.await(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
 	to, err := c.next(name, since)
 	if err != nil {
 		return err
 	}
-	c.all.RaiseMarks(to)
-	if !c.until(ctx, taken+ttl, func() bool { return c.borne(to) }) {
+	// A write that reaches a master after the lock is over could contradict another
+	// redlockd's change.
+	c.write(to, taken+ttl)
+	if !c.await(ctx, taken+ttl, func() bool { return c.borne(to) }) {
 		return errNotAnnounced
 	}
 	return nil
 }
 
-// until waits until done returns true, and calls it again after each event of the
+// await waits until done returns true, and calls it again after each event of the
 // masters. It returns false if done is still false at end, or if ctx is over.
-func (c *change) until(ctx context.Context, end time.Duration, done func() bool) bool {
+func (c *change) await(ctx context.Context, end time.Duration, done func() bool) bool {
 	for {
 		changed := c.all.events.next()
 		left := end - c.all.now()

@@ -59,6 +59,34 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
+// outlived reports whether the state other belongs to a list older than ours, or to an
+// abandoned change of the list before ours, while marks looked at in the last two seconds
+// show ours in force. A master whose mark records such a state has missed too many changes
+// for its mark to be raised.
+func (c *change) outlived(ours, other mark.Generation) bool {
+	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
+	return before && c.countsBy(ours, c.inView((*Link).realGeneration))
+}
+
+// closed reports whether marks looked at in the last two seconds show that the previous
+// list no longer counts. An older observation is no evidence: a majority may have lost
+// their marks since.
+func (c *change) closed(g mark.Generation) bool {
+	of := c.inView((*Link).generation)
+	final := g
+	g.Phase = mark.Closed
+	return c.countsBy(g, of) || final.Phase == mark.Final && c.countsBy(final, of)
+}
+
+// inView restricts of to marks that were looked at in the last two seconds.
+func (c *change) inView(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
+	since := c.all.now() - 2*clock.LookEvery
+	return func(l *Link) (mark.Generation, bool) {
+		g, ok := of(l)
+		return g, ok && l.bearsSince(since)
+	}
+}
+
 // displaced reports whether every majority of list includes a master whose real mark is
 // of the list by, so that its votes for list do not count.
 func (c *change) displaced(list, by string) bool {
@@ -78,9 +106,13 @@ func (c *change) displaced(list, by string) bool {
 // which is the new one of g, was begun anew. All masters of our list now have real marks
 // of it, some from the new beginning, and every majority of the old list includes one of
 // them. All must be in view, since one that is down may have lost its mark and got one of
-// the old list from another redlockd.
+// the old list from another redlockd. A later phase of the change that our list is in
+// anyway is left to step, which waits for it as long as it must.
 func (c *change) interrupted(g, ours mark.Generation) bool {
 	both, anew := 0, false
+	if g.Number == ours.Number {
+		return false
+	}
 	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.realGeneration()

@@ -22,8 +22,10 @@ type change struct {
 	// our clock.
 	state mark.Generation
 	since time.Duration
-	// to is the state that the marks are raised to: state, or the one that follows.
-	to mark.Generation
+	// to is the state that the marks are raised to: state, or the one that follows. The
+	// one that follows may be written up to until, by our clock; 0 is no limit.
+	to    mark.Generation
+	until time.Duration
 	// wanted is the list to change to, or nil.
 	wanted []Master
 	// announcing is whether a change is being announced; it cannot be withdrawn any more.
@@ -40,18 +42,22 @@ func (c *change) init(all *Cluster, masters []Master) {
 	c.to = c.state
 }
 
-// known returns the latest state of our list, target the state that its marks are raised
-// to.
+// known returns the latest state of our list.
 func (c *change) known() mark.Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-func (c *change) target() mark.Generation {
+// target returns the state that the marks are raised to, and up to when it may be written,
+// by our clock; 0 is no limit.
+func (c *change) target() (to mark.Generation, until time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.to
+	if c.to == c.state {
+		return c.to, 0
+	}
+	return c.to, c.until
 }
 
 func (c *change) want() []Master {
@@ -92,17 +98,27 @@ func (c *change) step(ctx context.Context) {
 	}
 }
 
+// again restarts the time that a state has lasted.
+func (c *change) again(state mark.Generation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == state {
+		c.since = c.all.now()
+	}
+}
+
 func (c *change) reached() (mark.Generation, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state, c.since
 }
 
-// write has the monitors raise the marks to a state.
-func (c *change) write(to mark.Generation) {
+// write has the monitors raise the marks to a state, up to a time by our clock; 0 is no
+// limit.
+func (c *change) write(to mark.Generation, until time.Duration) {
 	c.mu.Lock()
 	before := c.to
-	c.to = to
+	c.to, c.until = to, until
 	c.mu.Unlock()
 	if before != to {
 		for _, l := range c.links() {

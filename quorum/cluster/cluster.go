@@ -108,7 +108,7 @@ func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
 func (c *Cluster) Generation() mark.Generation { return c.change.known() }
 
 // RaiseMarks has the monitors raise all marks to a state of the list of masters (M8).
-func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to) }
+func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to, 0) }
 
 // LongestHold returns an upper bound for the remaining time of locks granted before now:
 // the greatest hold that any mark records, or the hold of the greatest max_ttl while no

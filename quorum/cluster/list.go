@@ -69,17 +69,30 @@ func (m *List) joining(name string) bool {
 }
 
 // WithoutJoining makes the votes of masters that join the list silent (M8). Only the
-// answer of another master may have shown that they join.
+// answer of another master may have shown that they join. They still join, although one
+// mark says that the change is final, if the mark of another master that voted says it is
+// not: a majority may have come back with older marks, by which the previous list counts.
 func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	g := m.newest.Load()
-	if g == nil || g.Phase == mark.Final {
+	if g == nil || g.Before == "" || g.Phase == mark.Final && settled(ballots) {
 		return
 	}
 	for i, l := range m.Links {
-		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && g.Joining(l.Name) {
+		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && !mark.OnList(g.Before, l.Name) {
 			*b = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
 	}
+}
+
+// settled reports whether the marks of all masters that voted say that the change to the
+// list is final.
+func settled(ballots []vote.Ballot) bool {
+	for i := range ballots {
+		if b := &ballots[i]; b.Unsettled && b.Vote != vote.Silent {
+			return false
+		}
+	}
+	return true
 }
 
 // Gone returns how many masters of the previous list may hold a copy and are not asked,

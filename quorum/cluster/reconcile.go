@@ -114,6 +114,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	list, known := mon.db.List().name, mon.db.change.known()
 	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
+	outlived := mon.hasSeat(own, s) && !s.Mark.Counts(list) && mon.db.change.outlived(known, s.Mark.Generation)
 	foreign := mon.db.change.foreign(list, known)
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
@@ -124,7 +125,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Seats: all, Unsaid: unsaid, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
-		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, Floor: floor, Told: told, Sure: sure,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
@@ -150,11 +151,25 @@ func (mon *monitor) grantedBefore(s mark.Observation) granted {
 // that is being written (M8). It does so in all databases of the master, since this
 // redlockd may not have all of them open.
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
-	to := mon.db.change.target()
+	to, until := mon.db.change.target()
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-")}
+	if !mon.mayRaise(s, to) {
+		return s, nil
+	}
+	deadline := int64(0)
+	if until > 0 {
+		mon.mu.Lock()
+		_, known := mon.clock.Latest(mon.now())
+		deadline = mon.clock.Earliest(until)
+		mon.mu.Unlock()
+		if !known {
+			return s, nil // the next look may tell
+		}
+	}
+	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
+		strconv.FormatInt(deadline, 10)}
 	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
@@ -164,6 +179,23 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	return mon.look(c)
+}
+
+// mayRaise reports whether a mark that lags may be raised to a state. If this redlockd has
+// not seen that mark before and it is of the previous list, that list may be in force
+// again: what this redlockd remembers of the change is no evidence, and the hold that a
+// closed change waits for counts from now.
+func (mon *monitor) mayRaise(s mark.Observation, to mark.Generation) bool {
+	mon.mu.Lock()
+	known := mon.view.Memory.ID == s.Mark.ID
+	mon.mu.Unlock()
+	if known || !s.Mark.Counts(to.Before) {
+		return true
+	}
+	if to.Phase == mark.Closed {
+		mon.db.change.again(to)
+	}
+	return to.Phase != mark.Final || mon.db.change.closed(to)
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

@@ -199,11 +199,19 @@ func (mon *monitor) see(s mark.Observation, steady bool) {
 	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
 }
 
+// hasSeat reports whether the observed marks belong to the server that has the seat.
+func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
+	if mon.zero == nil {
+		return s.Mark != nil && own.Server == s.Mark.ID
+	}
+	return s.Mark != nil && s.Zero != nil && own.Server == s.Zero.ID
+}
+
 // borneHere reports whether the other marks record the seat own, held by this server. For
 // a database other than 0, it reports whether database 0's server holds the seat.
 func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return s.Mark != nil && own.Server == s.Mark.ID && mon.othersBear(own)
+		return mon.hasSeat(own, s) && mon.othersBear(own)
 	}
 	return s.Zero != nil && s.Zero.ID == own.Server
 }

@@ -157,6 +157,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	counts := s.counts(b, replies, received)
 	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
 	joining := b.Under != nil && s.joins(b.Under)
+	unsettled := b.Under != nil && b.Under.Phase != mark.Final && b.Under.Masters == s.db.List().name
 	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
 	bundles := !s.c.dialect.Singly
 	results, answers := b.Results, b.Read(&s.c.dialect, replies)
@@ -175,6 +176,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			// It is no vote yet (M8); it is healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
+		results[i].Ballot.Unsettled = unsettled
 		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {

@@ -25,11 +25,13 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of database %d", mk.DB)}
 	case mk.Name != r.Name && mk.RunID == s.Server.RunID:
 		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of master %q", mk.Name)}
-	case !mk.Counts(r.List) && (r.Known.Less(mk.Generation) || mk.Real && mk.RunID == s.Server.RunID):
+	case !mk.Counts(r.List) && !r.Outlived && (r.Known.Less(mk.Generation) || mk.Real && mk.RunID == s.Server.RunID):
 		return r.otherList(mk)
 	case r.Yields && mk.Name == r.Name:
 		// Otherwise its quarantine under a list that counts would begin anew each time.
 		return r.otherList(mk)
+	case mk.Name == r.Name && r.Outlived:
+		return r.begin(s, whyOutlived)
 	case mk.Name != r.Name || !mk.Counts(r.List):
 		return r.begin(s, whyRestarted)
 	case mk.RunID != s.Server.RunID:
@@ -82,7 +84,7 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 // than in the present marks, or in the mark before it was lost.
 func (r *Rules) latest(s Observation) Generation {
 	g := r.Known
-	if g.Less(r.Bore) {
+	if g.Less(r.Bore) && !r.Outlived {
 		g = r.Bore
 	}
 	for _, mk := range []*Mark{s.Mark, s.Zero} {

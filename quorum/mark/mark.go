@@ -63,6 +63,7 @@ const (
 	WhyClock     = "its clock stepped"
 	whyUnfit     = "was a replica or could evict keys"
 	whyReplaced  = "another server voted in its place"
+	whyOutlived  = "has missed changes of the list of masters"
 	whyUnwritten = "its loss of locks could not be recorded on it"
 )
 

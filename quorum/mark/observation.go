@@ -70,8 +70,11 @@ type Rules struct {
 	// not come from. Then our list may never have been announced, and no quarantine ends
 	// under it.
 	Foreign bool
-	// Yields is whether the mark is of another list that is in use while ours is not.
-	Yields        bool
+	// Yields reports whether the mark is of another list that is in use while ours is not.
+	Yields bool
+	// Outlived reports whether the mark is of a list older than the one in force, or of
+	// an abandoned change: its server missed what came since.
+	Outlived      bool
 	DB            int
 	AllowEviction bool
 	Quarantine    bool

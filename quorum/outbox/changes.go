@@ -45,15 +45,15 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
-// outdatedBy reports whether a change is outdated by one of the tasks behind it.
+// outdatedBy reports whether one of the tasks sent after a change outdates it.
 func (t *Task) outdatedBy(behind []*Task) bool {
 	return t.From != nil && slices.ContainsFunc(behind, func(next *Task) bool {
 		return slices.Contains(next.keys(), t.Key) && next.outdates(t, t.Key)
 	})
 }
 
-// outdates reports whether a task may begin another lock with one of the tokens that
-// a change would replace.
+// outdates reports whether a task may begin another lock that has one of the tokens
+// which the change would replace.
 func (t *Task) outdates(before *Task, key string) bool {
 	switch {
 	case t.Rollback || t.Heals:

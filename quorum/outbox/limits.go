@@ -7,14 +7,14 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Limits say which copies on one master are over (V15), by their expiries in the master's
-// own milliseconds. 0 is no limit.
+// Limits determine which copies on one master are over (V15), by their expiries in the
+// master's own milliseconds. 0 is no limit.
 type Limits struct {
-	// Any is for all copies: those with an earlier expiry are over.
+	// Any applies to all copies: those with an earlier expiry are over.
 	Any int64
-	// Told is the expiry that was given with Token, which was told last. Copies with
-	// this one are over, but for what a remainder makes of it; with an earlier one they
-	// may be what another redlockd has given since, for a TTL with less drift.
+	// Told is the expiry that the last answered grant, with Token, gave its copies.
+	// Copies with that expiry, whatever its residue, are over. A copy with an earlier one
+	// may come from another redlockd's later grant, of a shorter TTL with less drift.
 	Told  int64
 	Token string
 }
@@ -37,10 +37,10 @@ func (l *Limits) over(b *vote.Ballot) bool {
 	return b.Expiry < l.Any || given && b.Token == l.Token
 }
 
-// Ends reports whether a copy may be over by them.
+// Ends reports whether there is any limit.
 func (l *Limits) Ends() bool { return l.Any != 0 || l.Told != 0 }
 
-// append appends them as scripts read them, but for Token.
+// append appends the limits, without Token, in the form that the scripts read.
 func (l *Limits) append(to []byte) []byte {
 	if !l.Ends() {
 		return append(to, '0')

@@ -38,9 +38,9 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Prolonged is whether a copy is known to have got Prolongs.
+	// Prolonged reports whether a copy is known to have got the expiry Prolongs.
 	Prolonged bool
-	// Limits say which copies are over, nil if that is not asked (limits.go).
+	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
 	// Was is the expiry that names the copies which a renewal renames; 0 if there are
 	// none.
@@ -96,7 +96,7 @@ func (t *Task) locks() []Name {
 	return out
 }
 
-// LatestExpiry is the latest expiry that a copy may have got by the task.
+// LatestExpiry returns the latest expiry that a copy may have got by the task.
 func (t *Task) LatestExpiry() int64 {
 	if t.Prolonged {
 		return t.Prolongs

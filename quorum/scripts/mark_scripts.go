@@ -21,8 +21,13 @@ return 1`)
 	// Generation raises the state of the list of masters in the marks of all databases in
 	// use, which database 0's mark lists. It leaves marks that have a later state, or one
 	// that does not lead to this list (mark.Generation.Lags). Arguments: the present
-	// database, number, phase, list, previous list. See mark.Mark.String for the fields.
-	Generation = newScript(raises + `
+	// database, number, phase, list, previous list, and the deadline in the master's own
+	// milliseconds, after which it changes nothing; 0 is no deadline. See mark.Mark.String
+	// for the fields.
+	Generation = newScript(`
+local t = redis.call('TIME')
+if ARGV[6] ~= '0' and t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[6]) then return -1 end
+` + raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
   if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then

@@ -44,8 +44,8 @@ local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
 
-// isOver begins what is done where the expiry e is over by a limit, two numbers (V15): it
-// is less than the first, or is the second but for a remainder.
+// isOver begins an if on the expiry e, by a limit of two numbers (V15): a copy is over if
+// its expiry is less than the first, or is the second one, whatever its residue.
 func isOver(limit string) string {
 	return `
   local any, told = string.match(` + limit + `, '(%d+) (%d+)')
@@ -53,8 +53,8 @@ func isOver(limit string) string {
   if e >= 0 and (e < tonumber(any) or given`
 }
 
-// unlessOver deletes KEYS[1] and ends as if it were absent, where its expiry is over
-// by ARGV[n]: what is left of a lock whose TTL is over (V15).
+// unlessOver deletes KEYS[1] and ends as if it were absent, if its expiry is over by
+// ARGV[n]: the rest of a lock whose TTL is over (V15). ARGV[n] is 0 for no such check.
 func unlessOver(n string) string {
 	return `
 if ARGV[` + n + `] ~= '0' then` + readExpiry + isOver(`ARGV[`+n+`]`) + `) then redis.call('DEL', KEYS[1]) return 0 end

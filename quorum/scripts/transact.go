@@ -1,8 +1,9 @@
 package scripts
 
-// Transact: deadline, and for each key: whether it must hold something and what, what
-// becomes of it (keep, delete, hold; swap keeps a later expiry), the token and the expiry.
-// All as expected, or nothing is done.
+// Transact: deadline, and for each key: whether it must hold something (1) or be absent (0)
+// and the token that it must hold; what becomes of it (keep, delete, hold, or swap, which
+// keeps a later expiry), its new token and its expiry. If any key is not as expected,
+// nothing is done.
 var Transact = newScript(transact + swap + endTransact).or(newScript(transact + swapOld + endTransact))
 
 const transact = notAfter + `
@@ -21,8 +22,8 @@ for i, k in ipairs(KEYS) do
     redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
 `
 
-// swap finds the expiry of what keeps it, swapOld that on masters before 7.0, which do
-// not tell it: it is between least and e.
+// swap finds the expiry of a key that keeps it. swapOld does so on masters before 7.0, which
+// do not answer it: it is between least and e.
 const (
 	swap = `
     local e = redis.call('PEXPIRETIME', k)

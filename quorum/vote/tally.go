@@ -48,6 +48,9 @@ type Ballot struct {
 	Doubtful bool
 	// Void reports whether a silent master did answer, but the answer does not count.
 	Void bool
+	// Unsettled reports whether the master's mark says that a change to our list is not
+	// final (M8).
+	Unsettled bool
 	// Over reports whether the TTL that the client asked for is over (found, V15).
 	Over bool
 	// Token is the token that refuses the operation (refused) or was found (found).

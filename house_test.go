@@ -23,7 +23,6 @@ var longer = map[string]string{
 	"integration/mutants/list.go":           "a table: one line or two for each mutant",
 	"quorum/attempt.go":                     "one attempt from its first byte to its verdict",
 	"quorum/keys.go":                        "the queue of a key: one lock",
-	"quorum/clock/watch.go":                 "its mutex is taken in this file only",
 	"quorum/cluster/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 

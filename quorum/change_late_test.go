@@ -40,6 +40,13 @@ func (d *detour) dial(to *fakeMaster) func() (net.Conn, error) {
 	}
 }
 
+// count is how many of those writes are held up.
+func (d *detour) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.held
+}
+
 // release lets through what was held up, and new connections.
 func (d *detour) release() {
 	d.mu.Lock()
@@ -92,8 +99,8 @@ func TestM8AnnouncedByWhatComesLate(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		c.change(one, list)
 		time.Sleep(15 * time.Second)
-		if slow.held != 3 {
-			t.Fatalf("%d are held up, want 3", slow.held)
+		if n := slow.count(); n != 3 {
+			t.Fatalf("%d are held up, want 3", n)
 		}
 		c.cfg.Masters = all
 		c.change(two, without(c.listed("d"), ""))

@@ -157,7 +157,6 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	counts := s.counts(b, replies, received)
 	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
 	joining := b.Under != nil && s.joins(b.Under)
-	unsettled := b.Under != nil && b.Under.Phase != mark.Final && b.Under.Masters == s.db.List().name
 	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
 	bundles := !s.c.dialect.Singly
 	results, answers := b.Results, b.Read(&s.c.dialect, replies)
@@ -176,7 +175,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			// It is no vote yet (M8); it is healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
 		}
-		results[i].Ballot.Unsettled = unsettled
+		results[i].Ballot.Unsettled = s.unsettled(b.Under)
 		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {
@@ -201,6 +200,11 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		s.c.close()
 		s.drop(s.c, over)
 	}
+}
+
+// unsettled reports whether a mark says that a change to our list is not final (M8).
+func (s *sender) unsettled(under *mark.Mark) bool {
+	return under != nil && under.Phase != mark.Final && under.Masters == s.db.List().name
 }
 
 // counts checks the mark and the clock, which were read after the batch's tasks (M3, M5).

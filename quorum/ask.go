@@ -122,7 +122,7 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	e := cluster.ExpiryOf(latest, hold, own)
 	// No attempt is opened meanwhile: those on one key begin one after the other.
 	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
-		if tries >= cluster.MaxNames && !l.View().BearsFor(e-latest) {
+		if tries >= cluster.MaxNames && !l.View().RecordsHold(e-latest) {
 			return 0, false
 		}
 		e += mark.Residues

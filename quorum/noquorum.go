@@ -165,7 +165,7 @@ func cannotList(d *cluster.Database, err error) error {
 // marks can be made to bear that hold (M3); nil if a quorum of the marks lets it be
 // granted.
 func untold(d *cluster.Database, hold, ttl time.Duration) error {
-	few, silent := d.UntoldOf(hold)
+	few, silent := d.AboveGrantLimit(hold)
 	if !few {
 		return nil
 	}

@@ -74,7 +74,7 @@ func (a *attempt) heal(then func()) {
 		}
 		t := &a.tasks[i]
 		// The expiry that the extend would have given.
-		if !l.Send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, Heard: heard}, now) {
+		if !l.Send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, OnAnswer: heard}, now) {
 			heard(vote.Ballot{})
 		}
 	}

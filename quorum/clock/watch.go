@@ -147,14 +147,14 @@ func (w *Watch) BeginAgain(by Jump) bool {
 	return jumped
 }
 
-// Judged ends a look. told reports whether others must have recorded a step before it,
-// recorded whether the mark now records that the clock stepped, so that a new baseline
-// begins.
-func (w *Watch) Judged(told, recorded bool) {
+// Judged ends a look. recordedInTime reports whether others must have recorded a step
+// before it, stepRecorded whether the mark now records that the clock stepped, so that a
+// new baseline begins.
+func (w *Watch) Judged(recordedInTime, stepRecorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm.Store(w.warmUp.met && told)
-	if recorded {
+	w.warm.Store(w.warmUp.met && recordedInTime)
+	if stepRecorded {
 		w.newBaseline()
 	}
 }
@@ -236,14 +236,14 @@ func (w *Watch) Meet(others bool, sent, within time.Duration) {
 
 // WarmingUp returns how much longer others may take to record a step in a mark that was
 // looked at at sent; 0 if they must have done so before. whole is the longest that they
-// may take, told reports whether the mark is one in which they would record it.
-func (w *Watch) WarmingUp(sent, whole time.Duration, told bool) time.Duration {
+// may take, recordsHere reports whether the mark is one in which they would record it.
+func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
 		return 0
 	}
-	return w.warmUp.left(sent, w.now(), whole, told)
+	return w.warmUp.left(sent, w.now(), whole, recordsHere)
 }
 
 // LookAgain returns when the monitor looks again, if nothing wakes it before.

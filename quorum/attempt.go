@@ -82,7 +82,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a := &attempt{call: c, op: op, then: then, masters: masters}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.keeps, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
-	a.box.needs.Gone, a.box.needs.Changing = masters.Gone(), masters.Changing()
+	a.box.needs.LeavingCopies, a.box.needs.Changing = masters.LeavingCopies(), masters.Changing()
 	a.due.of = a
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.Links); n <= fewMasters {
@@ -111,12 +111,12 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	switch was := &a.box.ballots[i]; {
 	case was.Vote == vote.Awaited:
 		*was = b
-		was.Void = b.Vote == vote.Silent && !b.Unsure
+		was.Discounted = b.Vote == vote.Silent && !b.MayAct
 		if b.Vote == vote.Prolonged && b.Expiry > 0 {
 			a.tasks[i].Prolongs = b.Expiry // the expiry it kept counts as the one it was given (V15)
 		}
-	case was.Unsure && !b.Unsure:
-		was.Unsure = false // too late to count
+	case was.MayAct && !b.MayAct:
+		was.MayAct = false // too late to count
 	default:
 		a.mu.Unlock()
 		return
@@ -188,7 +188,7 @@ func (a *attempt) timeout() {
 	}
 	for i := range a.box.ballots {
 		if v := a.box.ballots[i].Vote; v == vote.Awaited || v == vote.Unasked {
-			a.box.ballots[i] = vote.Ballot{Vote: vote.Silent, Unsure: a.box.wentOut(i)}
+			a.box.ballots[i] = vote.Ballot{Vote: vote.Silent, MayAct: a.box.wentOut(i)}
 		}
 	}
 	if a.times.known == 0 {

@@ -47,7 +47,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 		status := links[i].Describe()
 		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
-		out[i].Answered = out[i].Answered || b.Lost
+		out[i].Answered = out[i].Answered || b.AbsentVoid
 		if b.Vote != vote.Found {
 			continue
 		}

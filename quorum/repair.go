@@ -40,7 +40,7 @@ func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
-		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.Lost) {
+		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.AbsentVoid) {
 			healed |= 1 << i
 		}
 	}
@@ -60,7 +60,7 @@ func (a *attempt) heal(then func()) {
 	var left atomic.Int32
 	left.Store(int32(bits.OnesCount32(healed)))
 	heard := func(b vote.Ballot) {
-		if !b.Unsure && left.Add(-1) == 0 && limit.Stop() {
+		if !b.MayAct && left.Add(-1) == 0 && limit.Stop() {
 			over()
 		}
 	}
@@ -92,7 +92,7 @@ func (a *attempt) retryChanges() {
 	var missed [cluster.MaxMasters]bool
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
-		missed[i] = b.Vote == vote.Silent && !b.Lost
+		missed[i] = b.Vote == vote.Silent && !b.AbsentVoid
 	}
 	removed, known := a.removedLocked()
 	a.mu.Unlock()

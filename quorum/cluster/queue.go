@@ -99,7 +99,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 		return "not asked"
 	case l.fault.code != "" && l.fault.at >= since:
 		return "answered " + l.fault.code
-	case b.Void:
+	case b.Discounted:
 		return "not counted"
 	case l.outbox.Crowded(1):
 		return "overloaded"

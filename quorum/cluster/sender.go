@@ -173,9 +173,9 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
 			// It is no vote yet (M8); it is healed like one in quarantine.
-			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
-		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
+		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {
 		s.outbox.Repeat(b, results, broken(over))

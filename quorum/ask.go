@@ -17,7 +17,7 @@ func (a *attempt) begin(now time.Duration) {
 		// A release that waited too long is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
-	a.others = a.call.db.keys.open(a)
+	a.nameShared = a.call.db.keys.open(a)
 	if a.op.ends() {
 		a.term = a.call.db.keys.termOf(a.call, a.op.Key)
 	}
@@ -84,10 +84,10 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, a.nameSteps(i, l, latest, now)
 	}
 	t.Prolongs = cluster.ExpiryOf(latest, a.hold, 0)
-	if a.names && a.op.renews != nil {
+	if a.namesCopies && a.op.renews != nil {
 		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, a.masters.Links[i])
 	}
-	if a.names {
+	if a.namesCopies {
 		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return t, ok
@@ -121,7 +121,7 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	own, ok := l.Residue(now)
 	e := cluster.ExpiryOf(latest, hold, own)
 	// No attempt is opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
+	for tries := 0; a.nameShared && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
 		if tries >= cluster.MaxNames && !l.View().RecordsHold(e-latest) {
 			return 0, false
 		}
@@ -138,7 +138,7 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Any != 0 {
+	if t := &a.tasks[i]; a.noLock && a.op.Kind == Extend && t.Limit().Any != 0 {
 		// It prolongs nothing any more, but still deletes the copy of a lock that is
 		// over.
 		t.Clears = true
@@ -146,7 +146,7 @@ func (a *attempt) GoesOut(i int, now time.Duration) bool {
 		a.pending++
 		return true
 	}
-	if a.lost || now > a.times.until || a.over && (a.op.Kind == Read || a.waits()) {
+	if a.unwanted || now > a.times.until || a.over && (a.op.Kind == Read || a.harmsIfLate()) {
 		return false
 	}
 	a.box.sent |= 1 << i
@@ -175,19 +175,19 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
-	told := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := told && !a.term.over(a.call.arrived)
+	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
+	lives := known && !a.term.over(a.call.arrived)
 	if lives && a.op.Kind != Read {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	switch last := a.term.expiry(a.masters, i) + 1; {
-	case lives || !told, l.Watch().BaselineSince() > a.term.given:
+	case lives || !known, l.Watch().BaselineSince() > a.term.given:
 		// After a step of the clock the expiry no longer tells when the term ends.
 	case named:
 		out.Any = max(out.Any, last)
 	default:
-		out.Told, out.Token = last, a.term.token
+		out.OfToken, out.Token = last, a.term.token
 	}
 	return out
 }

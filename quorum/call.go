@@ -38,19 +38,19 @@ type call struct {
 	begun atomic.Bool
 
 	mu sync.Mutex
-	// told reports whether done was called.
-	told bool
-	stay *time.Timer
+	// answered reports whether done was called.
+	answered bool
+	stay     *time.Timer
 }
 
 // await bounds the time that the call may wait for its turn.
 func (c *call) await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.told && c.stay == nil {
+	if !c.answered && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tell(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
+			c.answer(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
 		})
 	}
 }
@@ -69,12 +69,12 @@ func (c *call) shardOf(key string) (*keyShard, uint64) {
 }
 
 // over reports whether nobody waits for the outcome any more.
-func (c *call) over() bool { return c.wasTold() || c.client != nil && c.client.Gone() }
+func (c *call) over() bool { return c.wasAnswered() || c.client != nil && c.client.Gone() }
 
-func (c *call) wasTold() bool {
+func (c *call) wasAnswered() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.told
+	return c.answered
 }
 
 // start begins the call's run when its turn has come, unless it has become superfluous.
@@ -115,11 +115,11 @@ func (c *call) superfluous() bool {
 	case Release, Remove:
 		// It is carried out even after it waited too long, as long as a lock that was
 		// held when it arrived may be left.
-		return c.wasTold() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
+		return c.wasAnswered() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
 	default:
-		return c.wasTold()
+		return c.wasAnswered()
 	}
 }
 
@@ -132,7 +132,7 @@ func (c *call) arm() {
 // abandon ends the call without a run; the first of the calls that would have shared
 // its outcome goes out instead.
 func (c *call) abandon() {
-	c.tell(&Outcome{Err: errGone}, c.q.now())
+	c.answer(&Outcome{Err: errGone}, c.q.now())
 	c.passOn()
 	c.db.keys.leave(c)
 }
@@ -149,7 +149,7 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) 
 
 // begin begins an attempt, if its hold may be granted (M3).
 func (c *call) begin(a *attempt, now time.Duration) {
-	if err := untold(c.db.Database, a.mark, a.op.TTL); err != nil {
+	if err := holdNotRecorded(c.db.Database, a.mark, a.op.TTL); err != nil {
 		c.finishAt(&Outcome{Err: err}, now)
 		return
 	}
@@ -189,7 +189,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
-	if !c.tell(o, now) {
+	if !c.answer(o, now) {
 		o.Undo()
 	}
 	if gone {
@@ -209,14 +209,14 @@ func (c *call) touch() {
 	}
 }
 
-// tell calls done at the time now, once; it returns false if that happened before.
-func (c *call) tell(o *Outcome, now time.Duration) bool {
+// answer calls done at the time now, once; it returns false if that happened before.
+func (c *call) answer(o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
-	if c.told {
+	if c.answered {
 		c.mu.Unlock()
 		return false
 	}
-	c.told = true
+	c.answered = true
 	if c.stay != nil {
 		c.stay.Stop()
 	}

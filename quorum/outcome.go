@@ -50,7 +50,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
-	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.tellable(a, token, left)}
+	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, left)}
 }
 
 // leftOf returns the token that a read found and what remains of its TTL, less than a

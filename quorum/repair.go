@@ -19,14 +19,14 @@ import (
 // asked for. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
-	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+	return may && !a.harmsIfLate() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 
 // shorten repeats the won operation, this time so that it makes later expiries earlier.
 // The client has the lock by now, so this shortens no other client's lock (V6).
 func (a *attempt) shorten() {
 	next := newAttempt(a.call, a.op, a.then)
-	next.asked.Shortens, next.before = true, a
+	next.asked.Shortens, next.shortens = true, a
 	next.begin(a.call.q.now())
 }
 

@@ -17,7 +17,7 @@ func (c *testCluster) tell(o *Outcome) {
 	if err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}
-	o.Told(o.Clock())
+	o.Answered(o.Clock())
 }
 
 // second is the TTL of the locks in these tests.
@@ -286,7 +286,7 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 				c.want(do(c.q, extend("k", "t", second)), Won)
 				return
 			}
-			o.Told(o.Clock())
+			o.Answered(o.Clock())
 			time.Sleep(second - time.Millisecond)
 			c.want(do(c.q, extend("k", "t", second)), Won)
 			c.tell(do(c.q, acquire("l", "t", second)))

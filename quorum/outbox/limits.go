@@ -5,10 +5,10 @@ import "github.com/redlockd/redlockd/quorum/vote"
 // Limits determine which copies on one master are over (V15): those with an earlier
 // expiry than a limit, in the master's own milliseconds. 0 is no limit.
 type Limits struct {
-	// Any applies to all copies; Told to those with Token, the token of the grant that
-	// was answered last.
-	Any, Told int64
-	Token     string
+	// Any applies to all copies; OfToken to those with Token, the token of the grant
+	// that was answered last.
+	Any, OfToken int64
+	Token        string
 }
 
 // noLimits are the limits of a task for which no copy is over.
@@ -25,5 +25,5 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	return b.Expiry < l.Any || b.Expiry < l.Told && b.Token == l.Token
+	return b.Expiry < l.Any || b.Expiry < l.OfToken && b.Token == l.Token
 }

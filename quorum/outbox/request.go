@@ -123,15 +123,15 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.Extend:
 		return scripts.Extend, []string{deadline, t.Token, prolongs, limit}
 	case t.Kind == vote.Expire:
-		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token, itoa(t.Limit().OfToken)}
 	case t.Kind == vote.Store && t.Asked.IfPresent:
-		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token, itoa(t.Limit().OfToken)}
 	case t.Kind == vote.Store:
 		return scripts.Store, []string{deadline, t.Token, prolongs}
 	case t.Kind == vote.Transact:
 		return scripts.Transact, t.stepArgs()
 	case t.Kind == vote.Remove:
-		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token, itoa(t.Limit().Told)}
+		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token, itoa(t.Limit().OfToken)}
 	case t.Kind == vote.Release && t.Deadline != 0:
 		return scripts.ReleaseInTime, []string{deadline, t.Token, limit}
 	case t.Kind == vote.Release && t.Limit().Any != 0:

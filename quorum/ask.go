@@ -17,14 +17,14 @@ func (a *attempt) begin(now time.Duration) {
 		// A release that waited too long is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
-	a.others = a.call.db.keys.open(a)
+	a.nameShared = a.call.db.keys.open(a)
 	if a.op.ends() {
 		a.term = a.call.db.keys.termOf(a.call, a.op.Key)
 	}
 	a.mu.Lock()
 	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
-	if a.waits() && !a.call.mayAct() && a.op.Kind != Remove {
+	if a.harmsIfLate() && !a.call.mayAct() && a.op.Kind != Remove {
 		a.end(Undecided, now)
 		return
 	}
@@ -88,10 +88,10 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, a.nameSteps(i, l, latest, now)
 	}
 	t.Prolongs = cluster.ExpiryOf(latest, a.hold, 0)
-	if a.names && a.op.renews != nil {
+	if a.namesCopies && a.op.renews != nil {
 		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, a.masters.Links[i])
 	}
-	if a.names {
+	if a.namesCopies {
 		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return t, ok
@@ -125,8 +125,8 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 	own, ok := l.Residue(now)
 	e := cluster.ExpiryOf(latest, hold, own)
 	// No attempt is opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.others && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
-		if tries >= cluster.MaxNames && !l.View().BearsFor(e-latest) {
+	for tries := 0; a.nameShared && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
+		if tries >= cluster.MaxNames && !l.View().RecordsHold(e-latest) {
 			return 0, false
 		}
 		e += mark.Residues
@@ -142,14 +142,14 @@ func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.gone && a.op.Kind == Extend && t.Limit().Ends() {
+	if t := &a.tasks[i]; a.noLock && a.op.Kind == Extend && t.Limit().Ends() {
 		// It prolongs nothing any more, but what is left goes.
 		t.Clears = true
 		a.box.sent |= 1 << i
 		a.pending++
 		return true
 	}
-	if a.lost || now > a.times.until || a.over && (a.op.Kind == Read || a.waits()) {
+	if a.unwanted || now > a.times.until || a.over && (a.op.Kind == Read || a.harmsIfLate()) {
 		return false
 	}
 	a.box.sent |= 1 << i
@@ -178,14 +178,14 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
-	told := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := told && !a.term.over(a.call.arrived)
+	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
+	lives := known && !a.term.over(a.call.arrived)
 	if lives && a.op.Kind != Read {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	if told && !lives {
-		out.Told, out.Token = a.term.expiry(a.masters, i), a.term.token
+	if known && !lives {
+		out.OfToken, out.Token = a.term.expiry(a.masters, i), a.term.token
 	}
 	return out
 }

@@ -25,37 +25,37 @@ type attempt struct {
 	// hold is how long the masters keep the lock, mark the hold that their marks must
 	// bear.
 	hold, mark time.Duration
-	// names reports whether the copies this attempt creates carry a name of their own,
-	// so that a rollback deletes only them (V6).
-	names bool
-	// before is an attempt that won and found a later expiry, which this one may make
+	// namesCopies reports whether the copies this attempt creates carry a name of their
+	// own, so that a rollback deletes only them (V6).
+	namesCopies bool
+	// shortens is an attempt that won and found a later expiry, which this one may make
 	// earlier (V6).
-	before *attempt
+	shortens *attempt
 
 	mu    sync.Mutex
 	times attemptTimes
 	// box has the votes.
 	box ballotBox
-	// over reports whether the attempt has its verdict; later votes do not count. lost
-	// reports whether the operation must not take effect any more.
-	over bool
-	lost bool
-	// gone reports whether the verdict was that there is no such lock.
-	gone bool
+	// over reports whether the attempt has its verdict; later votes do not count.
+	// unwanted reports whether the operation must not take effect any more.
+	over     bool
+	unwanted bool
+	// noLock reports whether the verdict was that there is no such lock.
+	noLock bool
 	// asking reports whether the masters are still being asked. The verdict waits until
 	// all have been, so that no later operation overtakes this one.
-	asking  bool
-	wasTold bool
+	asking      bool
+	wasAnswered bool
 	// pending is the number of parties that keep the attempt open (names.go): each
 	// master that has not answered, and the client until it was answered.
 	pending int
 	due     due
 	tasks   []outbox.Task
-	// others reports whether there are other open attempts, or locks that may live,
+	// nameShared reports whether there are other open attempts, or locks that may live,
 	// with the same key and token; openOne is the attempt's entry among the open ones
 	// (names.go).
-	others  bool
-	openOne openAttempt
+	nameShared bool
+	openOne    openAttempt
 	// term is the last known term of the key, nil if there is none; terms are the ones
 	// that this attempt grants.
 	term  *term
@@ -83,7 +83,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a := &attempt{call: c, op: op, then: then, masters: masters}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.keeps, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
-	a.box.needs.Gone, a.box.needs.Changing = masters.Gone(), masters.Changing()
+	a.box.needs.LeavingCopies, a.box.needs.Changing = masters.LeavingCopies(), masters.Changing()
 	a.due.of = a
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.Links); n <= fewMasters {
@@ -91,7 +91,7 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	} else {
 		a.tasks = make([]outbox.Task, n)
 	}
-	a.names = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
+	a.namesCopies = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
 		a.mark = cluster.RoundHold(a.hold)
@@ -112,13 +112,13 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	switch was := &a.box.ballots[i]; {
 	case was.Vote == vote.Awaited:
 		*was = b
-		was.Void = b.Vote == vote.Silent && !b.Unsure
+		was.Discounted = b.Vote == vote.Silent && !b.MayAct
 		if b.Vote == vote.Prolonged {
 			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0
 			a.tasks[i].Prolongs = cmp.Or(b.Expiry, a.tasks[i].Prolongs) // what it has kept is what it was given (V15)
 		}
-	case was.Unsure && !b.Unsure:
-		was.Unsure = false // too late to count
+	case was.MayAct && !b.MayAct:
+		was.MayAct = false // too late to count
 	default:
 		a.mu.Unlock()
 		return
@@ -157,10 +157,10 @@ func (a *attempt) decide(now time.Duration) {
 	a.end(v, now)
 }
 
-// waits reports whether the operation would do harm if a master carried it out after
-// the client was answered: it might end, or shorten, a lock that was granted since.
-// Then the verdict waits until no master can carry it out any more (V6).
-func (a *attempt) waits() bool {
+// harmsIfLate reports whether the operation would do harm if a master carried it out
+// after the client was answered: it might end, or shorten, a lock that was granted
+// since. Then the verdict waits until no master can carry it out any more (V6).
+func (a *attempt) harmsIfLate() bool {
 	switch a.op.Kind {
 	case Remove, Expire, Store, transact:
 		return true
@@ -172,7 +172,7 @@ func (a *attempt) waits() bool {
 // mayAct reports whether a master may still carry the operation out and the verdict has
 // to wait for that. The caller must hold mu.
 func (a *attempt) mayAct() bool {
-	return a.waits() && a.box.mayAct()
+	return a.harmsIfLate() && a.box.mayAct()
 }
 
 // timeout turns all missing votes into silent ones. If the operation may still act, it
@@ -190,7 +190,7 @@ func (a *attempt) timeout() {
 	}
 	for i := range a.box.ballots {
 		if v := a.box.ballots[i].Vote; v == vote.Awaited || v == vote.Unasked {
-			a.box.ballots[i] = vote.Ballot{Vote: vote.Silent, Unsure: a.box.wentOut(i)}
+			a.box.ballots[i] = vote.Ballot{Vote: vote.Silent, MayAct: a.box.wentOut(i)}
 		}
 	}
 	if a.times.known == 0 {
@@ -218,12 +218,12 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		v = Undecided // won, but too late (V2)
 		a.call.q.counts.lateGrants.Add(1)
 	}
-	a.lost, a.gone = v != Won, v == Absent
+	a.unwanted, a.noLock = v != Won, v == Absent
 	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()
-	if v != Won && a.before != nil {
-		a.before.rollback(mayHaveCreated)
+	if v != Won && a.shortens != nil {
+		a.shortens.rollback(mayHaveCreated)
 	}
 	switch v {
 	case Won:
@@ -240,7 +240,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	default:
 		a.rollback(mayHaveCreated)
 	}
-	a.told() // nothing is granted that might be taken back
+	a.answered() // nothing is granted that might be taken back
 	a.goOn(v, false)
 }
 

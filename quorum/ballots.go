@@ -39,7 +39,7 @@ func (v *ballotBox) wentOut(i int) bool { return v.sent>>i&1 != 0 }
 // mayAct reports whether some master may still carry the operation out.
 func (v *ballotBox) mayAct() bool {
 	for i := range v.ballots {
-		if b := &v.ballots[i]; b.Vote == vote.Awaited || b.Unsure {
+		if b := &v.ballots[i]; b.Vote == vote.Awaited || b.MayAct {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func (v *ballotBox) answered() int {
 
 // requiredMute reports whether the required master's answer is missing or does not
 // count.
-func (v *ballotBox) requiredMute() bool { return v.needs.WordOf(v.ballots) == vote.Mute }
+func (v *ballotBox) requiredMute() bool { return v.needs.AnswerOf(v.ballots) == vote.Mute }
 
 // refusedFirst reports whether the master that was asked alone did not grant.
 func (v *ballotBox) refusedFirst() bool {
@@ -79,7 +79,7 @@ func (v *ballotBox) holder(ours string) (string, bool) {
 	case vote.None:
 		return t.Most, true
 	case vote.Denies:
-		return t.Holder(), t.MostCount >= t.Quorum && t.Its.Vote == vote.Found || v.needs.HeldBy(v.ballots, ours)
+		return t.Holder(), t.MostCount >= t.Quorum && t.RequiredBallot.Vote == vote.Found || v.needs.HeldBy(v.ballots, ours)
 	default:
 		return "", false
 	}
@@ -112,7 +112,7 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 			own++
 		}
 	}
-	return t.Most == ours || own+t.Unheard < t.Quorum
+	return t.Most == ours || own+t.Unknown < t.Quorum
 }
 
 // mayLive reports whether the lock may live although fewer than a quorum of the answers
@@ -132,7 +132,7 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 			doubtful++
 		}
 	}
-	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unheard+t.Awaited >= t.Quorum
+	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Quorum
 }
 
 // unchanged reports whether a read found the lock on a quorum with the expiries given,

@@ -23,14 +23,14 @@ func TestV5BallotBox(t *testing.T) {
 	}
 	box.ballots[0] = vote.Ballot{Vote: vote.Refused, Token: "x"}
 	box.ballots[1] = vote.Ballot{Vote: vote.Refused, Token: "x"}
-	box.ballots[2] = vote.Ballot{Vote: vote.Silent, Unsure: true}
+	box.ballots[2] = vote.Ballot{Vote: vote.Silent, MayAct: true}
 	if !box.mayAct() || box.answered() != 2 {
 		t.Errorf("may act %v, %d answered", box.mayAct(), box.answered())
 	}
 	if token, masters := box.refusal(); token != "x" || masters != 3 {
 		t.Errorf("%q refuses on %b", token, masters)
 	}
-	if box.ballots[2].Unsure = false; box.mayAct() {
+	if box.ballots[2].MayAct = false; box.mayAct() {
 		t.Error("what is silent for sure may act")
 	}
 }

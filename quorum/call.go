@@ -38,20 +38,20 @@ type call struct {
 	begun atomic.Bool
 
 	mu sync.Mutex
-	// told reports whether done was called. acts reports whether a task is under way that
+	// answered reports whether done was called. acts reports whether a task is under way that
 	// would do harm after that, so that a timeout alone must not answer the client (V6).
-	told, acts bool
-	stay       *time.Timer
+	answered, acts bool
+	stay           *time.Timer
 }
 
 // await bounds the time that the call may wait for its turn.
 func (c *call) await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.told && c.stay == nil {
+	if !c.answered && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.tellUnless(&c.acts, &Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
+			c.answerUnless(&c.acts, &Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
 		})
 	}
 }
@@ -70,12 +70,12 @@ func (c *call) shardOf(key string) (*keyShard, uint64) {
 }
 
 // over reports whether nobody waits for the outcome any more.
-func (c *call) over() bool { return c.wasTold() || c.client != nil && c.client.Gone() }
+func (c *call) over() bool { return c.wasAnswered() || c.client != nil && c.client.Gone() }
 
-func (c *call) wasTold() bool {
+func (c *call) wasAnswered() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.told
+	return c.answered
 }
 
 // mayAct must be called before a task is sent that would do harm after the client was
@@ -83,7 +83,7 @@ func (c *call) wasTold() bool {
 func (c *call) mayAct() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.acts = !c.told
+	c.acts = !c.answered
 	return c.acts
 }
 
@@ -125,11 +125,11 @@ func (c *call) superfluous() bool {
 	case Release, Remove:
 		// It is carried out even after it waited too long, as long as a lock that was
 		// held when it arrived may be left.
-		return c.wasTold() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
+		return c.wasAnswered() && c.q.now()-c.arrived > c.q.cluster.LongestHold()
 	case Acquire, AcquireOrExtend, Read:
 		return c.over()
 	default:
-		return c.wasTold()
+		return c.wasAnswered()
 	}
 }
 
@@ -142,7 +142,7 @@ func (c *call) arm() {
 // abandon ends the call without a run; the first of the calls that would have shared
 // its outcome goes out instead.
 func (c *call) abandon() {
-	c.tell(&Outcome{Err: errGone}, c.q.now())
+	c.answer(&Outcome{Err: errGone}, c.q.now())
 	c.passOn()
 	c.db.keys.leave(c)
 }
@@ -159,7 +159,7 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) 
 
 // begin begins an attempt, if its hold may be granted (M3).
 func (c *call) begin(a *attempt, now time.Duration) {
-	if err := untold(c.db.Database, a.mark, a.op.TTL); err != nil {
+	if err := holdNotRecorded(c.db.Database, a.mark, a.op.TTL); err != nil {
 		c.finishAt(&Outcome{Err: err}, now)
 		return
 	}
@@ -199,7 +199,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
-	if !c.tell(o, now) {
+	if !c.answer(o, now) {
 		o.Undo()
 	}
 	if gone {
@@ -219,17 +219,17 @@ func (c *call) touch() {
 	}
 }
 
-// tell calls done at the time now, once; it returns false if that happened before.
-func (c *call) tell(o *Outcome, now time.Duration) bool { return c.tellUnless(new(bool), o, now) }
+// answer calls done at the time now, once; it returns false if that happened before.
+func (c *call) answer(o *Outcome, now time.Duration) bool { return c.answerUnless(new(bool), o, now) }
 
-// tellUnless is tell unless that, which mu guards, is set.
-func (c *call) tellUnless(that *bool, o *Outcome, now time.Duration) bool {
+// answerUnless is answer unless that, which mu guards, is set.
+func (c *call) answerUnless(that *bool, o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
-	if c.told || *that {
+	if c.answered || *that {
 		c.mu.Unlock()
 		return false
 	}
-	c.told = true
+	c.answered = true
 	if c.stay != nil {
 		c.stay.Stop()
 	}

@@ -371,7 +371,7 @@ func TestNoQuorumSaysWhyVotesAreMissing(t *testing.T) {
 		a := newAttempt(&call{q: c.q, db: c.q.keyspace(0), op: &op}, &op, nil)
 		a.asking = true // no verdict yet
 		a.Vote(0, vote.Ballot{Vote: vote.Silent}, c.q.now())
-		a.Vote(1, vote.Ballot{Vote: vote.Silent, Unsure: true}, c.q.now())
+		a.Vote(1, vote.Ballot{Vote: vote.Silent, MayAct: true}, c.q.now())
 		a.box.ballots[3] = vote.Ballot{Vote: vote.Silent}
 		a.box.ballots[4] = vote.Ballot{Vote: vote.Unasked}
 		want := "5 silent (a not counted, b too late, c no answer yet, d too late, e not asked)"

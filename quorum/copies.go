@@ -38,7 +38,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = cluster.Hear(ctx, l, &outbox.Task{Kind: Read, Key: key})
+			ballots[i], out[i].Answered = cluster.AskOne(ctx, l, &outbox.Task{Kind: Read, Key: key})
 		})
 	}
 	asked.Wait()
@@ -47,7 +47,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 		status := links[i].Describe()
 		out[i].Master, out[i].State = status.Name, status.State
 		// A master in quarantine that lacks the key is silent (M4).
-		out[i].Answered = out[i].Answered || b.Lost
+		out[i].Answered = out[i].Answered || b.AbsentVoid
 		if b.Vote != vote.Found {
 			continue
 		}
@@ -74,7 +74,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 		asked.Go(func() {
 			t := &outbox.Task{Kind: dbSize, Page: &outbox.Page{}}
 			sizes[i] = -1
-			if _, ok := cluster.Hear(ctx, l, t); ok {
+			if _, ok := cluster.AskOne(ctx, l, t); ok {
 				sizes[i] = t.Page.Size
 				if !l.Embedded {
 					sizes[i]-- // the mark

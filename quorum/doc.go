@@ -18,7 +18,7 @@
 //     (repair.go);
 //   - the verdict: package vote derives it from the votes, as a pure function;
 //   - the outcome (outcome.go): the answer to the client, which is renewed if it leaves
-//     late (renew.go), and what is remembered of it (given.go): until when the client may
+//     late (renew.go), and what is remembered of it (granted.go): until when the client may
 //     count on it (terms.go), the TTL of recent grants (recent.go), the names of locks
 //     that may live (live_names.go).
 //

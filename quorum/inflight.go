@@ -9,19 +9,19 @@ import (
 // inFlight counts the operations under way, and can be closed for new ones. Every
 // operation passes it twice, so it has no lock.
 type inFlight struct {
-	// inside is the count, with the bit shut set once it is closed.
+	// inside is the count, with closedBit set once it is closed.
 	inside atomic.Int64
 	once   sync.Once
 	empty  chan struct{}
 }
 
-const shut = 1 << 62
+const closedBit = 1 << 62
 
 func (g *inFlight) init() { g.empty = make(chan struct{}) }
 
 // enter adds one to the count, or returns false if it is closed.
 func (g *inFlight) enter() bool {
-	if g.inside.Add(1)&shut != 0 {
+	if g.inside.Add(1)&closedBit != 0 {
 		g.leave()
 		return false
 	}
@@ -29,16 +29,16 @@ func (g *inFlight) enter() bool {
 }
 
 func (g *inFlight) leave() {
-	if g.inside.Add(-1) == shut {
+	if g.inside.Add(-1) == closedBit {
 		g.once.Do(func() { close(g.empty) })
 	}
 }
 
-func (g *inFlight) count() int { return int(g.inside.Load() &^ shut) }
+func (g *inFlight) count() int { return int(g.inside.Load() &^ closedBit) }
 
 // close keeps new operations out, and waits until none is under way.
 func (g *inFlight) close(ctx context.Context) error {
-	if g.inside.Or(shut)&^shut == 0 {
+	if g.inside.Or(closedBit)&^closedBit == 0 {
 		g.once.Do(func() { close(g.empty) })
 	}
 	select {

@@ -33,7 +33,7 @@ func won(c *testCluster, o *Outcome) {
 	if err := o.Confirm(at); err != nil {
 		c.t.Error(err)
 	}
-	o.Told(at)
+	o.Answered(at)
 }
 
 // TestV13KeptTTLIsNotLess checks that a lock whose TTL is kept while its token changes

@@ -25,23 +25,23 @@ type openAttempt struct {
 
 // open notes an attempt before its first byte goes out. It reports whether other
 // attempts with its key and token are open, or locks with these may live.
-func (t *keyTable) open(a *attempt) (others bool) {
+func (t *keyTable) open(a *attempt) (shared bool) {
 	switch {
-	case a.names:
+	case a.namesCopies:
 		a.openOne = openAttempt{attempt: a, name: lockName{a.op.Key, a.op.Token}}
 		return t.note(&a.openOne)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
 			if s := &a.op.steps[i]; s.Creates() {
 				o := &openAttempt{attempt: a, name: lockName{s.Key, s.Token}}
-				others = t.note(o) || others
+				shared = t.note(o) || shared
 			}
 		}
 	}
-	return others
+	return shared
 }
 
-func (t *keyTable) note(o *openAttempt) (others bool) {
+func (t *keyTable) note(o *openAttempt) (shared bool) {
 	s, hash := o.attempt.call.shardOf(o.name.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,18 +50,18 @@ func (t *keyTable) note(o *openAttempt) (others bool) {
 		k = s.queue(o.name.key)
 	}
 	o.queue = k
-	_, others = s.live.of[t.hash(hash, o.name.token)]
+	_, shared = s.live.of[t.hash(hash, o.name.token)]
 	for other := k.open; other != nil; other = other.next {
-		others = others || other.name == o.name
+		shared = shared || other.name == o.name
 	}
 	o.next, k.open = k.open, o
-	return others
+	return shared
 }
 
 // close removes the entries that open made for an attempt.
 func (t *keyTable) close(a *attempt) {
 	switch {
-	case a.names:
+	case a.namesCopies:
 		a.openOne.queue.forget(a)
 	case a.op.Kind == transact:
 		for i := range a.op.steps {
@@ -136,23 +136,23 @@ func (a *attempt) partDone() bool {
 	return a.pending == 0
 }
 
-// told notes that the client was answered, or never will be. Calls after the first do
-// nothing.
-func (a *attempt) told() {
+// answered notes that the client was answered, or never will be. Calls after the first
+// do nothing.
+func (a *attempt) answered() {
 	a.mu.Lock()
-	last := !a.wasTold && a.partDone()
-	a.wasTold = true
+	last := !a.wasAnswered && a.partDone()
+	a.wasAnswered = true
 	a.mu.Unlock()
 	if last {
 		a.call.db.keys.close(a)
 	}
-	if a.before != nil {
-		a.before.told()
+	if a.shortens != nil {
+		a.shortens.answered()
 	}
 }
 
 // namesOf reports whether copies of a lock may bear the attempt's name, because the
 // attempt created them.
 func (a *attempt) namesOf(key string) bool {
-	return a.names || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
+	return a.namesCopies || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }

@@ -119,7 +119,7 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 		for round := range 40 {
 			key := fmt.Sprint("k", round)
 			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
-			o.Told(o.Clock())
+			o.Answered(o.Clock())
 			time.Sleep(2 * time.Second)
 			// It ends within a few milliseconds of the first one.
 			for _, f := range c.masters {
@@ -146,7 +146,7 @@ func TestV7ClosedTwice(t *testing.T) {
 	d := &keyspace{}
 	d.keys.init()
 	op := &Op{Kind: Acquire, Key: "k", Token: "t"}
-	a := &attempt{call: &call{db: d, op: op}, op: op, names: true}
+	a := &attempt{call: &call{db: d, op: op}, op: op, namesCopies: true}
 	d.keys.open(a)
 	d.keys.close(a)
 	d.keys.close(a)

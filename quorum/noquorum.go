@@ -31,7 +31,7 @@ type shortfall struct {
 func (s *shortfall) noQuorum(split bool) error {
 	n, q := len(s.ballots), s.masters.Quorum
 	t := vote.Count(s.ballots, s.needs)
-	var unheard []int
+	var silent []int
 	foreign, doubtful := false, 0
 	for i, b := range s.ballots {
 		foreign = foreign || b.Foreign
@@ -39,10 +39,10 @@ func (s *shortfall) noQuorum(split bool) error {
 			doubtful++
 		}
 		if b.Vote == vote.Silent || b.Vote == vote.Awaited || b.Vote == vote.Unasked {
-			unheard = append(unheard, i)
+			silent = append(silent, i)
 		}
 	}
-	answered := n - len(unheard)
+	answered := n - len(silent)
 	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
@@ -59,8 +59,8 @@ func (s *shortfall) noQuorum(split bool) error {
 	if t.Absent > 0 {
 		text += fmt.Sprintf(", %d without the key", t.Absent)
 	}
-	if len(unheard) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(unheard), s.why(unheard))
+	if len(silent) > 0 {
+		text += fmt.Sprintf(", %d silent (%s)", len(silent), s.why(silent))
 	}
 	if split {
 		text += "; split: no token has a majority"
@@ -140,11 +140,11 @@ func (s *shortfall) why(masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
 		l := s.masters.Links[i]
-		said := string(l.Describe().State)
-		if said == string(cluster.Voting) {
-			said = l.WhyMissing(&s.ballots[i], s.began)
+		state := string(l.Describe().State)
+		if state == string(cluster.Voting) {
+			state = l.WhyMissing(&s.ballots[i], s.began)
 		}
-		parts[k] = l.Name + " " + said
+		parts[k] = l.Name + " " + state
 	}
 	return strings.Join(parts, ", ")
 }
@@ -161,12 +161,12 @@ func cannotList(d *cluster.Database, err error) error {
 	return err
 }
 
-// untold is the error for a lock with a greater hold than any before, while not all
-// marks can be made to bear that hold (M3); nil if a quorum of the marks lets it be
+// holdNotRecorded is the error for a lock with a greater hold than any before, while not
+// all marks can be made to bear that hold (M3); nil if a quorum of the marks lets it be
 // granted.
-func untold(d *cluster.Database, hold, ttl time.Duration) error {
-	few, silent := d.UntoldOf(hold)
-	if !few {
+func holdNotRecorded(d *cluster.Database, hold, ttl time.Duration) error {
+	above, silent := d.AboveGrantLimit(hold)
+	if !above {
 		return nil
 	}
 	switch {

@@ -229,11 +229,12 @@ func (o *Outcome) Undo() {
 	o.withdraw()
 }
 
-// Told must be called when the reply has been written, at a time of Clock: the outcome
-// need not be undone any more. If neither Told nor Undo is called, memory leaks.
-func (o *Outcome) Told(at time.Duration) {
+// Answered must be called when the reply has been written, at a time of Clock: the
+// outcome need not be undone any more. If neither Answered nor Undo is called, memory
+// leaks.
+func (o *Outcome) Answered(at time.Duration) {
 	if o.grant != nil {
-		o.grant.told(at)
+		o.grant.answered(at)
 	}
 }
 

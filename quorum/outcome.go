@@ -50,7 +50,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
-	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.tellable(a, token, left)}
+	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, left)}
 }
 
 // leftOf returns the token that a read found and what remains of its TTL, less than a
@@ -58,8 +58,8 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 // the key is no string. A token that only the required master holds is an old client's
 // lock, which has no padding (V11). The caller must hold mu.
 func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
-	if t.ItsWord() {
-		return t.Its.Token, t.Its.Left, !t.Its.Foreign
+	if t.RequiredHolds() {
+		return t.RequiredBallot.Token, t.RequiredBallot.Left, !t.RequiredBallot.Foreign
 	}
 	var left []time.Duration
 	living := 0

@@ -154,7 +154,7 @@ func quickQuorum(tb testing.TB, masters int) *Quorum {
 	for { // until the marks bear the hold and the masters' clocks are known
 		o := do(q, acquire("warm", "t", 10*time.Second))
 		if o.Verdict == Won {
-			o.Told(o.Clock())
+			o.Answered(o.Clock())
 			return q
 		}
 		if ctx.Err() != nil {
@@ -189,7 +189,7 @@ func (c *cycler) cycle(tb testing.TB) {
 		if err := o.Confirm(o.Clock()); err != nil {
 			tb.Error(err)
 		}
-		o.Told(o.Clock())
+		o.Answered(o.Clock())
 	}
 }
 

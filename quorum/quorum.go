@@ -152,7 +152,7 @@ func (q *Quorum) lockChange(key, token string, ttl time.Duration) (release func(
 		release()
 		return nil, false, err
 	}
-	o.Told(at)
+	o.Answered(at)
 	return release, false, nil
 }
 

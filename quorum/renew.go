@@ -23,12 +23,12 @@ type grant struct {
 
 	mu sync.Mutex
 	// renewals are the outcomes of won renewals, renewed is when the last round of them
-	// began; denied reports whether one was not won, over whether the grant was taken
+	// began; denied reports whether one was not won, undone whether the grant was taken
 	// back, and rounds is how often it was renewed.
-	renewals     []*Outcome
-	renewed      time.Duration
-	denied, over bool
-	rounds       int
+	renewals       []*Outcome
+	renewed        time.Duration
+	denied, undone bool
+	rounds         int
 }
 
 // maxRenewals bounds how often a grant is renewed, so that a redlockd that is too late
@@ -63,13 +63,13 @@ func (g *grant) undo() {
 		a.call.db.keys.noteTerms(a, a.call.q.now()) // no reply follows, so none is later than now
 	}
 	g.attempt.rollback(mayHaveCreated)
-	if before := g.attempt.before; before != nil {
-		before.rollback(mayHaveCreated)
+	if shortened := g.attempt.shortens; shortened != nil {
+		shortened.rollback(mayHaveCreated)
 	}
-	g.attempt.told()
+	g.attempt.answered()
 	g.attempt.call.touch()
 	g.mu.Lock()
-	g.over = true
+	g.undone = true
 	renewals := g.renewals
 	g.mu.Unlock()
 	for _, o := range renewals {
@@ -90,18 +90,18 @@ func (g *grant) noteTerms() {
 	}
 }
 
-// told settles the grant once the reply was written at the time at: the terms end
+// answered settles the grant once the reply was written at the time at: the terms end
 // accordingly, and nothing is kept for a rollback any more.
-func (g *grant) told(at time.Duration) {
+func (g *grant) answered(at time.Duration) {
 	for _, t := range g.attempt.terms {
-		t.told(at)
+		t.answered(at)
 	}
-	g.attempt.told()
+	g.attempt.answered()
 	g.mu.Lock()
 	renewals := g.renewals
 	g.mu.Unlock()
 	for _, o := range renewals {
-		o.Told(at)
+		o.Answered(at)
 	}
 }
 
@@ -117,7 +117,7 @@ func (o *Outcome) Late(at time.Duration) bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.denied && !g.over && g.rounds < maxRenewals
+	return !g.denied && !g.undone && g.rounds < maxRenewals
 }
 
 // Renew renews what is granted, and calls done once, maybe before it returns. If that
@@ -131,7 +131,7 @@ func (o *Outcome) Renew(client Client, done func()) {
 	round := &renewal{grant: g, done: done}
 	round.left.Store(int32(len(ops)))
 	for _, op := range ops {
-		g.attempt.call.q.Do(op, client, round.heard)
+		g.attempt.call.q.Do(op, client, round.oneDone)
 	}
 }
 
@@ -175,8 +175,8 @@ type renewal struct {
 	began time.Duration
 }
 
-// heard takes the outcome for one lock.
-func (r *renewal) heard(o *Outcome) {
+// oneDone takes the outcome for one lock.
+func (r *renewal) oneDone(o *Outcome) {
 	g := r.grant
 	g.mu.Lock()
 	if o.Verdict == Won {
@@ -191,9 +191,9 @@ func (r *renewal) heard(o *Outcome) {
 	if last && !g.denied {
 		g.renewed = r.began
 	}
-	over := g.over
+	undone := g.undone
 	g.mu.Unlock()
-	if over {
+	if undone {
 		o.Undo()
 	}
 	if last {

@@ -82,7 +82,7 @@ var grants = []struct {
 func (c *testCluster) won(i int) *Outcome {
 	if grants[i].had {
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
-		o.Told(o.Clock())
+		o.Answered(o.Clock())
 	}
 	o := c.want(do(c.q, grants[i].op), Won)
 	time.Sleep(4 * c.cfg.Timeout)
@@ -110,7 +110,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 			if err := o.Confirm(o.Clock()); err != nil {
 				t.Fatalf("%s: not confirmed: %v", g.name, err)
 			}
-			o.Told(o.Clock())
+			o.Answered(o.Clock())
 			told := time.Now()
 			for k, token := range g.all {
 				if n := c.copies(keysOfGrants[k], token); n != 3 {

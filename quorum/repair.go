@@ -19,14 +19,14 @@ import (
 // asked for. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
-	return may && !a.waits() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+	return may && !a.harmsIfLate() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
 }
 
 // shorten repeats the won operation, this time so that it makes later expiries earlier.
 // The client has the lock by now, so this shortens no other client's lock (V6).
 func (a *attempt) shorten() {
 	next := newAttempt(a.call, a.op, a.then)
-	next.asked.Shortens, next.before = true, a
+	next.asked.Shortens, next.shortens = true, a
 	next.begin(a.call.q.now())
 }
 
@@ -40,7 +40,7 @@ func (a *attempt) heal(then func()) {
 	var healed uint32
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
-		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.Lost) {
+		if a.op.Kind == Extend && a.op.renews == nil && (b.Vote == vote.Absent || b.AbsentVoid) {
 			healed |= 1 << i
 		}
 	}
@@ -60,7 +60,7 @@ func (a *attempt) heal(then func()) {
 	var left atomic.Int32
 	left.Store(int32(bits.OnesCount32(healed)))
 	heard := func(b vote.Ballot) {
-		if !b.Unsure && left.Add(-1) == 0 && limit.Stop() {
+		if !b.MayAct && left.Add(-1) == 0 && limit.Stop() {
 			over()
 		}
 	}
@@ -74,7 +74,7 @@ func (a *attempt) heal(then func()) {
 		}
 		t := &a.tasks[i]
 		// The expiry that the extend would have given.
-		if !l.Send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, Heard: heard}, now) {
+		if !l.Send(&outbox.Task{Kind: Extend, Heals: true, Key: a.op.Key, Token: token, Prolongs: t.Prolongs, Deadline: t.Deadline, OnAnswer: heard}, now) {
 			heard(vote.Ballot{})
 		}
 	}
@@ -92,7 +92,7 @@ func (a *attempt) retryChanges() {
 	var missed [cluster.MaxMasters]bool
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
-		missed[i] = b.Vote == vote.Silent && !b.Lost
+		missed[i] = b.Vote == vote.Silent && !b.AbsentVoid
 	}
 	removed, known := a.removedLocked()
 	a.mu.Unlock()

@@ -16,8 +16,8 @@ func (a *attempt) late(i int, b vote.Ballot) {
 		a.box.ballots[i] = b
 		a.masters.Links[i].VoteCounts().CountSpare(b.Vote)
 	}
-	spare := !a.mayBear(b.Vote) && a.box.undone>>i&1 != 0
-	again := waited && a.lost && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
+	spare := !a.mayHaveName(b.Vote) && a.box.undone>>i&1 != 0
+	again := waited && a.unwanted && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
 	if again {
 		a.box.undone |= 1 << i
 	}
@@ -49,9 +49,9 @@ func (a *attempt) dropRollbackAt(i int) {
 func (a *attempt) rollback(which func(vote.Vote) bool) {
 	var at uint32
 	a.mu.Lock()
-	a.lost = true
+	a.unwanted = true
 	for i := range a.box.ballots {
-		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && (which(v) || a.mayBear(v) && !mayHaveCreated(v)) {
+		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && (which(v) || a.mayHaveName(v) && !mayHaveCreated(v)) {
 			at |= 1 << i
 		}
 	}
@@ -71,10 +71,10 @@ func mayHaveCreated(v vote.Vote) bool {
 	return v != vote.Refused && v != vote.Absent && v != vote.Prolonged && v != vote.Longer
 }
 
-// mayBear reports whether a copy on a master with this vote may bear the attempt's
+// mayHaveName reports whether a copy on a master with this vote may bear the attempt's
 // name; also one that a renewal has prolonged.
-func (a *attempt) mayBear(v vote.Vote) bool {
-	return mayHaveCreated(v) || v == vote.Prolonged && a.names && a.op.renews != nil
+func (a *attempt) mayHaveName(v vote.Vote) bool {
+	return mayHaveCreated(v) || v == vote.Prolonged && a.namesCopies && a.op.renews != nil
 }
 
 // rollbackAt sends the rollback to one master: behind the operation on the same
@@ -82,7 +82,7 @@ func (a *attempt) mayBear(v vote.Vote) bool {
 func (a *attempt) rollbackAt(i int) {
 	t := &a.tasks[i]
 	switch {
-	case a.names:
+	case a.namesCopies:
 		a.undo(i, t.Key, t.Token, t.Expiry, a.hold)
 	case a.op.Kind == transact:
 		for k := range a.op.steps {

@@ -107,7 +107,7 @@ func (m *listing) look(ctx context.Context, at place, most int) ([]string, place
 			cursor = at.cursor()
 		}
 		got := &outbox.Page{Cursor: cursor, Count: most}
-		_, ok := cluster.Hear(ctx, m.Links[i], &outbox.Task{Kind: listKeys, Page: got})
+		_, ok := cluster.AskOne(ctx, m.Links[i], &outbox.Task{Kind: listKeys, Page: got})
 		if ok && got.Next>>(64-placeBits) == 0 {
 			if got.Next != 0 {
 				return got.Keys, newPlace(i, seen, got.Next), nil
@@ -133,7 +133,7 @@ func (m *listing) after(seen uint64) place {
 func (m *listing) toLookAt(not uint64, first int) int {
 	best := -1
 	for i, l := range m.Links {
-		fit := not>>i&1 == 0 && l.Tells()
+		fit := not>>i&1 == 0 && l.KnowsAllLocks()
 		switch {
 		case fit && i == first:
 			return i

@@ -30,7 +30,7 @@ func (c *call) repeats(k *keyQueue) bool {
 		return false
 	}
 	next := k.waiting[0]
-	return next.op.Kind == c.op.Kind && next.op.Token == c.op.Token && c.wasTold() && next.wasTold()
+	return next.op.Kind == c.op.Kind && next.op.Token == c.op.Token && c.wasAnswered() && next.wasAnswered()
 }
 
 // shares reports whether neighbours of the same kind may share the call's outcome:
@@ -58,7 +58,7 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
 		}
 		c.q.counts.ended(s.op.Kind, shared.Verdict)
-		s.tell(shared, now)
+		s.answer(shared, now)
 	}
 	c.sharing = nil
 }

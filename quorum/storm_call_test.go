@@ -80,7 +80,7 @@ func (v *visit) serve(op Op) {
 		}
 	}
 	v.tellAll(v.answerOf(o), o.Err)
-	o.Told(o.Clock())
+	o.Answered(o.Clock())
 }
 
 // renewed renews a late outcome as a session does, and then may wait a moment. It

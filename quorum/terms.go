@@ -83,5 +83,5 @@ func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Dura
 	return max(time.Duration(t.ends.Load())-now, time.Millisecond).Truncate(time.Millisecond), true
 }
 
-// told sets the end, now that the client was answered at the time at.
-func (t *term) told(at time.Duration) { t.ends.Store(int64(at + t.ttl)) }
+// answered sets the end, now that the client was answered at the time at.
+func (t *term) answered(at time.Duration) { t.ends.Store(int64(at + t.ttl)) }

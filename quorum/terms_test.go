@@ -17,7 +17,7 @@ func (c *testCluster) tell(o *Outcome) {
 	if err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}
-	o.Told(o.Clock())
+	o.Answered(o.Clock())
 }
 
 // second is the TTL of the locks in these tests.
@@ -286,7 +286,7 @@ func TestV15CountsFromTheWrite(t *testing.T) {
 				c.want(do(c.q, extend("k", "t", second)), Won)
 				return
 			}
-			o.Told(o.Clock())
+			o.Answered(o.Clock())
 			time.Sleep(second - time.Millisecond)
 			c.want(do(c.q, extend("k", "t", second)), Won)
 			c.tell(do(c.q, acquire("l", "t", second)))
@@ -375,6 +375,7 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", 3*second)))
 		c.tell(do(other, extend("k", "t", 30*second)))
+		synctest.Wait() // all masters have it
 		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL < 29*second {
 			t.Errorf("%v are left of 30s", o.State.TTL)
 		}

@@ -179,11 +179,11 @@ func TestM3OldDiskLearns(t *testing.T) {
 		f := c.masters[4]
 		f.set(func() {
 			m, _ := mark.Parse(f.holds(mark.Key))
-			_ = f.Set(mark.Key, m.With(func(m *mark.Mark) { m.Told, m.Greatest = 0, time.Second }).String())
+			_ = f.Set(mark.Key, m.With(func(m *mark.Mark) { m.GrantLimit, m.Greatest = 0, time.Second }).String())
 		})
 		time.Sleep(3 * time.Second)
-		if m := f.markOf(t); m.Told < 100*time.Second || m.Greatest < 100*time.Second {
-			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.Told)
+		if m := f.markOf(t); m.GrantLimit < 100*time.Second || m.Greatest < 100*time.Second {
+			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.GrantLimit)
 		}
 	})
 }
@@ -244,8 +244,8 @@ func TestM3LongLocksWhileTheListChanges(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		c.reaches(c.q, 2, "final")
 		time.Sleep(3 * time.Second)
-		if m := f.markOf(t); m.Greatest < 100*time.Second || m.Told < 100*time.Second {
-			t.Errorf("the mark of the new master bears %v and may tell of %v", m.Greatest, m.Told)
+		if m := f.markOf(t); m.Greatest < 100*time.Second || m.GrantLimit < 100*time.Second {
+			t.Errorf("the mark of the new master bears %v and may tell of %v", m.Greatest, m.GrantLimit)
 		}
 		c.want(do(c.q, acquire("l", "t", 5*time.Minute)), Won)
 	})
@@ -265,7 +265,7 @@ func TestM3BackOnTheList(t *testing.T) {
 		time.Sleep(time.Minute)
 		c.reaches(c.q, 3, "final")
 		time.Sleep(4 * time.Second)
-		if m := c.masters[4].markOf(t); m.Told > 0 && m.Greatest < 100*time.Second {
+		if m := c.masters[4].markOf(t); m.GrantLimit > 0 && m.Greatest < 100*time.Second {
 			t.Errorf("it bears %v, and may tell alone", m.Greatest)
 		}
 	})

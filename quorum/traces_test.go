@@ -510,20 +510,20 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 // the attempt whose client was answered is forgotten (V6).
 func TestTraceNamesAreUnique(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		var untold []*Outcome
+		var unanswered []*Outcome
 		for range 100 {
-			untold = append(untold, c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won))
+			unanswered = append(unanswered, c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won))
 			c.want(do(c.q, release("k", "t")), Won)
 		}
 		living := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-		for _, o := range untold {
+		for _, o := range unanswered {
 			o.Undo()
 		}
 		synctest.Wait()
 		if n := c.copies("k", "t"); n != 3 {
 			t.Errorf("%d copies of the living lock, want 3", n)
 		}
-		living.Told(living.Clock())
+		living.Answered(living.Clock())
 		synctest.Wait()
 		s := c.q.keyspace(0).keys.shard("k")
 		s.mu.Lock()

@@ -26,9 +26,9 @@ func (u *warmUp) take(zero warmUp, warm bool) {
 }
 
 // left returns how much longer the others may take, see Watch.WarmingUp.
-func (u *warmUp) left(sent, now, whole time.Duration, told bool) time.Duration {
+func (u *warmUp) left(sent, now, whole time.Duration, recordsHere bool) time.Duration {
 	switch {
-	case u.met && sent >= u.by && told:
+	case u.met && sent >= u.by && recordsHere:
 		return 0
 	case !u.met:
 		return whole

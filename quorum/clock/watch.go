@@ -57,9 +57,8 @@ func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch
 }
 
 // Saw takes a reading of the clock, in microseconds, and returns whether it fits the
-// earlier ones, which are kept for keep. news reports whether the monitor should look
-// into it at once. zero is database 0's watch of the same clock, nil if this is database
-// 0.
+// earlier ones, which are kept for keep. news reports whether the monitor should look into
+// it at once. zero is database 0's watch of the same clock, nil in database 0.
 func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watch) (fits, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,8 +81,7 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 	}
 	w.offsets.add(n, keep)
 	if received-sent <= w.timeout {
-		// A slower one would tell too little about the clock, and a master that answers
-		// so slowly has no vote either.
+		// A slower look tells too little, and so slow a master has no vote anyway.
 		w.looks.add((micros+999)/1000, sent, received)
 		w.sure = sent
 	}
@@ -139,14 +137,14 @@ func (w *Watch) BeginAgain(by Jump) bool {
 	return jumped
 }
 
-// Judged ends a look. told reports whether others must have recorded a step before it,
-// recorded whether the mark now records that the clock stepped, so that a new baseline
-// begins.
-func (w *Watch) Judged(told, recorded bool) {
+// Judged ends a look. recordedInTime reports whether others must have recorded a step
+// before it, stepRecorded whether the mark now records that the clock stepped, so that a
+// new baseline begins.
+func (w *Watch) Judged(recordedInTime, stepRecorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm.Store(w.warmUp.met && told)
-	if recorded {
+	w.warm.Store(w.warmUp.met && recordedInTime)
+	if stepRecorded {
 		w.newBaseline()
 	}
 }
@@ -228,14 +226,14 @@ func (w *Watch) Meet(others bool, sent, within time.Duration) {
 
 // WarmingUp returns how much longer others may take to record a step in a mark that was
 // looked at at sent; 0 if they must have done so before. whole is the longest that they
-// may take, told reports whether the mark is one in which they would record it.
-func (w *Watch) WarmingUp(sent, whole time.Duration, told bool) time.Duration {
+// may take, recordsHere reports whether the mark is one in which they would record it.
+func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
 		return 0
 	}
-	return w.warmUp.left(sent, w.now(), whole, told)
+	return w.warmUp.left(sent, w.now(), whole, recordsHere)
 }
 
 // LookAgain returns when the monitor looks again, if nothing wakes it before.

@@ -48,8 +48,8 @@ func (c *change) begin(ctx context.Context) {
 	if wanted == nil {
 		return
 	}
-	for _, g := range c.seen() {
-		later := state.Less(g) && c.borne(g)
+	for _, g := range c.recordedStates() {
+		later := state.Less(g) && c.counts(g)
 		// All marks were lost, and other redlockd have begun with the wanted list.
 		begun := g.Phase == mark.Final && !c.inForce(state) &&
 			(c.inForce(g) || g == mark.FirstGeneration(name) && c.displaced(state.Masters, name))
@@ -72,7 +72,7 @@ func (c *change) begin(ctx context.Context) {
 		}
 		c.all.RaiseMarks(state)
 	}
-	if c.news(err) {
+	if c.isNewMessage(err) {
 		c.all.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
 }
@@ -102,7 +102,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 	// A write that reaches a master after the lock is over could contradict another
 	// redlockd's change.
 	c.write(to, taken+ttl)
-	if !c.await(ctx, taken+ttl, func() bool { return c.borne(to) }) {
+	if !c.await(ctx, taken+ttl, func() bool { return c.counts(to) }) {
 		return errNotAnnounced
 	}
 	return nil

@@ -32,8 +32,8 @@ type change struct {
 	announcing bool
 	// leaving are the links to the masters that are on the previous list only.
 	leaving []*Link
-	// said is the last message logged, so that it is not repeated.
-	said string
+	// lastMessage is the last message logged, so that it is not repeated.
+	lastMessage string
 }
 
 func (c *change) init(all *Cluster, masters []Master) {
@@ -146,14 +146,14 @@ func (c *change) look() {
 	list := c.all.Database(0).List().name
 	best := c.known()
 	rest := best // the state to complete
-	for _, g := range c.seen() {
+	for _, g := range c.recordedStates() {
 		switch {
-		case g.Masters == list && best.Less(g) && c.borne(g):
+		case g.Masters == list && best.Less(g) && c.counts(g):
 			best = g
 		case g.Masters == list && rest.Less(g) && (c.interrupted(g, best) || c.unfinished(g)):
 			rest = g
-		case g.Masters != list && g.Before == list && c.want() == nil && c.borne(g):
-			if c.news("behind", g) {
+		case g.Masters != list && g.Before == list && c.want() == nil && c.counts(g):
+			if c.isNewMessage("behind", g) {
 				c.all.log.Warn("this redlockd has the old list of masters, reload it with the new one",
 					"generation", g.Number, "phase", g.Phase.String())
 			}
@@ -178,17 +178,17 @@ func (c *change) reach(g mark.Generation) {
 		c.to = g
 	}
 	c.mu.Unlock()
-	if !metAtStart && c.news("reached", g) {
+	if !metAtStart && c.isNewMessage("reached", g) {
 		c.all.log.Info("list of masters is changing", "generation", g.Number, "phase", g.Phase.String())
 	}
 }
 
-// news reports whether this differs from the last message, which it replaces.
-func (c *change) news(what ...any) bool {
-	said := fmt.Sprint(what...)
+// isNewMessage reports whether this differs from the last message, which it replaces.
+func (c *change) isNewMessage(what ...any) bool {
+	message := fmt.Sprint(what...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := said == c.said
-	c.said = said
+	again := message == c.lastMessage
+	c.lastMessage = message
 	return !again
 }

@@ -101,16 +101,16 @@ func (d *Database) Raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
-	if hold > d.cfg.Floor() && !d.first().mayTell(hold) {
-		return true // UntoldOf refuses it
+	if hold > d.cfg.Floor() && !d.first().mayRecord(hold) {
+		return true // AboveGrantLimit refuses it
 	}
 	// Ask for all marks, even if one has to be waited for.
 	done := d.zero == nil || d.zero.Raise(hold)
 	n, links := 0, d.List().Links
 	for _, l := range links {
-		bears, waitFor := l.bearsHold(hold)
+		recorded, waitFor := l.holdRecorded(hold)
 		done = done && !waitFor
-		if bears {
+		if recorded {
 			n++
 		}
 	}

@@ -51,18 +51,18 @@ func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	}
 }
 
-// tellState logs a change of a master's state (docs/operations.md), and counts it. A
+// logState logs a change of a master's state (docs/operations.md), and counts it. A
 // master that is down from the start has lost no connection, but is named once: the
 // others may be ready without it, and no other line would name it. While it is down,
 // network errors vary all the time and are logged for debugging only; an error that the
 // master itself answered is a warning, and so are two servers under one name.
-func tellState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
+func logState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
 	switch {
 	case j.State == Voting:
 		log.Info("master may vote")
 	case j.Reason == mark.WhyWarmingUp:
 		log.Info("master will vote after its clock has been watched for a while", "wait", j.Left.String())
-	case j.State == Down && was == Down && why != "" && !j.Said:
+	case j.State == Down && was == Down && why != "" && !j.ByMaster:
 		log.Debug("master is down", "reason", j.Reason)
 	case j.State == Down:
 		if was != Down {

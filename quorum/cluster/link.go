@@ -151,8 +151,8 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 		return
 	}
 	l.open = j.Open && c != nil
-	l.outbox.HoldBack()
-	l.outbox.FlushSoon(l.open)
+	l.outbox.DelayRetries()
+	l.outbox.RequestRetries(l.open)
 	was, why := l.status.State, l.reason
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
 	l.reason = j.Reason
@@ -160,7 +160,7 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	if (was != j.State || why != j.Reason) && !ended {
-		tellState(l.log, l.events, was, why, j)
+		logState(l.log, l.events, was, why, j)
 	}
 	l.events.changed()
 }

@@ -54,24 +54,24 @@ func TestM3AllAtOneTime(t *testing.T) {
 	d := watched(t, &now)
 	now += time.Second
 	d.sees(func(m *mark.Mark) { m.Greatest = 100 * time.Second })
-	if got := d.allBore(); got != 0 {
+	if got := d.holdOnAllMarks(); got != 0 {
 		t.Errorf("all bore %v, though none was seen again", got)
 	}
 	now += time.Second
 	d.sees(func(*mark.Mark) {})
-	if got := d.allBore(); got != 100*time.Second {
+	if got := d.holdOnAllMarks(); got != 100*time.Second {
 		t.Errorf("all bore %v", got)
 	}
 	l := d.List().Links[0]
 	before := l.view.Under
-	l.learns(before.With(func(m *mark.Mark) { m.Told = time.Hour }))
-	if told, sure := d.telling(l); told != 100*time.Second || !sure {
+	l.learns(before.With(func(m *mark.Mark) { m.GrantLimit = time.Hour }))
+	if told, sure := d.grantLimit(l); told != 100*time.Second || !sure {
 		t.Errorf("told of %v, sure %v", told, sure)
 	}
 	own, _ := d.agreed.Of(l.hash)
 	d.agreed.Take(l.hash, own, "another")
 	l.learns(before.With(func(m *mark.Mark) { m.ID = "another" }))
-	if got := d.allBore(); got != 0 {
+	if got := d.holdOnAllMarks(); got != 0 {
 		t.Errorf("all bore %v, though one may have borne it after the others lost it", got)
 	}
 }

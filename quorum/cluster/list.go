@@ -79,7 +79,7 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 	for i, l := range m.Links {
 		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && !mark.OnList(g.Before, l.Name) {
-			*b = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
+			*b = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
 	}
 }
@@ -95,9 +95,9 @@ func settled(ballots []vote.Ballot) bool {
 	return true
 }
 
-// Gone returns how many masters of the previous list may hold a copy and are not asked,
+// LeavingCopies returns how many masters of the previous list may hold a copy and are not asked,
 // beyond the joining masters, which are silent meanwhile.
-func (m *List) Gone() int {
+func (m *List) LeavingCopies() int {
 	g := m.newest.Load()
 	if g == nil || g.Phase == mark.Final || g.Before == "" {
 		return 0

@@ -54,7 +54,7 @@ func (mon *monitor) run() {
 		}
 		mon.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), Said: !broken(err)})
+			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), ByMaster: !broken(err)})
 		}
 		pause(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)
@@ -82,12 +82,12 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 		defer stop()
 		go mon.watchAddress(watching, c)
 	}
-	for told := mon.Embedded || mon.db.number != 0; ; told = true {
+	for rightsChecked := mon.Embedded || mon.db.number != 0; ; rightsChecked = true {
 		if err := mon.reconcile(c, s); err != nil {
 			return earlier, err
 		}
-		if !told {
-			if err := mon.rights.tell(c, mon.asks, mon.log); err != nil {
+		if !rightsChecked {
+			if err := mon.rights.warn(c, mon.asks, mon.log); err != nil {
 				return earlier, err
 			}
 		}
@@ -226,6 +226,6 @@ func (mon *monitor) setAsking(asking bool, since time.Duration) {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	mon.unanswered.asking, mon.unanswered.asked = asking, since
-	mon.outbox.FlushSoon(!asking && mon.open)
+	mon.outbox.RequestRetries(!asking && mon.open)
 	mon.ready.Broadcast()
 }

@@ -79,8 +79,8 @@ func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: key, Token: to, From: []string{from}, Until: began + hold})
-	l.outbox.FlushSoon(l.open && !l.frozen(l.now()))
-	if l.outbox.Due() {
+	l.outbox.RequestRetries(l.open && !l.frozen(l.now()))
+	if l.outbox.RetriesDue() {
 		l.ready.Signal()
 	}
 }
@@ -99,7 +99,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 		return "not asked"
 	case l.fault.code != "" && l.fault.at >= since:
 		return "answered " + l.fault.code
-	case b.Void:
+	case b.Discounted:
 		return "not counted"
 	case l.outbox.Crowded(1):
 		return "overloaded"
@@ -118,19 +118,19 @@ func barrier(l *Link) <-chan struct{} {
 	return t.Passed
 }
 
-// Hear asks a master something that is no vote and waits for the answer, for at most an
+// AskOne asks a master something that is no vote and waits for the answer, for at most an
 // operation's Stay or until ctx is over. It returns false if no answer has come by then,
 // or if the answer does not count (M3).
-func Hear(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
-	heard := make(chan vote.Ballot, 1)
-	t.Heard = func(b vote.Ballot) { heard <- b }
+func AskOne(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
+	answer := make(chan vote.Ballot, 1)
+	t.OnAnswer = func(b vote.Ballot) { answer <- b }
 	if !l.Send(t, l.now()) {
 		return vote.Ballot{}, false
 	}
 	late := time.NewTimer(l.cfg.Stay())
 	defer late.Stop()
 	select {
-	case b := <-heard:
+	case b := <-answer:
 		return b, b.Vote != vote.Silent
 	case <-late.C:
 	case <-ctx.Done():
@@ -138,8 +138,9 @@ func Hear(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
 	return vote.Ballot{}, false
 }
 
-// Tells reports whether the master can be asked now, and has forgotten nothing (M4).
-func (l *Link) Tells() bool {
+// KnowsAllLocks reports whether the master can be asked now, and has forgotten nothing
+// (M4).
+func (l *Link) KnowsAllLocks() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open && l.votes() && !l.frozen(l.now())

@@ -39,7 +39,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	}
 	var j mark.Judgement
 	for try := 0; ; try++ {
-		mon.see(s, cause == noStep)
+		mon.noteObservation(s, cause == noStep)
 		mon.takeSeat(s)
 		if s, err = mon.spread(c, s); err != nil {
 			return err
@@ -88,12 +88,12 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.view.Stand(s, mk, j)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent)
-		mon.db.List().Saw(mon.view.Bears)
+		mon.db.List().Saw(mon.view.Recorded)
 	}
 	if s.Mark != nil && j.Open {
 		mon.learn(s.Mark, s.Raw, s.Sent)
 	}
-	mon.status.Version, mon.status.RunID = s.Server.Told, s.Server.RunID
+	mon.status.Version, mon.status.RunID = s.Server.OwnVersion, s.Server.RunID
 	mon.mu.Unlock()
 	mon.enter(c, j)
 	return nil
@@ -102,14 +102,14 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 // rules returns what the master is judged by now.
 func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.Rules) {
 	exempt := mon.exemption(c, s)
-	own, unheard := mon.db.agreed.Of(mon.hash)
-	quiet, borne, all := mon.quiet(own, unheard), mon.borneHere(own, s), mon.seats()
-	unsaid := mon.db.agreed.Lasting(all, clock.LookEvery/2)
+	own, unchanged := mon.db.agreed.Of(mon.hash)
+	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
+	lasting := mon.db.agreed.Lasting(all, clock.LookEvery/2)
 	mon.db.agreed.RaiseLeast(mon.db.List().names(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
-	g, inView, floor, told, sure := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
+	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		floor = mon.cfg.Floor()
-		told, sure = mon.db.telling(mon.Link)
+		limit, mayTakeOver = mon.db.grantLimit(mon.Link)
 		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	}
 	list, known := mon.db.List().name, mon.db.change.known()
@@ -124,9 +124,9 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
-	return m, mark.Rules{Seats: all, Unsaid: unsaid, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
-		Quiet: quiet, Borne: borne, Heard: mon.view.HeardOther(now - unheard), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, Bore: mon.view.Bears, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
-		Remembered: g.remembered, InView: inView, Floor: floor, Told: told, Sure: sure,
+	return m, mark.Rules{Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
+		Quiet: quiet, SeatRecorded: seatRecorded, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Remembered: g.remembered, InView: inView, Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 

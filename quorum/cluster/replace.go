@@ -55,7 +55,7 @@ func moved(list, to []Master) []Master {
 // ask sets the list to change to.
 func (c *change) ask(masters []Master) {
 	c.mu.Lock()
-	c.wanted, c.said = masters, ""
+	c.wanted, c.lastMessage = masters, ""
 	c.mu.Unlock()
 	c.all.events.changed()
 }
@@ -67,7 +67,7 @@ func (c *change) takeBack(masters []Master) {
 	if !c.announcing {
 		masters = nil
 	}
-	c.wanted, c.said = masters, ""
+	c.wanted, c.lastMessage = masters, ""
 	c.mu.Unlock()
 	c.all.events.changed()
 }

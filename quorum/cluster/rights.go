@@ -51,10 +51,10 @@ func denied(err error) bool {
 // rights are those that a master does not give redlockd, as logged last.
 type rights struct{ lacking string }
 
-// tell warns about rights that redlockd lacks on the master, once for each set of them;
+// warn warns about rights that redlockd lacks on the master, once for each set of them;
 // without the warning, many would show only in locks that fail. docs/acl.md says what
 // each is for. Only the monitor calls it, on a new connection, with its asks.
-func (r *rights) tell(c *connection, asks func(*connection, ...rueidis.Completed) []rueidis.RedisResult, log hclog.Logger) error {
+func (r *rights) warn(c *connection, asks func(*connection, ...rueidis.Completed) []rueidis.RedisResult, log hclog.Logger) error {
 	names, commands := probes(c)
 	var lacking []string
 	for i, answer := range asks(c, commands...) {

@@ -24,12 +24,12 @@ func (mon *monitor) takeSeat(s mark.Observation) {
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || s.Mark.RunID != s.Server.RunID {
 		return
 	}
-	own, unheard := mon.db.agreed.Of(mon.hash)
+	own, unchanged := mon.db.agreed.Of(mon.hash)
 	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
 	mon.mu.Lock()
 	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // an earlier mark of this same server had the seat
 	mon.mu.Unlock()
-	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unheard)) {
+	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unchanged)) {
 		mon.changeSeat(own, s.Mark.ID)
 	}
 }
@@ -75,13 +75,13 @@ func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 // quiet reports whether the server that has the seat, if any, is not in use any more: no
 // other mark has shown a newer beat of it for quietTime, and enough of them have been
 // looked at all that time.
-func (mon *monitor) quiet(own mark.Seat, unheard time.Duration) bool {
+func (mon *monitor) quiet(own mark.Seat, unchanged time.Duration) bool {
 	wait := mon.quietTime()
 	if own.Epoch == 0 || own.Server == mark.Vacant {
 		wait = 0
 	}
 	now := mon.now()
-	return unheard >= wait && mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+	return unchanged >= wait && mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
 		s := &other.view.Standing
@@ -100,26 +100,26 @@ func (mon *monitor) inView() bool {
 	})
 }
 
-// othersBear reports whether so many other marks record own as this master's seat that
+// othersRecord reports whether so many other marks record own as this master's seat that
 // every majority includes one of them. A positive result is remembered.
-func (mon *monitor) othersBear(own mark.Seat) bool {
+func (mon *monitor) othersRecord(own mark.Seat) bool {
 	mon.mu.Lock()
-	known := mon.view.Standing.Borne.Same(own)
+	known := mon.view.Standing.RecordedSeat.Same(own)
 	mon.mu.Unlock()
 	if known {
 		return true
 	}
-	borne := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
 		other.mu.Lock()
 		defer other.mu.Unlock()
-		return other.view.Standing.Bears[mon.hash].Same(own)
+		return other.view.Standing.Seats[mon.hash].Same(own)
 	})
-	if borne {
+	if recorded {
 		mon.mu.Lock()
-		mon.view.Standing.Borne = own
+		mon.view.Standing.RecordedSeat = own
 		mon.mu.Unlock()
 	}
-	return borne
+	return recorded
 }
 
 // heldByMarks reports whether so many of the other masters satisfy which that every
@@ -151,7 +151,7 @@ func (c *change) lists(state mark.Generation) []string {
 	if state.Phase == mark.Announced && state.Before != "" {
 		out = append(out, state.Before)
 	}
-	for _, g := range c.seen() {
+	for _, g := range c.recordedStates() {
 		if g.Phase == mark.Announced && g.Before == state.Masters && !slices.Contains(out, g.Masters) {
 			out = append(out, g.Masters)
 		}
@@ -185,9 +185,9 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
-// see takes over what a look found, whether or not the master may vote; steady reports
-// whether its clock fitted the earlier looks.
-func (mon *monitor) see(s mark.Observation, steady bool) {
+// noteObservation takes over what a look found, whether or not the master may vote;
+// steady reports whether its clock fitted the earlier looks.
+func (mon *monitor) noteObservation(s mark.Observation, steady bool) {
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
 		return
 	}
@@ -207,11 +207,11 @@ func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
 	return s.Mark != nil && s.Zero != nil && own.Server == s.Zero.ID
 }
 
-// borneHere reports whether the other marks record the seat own, held by this server. For
+// seatRecorded reports whether the other marks record the seat own, held by this server. For
 // a database other than 0, it reports whether database 0's server holds the seat.
-func (mon *monitor) borneHere(own mark.Seat, s mark.Observation) bool {
+func (mon *monitor) seatRecorded(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return mon.hasSeat(own, s) && mon.othersBear(own)
+		return mon.hasSeat(own, s) && mon.othersRecord(own)
 	}
 	return s.Zero != nil && s.Zero.ID == own.Server
 }

@@ -51,7 +51,7 @@ func (s *sender) gather() {
 	for yields, n := 0, 0; s.conn == s.c; {
 		waiting, _ := s.outbox.Queued()
 		switch {
-		case !s.open || waiting == 0 && !s.outbox.Due() || s.outbox.Pace.Waits(waiting, s.now):
+		case !s.open || waiting == 0 && !s.outbox.RetriesDue() || s.outbox.Pace.Waits(waiting, s.now):
 			s.ready.Wait()
 			yields, n = 0, 0
 			continue
@@ -77,7 +77,7 @@ func (s *sender) next(b *outbox.Batch) bool {
 	if s.conn != s.c {
 		return false
 	}
-	if s.outbox.Due() {
+	if s.outbox.RetriesDue() {
 		s.outbox.FlushRetries()
 	}
 	s.take(b)
@@ -94,7 +94,7 @@ func (s *sender) take(b *outbox.Batch) {
 	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
 	next := s.outbox.Next()
 	for _, t := range next {
-		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.setsOut(t, b.Sent) {
+		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.stampChange(t, b.Sent) {
 			s.outbox.RollbackEnded(t)
 			continue
 		}
@@ -104,17 +104,17 @@ func (s *sender) take(b *outbox.Batch) {
 			continue
 		}
 		if t.Asked == nil || t.Asked.By.GoesOut(int(t.Index), b.Sent) || t.MustDeliver() {
-			s.hurry(t, b.Sent)
+			s.addReleaseDeadline(t, b.Sent)
 			b.Tasks = append(b.Tasks, t)
 		}
 	}
 	s.outbox.Remove(len(next))
 }
 
-// setsOut sets the expiry and the deadline of a repeated change when it goes out. If that
-// is not possible yet, the task is kept for later, until its hold is over. The caller
-// must hold mu.
-func (s *sender) setsOut(t *outbox.Task, now time.Duration) bool {
+// stampChange sets the expiry and the deadline of a repeated change when it goes out. If
+// that is not possible yet, the task is kept for later, until its hold is over. The
+// caller must hold mu.
+func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	left := t.Until - now
 	if left <= 0 {
 		return false
@@ -128,9 +128,9 @@ func (s *sender) setsOut(t *outbox.Task, now time.Duration) bool {
 	return true
 }
 
-// hurry gives a release a deadline if earlier connections cannot be fenced (M3). The
-// caller must hold mu.
-func (s *sender) hurry(t *outbox.Task, now time.Duration) {
+// addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
+// (M3). The caller must hold mu.
+func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
 	if !s.fenceless || t.Rollback || t.Kind != vote.Release {
 		return
 	}
@@ -146,7 +146,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	s.mu.Lock()
 	received := s.now()
 	if s.conn == s.c {
-		s.outbox.FlushSoon(s.frozen(received))
+		s.outbox.RequestRetries(s.frozen(received))
 		s.unanswered.busy = false
 		waiting, _ := s.outbox.Queued()
 		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
@@ -173,10 +173,10 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
 		case joining:
 			// It is no vote yet (M8); it is healed like one in quarantine.
-			results[i].Ballot = vote.Ballot{Vote: vote.Silent, Lost: b.Lost || b.Vote == vote.Absent}
+			results[i].Ballot = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
 		results[i].Ballot.Unsettled = s.unsettled(b.Under)
-		results[i].Ballot.Unsure = !results[i].Done && !results[i].Late && results[i].Code == ""
+		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {
 		s.outbox.Repeat(b, results, broken(over))
@@ -232,7 +232,7 @@ func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 		return false
 	}
 	m, err := mark.Parse(raw)
-	if err == nil && m.RunID == s.c.runID && m.Name == s.Name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.KnowsBetter(m) {
+	if err == nil && m.RunID == s.c.runID && m.Name == s.Name && m.Counts(list) && m.DB == s.db.number && !s.view.Memory.NewerThan(m) {
 		s.learn(m, raw, b.Sent)
 		return b.Under.Same(m)
 	}

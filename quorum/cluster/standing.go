@@ -52,19 +52,19 @@ func (l *Link) votes() bool {
 	if l.Embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
 		return l.Embedded
 	}
-	return l.zero == nil || l.zero.bearsReal(0)
+	return l.zero == nil || l.zero.realMarkAllows(0)
 }
 
 // joins reports whether the master, with this mark, joins the list and does not vote yet
 // (M8).
 func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
 
-// bearsReal reports whether the mark is real and records a hold. Database 0's mark
+// realMarkAllows reports whether the mark is real and records a hold. Database 0's mark
 // records the hold for all databases, since a restart loses all of them. It takes mu.
-func (l *Link) bearsReal(hold time.Duration) bool {
+func (l *Link) realMarkAllows(hold time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.Real() && l.lets(l.view.Under, hold) && l.holdsSeat()
+	return l.view.Real() && l.allowsHold(l.view.Under, hold) && l.holdsSeat()
 }
 
 // latest returns the latest possible reading of the master's clock now (V6). It returns
@@ -72,13 +72,13 @@ func (l *Link) bearsReal(hold time.Duration) bool {
 // hold: its mark, or database 0's, does not record that hold. A real mark is then to be
 // raised. The caller must hold mu.
 func (l *Link) latest(hold, now time.Duration) (int64, bool) {
-	if l.view.Under != nil && !l.lets(l.view.Under, hold) {
+	if l.view.Under != nil && !l.allowsHold(l.view.Under, hold) {
 		if l.view.Under.Real {
 			l.want(hold)
 		}
 		return 0, false
 	}
-	if hold > 0 && l.zero != nil && !l.Embedded && !l.zero.bearsReal(hold) {
+	if hold > 0 && l.zero != nil && !l.Embedded && !l.zero.realMarkAllows(hold) {
 		return 0, false
 	}
 	if l.view.Real() {
@@ -87,12 +87,12 @@ func (l *Link) latest(hold, now time.Duration) (int64, bool) {
 	return l.clock.Latest(now)
 }
 
-// bearsHold reports whether the mark records a hold. If not, waitFor reports whether the
-// monitor was asked to write it and can do so at once.
-func (l *Link) bearsHold(hold time.Duration) (bears, waitFor bool) {
+// holdRecorded reports whether the mark records a hold. If not, waitFor reports whether
+// the monitor was asked to write it and can do so at once.
+func (l *Link) holdRecorded(hold time.Duration) (recorded, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Embedded || l.view.Real() && l.lets(l.view.Under, hold) {
+	if l.Embedded || l.view.Real() && l.allowsHold(l.view.Under, hold) {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
@@ -115,10 +115,10 @@ func (l *Link) remembers(since time.Duration) bool {
 	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
 }
 
-// lets reports whether a mark lets its master keep a lock for hold. The caller must hold
-// mu.
-func (l *Link) lets(m *mark.Mark, hold time.Duration) bool {
-	return m.Greatest >= hold && (hold <= l.cfg.Floor() || l.zero != nil || m.Told >= hold)
+// allowsHold reports whether a mark lets its master keep a lock for hold. The caller must
+// hold mu.
+func (l *Link) allowsHold(m *mark.Mark, hold time.Duration) bool {
+	return m.Greatest >= hold && (hold <= l.cfg.Floor() || l.zero != nil || m.GrantLimit >= hold)
 }
 
 // learn takes over a mark that was read by a look or a batch sent at sent. The caller
@@ -163,21 +163,22 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 func (l *Link) generation() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.Bears, l.view.Bears.Number > 0
+	return l.view.Recorded, l.view.Recorded.Number > 0
 }
 
 // realGeneration is generation for a real mark; false if the mark is pending.
 func (l *Link) realGeneration() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.Bears, l.view.BearsForReal && l.view.Bears.Number > 0
+	return l.view.Recorded, l.view.RecordedReal && l.view.Recorded.Number > 0
 }
 
-// bearsSince reports whether the state that generation returns was looked at after since.
-func (l *Link) bearsSince(since time.Duration) bool {
+// recordedSince reports whether the state that generation returns was looked at after
+// since.
+func (l *Link) recordedSince(since time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.view.Bears.Number > 0 && l.view.BearsAt > since
+	return l.view.Recorded.Number > 0 && l.view.RecordedAt > since
 }
 
 // LookedAt reports whether the link is open, and when the newest look at its mark went

@@ -22,17 +22,17 @@ type Agreement struct {
 	holders atomic.Pointer[map[string]string]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
-	// greatestHold is the greatest hold that any mark records. bearing is since when each
-	// master's mark was seen to record the greatest padding, smallest the smallest
+	// greatestHold is the greatest hold that any mark records. paddingSince is since when
+	// each master's mark was seen to record the greatest padding, smallest the smallest
 	// padding seen (padding.go).
 	greatestHold, smallest time.Duration
-	bearing                map[string]time.Duration
+	paddingSince           map[string]time.Duration
 }
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
-		smallest: own.Padding, bearing: map[string]time.Duration{}}
+		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
 	c.holders.Store(&map[string]string{})
 	c.use(own)
 	return c

@@ -8,7 +8,7 @@ import (
 // V3: the padding of two of five marks is not taken for that of all: locks granted
 // through the other three still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
-	c := &Agreement{now: func() time.Duration { return time.Hour }, bearing: map[string]time.Duration{}, smallest: time.Hour}
+	c := &Agreement{now: func() time.Duration { return time.Hour }, paddingSince: map[string]time.Duration{}, smallest: time.Hour}
 	c.use(Settings{})
 	masters := []string{"a", "b", "c", "d", "e"}
 	saw := func(name string, padding time.Duration) {

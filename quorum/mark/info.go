@@ -8,9 +8,9 @@ import (
 
 // server is what a master reports in INFO.
 type server struct {
-	// Version is the redis_version, Told the server's own version: each Valkey reports
-	// Redis 7.2.4 besides its own.
-	RunID, Version, Told string
+	// Version is the redis_version, OwnVersion the server's own version: each Valkey
+	// reports Redis 7.2.4 besides its own.
+	RunID, Version, OwnVersion string
 
 	Replica bool
 	// evicts is the policy by which it may evict locks; empty if it does not evict.
@@ -32,9 +32,9 @@ func ReadInfo(info string) server {
 	}
 	s := server{RunID: fields["run_id"], Version: fields["redis_version"], Replica: fields["role"] != "master",
 		Durable: fields["aof_enabled"] == "1" && fields["second_repl_offset"] == "-1"}
-	s.Told = s.Version
+	s.OwnVersion = s.Version
 	if version := fields["valkey_version"]; version != "" {
-		s.Told = "valkey " + version
+		s.OwnVersion = "valkey " + version
 	}
 	s.Clients, _ = strconv.Atoi(fields["connected_clients"])
 	if policy := fields["maxmemory_policy"]; fields["maxmemory"] != "0" && policy != "noeviction" {

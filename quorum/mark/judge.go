@@ -36,7 +36,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return r.begin(s, whyRestarted)
 	case mk.RunID != s.Server.RunID:
 		return r.restarted(s, m)
-	case r.Quarantine && m.KnowsBetter(mk):
+	case r.Quarantine && m.NewerThan(mk):
 		return r.begin(s, WhyForgotten)
 	case mk.Real && !r.seated(mk):
 		return r.unseated(s)
@@ -55,7 +55,7 @@ func (r *Rules) seated(mk *Mark) bool { return r.DB != 0 || r.Own.Server == mk.I
 func (r *Rules) unseated(s Observation) Judgement {
 	switch {
 	case r.Own.Epoch == 0:
-		return Judgement{State: Quarantine, Reason: whyNotBorne}
+		return Judgement{State: Quarantine, Reason: whyNotRecorded}
 	case r.Own.Server == Vacant:
 		return r.begin(s, whyUnwritten)
 	case r.Quiet:
@@ -68,7 +68,7 @@ func (r *Rules) unseated(s Observation) Judgement {
 // whyNotQuiet distinguishes two servers under one name, which an operator must end, from
 // a server that restarted and waits until the other masters have been looked at.
 func (r *Rules) whyNotQuiet() string {
-	if r.Heard {
+	if r.HolderInUse {
 		return WhyOtherServer
 	}
 	return WhyMayBeOther
@@ -84,8 +84,8 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 // than in the present marks, or in the mark before it was lost.
 func (r *Rules) latest(s Observation) Generation {
 	g := r.Known
-	if g.Less(r.Bore) && !r.Outlived {
-		g = r.Bore
+	if g.Less(r.LastRecorded) && !r.Outlived {
+		g = r.LastRecorded
 	}
 	for _, mk := range []*Mark{s.Mark, s.Zero} {
 		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) {
@@ -111,7 +111,7 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 		Seats: r.Seats, Settings: r.Settings}
 	if r.DB == 0 {
 		if fresh.Real {
-			fresh.Told = r.Floor // RestartQuarantine is off
+			fresh.GrantLimit = r.Floor // RestartQuarantine is off
 		}
 		fresh.claim(r.Redlockd)
 	}
@@ -134,7 +134,7 @@ func (r *Rules) restarted(s Observation, m Memory) Judgement {
 	}
 	switch r.Exempt {
 	case ExemptAlone:
-		mk = mk.With(func(c *Mark) { c.Told = 0 })
+		mk = mk.With(func(c *Mark) { c.GrantLimit = 0 })
 		fallthrough
 	case IsExempt:
 		return r.stateOf(Judgement{Write: r.refreshed(mk, m, s).With(func(c *Mark) { c.RunID = s.Server.RunID })})
@@ -178,19 +178,19 @@ func (r *Rules) evicting(s Observation) Judgement {
 // has the seat: until then another server may be in use.
 func (r *Rules) pending(s Observation, m Memory) Judgement {
 	watched := r.refreshed(s.Mark, m, s).With(func(c *Mark) {
-		if r.seated(c) && r.Borne {
+		if r.seated(c) && r.SeatRecorded {
 			c.watched += s.Mark.gained(s.Reading)
 		}
 		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
 		c.Seen = s.Reading
 	})
-	over := watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.Borne && (r.DB != 0 || r.Remembered || r.InView)
+	over := watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.DB != 0 || r.Remembered || r.InView)
 	if over || !r.Quarantine {
 		watched = watched.With(func(c *Mark) {
 			c.Real, c.Why = true, ""
 			c.Greatest = max(c.Greatest, r.Greatest)
-			c.Told = r.Floor
-			r.tell(c)
+			c.GrantLimit = r.Floor
+			r.setGrantLimit(c)
 		})
 	}
 	return r.stateOf(Judgement{Write: watched})
@@ -215,7 +215,7 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)
 		c.Settings = c.Settings.greatest(r.Settings)
-		r.tell(c)
+		r.setGrantLimit(c)
 		switch {
 		case m.Doubt > 0:
 			c.doubt, c.Seen = max(c.doubt, m.Doubt), s.Reading
@@ -233,7 +233,7 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		// does not see it: while such beats come, their server is in use (M9). If each
 		// look comes right after a new beat, none lasts long enough, but then they get
 		// two ahead (M4).
-		c.Seats = c.Seats.beats(r.Unsaid)
+		c.Seats = c.Seats.beats(r.LastingSeats)
 		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))
 		if r.DB == 0 {
 			c.claim(r.Redlockd)

@@ -48,9 +48,9 @@ type beatKey struct {
 	beat int64
 }
 
-// KnowsBetter reports whether a real mark is older than what this redlockd knows of the
+// NewerThan reports whether a real mark is older than what this redlockd knows of the
 // master: its beat went back, or its greatest hold is less than what was granted under
 // another mark and may still last.
-func (m *Memory) KnowsBetter(mk *Mark) bool {
+func (m *Memory) NewerThan(mk *Mark) bool {
 	return m.sawReal && mk.Real && (mk.ID == m.ID && mk.Beat < m.beat || mk.ID != m.ID && mk.Greatest < m.Granted)
 }

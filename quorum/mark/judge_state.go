@@ -11,8 +11,8 @@ func (r *Rules) stateOf(j Judgement) Judgement {
 			j.State = Fresh
 		case r.DB == 0 && r.Own.Server != j.Write.ID && !r.Quiet:
 			j.Reason += "; " + r.whyNotQuiet()
-		case r.DB == 0 && !r.Borne:
-			j.Reason += "; " + whyNotBorne
+		case r.DB == 0 && !r.SeatRecorded:
+			j.Reason += "; " + whyNotRecorded
 		case r.DB == 0 && !r.Remembered && r.InView:
 			j.Reason += "; " + WhyNobodyKnows
 		case r.DB == 0 && !r.Remembered && j.Left <= 0:
@@ -40,18 +40,18 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 	return j
 }
 
-// tell sets Told in a real mark of database 0. A master that joins the list gets 0, since
-// it may miss what is recorded under the previous list meanwhile.
-func (r *Rules) tell(c *Mark) {
+// setGrantLimit sets GrantLimit in a real mark of database 0. A master that joins the
+// list gets 0, since it may miss what is recorded under the previous list meanwhile.
+func (r *Rules) setGrantLimit(c *Mark) {
 	switch {
 	case r.DB != 0 || !c.Real:
 	case c.Joining(r.Name):
-		c.Told = 0
-	case c.Told == 0 && !r.Sure:
+		c.GrantLimit = 0
+	case c.GrantLimit == 0 && !r.MayTakeOver:
 	default:
-		if c.Told == 0 {
+		if c.GrantLimit == 0 {
 			c.Greatest = max(c.Greatest, r.Greatest)
 		}
-		c.Told = max(c.Told, r.Floor, r.Told)
+		c.GrantLimit = max(c.GrantLimit, r.Floor, r.GrantLimit)
 	}
 }

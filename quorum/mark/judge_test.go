@@ -10,7 +10,7 @@ import (
 // M3, M4, M6: what follows from an observation of a master.
 func TestJudge(t *testing.T) {
 	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second, Quarantine: true,
-		Redlockd: "r", Own: Seat{Epoch: 1, Server: "id"}, Borne: true, Remembered: true}
+		Redlockd: "r", Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true}
 	here := server{RunID: "run"}
 	durable := server{RunID: "run2", Durable: true}
 	ours := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 7,
@@ -24,12 +24,12 @@ func TestJudge(t *testing.T) {
 	three.DB = 3
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
-	unborne.Borne = false
+	unborne.SeatRecorded = false
 	unseen, seen := r, r
 	unseen.Remembered, seen.Remembered, seen.InView = false, false, true
-	other.Own, other.Borne, other.Heard = Seat{Epoch: 2, Server: "else"}, true, true
+	other.Own, other.SeatRecorded, other.HolderInUse = Seat{Epoch: 2, Server: "else"}, true, true
 	unknown := other
-	unknown.Heard = false
+	unknown.HolderInUse = false
 	left = other
 	left.Quiet = true
 	none.Own = Seat{Epoch: 2, Server: Vacant}
@@ -174,12 +174,12 @@ func TestMarkText(t *testing.T) {
 		{Real: true, ID: "0a", Name: "the first one", RunID: "r", DB: 3, Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
 			Beat: 9, watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
 			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
-			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}, Told: time.Hour},
+			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}, GrantLimit: time.Hour},
 		{Name: "-"}, {ID: "x"},
 	} {
 		text := m.String()
 		back, err := Parse(text)
-		if err != nil || back.String() != text || back.Name != m.Name || len(back.DBs) != len(m.DBs) || back.Told != m.Told {
+		if err != nil || back.String() != text || back.Name != m.Name || len(back.DBs) != len(m.DBs) || back.GrantLimit != m.GrantLimit {
 			t.Errorf("%q came back as %+v, %v", text, back, err)
 		}
 	}

@@ -49,10 +49,10 @@ type Mark struct {
 	// residues are the residues by which each redlockd names its attempts (V6); only in
 	// database 0's mark.
 	residues []residue
-	// Told is the greatest hold that may be granted: all marks recorded it at one time,
-	// or it is the floor. It is 0 if the mark alone cannot tell what was granted
-	// (cluster/told.go). Only in database 0's mark.
-	Told time.Duration
+	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
+	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted
+	// (cluster/grant_limit.go). Only in database 0's mark.
+	GrantLimit time.Duration
 }
 
 // The reasons why a mark is pending, as shown to operators.
@@ -72,7 +72,7 @@ const (
 const (
 	WhyOtherServer = "another redlockd reaches another server under this name"
 	WhyMayBeOther  = "not known yet whether another server is in use under this name"
-	whyNotBorne    = "too few of the other masters have recorded this server"
+	whyNotRecorded = "too few of the other masters have recorded this server"
 	whyAsked       = "restarted with its data, checking it against the other masters"
 	whyTooMany     = "too many redlockd use it, 31 at most"
 	WhyWarmingUp   = "its clock is being watched"
@@ -102,7 +102,7 @@ func (m *Mark) String() string {
 		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
 		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
-		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.Told.Milliseconds())}
+		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -132,7 +132,7 @@ func Parse(s string) (*Mark, error) {
 		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
 		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,
 			Padding: time.Duration(nums[10]) * time.Millisecond, Least: time.Duration(nums[11]) * time.Millisecond},
-		doubt: time.Duration(nums[9]) * time.Millisecond, Told: time.Duration(nums[12]) * time.Millisecond}
+		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[12]) * time.Millisecond}
 	var err error
 	if m.Seats, err = parseSeats(f[16]); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ const (
 	IsExempt
 	// ExemptAlone is IsExempt, but too few of the masters that were looked at have lost
 	// nothing themselves. It votes, but cannot tell alone what was granted
-	// (cluster/told.go).
+	// (cluster/grant_limit.go).
 	ExemptAlone
 )
 
@@ -64,8 +64,8 @@ type Rules struct {
 	// records.
 	List  string
 	Known Generation
-	// Bore is the state that the mark recorded when last seen, if it was seen.
-	Bore Generation
+	// LastRecorded is the state that the mark recorded when last seen, if it was seen.
+	LastRecorded Generation
 	// Foreign is whether another master of ours has a real mark of a list that ours did
 	// not come from. Then our list may never have been announced, and no quarantine ends
 	// under it.
@@ -83,10 +83,10 @@ type Rules struct {
 	Wait, Greatest time.Duration
 	// Remembered is whether enough masters can tell what was granted. InView is whether
 	// so many others are looked at now that no majority of them could know more unseen.
-	// Floor, Told and Sure are explained in cluster/told.go.
+	// Floor, GrantLimit and MayTakeOver are explained in cluster/grant_limit.go.
 	Remembered, InView bool
-	Floor, Told        time.Duration
-	Sure               bool
+	Floor, GrantLimit  time.Duration
+	MayTakeOver        bool
 	// WarmingUp is how much longer others may take to record a step that this redlockd
 	// has not seen (M5).
 	WarmingUp time.Duration
@@ -95,16 +95,16 @@ type Rules struct {
 	// residues.
 	Seats Seats
 	Own   Seat
-	// Unsaid are the seats that others have had time to record, see refreshed.
-	Unsaid   Seats
-	Settings Settings
-	Redlockd string
-	// Quiet is whether the server that has the seat is not in use any more. Borne is
-	// whether so many of the other marks record the seat as it is here that every
+	// LastingSeats are the seats that others have had time to record, see refreshed.
+	LastingSeats Seats
+	Settings     Settings
+	Redlockd     string
+	// Quiet is whether the server that has the seat is not in use any more. SeatRecorded
+	// is whether so many of the other marks record the seat as it is here that every
 	// majority includes one of them (M9).
-	Quiet, Borne bool
-	// Heard is whether that server was in use after this one was connected to.
-	Heard bool
+	Quiet, SeatRecorded bool
+	// HolderInUse is whether that server was in use after this one was connected to.
+	HolderInUse bool
 	// Silent is whether this redlockd itself grants nothing for a while (M5).
 	Silent bool
 	// Exempt is whether the master lost nothing in a restart (M4).
@@ -121,6 +121,6 @@ type Judgement struct {
 	Reason string
 	Left   time.Duration
 	Unfit  bool
-	// Said is whether the master itself gave the reason.
-	Said bool
+	// ByMaster is whether the master itself gave the reason.
+	ByMaster bool
 }

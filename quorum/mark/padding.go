@@ -20,18 +20,18 @@ import (
 // taken over. The caller must hold mu.
 func (c *Agreement) sawPadding(m *Mark) {
 	if m.Padding > c.Greatest().Padding {
-		clear(c.bearing)
+		clear(c.paddingSince)
 	}
 	if m.Padding > 0 {
 		c.smallest = min(c.smallest, m.Padding)
 	}
-	_, bore := c.bearing[m.Name]
+	_, recorded := c.paddingSince[m.Name]
 	switch {
 	case m.DB != 0:
 	case m.Padding < c.Greatest().Padding:
-		delete(c.bearing, m.Name)
-	case !bore:
-		c.bearing[m.Name] = c.now()
+		delete(c.paddingSince, m.Name)
+	case !recorded:
+		c.paddingSince[m.Name] = c.now()
 	}
 }
 
@@ -44,7 +44,7 @@ func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration
 	defer c.mu.Unlock()
 	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.Greatest().Timeout, 0
 	for _, name := range masters {
-		if at, bears := c.bearing[name]; bears && at <= since {
+		if at, recorded := c.paddingSince[name]; recorded && at <= since {
 			n++
 		}
 	}

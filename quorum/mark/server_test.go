@@ -22,8 +22,8 @@ func TestVersionsOfServers(t *testing.T) {
 		{"redis_version:7.0.15\r\n", "7.0.15", "7.0.15"},
 		{"redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n", "7.2.4", "valkey 8.1.1"},
 	} {
-		if s := ReadInfo(c.info); s.Version != c.version || s.Told != c.told {
-			t.Errorf("%q: version %q, told as %q", c.info, s.Version, s.Told)
+		if s := ReadInfo(c.info); s.Version != c.version || s.OwnVersion != c.told {
+			t.Errorf("%q: version %q, told as %q", c.info, s.Version, s.OwnVersion)
 		}
 	}
 }

@@ -16,20 +16,20 @@ type View struct {
 	// masters, and until a connection has learned the mark.
 	Under *Mark
 	Raw   string
-	// Bears is the state of the list of masters last seen in the mark, whether or not
-	// that lets the master vote (M8). BearsForReal is whether that mark was real, BearsAt
-	// when that look went out.
-	Bears        Generation
-	BearsForReal bool
-	BearsAt      time.Duration
+	// Recorded is the state of the list of masters last seen in the mark, whether or not
+	// that lets the master vote (M8). RecordedReal is whether that mark was real,
+	// RecordedAt when that look went out.
+	Recorded     Generation
+	RecordedReal bool
+	RecordedAt   time.Duration
 	// Sent is when the newest look at the mark went out. Pending is since when the mark
 	// is known to be pending; 0 if it is not (M4).
 	Sent    time.Duration
 	Pending time.Duration
-	// BoreSince is since when Under is known to have its ID and Greatest.
-	BoreSince time.Duration
-	Memory    Memory
-	Standing  standing
+	// UnderSince is since when Under is known to have its ID and Greatest.
+	UnderSince time.Duration
+	Memory     Memory
+	Standing   standing
 	// claimed is the residue by which attempts are named, claimSeen when the newest look
 	// that found it claimed went out (V6); those of database 0's view count.
 	claimed   int
@@ -43,10 +43,10 @@ type standing struct {
 	Server string
 	// Doubt is whether the master's clock is in doubt (M5).
 	Doubt bool
-	// Borne is the seat as the other marks were last found to record it.
-	Borne Seat
-	// Bears are the seats that the master's own mark records.
-	Bears Seats
+	// RecordedSeat is the seat as the other marks were last found to record it.
+	RecordedSeat Seat
+	// Seats are the seats that the master's own mark records.
+	Seats Seats
 	// First is when this connection's first look at the mark went out, Last when the
 	// newest did; 0 while there is none.
 	First, Last time.Duration
@@ -78,8 +78,8 @@ func (v *View) Superseded(holder string) bool {
 	return v.Real() && holder != "" && holder != v.Standing.Server
 }
 
-// BearsFor reports whether the master's mark records a hold of ms milliseconds.
-func (v *View) BearsFor(ms int64) bool {
+// RecordsHold reports whether the master's mark records a hold of ms milliseconds.
+func (v *View) RecordsHold(ms int64) bool {
 	return v.Under == nil || ms <= v.Under.Greatest.Milliseconds()
 }
 
@@ -116,17 +116,17 @@ func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration,
 	return st.returned + wait, st.fresh
 }
 
-// HeardOther reports whether a beat seen at a time is of another server than the
+// BeatOfOther reports whether a beat seen at a time is of another server than the
 // connected one. For the first two seconds it may be an old beat of a server that
 // restarted.
-func (v *View) HeardOther(at time.Duration) bool {
+func (v *View) BeatOfOther(at time.Duration) bool {
 	return v.Standing.First != 0 && at > v.Standing.First+2*clock.LookEvery
 }
 
 // Learn takes over a mark that was read by a look or a batch sent at sent.
 func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	if v.Under == nil || v.Under.ID != m.ID || v.Under.Greatest != m.Greatest {
-		v.BoreSince = now
+		v.UnderSince = now
 	}
 	v.Under, v.Raw, v.Sent = m, raw, sent
 	v.SawList(m, sent)
@@ -142,7 +142,7 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 // SawList takes over the state of the list of masters in a mark that was read by a look
 // or a batch sent at sent (M8).
 func (v *View) SawList(m *Mark, sent time.Duration) {
-	v.Bears, v.BearsForReal, v.BearsAt = m.Generation, m.Real, sent
+	v.Recorded, v.RecordedReal, v.RecordedAt = m.Generation, m.Real, sent
 }
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
@@ -161,7 +161,7 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	if m.DB != 0 {
 		return
 	}
-	v.Standing.Bears = m.Seats
+	v.Standing.Seats = m.Seats
 	if v.Standing.First == 0 {
 		v.Standing.First = sent
 	}

@@ -18,21 +18,21 @@ func seenMark(real bool, beat int64) *Mark {
 func TestM4ViewRemembersRealMarks(t *testing.T) {
 	v := &View{}
 	v.Learn(seenMark(false, 1), "pending", time.Second, 2*time.Second)
-	if v.Real() || v.Memory.sawReal || v.Pending != 2*time.Second || v.BoreSince != 2*time.Second {
+	if v.Real() || v.Memory.sawReal || v.Pending != 2*time.Second || v.UnderSince != 2*time.Second {
 		t.Errorf("after a pending mark: %+v", v)
 	}
 	m := seenMark(true, 5)
 	v.Learn(m, "real", 3*time.Second, 4*time.Second)
-	if !v.Real() || v.Pending != 0 || v.BoreSince != 2*time.Second || v.Sent != 3*time.Second {
+	if !v.Real() || v.Pending != 0 || v.UnderSince != 2*time.Second || v.Sent != 3*time.Second {
 		t.Errorf("after a real mark: %+v", v)
 	}
-	if earlier := seenMark(true, 4); !v.Memory.KnowsBetter(earlier) || v.Memory.KnowsBetter(m) {
+	if earlier := seenMark(true, 4); !v.Memory.NewerThan(earlier) || v.Memory.NewerThan(m) {
 		t.Error("a mark of an earlier beat is not known")
 	}
 	if v.Another("id") || !v.Another("other") {
 		t.Error("a rollback is for the mark that it was made under")
 	}
-	if !v.BearsFor(60000) || v.BearsFor(60001) {
+	if !v.RecordsHold(60000) || v.RecordsHold(60001) {
 		t.Error("it bears a minute")
 	}
 }

@@ -70,7 +70,7 @@ func ResultOf(t *Task, a answer, quarantined bool) Result {
 func doubted(b vote.Ballot, t *Task) vote.Ballot {
 	switch {
 	case b.Vote == vote.Absent:
-		b.Vote, b.Lost = vote.Silent, true
+		b.Vote, b.AbsentVoid = vote.Silent, true
 	case b.Vote == vote.Refused && (t.Kind == vote.Extend || t.Kind == vote.Release):
 		b = vote.Ballot{Vote: vote.Silent}
 	case b.Vote == vote.Prolonged || b.Vote == vote.Longer:

@@ -12,11 +12,11 @@ import (
 type Limits struct {
 	// Any applies to all copies: those with an earlier expiry are over.
 	Any int64
-	// Told is the expiry that the last answered grant, with Token, gave its copies.
+	// OfToken is the expiry that the last answered grant, with Token, gave its copies.
 	// Copies with that expiry, whatever its residue, are over. A copy with an earlier one
 	// may come from another redlockd's later grant, of a shorter TTL with less drift.
-	Told  int64
-	Token string
+	OfToken int64
+	Token   string
 }
 
 // noLimits are the limits of a task for which no copy is over.
@@ -33,12 +33,12 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	given := b.Expiry <= l.Told && b.Expiry > l.Told-mark.Residues
+	given := b.Expiry <= l.OfToken && b.Expiry > l.OfToken-mark.Residues
 	return b.Expiry < l.Any || given && b.Token == l.Token
 }
 
 // Ends reports whether there is any limit.
-func (l *Limits) Ends() bool { return l.Any != 0 || l.Told != 0 }
+func (l *Limits) Ends() bool { return l.Any != 0 || l.OfToken != 0 }
 
 // append appends the limits, without Token, in the form that the scripts read.
 func (l *Limits) append(to []byte) []byte {
@@ -46,5 +46,5 @@ func (l *Limits) append(to []byte) []byte {
 		return append(to, '0')
 	}
 	to = append(strconv.AppendInt(to, l.Any, 10), ' ')
-	return strconv.AppendInt(to, l.Told, 10)
+	return strconv.AppendInt(to, l.OfToken, 10)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Page is one step through one master's keys (SCAN), or their number (DBSIZE). The
-// answer may be read once the task's Heard was called.
+// answer may be read once the task's OnAnswer was called.
 type Page struct {
 	// Cursor and Count are the arguments of SCAN; Next and Keys are its answer.
 	Cursor uint64

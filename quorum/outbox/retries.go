@@ -97,14 +97,15 @@ func (o *Outbox) DropRollback(name Name) {
 // take.
 func (o *Outbox) Retries() (tasks, bytes int) { return len(o.retries), o.retryBytes }
 
-// Due reports whether the kept tasks are to be repeated now (FlushRetries).
-func (o *Outbox) Due() bool { return o.flush }
+// RetriesDue reports whether the kept tasks are to be repeated now (FlushRetries).
+func (o *Outbox) RetriesDue() bool { return o.flush }
 
-// FlushSoon makes the kept tasks Due if repeating them now helps, as the caller judges.
-func (o *Outbox) FlushSoon(helps bool) { o.flush = o.flush || helps && len(o.retries) > 0 }
+// RequestRetries sets RetriesDue, if repeating the kept tasks now helps, as the
+// caller judges.
+func (o *Outbox) RequestRetries(helps bool) { o.flush = o.flush || helps && len(o.retries) > 0 }
 
-// HoldBack makes the kept tasks wait until the next FlushSoon.
-func (o *Outbox) HoldBack() { o.flush = false }
+// DelayRetries makes the kept tasks wait until the next RequestRetries.
+func (o *Outbox) DelayRetries() { o.flush = false }
 
 // FlushRetries puts the kept tasks behind those that wait already, since one of these
 // may belong to an attempt that a kept rollback undoes. Useless ones are dropped.

@@ -53,10 +53,10 @@ type Task struct {
 	Deadline int64
 	// Passed is closed when the task, a barrier, has been answered.
 	Passed chan struct{}
-	// Heard gets the answer to a question outside the votes, Page its details
+	// OnAnswer gets the answer to a question outside the votes, Page its details
 	// (page.go). It must not block.
-	Heard func(vote.Ballot)
-	Page  *Page
+	OnAnswer func(vote.Ballot)
+	Page     *Page
 	// via is the script by which the task was sent, if any.
 	via *scripts.Script
 	// Until is when repeating the task becomes useless, by our own clock: the key's
@@ -130,8 +130,8 @@ func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	if t.Passed != nil {
 		close(t.Passed)
 	}
-	if t.Heard != nil {
-		t.Heard(b)
+	if t.OnAnswer != nil {
+		t.OnAnswer(b)
 	}
 }
 

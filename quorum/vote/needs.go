@@ -9,9 +9,10 @@ type Needs struct {
 	Quorum int
 	// Required is the index of the required master, or -1.
 	Required int
-	// Gone is the number of masters that are being removed from the list (M8). They are
-	// not asked but may still hold a copy, so a negative answer counts them as silent.
-	Gone int
+	// LeavingCopies is the number of masters that are being removed from the list (M8).
+	// They are not asked but may still hold a copy, so a negative answer counts them as
+	// silent.
+	LeavingCopies int
 	// Changing reports whether the list of masters is changing. A lock may then be
 	// older than the required master's role, so its lack of a copy proves nothing
 	// (V11).
@@ -21,12 +22,12 @@ type Needs struct {
 	Least int
 }
 
-// word is what the required master's answer counts for, besides its part in the
-// majority; None if there is no required master.
-type word uint8
+// requiredAnswer is what the required master's answer counts for, besides its part in
+// the majority; None if there is no required master.
+type requiredAnswer uint8
 
 const (
-	None word = iota
+	None requiredAnswer = iota
 	waits
 	agrees
 	Denies
@@ -35,8 +36,8 @@ const (
 	Mute
 )
 
-// WordOf returns what the required master's ballot counts for.
-func (n Needs) WordOf(ballots []Ballot) word {
+// AnswerOf returns what the required master's ballot counts for.
+func (n Needs) AnswerOf(ballots []Ballot) requiredAnswer {
 	if n.Required < 0 {
 		return None
 	}
@@ -58,7 +59,7 @@ func (n Needs) WordOf(ballots []Ballot) word {
 // HeldBy reports whether the required master's refusal alone shows that the lock is
 // held (V11): the ballots contain no token except that one and ours.
 func (n Needs) HeldBy(ballots []Ballot, ours string) bool {
-	if n.WordOf(ballots) != Denies {
+	if n.AnswerOf(ballots) != Denies {
 		return false
 	}
 	its := &ballots[n.Required]

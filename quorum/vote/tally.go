@@ -38,16 +38,16 @@ type Ballot struct {
 	Vote Vote
 	// Foreign reports whether the key is not a string (V14, WRONGTYPE).
 	Foreign bool
-	// Lost reports whether the key is absent on a master whose vote is silent because
-	// it is in quarantine (M4) or joining the list (M8).
-	Lost bool
-	// Unsure reports whether a silent master may still carry the operation out, because
+	// AbsentVoid reports whether the key is absent on a master whose vote is silent
+	// because it is in quarantine (M4) or joining the list (M8).
+	AbsentVoid bool
+	// MayAct reports whether a silent master may still carry the operation out, because
 	// it has not answered.
-	Unsure bool
+	MayAct bool
 	// Doubtful reports whether the token was found on a master in quarantine.
 	Doubtful bool
-	// Void reports whether a silent master did answer, but the answer does not count.
-	Void bool
+	// Discounted reports whether a silent master did answer, but the answer does not count.
+	Discounted bool
 	// Unsettled reports whether the master's mark says that a change to our list is not
 	// final (M8).
 	Unsettled bool
@@ -75,28 +75,28 @@ type Tally struct {
 	// Most is the token found on the most masters, MostCount the number of these.
 	Most      string
 	MostCount int
-	// sound reports whether a master that is not in quarantine holds Most.
-	sound bool
-	// reach is the number of masters that any one token may have at most: those where
-	// it was found, and those in quarantine where another one was found, since these
-	// may have held it before they lost their memory.
-	reach int
-	// Required is the required master's word (V11), Its is that master's ballot; None
-	// and nil if there is no such master.
-	Required word
-	Its      *Ballot
+	// hasVotingHolder reports whether a master that is not in quarantine holds Most.
+	hasVotingHolder bool
+	// mostHolders is the number of masters that any one token may have at most: those
+	// where it was found, and those in quarantine where another one was found, since
+	// these may have held it before they lost their memory.
+	mostHolders int
+	// Required is the required master's answer (V11), RequiredBallot is that master's
+	// ballot; None and nil if there is no such master.
+	Required       requiredAnswer
+	RequiredBallot *Ballot
 	// changing reports whether the list of masters is changing (Needs.Changing).
 	changing bool
-	// Unheard is the number of silent masters and of those that are being removed from
-	// the list (Needs.Gone): what these hold is not known.
-	Unheard int
+	// Unknown is the number of silent masters and of those that are being removed from
+	// the list (Needs.LeavingCopies): what these hold is not known.
+	Unknown int
 }
 
 // Count adds up the ballots.
 func Count(ballots []Ballot, n Needs) Tally {
-	t := Tally{Quorum: n.Quorum, least: cmp.Or(n.Least, n.Quorum), changing: n.Changing, Required: n.WordOf(ballots)}
+	t := Tally{Quorum: n.Quorum, least: cmp.Or(n.Least, n.Quorum), changing: n.Changing, Required: n.AnswerOf(ballots)}
 	if t.Required != None {
-		t.Its = &ballots[n.Required]
+		t.RequiredBallot = &ballots[n.Required]
 	}
 	met := false
 	for i := range ballots {
@@ -122,22 +122,22 @@ func Count(ballots []Ballot, n Needs) Tally {
 			met = true
 		}
 	}
-	t.Unheard = t.Silent + n.Gone
+	t.Unknown = t.Silent + n.LeavingCopies
 	if !met {
 		return t
 	}
-	t.reach = reach(ballots, nil)
+	t.mostHolders = holdersOf(ballots, nil)
 	for i := range ballots {
 		if ballots[i].Vote == Refused || ballots[i].Vote == Found {
-			t.reach = max(t.reach, reach(ballots, &ballots[i]))
+			t.mostHolders = max(t.mostHolders, holdersOf(ballots, &ballots[i]))
 		}
 	}
 	return t
 }
 
-// reach returns how many masters may hold the token of the ballot of, or, if of is nil,
-// a token that was found nowhere.
-func reach(ballots []Ballot, of *Ballot) int {
+// holdersOf returns how many masters may hold the token of the ballot of, or, if of is
+// nil, a token that was found nowhere.
+func holdersOf(ballots []Ballot, of *Ballot) int {
 	n := 0
 	for i := range ballots {
 		b := &ballots[i]
@@ -151,49 +151,51 @@ func reach(ballots []Ballot, of *Ballot) int {
 
 // meet counts the masters among the first i+1 where the token of ballot i was found.
 func (t *Tally) meet(ballots []Ballot, i int) {
-	b, n, sound := &ballots[i], 0, false
+	b, n, votingHolder := &ballots[i], 0, false
 	for k := range ballots[:i+1] {
 		other := &ballots[k]
 		met := other.Vote == Refused || other.Vote == Found
 		if met && other.same(b) {
 			n++
-			sound = sound || !other.Doubtful
+			votingHolder = votingHolder || !other.Doubtful
 		}
 	}
 	if b.Foreign {
 		t.Tokenless++
 	}
 	if n > t.MostCount {
-		t.Most, t.MostCount, t.sound = b.Token, n, sound
+		t.Most, t.MostCount, t.hasVotingHolder = b.Token, n, votingHolder
 	}
 }
 
 // Met returns how many of n masters hold a token.
 func (t *Tally) Met(n int) int { return n - t.Awaited - t.Yes - t.Absent - t.Silent }
 
-// ItsWord reports whether the required master holds a token that no quorum holds. That
-// token counts: what a quorum holds against it is a lost attempt that is about to be
-// rolled back (V11).
-func (t *Tally) ItsWord() bool {
-	knows := t.Required == Denies && t.Its.Vote != Absent
-	return knows && (t.MostCount < t.Quorum || t.Its.Foreign || t.Its.Token != t.Most)
+// RequiredHolds reports whether the required master holds a token that no quorum holds.
+// That token counts: what a quorum holds against it is a lost attempt that is about to
+// be rolled back (V11).
+func (t *Tally) RequiredHolds() bool {
+	knows := t.Required == Denies && t.RequiredBallot.Vote != Absent
+	return knows && (t.MostCount < t.Quorum || t.RequiredBallot.Foreign || t.RequiredBallot.Token != t.Most)
 }
 
 // Backed reports whether the required master, if there is one, holds the token that was
 // found on the most masters.
 func (t *Tally) Backed() bool {
-	return t.Required == None || t.Required == Denies && t.Its.Vote != Absent && (t.Its.Foreign || t.Its.Token == t.Most)
+	return t.Required == None || t.Required == Denies && t.RequiredBallot.Vote != Absent && (t.RequiredBallot.Foreign || t.RequiredBallot.Token == t.Most)
 }
 
-// lacks reports whether the token that a quorum still holds is no lock any more, or not
-// yet, because the required master answered that it has no key (V11).
-func (t *Tally) lacks() bool { return t.Required == Denies && t.Its.Vote == Absent && !t.changing }
+// overruled reports whether the token that a quorum still holds is no lock any more, or
+// not yet, because the required master answered that it has no key (V11).
+func (t *Tally) overruled() bool {
+	return t.Required == Denies && t.RequiredBallot.Vote == Absent && !t.changing
+}
 
 // Holder returns the token that forbids the operation: the required master's, if it
 // counts, otherwise that of a quorum.
 func (t *Tally) Holder() string {
-	if t.ItsWord() {
-		return t.Its.Token
+	if t.RequiredHolds() {
+		return t.RequiredBallot.Token
 	}
 	return t.Most
 }

@@ -57,7 +57,7 @@ func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
 }
 
 // release is V8: h is the number of masters that released (Yes), s that of the silent
-// ones (Unheard). If the required master held the token, it is released; while that
+// ones (Unknown). If the required master held the token, it is released; while that
 // master is mute, the release is undecided (V11).
 func (t *Tally) release(n int) (Verdict, bool) {
 	answered := t.Yes + t.Absent + t.Met(n)
@@ -70,8 +70,8 @@ func (t *Tally) release(n int) (Verdict, bool) {
 		return Won, true
 	case t.Required == Mute:
 		return Undecided, true
-	case t.Yes+t.Unheard+t.Awaited < t.least:
-		return t.no()
+	case t.Yes+t.Unknown+t.Awaited < t.least:
+		return t.negative()
 	case t.Awaited > 0:
 		return Undecided, false
 	case t.Yes >= 1 && answered >= t.Quorum && t.Met(n) == 0:
@@ -82,7 +82,7 @@ func (t *Tally) release(n int) (Verdict, bool) {
 }
 
 // extend is V8: h is the number of masters that prolonged (Yes), s that of the silent
-// ones (Unheard). A lock that the required master lacks, or may have forgotten, is not
+// ones (Unknown). A lock that the required master lacks, or may have forgotten, is not
 // extended (V11).
 func (t *Tally) extend() (Verdict, bool) {
 	switch {
@@ -92,14 +92,14 @@ func (t *Tally) extend() (Verdict, bool) {
 		return Undecided, false
 	case t.Required == Mute:
 		return Undecided, true
-	case t.Required == Denies && t.Its.Vote == Absent:
+	case t.Required == Denies && t.RequiredBallot.Vote == Absent:
 		return NoLock, true
 	case t.Required == Denies:
 		return Held, true
-	case t.Yes+t.Unheard+t.Awaited < t.least:
-		return t.no()
+	case t.Yes+t.Unknown+t.Awaited < t.least:
+		return t.negative()
 	default:
-		return Undecided, t.Yes+t.Awaited < t.Quorum && t.Yes+t.Unheard >= t.least
+		return Undecided, t.Yes+t.Awaited < t.Quorum && t.Yes+t.Unknown >= t.least
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 		return Won, true
 	case ifPresent && t.Required == Denies:
 		return NoLock, true
-	case ifPresent && known && t.Yes+t.Unheard+t.Awaited < t.least:
+	case ifPresent && known && t.Yes+t.Unknown+t.Awaited < t.least:
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0
@@ -140,33 +140,33 @@ func (t *Tally) read() (Verdict, bool) {
 	switch {
 	case t.Required == waits:
 		return Undecided, t.Awaited == 0
-	case t.MostCount >= t.Quorum && t.lacks():
+	case t.MostCount >= t.Quorum && t.overruled():
 		return NoLock, true
 	case t.MostCount >= t.Quorum && t.Required == Mute:
 		return Undecided, t.Awaited == 0
-	case t.MostCount >= t.Quorum && t.sound:
+	case t.MostCount >= t.Quorum && t.hasVotingHolder:
 		return Held, true
 	case t.MostCount+t.Awaited >= t.Quorum:
 		return Undecided, t.Awaited == 0
-	case t.ItsWord():
+	case t.RequiredHolds():
 		return Held, true
 	case t.Required == Mute:
 		return Undecided, true
-	case t.reach+t.Unheard+t.Awaited < t.least:
+	case t.mostHolders+t.Unknown+t.Awaited < t.least:
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0
 	}
 }
 
-// no distinguishes, like a read (V10), between Held and NoLock for an operation that no
-// quorum can have carried out. If a token may have a quorum with the silent masters,
-// the answer is Held.
-func (t *Tally) no() (Verdict, bool) {
+// negative distinguishes, like a read (V10), between Held and NoLock for an operation
+// that no quorum can have carried out. If a token may have a quorum with the silent
+// masters, the answer is Held.
+func (t *Tally) negative() (Verdict, bool) {
 	switch {
-	case t.reach+t.Unheard+t.Awaited < t.least, t.lacks():
+	case t.mostHolders+t.Unknown+t.Awaited < t.least, t.overruled():
 		return NoLock, true
-	case t.MostCount >= t.Quorum, t.reach+t.Unheard >= t.least:
+	case t.MostCount >= t.Quorum, t.mostHolders+t.Unknown >= t.least:
 		return Held, true
 	default:
 		return Undecided, false

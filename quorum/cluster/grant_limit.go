@@ -15,7 +15,7 @@ import (
 // the other masters' marks say how long that is. A quorum of them always knows, since it
 // includes a master that took part in the grant. Fewer know only if the hold had been
 // recorded in all marks. So a hold above the floor is granted only if database 0's mark
-// says that all marks recorded it at one time (Told), and a new mark takes over the
+// says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
 // greatest hold of the others before it counts.
 
 // granted is what the marks tell of the locks that may be held.
@@ -49,9 +49,9 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	g.remembered = known >= d.List().Quorum
 	least := time.Duration(0)
 	if !g.remembered {
-		var told time.Duration
-		if told, g.remembered = d.survivors(of, since); g.remembered {
-			g.greatest, least = max(g.greatest, told), min(d.cfg.Floor(), most.Hold)
+		var hold time.Duration
+		if hold, g.remembered = d.survivors(of, since); g.remembered {
+			g.greatest, least = max(g.greatest, hold), min(d.cfg.Floor(), most.Hold)
 		} else {
 			least = most.Hold
 		}
@@ -65,7 +65,7 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 func (d *Database) survivors(of *Link, since time.Duration) (greatest time.Duration, any bool) {
 	for _, l := range d.first().List().Links {
 		l.mu.Lock()
-		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.Told > 0 {
+		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.GrantLimit > 0 {
 			greatest, any = max(greatest, l.view.Under.Greatest), true
 		}
 		l.mu.Unlock()
@@ -81,10 +81,10 @@ func (d *Database) Remembering() bool {
 	return d.first().List().count(func(l *Link) bool { return l.view.Real() && l.open }) > 0
 }
 
-// allBore returns the greatest hold that the marks of all masters recorded at one time:
-// each was seen to record it, and was seen again after the last of them was. It is 0
-// while the list changes, since there may be masters that are not on the list here.
-func (d *Database) allBore() time.Duration {
+// holdOnAllMarks returns the greatest hold that the marks of all masters recorded at one
+// time: each was seen to record it, and was seen again after the last of them was. It is
+// 0 while the list changes, since there may be masters that are not on the list here.
+func (d *Database) holdOnAllMarks() time.Duration {
 	list := d.List()
 	least, since, again := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(math.MaxInt64)
 	for _, l := range list.Links {
@@ -92,7 +92,7 @@ func (d *Database) allBore() time.Duration {
 		m := l.view.Under
 		ok := m != nil && m.Real && l.holdsSeat() && !l.joins(m) && m.Phase == mark.Final && m.Masters == list.name
 		if ok {
-			least, since, again = min(least, m.Greatest), max(since, l.view.BoreSince), min(again, l.view.Sent)
+			least, since, again = min(least, m.Greatest), max(since, l.view.UnderSince), min(again, l.view.Sent)
 		}
 		l.mu.Unlock()
 		if !ok {
@@ -105,65 +105,65 @@ func (d *Database) allBore() time.Duration {
 	return least
 }
 
-// telling returns what to record as Told in the marks of database 0: told is the hold
-// that all marks recorded at one time, as seen here or by what a quorum of them says.
-// sure reports whether so many others were looked at just now that a master's mark may
-// take over what they record, and can tell alone from then on.
-func (d *Database) telling(of *Link) (told time.Duration, sure bool) {
+// grantLimit returns what to record as GrantLimit in the marks of database 0: limit is
+// the hold that all marks recorded at one time, as seen here or by what a quorum of them
+// says. mayTakeOver reports whether so many others were looked at just now that a
+// master's mark may take over what they record, and can tell alone from then on.
+func (d *Database) grantLimit(of *Link) (limit time.Duration, mayTakeOver bool) {
 	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.List()
-	var said []time.Duration
+	var limits []time.Duration
 	for _, l := range list.Links {
 		l.mu.Lock()
 		if l.remembers(since) {
-			said = append(said, l.view.Under.Told)
+			limits = append(limits, l.view.Under.GrantLimit)
 			if l != of {
 				known++
 			}
 		}
 		l.mu.Unlock()
 	}
-	slices.Sort(said)
-	if len(said) >= list.Quorum {
-		told = said[len(said)-list.Quorum]
+	slices.Sort(limits)
+	if len(limits) >= list.Quorum {
+		limit = limits[len(limits)-list.Quorum]
 	}
-	return max(told, d.allBore()), known >= min(list.Quorum, len(list.Links)-1)
+	return max(limit, d.holdOnAllMarks()), known >= min(list.Quorum, len(list.Links)-1)
 }
 
-// mayTell reports whether a hold may be written to marks: a quorum of them lets it be
+// mayRecord reports whether a hold may be written to marks: a quorum of them lets it be
 // granted, or can come to, since all others can be written now. Otherwise writing it
 // would lengthen quarantines for a lock that is never granted.
-func (d *Database) mayTell(hold time.Duration) bool {
-	told, lacking := d.toldOf(hold)
-	return told >= d.List().Quorum || len(lacking) == 0 && !d.List().Changing()
+func (d *Database) mayRecord(hold time.Duration) bool {
+	allowing, lacking := d.marksAllowing(hold)
+	return allowing >= d.List().Quorum || len(lacking) == 0 && !d.List().Changing()
 }
 
-// UntoldOf reports whether a hold may not be granted, because too few marks of database 0
-// say that all marks recorded it (M3). lacking names the masters whose marks cannot be
-// written now, as text for operators.
-func (d *Database) UntoldOf(hold time.Duration) (untold bool, lacking []string) {
+// AboveGrantLimit reports whether a hold may not be granted, because too few marks of
+// database 0 say that all marks recorded it (M3). lacking names the masters whose marks
+// cannot be written now, as text for operators.
+func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []string) {
 	if hold <= d.cfg.Floor() || int64(hold) <= d.raised.Load() {
 		return false, nil
 	}
 	zero := d.first()
-	told, lacking := zero.toldOf(hold)
-	return told < zero.List().Quorum, lacking
+	allowing, lacking := zero.marksAllowing(hold)
+	return allowing < zero.List().Quorum, lacking
 }
 
-// toldOf returns how many marks of database 0 let a hold be granted, and which of the
-// other masters' marks cannot be written now.
-func (d *Database) toldOf(hold time.Duration) (told int, lacking []string) {
+// marksAllowing returns how many marks of database 0 let a hold be granted, and which of
+// the other masters' marks cannot be written now.
+func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []string) {
 	for _, l := range d.List().Links {
 		l.mu.Lock()
-		may := l.Embedded || l.view.Real() && l.lets(l.view.Under, hold)
+		may := l.Embedded || l.view.Real() && l.allowsHold(l.view.Under, hold)
 		can := l.canVote()
 		l.mu.Unlock()
 		switch {
 		case may:
-			told++
+			allowing++
 		case !can:
 			lacking = append(lacking, l.Name+" is "+strings.Replace(string(l.Describe().State), "quarantine", "in quarantine", 1))
 		}
 	}
-	return told, lacking
+	return allowing, lacking
 }

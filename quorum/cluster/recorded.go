@@ -10,8 +10,8 @@ import (
 
 // What the marks record of the list of masters, as this redlockd has seen them (M8).
 
-// seen returns the states of the list that the marks record.
-func (c *change) seen() []mark.Generation {
+// recordedStates returns the states of the list that the marks record.
+func (c *change) recordedStates() []mark.Generation {
 	var out []mark.Generation
 	for _, l := range c.links() {
 		if g, ok := l.generation(); ok {
@@ -21,16 +21,16 @@ func (c *change) seen() []mark.Generation {
 	return out
 }
 
-// borne reports whether a state counts: a majority of the old list's marks, or, when it
+// counts reports whether a state counts: a majority of the old list's marks, or, when it
 // is final, of the new list's, records it or a later phase. inForce is the same for real
 // marks only: a mark that is pending under our list may be pending under another
 // redlockd's list a moment later.
-func (c *change) borne(g mark.Generation) bool { return c.countsBy(g, (*Link).generation) }
+func (c *change) counts(g mark.Generation) bool { return c.countsBy(g, (*Link).generation) }
 
 func (c *change) inForce(g mark.Generation) bool { return c.countsBy(g, (*Link).realGeneration) }
 
 func (c *change) countsBy(g mark.Generation, of func(*Link) (mark.Generation, bool)) bool {
-	bearers := func(list string) bool {
+	recording := func(list string) bool {
 		n := 0
 		for _, l := range c.links() {
 			has, ok := of(l)
@@ -40,7 +40,7 @@ func (c *change) countsBy(g mark.Generation, of func(*Link) (mark.Generation, bo
 		}
 		return n >= vote.Majority(len(mark.Hashes(list)))
 	}
-	return bearers(g.Old()) || g.Phase == mark.Final && bearers(g.Masters)
+	return recording(g.Old()) || g.Phase == mark.Final && recording(g.Masters)
 }
 
 // yields reports whether a mark of another list, under which ours does not count, is left
@@ -83,7 +83,7 @@ func (c *change) inView(of func(*Link) (mark.Generation, bool)) func(*Link) (mar
 	since := c.all.now() - 2*clock.LookEvery
 	return func(l *Link) (mark.Generation, bool) {
 		g, ok := of(l)
-		return g, ok && l.bearsSince(since)
+		return g, ok && l.recordedSince(since)
 	}
 }
 
@@ -118,7 +118,7 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 		has, ok := l.realGeneration()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || !l.bearsSince(since) || has.Masters != ours.Masters:
+		case !ok || !l.recordedSince(since) || has.Masters != ours.Masters:
 			return false
 		default:
 			anew = anew || has == ours
@@ -142,17 +142,17 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 // joining masters vote; a master of our list that is not in view may record it.
 func (c *change) unfinished(g mark.Generation) bool {
 	old := mark.Hashes(g.Old())
-	bear, other := 0, 0
+	recording, other := 0, 0
 	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.generation()
-		if mark.OnList(g.Masters, l.Name) && !l.bearsSince(since) {
+		if mark.OnList(g.Masters, l.Name) && !l.recordedSince(since) {
 			return false
 		}
 		switch {
 		case !ok || !slices.Contains(old, l.hash):
 		case has.Number == g.Number && has.Masters == g.Masters && !has.Less(g):
-			bear++
+			recording++
 		default:
 			other++
 		}
@@ -163,7 +163,7 @@ func (c *change) unfinished(g mark.Generation) bool {
 		return false
 	}
 	if after < before {
-		return bear >= after
+		return recording >= after
 	}
 	return len(old)-other >= before
 }
@@ -171,7 +171,7 @@ func (c *change) unfinished(g mark.Generation) bool {
 // underWay reports whether any mark records a change to the list in force that is not
 // final.
 func (c *change) underWay(state mark.Generation) bool {
-	return slices.ContainsFunc(c.seen(), func(g mark.Generation) bool {
+	return slices.ContainsFunc(c.recordedStates(), func(g mark.Generation) bool {
 		return g.Masters == state.Masters && state.Less(g) && g.Phase != mark.Final
 	})
 }
@@ -181,7 +181,7 @@ func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.view.BearsForReal && l.view.Bears.Masters == list
+		return l.view.RecordedReal && l.view.Recorded.Masters == list
 	})
 }
 
@@ -191,7 +191,7 @@ func (c *change) foreign(list string, known mark.Generation) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.view.BearsForReal && !l.view.Bears.Counts(list) && !l.view.Bears.Less(known)
+		return l.view.RecordedReal && !l.view.Recorded.Counts(list) && !l.view.Recorded.Less(known)
 	})
 }
 

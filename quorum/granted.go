@@ -22,25 +22,25 @@ func (t *keyTable) hash(key uint64, token string) uint64 {
 // mu.
 func (t *keyTable) granted(a *attempt) {
 	if a.op.Kind != transact {
-		if a.names {
-			t.keep(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
+		if a.namesCopies {
+			t.keepNames(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
 		}
-		t.grantedKey(a, a.op.Key, a.op.TTL, (*outbox.Task).LatestExpiry)
+		t.noteRecent(a, a.op.Key, a.op.TTL, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
 		s := &a.op.steps[k]
 		if s.Creates() {
-			t.keep(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
+			t.keepNames(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
 		}
 		if s.Hold > 0 {
-			t.grantedKey(a, s.Key, s.TTL, ofStep(k))
+			t.noteRecent(a, s.Key, s.TTL, ofStep(k))
 		}
 	}
 }
 
-// keep keeps the names under which an attempt has created one lock.
-func (t *keyTable) keep(a *attempt, n lockName, hold time.Duration, expiry func(*outbox.Task) int64) {
+// keepNames keeps the names under which an attempt has created one lock.
+func (t *keyTable) keepNames(a *attempt, n lockName, hold time.Duration, expiry func(*outbox.Task) int64) {
 	names := liveNames{until: a.times.began + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack, expiries: expiriesOf(a.tasks, expiry)}
 	s, hash := a.call.shardOf(n.key)
 	s.mu.Lock()
@@ -48,8 +48,8 @@ func (t *keyTable) keep(a *attempt, n lockName, hold time.Duration, expiry func(
 	s.live.keep(t.hash(hash, n.token), names, a.times.began)
 }
 
-// grantedKey notes the grant of one lock, for reads that follow at once (recent.go).
-func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
+// noteRecent notes the grant of one lock, for reads that follow at once (recent.go).
+func (t *keyTable) noteRecent(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
 	g := recentGrant{key, ttl, a.times.began, a.masters, expiriesOf(a.tasks, expiry)}
 	s, _ := a.call.shardOf(key)
 	s.mu.Lock()
@@ -57,8 +57,8 @@ func (t *keyTable) grantedKey(a *attempt, key string, ttl time.Duration, expiry 
 	s.recent.add(g)
 }
 
-// tellable returns the most that a read may answer of a lock's remaining TTL (V3).
-func (t *keyTable) tellable(a *attempt, token string, left time.Duration) time.Duration {
+// readableTTL returns the most that a read may answer of a lock's remaining TTL (V3).
+func (t *keyTable) readableTTL(a *attempt, token string, left time.Duration) time.Duration {
 	now := a.call.q.now()
 	s, _ := a.call.shardOf(a.op.Key)
 	s.mu.Lock()

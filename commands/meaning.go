@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -38,7 +39,7 @@ func requestFor(c call, m *script.Meaning) Request {
 		}
 		op.TTL = ttl
 	}
-	if tellsState(m) {
+	if tellsState(m) || grantsOurs(m) {
 		return meaningByState(c, m, op.TTL)
 	}
 	switch m.Kind {
@@ -139,6 +140,16 @@ func holderState(m *script.Meaning, token string) int {
 	return script.Other
 }
 
+// grantsOurs reports whether a script that acquires replies the same if the key was absent
+// and if it held the script's own token. That reply promises the lock, and the copies may
+// be those of an attempt whose rollback is under way (V6), so they are extended, with the
+// TTL that they have.
+func grantsOurs(m *script.Meaning) bool {
+	ours := m.Reply[script.Ours]
+	return m.Kind == script.Acquires && !tellsState(m) &&
+		reflect.DeepEqual(ours, m.Reply[script.Absent]) && !reflect.DeepEqual(ours, m.Reply[script.Other])
+}
+
 // tellsState reports whether a reply contains a part of the state found, which only the
 // outcome of a read has.
 func tellsState(m *script.Meaning) bool {
@@ -163,12 +174,15 @@ func stored(v script.Value) bool {
 	return false
 }
 
-// meaningByState returns the request of a script whose reply contains a part of the state
-// found: it reads first.
+// meaningByState returns the request of a script that needs the state found for its reply,
+// or for what it does: it reads first.
 func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
-	needs := map[script.Kind]Operations{
+	need := map[script.Kind]Operations{
 		script.Releases: MayRelease, script.Extends: MayExtend,
 		script.Acquires: MayAcquire, script.AcquiresOrExtends: MayAcquire | MayExtend,
+	}[m.Kind]
+	if tellsState(m) {
+		need |= MayRead
 	}
 	return c.decide(m.Key, func(s quorum.State) decision {
 		met := script.Absent
@@ -185,7 +199,12 @@ func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 		case met == script.Ours && (m.Kind == script.Extends || m.Kind == script.AcquiresOrExtends),
 			met == script.Absent && (m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends):
 			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
+		case met == script.Ours && grantsOurs(m):
+			d.op = replace(s, quorum.Op{Token: m.Token, TTL: s.TTL})
+			if s.Lapsed {
+				d.op.TTL = ttl // for the client the key was absent
+			}
 		}
 		return d
-	}).with(MayRead | needs[m.Kind])
+	}).with(need)
 }

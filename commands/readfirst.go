@@ -81,7 +81,7 @@ func carriedOut(o *quorum.Outcome) bool {
 // lapsing returns a lapsed lock (V3) as held for a moment longer, for a decision that
 // would take it.
 func lapsing(s quorum.State) quorum.State {
-	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond}
+	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond, Lapsed: true}
 }
 
 // replyIfChanged returns the reply if the lock was not in the state for which the

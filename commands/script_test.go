@@ -279,3 +279,32 @@ func TestChangeThatTellsTheState(t *testing.T) {
 		})
 	}
 }
+
+// TestV6ScriptThatGrantsItsOwnToken checks that a script which replies the same for an
+// absent key and for its own token extends what it finds with that token, by the TTL that
+// is left, since a rollback of an earlier attempt may be about to delete it (V6).
+func TestV6ScriptThatGrantsItsOwnToken(t *testing.T) {
+	lapsed := quorum.State{Token: "t", Lapsed: true}
+	for _, tt := range []struct {
+		name      string
+		state     quorum.State
+		op, reply string
+	}{
+		{"absent", quorum.State{}, "acquire k t 10s", ":1"},
+		{"its own", found("t", 1500*time.Millisecond), "extend k t 1.5s", ":1"},
+		{"its own, over", lapsed, "extend k t 10s", ":1"},
+		{"another's", found("x", 1500*time.Millisecond), "read k", ":0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := meaningOf(script.Acquires, 10*time.Second)
+			yes, no := script.Value{Kind: script.Int, Int: 1}, script.Value{Kind: script.Int}
+			m.Reply = &[3]script.Value{yes, yes, no}
+			in, _ := fakeWith(rejecting(), m, nil)
+			req := understandScript(t, in, "EVALSHA sha 1 k t")
+			op, reply := decideOn(t, req, tt.state, quorum.Won)
+			if op != tt.op || reply != tt.reply {
+				t.Errorf("got %s, %s, want %s, %s", op, reply, tt.op, tt.reply)
+			}
+		})
+	}
+}

@@ -55,6 +55,8 @@ var mutants = []mutant{
 		"findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
 	{"V6", "what has waited for its turn acts after its answer", []change{{"quorum/call.go",
 		"	c.acts = !c.answered\n	return c.acts", "	return !c.answered"}}, votes},
+	{"V6", "a script is told that it has what a rollback deletes", []change{{"commands/meaning.go",
+		"return m.Kind == script.Acquires && !tellsState(m) &&", "return false && m.Kind == script.Acquires && !tellsState(m) &&"}}, asked},
 	{"V6", "what was told meanwhile goes out", []change{{"quorum/ask.go",
 		"if a.harmsIfLate() && !a.call.mayAct() && a.op.Kind != Remove {", "if a.harmsIfLate() && !a.call.mayAct() && false {"}}, votes},
 	{"V8", "a change under way is repeated to the lock that was taken again", []change{{"quorum/outbox/changes.go",

@@ -65,25 +65,31 @@ func (c *change) yields(ours, other mark.Generation) bool {
 // for its mark to be raised.
 func (c *change) outlived(ours, other mark.Generation) bool {
 	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
-	return before && c.countsBy(ours, c.inView((*Link).realGeneration))
+	return before && c.countsBy(ours, onlyInView((*Link).realGeneration))
 }
 
 // closed reports whether marks looked at in the last two seconds show that the previous
 // list no longer counts. An older observation is no evidence: a majority may have lost
 // their marks since.
 func (c *change) closed(g mark.Generation) bool {
-	of := c.inView((*Link).generation)
+	of := onlyInView((*Link).generation)
 	final := g
 	g.Phase = mark.Closed
 	return c.countsBy(g, of) || final.Phase == mark.Final && c.countsBy(final, of)
 }
 
-// inView restricts of to marks that were looked at in the last two seconds.
-func (c *change) inView(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
-	since := c.all.now() - 2*clock.LookEvery
+// isInView reports whether a master's mark was looked at in the last two seconds.
+func isInView(l *Link) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Recorded.Number > 0 && l.now()-l.view.RecordedAt < 2*clock.LookEvery
+}
+
+// onlyInView restricts of to masters whose marks are in view.
+func onlyInView(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
 	return func(l *Link) (mark.Generation, bool) {
 		g, ok := of(l)
-		return g, ok && l.recordedSince(since)
+		return g, ok && isInView(l)
 	}
 }
 
@@ -113,12 +119,11 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 	if g.Number == ours.Number {
 		return false
 	}
-	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.realGeneration()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || !l.recordedSince(since) || has.Masters != ours.Masters:
+		case !ok || !isInView(l) || has.Masters != ours.Masters:
 			return false
 		default:
 			anew = anew || has == ours
@@ -143,10 +148,9 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 func (c *change) unfinished(g mark.Generation) bool {
 	old := mark.Hashes(g.Old())
 	recording, other := 0, 0
-	since := c.all.now() - 2*clock.LookEvery
 	for _, l := range c.links() {
 		has, ok := l.generation()
-		if mark.OnList(g.Masters, l.Name) && !l.recordedSince(since) {
+		if mark.OnList(g.Masters, l.Name) && !isInView(l) {
 			return false
 		}
 		switch {

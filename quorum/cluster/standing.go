@@ -173,14 +173,6 @@ func (l *Link) realGeneration() (mark.Generation, bool) {
 	return l.view.Recorded, l.view.RecordedReal && l.view.Recorded.Number > 0
 }
 
-// recordedSince reports whether the state that generation returns was looked at after
-// since.
-func (l *Link) recordedSince(since time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Recorded.Number > 0 && l.view.RecordedAt > since
-}
-
 // LookedAt reports whether the link is open, and when the newest look at its mark went
 // out, by our clock.
 func (l *Link) LookedAt() (open bool, sent time.Duration) {

@@ -73,16 +73,17 @@ func (s *storm) recovers() bool {
 	}
 }
 
-// remedy does, once, what docs/operations.md says where a master stays refused since it
-// is of another list: it starts a redlockd with the old file and reloads it with the new
-// one. It returns false if that was done, or if the list was never changed.
+// remedy does what docs/operations.md says where a master stays refused since it is of
+// another list: first it starts a redlockd with the old file and reloads it with the new
+// one; if that has not helped it starts it with the new file and empties these masters. It returns false if both were
+// done, or if the list was never changed.
 func (s *storm) remedy() bool {
 	s.mu.Lock()
 	before := s.before
 	s.before = nil
 	s.mu.Unlock()
 	if before == nil {
-		return false
+		return s.emptyRefused()
 	}
 	for i, p := range before {
 		for _, now := range s.list() {
@@ -93,10 +94,42 @@ func (s *storm) remedy() bool {
 	}
 	s.tell("redlockd 0 is started with the list of before the last change, and reloaded")
 	s.judge.count("excuse: a redlockd was started with the old file, since all had restarted with the new one")
+	s.startWith(before)
+	return true
+}
+
+// startWith starts redlockd 0 with a list, and reloads it with the one in its file.
+func (s *storm) startWith(list []site) {
 	n := s.nodes[0]
 	n.crash()
-	n.used = before
+	n.used = list
 	n.boot()
+}
+
+// emptyRefused starts redlockd 0 with the new file, and empties the masters that are
+// still refused since they are of another list. It returns false if that was done before.
+func (s *storm) emptyRefused() bool {
+	if s.generation < 2 || s.emptied {
+		return false
+	}
+	s.emptied = true
+	s.startWith(s.list())
+	time.Sleep(5 * time.Second)
+	refused := map[string]bool{}
+	for _, n := range s.nodes {
+		for _, m := range n.q.Status().Masters {
+			if strings.Contains(m.Reason, "another list of masters") {
+				refused[m.Name] = true
+			}
+		}
+	}
+	for _, p := range s.list() {
+		if refused[p.master] {
+			s.tell("master %s is emptied", p.master)
+			s.judge.count("excuse: a master of another list was emptied")
+			s.on(p.to, 0, p.to.flush, nil)
+		}
+	}
 	return true
 }
 

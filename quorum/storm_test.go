@@ -69,6 +69,8 @@ type storm struct {
 	generation, lastName int
 	// before is the list before the last change, nil if there was none.
 	before []site
+	// emptied reports whether the masters of another list were emptied after the calm.
+	emptied bool
 	// guarded is until when something is kept free of faults, so that the assumptions
 	// of the rules hold.
 	guarded map[any]time.Duration

@@ -196,7 +196,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		old.kill()
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second) // a look, each second, finds it down
 		for name, op := range map[string]Op{
 			"acquire":           acquire("new", "t", time.Second),
 			"acquire or extend": {Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 60 * time.Second},

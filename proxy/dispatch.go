@@ -120,8 +120,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 // because Do may call done before it returns. Do is called here, in the reading
 // goroutine, because the order of its calls is the order of operations on a key (V7).
 func (s *session) begin(req commands.Request, size int, after func([]*quorum.Outcome)) {
-	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after,
-		Command: s.called, Holder: s.identity(), Held: s.srv.held}
+	sl := &replies.Slot{Shape: req.Reply, Proto: s.protocol(), Silent: s.mode.silent(), Size: size, After: after}
 	if len(req.Ops) == 0 {
 		sl.Reply, sl.Shape = req.Reply(nil), nil
 		if sl.Reply.Kind == resp.KindError {
@@ -147,6 +146,7 @@ func (s *session) begin(req commands.Request, size int, after func([]*quorum.Out
 
 // handDown queues a slot that waits for operations, and starts these.
 func (s *session) handDown(sl *replies.Slot, ops []quorum.Op) {
+	sl.Command, sl.Holder, sl.Held = s.called, s.identity(), s.srv.held
 	sl.Expect(ops)
 	s.pipe.Add(sl)
 	for i := range ops {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/internal/resp"
-	"github.com/redlockd/redlockd/proxy/replies"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -163,15 +162,14 @@ func watchCommand(s *session, args [][]byte) {
 		s.answer(resp.OK)
 		return
 	}
-	added := s.watched[before:]
-	s.handDown(&replies.Slot{Late: func() resp.Reply { return resp.OK }, Proto: s.protocol(), Silent: s.mode.silent(),
-		Size: resp.Size(resp.OK), Command: s.called, Holder: s.identity(), Held: s.srv.held,
-		After: func(outs []*quorum.Outcome) {
-			for i, w := range added {
-				w.outcome = outs[i]
-				close(w.read)
-			}
-		}}, ops)
+	sl, added := s.slot(resp.OK), s.watched[before:]
+	sl.After = func(outs []*quorum.Outcome) {
+		for i, w := range added {
+			w.outcome = outs[i]
+			close(w.read)
+		}
+	}
+	s.handDown(sl, ops)
 }
 
 func unwatchCommand(s *session, _ [][]byte) resp.Reply {

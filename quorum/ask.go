@@ -24,7 +24,7 @@ func (a *attempt) begin(now time.Duration) {
 	a.mu.Lock()
 	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
-	if a.harmsIfLate() && !a.call.mayAct() && a.op.Kind != Remove {
+	if a.harmsIfLate() && !a.call.delayAnswer() && a.op.Kind != Remove {
 		a.end(Undecided, now)
 		return
 	}

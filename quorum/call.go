@@ -51,7 +51,12 @@ func (c *call) await() {
 	if !c.answered && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.answerUnless(&c.acts, &Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
+			c.mu.Lock()
+			if c.acts {
+				c.mu.Unlock()
+				return
+			}
+			c.answerLocked(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
 		})
 	}
 }
@@ -78,9 +83,10 @@ func (c *call) wasAnswered() bool {
 	return c.answered
 }
 
-// mayAct must be called before a task is sent that would do harm after the client was
-// answered (V6). It reports whether the task may be sent: the client was not answered yet.
-func (c *call) mayAct() bool {
+// delayAnswer must be called before a task is sent that would do harm after the client was
+// answered (V6): from then on no timeout alone answers it. It returns false if the client
+// was answered already, so that the task must not be sent.
+func (c *call) delayAnswer() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acts = !c.answered
@@ -220,12 +226,14 @@ func (c *call) touch() {
 }
 
 // answer calls done at the time now, once; it returns false if that happened before.
-func (c *call) answer(o *Outcome, now time.Duration) bool { return c.answerUnless(new(bool), o, now) }
-
-// answerUnless is answer unless that, which mu guards, is set.
-func (c *call) answerUnless(that *bool, o *Outcome, now time.Duration) bool {
+func (c *call) answer(o *Outcome, now time.Duration) bool {
 	c.mu.Lock()
-	if c.answered || *that {
+	return c.answerLocked(o, now)
+}
+
+// answerLocked is answer for a caller that holds mu; it releases it.
+func (c *call) answerLocked(o *Outcome, now time.Duration) bool {
+	if c.answered {
 		c.mu.Unlock()
 		return false
 	}

@@ -66,15 +66,7 @@ func TestM8AnnouncedOnADiskThatIsGone(t *testing.T) {
 // begun anew with the old list: A would get the lock on d e f g, B on a b c h.
 func TestM8FinalIsNotCompleted(t *testing.T) {
 	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
-		list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
-		c.change(c.q, list)
-		c.reaches(c.q, 2, "final")
-		c.serves(c.q, 7)
-		c.stop(c.q)
-		c.bears(1, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
-		for i := 2; i < 7; i++ {
-			c.bears(i, mark.FirstGeneration(first))
-		}
+		list := c.finalOnAFew()
 		old := c.redlockd()
 		time.Sleep(3 * time.Second)
 		c.masters[2].kill()
@@ -91,21 +83,28 @@ func TestM8FinalIsNotCompleted(t *testing.T) {
 	})
 }
 
+// finalOnAFew replaces g of a to g by h, where only a and h bear that this is final, b that it
+// is closed, and the others were begun anew with the old list. It returns the new one.
+func (c *testCluster) finalOnAFew() []cluster.Master {
+	c.t.Helper()
+	list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
+	c.change(c.q, list)
+	c.reaches(c.q, 2, "final")
+	c.serves(c.q, 7)
+	c.stop(c.q)
+	c.bears(1, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
+	for i := 2; i < 7; i++ {
+		c.bears(i, mark.FirstGeneration(first))
+	}
+	return list
+}
+
 // TestM8FinalIsNotCompletedUnseen checks that a redlockd does not complete a change
 // either if it reaches no master whose mark bears it as final, since one of those that
 // it does not reach may (M8).
 func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
-		list, first := c.listed("g", c.join("h")), cluster.ListName(c.cfg.Masters)
-		c.change(c.q, list)
-		c.reaches(c.q, 2, "final")
-		c.serves(c.q, 7)
-		c.stop(c.q)
-		c.bears(1, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
-		for i := 2; i < 7; i++ {
-			c.bears(i, mark.FirstGeneration(first))
-		}
-		c.redlockdOf(without(list, "adefh"))
+		c.redlockdOf(without(c.finalOnAFew(), "adefh"))
 		time.Sleep(10 * time.Second)
 		raw, err := c.masters[2].Get(mark.Key)
 		if err != nil {

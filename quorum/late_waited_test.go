@@ -3,6 +3,7 @@ package quorum
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -42,6 +43,26 @@ func TestV6WaitedActsNotAfterItsAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// V6: an extend that was won right before it has waited too long is not told NOQUORUM while a
+// heal of it may act.
+func TestV6WaitedWhileAHealMayAct(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		one, _ := c.two()
+		c.want(do(one.Quorum, acquire("k", "A", 10*time.Second)), Won)
+		synctest.Wait()
+		c.masters[0].Del("k")
+		const before, each = 5, 47 * time.Millisecond
+		one.farther(each)
+		for i := range before {
+			start(one.Quorum, release("k", fmt.Sprint(i)))
+		}
+		out := start(one.Quorum, extend("k", "A", 20*time.Second))
+		time.Sleep(before*each - time.Millisecond)
+		one.farther(9 * time.Millisecond) // for the extend, and for the heal
+		c.want(<-out, Won)
+	})
 }
 
 // V6: what was told NOQUORUM while the marks were being written for its hold does nothing

@@ -45,7 +45,7 @@ func (a *attempt) heal(then func()) {
 		}
 	}
 	a.mu.Unlock()
-	if healed == 0 || !a.call.mayAct() {
+	if healed == 0 || !a.call.delayAnswer() {
 		then()
 		return
 	}

@@ -32,7 +32,8 @@ func (s *storm) schism(rng *rand.Rand) {
 	s.Lock()
 	before, full := list[at].leads(), len(s.servers) >= maxServers
 	s.Unlock()
-	if full || len(list) == 1 /* a single master has no other marks */ || stays == goes || s.spared(before) || s.spared(stays) || !stays.freeze() {
+	alone := len(list) == 1 // no other marks say which server has the seat
+	if full || alone || stays == goes || s.spared(before) || s.spared(stays) || !stays.freeze() {
 		return
 	}
 	f := s.server(before.name + "'")

@@ -155,8 +155,15 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	if !mon.mayRaise(s, to) {
-		return s, nil
+	if mon.begunAnew(s, to) {
+		switch to.Phase {
+		case mark.Closed:
+			mon.db.change.again(to)
+		case mark.Final:
+			if !mon.db.change.closed(to) {
+				return s, nil
+			}
+		}
 	}
 	deadline := int64(0)
 	if until > 0 {
@@ -181,21 +188,13 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	return mon.look(c)
 }
 
-// mayRaise reports whether a mark that lags may be raised to a state. If this redlockd has
-// not seen that mark before and it is of the previous list, that list may be in force
-// again: what this redlockd remembers of the change is no evidence, and the hold that a
-// closed change waits for counts from now.
-func (mon *monitor) mayRaise(s mark.Observation, to mark.Generation) bool {
+// begunAnew reports whether this redlockd has not seen a mark before that is of the list
+// before the state to. That list may be in force again then: what this redlockd remembers
+// of the change is no evidence, and the hold that a closed change waits for counts from now.
+func (mon *monitor) begunAnew(s mark.Observation, to mark.Generation) bool {
 	mon.mu.Lock()
-	known := mon.view.Memory.ID == s.Mark.ID
-	mon.mu.Unlock()
-	if known || !s.Mark.Counts(to.Before) {
-		return true
-	}
-	if to.Phase == mark.Closed {
-		mon.db.change.again(to)
-	}
-	return to.Phase != mark.Final || mon.db.change.closed(to)
+	defer mon.mu.Unlock()
+	return mon.view.Memory.ID != s.Mark.ID && s.Mark.Counts(to.Before)
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

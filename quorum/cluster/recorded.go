@@ -69,13 +69,12 @@ func (c *change) outlived(ours, other mark.Generation) bool {
 }
 
 // closed reports whether marks looked at in the last two seconds show that the previous
-// list no longer counts. An older observation is no evidence: a majority may have lost
-// their marks since.
-func (c *change) closed(g mark.Generation) bool {
-	of := onlyInView((*Link).generation)
-	final := g
+// list of a final state no longer counts. An older observation is no evidence: a majority
+// may have lost their marks since.
+func (c *change) closed(final mark.Generation) bool {
+	g, of := final, onlyInView((*Link).generation)
 	g.Phase = mark.Closed
-	return c.countsBy(g, of) || final.Phase == mark.Final && c.countsBy(final, of)
+	return c.countsBy(g, of) || c.countsBy(final, of)
 }
 
 // isInView reports whether a master's mark was looked at in the last two seconds.

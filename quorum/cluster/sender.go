@@ -156,7 +156,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	}
 	counts := s.counts(b, replies, received)
 	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
-	joining := b.Under != nil && s.joins(b.Under)
+	joining, unsettled := b.Under != nil && s.joins(b.Under), s.unsettled(b.Under)
 	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
 	bundles := !s.c.dialect.Singly
 	results, answers := b.Results, b.Read(&s.c.dialect, replies)
@@ -175,7 +175,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 			// It is no vote yet (M8); it is healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
-		results[i].Ballot.Unsettled = s.unsettled(b.Under)
+		results[i].Ballot.Unsettled = unsettled
 		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {

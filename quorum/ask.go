@@ -185,7 +185,7 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
 	if known && !lives {
-		out.OfToken, out.Token = a.term.expiry(a.masters, i), a.term.token
+		out.OfToken, out.Token = a.term.given(a.masters, i), a.term.token
 	}
 	return out
 }

@@ -111,7 +111,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	switch {
 	case last.knows(a.masters) && last.token == to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries}
+		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, renewed: last.renewed}
 		next.ends.Store(last.ends.Load())
 		s.terms.of[hash] = next
 	default:
@@ -128,6 +128,9 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
+	if a.op.renews != nil && last.knows(a.masters) && last.token == token {
+		next.renewed = last
+	}
 	if a.op.Kind == Expire {
 		// Expire asks for no token, so the last token known stays.
 		next.token = ""

@@ -28,6 +28,9 @@ type term struct {
 	// between.
 	masters  *cluster.List
 	expiries expiries
+	// renewed is the grant that this one renewed before its reply left (V2), nil if it
+	// renewed none: a master that the renewal did not reach still has that one's expiry.
+	renewed *term
 }
 
 // over reports whether the TTL is over at a time.
@@ -36,12 +39,14 @@ func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load())
 // knows reports whether there is a term, granted on this list of masters.
 func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters == masters }
 
-// expiry returns the latest expiry that this grant gave a master; 0 if none is known.
-func (t *term) expiry(masters *cluster.List, i int) int64 {
-	if !t.knows(masters) {
-		return 0
+// given returns the expiries that this grant gave a master, with those of the grants that
+// it renewed.
+func (t *term) given(masters *cluster.List, i int) []int64 {
+	var out []int64
+	for ; t.knows(masters); t = t.renewed {
+		out = append(out, t.expiries.at(i))
 	}
-	return t.expiries.at(i)
+	return out
 }
 
 // terms has the terms of the keys of one shard. The caller must hold the shard's mu.

@@ -47,8 +47,10 @@ var mutants = []mutant{
 	{"V15", "over by the token alone", []change{{"quorum/ask.go",
 		"out.OfToken, out.Token = a.term", "out.Any, out.OfToken, out.Token = 1<<60, a.term"}}, votes},
 	{"V15", "over by what was told, whatever was given later", []change{{"quorum/scripts/script_parts.go",
-		" and e > told - ` + residues + `", ""}, {"quorum/outbox/limits.go",
-		"b.Expiry > l.OfToken-mark.Residues", "b.Expiry+mark.Residues > 0"}}, votes},
+		" and e > expiry - ` + residues + `", ""}, {"quorum/outbox/limits.go",
+		"b.Expiry > e-mark.Residues", "b.Expiry+mark.Residues > 0"}}, votes},
+	{"V15", "what a renewal missed lives on", []change{{"quorum/granted.go",
+		"		next.renewed = last\n", ""}}, votes},
 	{"V15", "what another redlockd has told ends as it was given", []change{{"quorum/scripts/script_parts.go",
 		"var raise = findExpiry + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "var raise = findExpiry + keepExpiry(`over > 0`)"}, {
 		"quorum/scripts/script_parts.go",

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -12,10 +13,11 @@ import (
 type Limits struct {
 	// Any applies to all copies: those with an earlier expiry are over.
 	Any int64
-	// OfToken is the expiry that the last answered grant, with Token, gave its copies.
-	// Copies with that expiry, whatever its residue, are over. A copy with an earlier one
-	// may come from another redlockd's later grant, of a shorter TTL with less drift.
-	OfToken int64
+	// OfToken are the expiries that the last answered grant, with Token, gave its copies:
+	// more than one if it was renewed. Copies with one of them, whatever its residue, are
+	// over. A copy with another one, though earlier, may come from another redlockd's
+	// later grant, of a shorter TTL with less drift.
+	OfToken []int64
 	Token   string
 }
 
@@ -33,18 +35,21 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	given := b.Expiry <= l.OfToken && b.Expiry > l.OfToken-mark.Residues
-	return b.Expiry < l.Any || given && b.Token == l.Token
+	given := func(e int64) bool { return b.Expiry <= e && b.Expiry > e-mark.Residues }
+	return b.Expiry < l.Any || b.Token == l.Token && slices.ContainsFunc(l.OfToken, given)
 }
 
 // Ends reports whether there is any limit.
-func (l *Limits) Ends() bool { return l.Any != 0 || l.OfToken != 0 }
+func (l *Limits) Ends() bool { return l.Any != 0 || len(l.OfToken) != 0 }
 
 // append appends the limits, without Token, in the form that the scripts read.
 func (l *Limits) append(to []byte) []byte {
 	if !l.Ends() {
 		return append(to, '0')
 	}
-	to = append(strconv.AppendInt(to, l.Any, 10), ' ')
-	return strconv.AppendInt(to, l.OfToken, 10)
+	to = strconv.AppendInt(to, l.Any, 10)
+	for _, e := range l.OfToken {
+		to = strconv.AppendInt(append(to, ' '), e, 10)
+	}
+	return to
 }

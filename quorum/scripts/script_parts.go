@@ -44,13 +44,15 @@ local t, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then e = t[1] * 1000 + math.floor(t[2] / 1000) + e end
 `
 
-// isOver begins an if on the expiry e, by a limit of two numbers (V15): a copy is over if
-// its expiry is less than the first, or is the second one, whatever its residue.
+// isOver begins an if on the expiry e, by a limit of one or more numbers (V15): a copy is
+// over if its expiry is less than the first, or is one of the others, whatever its residue.
 func isOver(limit string) string {
 	return `
-  local any, told = string.match(` + limit + `, '(%d+) (%d+)')
-  local given = e <= tonumber(told) and e > told - ` + residues + `
-  if e >= 0 and (e < tonumber(any) or given`
+  local given = false
+  for expiry in string.gmatch(` + limit + `, ' (%d+)') do
+    given = given or e <= tonumber(expiry) and e > expiry - ` + residues + `
+  end
+  if e >= 0 and (e < tonumber(string.match(` + limit + `, '%d+')) or given`
 }
 
 // unlessOver deletes KEYS[1] and ends as if it were absent, if its expiry is over by

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ var tests string
 func main() {
 	only := flag.String("only", "", "run the mutants whose name contains this")
 	flag.StringVar(&tests, "run", "", "run only the tests that match this, for a quick look")
-	binary := flag.String("binary", "", "build redlockd with the one mutant that -only names, and run nothing")
+	binary := flag.String("binary", "", "build redlockd with the mutants that -only names, joined by ' + ', and run nothing")
 	storms := flag.String("storms", "", "likewise the tests of its package, for random storms")
 	flag.Parse()
 	if *binary != "" || *storms != "" {
@@ -49,32 +50,35 @@ func main() {
 }
 
 // build makes a program of a mutant, for REDLOCKD_BINARY: does the bench of
-// faults see it? Or a program of its tests: does the simulator?
-func build(name, binary, storms string) error {
+// faults see it? Or a program of its tests: does the simulator? Several names
+// joined by " + " are one mutant without all of these rules.
+func build(names, binary, storms string) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	for _, m := range mutants {
-		if m.name != name {
-			continue
+	var m mutant
+	for name := range strings.SplitSeq(names, " + ") {
+		i := slices.IndexFunc(mutants, func(m mutant) bool { return m.name == name })
+		if i < 0 {
+			return fmt.Errorf("no mutant has the name %q", name)
 		}
-		overlay, err := m.overlay(dir)
-		if err != nil {
-			return err
-		}
-		args := []string{"build", "-o", binary, "-overlay", overlay, "."}
-		if storms != "" {
-			pkgs := strings.Fields(m.pkg)
-			args = []string{"test", "-c", "-o", storms, "-overlay", overlay, pkgs[len(pkgs)-1]}
-		}
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		return nil
+		m.changes, m.pkg = append(m.changes, mutants[i].changes...), mutants[i].pkg
 	}
-	return fmt.Errorf("no mutant has the name %q", name)
+	overlay, err := m.overlay(dir)
+	if err != nil {
+		return err
+	}
+	args := []string{"build", "-o", binary, "-overlay", overlay, "."}
+	if storms != "" {
+		pkgs := strings.Fields(m.pkg)
+		args = []string{"test", "-c", "-o", storms, "-overlay", overlay, pkgs[len(pkgs)-1]}
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // run tries the mutants, as many at a time as there are processors.

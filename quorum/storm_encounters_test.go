@@ -1,0 +1,122 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// shrink takes a master off a list of an even number, so that the new majority is less
+// than the old one. Meanwhile all redlockd but one reach only the new majority, so that
+// the one which is reloaded last may count by the old list what they grant (M8).
+func (s *storm) shrink(rng *rand.Rand) {
+	list := s.list()
+	out := rng.IntN(len(list))
+	if len(list)%2 == 1 || len(list) < 4 || !s.settledList() || s.shape.required && list[out].master == "a" {
+		return
+	}
+	last, servers := pick(rng, s.nodes), s.present()
+	if servers = slices.Delete(servers, out, out+1); s.spared(last) {
+		return
+	}
+	var ways []pair
+	for _, f := range servers[vote.Majority(len(servers)):] {
+		for _, n := range s.nodes {
+			if p := (pair{n, f}); n != last && !s.spared(p) {
+				ways = append(ways, p)
+			}
+		}
+	}
+	s.tell("the list: %s goes; cut off: %v; redlockd %d is reloaded last", list[out].master, ways, last.number)
+	s.mu.Lock()
+	s.before = list
+	s.file = slices.Delete(slices.Clone(list), out, out+1)
+	s.generation++
+	s.mu.Unlock()
+	handover := s.nodes[0].config().Handover
+	s.onWires(ways, 2*handover, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	for _, n := range s.nodes {
+		if n != last {
+			n.reload(s.list())
+		}
+	}
+	s.sleep(handover * 8 / 10)
+	last.reload(s.list())
+}
+
+// untold makes the clocks of a majority step together while these masters deny writes.
+// The redlockd that sees it stands still before it can write that into their marks, and
+// another one has been started meanwhile.
+func (s *storm) untold(rng *rand.Rand) {
+	on, sees, starts := s.watched(rng)
+	if on == nil {
+		return
+	}
+	code, after := pick(rng, []string{"OOM", "MISCONF", "NOREPLICAS"}), seen(s.shape.settings)+some(rng, 0, time.Second)
+	for _, f := range on {
+		s.tell("master %s answers %s for %v", f.name, code, after)
+		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
+	}
+	s.stepTogether(on, sees, stride(rng))
+	s.sleep(some(rng, 0, after/2))
+	s.begins(starts, some(rng, 0, 200*time.Millisecond), s.shape.setting(starts.rng, true))
+	s.sleep(after - 100*time.Millisecond)
+	if away := some(rng, time.Second, 4*time.Second); !s.spared(sees) && sees.freeze() {
+		s.tell("redlockd %d stands still for %v", sees.number, away)
+		s.mend(away, func() { sees.thaw(true) })
+	}
+}
+
+// early makes the clocks of a majority step together while a redlockd with a short
+// timeout starts beside one with a long one, which needs longer to tell of the step.
+func (s *storm) early(rng *rand.Rand) {
+	on, sees, starts := s.watched(rng)
+	if on == nil || !s.shape.differ && !s.shape.rolling {
+		return
+	}
+	cfg := s.shape.settings[0]
+	for _, other := range s.shape.settings {
+		if other.Timeout < cfg.Timeout {
+			cfg = other
+		}
+	}
+	s.begins(starts, some(rng, 0, 500*time.Millisecond), cfg)
+	s.sleep(some(rng, 0, 500*time.Millisecond))
+	s.stepTogether(on, sees, stride(rng))
+}
+
+// watched returns a bare majority of the masters, a redlockd that watches them, and
+// another one; or nil if there are none without a fault.
+func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
+	nodes := slices.Clone(s.nodes)
+	rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	nodes = slices.DeleteFunc(nodes, func(n *node) bool { return s.spared(n) })
+	all := s.present()
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	majority := vote.Majority(len(all))
+	for i, n := range nodes {
+		on = slices.DeleteFunc(slices.Clone(all), func(f *redisServer) bool { return s.spared(f) || !n.watches(f) })
+		if len(nodes) > 1 && len(on) >= majority {
+			return on[:majority], n, nodes[(i+1)%len(nodes)]
+		}
+	}
+	return nil, nil, nil
+}
+
+// stepTogether makes clocks step by the same time, and keeps faults away from the
+// redlockd that is to see it, and from its ways, until it has.
+func (s *storm) stepTogether(on []*redisServer, sees *node, by time.Duration) {
+	majority := vote.Majority(len(s.list()))
+	s.spare(seen(s.shape.settings), sees)
+	for _, f := range on {
+		s.spare(seen(s.shape.settings), f, pair{sees, f})
+		s.tell("master %s: its clock steps by %v, as redlockd %d is to see", f.name, by, sees.number)
+		s.on(f, 0, func() {
+			f.offset += by
+			f.stepped, f.majority = s.now(), majority
+			f.strange = f.strange || by < 0
+		}, nil)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // maxServers bounds the number of servers in a storm.
@@ -164,4 +166,42 @@ func (s *storm) moveName(rng *rand.Rand) {
 		*p.moving = f
 		s.Unlock()
 	}
+}
+
+// shrink takes a master off a list of an even number, so that the new majority is less
+// than the old one. Meanwhile all redlockd but one reach only the new majority, so that
+// the one which is reloaded last may count by the old list what they grant (M8).
+func (s *storm) shrink(rng *rand.Rand) {
+	list := s.list()
+	out := rng.IntN(len(list))
+	if len(list)%2 == 1 || len(list) < 4 || !s.settledList() || s.shape.required && list[out].master == "a" {
+		return
+	}
+	last, servers := pick(rng, s.nodes), s.present()
+	if servers = slices.Delete(servers, out, out+1); s.spared(last) {
+		return
+	}
+	var ways []pair
+	for _, f := range servers[vote.Majority(len(servers)):] {
+		for _, n := range s.nodes {
+			if p := (pair{n, f}); n != last && !s.spared(p) {
+				ways = append(ways, p)
+			}
+		}
+	}
+	s.tell("the list: %s goes; cut off: %v; redlockd %d is reloaded last", list[out].master, ways, last.number)
+	s.mu.Lock()
+	s.before = list
+	s.file = slices.Delete(slices.Clone(list), out, out+1)
+	s.generation++
+	s.mu.Unlock()
+	handover := s.nodes[0].config().Handover
+	s.onWires(ways, 2*handover, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	for _, n := range s.nodes {
+		if n != last {
+			n.reload(s.list())
+		}
+	}
+	s.sleep(handover * 8 / 10)
+	last.reload(s.list())
 }

@@ -79,7 +79,7 @@ func drawSettings(rng *rand.Rand) cluster.Config {
 	cfg := cluster.DefaultConfig()
 	cfg.Timeout = []time.Duration{20, 50, 50, 50, 100, 200}[rng.IntN(6)] * time.Millisecond
 	cfg.RetryBudget = []time.Duration{0, 100, 200, 200, 300}[rng.IntN(5)] * time.Millisecond
-	cfg.MaxTTL = []time.Duration{1, 2, 3, 5, 5, 5, 5, 10, 20, 60}[rng.IntN(10)] * time.Second
+	cfg.MaxTTL = []time.Duration{1, 2, 3, 3, 5, 5, 5, 5, 10, 20}[rng.IntN(10)] * time.Second
 	cfg.Handover = []time.Duration{1, 2, 4}[rng.IntN(3)] * time.Second
 	return cfg
 }

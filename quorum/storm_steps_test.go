@@ -1,10 +1,12 @@
 package quorum
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -31,21 +33,26 @@ func (s *storm) untold(rng *rand.Rand) {
 	}
 }
 
-// early makes the clocks of a majority step together while a redlockd with a short
-// timeout starts beside one with a long one, which needs longer to tell of the step.
+// early makes the clocks of a majority step together right before a redlockd with a
+// short timeout starts. The one that sees it has a longer timeout and slow ways, and so
+// needs longer to record it in the marks.
 func (s *storm) early(rng *rand.Rand) {
 	on, sees, starts := s.watched(rng)
-	if on == nil || !s.shape.differ && !s.shape.rolling {
+	shortest := slices.MinFunc(s.shape.settings, func(a, b cluster.Config) int { return cmp.Compare(a.Timeout, b.Timeout) })
+	if on == nil || !s.shape.differ && !s.shape.rolling || sees.config().Timeout <= shortest.Timeout {
 		return
 	}
-	cfg := s.shape.settings[0]
-	for _, other := range s.shape.settings {
-		if other.Timeout < cfg.Timeout {
-			cfg = other
-		}
+	timeout := sees.config().Timeout
+	var ways []pair
+	for _, f := range s.present() {
+		ways = append(ways, pair{sees, f})
 	}
-	s.begins(starts, some(rng, 0, 500*time.Millisecond), cfg)
-	s.sleep(some(rng, 0, 500*time.Millisecond))
+	by, down := time.Duration(float64(timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
+	s.tell("%v longer both ways: %v", by, ways)
+	s.onWires(ways, 6*time.Second, func(w *wire) { w.there.delay, w.back.delay = w.there.delay+by, w.back.delay+by },
+		func(w *wire) { w.there.delay, w.back.delay = w.there.delay-by, w.back.delay-by })
+	s.begins(starts, down, shortest)
+	s.sleep(down - some(rng, 0, 50*time.Millisecond))
 	s.stepTogether(on, sees, stride(rng))
 }
 

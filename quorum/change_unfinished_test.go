@@ -116,6 +116,32 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 	})
 }
 
+// TestM8FinalIsNotCompletedInView checks the same with all masters of the new list in
+// view (M8): f bears that its change for c is final, a that it is closed, and b c were
+// lost and begun anew with the old list. A has the lock on b c, B would get it on a f.
+func TestM8FinalIsNotCompletedInView(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
+		list, first := c.listed("c", c.join("f")), cluster.ListName(c.cfg.Masters)
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "final")
+		c.serves(c.q, 3)
+		c.stop(c.q)
+		c.bears(0, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
+		c.bears(1, mark.FirstGeneration(first))
+		c.bears(2, mark.FirstGeneration(first))
+		old := c.redlockd()
+		time.Sleep(4 * time.Second)
+		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
+		second := c.redlockdOf(list)
+		for range 25 {
+			if o := do(second, acquire("k", "B", time.Second)); o.Verdict == Won {
+				t.Fatal("two holders")
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // TestM8NoChangeFromOneThatIsUnderWay checks that no change begins from a list to which
 // a change is still under way (M8). Here b d f have missed that e left and came back: g
 // would join by their votes, beside a c e.

@@ -42,6 +42,36 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 	})
 }
 
+// TestM5StepThatNoMarkCanTell checks that a redlockd that starts while marks cannot be
+// written gives the others the whole time from when they can be again: another one may
+// have seen a step (M5). Here m1 and m2 step while they answer OOM, and m3 is down.
+func TestM5StepThatNoMarkCanTell(t *testing.T) {
+	for phase := range 5 {
+		inBubble(t, 3, func(c *testCluster) {
+			c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
+			time.Sleep(2 * time.Second)
+			c.masters[2].kill()
+			for _, f := range c.masters[:2] {
+				f.set(func() {
+					f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+					f.offset = time.Minute
+				})
+			}
+			time.Sleep(2*time.Second + time.Duration(phase)*clock.LookEvery/5)
+			other := c.redlockd()
+			time.Sleep(3 * time.Second)
+			for _, f := range c.masters[:2] {
+				f.set(func() { delete(f.refused, "SET") })
+			}
+			for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+				if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
+					t.Fatalf("phase %d: a second holder %v after the marks could be written", phase, time.Since(began))
+				}
+			}
+		})
+	}
+}
+
 // TestM5MastersWithManyClients checks that a master with thousands of clients is not
 // asked for their list; another redlockd may be among them (M5).
 func TestM5MastersWithManyClients(t *testing.T) {

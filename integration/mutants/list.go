@@ -336,6 +336,8 @@ var mutants = []mutant{
 		"	case waiting:\n", "	case waiting && together < d.List().Quorum:\n"}}, masters},
 	{"M5", "who freezes while its mark is written is waited for", []change{{"quorum/cluster/monitor.go",
 		"	mon.setAsking(true, mon.now())\n", ""}}, masters},
+	{"M5", "others have recorded a step in marks that cannot be written", []change{{"quorum/cluster/reconcile.go",
+		"			mon.clock.Unwritable()\n", ""}}, masters},
 	{"M5", "who has just started knows the clocks", []change{{"quorum/clock/watch.go",
 		"w.warmUp.by = w.now() + within", "w.warmUp.by = sent"}}, clocks},
 	{"M5", "who was away for long knows the clock", []change{{"quorum/clock/watch.go",

@@ -224,6 +224,16 @@ func (w *Watch) Meet(others bool, sent, within time.Duration) {
 	}
 }
 
+// Unwritable notes that the mark could not be written. Others may not have been able to
+// record a step in it either, so the wait for them, if it is not over, begins again.
+func (w *Watch) Unwritable() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.warm.Load() {
+		w.warmUp.met = false
+	}
+}
+
 // WarmingUp returns how much longer others may take to record a step in a mark that was
 // looked at at sent; 0 if they must have done so before. whole is the longest that they
 // may take, recordsHere reports whether the mark is one in which they would record it.

@@ -56,6 +56,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 		if err != nil {
 			mon.vacate(s, j.Write)
+			mon.clock.Unwritable()
 			j = mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}

@@ -16,7 +16,7 @@ const never = time.Duration(math.MinInt64 / 2)
 
 // Watch is what is known of one master's clock: what time it may show (V6), and whether
 // it runs evenly (M5). It does not know the master. Safe for concurrent use: its mutex is
-// taken in this file only.
+// taken in this file and in warmup.go only.
 type Watch struct {
 	now   Clock
 	drift float64
@@ -197,54 +197,6 @@ func (w *Watch) Newest() (int64, bool) {
 // Warm reports whether the clock has been watched for long enough, by this redlockd or by
 // others.
 func (w *Watch) Warm() bool { return w.warm.Load() }
-
-// Asks reports whether it is time to look for other redlockd that may have seen a step
-// that our own baseline does not show.
-func (w *Watch) Asks() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.warmUp.met && w.watched(w.now()-w.sure)
-}
-
-// HasOthers reports whether other redlockd were found.
-func (w *Watch) HasOthers() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.warmUp.others
-}
-
-// Meet notes, by a look that went out at sent, whether there are others. within is how
-// long any redlockd may take to record a step, 0 if there is none.
-func (w *Watch) Meet(others bool, sent, within time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.warmUp = warmUp{met: true, others: others, by: sent}
-	if within > 0 {
-		w.warmUp.by = w.now() + within
-	}
-}
-
-// Unwritable notes that the mark could not be written. Others may not have been able to
-// record a step in it either, so the wait for them, if it is not over, begins again.
-func (w *Watch) Unwritable() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.warm.Load() {
-		w.warmUp.met = false
-	}
-}
-
-// WarmingUp returns how much longer others may take to record a step in a mark that was
-// looked at at sent; 0 if they must have done so before. whole is the longest that they
-// may take, recordsHere reports whether the mark is one in which they would record it.
-func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.warm.Load() {
-		return 0
-	}
-	return w.warmUp.left(sent, w.now(), whole, recordsHere)
-}
 
 // LookAgain returns when the monitor looks again, if nothing wakes it before.
 func (w *Watch) LookAgain() time.Duration {

@@ -338,7 +338,7 @@ var mutants = []mutant{
 		"	mon.setAsking(true, mon.now())\n", ""}}, masters},
 	{"M5", "others have recorded a step in marks that cannot be written", []change{{"quorum/cluster/reconcile.go",
 		"			mon.clock.Unwritable()\n", ""}}, masters},
-	{"M5", "who has just started knows the clocks", []change{{"quorum/clock/watch.go",
+	{"M5", "who has just started knows the clocks", []change{{"quorum/clock/warmup.go",
 		"w.warmUp.by = w.now() + within", "w.warmUp.by = sent"}}, clocks},
 	{"M5", "who was away for long knows the clock", []change{{"quorum/clock/watch.go",
 		"w.watched(n.received-w.sure) ||", "w.sure != never ||"}}, clocks},

@@ -255,7 +255,7 @@ var mutants = []mutant{
 	{"M3", "a quarantine as short as our own max_ttl", []change{{"quorum/cluster/grant_limit.go",
 		"			least = most.Hold\n", "			least = d.cfg.Settings().Hold\n"}}, masters},
 	{"M3", "a quarantine as short as our own max_ttl, whatever was granted", []change{{"quorum/cluster/grant_limit.go",
-		"g.wait = max(g.greatest, least) +", "g.wait = d.cfg.Settings().Hold +"}}, masters},
+		"g.wait = max(g.greatest, least) +", "g.wait = min(max(g.greatest, least), d.cfg.Settings().Hold) +"}}, masters},
 	{"M3", "one that remembers is not believed", []change{{"quorum/cluster/grant_limit.go",
 		"(of == nil || l.Name != of.Name) && l.remembers(since)", "l.remembers(since) && false"}}, masters},
 	{"M3", "who remembers alone is trusted for less than the floor", []change{{"quorum/cluster/grant_limit.go",

@@ -32,8 +32,6 @@ const (
 	errExecKeys  = "ERR redlockd runs EXEC on 32 keys at most, nothing was done"
 	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
 	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
-
-	whyPast = ": it is in the past"
 )
 
 // unknown returns the reply to a command that this package does not have (C4), in Redis's

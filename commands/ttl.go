@@ -24,7 +24,7 @@ func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
 	case !ok:
 		return 0, invalidExpire(c.spec.Name)
 	case ms <= 0:
-		return 0, invalidExpire(c.spec.Name) + whyPast
+		return 0, invalidExpire(c.spec.Name) + grammar.InPast
 	}
 	return c.in.bounded(c.spec.Name, ms)
 }

@@ -80,6 +80,19 @@ func (s *storm) settledList() bool {
 	return true
 }
 
+// nextList replaces the list of all files with the next one, and returns false if another
+// actor of the storm has just done so.
+func (s *storm) nextList(before, list []site) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(s.file, before) {
+		return false
+	}
+	s.before, s.file = before, list
+	s.generation++
+	return true
+}
+
 // changeList adds, removes or replaces a master.
 func (s *storm) changeList(rng *rand.Rand) {
 	list, before := s.list(), s.list()
@@ -108,11 +121,9 @@ func (s *storm) changeList(rng *rand.Rand) {
 		s.tell("the list: %s comes", name)
 		list = append(list, s.place(name, s.server(name)))
 	}
-	s.mu.Lock()
-	s.generation++
-	s.before = before
-	s.mu.Unlock()
-	s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
+	if s.nextList(before, list) {
+		s.reloadAll(rng, list, s.nodes[0].config().Handover*8/10)
+	}
 }
 
 // successor returns another server for a master: an empty one, or one with the memory
@@ -190,11 +201,9 @@ func (s *storm) shrink(rng *rand.Rand) {
 		}
 	}
 	s.tell("the list: %s goes; cut off: %v; redlockd %d is reloaded last", list[out].master, ways, last.number)
-	s.mu.Lock()
-	s.before = list
-	s.file = slices.Delete(slices.Clone(list), out, out+1)
-	s.generation++
-	s.mu.Unlock()
+	if !s.nextList(list, slices.Delete(slices.Clone(list), out, out+1)) {
+		return
+	}
 	handover := s.nodes[0].config().Handover
 	s.onWires(ways, 2*handover, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
 	for _, n := range s.nodes {

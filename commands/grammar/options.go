@@ -14,6 +14,10 @@ func InvalidExpire(command string) string {
 	return "ERR invalid expire time in '" + command + "' command"
 }
 
+// InPast follows InvalidExpire where the expiry is in the past, which is no error for
+// Redis (C3).
+const InPast = ": it is in the past"
+
 // Unit is the form in which a command gives an expiry.
 type Unit uint8
 

@@ -64,6 +64,20 @@ func fromMasterTime(r *run, after linear, unit grammar.Unit) linear {
 	return after
 }
 
+// newExpiry returns the expiry that SET or MSETEX gives. One in the past is an error (C3),
+// where Redis stores nothing and answers as if it had.
+func newExpiry(r *run, o *setOptions, command string) (expiry, string) {
+	after, failure := futureArg(r, o.Number, o.Expiry, command)
+	if failure != "" {
+		return expiry{}, failure
+	}
+	after = fromMasterTime(r, after, o.Expiry)
+	if after.class < 0 && after.add <= 0 {
+		return expiry{}, grammar.InvalidExpire(command) + grammar.InPast
+	}
+	return expiry{given, after}, ""
+}
+
 // expireAfter gives the key an expiry, or deletes it if the expiry is in the past.
 func (k *keyModel) expireAfter(after linear) {
 	if after.class < 0 && after.add <= 0 {

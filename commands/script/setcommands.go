@@ -55,11 +55,9 @@ func set(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		after, failure := futureArg(r, o.Number, o.Expiry, "set")
-		if failure != "" {
+		if e, failure = newExpiry(r, &o, "set"); failure != "" {
 			return nil, failure
 		}
-		e = expiry{given, after}
 	}
 	old := k.get()
 	done, refused := value(lua.Record(r.Budget, "ok", "OK")), value(false)
@@ -76,9 +74,6 @@ func set(r *run, args []value) (value, string) {
 		e = k.now.expiry
 	}
 	r.store(k, args[2], e)
-	if o.Expiry.Absolute() {
-		k.expireAfter(fromMasterTime(r, e.after, o.Expiry))
-	}
 	return done, ""
 }
 
@@ -127,10 +122,9 @@ func msetex(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		if e.after, failure = futureArg(r, o.Number, o.Expiry, "msetex"); failure != "" {
+		if e, failure = newExpiry(r, &o, "msetex"); failure != "" {
 			return nil, failure
 		}
-		e.kind = given
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		if there := r.touch(pairs[i]).now.exists; (o.NX && there) || (o.XX && !there) {
@@ -143,9 +137,6 @@ func msetex(r *run, args []value) (value, string) {
 			mine = k.now.expiry
 		}
 		r.store(k, pairs[i+1], mine)
-		if o.Expiry.Absolute() {
-			k.expireAfter(fromMasterTime(r, e.after, o.Expiry))
-		}
 	}
 	return 1.0, ""
 }

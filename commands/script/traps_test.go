@@ -170,7 +170,7 @@ func TestPerCall(t *testing.T) {
 		{"until, later", call{until, lock, []string{"tok", "1000700"}}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 700 * time.Millisecond}, "1"},
 		{"until, past", call{until, lock, []string{"tok", "999999"}}, held("tok", time.Second), Effect{Kind: Delete}, "1"},
 		{"take until, later", call{takeAt, lock, []string{"tok", "1000700"}}, State{}, Effect{Kind: Set, Value: "tok", TTL: 700 * time.Millisecond}, "+OK"},
-		{"take until, past", call{takeAt, lock, []string{"tok", "999999"}}, State{}, Effect{}, "+OK"},
+		{"take until, past", call{takeAt, lock, []string{"tok", "999999"}}, State{}, Effect{}, "-ERR invalid expire time in 'set' command: it is in the past script: 78f77202af3015acbbcc9bbddddcf021247d946a, on @user_script:1."},
 		{"longer only, shorter", call{longer, lock, timed}, held("tok", time.Minute), Effect{}, "0"},
 		{"longer only, longer", call{longer, lock, timed}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 5 * time.Second}, "1"},
 	} {

@@ -63,6 +63,8 @@ var mutants = []mutant{
 		"healed == 0 || !a.call.delayAnswer()", "healed == 0"}}, votes},
 	{"V6", "what was told meanwhile goes out", []change{{"quorum/ask.go",
 		"if a.harmsIfLate() && !a.call.delayAnswer() && a.op.Kind != Remove {", "if a.harmsIfLate() && !a.call.delayAnswer() && false {"}}, votes},
+	{"V8", "a change that waits is kept where the lock is taken again behind it", []change{{"quorum/cluster/sender.go",
+		"if !s.outbox.Outdated(t) {", "if true {"}}, masters},
 	{"V8", "a change under way is repeated to the lock that was taken again", []change{{"quorum/outbox/changes.go",
 		"return t.From != nil && slices.ContainsFunc", "return false && slices.ContainsFunc"}}, waiting},
 	{"V6", "what several keys keep is rolled back by who created it", []change{{"quorum/scripts/transact.go",

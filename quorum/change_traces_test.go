@@ -291,6 +291,8 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 				t.Fatal("two holders")
 			}
 		}
+		ways["c"].leads(c.masters[2].dial)
+		c.reaches(mover, 2, "final")
 		c.want(do(mover, acquire("another", "a", time.Second)), Won)
 	})
 }

@@ -88,22 +88,16 @@ func (c *change) step(ctx context.Context) {
 	switch {
 	case state.Phase == mark.Announced && passed >= c.all.cfg.Handover:
 		c.all.RaiseMarks(mark.Generation{Number: state.Number, Phase: mark.Closed, Masters: state.Masters, Before: state.Before})
-	case state.Phase == mark.Closed && passed >= c.all.Database(0).wholeHold(since) && c.joined(state):
-		c.all.RaiseMarks(mark.Generation{Number: state.Number, Phase: mark.Final, Masters: state.Masters, Before: state.Before})
+	case state.Phase == mark.Closed && c.joined(state):
+		final := mark.Generation{Number: state.Number, Phase: mark.Final, Masters: state.Masters, Before: state.Before}
+		if c.mayEnd(final) {
+			c.all.RaiseMarks(final)
+		}
 	case state.Phase == mark.Final:
 		c.retire()
 	}
 	if c.want() != nil {
 		c.begin(ctx)
-	}
-}
-
-// again restarts the time that a state has lasted.
-func (c *change) again(state mark.Generation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.state == state {
-		c.since = c.all.now()
 	}
 }
 

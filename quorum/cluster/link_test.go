@@ -174,3 +174,21 @@ func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
 		t.Errorf("after all were looked at: %+v", g)
 	}
 }
+
+// V8: a repeated change that cannot go out yet, because the master's clock is not known, is
+// not kept for later if the lock is taken with the earlier token behind it.
+func TestV8ChangeThatWaitsBehindATaker(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		now := time.Second
+		l := watched(t, &now).List().Links[0]
+		l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: "k", Token: "u", From: []string{"t"}, Until: time.Minute})
+		l.outbox.FlushRetries()
+		if taken {
+			l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Key: "k", Token: "t"})
+		}
+		(&sender{Link: l}).take(&outbox.Batch{})
+		if kept, _ := l.outbox.Retries(); kept == 1 == taken {
+			t.Errorf("taken again %v: %d kept", taken, kept)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	}
 	mon.view.Stand(s, mk, j)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
-		mon.view.SawList(s.Mark, s.Sent)
+		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded)
 	}
 	if s.Mark != nil && j.Open {
@@ -153,18 +153,14 @@ func (mon *monitor) grantedBefore(s mark.Observation) granted {
 // redlockd may not have all of them open.
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
 	to, until := mon.db.change.target()
-	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
+	if s.Mark == nil || s.Mark.Name != mon.Name {
 		return s, nil
 	}
-	if mon.begunAnew(s, to) {
-		switch to.Phase {
-		case mark.Closed:
-			mon.db.change.again(to)
-		case mark.Final:
-			if !mon.db.change.closed(to) {
-				return s, nil
-			}
-		}
+	if s.Mark.Lags(to) {
+		to = mon.db.change.mayWrite(to)
+	}
+	if !s.Mark.Lags(to) {
+		return s, nil
 	}
 	deadline := int64(0)
 	if until > 0 {
@@ -187,15 +183,6 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	return mon.look(c)
-}
-
-// begunAnew reports whether this redlockd has not seen a mark before that is of the list
-// before the state to. That list may be in force again then: what this redlockd remembers
-// of the change is no evidence, and the hold that a closed change waits for counts from now.
-func (mon *monitor) begunAnew(s mark.Observation, to mark.Generation) bool {
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
-	return mon.view.Memory.ID != s.Mark.ID && s.Mark.Counts(to.Before)
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -68,13 +69,45 @@ func (c *change) outlived(ours, other mark.Generation) bool {
 	return before && c.countsBy(ours, onlyInView((*Link).realGeneration))
 }
 
-// closed reports whether marks looked at in the last two seconds show that the previous
-// list of a final state no longer counts. An older observation is no evidence: a majority
-// may have lost their marks since.
-func (c *change) closed(final mark.Generation) bool {
-	g, of := final, onlyInView((*Link).generation)
-	g.Phase = mark.Closed
-	return c.countsBy(g, of) || c.countsBy(final, of)
+// mayEnd reports whether a change may be written as final: marks looked at in the last two
+// seconds say that it is, or every majority of the previous list includes a master whose
+// mark has been closed for the whole hold. What was seen earlier is no evidence: a majority
+// may have lost their marks since, and the previous list may be in force again. Another
+// redlockd may have closed such a mark anew, hence its id.
+func (c *change) mayEnd(final mark.Generation) bool {
+	if c.countsBy(final, onlyInView((*Link).generation)) {
+		return true
+	}
+	var closed []time.Duration
+	for _, l := range c.links() {
+		g, at := l.closed()
+		same := g.Phase != mark.Announced && g.Number == final.Number && g.Masters == final.Masters
+		if same && mark.OnList(final.Old(), l.Name) && isInView(l) {
+			closed = append(closed, at)
+		}
+	}
+	old := len(mark.Hashes(final.Old()))
+	enough := old - vote.Majority(old) + 1
+	if len(closed) < enough {
+		return false
+	}
+	slices.Sort(closed)
+	since := closed[enough-1]
+	return c.all.now()-since >= c.all.Database(0).wholeHold(since)
+}
+
+// mayWrite returns what may be written of the state to: if it may not be final yet, the
+// closed state that this redlockd knows, or nothing if it remembers it as final.
+func (c *change) mayWrite(to mark.Generation) mark.Generation {
+	known := c.known()
+	switch {
+	case to.Phase != mark.Final || to.Number != known.Number || c.mayEnd(to):
+		return to
+	case known.Phase == mark.Final:
+		return mark.Generation{}
+	default:
+		return known
+	}
 }
 
 // isInView reports whether a master's mark was looked at in the last two seconds.

@@ -111,9 +111,8 @@ func (s *sender) take(b *outbox.Batch) {
 	s.outbox.Remove(len(next))
 }
 
-// stampChange sets the expiry and the deadline of a repeated change when it goes out. If
-// that is not possible yet, the task is kept for later, until its hold is over. The
-// caller must hold mu.
+// stampChange sets the expiry and the deadline of a repeated change when it goes out. If it
+// cannot yet, the task is kept, unless one behind it takes the lock. The caller must hold mu.
 func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	left := t.Until - now
 	if left <= 0 {
@@ -121,7 +120,9 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	}
 	latest, ok := s.latest(RoundHold(left), now)
 	if !ok {
-		s.outbox.AddRetry(t)
+		if !s.outbox.Outdated(t) {
+			s.outbox.AddRetry(t)
+		}
 		return false
 	}
 	t.Prolongs, t.Deadline = ExpiryOf(latest, left, 0), s.deadline(now+s.cfg.Timeout)

@@ -166,6 +166,14 @@ func (l *Link) generation() (mark.Generation, bool) {
 	return l.view.Recorded, l.view.Recorded.Number > 0
 }
 
+// closed returns the state of the list that the master's mark records, and since when it was
+// seen to record that the change is closed or final.
+func (l *Link) closed() (mark.Generation, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Recorded, l.view.ClosedAt
+}
+
 // realGeneration is generation for a real mark; false if the mark is pending.
 func (l *Link) realGeneration() (mark.Generation, bool) {
 	l.mu.Lock()

@@ -18,10 +18,13 @@ type View struct {
 	Raw   string
 	// Recorded is the state of the list of masters last seen in the mark, whether or not
 	// that lets the master vote (M8). RecordedReal is whether that mark was real,
-	// RecordedAt when that look went out.
+	// RecordedAt when that look went out. RecordedID is the mark's id, ClosedAt since when
+	// it was seen to record that this change is closed or final.
 	Recorded     Generation
 	RecordedReal bool
 	RecordedAt   time.Duration
+	RecordedID   string
+	ClosedAt     time.Duration
 	// Sent is when the newest look at the mark went out. Pending is since when the mark
 	// is known to be pending; 0 if it is not (M4).
 	Sent    time.Duration
@@ -129,7 +132,7 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 		v.UnderSince = now
 	}
 	v.Under, v.Raw, v.Sent = m, raw, sent
-	v.SawList(m, sent)
+	v.SawList(m, sent, now)
 	switch {
 	case m.Real:
 		v.Memory.sawReal, v.Memory.ID, v.Memory.RunID, v.Memory.beat = true, m.ID, m.RunID, m.Beat
@@ -141,8 +144,12 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 
 // SawList takes over the state of the list of masters in a mark that was read by a look
 // or a batch sent at sent (M8).
-func (v *View) SawList(m *Mark, sent time.Duration) {
-	v.Recorded, v.RecordedReal, v.RecordedAt = m.Generation, m.Real, sent
+func (v *View) SawList(m *Mark, sent, now time.Duration) {
+	was := v.Recorded
+	if v.RecordedID != m.ID || was.Phase == Announced || was.Number != m.Number || was.Masters != m.Masters {
+		v.ClosedAt = now
+	}
+	v.Recorded, v.RecordedReal, v.RecordedAt, v.RecordedID = m.Generation, m.Real, sent, m.ID
 }
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the

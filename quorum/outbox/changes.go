@@ -45,6 +45,11 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
+// Outdated reports whether a task that waits behind t, a repeated change, outdates it.
+func (o *Outbox) Outdated(t *Task) bool {
+	return t.outdatedBy(o.queue[slices.Index(o.queue, t)+1:])
+}
+
 // outdatedBy reports whether one of the tasks sent after a change outdates it.
 func (t *Task) outdatedBy(behind []*Task) bool {
 	return t.From != nil && slices.ContainsFunc(behind, func(next *Task) bool {

@@ -55,6 +55,10 @@ var mutants = []mutant{
 		"var raise = findExpiry + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "var raise = findExpiry + keepExpiry(`over > 0`)"}, {
 		"quorum/scripts/script_parts.go",
 		"findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)", "findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
+	{"V15", "what another redlockd sets is about what was given before", []change{{"quorum/scripts/script_parts.go",
+		"  if left >= 0 and e >= tonumber(x) and e - x <= @ then return e + @ - e % @ end\n", ""}}, votes},
+	{"V15", "what was created is known by what is prolonged", []change{{"quorum/outbox/task.go",
+		"	case t.Created || t.Kind == vote.Acquire:\n		return t.Expiry\n", ""}}, votes},
 	{"V6", "what has waited for its turn acts after its answer", []change{{"quorum/call.go",
 		"	c.acts = !c.answered\n	return c.acts", "	return !c.answered"}}, votes},
 	{"V6", "a script is told that it has what a rollback deletes", []change{{"commands/meaning.go",

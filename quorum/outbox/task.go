@@ -38,8 +38,9 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Prolonged reports whether a copy is known to have got the expiry Prolongs.
-	Prolonged bool
+	// Created and Prolonged report whether the copy is known to have got the expiry Expiry
+	// or Prolongs.
+	Created, Prolonged bool
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
 	// Was is the expiry that names the copies which a renewal renames; 0 if there are
@@ -98,10 +99,14 @@ func (t *Task) locks() []Name {
 
 // LatestExpiry returns the latest expiry that a copy may have got by the task.
 func (t *Task) LatestExpiry() int64 {
-	if t.Prolonged {
+	switch {
+	case t.Prolonged:
 		return t.Prolongs
+	case t.Created || t.Kind == vote.Acquire:
+		return t.Expiry
+	default:
+		return max(t.Expiry, t.Prolongs)
 	}
-	return max(t.Expiry, t.Prolongs)
 }
 
 // size returns about how many bytes the task takes while it waits.

@@ -4,13 +4,14 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // Script is a script that runs on the masters, atomically on each. Its integer answers
 // mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is the later expiry that the copy keeps. A bulk string is the
+// too late; a greater one is the later expiry that the copy has. A bulk string is the
 // token in the way.
 type Script struct {
 	Text, SHA string
@@ -103,6 +104,27 @@ if not found then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
+
+// aside begins with a function that returns the expiry to set instead of x: a later one
+// where the key k has about that one. Who gave it judges by it when its TTL is over, and
+// what is set now may have less drift and end later (V15).
+var aside = strings.ReplaceAll(`
+local function aside(k, x)
+  local t, left = redis.call('TIME'), redis.call('PTTL', k)
+  local e = t[1] * 1000 + math.floor(t[2] / 1000) + left
+  if left >= 0 and e >= tonumber(x) and e - x <= @ then return e + @ - e % @ end
+  return tonumber(x)
+end
+`, "@", residues)
+
+// setAside ends a script that sets the expiry ARGV[n], by commands on x. It answers x where
+// that is another one.
+func setAside(n, commands string) string {
+	return aside + `
+local x = aside(KEYS[1], ARGV[` + n + `])
+` + commands + `
+return x > tonumber(ARGV[` + n + `]) and x or 2`
+}
 
 // keepTTL gives KEYS[1] the token ARGV[5] and keeps its expiry.
 const keepTTL = `

@@ -36,6 +36,8 @@ var mutants = []mutant{
 		"&& g.rounds < maxRenewals", ""}}, votes},
 	{"V6", "what a renewal renamed is not rolled back", []change{{"quorum/rollback.go",
 		"return mayHaveCreated(v) || v == vote.Prolonged && a.namesCopies && a.op.renews != nil", "return mayHaveCreated(v)"}}, votes},
+	{"V6", "a renewal knows only the last name", []change{{"quorum/names.go",
+		"before != nil; before = before.op.renews", "before != nil; before = nil"}}, votes},
 	{"V6", "a renewal names what its client had before", []change{{"quorum/attempt.go",
 		"op.renews != nil && op.renews.namesOf(op.Key)", "op.renews != nil"}}, votes},
 	{"V2", "a late client is told, and nothing rolled back", []change{{"quorum/renew.go",

@@ -43,9 +43,8 @@ type Task struct {
 	Created, Prolonged bool
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
-	// Was is the expiry that names the copies which a renewal renames; 0 if there are
-	// none.
-	Was int64
+	// Was are the expiries that may name the copies which a renewal renames.
+	Was []int64
 	// Mark is the id of the mark under which the task was made. A rollback is sent only
 	// under the same mark: under another one its expiry may be another redlockd's.
 	Mark string

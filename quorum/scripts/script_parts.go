@@ -146,6 +146,19 @@ end
 if before ~= after then return -1 end
 `
 
+// rename gives KEYS[1] the expiry ARGV[4] and ends, if its expiry is one of the following.
+func rename(expiry string) string {
+	return `
+local name = ` + expiry + `
+for i = 5, #ARGV do
+  if name == tonumber(ARGV[i]) then
+    redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+    return 2
+  end
+end
+`
+}
+
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
 // has a later one, so that no script shortens what another one was told (V6).
 // What keeps its expiry gets the remainder of what is prolonged, since the

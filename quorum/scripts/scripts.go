@@ -19,19 +19,10 @@ return redis.call('GET', KEYS[1]) or 0`)
 	// Extend: deadline, token, expiry, the least expiry that is not over.
 	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
-	// Renew: deadline, token, expiry of a copy that is prolonged, the expiry that is the
-	// copy's old name, and the one that is its new name (quorum/renew.go).
-	Renew = newScript(ifOurs + `
-if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
-  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
-  return 2
-end
-` + raise).or(newScript(ifOurs + expiryOld + `
-if after + left == tonumber(ARGV[4]) then
-  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
-  return 2
-end
-` + raiseOld))
+	// Renew: deadline, token, expiry of a copy that is prolonged, the one that is the
+	// copy's new name, and those that may be its old name (quorum/renew.go).
+	Renew = newScript(ifOurs + rename(`redis.call('PEXPIRETIME', KEYS[1])`) + raise).
+		or(newScript(ifOurs + expiryOld + rename(`after + left`) + raiseOld))
 
 	// Shorten: the arguments of Extend, but the expiry may be an earlier one; a fifth
 	// argument is a new token.

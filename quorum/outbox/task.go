@@ -96,6 +96,26 @@ func (t *Task) locks() []Name {
 	return out
 }
 
+// counts returns the locks, by key and token, of which the task may count a copy: no
+// earlier release may free that afterwards (V8). anyToken stands for all of the key.
+func (t *Task) counts() []Name {
+	out := t.locks()
+	switch {
+	case t.Rollback || t.Clears:
+	case t.Kind == vote.Expire:
+		out = append(out, Name{Key: t.Key, Expiry: anyToken})
+	case t.Kind == vote.Extend:
+		out = append(out, Name{Key: t.Key, Token: t.Token})
+	case t.Kind == vote.Transact:
+		for i := range t.Asked.Steps {
+			if s := &t.Asked.Steps[i]; s.Exists {
+				out = append(out, Name{Key: s.Key, Token: s.Was})
+			}
+		}
+	}
+	return out
+}
+
 // LatestExpiry returns the latest expiry that a copy may have got by the task.
 func (t *Task) LatestExpiry() int64 {
 	switch {

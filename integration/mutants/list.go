@@ -177,7 +177,7 @@ var mutants = []mutant{
 	{"V8", "what was refused with a release has taken the lock", []change{{"quorum/outbox/retries.go",
 		"if r := &results[i]; (r.Done || r.Code == \"\") && r.Ballot.Vote != vote.Refused {", "if r := &results[i]; true || r.Ballot.Vote != vote.Refused {"}}, waiting},
 	{"V8", "a release in vain frees the next lock", []change{{"quorum/outbox/retries.go",
-		"t.tries < MaxTries || !t.Rollback && behind()[name]", "t.tries < MaxTries || false && behind()[name]"}}, waiting},
+		"t.tries < MaxTries || !t.Rollback && t.isIn(behind())", "t.tries < MaxTries || false && t.isIn(behind())"}}, waiting},
 	{"V8", "a release frees what a transaction has taken", []change{{"quorum/outbox/task.go",
 		"	case t.Kind != vote.Transact:\n		return []Name", "	case true:\n		return []Name"}}, waiting},
 	{"V8", "a lock that was deleted without its token stays where that was missed", []change{{"quorum/repair.go", " && a.op.Kind != Remove {", " {"}}, votes},
@@ -556,7 +556,7 @@ var mutants = []mutant{
 	{"P5", "held, and not rolled back where the answer was lost", []change{{"quorum/attempt.go",
 		"return v == vote.Created || v == vote.Silent })", "return v == vote.Created })"}}, votes},
 	{"V8", "a repeated release is forgotten when its token takes the lock", []change{{"quorum/outbox/outbox.go",
-		"if before := o.takeRetry(name); before != nil {", "if before := o.takeRetry(name); before != nil && false {"}}, waiting},
+		"for _, before := range o.takeReleases(name) {\n				o.append(before)\n			}", "o.takeReleases(name)"}}, waiting},
 	{"M3", "a hold is granted that database 0's mark does not bear (both places)", []change{
 		{"quorum/cluster/standing.go", "if hold > 0 && l.zero != nil && !l.Embedded && !l.zero.realMarkAllows(hold) {", "if false {"},
 		{"quorum/cluster/database.go", "done := d.zero == nil || d.zero.Raise(hold)", "done := true"}}, masters},

@@ -88,10 +88,8 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, a.nameSteps(i, l, latest, now)
 	}
 	t.Prolongs = cluster.ExpiryOf(latest, a.hold, 0)
-	if a.namesCopies && a.op.renews != nil {
-		t.Was = a.op.renews.expiryOf(lockName{a.op.Key, a.op.Token}, a.masters.Links[i])
-	}
 	if a.namesCopies {
+		t.Was = a.earlierNames(a.masters.Links[i])
 		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
 	}
 	return t, ok

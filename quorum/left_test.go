@@ -78,3 +78,45 @@ func TestV7EveryTokenThatOutstaysIsReleased(t *testing.T) {
 		}
 	})
 }
+
+// TestV8RepeatedReleaseSparesWhatIsProlonged checks that a release which a master has missed
+// deletes no copy there that was counted since: the lock was taken again on the other
+// masters, and then prolonged on this one (V8).
+func TestV8RepeatedReleaseSparesWhatIsProlonged(t *testing.T) {
+	const ttl = 20 * time.Second
+	for name, op := range map[string]Op{
+		"extend": {Kind: Extend, Key: "k", Token: "t", TTL: ttl},
+		"expire": {Kind: Expire, Key: "k", TTL: ttl},
+		"transaction": {Kind: DecideAll, Keys: []string{"k"}, DecideAll: func([]State) []Change {
+			return []Change{{Key: "k", Token: "u", TTL: ttl}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				other := c.redlockd()
+				time.Sleep(3 * time.Second)
+				busy := func(f *fakeMaster, do func()) {
+					f.refuse("BUSY a script is running")
+					do()
+					synctest.Wait()
+					f.refuse("")
+				}
+				c.tell(do(c.q, acquire("k", "t", ttl)))
+				busy(c.masters[2], func() {
+					c.want(do(c.q, release("k", "t")), Won)
+					c.tell(do(c.q, acquire("k", "t", time.Second)))
+				})
+				var o *Outcome
+				busy(c.masters[0], func() {
+					if o = do(c.q, op); o.Verdict == Won {
+						c.tell(o)
+					}
+				})
+				time.Sleep(5 * time.Second)
+				if next := do(other, acquire("k", "B", ttl)); o.Verdict == Won && next.Verdict == Won {
+					t.Error("there is another holder")
+				}
+			})
+		})
+	}
+}

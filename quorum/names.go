@@ -156,3 +156,15 @@ func (a *attempt) answered() {
 func (a *attempt) namesOf(key string) bool {
 	return a.namesCopies || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Key == key && s.Creates() })
 }
+
+// earlierNames returns the names that a renewal's copies on a master may have: an earlier
+// renewal may have missed it.
+func (a *attempt) earlierNames(master *cluster.Link) (out []int64) {
+	n := lockName{a.op.Key, a.op.Token}
+	for before := a.op.renews; before != nil; before = before.op.renews {
+		if e := before.expiryOf(n, master); e > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}

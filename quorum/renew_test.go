@@ -182,6 +182,30 @@ func TestV6RenewedIsRolledBack(t *testing.T) {
 	}
 }
 
+// TestV6RenewedInPartIsRolledBack checks that copies which one renewal misses and a later
+// one reaches can still be rolled back (P5, V6): each renewal knows all names that its
+// grant has had.
+func TestV6RenewedInPartIsRolledBack(t *testing.T) {
+	inBubble(t, 5, func(c *testCluster) {
+		o := c.won(0)
+		for _, missed := range [][]int{{3, 4}, {0, 1}, {}} {
+			for _, i := range missed {
+				c.masters[i].refuse("BUSY a script is running")
+			}
+			renew(o)
+			for _, i := range missed {
+				c.masters[i].refuse("")
+			}
+			time.Sleep(2 * c.cfg.Timeout)
+		}
+		o.Undo()
+		time.Sleep(c.cfg.Timeout)
+		if n := c.copies("k", "t"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+	})
+}
+
 // TestV2ReleasedIsNotRenewed checks that a lock that was released meanwhile, or is
 // another client's, is neither renewed nor brought back (V2, V6).
 func TestV2ReleasedIsNotRenewed(t *testing.T) {

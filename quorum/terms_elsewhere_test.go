@@ -110,3 +110,77 @@ func TestV15OverThoughARenewalMissedAMaster(t *testing.T) {
 		})
 	}
 }
+
+// sameExpiry returns about the TTL for which a master would now give k the expiry that it
+// has.
+func (c *testCluster) sameExpiry(q *Quorum) time.Duration {
+	do(q, Op{Kind: Read, Key: "k"}) // sets the master's clock
+	left := c.masters[0].TTL("k") - 2*time.Millisecond
+	return (time.Duration(float64(left)/(1+c.cfg.ClockDrift)) - c.cfg.Padding()).Truncate(time.Millisecond)
+}
+
+// TestV15NotOverByWhatWasSetElsewhere checks that a lock is not over by what this redlockd
+// gave it, if another one has since set about the same expiry, for a TTL that has less
+// drift and so ends later (V15).
+func TestV15NotOverByWhatWasSetElsewhere(t *testing.T) {
+	replace := extend("k", "t", second)
+	replace.Replace, replace.NewToken = true, "t"
+	for name, set := range map[string]Op{
+		"expire":           {Kind: Expire, Key: "k"},
+		"store":            {Kind: Store, Key: "k", Token: "t"},
+		"store if present": {Kind: Store, Key: "k", Token: "t", IfPresent: true},
+		"change of token":  replace,
+		"transaction":      {Kind: DecideAll, Keys: []string{"k"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range 8 {
+				inBubble(t, 3, func(c *testCluster) {
+					other := c.redlockd()
+					time.Sleep(3 * second)
+					c.tell(do(c.q, acquire("k", "t", 10*second)))
+					if i%2 > 0 {
+						c.tell(do(c.q, extend("k", "t", 12*second)))
+					}
+					time.Sleep(2 * second)
+					ttl := c.sameExpiry(other) + time.Duration(i-4)*8*time.Millisecond
+					set.TTL = ttl
+					if set.Kind == DecideAll {
+						set.TTL = 0
+						set.DecideAll = func([]State) []Change { return []Change{{Key: "k", Token: "t", TTL: ttl}} }
+					}
+					c.tell(do(other, set))
+					time.Sleep(ttl - 2*time.Millisecond)
+					if o := do(c.q, extend("k", "t", second)); o.Verdict != Won {
+						t.Errorf("%d, for %v elsewhere: %v", i, ttl, o.Verdict)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestV15NotOverByWhatWasNotGiven checks that a redlockd knows the copies that it has
+// created by the expiry which names them, and not by the one that copies it prolongs would
+// have got: another redlockd may have given that one since (V15).
+func TestV15NotOverByWhatWasNotGiven(t *testing.T) {
+	for _, kind := range []Kind{Acquire, AcquireOrExtend} {
+		for i := range 8 {
+			inBubble(t, 3, func(c *testCluster) {
+				var other *Quorum
+				for range 8 { // the last one has a residue of 9
+					other = c.redlockd()
+					time.Sleep(3 * second)
+				}
+				time.Sleep(time.Duration(i) * 4 * time.Millisecond)
+				c.tell(do(other, Op{Kind: kind, Key: "k", Token: "t", TTL: 10 * second}))
+				time.Sleep(2 * second)
+				ttl := c.sameExpiry(c.q)
+				c.tell(do(c.q, extend("k", "t", ttl)))
+				time.Sleep(ttl - 2*time.Millisecond)
+				if o := do(other, extend("k", "t", second)); o.Verdict != Won {
+					t.Errorf("%v %d, for %v elsewhere: %v", kind, i, ttl, o.Verdict)
+				}
+			})
+		}
+	}
+}

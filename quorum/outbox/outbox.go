@@ -50,12 +50,12 @@ func NewOutbox(now clock.Clock, timeout time.Duration, enough func()) Outbox {
 }
 
 // Put adds a task, and reports whether the sender must be woken. If the task takes a
-// lock of which a release is still to be repeated, that release goes first, so that it
-// cannot free the lock taken now (V8).
+// lock, or may count a copy of one, of which a release is still to be repeated, that
+// release goes first, so that it cannot free the lock afterwards (V8).
 func (o *Outbox) Put(t *Task) bool {
 	if len(o.retries) > 0 {
-		for _, name := range t.locks() {
-			if before := o.takeRetry(name); before != nil {
+		for _, name := range t.counts() {
+			for _, before := range o.takeReleases(name) {
 				o.append(before)
 			}
 		}

@@ -161,3 +161,33 @@ func TestM1MemoryOfACrowdIsGivenBack(t *testing.T) {
 		t.Errorf("room for %d tasks is kept, and %d bytes wait", cap(o.queue), o.bytes)
 	}
 }
+
+// TestV8ReleaseSparesWhatWasCounted checks that a release is not repeated behind a task
+// that may have counted the copy that it would delete (V8).
+func TestV8ReleaseSparesWhatWasCounted(t *testing.T) {
+	for _, next := range []*Task{
+		{Kind: vote.Extend, Key: "k", Token: "A", Asked: &Asked{}},
+		{Kind: vote.Expire, Key: "k", Asked: &Asked{}},
+		{Kind: vote.Transact, Key: "k", Asked: &Asked{Steps: []Step{{Key: "k", Exists: true, Was: "A"}}}},
+	} {
+		for tries := range uint8(MaxTries + 1) {
+			release := &Task{Kind: vote.Release, Key: "k", Token: "A", Until: time.Minute, tries: tries}
+			o := outboxAt(new(time.Duration))
+			o.Repeat(&Batch{Tasks: []*Task{release, next}}, []Result{{Code: "BUSY"}, {Done: true, Ballot: vote.Ballot{Vote: vote.Prolonged}}}, false)
+			if len(o.queue)+len(o.retries) > 0 {
+				t.Errorf("%v in the batch: the release is repeated", next.Kind)
+			}
+			o.Put(next)
+			o.Repeat(&Batch{Tasks: []*Task{release}}, []Result{{Code: "BUSY"}}, false)
+			if len(o.queue) != 2 || o.queue[0] != release {
+				t.Errorf("%v in the queue: the release does not go first", next.Kind)
+			}
+			o = outboxAt(new(time.Duration))
+			o.AddRetry(release)
+			o.Put(next)
+			if len(o.queue) != 2 || o.queue[1] != next {
+				t.Errorf("%v put in: the release does not go first", next.Kind)
+			}
+		}
+	}
+}

@@ -113,7 +113,11 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.AcquireOrExtend:
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
-		return scripts.Renew, []string{deadline, t.Token, prolongs, itoa(t.Was), creates}
+		args := []string{deadline, t.Token, prolongs, creates}
+		for _, name := range t.Was {
+			args = append(args, itoa(name))
+		}
+		return scripts.Renew, args
 	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Token}
 	case t.Kind == vote.Extend && t.Asked.Keeps:

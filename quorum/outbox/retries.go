@@ -53,6 +53,26 @@ func (o *Outbox) takeRetry(name Name) *Task {
 	return t
 }
 
+// anyToken is the expiry in a Name that stands for all tokens of its key.
+const anyToken = -2
+
+// takeReleases removes and returns the releases to be repeated of the lock, or of all locks
+// of the key, that name stands for.
+func (o *Outbox) takeReleases(name Name) (out []*Task) {
+	if name.Expiry != anyToken {
+		if t := o.takeRetry(name); t != nil {
+			out = append(out, t)
+		}
+		return out
+	}
+	for other, t := range o.retries {
+		if other.Key == name.Key && t.Kind == vote.Release && !t.Rollback && t.From == nil {
+			out = append(out, o.takeRetry(other))
+		}
+	}
+	return out
+}
+
 // RollbackPending reports whether the rollback of the attempt with this name is to be
 // repeated, waits or is under way: it would delete a copy that gets the name now (V6).
 func (o *Outbox) RollbackPending(key, token string, expiry int64) bool {
@@ -131,23 +151,22 @@ const MaxTries = 3
 
 // Repeat sends again the failed tasks of a batch that must be delivered: before all
 // that wait, or over the next connection if over reports that this one has ended. A
-// release is not repeated if a task behind it in the same batch took the lock again
-// (V8); a task that was refused, or answered by an error, took nothing.
+// release is not repeated if a task behind it in the same batch took the lock again, or
+// counted its copy (V8); a task that was refused, or answered by an error, did neither.
 func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	taken, behind := map[Name]bool{}, sync.OnceValue(o.takers)
 	var again []*Task
 	for i := len(b.Tasks) - 1; i >= 0; i-- {
 		t := b.Tasks[i]
 		if r := &results[i]; (r.Done || r.Code == "") && r.Ballot.Vote != vote.Refused {
-			for _, name := range t.locks() {
+			for _, name := range t.counts() {
 				taken[name] = true
 			}
 		}
-		name := Name{Key: t.Key, Token: t.Token}
 		switch {
-		case results[i].Done || !t.MustDeliver() || !t.Rollback && t.From == nil && taken[name]:
+		case results[i].Done || !t.MustDeliver() || !t.Rollback && t.From == nil && t.isIn(taken):
 		case t.outdatedBy(b.Tasks[i+1:]):
-		case !over && (t.tries < MaxTries || !t.Rollback && behind()[name]):
+		case !over && (t.tries < MaxTries || !t.Rollback && t.isIn(behind())):
 			t.tries++
 			if t.Rollback {
 				o.undoing[t.name()]++
@@ -162,13 +181,18 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	o.queue = append(again, o.queue...)
 }
 
-// takers returns the locks that the waiting tasks take.
+// takers returns the locks that the waiting tasks take, or of which they may count a copy.
 func (o *Outbox) takers() map[Name]bool {
 	out := map[Name]bool{}
 	for _, t := range o.queue {
-		for _, name := range t.locks() {
+		for _, name := range t.counts() {
 			out[name] = true
 		}
 	}
 	return out
+}
+
+// isIn reports whether the task's lock is among those taken.
+func (t *Task) isIn(taken map[Name]bool) bool {
+	return taken[Name{Key: t.Key, Token: t.Token}] || taken[Name{Key: t.Key, Expiry: anyToken}]
 }

@@ -38,13 +38,13 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Prolonged reports whether a copy is known to have got the expiry Prolongs.
-	Prolonged bool
+	// Created and Prolonged report whether the copy is known to have got the expiry Expiry
+	// or Prolongs.
+	Created, Prolonged bool
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
-	// Was is the expiry that names the copies which a renewal renames; 0 if there are
-	// none.
-	Was int64
+	// Was are the expiries that may name the copies which a renewal renames.
+	Was []int64
 	// Mark is the id of the mark under which the task was made. A rollback is sent only
 	// under the same mark: under another one its expiry may be another redlockd's.
 	Mark string
@@ -96,12 +96,36 @@ func (t *Task) locks() []Name {
 	return out
 }
 
+// counts returns the locks, by key and token, of which the task may count a copy: no
+// earlier release may free that afterwards (V8). anyToken stands for all of the key.
+func (t *Task) counts() []Name {
+	out := t.locks()
+	switch {
+	case t.Rollback || t.Clears:
+	case t.Kind == vote.Expire:
+		out = append(out, Name{Key: t.Key, Expiry: anyToken})
+	case t.Kind == vote.Extend:
+		out = append(out, Name{Key: t.Key, Token: t.Token})
+	case t.Kind == vote.Transact:
+		for i := range t.Asked.Steps {
+			if s := &t.Asked.Steps[i]; s.Exists {
+				out = append(out, Name{Key: s.Key, Token: s.Was})
+			}
+		}
+	}
+	return out
+}
+
 // LatestExpiry returns the latest expiry that a copy may have got by the task.
 func (t *Task) LatestExpiry() int64 {
-	if t.Prolonged {
+	switch {
+	case t.Prolonged:
 		return t.Prolongs
+	case t.Created || t.Kind == vote.Acquire:
+		return t.Expiry
+	default:
+		return max(t.Expiry, t.Prolongs)
 	}
-	return max(t.Expiry, t.Prolongs)
 }
 
 // size returns about how many bytes the task takes while it waits.

@@ -4,13 +4,14 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // Script is a script that runs on the masters, atomically on each. Its integer answers
 // mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is the later expiry that the copy keeps. A bulk string is the
+// too late; a greater one is the later expiry that the copy has. A bulk string is the
 // token in the way.
 type Script struct {
 	Text, SHA string
@@ -104,6 +105,27 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 `
 )
 
+// aside begins with a function that returns the expiry to set instead of x: a later one
+// where the key k has about that one. Who gave it judges by it when its TTL is over, and
+// what is set now may have less drift and end later (V15).
+var aside = strings.ReplaceAll(`
+local function aside(k, x)
+  local t, left = redis.call('TIME'), redis.call('PTTL', k)
+  local e = t[1] * 1000 + math.floor(t[2] / 1000) + left
+  if left >= 0 and e >= tonumber(x) and e - x <= @ then return e + @ - e % @ end
+  return tonumber(x)
+end
+`, "@", residues)
+
+// setAside ends a script that sets the expiry ARGV[n], by commands on x. It answers x where
+// that is another one.
+func setAside(n, commands string) string {
+	return aside + `
+local x = aside(KEYS[1], ARGV[` + n + `])
+` + commands + `
+return x > tonumber(ARGV[` + n + `]) and x or 2`
+}
+
 // keepTTL gives KEYS[1] the token ARGV[5] and keeps its expiry.
 const keepTTL = `
 if ARGV[5] ~= v then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end
@@ -123,6 +145,19 @@ for try = 1, 100 do
 end
 if before ~= after then return -1 end
 `
+
+// rename gives KEYS[1] the expiry ARGV[4] and ends, if its expiry is one of the following.
+func rename(expiry string) string {
+	return `
+local name = ` + expiry + `
+for i = 5, #ARGV do
+  if name == tonumber(ARGV[i]) then
+    redis.call('PEXPIREAT', KEYS[1], ARGV[4])
+    return 2
+  end
+end
+`
+}
 
 // raise ends a script that prolongs: KEYS[1] gets the expiry ARGV[3], unless it
 // has a later one, so that no script shortens what another one was told (V6).

@@ -14,33 +14,21 @@ return redis.call('GET', KEYS[1]) or 0`)
 	AcquireOrExtend = newScript(ifTaken + raise).or(newScript(ifTaken + raiseOld))
 
 	// AcquireOrShorten: the same arguments, but the expiry may be an earlier one.
-	AcquireOrShorten = newScript(ifTaken + `
-redis.call('PEXPIREAT', KEYS[1], ARGV[3])
-return 2`)
+	AcquireOrShorten = newScript(ifTaken + setAside("3", `redis.call('PEXPIREAT', KEYS[1], x)`))
 
 	// Extend: deadline, token, expiry, the least expiry that is not over.
 	Extend = newScript(ifOurs + unlessOver("4") + raise).or(newScript(ifOurs + unlessOver("4") + raiseOld))
 
-	// Renew: deadline, token, expiry of a copy that is prolonged, the expiry that is the
-	// copy's old name, and the one that is its new name (quorum/renew.go).
-	Renew = newScript(ifOurs + `
-if redis.call('PEXPIRETIME', KEYS[1]) == tonumber(ARGV[4]) then
-  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
-  return 2
-end
-` + raise).or(newScript(ifOurs + expiryOld + `
-if after + left == tonumber(ARGV[4]) then
-  redis.call('PEXPIREAT', KEYS[1], ARGV[5])
-  return 2
-end
-` + raiseOld))
+	// Renew: deadline, token, expiry of a copy that is prolonged, the one that is the
+	// copy's new name, and those that may be its old name (quorum/renew.go).
+	Renew = newScript(ifOurs + rename(`redis.call('PEXPIRETIME', KEYS[1])`) + raise).
+		or(newScript(ifOurs + expiryOld + rename(`after + left`) + raiseOld))
 
 	// Shorten: the arguments of Extend, but the expiry may be an earlier one; a fifth
 	// argument is a new token.
-	Shorten = newScript(ifOurs + unlessOver("4") + `
-if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', ARGV[3])
-else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
-return 2`)
+	Shorten = newScript(ifOurs + unlessOver("4") + setAside("3", `
+if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'PXAT', x)
+else redis.call('PEXPIREAT', KEYS[1], x) end`))
 
 	// Keep: likewise, with the token that it gets; the copy keeps its expiry, where that is
 	// later (V13).
@@ -55,20 +43,16 @@ if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PXAT', ARGV[3]) then return 1 end
 return 0`)
 
 	// Expire: deadline, expiry, and which copies are over (unlessEnded).
-	Expire = newScript(notAfter + unlessEnded(3) + `
-if redis.call('PEXPIREAT', KEYS[1], ARGV[2]) == 0 then return 0 end
-return 2`)
+	Expire = newScript(notAfter + unlessEnded(3) + setAside("2", `
+if redis.call('PEXPIREAT', KEYS[1], x) == 0 then return 0 end`))
 
 	// Store: deadline, token, expiry.
-	Store = newScript(notAfter + `
-redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
-return 2`)
+	Store = newScript(notAfter + setAside("3", `redis.call('SET', KEYS[1], ARGV[2], 'PXAT', x)`))
 
 	// StoreOver is Store for keys that exist (XX). After Store's arguments: which copies
 	// are over (unlessEnded).
-	StoreOver = newScript(notAfter + unlessEnded(4) + `
-if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', ARGV[3]) then return 0 end
-return 2`)
+	StoreOver = newScript(notAfter + unlessEnded(4) + setAside("3", `
+if not redis.call('SET', KEYS[1], ARGV[2], 'XX', 'PXAT', x) then return 0 end`))
 
 	// Release: token.
 	Release = newScript(`

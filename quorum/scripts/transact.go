@@ -4,7 +4,7 @@ package scripts
 // and the token that it must hold; what becomes of it (keep, delete, hold, or swap, which
 // keeps a later expiry), its new token and its expiry. If any key is not as expected,
 // nothing is done.
-var Transact = newScript(transact + swap + endTransact).or(newScript(transact + swapOld + endTransact))
+var Transact = newScript(aside + transact + swap + endTransact).or(newScript(aside + transact + swapOld + endTransact))
 
 const transact = notAfter + `
 for i, k in ipairs(KEYS) do
@@ -17,7 +17,7 @@ end
 for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
   if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
-  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', ARGV[at + 4]) end
+  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', aside(k, ARGV[at + 4])) end
   if ARGV[at + 2] == 'swap' then
     redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
 `

@@ -154,7 +154,7 @@ func TestM8ClosedOneByOne(t *testing.T) {
 		ways["e"].leads(noRoute)
 		c.change(one, over(c.listed("e", c.join("f")), ways))
 		c.reaches(one, 2, "announced")
-		time.Sleep(8 * time.Second)
+		time.Sleep(9 * time.Second)
 		ways["b"].leads(noRoute)
 		ways["c"].leads(noRoute)
 		for c.markOf(0).Phase != mark.Closed {

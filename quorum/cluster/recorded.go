@@ -96,18 +96,30 @@ func (c *change) mayEnd(final mark.Generation) bool {
 	return c.all.now()-since >= c.all.Database(0).wholeHold(since)
 }
 
-// mayWrite returns what may be written of the state to: if it may not be final yet, the
-// closed state that this redlockd knows, or nothing if it remembers it as final.
+// mayWrite returns what may be written of the state to. If it may not be final yet, that is
+// the closed state that this redlockd knows, or nothing if it remembers it as final. Nor is
+// anything written that only this redlockd remembers: that the change was announced must
+// be on a majority of the marks in view.
 func (c *change) mayWrite(to mark.Generation) mark.Generation {
-	known := c.known()
-	switch {
-	case to.Phase != mark.Final || to.Number != known.Number || c.mayEnd(to):
+	known, none := c.known(), mark.Generation{}
+	if to.Number != known.Number || to.Before == "" {
 		return to
-	case known.Phase == mark.Final:
-		return mark.Generation{}
-	default:
-		return known
 	}
+	if to.Phase == mark.Final {
+		switch {
+		case c.mayEnd(to):
+			return to
+		case known.Phase == mark.Final:
+			return none
+		}
+		to = known
+	}
+	announced := to
+	announced.Phase = mark.Announced
+	if c.countsBy(announced, onlyInView((*Link).generation)) || c.unfinished(to) {
+		return to
+	}
+	return none
 }
 
 // isInView reports whether a master's mark was looked at in the last two seconds.

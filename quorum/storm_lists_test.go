@@ -183,9 +183,9 @@ func (s *storm) moveName(rng *rand.Rand) {
 // than the old one. Meanwhile all redlockd but one reach only the new majority, so that
 // the one which is reloaded last may count by the old list what they grant (M8).
 func (s *storm) shrink(rng *rand.Rand) {
-	list := s.list()
+	settled, list := s.settledList(), s.list()
 	out := rng.IntN(len(list))
-	if len(list)%2 == 1 || len(list) < 4 || !s.settledList() || s.shape.required && list[out].master == "a" {
+	if len(list)%2 == 1 || len(list) < 4 || !settled || s.shape.required && list[out].master == "a" {
 		return
 	}
 	last, servers := pick(rng, s.nodes), s.present()

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"slices"
-	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -67,59 +66,6 @@ func (c *change) yields(ours, other mark.Generation) bool {
 func (c *change) outlived(ours, other mark.Generation) bool {
 	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
 	return before && c.countsBy(ours, onlyInView((*Link).realGeneration))
-}
-
-// mayEnd reports whether a change may be written as final: marks looked at in the last two
-// seconds say that it is, or every majority of the previous list includes a master whose
-// mark has been closed for the whole hold. What was seen earlier is no evidence: a majority
-// may have lost their marks since, and the previous list may be in force again. Another
-// redlockd may have closed such a mark anew, hence its id.
-func (c *change) mayEnd(final mark.Generation) bool {
-	if c.countsBy(final, onlyInView((*Link).generation)) {
-		return true
-	}
-	var closed []time.Duration
-	for _, l := range c.links() {
-		g, at := l.closed()
-		same := g.Phase != mark.Announced && g.Number == final.Number && g.Masters == final.Masters
-		if same && mark.OnList(final.Old(), l.Name) && isInView(l) {
-			closed = append(closed, at)
-		}
-	}
-	old := len(mark.Hashes(final.Old()))
-	enough := old - vote.Majority(old) + 1
-	if len(closed) < enough {
-		return false
-	}
-	slices.Sort(closed)
-	since := closed[enough-1]
-	return c.all.now()-since >= c.all.Database(0).wholeHold(since)
-}
-
-// mayWrite returns what may be written of the state to. If it may not be final yet, that is
-// the closed state that this redlockd knows, or nothing if it remembers it as final. Nor is
-// anything written that only this redlockd remembers: that the change was announced must
-// be on a majority of the marks in view.
-func (c *change) mayWrite(to mark.Generation) mark.Generation {
-	known, none := c.known(), mark.Generation{}
-	if to.Number != known.Number || to.Before == "" {
-		return to
-	}
-	if to.Phase == mark.Final {
-		switch {
-		case c.mayEnd(to):
-			return to
-		case known.Phase == mark.Final:
-			return none
-		}
-		to = known
-	}
-	announced := to
-	announced.Phase = mark.Announced
-	if c.countsBy(announced, onlyInView((*Link).generation)) || c.unfinished(to) {
-		return to
-	}
-	return none
 }
 
 // isInView reports whether a master's mark was looked at in the last two seconds.

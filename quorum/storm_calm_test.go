@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
 		all := st.Voting == len(s.list()) && st.Voting == len(st.Masters) // by its own list, too
-		if st.Ready && st.Phase == "final" && all && (!has("databases") || n.q.cluster.Database(3).Voting() == st.Voting) {
+		if st.Ready && st.Phase == "final" && all && s.reaches(st) && (!has("databases") || n.q.cluster.Database(3).Voting() == st.Voting) {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)
@@ -153,6 +154,18 @@ func (s *storm) ailing() string {
 		return text
 	}
 	return ""
+}
+
+// reaches reports whether a redlockd is connected to the servers to which the addresses
+// lead now.
+func (s *storm) reaches(st Status) bool {
+	servers := map[string]string{}
+	s.Lock()
+	defer s.Unlock()
+	for _, p := range s.list() {
+		servers[p.master] = p.leads().runID
+	}
+	return !slices.ContainsFunc(st.Masters, func(m cluster.MasterStatus) bool { return servers[m.Name] != m.RunID })
 }
 
 // nothingLeft checks that no copy is left that should have been rolled back or released

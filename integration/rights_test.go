@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,42 @@ func TestRightsOfTheDocs(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { wantNamed(t, r, masters[0], line, name) })
 	}
+}
+
+// TestNarrowedRightsOfTheDocs gives redlockd the keys only to which docs/acl.md
+// narrows its rights: it takes locks, and changes its list of masters. Without the key
+// for that, its log names it.
+func TestNarrowedRightsOfTheDocs(t *testing.T) {
+	t.Parallel()
+	masters := StartMasters(t, 4)
+	line := docsLine(t, masters[0])
+	text, err := os.ReadFile("../docs/acl.md")
+	keys := regexp.MustCompile("`(~lock:[^`]*)`").FindSubmatch(text)
+	if err != nil || keys == nil {
+		t.Fatalf("docs/acl.md narrows nothing, %v", err)
+	}
+	all := strings.Fields(string(keys[1]))
+	at := slices.Index(line, "~*")
+	for _, m := range masters {
+		permit(t, m, slices.Concat(line[:at], all[:len(all)-1], []string{"~probe:*"}, line[at+1:])...)
+	}
+	cfg := overFive(masters[:3])
+	cfg.MasterUser, cfg.MasterPassword = mastersUser, "SECRET"
+	r := StartRedlockd(t, cfg, masters[:3])
+	eventually(t, "redlockd names the key", func() (bool, string) {
+		return strings.Count(r.Log(), "lacks=~redlockd:change") == 3, r.Log()
+	})
+	for _, m := range masters {
+		permit(t, m, "ACL", "SETUSER", mastersUser, all[len(all)-1])
+	}
+	if err := r.Client().SetNX(context.Background(), "lock:a", "me", time.Minute).Err(); err != nil {
+		t.Error(err)
+	}
+	cfg.Masters[2], cfg.Names = masters[3].Addr, []string{"a", "b", "d"}
+	r.Reload(cfg)
+	eventually(t, "the change begins", func() (bool, string) {
+		return r.Info("masters_phase") != "final", r.Log()
+	})
 }
 
 // docsLine is the line in docs/acl.md that makes the user, for this master.

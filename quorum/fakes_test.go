@@ -40,8 +40,11 @@ type fakeMaster struct {
 	// master.
 	promoted int
 	offset   time.Duration
-	nextID   int
-	ids      map[*peer.Peer]int
+	// clock is the time to which clockOf was set last.
+	clock   time.Time
+	clockOf *miniredis.Miniredis
+	nextID  int
+	ids     map[*peer.Peer]int
 	// clients are the names of the living connections by id. With nameless set the
 	// master ignores the names.
 	clients  map[int]string
@@ -105,6 +108,18 @@ func (f *fakeMaster) trip() {
 	time.Sleep(way)
 }
 
+// setClock sets the clock by which keys expire. Redis's stands still in a command and
+// expires by milliseconds. It is not set again to the same time, since miniredis reads it
+// without its lock.
+func (f *fakeMaster) setClock(server *miniredis.Miniredis, offset time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now().Add(offset).Truncate(time.Millisecond); server != f.clockOf || !now.Equal(f.clock) {
+		f.clockOf, f.clock = server, now
+		server.SetTime(now)
+	}
+}
+
 // hook delays and freezes commands, and answers those that miniredis does not know.
 func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	cmd = strings.ToUpper(cmd)
@@ -122,8 +137,7 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 			<-frozen
 		}
 		time.Sleep(delay)
-		// Redis's clock stands still in a command and expires by milliseconds.
-		server.SetTime(time.Now().Add(offset).Truncate(time.Millisecond))
+		f.setClock(server, offset)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

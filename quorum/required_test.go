@@ -25,7 +25,7 @@ func movingIn(t *testing.T, test func(c *testCluster, old *fakeMaster)) {
 // oldTake is an old client's SET NX PX on the old Redis.
 func (f *fakeMaster) oldTake(key, token string, ttl time.Duration) bool {
 	f.t.Helper()
-	f.SetTime(time.Now())
+	f.setClock(f.Miniredis, 0)
 	conn, err := f.dial()
 	if err != nil {
 		f.t.Fatal(err)

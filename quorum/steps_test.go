@@ -247,7 +247,7 @@ func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 				}
 				keep := 0
 				for _, f := range c.masters {
-					f.SetTime(time.Now().Add(f.offset).Truncate(time.Millisecond))
+					f.setClock(f.Miniredis, f.offset)
 					if f.TTL("k") >= ttl {
 						keep++
 					}

@@ -183,12 +183,12 @@ func (s *storm) moveName(rng *rand.Rand) {
 // than the old one. Meanwhile all redlockd but one reach only the new majority, so that
 // the one which is reloaded last may count by the old list what they grant (M8).
 func (s *storm) shrink(rng *rand.Rand) {
-	settled, list := s.settledList(), s.list()
+	list, servers := s.list(), s.present()
 	out := rng.IntN(len(list))
-	if len(list)%2 == 1 || len(list) < 4 || !settled || s.shape.required && list[out].master == "a" {
+	if len(list)%2 == 1 || len(list) < 4 || !s.settledList() || s.shape.required && list[out].master == "a" {
 		return
 	}
-	last, servers := pick(rng, s.nodes), s.present()
+	last := pick(rng, s.nodes)
 	if servers = slices.Delete(servers, out, out+1); s.spared(last) {
 		return
 	}

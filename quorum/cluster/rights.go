@@ -29,6 +29,7 @@ func probes(c *connection) (names []string, commands []rueidis.Completed) {
 		{"dbsize", b.Dbsize().Build()},
 		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
 		{"client|list", b.ClientList().Id().ClientId(c.id).Build()},
+		{keyRight + ChangeKey, b.Arbitrary("SET").Keys(ChangeKey).Args("x", "NX", "XX").Build()},
 	} {
 		names, commands = append(names, probe.right), append(commands, probe.command)
 	}
@@ -48,6 +49,15 @@ func denied(err error) bool {
 		strings.Contains(text, "unknown command")
 }
 
+// keyRight begins the name of a right to a key, as in ACL SETUSER. Only the right to
+// ChangeKey is probed: the mark's shows anyway, and the locks' names are not known.
+const keyRight = "~"
+
+// deniedKey reports whether the master refuses the command's key, not the command.
+func deniedKey(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "NOPERM") && strings.Contains(err.Error(), "key")
+}
+
 // rights are those that a master does not give redlockd, as logged last.
 type rights struct{ lacking string }
 
@@ -62,7 +72,7 @@ func (r *rights) warn(c *connection, asks func(*connection, ...rueidis.Completed
 		if broken(err) {
 			return err
 		}
-		if denied(err) {
+		if denied(err) && !strings.HasPrefix(names[i], keyRight) || deniedKey(err) && strings.HasPrefix(names[i], keyRight) {
 			lacking = append(lacking, names[i])
 		}
 	}

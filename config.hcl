@@ -103,6 +103,7 @@ quorum {
   # Commands to reject, of those that change a lock without its token: del,
   # unlink, expire, pexpire, expireat, pexpireat, persist, set, setex, psetex,
   # getset, getdel, delex, getex, msetex. set includes msetex, pexpire getex.
+  # Scripts are not covered: the rights of users are.
   deny = []
 }
 

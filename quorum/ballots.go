@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -118,7 +119,8 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 // mayLive reports whether the lock may live although fewer than a quorum of the answers
 // show a living copy: masters that did not answer may have got a longer TTL by an
 // extend, and a master in quarantine may show an earlier expiry than the copy it has
-// lost (V10).
+// lost (V10). While the list changes, the smaller of the two quorums may have prolonged
+// it (M8).
 func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	alive, doubtful := 0, 0
 	for _, b := range v.ballots {
@@ -132,7 +134,7 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 			doubtful++
 		}
 	}
-	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Quorum
+	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= cmp.Or(v.needs.Least, t.Quorum)
 }
 
 // unchanged reports whether a read found the lock on a quorum with the expiries given,

@@ -364,6 +364,35 @@ func TestM8NoToASmallerMajority(t *testing.T) {
 	}
 }
 
+// TestM8NotOverToASmallerMajority checks that a redlockd that still counts by the larger
+// list does not call its own earlier grant over while the smaller majority of the
+// announced list may have prolonged it (M8, V15).
+func TestM8NotOverToASmallerMajority(t *testing.T) {
+	inBubbleWith(t, 4, short, func(c *testCluster) {
+		larger := c.redlockd()
+		time.Sleep(3 * time.Second)
+		c.change(c.q, slices.Clone(c.cfg.Masters[:3]))
+		c.reaches(c.q, 2, "announced")
+		c.tell(do(larger, acquire("k", "A", 2*time.Second)))
+		granted := time.Now()
+		synctest.Wait()
+		for _, f := range c.masters[2:] {
+			f.kill()
+		}
+		time.Sleep(500 * time.Millisecond)
+		c.want(do(c.q, extend("k", "A", 5*time.Second)), Won)
+		for _, f := range c.masters[2:] {
+			f.mend()
+		}
+		time.Sleep(time.Until(granted.Add(2*time.Second + 20*time.Millisecond)))
+		c.reaches(c.q, 2, "announced")
+		if n := c.copies("k", "A"); n != 4 {
+			t.Fatalf("%d copies", n)
+		}
+		c.want(do(larger, Op{Kind: Read, Key: "k"}), Undecided)
+	})
+}
+
 // TestNoQuorumSaysWhyVotesAreMissing checks that NOQUORUM states why the vote of a
 // master that may vote is missing: it was not waited for, did not count, or did not
 // come in time.

@@ -399,6 +399,8 @@ var mutants = []mutant{
 		"return other.client == c.client && other != c", "return false"}}, votes},
 	{"M8", "a smaller majority's lock is absent", []change{{"quorum/cluster/list.go",
 		"return min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))", "_ = g"}}, masters},
+	{"M8", "what a smaller majority may have prolonged is over", []change{{"quorum/ballots.go",
+		">= cmp.Or(v.needs.Least, t.Quorum)", ">= cmp.Or(0*v.needs.Least, t.Quorum)"}}, votes},
 	{"M8", "the old list counts after the closing", []change{{"quorum/mark/generation.go",
 		"g.Masters == list || g.Phase == Announced && g.Before == list", "g.Masters == list || g.Before == list"}}, marks},
 	{"M8", "a master that joins votes", []change{{"quorum/cluster/standing.go",

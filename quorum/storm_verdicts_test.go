@@ -227,7 +227,7 @@ func (t *try) why(l *lease) string {
 		return ""
 	case l.freed > 0 && !has("word") && t.shape.required:
 		return "h: it was freed by the word of the required master alone"
-	case l.freed > 0 && copies < vote.Majority(len(t.list())):
+	case l.freed > 0 && copies < t.largerMajority():
 		return "f: it was freed, and silent masters may have what a minority has"
 	case l.freed > 0 && l.may > t.sent && l.late:
 		return "i: it was freed through another redlockd than took it, and was still on its way to masters"
@@ -240,6 +240,14 @@ func (t *try) why(l *lease) string {
 	default:
 		return ""
 	}
+}
+
+// largerMajority returns the majority of the list or of the one before, if that is more: a
+// copy on a master that leaves counts for who still has the old one.
+func (s *storm) largerMajority() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return vote.Majority(max(len(s.file), len(s.before)))
 }
 
 // prolonging reports whether a command without a token may be prolonging the lease. The

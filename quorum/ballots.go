@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"cmp"
+
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )

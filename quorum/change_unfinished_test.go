@@ -74,13 +74,19 @@ func TestM8FinalIsNotCompleted(t *testing.T) {
 		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
 		c.masters[2].mend()
 		second := c.redlockdOf(without(list, "def"))
-		for range 25 {
-			if o := do(second, acquire("k", "B", time.Second)); o.Verdict == Won {
-				t.Fatal("two holders")
-			}
-			time.Sleep(time.Second)
-		}
+		c.wantNoSecondHolder(second, 25)
 	})
+}
+
+// wantNoSecondHolder asks q for A's lock once a second.
+func (c *testCluster) wantNoSecondHolder(q *Quorum, times int) {
+	c.t.Helper()
+	for range times {
+		if o := do(q, acquire("k", "B", time.Second)); o.Verdict == Won {
+			c.t.Fatal("two holders")
+		}
+		time.Sleep(time.Second)
+	}
 }
 
 // finalOnAFew replaces g of a to g by h, where only a and h bear that this is final, b that it
@@ -133,12 +139,7 @@ func TestM8FinalIsNotCompletedInView(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
 		second := c.redlockdOf(list)
-		for range 25 {
-			if o := do(second, acquire("k", "B", time.Second)); o.Verdict == Won {
-				t.Fatal("two holders")
-			}
-			time.Sleep(time.Second)
-		}
+		c.wantNoSecondHolder(second, 25)
 	})
 }
 
@@ -177,12 +178,7 @@ func TestM8HalfAnnounced(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		c.want(do(early, acquire("k", "A", 5*time.Second)), Won)
 		c.change(c.q, c.listed("c"))
-		for range 4 {
-			if o := do(c.q, acquire("k", "B", time.Second)); o.Verdict == Won {
-				t.Fatal("two holders")
-			}
-			time.Sleep(time.Second)
-		}
+		c.wantNoSecondHolder(c.q, 4)
 	})
 }
 

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
@@ -111,7 +112,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	switch {
 	case last.knows(a.masters) && last.token == to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, renewed: last.renewed}
+		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		s.terms.of[hash] = next
 	default:
@@ -129,7 +130,7 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
 	if a.op.renews != nil && last.knows(a.masters) && last.token == token {
-		next.renewed = last
+		next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)
 	}
 	if a.op.Kind == Expire {
 		// Expire asks for no token, so the last token known stays.

@@ -81,6 +81,11 @@ func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
 		return
 	}
 	s.tell("master %s: its clock steps by %v", f.name, by)
+	s.jump(f, by)
+}
+
+// jump makes a clock step at once.
+func (s *storm) jump(f *redisServer, by time.Duration) {
 	majority := vote.Majority(len(s.list()))
 	s.on(f, 0, func() {
 		f.offset += by

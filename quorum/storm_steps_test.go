@@ -77,15 +77,10 @@ func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
 // stepTogether makes clocks step by the same time, and keeps faults away from the
 // redlockd that is to see it, and from its ways, until it has.
 func (s *storm) stepTogether(on []*redisServer, sees *node, by time.Duration) {
-	majority := vote.Majority(len(s.list()))
 	s.spare(seen(s.shape.settings), sees)
 	for _, f := range on {
 		s.spare(seen(s.shape.settings), f, pair{sees, f})
 		s.tell("master %s: its clock steps by %v, as redlockd %d is to see", f.name, by, sees.number)
-		s.on(f, 0, func() {
-			f.offset += by
-			f.stepped, f.majority = s.now(), majority
-			f.strange = f.strange || by < 0
-		}, nil)
+		s.jump(f, by)
 	}
 }

@@ -28,9 +28,9 @@ type term struct {
 	// between.
 	masters  *cluster.List
 	expiries expiries
-	// renewed is the grant that this one renewed before its reply left (V2), nil if it
-	// renewed none: a master that the renewal did not reach still has that one's expiry.
-	renewed *term
+	// earlier are the expiries of the grants that this one renewed before its reply left
+	// (V2), maxRenewals at most: a master that a renewal did not reach still has one.
+	earlier []expiries
 }
 
 // over reports whether the TTL is over at a time.
@@ -42,9 +42,12 @@ func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters 
 // given returns the expiries that this grant gave a master, with those of the grants that
 // it renewed.
 func (t *term) given(masters *cluster.List, i int) []int64 {
-	var out []int64
-	for ; t.knows(masters); t = t.renewed {
-		out = append(out, t.expiries.at(i))
+	if !t.knows(masters) {
+		return nil
+	}
+	out := []int64{t.expiries.at(i)}
+	for k := range t.earlier {
+		out = append(out, t.earlier[k].at(i))
 	}
 	return out
 }

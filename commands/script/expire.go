@@ -64,6 +64,9 @@ func fromMasterTime(r *run, after linear, unit grammar.Unit) linear {
 	return after
 }
 
+// isPast reports whether a time, relative to now, is certainly not in the future.
+func isPast(after linear) bool { return after.class < 0 && after.add <= 0 }
+
 // newExpiry returns the expiry that SET or MSETEX gives. One in the past is an error (C3),
 // where Redis stores nothing and answers as if it had.
 func newExpiry(r *run, o *setOptions, command string) (expiry, string) {
@@ -72,7 +75,7 @@ func newExpiry(r *run, o *setOptions, command string) (expiry, string) {
 		return expiry{}, failure
 	}
 	after = fromMasterTime(r, after, o.Expiry)
-	if after.class < 0 && after.add <= 0 {
+	if isPast(after) {
 		return expiry{}, grammar.InvalidExpire(command) + grammar.InPast
 	}
 	return expiry{given, after}, ""
@@ -80,7 +83,7 @@ func newExpiry(r *run, o *setOptions, command string) (expiry, string) {
 
 // expireAfter gives the key an expiry, or deletes it if the expiry is in the past.
 func (k *keyModel) expireAfter(after linear) {
-	if after.class < 0 && after.add <= 0 {
+	if isPast(after) {
 		k.remove()
 		return
 	}

@@ -153,13 +153,10 @@ func (mon *monitor) grantedBefore(s mark.Observation) granted {
 // redlockd may not have all of them open.
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
 	to, until := mon.db.change.target()
-	if s.Mark == nil || s.Mark.Name != mon.Name {
+	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	if s.Mark.Lags(to) {
-		to = mon.db.change.mayWrite(to)
-	}
-	if !s.Mark.Lags(to) {
+	if to = mon.db.change.mayWrite(to); !s.Mark.Lags(to) {
 		return s, nil
 	}
 	deadline := int64(0)

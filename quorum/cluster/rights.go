@@ -72,7 +72,11 @@ func (r *rights) warn(c *connection, asks func(*connection, ...rueidis.Completed
 		if broken(err) {
 			return err
 		}
-		if denied(err) && !strings.HasPrefix(names[i], keyRight) || deniedKey(err) && strings.HasPrefix(names[i], keyRight) {
+		lacks := denied
+		if strings.HasPrefix(names[i], keyRight) {
+			lacks = deniedKey
+		}
+		if lacks(err) {
 			lacking = append(lacking, names[i])
 		}
 	}

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,34 @@ func TestM5QuorumJumpsTogether(t *testing.T) {
 		c.want(do(other, release("other", "u")), Won)
 		c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
 	})
+}
+
+// TestM5QuorumJumpsBeforeWhatWaits checks that an acquire that waits behind a batch when
+// a quorum is seen to have jumped together takes nothing either (M5).
+func TestM5QuorumJumpsBeforeWhatWaits(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for after := 9 * time.Millisecond; after < 12*time.Millisecond; after += 250 * time.Microsecond {
+			inBubble(t, n, func(c *testCluster) {
+				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+				for _, f := range c.masters {
+					f.set(func() { f.way, f.offset = 2*time.Millisecond, time.Minute })
+				}
+				stepped := time.Now()
+				busy := func(until time.Duration) { // so that a batch is always under way
+					for i := 0; time.Since(stepped) < until; i++ {
+						start(c.q, acquire(fmt.Sprint("busy", until, i), "t", time.Second))
+						time.Sleep(100 * time.Microsecond)
+					}
+				}
+				busy(after)
+				taken := start(c.q, acquire("k", "u", 10*time.Second))
+				busy(after + 20*time.Millisecond)
+				if o := <-taken; o.Verdict == Won {
+					t.Errorf("of %d masters: a second holder, who asked %v after the step", n, after)
+				}
+			})
+		}
+	}
 }
 
 // TestM5QuorumJumpedBeforeTheFirstUseOfADatabase checks that after a common jump a

@@ -60,9 +60,13 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver():
 		return false
 	default:
-		return !t.Creates() || l.grants() && l.db.silentFor(now) == 0
+		return !t.Creates() || l.mayCreate(now)
 	}
 }
+
+// mayCreate reports whether the master may be asked to create locks at the time now. The
+// caller must hold mu.
+func (l *Link) mayCreate(now time.Duration) bool { return l.grants() && l.db.silentFor(now) == 0 }
 
 // DropRollback removes a rollback that has not gone out, because the attempt created
 // nothing.

@@ -98,8 +98,8 @@ func (s *sender) take(b *outbox.Batch) {
 			s.outbox.RollbackEnded(t)
 			continue
 		}
-		if t.Creates() && !s.grants() {
-			// The task was queued before the quarantine began.
+		if t.Creates() && !s.mayCreate(b.Sent) {
+			// The task was queued before the quarantine or the silence began.
 			b.Unsent = append(b.Unsent, t)
 			continue
 		}

@@ -63,8 +63,8 @@ func ResultOf(t *Task, a answer, quarantined bool) Result {
 }
 
 // doubted returns what the vote of a master in quarantine counts for (M4). Its "absent"
-// is silent, and so is its refusal by another token, since its data may be of an
-// earlier time. A copy found on it counts for reads and releases but extends nothing:
+// is silent, and so are a lock that it created and its refusal by another token, since its
+// data may be of an earlier time. A copy found on it counts for reads and releases but extends nothing:
 // an operation that came late may have created it after the master forgot its vote for
 // another lock.
 func doubted(b vote.Ballot, t *Task) vote.Ballot {
@@ -73,7 +73,7 @@ func doubted(b vote.Ballot, t *Task) vote.Ballot {
 		b.Vote, b.AbsentVoid = vote.Silent, true
 	case b.Vote == vote.Refused && (t.Kind == vote.Extend || t.Kind == vote.Release):
 		b = vote.Ballot{Vote: vote.Silent}
-	case b.Vote == vote.Prolonged || b.Vote == vote.Longer:
+	case b.Vote == vote.Created || b.Vote == vote.Prolonged || b.Vote == vote.Longer:
 		b = vote.Ballot{Vote: vote.Silent}
 	case b.Vote == vote.Found:
 		b.Doubtful = true

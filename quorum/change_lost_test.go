@@ -73,18 +73,34 @@ func TestM8BegunByTwoLists(t *testing.T) {
 }
 
 // TestM8FinalIsNotTakenOver checks that a redlockd with the previous list does not take
-// over a change that a single mark bears as final: it would raise the other marks to it
+// over a change that a single mark bears as final while another mark bears a later one
 // (M8).
 func TestM8FinalIsNotTakenOver(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
 		list := c.listed("b", c.join("f"))
-		c.bears(0, mark.Generation{Number: 7, Phase: mark.Final, Masters: cluster.ListName(list), Before: cluster.ListName(c.cfg.Masters)})
+		ours, to := cluster.ListName(c.cfg.Masters), cluster.ListName(list)
+		c.bears(0, mark.Generation{Number: 7, Phase: mark.Final, Masters: to, Before: ours})
+		c.bears(1, mark.Generation{Number: 8, Phase: mark.Final, Masters: ours, Before: to})
 		time.Sleep(3 * time.Second)
 		c.change(c.q, list)
 		time.Sleep(30 * time.Second)
-		if s := c.q.Status(); s.Generation != 1 || s.Masters[1].Name != "b" {
-			t.Errorf("generation %d with %s, want 1 with b", s.Generation, s.Masters[1].Name)
+		if s := c.q.Status(); s.Masters[1].Name != "b" {
+			t.Errorf("generation %d with %s, want b", s.Generation, s.Masters[1].Name)
 		}
+	})
+}
+
+// TestM8MadeOutOfReach checks that a redlockd takes over a change that others have made
+// on masters that it does not reach: of two masters its b is another server, so it sees
+// one mark of the old list and one of the new (M8).
+func TestM8MadeOutOfReach(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		late := c.redlockdOf(c.moved("b", c.server("run-new")))
+		list := c.listed("b", c.join("f"))
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "final")
+		c.change(late, list)
+		c.serves(late, 2)
 	})
 }
 

@@ -50,10 +50,7 @@ func (c *change) begin(ctx context.Context) {
 	}
 	for _, g := range c.recordedStates() {
 		later := state.Less(g) && c.counts(g)
-		// All marks were lost, and other redlockd have begun with the wanted list.
-		begun := g.Phase == mark.Final && !c.inForce(state) &&
-			(c.inForce(g) || g == mark.FirstGeneration(name) && c.displaced(state.Masters, name))
-		if g.Masters == name && (later || begun) {
+		if g.Masters == name && (later || c.overtaken(state, g)) {
 			c.all.replace(wanted, g)
 			return
 		}

@@ -97,6 +97,22 @@ func (c *change) displaced(list, by string) bool {
 	return n > on-vote.Majority(on)
 }
 
+// overtaken reports whether the final state g of another list is in force where ours is
+// not: all marks were lost, and other redlockd have begun with that list; or they have
+// made the change on masters that this one does not reach, and no mark is newer.
+func (c *change) overtaken(ours, g mark.Generation) bool {
+	switch {
+	case g.Phase != mark.Final || c.inForce(ours):
+		return false
+	case c.inForce(g):
+		return true
+	case !c.displaced(ours.Masters, g.Masters):
+		return false
+	}
+	newer := func(has mark.Generation) bool { return g.Number > 1 && has.Number > g.Number }
+	return !slices.ContainsFunc(c.recordedStates(), newer)
+}
+
 // interrupted reports whether the change to state g is to be completed although too few
 // marks record it: a majority lost its marks in the middle of the change, and our list,
 // which is the new one of g, was begun anew. All masters of our list now have real marks

@@ -216,3 +216,20 @@ func TestM8RemovedByTheMasterThatLeaves(t *testing.T) {
 		c.serves(c.redlockdOf(list), 3)
 	})
 }
+
+// TestM8ClosedByTheMasterThatStays checks that a change from two masters to one becomes
+// final although all redlockd were restarted with the new list once it was closed, so that
+// they see one of the two marks (M8).
+func TestM8ClosedByTheMasterThatStays(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		list := c.listed("b")
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "closed")
+		time.Sleep(time.Second)
+		c.stop(c.q)
+		c.masters[1].kill()
+		q := c.redlockdOf(list)
+		c.reaches(q, 2, "final")
+		c.serves(q, 1)
+	})
+}

@@ -448,6 +448,8 @@ var mutants = []mutant{
 	{"M8", "a change to a shorter list is completed while another one may be announced (both places)", []change{{"quorum/cluster/recorded.go",
 		"	if after < before {", "	if after < 0 {"}, {"quorum/cluster/recorded.go",
 		"mark.OnList(g.Masters, l.Name) && !isInView(l)", "false"}}, masters},
+	{"M8", "a change that too few marks in view record is never final", []change{{"quorum/cluster/change.go",
+		"(c.counts(g) || g.Phase == mark.Closed && c.unfinished(g))", "c.counts(g)"}}, masters},
 	{"M8", "what one mark says is final is taken over", []change{{"quorum/cluster/recorded.go",
 		"g.Number > 1 && has.Number > g.Number", "false"}}, masters},
 	{"M8", "a change made out of reach is not taken over", []change{{"quorum/cluster/recorded.go",

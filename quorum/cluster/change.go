@@ -142,7 +142,7 @@ func (c *change) look() {
 	rest := best // the state to complete
 	for _, g := range c.recordedStates() {
 		switch {
-		case g.Masters == list && best.Less(g) && c.counts(g):
+		case g.Masters == list && best.Less(g) && (c.counts(g) || g.Phase == mark.Closed && c.unfinished(g)):
 			best = g
 		case g.Masters == list && rest.Less(g) && (c.interrupted(g, best) || c.unfinished(g)):
 			rest = g

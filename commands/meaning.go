@@ -146,7 +146,7 @@ func holderState(m *script.Meaning, token string) int {
 // TTL that they have.
 func grantsOurs(m *script.Meaning) bool {
 	ours := m.Reply[script.Ours]
-	return m.Kind == script.Acquires && !tellsState(m) &&
+	return m.Kind == script.Acquires &&
 		reflect.DeepEqual(ours, m.Reply[script.Absent]) && !reflect.DeepEqual(ours, m.Reply[script.Other])
 }
 
@@ -200,7 +200,7 @@ func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 			met == script.Absent && (m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends):
 			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
 		case met == script.Ours && grantsOurs(m):
-			d.op = replace(s, quorum.Op{Token: m.Token, TTL: s.TTL})
+			d.op = replace(s, quorum.Op{Token: m.Token, TTL: wholeMillis(s.TTL)})
 			if s.Lapsed {
 				d.op.TTL = ttl // for the client the key was absent
 			}

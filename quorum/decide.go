@@ -109,7 +109,7 @@ func (c *call) decideAll(states []State) {
 func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {
-		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token}
+		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token, Over: states[i].Lapsed}
 		for _, c := range changes {
 			switch {
 			case c.Key != key:

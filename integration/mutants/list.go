@@ -69,6 +69,8 @@ var mutants = []mutant{
 		"	c.acts = !c.answered\n	return c.acts", "	return !c.answered"}}, votes},
 	{"V6", "a script is told that it has what a rollback deletes", []change{{"commands/meaning.go",
 		"return m.Kind == script.Acquires &&", "return false && m.Kind == script.Acquires &&"}}, asked},
+	{"P5", "what was taken over the rest of a lock is left behind", []change{{"quorum/outbox/asked.go",
+		"(!s.Exists || s.Over)", "!s.Exists"}}, votes},
 	{"V6", "a script on several keys is told that it has what a rollback deletes", []change{{"commands/unproved.go",
 		"	p.grants = r.grants(p, states)\n", ""}}, asked},
 	{"V6", "a timeout answers while a heal may act", []change{{"quorum/repair.go",

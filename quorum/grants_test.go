@@ -1,0 +1,32 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestP5TakenOverItsRest checks that a lock which a script on several keys takes where its
+// own earlier lock is over (V15) is rolled back like any other that was taken, if its client
+// cannot be answered (P5).
+func TestP5TakenOverItsRest(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		o := c.want(do(c.q, takeAll("t", time.Second, "k", "l")), Won)
+		if err := o.Confirm(o.Clock()); err != nil {
+			t.Fatal(err)
+		}
+		o.Answered(o.Clock())
+		time.Sleep(time.Second + 10*time.Millisecond)
+		if n := c.copies("k", "t"); n != 3 {
+			t.Fatalf("%d copies are left before", n)
+		}
+		o = c.want(do(c.q, takeAll("t", 10*time.Second, "k", "l")), Won)
+		synctest.Wait()
+		o.Undo()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if n := c.copies("k", "t") + c.copies("l", "t"); n > 0 {
+			t.Errorf("%d copies are left of a lock whose client has gone", n)
+		}
+	})
+}

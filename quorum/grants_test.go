@@ -30,3 +30,27 @@ func TestP5TakenOverItsRest(t *testing.T) {
 		}
 	})
 }
+
+// TestP5LateRenewalIsRolledBack checks that a copy which a lost renewal renames after its
+// verdict is rolled back too (P5, V6).
+func TestP5LateRenewalIsRolledBack(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(3 * time.Second)
+		o := c.won(0)
+		c.slow(8*time.Millisecond, 2)
+		// Somebody deletes the lock by force, and another client gets it, before m2 hears of it.
+		c.masters[0].Del("k")
+		c.masters[1].Del("k")
+		b := c.want(do(other, acquire("k", "b", 10*time.Second)), Won)
+		b.Answered(b.Clock())
+		renew(o)
+		if err := o.Confirm(o.Clock()); err == nil {
+			t.Fatal("it is confirmed")
+		}
+		time.Sleep(time.Second)
+		if n := c.copies("k", "t"); n > 0 {
+			t.Errorf("%d copies are left of a lock whose client was told NOQUORUM", n)
+		}
+	})
+}

@@ -69,6 +69,8 @@ var mutants = []mutant{
 		"	c.acts = !c.answered\n	return c.acts", "	return !c.answered"}}, votes},
 	{"V6", "a script is told that it has what a rollback deletes", []change{{"commands/meaning.go",
 		"return m.Kind == script.Acquires &&", "return false && m.Kind == script.Acquires &&"}}, asked},
+	{"P5", "what a lost renewal renames late is left behind", []change{{"quorum/rollback.go",
+		"a.box.undone>>i&1 == 0 && a.mayHaveName(b.Vote) &&", "a.box.undone>>i&1 == 0 && mayHaveCreated(b.Vote) &&"}}, votes},
 	{"P5", "what was taken over the rest of a lock is left behind", []change{{"quorum/outbox/asked.go",
 		"(!s.Exists || s.Over)", "!s.Exists"}}, votes},
 	{"V6", "a script on several keys is told that it has what a rollback deletes", []change{{"commands/unproved.go",

@@ -1,9 +1,12 @@
 package quorum
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // TestP5TakenOverItsRest checks that a lock which a script on several keys takes where its
@@ -53,4 +56,36 @@ func TestP5LateRenewalIsRolledBack(t *testing.T) {
 			t.Errorf("%d copies are left of a lock whose client was told NOQUORUM", n)
 		}
 	})
+}
+
+// TestV6KeptWhileTheMasterHalts checks that a lock whose TTL was kept loses its attempt's
+// name also on a master before 7.0, which does not answer the expiry, if that stands still
+// while a script finds it (V6).
+func TestV6KeptWhileTheMasterHalts(t *testing.T) {
+	for halt := range 2 * mark.Residues {
+		inBubble(t, 3, func(c *testCluster) {
+			one, other := c.two()
+			halting := func(d time.Duration, at int) {
+				for _, f := range c.masters {
+					f.set(func() { f.halt, f.haltAt = d, at })
+				}
+			}
+			for at := 2; at <= 4; at++ {
+				key := fmt.Sprint("k", at)
+				o := c.want(do(one.Quorum, acquire(key, "A", 10*time.Second)), Won)
+				synctest.Wait()
+				halting(time.Duration(halt)*time.Millisecond, at)
+				c.want(do(other, Op{Kind: Decide, Key: key, Decide: func(s State) Op {
+					return extend(key, "A", s.TTL.Truncate(time.Millisecond))
+				}}), Won)
+				synctest.Wait()
+				halting(0, 0)
+				o.Undo()
+				synctest.Wait()
+				if n := c.copies(key, "A"); n != 3 {
+					t.Errorf("after %d ms at %d: %d copies of the lock that was kept, want 3", halt, at, n)
+				}
+			}
+		})
+	}
 }

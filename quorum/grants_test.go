@@ -89,3 +89,23 @@ func TestV6KeptWhileTheMasterHalts(t *testing.T) {
 		})
 	}
 }
+
+// TestV8FreedByTheRequiredWord checks that a transaction which is won by the required
+// master's word (V11), because only that master has one of its locks, frees its other locks
+// on the masters that refused it too (V8, P5).
+func TestV8FreedByTheRequiredWord(t *testing.T) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
+		c.tell(do(c.q, acquire("k", "t", 30*time.Second)))
+		old.oldTake("l", "old", 30*time.Second)
+		synctest.Wait()
+		all := Op{Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func([]State) []Change {
+			return []Change{{Key: "k", Delete: true}, {Key: "l", Delete: true}}
+		}}
+		c.want(do(c.q, all), Won)
+		time.Sleep(2 * time.Second)
+		if n := c.copies("k", "t"); n > 0 {
+			t.Errorf("%d copies are left of a lock that was freed", n)
+		}
+		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
+	})
+}

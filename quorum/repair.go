@@ -84,20 +84,22 @@ func (a *attempt) heal(then func()) {
 // and releases of the locks that a Remove or a transact has deleted (V8). Otherwise a
 // lock could neither be extended nor released by its new token while these masters, and
 // not others, are up. The repetition is no vote: a majority has made the change
-// already.
+// already. What a transact has deleted is released also where it did nothing, since another
+// of its keys was not as expected: it may be won by the required master's word alone (V11).
 func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
 	}
-	var missed [cluster.MaxMasters]bool
+	var missed, refused [cluster.MaxMasters]bool
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
 		missed[i] = b.Vote == vote.Silent && !b.AbsentVoid
+		refused[i] = a.op.Kind == transact && (b.Vote == vote.Refused || b.Vote == vote.Absent)
 	}
 	removed, known := a.removedLocked()
 	a.mu.Unlock()
 	for i, l := range a.masters.Links {
-		if !missed[i] {
+		if !missed[i] && !refused[i] {
 			continue
 		}
 		if a.op.Replace {
@@ -112,7 +114,7 @@ func (a *attempt) retryChanges() {
 			case !s.Exists:
 			case s.Does == outbox.Deletes:
 				a.releaseOn(l, s.Key, s.Was)
-			case s.Does == outbox.Stores && s.Token != s.Was:
+			case s.Does == outbox.Stores && s.Token != s.Was && missed[i]:
 				l.RetryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
 			}
 		}

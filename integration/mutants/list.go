@@ -73,6 +73,8 @@ var mutants = []mutant{
 		"raiseKeptOld = findExpiryOld + keepExpiry(`over > 0 or e > least`)", "raiseKeptOld = findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
 	{"C7", "a script that calls KEYS takes a lock", []change{{"commands/script/sweep.go",
 		"if e.Kind == Set && !found[i].Found {", "if false {"}}, asked},
+	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repair.go",
+		"refused[i] = a.op.Kind == transact &&", "refused[i] = false &&"}}, votes},
 	{"P5", "what a lost renewal renames late is left behind", []change{{"quorum/rollback.go",
 		"a.box.undone>>i&1 == 0 && a.mayHaveName(b.Vote) &&", "a.box.undone>>i&1 == 0 && mayHaveCreated(b.Vote) &&"}}, votes},
 	{"P5", "what was taken over the rest of a lock is left behind", []change{{"quorum/outbox/asked.go",

@@ -72,7 +72,7 @@ var mutants = []mutant{
 	{"V6", "what is kept has its name where the master halts", []change{{"quorum/scripts/script_parts.go",
 		"raiseKeptOld = findExpiryOld + keepExpiry(`over > 0 or e > least`)", "raiseKeptOld = findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
 	{"C7", "a script that calls KEYS takes a lock", []change{{"commands/script/sweep.go",
-		"if e.Kind == Set && !found[i].Found {", "if false {"}}, asked},
+		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
 	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repair.go",
 		"refused[i] = a.op.Kind == transact &&", "refused[i] = false &&"}}, votes},
 	{"P5", "what a lost renewal renames late is left behind", []change{{"quorum/rollback.go",

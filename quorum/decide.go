@@ -15,6 +15,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}
 	op := c.op.Decide(o.State)
 	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
+	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if op.Kind == Read || op.Kind >= Decide {
 		o.Done = Read
 		c.finish(o)

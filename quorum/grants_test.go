@@ -109,3 +109,25 @@ func TestV8FreedByTheRequiredWord(t *testing.T) {
 		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
 	})
 }
+
+// TestC7ConditionOnTheTTL checks that an extend on condition that it asks for more than what
+// is left does not shorten a lock that another redlockd has prolonged since the TTL was read
+// (C7, V6).
+func TestC7ConditionOnTheTTL(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		one, other := c.two()
+		c.tell(do(other, acquire("k", "A", 5*time.Second)))
+		one.farther(15 * time.Millisecond)
+		out := start(one.Quorum, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.TTL >= 10*time.Second {
+				return Op{Kind: Read}
+			}
+			return extend("k", "A", 10*time.Second)
+		}})
+		time.Sleep(20 * time.Millisecond)
+		c.tell(do(other, extend("k", "A", 20*time.Second)))
+		c.want(<-out, Won)
+		time.Sleep(15 * time.Second)
+		c.want(do(other, acquire("k", "B", 10*time.Second)), Held)
+	})
+}

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"math/bits"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,10 +15,24 @@ import (
 // (V6).
 
 // asksForLess reports whether the won operation met a later expiry than the client
-// asked for. The caller must hold mu.
+// asked for. If the client asked for more than what a read had found, and a quorum may have
+// a later expiry by now, another redlockd has prolonged the lock since, and the operation
+// counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
-	return may && !a.harmsIfLate() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+	if !may || a.harmsIfLate() {
+		return false
+	}
+	longer, unknown := 0, 0
+	for _, b := range a.box.ballots {
+		switch b.Vote {
+		case vote.Longer:
+			longer++
+		case vote.Awaited, vote.Silent:
+			unknown++
+		}
+	}
+	return longer > 0 && !(a.op.raises && longer+unknown >= a.box.needs.Quorum)
 }
 
 // shorten repeats the won operation, this time so that it makes later expiries earlier.

@@ -73,6 +73,8 @@ var mutants = []mutant{
 		"raiseKeptOld = findExpiryOld + keepExpiry(`over > 0 or e > least`)", "raiseKeptOld = findExpiryOld + keepExpiry(`over > 0`)"}}, votes},
 	{"C7", "a script that calls KEYS takes a lock", []change{{"commands/script/sweep.go",
 		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
+	{"V6", "what was prolonged since it was read is shortened", []change{{"quorum/decide.go",
+		"op.raises = op.Kind == Extend && op", "op.raises = false && op"}}, votes},
 	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repair.go",
 		"refused[i] = a.op.Kind == transact &&", "refused[i] = false &&"}}, votes},
 	{"P5", "what a lost renewal renames late is left behind", []change{{"quorum/rollback.go",

@@ -24,6 +24,11 @@ const (
 		if v then return v == ARGV[1] and 2 or 0 end
 		redis.call('set', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
 		return 1`
+	takeOrSay = `
+		local v = redis.call('get', KEYS[1])
+		if v == ARGV[1] then return 2 elseif v then return 0 end
+		redis.call('psetex', KEYS[1], ARGV[2], ARGV[1])
+		return 1`
 	takeAndLook = `
 		redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
 		return redis.call('get', KEYS[1])`
@@ -50,6 +55,9 @@ func TestV6ToldOfItsOwnLocks(t *testing.T) {
 		{"unproved", takeUntil, "1 a t " + until, mine, quorum.State{}, ":2", "a=t 1.5s"},
 		{"unproved, over", takeUntil, "1 a t " + until, lapsed, quorum.State{}, ":2", "a=t 500ms"},
 		{"unproved, another's", takeUntil, "1 a u " + until, mine, quorum.State{}, ":0", ""},
+		{"said", takeOrSay, "1 a t 500", mine, quorum.State{}, ":2", "a=t 1.5s"},
+		{"said, over", takeOrSay, "1 a t 500", lapsed, quorum.State{}, ":2", "a=t 500ms"},
+		{"said, another's", takeOrSay, "1 a u 500", mine, quorum.State{}, ":0", ""},
 		{"looked at", takeAndLook, "1 a t 500", mine, quorum.State{}, "$t", "a=t 1.5s"},
 		{"looked at, over", takeAndLook, "1 a t 500", lapsed, quorum.State{}, "$t", "a=t 500ms"},
 		{"looked at, another's", takeAndLook, "1 a u 500", mine, quorum.State{}, "$t", ""},

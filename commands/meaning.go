@@ -140,14 +140,12 @@ func holderState(m *script.Meaning, token string) int {
 	return script.Other
 }
 
-// grantsOurs reports whether a script that acquires replies the same if the key was absent
-// and if it held the script's own token. That reply promises the lock, and the copies may
-// be those of an attempt whose rollback is under way (V6), so they are extended, with the
-// TTL that they have.
+// grantsOurs reports whether the reply of a script that acquires tells the client that the
+// lock is its own: it is another one where another token was found. That reply promises the
+// lock, and the copies may be those of an attempt whose rollback is under way (V6), so they
+// are extended, with the TTL that they have.
 func grantsOurs(m *script.Meaning) bool {
-	ours := m.Reply[script.Ours]
-	return m.Kind == script.Acquires && !tellsState(m) &&
-		reflect.DeepEqual(ours, m.Reply[script.Absent]) && !reflect.DeepEqual(ours, m.Reply[script.Other])
+	return m.Kind == script.Acquires && !reflect.DeepEqual(m.Reply[script.Ours], m.Reply[script.Other])
 }
 
 // tellsState reports whether a reply contains a part of the state found, which only the
@@ -200,7 +198,7 @@ func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 			met == script.Absent && (m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends):
 			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
 		case met == script.Ours && grantsOurs(m):
-			d.op = replace(s, quorum.Op{Token: m.Token, TTL: s.TTL})
+			d.op = replace(s, quorum.Op{Token: m.Token, TTL: wholeMillis(s.TTL)})
 			if s.Lapsed {
 				d.op.TTL = ttl // for the client the key was absent
 			}

@@ -12,14 +12,20 @@ import (
 // Without changes the reply is the answer.
 type plan struct {
 	changes []quorum.Change
+	// grants are changes too: they keep locks that the reply grants, and need no right of
+	// their own (runner.grants).
+	grants  []quorum.Change
 	reply   resp.Reply
 	notices []Notice
 }
 
+// all returns the changes and the grants.
+func (p plan) all() []quorum.Change { return append(slices.Clone(p.changes), p.grants...) }
+
 // decision converts the plan for one lock, found in state s.
 func (p plan) decision(s quorum.State) decision {
 	d := decision{reply: p.reply, notices: p.notices}
-	for _, c := range p.changes {
+	for _, c := range p.all() {
 		if c.Delete {
 			d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
 			continue
@@ -41,10 +47,10 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 		case len(lapsed) == 0:
 		case touches(last.changes, lapsed):
 			last = choose(held)
-		case len(last.changes) == 0:
+		case len(last.all()) == 0:
 			last.changes = clearing(choose(held).changes, lapsed)
 		}
-		return last.changes
+		return last.all()
 	}
 	reply := shape(func(o *quorum.Outcome) resp.Reply {
 		switch {

@@ -23,6 +23,13 @@ func meaningOf(kind script.Kind, ttl time.Duration) *script.Meaning {
 	return &script.Meaning{Kind: kind, Key: "k", Token: "t", TTL: ttl, Reply: &replies}
 }
 
+// acquiring is a script that does not tell its own token from another one.
+func acquiring(ttl time.Duration) *script.Meaning {
+	m := meaningOf(script.Acquires, ttl)
+	m.Reply[script.Ours] = m.Reply[script.Other]
+	return m
+}
+
 func releasing() *script.Meaning {
 	m := meaningOf(script.Releases, 0)
 	m.Reply = &[3]script.Value{{Kind: script.Int}, {Kind: script.Int, Int: 1}, {Kind: script.Int}}
@@ -161,10 +168,10 @@ func TestMeaningIsOneOperation(t *testing.T) {
 		{"extend won", meaningOf(script.Extends, time.Second), won(), "extend k t 1s", "+ours"},
 		{"extend held", meaningOf(script.Extends, time.Second), held("x"), "extend k t 1s", "+other"},
 		{"extend absent", meaningOf(script.Extends, time.Second), absent(), "extend k t 1s", "+absent"},
-		{"acquire won", meaningOf(script.Acquires, time.Second), won(), "acquire k t 1s", "+absent"},
-		{"acquire held by another", meaningOf(script.Acquires, time.Second), held("x"), "acquire k t 1s", "+other"},
-		{"acquire held by the same token", meaningOf(script.Acquires, time.Second), held("t"), "acquire k t 1s", "+ours"},
-		{"acquire undecided", meaningOf(script.Acquires, time.Second), undecided(), "acquire k t 1s", noQuorum},
+		{"acquire won", acquiring(time.Second), won(), "acquire k t 1s", "+absent"},
+		{"acquire held by another", acquiring(time.Second), held("x"), "acquire k t 1s", "+other"},
+		{"acquire held by the same token", acquiring(time.Second), held("t"), "acquire k t 1s", "+other"},
+		{"acquire undecided", acquiring(time.Second), undecided(), "acquire k t 1s", noQuorum},
 		{"acquire or extend, new", meaningOf(script.AcquiresOrExtends, time.Second), won(), "acquire-or-extend k t 1s", "+absent"},
 		{"acquire or extend, again", meaningOf(script.AcquiresOrExtends, time.Second), prolonged, "acquire-or-extend k t 1s", "+ours"},
 		{"acquire or extend, held", meaningOf(script.AcquiresOrExtends, time.Second), held("x"), "acquire-or-extend k t 1s", "+other"},
@@ -211,7 +218,9 @@ func TestC3ScriptTTL(t *testing.T) {
 		{script.AcquiresOrExtends, time.Hour, lenient(), above},
 		{script.Extends, 5 * time.Minute, rejecting(), "extend k t 5m0s"},
 	} {
-		in, _ := fakeWith(tt.cfg, meaningOf(tt.kind, tt.ttl), nil)
+		m := meaningOf(tt.kind, tt.ttl)
+		m.Reply[script.Ours] = m.Reply[script.Other]
+		in, _ := fakeWith(tt.cfg, m, nil)
 		req := understandScript(t, in, "EVALSHA sha 1 k t")
 		got := showOps(req.Ops)
 		if len(req.Ops) == 0 {

@@ -124,3 +124,18 @@ func TestRightsOfASweep(t *testing.T) {
 		}
 	}
 }
+
+// TestC7NoLockIsTakenByASweep checks that a script which takes a lock is refused if it calls
+// KEYS: a lock that comes after the listing is not found, so two clients might each find that
+// the other has none (C7).
+func TestC7NoLockIsTakenByASweep(t *testing.T) {
+	const takeUnlessAny = `
+		if #redis.call('keys', 'lock:*') > 0 then return 0 end
+		redis.call('set', 'all', 't', 'PX', 500)
+		return 1`
+	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
+	reply, _ := s.sweep(t, in, takeUnlessAny, func() { s.locks["lock:a"] = found("u", time.Second) })
+	if !strings.HasPrefix(reply, "-ERR") || s.locks["all"].Found {
+		t.Errorf("got %s and %s, while another client has lock:a", reply, s.holds("all"))
+	}
+}

@@ -1,6 +1,9 @@
 package commands
 
 import (
+	"reflect"
+	"slices"
+
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
@@ -31,9 +34,47 @@ type runner struct {
 	readOnly bool
 }
 
-// plan returns the plan that results from one run on these states, in the order of the
+// plan returns the plan that results from a run on these states, in the order of the
 // meaning's keys.
 func (r runner) plan(states []quorum.State) plan {
+	p := r.once(states)
+	p.grants = r.grants(p, states)
+	return p
+}
+
+// grants returns the changes that keep the locks which the reply tells the client to be its
+// own, although the run does nothing to them: it would give them their token where they are
+// absent, and replies otherwise where they hold another one. Such a reply promises the
+// locks, and the copies may be those of an attempt whose rollback is under way (V6). They
+// keep the TTL that they have; what is over gets the one that was asked for (V15).
+func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
+	kept := func(key string, s quorum.State) bool {
+		return s.Found && !slices.ContainsFunc(p.changes, func(c quorum.Change) bool { return c.Key == key })
+	}
+	others, any := slices.Clone(states), false
+	for i, s := range states {
+		any = any || kept(r.meaning.Keys[i], s)
+	}
+	if !any {
+		return nil
+	}
+	for _, c := range r.once(make([]quorum.State, len(states))).changes {
+		i := slices.Index(r.meaning.Keys, c.Key)
+		if s := states[i]; kept(c.Key, s) && c.Token == s.Token {
+			if others[i].Token = strangeToken; !s.Lapsed {
+				c.TTL = wholeMillis(s.TTL)
+			}
+			out = append(out, c)
+		}
+	}
+	if len(out) > 0 && reflect.DeepEqual(r.once(others).reply, p.reply) {
+		return nil
+	}
+	return out
+}
+
+// once returns the plan of one run, without grants.
+func (r runner) once(states []quorum.State) plan {
 	found := make([]script.State, len(states))
 	for i, s := range states {
 		found[i] = script.State{Found: s.Found, Value: s.Token, TTL: s.TTL}

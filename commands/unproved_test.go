@@ -63,7 +63,9 @@ func TestEffectBecomesOneConditionalOperation(t *testing.T) {
 func TestRunIsShownTheState(t *testing.T) {
 	var got script.State
 	m := &script.Meaning{Kind: script.PerCall, Key: "k", Extra: &script.Extra{Keys: []string{"k"}, Run: func(s []script.State) (script.Result, error) {
-		got = s[0]
+		if !got.Found { // later runs only tell what the reply promises
+			got = s[0]
+		}
 		return script.Result{Effects: make([]script.Effect, 1)}, nil
 	}}}
 	in, _ := fakeWith(rejecting(), m, nil)

@@ -15,6 +15,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}
 	op := c.op.Decide(o.State)
 	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
+	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if op.Kind == Read || op.Kind >= Decide {
 		o.Done = Read
 		c.finish(o)
@@ -109,7 +110,7 @@ func (c *call) decideAll(states []State) {
 func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {
-		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token}
+		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token, Over: states[i].Lapsed}
 		for _, c := range changes {
 			switch {
 			case c.Key != key:

@@ -54,6 +54,8 @@ type fakeMaster struct {
 	down     bool
 	frozen   chan struct{} // closed at the thaw
 	delay    time.Duration // of each command
+	halt     time.Duration // of a script before its TIME number haltAt
+	haltAt   int
 	way      time.Duration // of each batch
 	pipes    []net.Conn
 	log      []string
@@ -163,6 +165,9 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		id, _ := strconv.Atoi(args[len(args)-1])
 		f.killed[id] = true
 		c.WriteInt(1)
+	case cmd == "TIME" && inScript && f.halt > 0 && f.timesInScript() == f.haltAt:
+		now := time.Now().Add(offset + f.halt)
+		c.WriteStrings([]string{strconv.FormatInt(now.Unix(), 10), strconv.Itoa(now.Nanosecond() / 1000)})
 	case cmd == "SCAN" && f.paged:
 		f.writePage(c, args)
 	case cmd == "CONFIG":
@@ -173,6 +178,16 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 		return false
 	}
 	return true
+}
+
+// timesInScript returns how often the script under way has read the time.
+func (f *fakeMaster) timesInScript() (n int) {
+	for i := len(f.log) - 1; i >= 0 && !strings.HasPrefix(f.log[i], "EVAL"); i-- {
+		if f.log[i] == "TIME " {
+			n++
+		}
+	}
+	return n
 }
 
 // greet gives a connection its number, until the connection ends.

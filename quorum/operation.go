@@ -75,6 +75,8 @@ type Op struct {
 	// earlier expiry, since the TTL that was read is somewhat less than the one left
 	// (V13).
 	keeps bool
+	// raises reports whether TTL is more than what was left when the lock was read (Decide).
+	raises bool
 	// renews is the attempt whose lock an Extend renews (renew.go).
 	renews *attempt
 

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"math/bits"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,10 +15,24 @@ import (
 // (V6).
 
 // asksForLess reports whether the won operation met a later expiry than the client
-// asked for. The caller must hold mu.
+// asked for. If the client asked for more than what a read had found, and a quorum may have
+// a later expiry by now, another redlockd has prolonged the lock since, and the operation
+// counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
-	return may && !a.harmsIfLate() && slices.ContainsFunc(a.box.ballots, func(b vote.Ballot) bool { return b.Vote == vote.Longer })
+	if !may || a.harmsIfLate() {
+		return false
+	}
+	longer, unknown := 0, 0
+	for _, b := range a.box.ballots {
+		switch b.Vote {
+		case vote.Longer:
+			longer++
+		case vote.Awaited, vote.Silent:
+			unknown++
+		}
+	}
+	return longer > 0 && !(a.op.raises && longer+unknown >= a.box.needs.Quorum)
 }
 
 // shorten repeats the won operation, this time so that it makes later expiries earlier.
@@ -84,20 +97,22 @@ func (a *attempt) heal(then func()) {
 // and releases of the locks that a Remove or a transact has deleted (V8). Otherwise a
 // lock could neither be extended nor released by its new token while these masters, and
 // not others, are up. The repetition is no vote: a majority has made the change
-// already.
+// already. What a transact has deleted is released also where it did nothing, since another
+// of its keys was not as expected: it may be won by the required master's word alone (V11).
 func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
 	}
-	var missed [cluster.MaxMasters]bool
+	var missed, refused [cluster.MaxMasters]bool
 	a.mu.Lock()
 	for i, b := range a.box.ballots {
 		missed[i] = b.Vote == vote.Silent && !b.AbsentVoid
+		refused[i] = a.op.Kind == transact && (b.Vote == vote.Refused || b.Vote == vote.Absent)
 	}
 	removed, known := a.removedLocked()
 	a.mu.Unlock()
 	for i, l := range a.masters.Links {
-		if !missed[i] {
+		if !missed[i] && !refused[i] {
 			continue
 		}
 		if a.op.Replace {
@@ -112,7 +127,7 @@ func (a *attempt) retryChanges() {
 			case !s.Exists:
 			case s.Does == outbox.Deletes:
 				a.releaseOn(l, s.Key, s.Was)
-			case s.Does == outbox.Stores && s.Token != s.Was:
+			case s.Does == outbox.Stores && s.Token != s.Was && missed[i]:
 				l.RetryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// late notes a vote that comes after the verdict. If the attempt was lost, a copy that
-// the late operation created is rolled back. The caller must hold mu; late releases it.
+// late notes a vote that comes after the verdict. If the attempt was lost, a copy to which
+// the late operation gave its name is rolled back. The caller must hold mu; late releases it.
 func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
@@ -17,7 +17,7 @@ func (a *attempt) late(i int, b vote.Ballot) {
 		a.masters.Links[i].VoteCounts().CountSpare(b.Vote)
 	}
 	spare := !a.mayHaveName(b.Vote) && a.box.undone>>i&1 != 0
-	again := waited && a.unwanted && a.box.undone>>i&1 == 0 && (b.Vote == vote.Created || b.Vote == vote.Silent) && a.box.wentOut(i)
+	again := waited && a.unwanted && a.box.undone>>i&1 == 0 && a.mayHaveName(b.Vote) && a.box.wentOut(i)
 	if again {
 		a.box.undone |= 1 << i
 	}

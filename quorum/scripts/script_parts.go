@@ -176,15 +176,16 @@ local e = redis.call('PEXPIRETIME', KEYS[1])
 `
 
 // raiseOld and raiseKeptOld are the same for masters before 7.0, which do not tell the
-// expiry: since TIME is read after PTTL, e is never less than it is.
+// expiry: it is between least and e. If these differ, the remainder is not known.
 var (
-	raiseOld     = findExpiryOld + keepExpiry(`over > 0 or e - ARGV[3] <= 2 * residues`)
-	raiseKeptOld = findExpiryOld + keepExpiry(`over > 0`)
+	raiseOld     = findExpiryOld + keepExpiry(`over > 0 or e > least or e - ARGV[3] <= 2 * residues`)
+	raiseKeptOld = findExpiryOld + keepExpiry(`over > 0 or e > least`)
 )
 
 const findExpiryOld = `
-local e = redis.call('PTTL', KEYS[1])
+local least, e = redis.call('TIME'), redis.call('PTTL', KEYS[1])
 if e >= 0 then
+  least = least[1] * 1000 + math.floor(least[2] / 1000) + e
   t = redis.call('TIME')
   e = t[1] * 1000 + math.floor(t[2] / 1000) + e
   if e < tonumber(ARGV[3]) then

@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// Scripts that take what is absent and tell a client of what it has already, in wordings of
+// our own.
+const (
+	takeAllOrMine = `
+		for _, key in ipairs(KEYS) do
+			local v = redis.call('get', key)
+			if v and v ~= ARGV[1] then return 0 end
+		end
+		for _, key in ipairs(KEYS) do redis.call('set', key, ARGV[1], 'NX', 'PX', ARGV[2]) end
+		return #KEYS`
+	// takeUntil is not proved, since it uses an absolute time.
+	takeUntil = `
+		local v = redis.call('get', KEYS[1])
+		if v then return v == ARGV[1] and 2 or 0 end
+		redis.call('set', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
+		return 1`
+	takeOrSay = `
+		local v = redis.call('get', KEYS[1])
+		if v == ARGV[1] then return 2 elseif v then return 0 end
+		redis.call('psetex', KEYS[1], ARGV[2], ARGV[1])
+		return 1`
+	takeAndLook = `
+		redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+		return redis.call('get', KEYS[1])`
+)
+
+// TestV6ToldOfItsOwnLocks checks that a script which does nothing to a lock, but tells the
+// client that it is its own, prolongs the lock by the TTL that it has: its copies may be
+// those of an attempt whose rollback is under way (V6). What is over is taken again (V15).
+func TestV6ToldOfItsOwnLocks(t *testing.T) {
+	mine, lapsed := found("t", 1500*time.Millisecond+time.Microsecond), quorum.State{Lapsed: true, Token: "t"}
+	until := itoa(fakeNow + 500)
+	for _, tt := range []struct {
+		name, body, words string
+		a, b              quorum.State
+		reply, changes    string
+	}{
+		{"both", takeAllOrMine, "2 a b t 500", mine, mine, ":2", "a=t 1.5s, b=t 1.5s"},
+		{"one", takeAllOrMine, "2 a b t 500", quorum.State{}, mine, ":2", "a=t 500ms, b=t 1.5s"},
+		{"over", takeAllOrMine, "2 a b t 500", lapsed, lapsed, ":2", "a=t 500ms, b=t 500ms"},
+		{"one over", takeAllOrMine, "2 a b t 500", mine, lapsed, ":2", "a=t 1.5s, b=t 500ms"},
+		{"another's", takeAllOrMine, "2 a b u 500", mine, mine, ":0", ""},
+		{"another's over", takeAllOrMine, "2 a b u 500", lapsed, lapsed, ":0", ""},
+		{"one another's", takeAllOrMine, "2 a b t 500", mine, found("u", time.Second), ":0", ""},
+		{"unproved", takeUntil, "1 a t " + until, mine, quorum.State{}, ":2", "a=t 1.5s"},
+		{"unproved, over", takeUntil, "1 a t " + until, lapsed, quorum.State{}, ":2", "a=t 500ms"},
+		{"unproved, another's", takeUntil, "1 a u " + until, mine, quorum.State{}, ":0", ""},
+		{"said", takeOrSay, "1 a t 500", mine, quorum.State{}, ":2", "a=t 1.5s"},
+		{"said, over", takeOrSay, "1 a t 500", lapsed, quorum.State{}, ":2", "a=t 500ms"},
+		{"said, another's", takeOrSay, "1 a u 500", mine, quorum.State{}, ":0", ""},
+		{"looked at", takeAndLook, "1 a t 500", mine, quorum.State{}, "$t", "a=t 1.5s"},
+		{"looked at, over", takeAndLook, "1 a t 500", lapsed, quorum.State{}, "$t", "a=t 500ms"},
+		{"looked at, another's", takeAndLook, "1 a u 500", mine, quorum.State{}, "$t", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := New(rejecting(), func() int64 { return fakeNow })
+			req, _ := in.Understand(3, append([][]byte{[]byte("EVAL"), []byte(tt.body)}, line(tt.words)...))
+			op := req.Ops[0]
+			var did []string
+			if op.Kind == quorum.DecideAll {
+				for _, c := range op.DecideAll([]quorum.State{tt.a, tt.b}) {
+					did = append(did, c.Key+"="+c.Token+" "+c.TTL.String())
+				}
+			} else if next := op.Decide(tt.a); next.Kind != quorum.Read {
+				did = append(did, next.Key+"="+next.Token+" "+next.TTL.String())
+			}
+			reply := show(req.Reply([]*quorum.Outcome{{Verdict: quorum.Won, Done: quorum.Extend}}))
+			if got := strings.Join(did, ", "); got != tt.changes || reply != tt.reply {
+				t.Errorf("got %s and %q, want %s and %q", reply, got, tt.reply, tt.changes)
+			}
+		})
+	}
+}

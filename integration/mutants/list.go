@@ -301,6 +301,8 @@ var mutants = []mutant{
 		"within = clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)", "within = clock.WarmUpTime(mon.cfg.Timeout)"}}, masters},
 	{"M5", "a restart ends the silence after a common step", []change{{"quorum/cluster/steps.go",
 		"		if jumped {\n			doubt(l, wait)\n		}\n", "		_ = jumped\n"}}, masters},
+	{"M5", "absent is a vote while the clocks are in doubt", []change{{"quorum/cluster/sender.go",
+		"		case joining, b.Vote == vote.Absent && s.mayHaveStepped(received):\n", "		case joining:\n"}}, masters},
 	{"M5", "whoever sees a doubt takes it back", []change{{"quorum/mark/view.go",
 		"st.clears = doubted && watched", "st.clears = doubted"}}, marks},
 	{"M5", "what went out before the line was drawn anew counts", []change{{"quorum/clock/watch.go",

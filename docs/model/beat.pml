@@ -55,7 +55,6 @@ typedef Node {
 	bool still;  /* it stands still */
 	byte stills; /* how often it has */
 	bool line;   /* it is connected to m1 as it was before the loss */
-	bool fresh;  /* it had looked at m1 right before the loss */
 	byte gap;    /* as above, of m1 */
 	byte age;
 	byte seen;   /* m1's beat as it was seen last */
@@ -194,7 +193,6 @@ inline acquires() {
 
 inline drops(n) {
 	r[n].line = 0;
-	r[n].fresh = (r[n].gap <= LOOK);
 	r[n].gap = 0
 }
 
@@ -252,7 +250,7 @@ inline judge(n) {
 	:: beat >= r[n].seen -> exempt(n)
 #else
 	:: beat < r[n].knows -> quarantine(n)
-	:: beat >= r[n].knows && r[n].back > WAIT && LATER && (r[n].fresh || OTHERS(n)) -> exempt(n)
+	:: beat >= r[n].knows && r[n].back > WAIT && LATER && OTHERS(n) -> exempt(n)
 	:: else
 #endif
 	fi

@@ -15,8 +15,9 @@ func (mon *monitor) consentWait() time.Duration {
 
 // exemption finds out whether a master that is back with its data has lost none (M4). It
 // compares the mark's beat with those in the other masters' marks, looked at long enough
-// after the master came back, or with a beat that this redlockd saw right before the
-// connection was lost. A later beat anywhere means a quarantine.
+// after the master came back. A later beat anywhere means a quarantine. The beat that
+// this redlockd saw last is no evidence, even if it saw it right before the connection
+// was lost: others may have used the master for longer.
 func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption {
 	if s.Mark == nil || s.Mark.RunID == s.Server.RunID || !s.Server.Durable {
 		return mark.NotExempt
@@ -24,14 +25,14 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	if mon.db.number != 0 {
 		return s.ExemptByZero()
 	}
-	until, fresh := mon.returned(s)
+	until := mon.returned(s)
 	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
 	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
 		return mark.NotExempt
 	case mon.now() < until:
 		return mark.ExemptAsked
-	case fresh || mon.othersAsked(until, true):
+	case mon.othersAsked(until, true):
 		return mark.IsExempt
 	case mon.othersAsked(until, false):
 		return mark.ExemptAlone
@@ -53,7 +54,7 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 }
 
 // returned records when the server came back (mark.View.Returned).
-func (mon *monitor) returned(s mark.Observation) (until time.Duration, fresh bool) {
+func (mon *monitor) returned(s mark.Observation) (until time.Duration) {
 	wait := mon.consentWait()
 	mon.mu.Lock()
 	defer mon.mu.Unlock()

@@ -176,7 +176,7 @@ func (l *Link) drop(c *connection, cause error) {
 	lost := l.outbox.Lose()
 	l.conn, l.open = nil, false
 	now := l.now()
-	l.view.Lost(now, l.cfg.Timeout)
+	l.view.Lost()
 	l.mu.Unlock()
 	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
 	for _, t := range lost {

@@ -117,6 +117,10 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
 	outlived := mon.hasSeat(own, s) && !s.Mark.Counts(list) && mon.db.change.outlived(known, s.Mark.Generation)
 	foreign := mon.db.change.foreign(list, known)
+	var forgotten []string
+	if mon.zero == nil && s.Mark != nil && !s.Mark.Real {
+		forgotten = mon.forgotten()
+	}
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
@@ -125,7 +129,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
-	return m, mark.Rules{Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
+	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
 		Quiet: quiet, SeatRecorded: seatRecorded, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
@@ -188,8 +192,19 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 	if s.Mark == nil && mon.db.number != 0 {
 		return mon.list(c, s, m)
 	}
+	deadline := int64(0)
+	if s.Mark != nil && m.Real && !s.Mark.Real {
+		// It goes by what was in view. Later, another server may have got a seat (M9).
+		mon.mu.Lock()
+		_, known := mon.clock.Latest(mon.now())
+		deadline = mon.clock.Earliest(s.Sent + 2*clock.LookEvery)
+		mon.mu.Unlock()
+		if !known {
+			return false, nil
+		}
+	}
 	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
-		Arg(s.Raw, m.String()).Build())[0].AsInt64()
+		Arg(s.Raw, m.String(), strconv.FormatInt(deadline, 10)).Build())[0].AsInt64()
 	return n == 1, err
 }
 

@@ -144,6 +144,38 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 	return true
 }
 
+// forgotten returns the masters of whose seats the marks in view, other than this
+// master's, may not tell the latest holder: it was recorded in so many marks that those
+// that are left need not include one.
+func (mon *monitor) forgotten() []string {
+	var out []string
+	for name := range mon.seats() {
+		if name != mon.hash && !mon.db.change.told(name, mon.hash) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// told reports whether so many real marks, other than those of two masters, are in view
+// that they include one that records the first one's latest holder.
+func (c *change) told(name, except string) bool {
+	state, links := c.known(), c.links()
+	for _, list := range c.lists(state) {
+		on, n := mark.Hashes(list), 0
+		for _, l := range links {
+			_, ok := l.realGeneration()
+			if ok && l.hash != name && l.hash != except && slices.Contains(on, l.hash) && !state.Joining(l.Name) && isInView(l) {
+				n++
+			}
+		}
+		if slices.Contains(on, name) && n < vote.Majority(len(on))-1 {
+			return false
+		}
+	}
+	return true
+}
+
 // lists returns the lists under which votes count: the one in force here, and while a
 // change is announced the other one.
 func (c *change) lists(state mark.Generation) []string {

@@ -172,8 +172,8 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		switch b := results[i].Ballot; {
 		case !counts || t.Asked != nil && !s.countsFor(t.Asked.List):
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
-		case joining:
-			// It is no vote yet (M8); it is healed like one in quarantine.
+		case joining, b.Vote == vote.Absent && s.mayHaveStepped(received):
+			// It is no vote yet (M8), or in doubt (M5); it is healed like one in quarantine.
 			results[i].Ballot = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
 		results[i].Ballot.Unsettled = unsettled

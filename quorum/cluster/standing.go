@@ -14,15 +14,24 @@ import (
 // grants reports whether the master may be asked to create locks now: it votes, and its
 // clock is not in doubt (M5). The caller must hold mu.
 func (l *Link) grants() bool {
-	if !l.votes() || l.view.Standing.Doubt {
-		return false
-	}
-	if l.zero == nil {
-		return true
+	return l.votes() && !l.doubtful()
+}
+
+// mayHaveStepped reports whether this redlockd cannot tell whether the clocks of a
+// majority stepped together, which ended the copies of locks that their holders still
+// have (M5). The caller must hold mu.
+func (l *Link) mayHaveStepped(now time.Duration) bool {
+	return l.doubtful() || l.db.silentFor(now) > 0
+}
+
+// doubtful reports whether the master's clock is in doubt (M5). The caller must hold mu.
+func (l *Link) doubtful() bool {
+	if l.view.Standing.Doubt || l.zero == nil {
+		return l.view.Standing.Doubt
 	}
 	l.zero.mu.Lock()
 	defer l.zero.mu.Unlock()
-	return !l.zero.view.Standing.Doubt
+	return l.zero.view.Standing.Doubt
 }
 
 // holdsSeat reports whether the server that the link is connected to has this master's

@@ -191,6 +191,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 			c.Greatest = max(c.Greatest, r.Greatest)
 			c.GrantLimit = r.Floor
 			r.setGrantLimit(c)
+			c.Seats = c.Seats.renewed(r.Forgotten)
 		})
 	}
 	return r.stateOf(Judgement{Write: watched})

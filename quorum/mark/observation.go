@@ -95,6 +95,9 @@ type Rules struct {
 	// residues.
 	Seats Seats
 	Own   Seat
+	// Forgotten are the masters of whose seats the other marks may not tell the latest
+	// holder, because too many of them were lost (M9).
+	Forgotten []string
 	// LastingSeats are the seats that others have had time to record, see refreshed.
 	LastingSeats Seats
 	Settings     Settings

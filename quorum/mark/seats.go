@@ -65,6 +65,22 @@ func (t Seats) beats(other Seats) Seats {
 	return out
 }
 
+// renewal is added to the epoch of a seat whose latest holder may be forgotten: more
+// servers than that never took it unseen.
+const renewal = 1_000_000
+
+// renewed returns t with seats that are later than any that may have been forgotten.
+func (t Seats) renewed(names []string) Seats {
+	out := maps.Clone(t)
+	for _, name := range names {
+		if s := out[name]; s.Epoch > 0 {
+			s.Epoch += renewal
+			out[name] = s
+		}
+	}
+	return out
+}
+
 // overdue returns the seats of other whose beat is two or more ahead of t.
 func (t Seats) overdue(other Seats) Seats {
 	out := maps.Clone(other)

@@ -54,11 +54,9 @@ type standing struct {
 	// newest did; 0 while there is none.
 	First, Last time.Duration
 	// returned is when a server that restarted with its data was first seen,
-	// returnedRunID its run_id. fresh is whether the previous connection had looked at
-	// the master right before it was lost.
+	// returnedRunID its run_id.
 	returned      time.Duration
 	returnedRunID string
-	fresh         bool
 	// doubted is whether the mark last seen is in doubt, clears whether this redlockd can
 	// tell that its clock did not step.
 	doubted, clears bool
@@ -101,22 +99,17 @@ func (v *View) Connected() {
 	s.First, s.Last, s.Server, s.returned, s.Remembers = 0, 0, "", 0, false
 }
 
-// Lost notes whether the master was looked at right before its connection was lost.
-func (v *View) Lost(now, timeout time.Duration) {
-	limit := clock.LookEvery + 2*timeout + 10*clock.LookPause
-	v.Standing.fresh = now-v.Sent <= limit
-	v.Standing.First = 0
-}
+// Lost notes that the connection was lost.
+func (v *View) Lost() { v.Standing.First = 0 }
 
 // Returned notes when the server came back. It returns until when others may still record
-// a beat that the server lost, and whether the master had been looked at right before the
-// connection was lost.
-func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration, fresh bool) {
+// a beat that the server lost.
+func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration) {
 	st := &v.Standing
 	if st.returned == 0 || st.returnedRunID != s.Server.RunID {
 		st.returned, st.returnedRunID = s.Sent, s.Server.RunID
 	}
-	return st.returned + wait, st.fresh
+	return st.returned + wait
 }
 
 // BeatOfOther reports whether a beat seen at a time is of another server than the

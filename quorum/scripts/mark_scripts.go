@@ -12,8 +12,11 @@ local function raise(db)
 // The scripts for marks.
 var (
 	// Mark writes the mark ARGV[2] if the present mark is ARGV[1], or if there is none
-	// and ARGV[1] is empty.
+	// and ARGV[1] is empty. ARGV[3] is the deadline in the master's own milliseconds, 0 is
+	// none.
 	Mark = newScript(`
+local t = redis.call('TIME')
+if ARGV[3] ~= '0' and t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[3]) then return 0 end
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`)

@@ -1,0 +1,31 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// TestM5AbsentInDoubt checks that "absent" is no vote while the clocks of a majority may
+// have stepped: the copies of a lock that its holder still has may have expired by that,
+// and nobody else gets it. So neither the redlockd that saw the step nor one that starts
+// later tells the holder that its lock is gone (M5, P4).
+func TestM5AbsentInDoubt(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		inBubble(t, 3, func(c *testCluster) {
+			c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
+			time.Sleep(time.Second)
+			for _, f := range c.masters {
+				f.set(func() { f.offset += 5 * time.Minute })
+			}
+			time.Sleep(3 * time.Second)
+			if restarted {
+				c.stop(c.q)
+				c.q = c.redlockd()
+				time.Sleep(3 * time.Second)
+			}
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+			c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 4 * time.Minute}), Undecided)
+			c.want(do(c.q, release("k", "t")), Undecided)
+		})
+	}
+}

@@ -110,9 +110,9 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
 	switch {
-	case last.knows(a.masters) && last.token == to:
+	case last.after(a), last.knows(a.masters) && last.token == to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
+		next := &term{token: to, began: a.times.began, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		s.terms.of[hash] = next
 	default:
@@ -121,7 +121,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 }
 
 func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
-	next := &term{token: token, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+	next := &term{token: token, began: a.times.began, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
 		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)
@@ -129,6 +129,9 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
+	if last.after(a) {
+		return // another client has taken the lock, and this reply leaves only now
+	}
 	if a.op.renews != nil && last.knows(a.masters) && last.token == token {
 		next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)
 	}

@@ -110,7 +110,7 @@ func (m *quickMaster) answer(out []byte, args [][]byte) []byte {
 	case bytes.Equal(name, []byte("EVAL")) && string(args[1]) == scripts.Mark.Text:
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.mark = bytes.Clone(args[len(args)-1])
+		m.mark = bytes.Clone(args[5]) // EVAL text 1 key before after deadline
 	case bytes.Equal(name, []byte("CLIENT")) && string(args[1]) == "SETNAME":
 		return append(out, "+OK\r\n"...)
 	}

@@ -10,8 +10,12 @@ import (
 // late delays what one redlockd sends beyond its time, and so behind what others send
 // meanwhile.
 func (s *storm) late(rng *rand.Rand) {
-	n, after := pick(rng, s.nodes), some(rng, 300*time.Millisecond, 1500*time.Millisecond)
-	by := time.Duration(float64(n.config().Timeout) * (1 + rng.Float64()))
+	s.delays(pick(rng, s.nodes), 1+rng.Float64(), some(rng, 300*time.Millisecond, 1500*time.Millisecond))
+}
+
+// delays delays what a redlockd sends by some of its timeouts.
+func (s *storm) delays(n *node, timeouts float64, after time.Duration) {
+	by := time.Duration(float64(n.config().Timeout) * timeouts)
 	var ways []pair
 	for _, f := range s.present() {
 		if p := (pair{n, f}); !s.spared(p) {
@@ -20,6 +24,31 @@ func (s *storm) late(rng *rand.Rand) {
 	}
 	s.tell("what redlockd %d sends takes %v longer for %v", n.number, by, after)
 	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
+}
+
+// overtaken extends a lock for a short time through a redlockd whose commands have come
+// too late for a while, and then for a long time through another one. The first extend
+// arrives behind that.
+func (s *storm) overtaken(rng *rand.Rand) {
+	slow, quick := pick(rng, s.nodes), pick(rng, s.nodes)
+	if slow == quick {
+		return
+	}
+	s.delays(slow, 1+0.3*rng.Float64(), 4*time.Second)
+	s.sleep(some(rng, time.Second, 1500*time.Millisecond))
+	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
+	op := c.lock()
+	op.Kind, op.TTL = Acquire, min(3*time.Second, quick.config().MaxTTL)
+	for tries := 0; !c.call(quick, op, op).won(); tries++ {
+		if tries == 20 || !s.sleep(100*time.Millisecond) {
+			return
+		}
+	}
+	op.Kind, op.TTL = Extend, some(rng, 100*time.Millisecond, 600*time.Millisecond).Truncate(time.Millisecond)
+	if c.call(slow, op, op).open() {
+		op.TTL = min(4*time.Second, quick.config().MaxTTL)
+		c.call(quick, op, op)
+	}
 }
 
 // schism freezes one redlockd, gives all others another, empty server for a master, and

@@ -16,6 +16,9 @@ import (
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {
 	token string
+	// began is when the attempt that was granted did. A term of an earlier one, whose
+	// reply leaves later, does not replace it.
+	began time.Duration
 	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
 	// client was answered; until that has happened, when the TTL is over at the latest.
 	ends atomic.Int64
@@ -35,6 +38,9 @@ type term struct {
 
 // over reports whether the TTL is over at a time.
 func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load()) <= at }
+
+// after reports whether there is a term of an attempt that began after a.
+func (t *term) after(a *attempt) bool { return t != nil && t.began > a.times.began }
 
 // knows reports whether there is a term, granted on this list of masters.
 func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters == masters }

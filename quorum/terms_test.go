@@ -404,3 +404,17 @@ func TestV15ProlongedAfterAStep(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 	})
 }
+
+// TestV15ReplyThatLeavesLate checks that a reply that leaves after another client has
+// taken the lock does not end what is known of that client's term (V15).
+func TestV15ReplyThatLeavesLate(t *testing.T) {
+	inBubble(t, 5, func(c *testCluster) {
+		first := do(c.q, acquire("k", "t", second))
+		time.Sleep(time.Millisecond)
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+		c.tell(do(c.q, acquire("k", "u", second/4)))
+		c.tell(first)
+		time.Sleep(second/4 + time.Millisecond)
+		c.want(do(c.q, release("k", "u")), Absent)
+	})
+}

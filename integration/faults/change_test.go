@@ -35,7 +35,7 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	m := b.masters[at]
 	old, oldName := m.Master, m.name
 	next := b.newMaster(m.fsync, m.clock)
-	b.trace(next)
+	b.follow(next)
 	b.watchMaster(at, next.Master)
 	b.h.fault("replace master: %s by %s", oldName, next.name)
 	// Until its own reload a redlockd refuses by the list of before, and closed

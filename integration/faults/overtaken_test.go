@@ -12,7 +12,7 @@ import (
 // overtaken is that a release through another redlockd did not end what was still on
 // its way: its copies, and those on masters that the release reaches later, may be a
 // majority until it has reached these. Two that were overtaken may have a majority of
-// their own.
+// their own. What was told NOQUORUM sends nothing more.
 func (j *keyJudge) overtaken(t *taking, c *call) (out []cause) {
 	for _, r := range j.calls {
 		if r.kind != release || r.answer != yes || r.token != t.token || r.sent >= c.got {
@@ -20,7 +20,7 @@ func (j *keyJudge) overtaken(t *taking, c *call) (out []cause) {
 		}
 		until, others := j.w.calmFrom(r.redlockd, r.got), map[int]bool{}
 		for _, o := range j.takings {
-			if o.token == r.token && o.redlockd != r.redlockd && o.answer != no && o.sent < r.got && r.sent < o.over+timeout {
+			if o.token == r.token && o.redlockd != r.redlockd && (o.answer == yes || o.answer == unknown && !isNoQuorum(o.call)) && o.sent < r.got && r.sent < o.over+timeout {
 				others[o.redlockd] = true
 			}
 		}

@@ -54,6 +54,8 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 func (d *Database) stoodStill(first *Link) {
 	wait := d.wholeHold(0)
 	_, by := first.clock.Stepped()
+	// Before the first baseline, because what goes out after that counts.
+	d.silentUntil.Store(int64(d.now() + wait))
 	for _, l := range d.List().Links {
 		l.mu.Lock()
 		jumped := l.clock.BeginAgain(by)
@@ -63,7 +65,6 @@ func (d *Database) stoodStill(first *Link) {
 		}
 		l.wakeMonitor()
 	}
-	d.silentUntil.Store(int64(d.now() + wait))
 	d.List().Links[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
 }

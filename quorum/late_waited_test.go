@@ -2,9 +2,12 @@ package quorum
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
 )
 
 // V6: what has waited for its turn has little time left, and is answered when it cannot
@@ -90,4 +93,41 @@ func toldWhileTheMarksAreWritten(c *testCluster) {
 	if n := c.copies("k", "N"); o.Verdict == Undecided && n != 0 {
 		c.t.Errorf("%d copies of what was told NOQUORUM", n)
 	}
+}
+
+// M1: what waits while a look is under way goes out when that is answered, unless its time
+// is over by then.
+func TestM1TimeIsOverBehindALook(t *testing.T) {
+	inBubble(t, 1, func(c *testCluster) {
+		f := c.masters[0]
+		looks := func() int {
+			n := 0
+			for _, cmd := range f.commands(0) {
+				if strings.HasPrefix(cmd, "INFO") {
+					n++
+				}
+			}
+			return n
+		}
+		c.want(do(c.q, acquire("before", "A", time.Second)), Won) // the mark bears this hold
+		for seen := looks(); looks() == seen; {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(clock.LookEvery - 10*time.Millisecond)
+		f.freeze() // the next look goes out, and is not answered
+		time.Sleep(20 * time.Millisecond)
+		skip := len(f.commands(0))
+		c.want(do(c.q, acquire("k", "A", time.Second)), Undecided)
+		f.thaw()
+		time.Sleep(500 * time.Millisecond)
+		after := f.commands(skip)
+		if len(after) == 0 || !strings.HasPrefix(after[0], "INFO") {
+			t.Fatalf("no look was under way: %q", after)
+		}
+		for _, cmd := range after {
+			if strings.Contains(cmd, " k A ") {
+				t.Errorf("behind the look went what was told NOQUORUM: %.40q", cmd)
+			}
+		}
+	})
 }

@@ -115,12 +115,13 @@ func TestV6RollbackUnderWayKeepsItsName(t *testing.T) {
 func TestV6NameOfALockThatWasTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
-		time.Sleep(time.Second)
 		for round := range 40 {
+			time.Sleep(1300 * time.Millisecond) // no look is under way
 			key := fmt.Sprint("k", round)
 			o := c.want(do(c.q, acquire(key, "A", 10*time.Second)), Won)
 			o.Answered(o.Clock())
 			time.Sleep(2 * time.Second)
+			before := len(c.masters[0].commands(0))
 			// It ends within a few milliseconds of the first one.
 			for _, f := range c.masters {
 				f.set(func() { f.way = 90 * time.Millisecond })
@@ -131,7 +132,10 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 			for _, f := range c.masters {
 				f.set(func() { f.way = 0 })
 			}
-			time.Sleep(time.Second)
+			time.Sleep(1700 * time.Millisecond)
+			if sent := strings.Join(c.masters[0].commands(before), "\n"); !strings.Contains(sent, key+" A ") {
+				t.Errorf("round %d: nothing was sent: %s", round, sent)
+			}
 			if n := c.copies(key, "A"); n != 3 {
 				t.Fatalf("round %d: %d copies of the lock that A has, want 3", round, n)
 			}

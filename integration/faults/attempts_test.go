@@ -66,8 +66,13 @@ func (w *times) findEnd(t *taking, calls []*call) {
 	case t.answer == unknown && !t.answered: // else it was told, and nobody undoes it
 		note(w.calmFrom(t.redlockd, t.over), "its redlockd was well for long enough to undo it")
 	}
+	arrived := w.arrived(t.call, t.over)
 	for _, c := range calls {
-		if c == t.call || c.sent < t.over || c.answer == unknown || c.got >= t.gone {
+		since := t.over
+		if c.redlockd != t.redlockd && t.answer == unknown {
+			since = arrived // another's may overtake it
+		}
+		if c == t.call || c.sent < since || c.answer == unknown || c.got >= t.gone {
 			continue
 		}
 		switch own := c.token == t.token; {
@@ -78,6 +83,23 @@ func (w *times) findEnd(t *taking, calls []*call) {
 			note(c.got, fmt.Sprintf("call %d (%s %v) found it gone or took it away", c.n, c.kind, c.answer))
 		}
 	}
+}
+
+// arrived is by when what its redlockd has sent for a call has been carried out, if it
+// sent nothing after over.
+func (h *times) arrived(c *call, over time.Duration) time.Duration {
+	const slack = 100 * time.Millisecond
+	at := over
+	for _, t := range h.troubles {
+		switch {
+		case t.late == 0 || !t.keeps(c.redlockd) || t.from >= over || t.to <= c.sent:
+		case t.late == forever:
+			at = max(at, min(t.to, forever-slack)+slack)
+		default:
+			at = max(at, over+t.late+slack)
+		}
+	}
+	return at
 }
 
 // left says why copies of it may be on a minority of the masters, or "": one

@@ -25,14 +25,15 @@ type bench struct {
 	redlockds []*redlockd
 	// doors are where clients ask: the redlockd, and an old Redis if there is
 	// one.
-	doors  []*redlockd
-	h      *history
-	grants atomic.Int64
-	keys   []slotKey
-	over   atomic.Bool
-	k      keeper
-	names  int // of masters, given so far
-	growth growth
+	doors    []*redlockd
+	h        *history
+	grants   atomic.Int64
+	keys     []slotKey
+	over     atomic.Bool
+	k        keeper
+	names    int // of masters, given so far
+	executed *executed
+	growth   growth
 	// table counts the answers by their causes, and certain the holders.
 	table   *table
 	certain atomic.Int64
@@ -139,7 +140,7 @@ func number(name string, otherwise int) int {
 func seed() uint64 { return uint64(number("SEED", int(rand.Uint32()))) }
 
 func newBench(t *testing.T, seed uint64, p plan) *bench {
-	b := &bench{tb: t, seed: seed, plan: p, h: newHistory()}
+	b := &bench{tb: t, seed: seed, plan: p, h: newHistory(), executed: newExecuted(t)}
 	b.slots = b.clients / 2
 	b.keys = make([]slotKey, b.slots)
 	// Holds end at 2 s or at 5 s, the steps of a mark's greatest hold (M3).
@@ -183,7 +184,7 @@ func (b *bench) run(disturb func()) {
 	b.growth.begin(b.redlockds)
 	b.h.began = time.Now()
 	for i, m := range b.masters {
-		b.trace(m)
+		b.follow(m)
 		b.watchMaster(i, m.Master)
 	}
 	for _, r := range b.redlockds {
@@ -206,6 +207,7 @@ func (b *bench) run(disturb func()) {
 	b.watchers.Wait()
 	b.waitWell()
 	b.wantNothingLeft()
+	b.executed.finish()
 	b.check()
 	b.wantNoGrowth()
 }

@@ -3,6 +3,7 @@ package faults
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -194,6 +195,11 @@ func (b *bench) keepRun() {
 		_ = os.WriteFile(filepath.Join(dir, scheduleFile), text, 0o600)
 		b.tb.Logf("to repeat its faults: make soak SCHEDULE=%s", filepath.Join(dir, scheduleFile))
 	}
-	_ = os.WriteFile(filepath.Join(dir, "violations"), []byte(strings.Join(b.h.violations, "\n")+"\n"), 0o600)
-	b.tb.Logf("all violations, calls and faults: %s", dir)
+	lines = slices.Clone(b.h.violations)
+	for _, key := range slices.Sorted(maps.Keys(b.h.accounts)) {
+		lines = append(lines, key+":", b.h.accounts[key].String())
+	}
+	_ = os.WriteFile(filepath.Join(dir, "violations"), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+	b.executed.keep(dir)
+	b.tb.Logf("all violations, calls, faults and what the masters carried out: %s", dir)
 }

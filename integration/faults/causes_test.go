@@ -9,21 +9,22 @@ import (
 // What may stand behind an answer. The first two are as on one Redis; each of
 // the others excuses, for as long as it may last and no longer.
 const (
-	holder   = "held or free"         // somebody has it for certain, or nobody
-	padding  = "hold beyond a TTL"    // V3
-	tried    = "unknown attempt"      // it may have the lock
-	undone   = "unknown release"      // or extend: it may have ended the lock
-	copies   = "copies out of reach"  // of what is over, beside silent masters (V4, V8)
-	equals   = "equal tokens at once" // which refuse one another
-	required = "the old Redis"        // it refuses by attempts that are lost (V11)
-	crowd    = "others at once"       // a split, or a queue
-	away     = "masters away"
-	still    = "redlockd stood still"
-	machine  = "the machine stood still"
+	holder    = "held or free"           // somebody has it for certain, or nobody
+	padding   = "hold beyond a TTL"      // V3
+	tried     = "unknown attempt"        // it may have the lock
+	undone    = "unknown release"        // or extend: it may have ended the lock
+	copies    = "copies out of reach"    // of what is over, beside silent masters (V4, V8)
+	equals    = "equal tokens at once"   // which refuse one another
+	overtaken = "overtaken by a release" // through another redlockd
+	required  = "the old Redis"          // it refuses by attempts that are lost (V11)
+	crowd     = "others at once"         // a split, or a queue
+	away      = "masters away"
+	still     = "redlockd stood still"
+	machine   = "the machine stood still"
 )
 
 // kinds of causes, in the order of the table.
-var causeKinds = []string{holder, padding, tried, undone, away, still, machine, crowd, copies, equals, required}
+var causeKinds = []string{holder, padding, tried, undone, away, still, machine, crowd, copies, equals, overtaken, required}
 
 // cause is one thing that explains an answer.
 type cause struct{ kind, text string }
@@ -114,7 +115,7 @@ func (j *keyJudge) refused(c *call) (out []cause) {
 		if own && t.redlockd != c.redlockd && c.sent < t.over+timeout {
 			out = append(out, cause{equals, t.name()})
 		}
-		out = append(out, j.leftOver(t, c)...)
+		out = append(append(out, j.leftOver(t, c)...), j.overtaken(t, c)...)
 	}
 	return out
 }
@@ -172,6 +173,7 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		if kind != "" {
 			out = append(out, cause{kind, fmt.Sprintf("%s until %.3fs", t.name(), until.Seconds())})
 		}
+		out = append(out, j.overtaken(t, c)...)
 		if back := j.w.wentBack(t.sent, c.got); !onMajority && t.answer == yes && c.sent > t.until && c.sent <= t.until+back {
 			out = append(out, cause{copies, fmt.Sprintf("%s, which a clock that went back by %v keeps", t.name(), back)})
 		}

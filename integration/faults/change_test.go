@@ -35,7 +35,7 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	m := b.masters[at]
 	old, oldName := m.Master, m.name
 	next := b.newMaster(m.fsync, m.clock)
-	b.trace(next)
+	b.follow(next)
 	b.watchMaster(at, next.Master)
 	b.h.fault("replace master: %s by %s", oldName, next.name)
 	// Until its own reload a redlockd refuses by the list of before, and closed
@@ -97,7 +97,7 @@ func (b *bench) standStill(rng *rand.Rand, m *master) {
 	switch r := b.redlockds[rng.IntN(len(b.redlockds))]; rng.IntN(3) {
 	case 0:
 		time.Sleep(wait)
-		t := b.h.begin(trouble{what: "freeze", redlockd: everyone, masters: []int{slices.Index(b.masters, m)}})
+		t := b.h.begin(trouble{what: "freeze", redlockd: everyone, masters: []int{slices.Index(b.masters, m)}, late: forever})
 		defer func() { b.h.end(t) }()
 		b.h.fault("replace master: freeze master %s for %v", m.name, for1)
 		m.Freeze()

@@ -21,14 +21,15 @@
 // repeat the faults. They are recorded as they are carried out, and a run that
 // fails says where: SCHEDULE=file repeats them, each at its time with its targets.
 //
+// What the masters carry out is recorded, too (executed_test.go), and told with a
+// violation (account_test.go).
+//
 // What chance seldom meets is led up to in directed_test.go, disks_test.go,
 // moved_test.go and settings_test.go, and shows_test.go has the promises that
 // are counted: contests, freezes, restarts of all.
 //
 // The environment: SEED repeats a run's draws and SCHEDULE its faults, MINUTES
 // makes it long, CLIENTS sets how many; ROUNDS, FREEZES, MOVING (seconds) and
-// RESTARTS make the shows long; TRACE=1 keeps what each master was told
-// (MONITOR) and shows it with a violation, KEEP=1 keeps the logs of a failed
-// run, REDLOCKD_BINARY tests another binary, QUORUM adds a line to the quorum
+// RESTARTS make the shows long; KEEP=1 keeps the logs of a failed run, REDLOCKD_BINARY tests another binary, QUORUM adds a line to the quorum
 // block of its configuration.
 package faults

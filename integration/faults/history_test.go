@@ -86,6 +86,7 @@ type history struct {
 	faults     []string
 	faultTimes []time.Duration
 	violations []string
+	accounts   map[string]*account // of keys with violations
 	troubles   []*trouble
 	// stood are the times in which the bench itself stood still.
 	stood []stillness
@@ -95,7 +96,7 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{began: time.Now(), keys: map[string][]*call{}, counts: map[string]int{}}
+	return &history{began: time.Now(), keys: map[string][]*call{}, accounts: map[string]*account{}, counts: map[string]int{}}
 }
 
 func (h *history) now() time.Duration { return time.Since(h.began) }
@@ -127,17 +128,6 @@ func (h *history) violation(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.violations = append(h.violations, fmt.Sprintf(format, args...))
-}
-
-// near are the faults from a while before until a while after.
-func (h *history) near(from, to time.Duration) []string {
-	var out []string
-	for i, at := range h.faultTimes {
-		if at > from-4*time.Second && at < to+time.Second {
-			out = append(out, h.faults[i])
-		}
-	}
-	return out
 }
 
 // stillness is a time in which the machine gave this process nothing.

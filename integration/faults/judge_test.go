@@ -27,6 +27,20 @@ func TestJudge(t *testing.T) {
 	told := took(1, "a", 0, 3*time.Second, unknown)
 	told.value, told.answered = "answered as it hung up", true
 	freed := did(2, release, "a", 500*ms, yes)
+	far := func(late time.Duration) *trouble {
+		return &trouble{what: "one way", from: 0, to: 4 * time.Second, after: back, masters: []int{0, 1, 2}, redlockd: 0, late: late}
+	}
+	by := func(redlockd int, c *call) *call { c.redlockd = redlockd; return c }
+	finds := func(token string, sent time.Duration) *call {
+		c := did(9, read, "", sent, yes)
+		c.value = token
+		return c
+	}
+	lasts, renewed := took(1, "a", 0, 4*time.Second, yes), func(redlockd int) *call {
+		c := took(2, "a", 400*ms, 4*time.Second, yes)
+		c.kind, c.redlockd = renew, redlockd
+		return c
+	}
 	for _, c := range []struct {
 		name     string
 		before   []*call
@@ -56,6 +70,21 @@ func TestJudge(t *testing.T) {
 			[]*trouble{lost}, did(9, renew, "a", 500*ms, no), ""},
 		{"a read finds another's beside the holder", []*call{took(2, "b", 0, 2*time.Second, unknown), long},
 			[]*trouble{lost}, func() *call { c := did(9, read, "", 500*ms, yes); c.value = "b"; return c }(), ""},
+		{"a read finds what was released elsewhere while it was renewed", []*call{lasts, renewed(2), by(1, did(3, release, "a", 500*ms, yes))},
+			nil, finds("a", 1900*ms), overtaken},
+		{"refused by it", []*call{lasts, renewed(2), by(1, did(3, release, "a", 500*ms, yes))}, nil, took(9, "b", 1900*ms, time.Second, no), overtaken},
+		{"a read finds it when the release has reached all", []*call{lasts, renewed(2), by(1, did(3, release, "a", 500*ms, yes))},
+			nil, finds("a", 2100*ms), ""},
+		{"a read finds it, by the redlockd that has renewed it", []*call{lasts, renewed(1), by(1, did(3, release, "a", 500*ms, yes))},
+			nil, finds("a", 900*ms), ""},
+		{"a read finds it, released when nothing was on its way", []*call{lasts, renewed(2), by(1, did(3, release, "a", 800*ms, yes))},
+			nil, finds("a", 900*ms), ""},
+		{"a read finds what two have had on its way", []*call{took(1, "a", 300*ms, 4*time.Second, yes), renewed(2), by(1, did(3, release, "a", 500*ms, yes))},
+			nil, finds("a", 3*time.Second), overtaken},
+		{"a read finds a lost attempt that came late", []*call{took(1, "a", 0, 3*time.Second, unknown), by(1, took(2, "a", 50*ms, time.Second, yes)), by(2, did(3, release, "a", 100*ms, yes))},
+			[]*trouble{far(400 * ms)}, finds("a", 450*ms), tried},
+		{"a read finds a lost attempt of which only the answers came late", []*call{took(1, "a", 0, 3*time.Second, unknown), by(2, took(2, "a", 50*ms, time.Second, yes)), by(2, did(3, release, "a", 100*ms, yes))},
+			[]*trouble{far(0)}, finds("a", 450*ms), ""},
 		{"no majority though all is well", []*call{long}, nil, did(9, extend, "a", 500*ms, unknown), ""},
 		{"no majority while three masters are away", []*call{long}, []*trouble{three}, took(9, "b", 950*ms, time.Second, unknown), away},
 		{"no majority for whom they are not away", []*call{long}, []*trouble{three}, func() *call {

@@ -112,3 +112,19 @@ func harmless(args ...any) func(*schedule) func() {
 		}
 	}
 }
+
+// ofMasters is a trouble of masters for every redlockd.
+func (s *schedule) ofMasters(what string, ms ...*master) *trouble {
+	t := trouble{what: what, redlockd: everyone, masters: s.indices(ms)}
+	if what == "freeze" || what == "majority frozen" {
+		t.late = forever // what it was sent waits in its socket
+	}
+	return s.b.h.begin(t)
+}
+
+func (s *schedule) indices(ms []*master) (out []int) {
+	for _, m := range ms {
+		out = append(out, s.index(m))
+	}
+	return out
+}

@@ -32,7 +32,8 @@ func linkFault(how string) func(*schedule) func() {
 			if which == len(s.b.redlockds) {
 				whose = everyone
 			}
-			t := s.b.h.begin(trouble{what: how, redlockd: whose, masters: s.indices(ms)})
+			late := map[string]time.Duration{"slow": latency, "stall": forever}[how]
+			t := s.b.h.begin(trouble{what: how, redlockd: whose, masters: s.indices(ms), late: late})
 			switch how {
 			case "drop":
 				each((*rig.Link).Drop)
@@ -67,11 +68,11 @@ func oneWay(s *schedule) func() {
 	for1 := time.Second + rand64(s.rng, 2*s.b.maxTTL)
 	return func() {
 		s.b.h.fault("one way: redlockd %d and %s, towards the masters %v, latency %v, for %v", which, names(ms), to, latency, for1)
-		t := s.b.h.begin(trouble{what: "one way", redlockd: which, masters: s.indices(ms)})
-		slow := (*rig.Link).SlowFrom
+		slow, late := (*rig.Link).SlowFrom, time.Duration(0)
 		if to {
-			slow = (*rig.Link).SlowTo
+			slow, late = (*rig.Link).SlowTo, latency
 		}
+		t := s.b.h.begin(trouble{what: "one way", redlockd: which, masters: s.indices(ms), late: late})
 		links := s.b.redlockds[which].links
 		for _, i := range s.indices(ms) {
 			slow(links[i], latency)

@@ -25,6 +25,9 @@ type trouble struct {
 	// interrupted is until when others were seen to prolong that.
 	interrupted time.Duration
 	back        time.Duration // by how much the clock of the master went back
+	// late is by how much later what was sent to its masters arrives: forever for
+	// its end, 0 if nothing is held back.
+	late time.Duration
 }
 
 const (
@@ -113,18 +116,6 @@ func (h *history) prolong(masters int) {
 // the one that has a seat to write.
 func (t *trouble) interrupts(other *trouble, masters int) bool {
 	return len(t.masters) == 0 || len(t.masters) > masters/2 || slices.ContainsFunc(t.masters, func(m int) bool { return slices.Contains(other.masters, m) })
-}
-
-// ofMasters is a trouble of masters for every redlockd.
-func (s *schedule) ofMasters(what string, ms ...*master) *trouble {
-	return s.b.h.begin(trouble{what: what, redlockd: everyone, masters: s.indices(ms)})
-}
-
-func (s *schedule) indices(ms []*master) (out []int) {
-	for _, m := range ms {
-		out = append(out, s.index(m))
-	}
-	return out
 }
 
 // shows reports whether it may be noticed at some time from one to another.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -48,6 +47,7 @@ func (b *bench) check() {
 	b.tb.Logf("%d histories; calls: %v", len(b.h.keys), b.h.counts)
 	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", b.certain.Load(), b.h.onBares())
 	b.tb.Logf("%v", b.table)
+	b.giveAccounts()
 	if len(b.h.violations) > 0 || b.tb.Failed() {
 		b.keepRun()
 	}
@@ -57,6 +57,11 @@ func (b *bench) check() {
 			break
 		}
 		b.tb.Errorf("SEED=%d: %s", b.seed, v)
+	}
+	for i, key := range slices.Sorted(maps.Keys(b.h.accounts)) {
+		if i < 3 {
+			b.tb.Logf("%s:\n%v", key, b.h.accounts[key])
+		}
 	}
 }
 
@@ -70,16 +75,18 @@ func (b *bench) checkKey(key string, calls []*call) {
 	j := b.newKeyJudge(calls)
 	b.certain.Add(int64(len(j.spans)))
 	if x, y, found := twoHolders(spansOf(calls, j.w, byLeaving)); found {
-		b.h.violation("TWO HOLDERS of %s, who count from when their OK left:\n  %v\n  %v\n%s", key,
-			x.by, y.by, b.story(key, x.start-5*time.Second, y.start+time.Second))
+		b.h.violation("TWO HOLDERS of %s, who count from when their OK left:\n  %v\n  %v", key, x.by, y.by)
+		b.h.tell(key, x.start-5*time.Second, y.start+time.Second)
 	}
 	if x, y, found := twoHolders(j.spans); found {
-		b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v\n%s", key, y.start.Seconds(),
-			min(x.end, y.end).Seconds(), x.by, y.by, b.story(key, y.start-5*time.Second, y.start+time.Second))
+		b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v", key, y.start.Seconds(),
+			min(x.end, y.end).Seconds(), x.by, y.by)
+		b.h.tell(key, y.start-5*time.Second, y.start+time.Second)
 	}
 	for _, c := range calls {
 		if c.amiss != "" && j.w.standing(c.redlockd, c.sent, c.got) == nil && !c.frozen {
 			b.h.violation("%s, though redlockd was well: %v", c.amiss, c)
+			b.h.tell(key, c.sent-time.Second, c.got)
 		}
 		found, judged := j.causes(c)
 		if !judged {
@@ -87,27 +94,12 @@ func (b *bench) checkKey(key string, calls []*call) {
 		}
 		b.table.count(c, found)
 		if len(found) == 0 {
-			b.h.violation("WITHOUT A CAUSE: %v\nconsidered:\n%s%s", c, j.considered(c), b.story(key, c.sent-5*time.Second, c.got))
+			b.h.violation("WITHOUT A CAUSE: %v\nconsidered:\n%s", c, j.considered(c))
+			b.h.tell(key, c.sent-5*time.Second, c.got+time.Second)
 		}
 	}
 	if j.linearizable() != porcupine.Ok {
-		b.h.violation("porcupine: %s is not one lock\n%s", key, b.story(key, 0, time.Hour))
+		b.h.violation("porcupine: %s is not one lock", key)
+		b.h.tell(key, calls[0].sent, calls[len(calls)-1].got)
 	}
-}
-
-// story is all that is known about a key in a time.
-func (b *bench) story(key string, from, to time.Duration) string {
-	var out []string
-	calls := bySent(b.h.keys[key])
-	for _, c := range calls {
-		if c.got >= from && c.sent <= to {
-			out = append(out, c.String())
-		}
-	}
-	if len(calls) > 0 {
-		out = append(out, b.h.near(max(from, calls[0].sent), min(to, calls[len(calls)-1].got))...)
-	}
-	out = append(out, b.traceOf(key)...)
-	slices.Sort(out)
-	return strings.Join(out, "\n")
 }

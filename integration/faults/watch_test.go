@@ -21,7 +21,7 @@ const (
 // watchMaster asks one master until the bench ends.
 func (b *bench) watchMaster(at int, m *rig.Master) {
 	b.watchers.Go(func() {
-		b.watch(trouble{what: "no answer at once", redlockd: everyone, masters: []int{at}},
+		b.watch(trouble{what: "no answer at once", redlockd: everyone, masters: []int{at}, late: forever},
 			func() error { return m.Client.Ping(context.Background()).Err() })
 	})
 }

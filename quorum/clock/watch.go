@@ -31,8 +31,8 @@ type Watch struct {
 	mu    sync.Mutex
 	looks looks
 	// offsets are the baseline that the clock must fit. rebase is whether the next look
-	// begins a new one, from when that was requested: a look sent earlier fits no
-	// baseline.
+	// begins a new one, from when that was requested: a look sent then or earlier fits
+	// no baseline.
 	offsets offsets
 	rebase  bool
 	from    time.Duration
@@ -50,7 +50,7 @@ type Watch struct {
 
 // NewWatch watches a clock that may run faster or slower than ours by drift.
 func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch {
-	w := &Watch{now: now, drift: drift, timeout: timeout, ours: ours, sure: never,
+	w := &Watch{now: now, drift: drift, timeout: timeout, ours: ours, sure: never, from: never,
 		looks: looks{drift: drift}, offsets: offsets{drift: drift}}
 	w.warm.Store(ours)
 	return w
@@ -62,7 +62,7 @@ func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch
 func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watch) (fits, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if sent < w.from {
+	if sent <= w.from {
 		return false, false
 	}
 	w.looked = received

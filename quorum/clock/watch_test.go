@@ -57,8 +57,10 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 		t.Errorf("while it is looked into: fits %v, is news %v", fits, news)
 	}
 	s.Judged(true, true)
-	if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-time.Millisecond, s.at, time.Minute, nil); fits {
-		t.Error("what went out before the new baseline counts")
+	for _, before := range []time.Duration{time.Millisecond, 0} { // at that very moment, too
+		if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-before, s.at, time.Minute, nil); fits {
+			t.Errorf("what went out %v before the new baseline counts", before)
+		}
 	}
 	if _, ok := s.Latest(s.at); ok {
 		t.Error("looks of before the step tell the clock")

@@ -133,23 +133,27 @@ func (c *connection) close() {
 	}
 }
 
-// do sends commands in one write and waits for all the answers, or for the end of the
-// connection.
-func (c *connection) do(commands ...rueidis.Completed) []rueidis.RedisResult {
-	c.turn <- struct{}{}
-	defer func() { <-c.turn }()
+// waitTurn waits for the turn to call, passTurn gives it away.
+func (c *connection) waitTurn() { c.turn <- struct{}{} }
+func (c *connection) passTurn() { <-c.turn }
+
+// call sends commands in one write and waits for all the answers, or for the end of the
+// connection. The caller has the turn.
+func (c *connection) call(commands ...rueidis.Completed) []rueidis.RedisResult {
 	// The call has no deadline, because rueidis would close the connection when it
 	// passes.
 	return c.dialect.Client.DoMulti(context.Background(), commands...)
 }
 
-// ask is do for the monitor, which asks at least once a second. It closes a connection
+// ask is call for the monitor, which asks at least once a second. It closes a connection
 // that does not answer within stuckAfter: after a network cut, a new connection is
 // quicker than waiting for TCP to give up.
 func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
 	stuck := time.AfterFunc(stuckAfter, c.close)
 	defer stuck.Stop()
-	return c.do(commands...)
+	c.waitTurn()
+	defer c.passTurn()
+	return c.call(commands...)
 }
 
 // reach connects the socket, over TLS if there is a configuration for it.
@@ -174,4 +178,11 @@ func reasonOf(err error) string {
 		text = text[:200]
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}
+
+// broken reports whether an error is the end of the connection, and not the master's
+// answer.
+func broken(err error) bool {
+	var re *rueidis.RedisError
+	return err != nil && !errors.As(err, &re)
 }

@@ -122,6 +122,28 @@ func TestV6RollbackForAnotherMark(t *testing.T) {
 	}
 }
 
+// M5: what waited while redlockd saw the clocks of a majority jump creates nothing after
+// that: it would be counted by the new baseline, and the locks of before may be gone.
+func TestM5WaitedUntilTheSilence(t *testing.T) {
+	for _, tt := range []struct {
+		silence      time.Duration
+		sent, unsent int
+	}{{0, 2, 0}, {time.Minute, 1, 1}} {
+		now := time.Second
+		d := watched(t, &now)
+		l := d.List().Links[0]
+		l.clock = clock.NewWatch(l.now, 0, time.Second, true) // watched for long enough
+		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Key: "k", Token: "t"})
+		l.outbox.Put(&outbox.Task{Kind: vote.Release, Key: "k", Token: "u"})
+		d.silentUntil.Store(int64(now + tt.silence))
+		b := &outbox.Batch{}
+		(&sender{Link: l}).take(b)
+		if len(b.Tasks) != tt.sent || len(b.Unsent) != tt.unsent {
+			t.Errorf("silent for %v: %d go out and %d do not, want %d and %d", tt.silence, len(b.Tasks), len(b.Unsent), tt.sent, tt.unsent)
+		}
+	}
+}
+
 // M2: a batch waits for others as long as more tasks come, but neither for many rounds
 // nor for a long time.
 func TestM2GatheringIsBounded(t *testing.T) {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -29,9 +28,12 @@ func (s *sender) serve() {
 			t.Answer(vote.Ballot{Vote: vote.Silent}, b.Sent)
 		}
 		if len(b.Tasks) == 0 {
+			s.c.passTurn()
 			continue
 		}
-		s.answered(b, s.c.do(s.c.dialect.Commands(b)...))
+		replies := s.c.call(s.c.dialect.Commands(b)...)
+		s.c.passTurn()
+		s.answered(b, replies)
 	}
 }
 
@@ -69,22 +71,30 @@ func (s *sender) gather() {
 	}
 }
 
-// next waits for work and takes a batch of it, or returns false when c is over.
+// next waits for work and for the turn to call, and takes a batch; it returns false,
+// without the turn, when c is over. What goes out is decided with the turn (M1): a look
+// may be under way for longer than an attempt has time.
 func (s *sender) next(b *outbox.Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gather()
-	if s.conn != s.c {
-		return false
+	for s.gather(); s.conn == s.c; s.gather() {
+		s.mu.Unlock()
+		s.c.waitTurn()
+		s.mu.Lock()
+		if s.conn != s.c || !s.open {
+			s.c.passTurn()
+			continue
+		}
+		if s.outbox.RetriesDue() {
+			s.outbox.FlushRetries()
+		}
+		s.take(b)
+		if len(b.Tasks) > 0 {
+			s.unanswered.busy, s.unanswered.since = true, b.Sent
+		}
+		return true
 	}
-	if s.outbox.RetriesDue() {
-		s.outbox.FlushRetries()
-	}
-	s.take(b)
-	if len(b.Tasks) > 0 {
-		s.unanswered.busy, s.unanswered.since = true, b.Sent
-	}
-	return true
+	return false
 }
 
 // take moves tasks from the queue into a batch, and drops those that must not go out any
@@ -203,11 +213,6 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	}
 }
 
-// unsettled reports whether a mark says that a change to our list is not final (M8).
-func (s *sender) unsettled(under *mark.Mark) bool {
-	return under != nil && under.Phase != mark.Final && under.Masters == s.db.List().name
-}
-
 // counts checks the mark and the clock, which were read after the batch's tasks (M3, M5).
 // The caller must hold mu.
 func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
@@ -240,11 +245,4 @@ func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 	s.open = false
 	s.wakeMonitor()
 	return false
-}
-
-// broken reports whether an error is the end of the connection, and not the master's
-// answer.
-func broken(err error) bool {
-	var re *rueidis.RedisError
-	return err != nil && !errors.As(err, &re)
 }

@@ -197,3 +197,8 @@ func (l *Link) LookedAt() (open bool, sent time.Duration) {
 	defer l.mu.Unlock()
 	return l.open, l.view.Sent
 }
+
+// unsettled reports whether a mark says that a change to our list is not final (M8).
+func (s *sender) unsettled(under *mark.Mark) bool {
+	return under != nil && under.Phase != mark.Final && under.Masters == s.db.List().name
+}

@@ -28,9 +28,8 @@ type redisServer struct {
 	down, frozen   bool
 	// strange reports whether its clock or its disk went back.
 	strange bool
-	// stepped is when its clock stepped last, majority how many masters were one then.
-	stepped  time.Duration
-	majority int
+	// stepped is when its clock stepped last.
+	stepped time.Duration
 	// gone reports whether it never comes back.
 	gone bool
 	// offset is by how much its clock has stepped, rate how fast it runs.

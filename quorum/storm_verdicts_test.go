@@ -154,8 +154,6 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
-	case holder && t.outran(t.lease.taken):
-		t.count("excuse: a majority of clocks stepped, and ended what its holder asks for")
 	case holder && t.undisturbed(t.lease):
 		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
 	case holder:
@@ -175,10 +173,6 @@ func (t *try) found(v Verdict, st State) {
 	l := t.holder
 	if v != Held && v != Absent {
 		return
-	}
-	if l != nil && t.outran(l.taken) {
-		t.count("excuse: a majority of clocks stepped, and ended what is read")
-		l = nil
 	}
 	if l != nil && l.sure > t.now() && l.sure <= t.now()+t.fast(l) && v == Absent {
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
@@ -259,22 +253,6 @@ func (t *try) prolonging(l *lease) bool {
 		}
 	}
 	return false
-}
-
-// outran reports whether a majority of the clocks has stepped since, at once or one
-// after the other. It is not promised that a lock survives that, only that no other
-// client gets it.
-func (s *storm) outran(since time.Duration) bool {
-	s.Lock()
-	defer s.Unlock()
-	n, majority := 0, vote.Majority(len(s.list()))
-	for _, f := range s.servers {
-		if f.stepped >= since && f.stepped > 0 {
-			n++
-			majority = min(majority, f.majority)
-		}
-	}
-	return n >= majority
 }
 
 // copies returns on how many servers the token was since the operation was sent, and

@@ -75,7 +75,7 @@ func TestV8ChangeThatComesLateIsRepeated(t *testing.T) {
 		synctest.Wait()
 		c.slow(4*c.cfg.Timeout, 2)
 		c.want(do(c.q, replaceBy("k", "A", "B", 20*time.Second)[0]), Won)
-		time.Sleep(time.Second)
+		time.Sleep(4 * time.Second)
 		c.slow(0, 2)
 		time.Sleep(3 * time.Second)
 		if n := c.copies("k", "B"); n != 3 {

@@ -26,16 +26,14 @@ func (s *storm) delays(n *node, timeouts float64, after time.Duration) {
 	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
 }
 
-// overtaken extends a lock for a short time through a redlockd whose commands have come
-// too late for a while, and then for a long time through another one. The first extend
-// arrives behind that.
+// overtaken extends a lock for a short time through a redlockd, of which what it sends
+// comes a little too late from then on, and then for a long time through another one. The
+// first extend arrives behind that.
 func (s *storm) overtaken(rng *rand.Rand) {
 	slow, quick := pick(rng, s.nodes), pick(rng, s.nodes)
 	if slow == quick {
 		return
 	}
-	s.delays(slow, 1+0.3*rng.Float64(), 4*time.Second)
-	s.sleep(some(rng, time.Second, 1500*time.Millisecond))
 	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
 	op := c.lock()
 	op.Kind, op.TTL = Acquire, min(3*time.Second, quick.config().MaxTTL)
@@ -44,6 +42,8 @@ func (s *storm) overtaken(rng *rand.Rand) {
 			return
 		}
 	}
+	timeout := slow.config().Timeout
+	s.delays(slow, 1+float64(some(rng, 0, 5*time.Millisecond))/float64(timeout), 3*timeout)
 	op.Kind, op.TTL = Extend, some(rng, 100*time.Millisecond, 600*time.Millisecond).Truncate(time.Millisecond)
 	if c.call(slow, op, op).open() {
 		op.TTL = min(4*time.Second, quick.config().MaxTTL)

@@ -123,18 +123,20 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 }
 
 // TestM8FinalIsNotCompletedInView checks the same with all masters of the new list in
-// view (M8): f bears that its change for c is final, a that it is closed, and b c were
-// lost and begun anew with the old list. A has the lock on b c, B would get it on a f.
+// view (M8): a b bear that the change of e for f is final, f that it is closed, and c d e
+// were lost and begun anew with the old list. A has the lock on c d e, B would get it on
+// a b f.
 func TestM8FinalIsNotCompletedInView(t *testing.T) {
-	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
-		list, first := c.listed("c", c.join("f")), cluster.ListName(c.cfg.Masters)
+	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
+		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
 		c.change(c.q, list)
 		c.reaches(c.q, 2, "final")
-		c.serves(c.q, 3)
+		c.serves(c.q, 5)
 		c.stop(c.q)
-		c.bears(0, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
-		c.bears(1, mark.FirstGeneration(first))
-		c.bears(2, mark.FirstGeneration(first))
+		for i := 2; i < 5; i++ {
+			c.bears(i, mark.FirstGeneration(first))
+		}
+		c.bears(5, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
 		old := c.redlockd()
 		time.Sleep(4 * time.Second)
 		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)

@@ -30,6 +30,7 @@
 //
 // The environment: SEED repeats a run's draws and SCHEDULE its faults, MINUTES
 // makes it long, CLIENTS sets how many; ROUNDS, FREEZES, MOVING (seconds) and
-// RESTARTS make the shows long; KEEP=1 keeps the logs of a failed run, REDLOCKD_BINARY tests another binary, QUORUM adds a line to the quorum
-// block of its configuration.
+// RESTARTS make the shows long; KEEP=1 keeps the logs of a failed run,
+// REDLOCKD_BINARY tests another binary, QUORUM adds a line to the quorum block of
+// its configuration.
 package faults

@@ -199,6 +199,6 @@ func (l *Link) LookedAt() (open bool, sent time.Duration) {
 }
 
 // unsettled reports whether a mark says that a change to our list is not final (M8).
-func (s *sender) unsettled(under *mark.Mark) bool {
-	return under != nil && under.Phase != mark.Final && under.Masters == s.db.List().name
+func (l *Link) unsettled(under *mark.Mark) bool {
+	return under != nil && under.Phase != mark.Final && under.Masters == l.db.List().name
 }

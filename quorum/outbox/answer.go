@@ -63,10 +63,10 @@ func ResultOf(t *Task, a answer, quarantined bool) Result {
 }
 
 // doubted returns what the vote of a master in quarantine counts for (M4). Its "absent"
-// is silent, and so are a lock that it created and its refusal by another token, since its
-// data may be of an earlier time. A copy found on it counts for reads and releases but extends nothing:
-// an operation that came late may have created it after the master forgot its vote for
-// another lock.
+// is silent, and so are a lock that it created and its refusal by another token, since
+// its data may be of an earlier time. A copy found on it counts for reads and releases
+// but extends nothing: an operation that came late may have created it after the master
+// forgot its vote for another lock.
 func doubted(b vote.Ballot, t *Task) vote.Ballot {
 	switch {
 	case b.Vote == vote.Absent:

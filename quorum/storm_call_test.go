@@ -119,7 +119,7 @@ func (v *visit) answerOf(o *Outcome) hearing {
 	case len(v.tries) > 1 && o.Verdict == Won && len(o.Changes) == 0:
 		a.verdict = Changed
 	case o.Done == Read && meant != Read && len(v.tries) == 1 && o.Err == nil:
-		if a.verdict = Absent; o.State.Token != "" {
+		if a.verdict = Absent; o.State.Token != "" && !o.State.Lapsed {
 			a.verdict = Held
 		}
 	}

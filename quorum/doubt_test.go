@@ -90,3 +90,32 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 		})
 	}
 }
+
+// TestM5WhoSawACommonStepKeepsTheDoubt checks that no redlockd that saw the clocks of a
+// majority jump takes the doubt back, whatever look is under way in that moment (M5). A
+// redlockd that starts then would give A's lock to B.
+func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {
+	for after := time.Duration(0); after < time.Second; after += 25 * time.Millisecond {
+		inBubble(t, 3, func(c *testCluster) {
+			for i, f := range c.masters {
+				f.set(func() { f.way = time.Duration(8+6*i) * time.Millisecond })
+			}
+			time.Sleep(2 * time.Second)
+			c.redlockd()
+			time.Sleep(2*time.Second + after)
+			c.redlockd()
+			time.Sleep(5 * time.Second)
+			c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
+			for _, f := range c.masters {
+				f.set(func() { f.offset += time.Minute })
+			}
+			fresh := c.redlockd()
+			for range 20 {
+				time.Sleep(250 * time.Millisecond)
+				if o := do(fresh, acquire("k", "u", time.Second)); o.Verdict == Won {
+					t.Fatalf("started %v after the other: a second holder", after)
+				}
+			}
+		})
+	}
+}

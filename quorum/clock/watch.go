@@ -164,11 +164,12 @@ func (w *Watch) LookedAt() time.Duration {
 	return w.looked
 }
 
-// WatchedSince reports whether the baseline has been good since a time.
+// WatchedSince reports whether the baseline has been good since a time. It is not while a
+// new one is to begin.
 func (w *Watch) WatchedSince(since time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.warm.Load() && w.based <= since
+	return w.warm.Load() && !w.rebase && w.based <= since
 }
 
 // Latest returns the latest possible reading of the clock now, in milliseconds, and

@@ -38,14 +38,20 @@ func (c *change) mayEnd(final mark.Generation) bool {
 	return c.all.now()-since >= c.all.Database(0).wholeHold(since)
 }
 
-// mayWrite returns what may be written of the state to. If it may not be final yet, that is
-// the closed state that this redlockd knows, or nothing if it remembers it as final. Nor is
-// anything written that only this redlockd remembers: that the change was announced must
-// be on a majority of the marks in view.
-func (c *change) mayWrite(to mark.Generation) mark.Generation {
+// mayWrite returns what may be written of the state to, which is being announced if isNew is
+// set. If it may not be final yet, that is the closed state that this redlockd knows, or
+// nothing if it remembers it as final. Nor is anything written that only this redlockd
+// remembers: that the change was announced must be on a majority of the marks in view, or
+// the change must still be one to complete.
+func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 	known, none := c.known(), mark.Generation{}
-	if to.Number != known.Number || to.Before == "" {
+	switch {
+	case isNew, to.Before == "":
 		return to
+	case to.Number != known.Number && (c.interrupted(to, known) || c.unfinished(to)):
+		return to
+	case to.Number != known.Number:
+		return none
 	}
 	if to.Phase == mark.Final {
 		switch {

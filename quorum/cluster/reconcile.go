@@ -160,8 +160,8 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	if to = mon.db.change.mayWrite(to); !s.Mark.Lags(to) {
-		return s, nil
+	if to = mon.db.change.mayWrite(to, until > 0); !s.Mark.Lags(to) || !mon.recorded(s.Mark) {
+		return s, nil // the next look may tell
 	}
 	deadline := int64(0)
 	if until > 0 {
@@ -174,7 +174,7 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		}
 	}
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
-		strconv.FormatInt(deadline, 10)}
+		strconv.FormatInt(deadline, 10), strconv.Itoa(s.Mark.Number), strconv.Itoa(int(s.Mark.Phase))}
 	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
 	if err != nil {
 		if broken(err) {
@@ -184,6 +184,14 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	return mon.look(c)
+}
+
+// recorded reports whether a mark bears the state of the list that is known of it, by which
+// it was decided what to write.
+func (mon *monitor) recorded(m *mark.Mark) bool {
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	return mon.view.Recorded == m.Generation
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

@@ -22,18 +22,19 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
 	// Generation raises the state of the list of masters in the marks of all databases in
-	// use, which database 0's mark lists. It leaves marks that have a later state, or one
-	// that does not lead to this list (mark.Generation.Lags). Arguments: the present
-	// database, number, phase, list, previous list, and the deadline in the master's own
-	// milliseconds, after which it changes nothing; 0 is no deadline. See mark.Mark.String
-	// for the fields.
+	// use, which database 0's mark lists. It leaves marks that have a later state, one that
+	// does not lead to this list (mark.Generation.Lags), or a later one than was seen.
+	// Arguments: the present database, number, phase, list, previous list, the deadline in
+	// the master's own milliseconds, after which it changes nothing (0 is no deadline), and
+	// the number and phase that were seen. See mark.Mark.String for the fields.
 	Generation = newScript(`
 local t = redis.call('TIME')
 if ARGV[6] ~= '0' and t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[6]) then return -1 end
 ` + raises + `
   local n, p = tonumber(f[7]), tonumber(f[8])
   local earlier = n < tonumber(ARGV[2]) or n == tonumber(ARGV[2]) and p < tonumber(ARGV[3])
-  if earlier and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
+  local seen = n < tonumber(ARGV[7]) or n == tonumber(ARGV[7]) and p <= tonumber(ARGV[8])
+  if earlier and seen and (f[9] == ARGV[4] or f[9] == ARGV[5] or p == 1 and f[10] == ARGV[5]) then
     f[7], f[8], f[9], f[10] = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
     redis.call('SET', KEYS[1], table.concat(f, ' '))
   end

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
@@ -87,7 +88,7 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	if a.op.Kind == transact {
 		return t, a.nameSteps(i, l, latest, now)
 	}
-	t.Prolongs = cluster.ExpiryOf(latest, a.hold, 0)
+	t.Prolongs = cluster.ExpiryOf(latest, a.hold, l.ProlongsTo(now))
 	if a.namesCopies {
 		t.Was = a.earlierNames(a.masters.Links[i])
 		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
@@ -105,7 +106,7 @@ func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Dura
 		case s.Creates():
 			e, ok = a.nameOf(i, l, lockName{s.Key, s.Token}, latest, s.Hold, now)
 		case s.Hold > 0:
-			e = cluster.ExpiryOf(latest, s.Hold, 0)
+			e = cluster.ExpiryOf(latest, s.Hold, l.ProlongsTo(now))
 		}
 		if !ok {
 			return false
@@ -182,8 +183,9 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	if known && !lives {
+	if now := a.call.q.now(); known && !lives {
 		out.OfToken, out.Token = a.term.given(a.masters, i), a.term.token
+		out.OfToken = slices.DeleteFunc(out.OfToken, func(e int64) bool { return l.MayBeOthers(e, now) })
 	}
 	return out
 }

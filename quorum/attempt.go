@@ -113,7 +113,6 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	case was.Vote == vote.Awaited:
 		*was = b
 		was.Discounted = b.Vote == vote.Silent && !b.MayAct
-		a.tasks[i].Created = b.Vote == vote.Created
 		if b.Vote == vote.Prolonged {
 			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0
 			a.tasks[i].Prolongs = cmp.Or(b.Expiry, a.tasks[i].Prolongs) // what it has kept is what it was given (V15)

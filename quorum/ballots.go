@@ -144,7 +144,7 @@ func (v *ballotBox) unchanged(token string, given *expiries) bool {
 	same := 0
 	for i := range v.ballots {
 		b, last := &v.ballots[i], given.at(i)
-		if b.Vote == vote.Found && b.Token == token && b.Expiry <= last && b.Expiry > last-mark.Residues {
+		if b.Vote == vote.Found && b.Token == token && mark.SameGrant(b.Expiry, last) {
 			same++
 		}
 	}

@@ -168,6 +168,8 @@ func (f *fakeMaster) hook(c *peer.Peer, cmd string, args ...string) bool {
 	case cmd == "TIME" && inScript && f.halt > 0 && f.timesInScript() == f.haltAt:
 		now := time.Now().Add(offset + f.halt)
 		c.WriteStrings([]string{strconv.FormatInt(now.Unix(), 10), strconv.Itoa(now.Nanosecond() / 1000)})
+	case cmd == "PEXPIRETIME" && strings.HasPrefix(f.version, "6."):
+		c.WriteError("ERR unknown command 'PEXPIRETIME'")
 	case cmd == "SCAN" && f.paged:
 		f.writePage(c, args)
 	case cmd == "CONFIG":

@@ -31,6 +31,11 @@ type lease struct {
 	// closed is when the last of them ended.
 	open   int
 	closed time.Duration
+	// untold reports whether an extend of the lock was answered with yes before the
+	// operation that took it was.
+	untold bool
+	// gaps is how often it was taken or prolonged after it was over.
+	gaps int
 	// doubt reports whether one of them was not answered with yes or no.
 	doubt bool
 	// freed is when a release of the lock was answered with yes; 0 if none was since it
@@ -71,8 +76,10 @@ type try struct {
 	had, hadSure time.Duration
 	// byRead reports whether the answer follows from a read.
 	byRead bool
-	// holder is the lease that certainly holds the lock when a read is sent.
+	// holder is the lease that certainly holds the lock when a read is sent, gaps is that
+	// lease's.
 	holder *lease
+	gaps   int
 }
 
 func newWitness(s *storm) *witness {
@@ -147,7 +154,7 @@ func (j *witness) begin(n *node, op Op) *try {
 	for _, l := range j.leases[t.lock] {
 		t.disturb(l)
 		if l.sure > t.sent {
-			t.holder = l
+			t.holder, t.gaps = l, l.gaps
 		}
 	}
 	j.tries[t.lock] = append(j.tries[t.lock], t)

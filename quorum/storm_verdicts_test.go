@@ -104,17 +104,29 @@ func (t *try) alone(before map[*lease]time.Duration) {
 		case until <= t.now() || t.op.Kind == Store:
 		case l != t.lease:
 			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, until)
+		case t.op.Kind == Acquire && t.to.untold:
+			t.count("excuse: it was extended before the acquire was answered that took it")
 		case t.op.Kind == Acquire:
 			t.fail("TAKEN TWICE: %v by %s, at redlockd %d, who has it until %v", t.lock, l.token, t.node.number, until)
 		}
 	}
+	t.to.untold = t.to.untold && t.op.Kind == Extend
 }
 
 // holds notes what the client was answered. The caller must hold mu.
 func (t *try) holds() {
 	l, now := t.to, t.now()
-	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
+	if t.op.Kind == Extend && t.had <= t.sent {
+		l.untold = true
+	}
+	if l.until < now {
+		l.gaps++
+	}
 	l.sure, l.teller = t.sent+t.op.TTL, t.node.teller(t.op.DB)
+	if now+t.op.TTL < l.ends {
+		l.teller = teller{} // a master that missed this may have a copy of the longer grant
+	}
+	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	if t.op.Kind == Store {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
@@ -171,6 +183,9 @@ func (t *try) found(v Verdict, st State) {
 	t.over()
 	t.count(fmt.Sprintf("%v %v", t.op.Kind, v))
 	l := t.holder
+	if l != nil && l.gaps != t.gaps {
+		l = nil // its TTL was over for a while, and it was taken again
+	}
 	if v != Held && v != Absent {
 		return
 	}

@@ -184,3 +184,77 @@ func TestV15NotOverByWhatWasNotGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestV15NotOverByWhatWasCutElsewhere checks that a lock which another redlockd has
+// extended, and then cut to about the expiry that this one had given, is not over when
+// this one's TTL is (V15).
+func TestV15NotOverByWhatWasCutElsewhere(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		for i := range 40 {
+			k := acquire(fmt.Sprint(i), "t", 10*second)
+			c.tell(do(c.q, k))
+			if i%2 > 0 {
+				c.tell(do(c.q, extend(k.Key, "t", 10*second)))
+			}
+			c.tell(do(other, extend(k.Key, "t", 20*second)))
+			time.Sleep(9 * second)
+			rest := second + time.Duration(i*3)*time.Millisecond
+			c.want(do(other, Op{Kind: Expire, Key: k.Key, TTL: rest}), Won)
+			time.Sleep(rest - time.Millisecond)
+			if o := do(c.q, extend(k.Key, "t", second)); o.Verdict != Won {
+				t.Errorf("cut to %v elsewhere: %v", rest, o.Verdict)
+			}
+		}
+	})
+}
+
+// TestV15NotOverByWhatItsSuccessorGave checks the same for a redlockd whose residue another
+// one has got, after nobody had seen the first one for long (V6, V15).
+func TestV15NotOverByWhatItsSuccessorGave(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		const keys, ttl = 20, 400 * second
+		direct := c.cfg.Masters
+		var cables []*cable
+		for i := range c.masters {
+			cables = append(cables, c.throughCable(i))
+		}
+		cut := func(down bool) {
+			for _, k := range cables {
+				k.cut(down)
+			}
+		}
+		first := c.redlockd()
+		time.Sleep(3 * second)
+		var given [keys]time.Time
+		for i := range keys {
+			c.tell(do(first, acquire(fmt.Sprint(i), "t", ttl)))
+			synctest.Wait() // what a quorum has not waited for arrives
+			given[i] = time.Now().Add(c.masters[0].TTL(fmt.Sprint(i)))
+		}
+		cut(true)
+		time.Sleep(150 * second)
+		c.cfg.Masters = direct
+		successor := c.redlockd()
+		time.Sleep(5 * second)
+		for i := range keys {
+			c.tell(do(successor, extend(fmt.Sprint(i), "t", 2*ttl)))
+		}
+		cut(false)
+		time.Sleep(235 * second)
+		var ends [keys]time.Time
+		for i := range keys {
+			left := time.Duration(float64(time.Until(given[i]))/(1+c.cfg.ClockDrift)) - c.cfg.Padding()
+			left = (left - time.Duration(i)*5*time.Millisecond).Truncate(time.Millisecond)
+			c.want(do(successor, Op{Kind: Expire, Key: fmt.Sprint(i), TTL: left}), Won)
+			ends[i] = time.Now().Add(left)
+		}
+		time.Sleep(time.Until(ends[keys-1]) - 100*time.Millisecond)
+		for i := range keys {
+			if o := do(first, extend(fmt.Sprint(i), "t", second)); o.Verdict != Won {
+				t.Errorf("%d: extended %v before its end: %v", i, time.Until(ends[i]), o.Verdict)
+			}
+		}
+	})
+}

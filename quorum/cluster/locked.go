@@ -34,6 +34,21 @@ func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(unt
 // to 31; false while it has no claim that it can trust (V6).
 func (l Locked) Residue(now time.Duration) (int64, bool) { return l.link.residue(now) }
 
+// ProlongsTo returns the residue of copies that this redlockd prolongs on the master (V6).
+func (l Locked) ProlongsTo(now time.Duration) int64 {
+	own, ok := l.link.residue(now)
+	if !ok {
+		own = 0
+	}
+	return mark.Makers + own
+}
+
+// MayBeOthers reports whether the residue of an expiry that this redlockd once gave may be
+// another redlockd's at now (V15).
+func (l Locked) MayBeOthers(expiry int64, now time.Duration) bool {
+	return l.link.mayBeOthers(expiry%mark.Makers, now)
+}
+
 // LapsedBy returns the least expiry, in the master's own milliseconds, of a copy that had
 // more than unused left at the earlier time at, or 0 where the master's clock is not
 // known (V15).

@@ -167,6 +167,20 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 	return l.view.Claim(now)
 }
 
+// mayBeOthers reports whether a residue that this redlockd once claimed may be another
+// one's at now. The caller must hold mu.
+func (l *Link) mayBeOthers(residue int64, now time.Duration) bool {
+	if l.Embedded {
+		return false
+	}
+	if l.zero != nil {
+		l.zero.mu.Lock()
+		defer l.zero.mu.Unlock()
+		return l.zero.mayBeOthers(residue, now)
+	}
+	return l.view.MayBeOthers(residue, l.db.name, now)
+}
+
 // generation returns the state of the list that the master's mark records; false if it is
 // not known.
 func (l *Link) generation() (mark.Generation, bool) {

@@ -9,10 +9,11 @@ import (
 )
 
 // An attempt's name is its token and its expiry (V6). So that no two redlockd ever use
-// the same name on one master, each redlockd's expiries have its own residue mod
-// Residues. Residue 0 is for copies that any redlockd has prolonged; they are never
-// rolled back. Residues are claimed in database 0's mark, and a claim lasts as long as
-// its redlockd renews it.
+// the same name on one master, nor take each other's grants for their own (V15), each
+// redlockd's expiries have their own residues mod Residues: one for copies that it has
+// created, and one for copies that it has prolonged, which are never rolled back. The
+// first is claimed in database 0's mark, and a claim lasts as long as its redlockd renews
+// it.
 
 const (
 	// A claim is renewed after claimRenew beats of the mark, and is free for others after
@@ -25,10 +26,21 @@ const (
 	claimTrust = 5 * time.Second
 )
 
-// Residues is the number of classes of expiries, by their remainder (V6): 0 for copies
-// that were prolonged, healed or stored over, each other one for what one redlockd has
-// created on a master (residue.go).
-const Residues = 32
+// Residues is the number of classes of expiries, by their remainder. A residue below Makers
+// is of a copy that one redlockd has created: the one that claims it, 1 or more. The same
+// plus Makers is of a copy that this redlockd has prolonged, healed or stored over. Nobody
+// claims 0, and Makers is for a redlockd without a claim.
+const (
+	Makers   = 32
+	Residues = 2 * Makers
+)
+
+// SameGrant reports whether a copy's expiry is one that a grant may have set on the master
+// which also may have set given: the copy may have been created or prolonged by it. It
+// never is if who granted had no claim.
+func SameGrant(expiry, given int64) bool {
+	return expiry <= given && expiry > given-Residues && given%Makers > 0 && expiry%Makers == given%Makers
+}
 
 // residue is a claim: the residue, its redlockd, and the beat of the mark at which it was
 // renewed.
@@ -58,7 +70,7 @@ func parseResidues(text string) ([]residue, error) {
 		}
 		n, err := strconv.Atoi(f[0])
 		beat, err2 := strconv.ParseInt(f[2], 10, 64)
-		if err != nil || err2 != nil || n < 1 || n >= Residues {
+		if err != nil || err2 != nil || n < 1 || n >= Makers {
 			return nil, ErrNotAMark
 		}
 		out = append(out, residue{number: n, redlockd: f[1], beat: beat})
@@ -83,7 +95,7 @@ func (m *Mark) claim(redlockd string) {
 		return r.redlockd != redlockd && m.Beat-r.beat > claimBeats
 	})
 	free := 0
-	for n := Residues - 1; n > 0; n-- {
+	for n := Makers - 1; n > 0; n-- {
 		if !slices.ContainsFunc(m.residues, func(r residue) bool { return r.number == n }) {
 			free = n
 		}

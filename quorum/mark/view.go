@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -37,6 +38,10 @@ type View struct {
 	// that found it claimed went out (V6); those of database 0's view count.
 	claimed   int
 	claimSeen time.Duration
+	// claims are those of the newest mark that was looked at, and claimsSeen is when that
+	// look went out.
+	claims     []residue
+	claimsSeen time.Duration
 }
 
 // standing is what is known of the master's seat (M9). It changes when the monitor looks.
@@ -91,6 +96,13 @@ func (v *View) Another(id string) bool { return v.Under != nil && v.Under.ID != 
 // now (V6); false while it has no claim that it can trust.
 func (v *View) Claim(now time.Duration) (int64, bool) {
 	return int64(v.claimed), v.claimed > 0 && now-v.claimSeen <= claimTrust
+}
+
+// MayBeOthers reports whether a residue that this redlockd, which is named, once claimed
+// may be another one's at now (V15).
+func (v *View) MayBeOthers(number int64, redlockd string, now time.Duration) bool {
+	others := func(r residue) bool { return int64(r.number) == number && r.redlockd != redlockd }
+	return now-v.claimsSeen > claimTrust || slices.ContainsFunc(v.claims, others)
 }
 
 // Connected resets what is known through one connection only.
@@ -168,6 +180,7 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	if v.claimed = m.residueOf(redlockd); v.claimed > 0 {
 		v.claimSeen = sent
 	}
+	v.claims, v.claimsSeen = m.residues, sent
 }
 
 // Doubts takes over whether a mark is in doubt (M5). watched reports whether the clock

@@ -14,9 +14,9 @@ type Limits struct {
 	// Any applies to all copies: those with an earlier expiry are over.
 	Any int64
 	// OfToken are the expiries that the last answered grant, with Token, gave its copies:
-	// more than one if it was renewed. Copies with one of them, whatever its residue, are
-	// over. A copy with another one, though earlier, may come from another redlockd's
-	// later grant, of a shorter TTL with less drift.
+	// more than one if it was renewed. Copies with one of them are over. A copy with
+	// another one, though earlier, may come from another redlockd's later grant, of a
+	// shorter TTL with less drift.
 	OfToken []int64
 	Token   string
 }
@@ -35,7 +35,7 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	given := func(e int64) bool { return b.Expiry <= e && b.Expiry > e-mark.Residues }
+	given := func(e int64) bool { return mark.SameGrant(b.Expiry, e) }
 	return b.Expiry < l.Any || b.Token == l.Token && slices.ContainsFunc(l.OfToken, given)
 }
 

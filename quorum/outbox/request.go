@@ -48,9 +48,6 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
 	}
 	script, args := t.call()
-	if script.Old != nil && !d.Is7 {
-		script = script.Old
-	}
 	t.via = script
 	// By its SHA1 only where it is known to be loaded (V14).
 	keys := t.keys()

@@ -38,9 +38,8 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
-	// Created and Prolonged report whether the copy is known to have got the expiry Expiry
-	// or Prolongs.
-	Created, Prolonged bool
+	// Prolonged reports whether the copy is known to have got the expiry Prolongs.
+	Prolonged bool
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
 	// Was are the expiries that may name the copies which a renewal renames.
@@ -118,14 +117,10 @@ func (t *Task) counts() []Name {
 
 // LatestExpiry returns the latest expiry that a copy may have got by the task.
 func (t *Task) LatestExpiry() int64 {
-	switch {
-	case t.Prolonged:
+	if t.Prolonged {
 		return t.Prolongs
-	case t.Created || t.Kind == vote.Acquire:
-		return t.Expiry
-	default:
-		return max(t.Expiry, t.Prolongs)
 	}
+	return max(t.Expiry, t.Prolongs)
 }
 
 // size returns about how many bytes the task takes while it waits.

@@ -8,12 +8,12 @@ package scripts
 // look-up that it does, so one call reads all keys and one deletes them. MGET answers nil
 // for a key that is no string, which SET and GET then detect. Where redlockd has no right
 // to MGET, each key is read by itself.
-var Bundle = newScript(`
+var Bundle = newScript(isOver + `
 local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then
   for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
 end
-local keys, acquires, releases, now = #KEYS, tonumber(ARGV[1]), 0, nil
+local keys, acquires, releases = #KEYS, tonumber(ARGV[1]), 0
 local limited = ARGV[keys + acquires + 2]
 for i = 1, acquires do
   local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
@@ -25,14 +25,7 @@ for i = acquires + 1, keys do
     releases = releases + 1
     gone[releases], out[i] = KEYS[i], 1
     local limit = limited and ARGV[keys + i + 1]
-    if limit and limit ~= '0' then
-      if not now then
-        local t = redis.call('TIME')
-        now = t[1] * 1000 + math.floor(t[2] / 1000)
-      end
-      local left = redis.pcall('PTTL', KEYS[i])
-      local e = type(left) == 'number' and left >= 0 and now + left or -1` + isOver("limit") + `) then ended[i] = true end
-    end
+    ended[i] = limit and isOver(KEYS[i], limit)
   else
     out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
   end

@@ -4,9 +4,7 @@ package scripts
 // and the token that it must hold; what becomes of it (keep, delete, hold, or swap, which
 // keeps a later expiry), its new token and its expiry. If any key is not as expected,
 // nothing is done.
-var Transact = newScript(aside + transact + swap + endTransact).or(newScript(aside + transact + swapOld + endTransact))
-
-const transact = notAfter + `
+var Transact = newScript(notAfter + expiryOf + raise + `
 for i, k in ipairs(KEYS) do
   local at = i * 5 - 3
   local v = redis.call('GET', k)
@@ -15,34 +13,12 @@ for i, k in ipairs(KEYS) do
   if ARGV[at] == '1' and v ~= ARGV[at + 1] then return v end
 end
 for i, k in ipairs(KEYS) do
-  local at = i * 5 - 3
-  if ARGV[at + 2] == 'delete' then redis.call('DEL', k) end
-  if ARGV[at + 2] == 'hold' then redis.call('SET', k, ARGV[at + 3], 'PXAT', aside(k, ARGV[at + 4])) end
-  if ARGV[at + 2] == 'swap' then
-    redis.call('SET', k, ARGV[at + 3], 'KEEPTTL')
-`
-
-// swap finds the expiry of a key that keeps it. swapOld does so on masters before 7.0, which
-// do not answer it: it is between least and e.
-const (
-	swap = `
-    local e = redis.call('PEXPIRETIME', k)
-    local least = e
-`
-	swapOld = `
-    local least, left, e = redis.call('TIME'), redis.call('PTTL', k), redis.call('TIME')
-    least = least[1] * 1000 + math.floor(least[2] / 1000) + left
-    e = e[1] * 1000 + math.floor(e[2] / 1000) + left
-`
-)
-
-// endTransact gives that the remainder of what is prolonged, as keepExpiry does.
-var endTransact = `
-    if e < tonumber(ARGV[at + 4]) then
-      redis.call('PEXPIREAT', k, ARGV[at + 4])
-    elseif e > least or e % ` + residues + ` > 0 then
-      redis.call('PEXPIREAT', k, e + -e % ` + residues + `)
-    end
+  local does, token, x = ARGV[i * 5 - 1], ARGV[i * 5], ARGV[i * 5 + 1]
+  if does == 'delete' then redis.call('DEL', k) end
+  if does == 'hold' then redis.call('SET', k, token, 'PXAT', x) end
+  if does == 'swap' then
+    redis.call('SET', k, token, 'KEEPTTL')
+    if raise(k, tonumber(x), true) == 3 then redis.call('PEXPIREAT', k, x) end
   end
 end
-return 1`
+return 1`)

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -34,5 +35,39 @@ func TestV10LockThatMayLiveInQuarantine(t *testing.T) {
 		if got := a.box.mayLive(&votes); got != c.want {
 			t.Errorf("%s: it may live: %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestV10OldCopiesAreNoHolder checks that a read does not report a token of earlier, which
+// a majority has only with masters that came back with old data, while those may have
+// forgotten the token that the other masters have (V10, P4).
+func TestV10OldCopiesAreNoHolder(t *testing.T) {
+	for _, down := range []int{-1, 1} {
+		inBubble(t, 5, func(c *testCluster) {
+			old := acquire("k", "old", 30*second)
+			c.tell(do(c.q, old))
+			synctest.Wait()
+			c.masters[4].freeze()
+			time.Sleep(second)
+			set := Op{Kind: Store, Key: "k", Token: "new", TTL: 20 * second}
+			c.tell(do(c.q, set))
+			time.Sleep(second)
+			c.masters[4].thaw()
+			for _, f := range c.masters[2:4] {
+				f.kill()
+				if err := f.Set("k", "old"); err != nil {
+					t.Fatal(err)
+				}
+				f.SetTTL("k", 25*second)
+				f.startWithMemory()
+			}
+			if down >= 0 {
+				c.masters[down].kill()
+			}
+			time.Sleep(3500 * time.Millisecond)
+			if o := do(c.q, Op{Kind: Read, Key: "k"}); o.Verdict != Undecided {
+				t.Errorf("a read is %v %q, want undecided", o.Verdict, o.State.Token)
+			}
+		})
 	}
 }

@@ -209,6 +209,8 @@ var mutants = []mutant{
 		"a.times.until+a.call.q.cfg.Grace()-now, over", "time.Hour, over"}}, votes},
 	{"V9", "a lost lock is healed", []change{{"quorum/attempt.go",
 		"	a.countVotes()\n	a.mu.Unlock()\n", "	a.countVotes()\n	a.mu.Unlock()\n	a.heal(func() {})\n"}}, votes},
+	{"V10", "old copies are a holder", []change{{"quorum/vote/verdict.go",
+		"t.hasVotingHolder && !t.contested():", "t.hasVotingHolder:"}}, tally},
 	{"V10", "absent although the silent may hold it", []change{{"quorum/vote/verdict.go",
 		"		return Undecided, true\n	case t.mostHolders+t.Unknown+t.Awaited < t.least:",
 		"		return Undecided, true\n	case t.mostHolders+t.Awaited < t.Quorum:"}}, tally},

@@ -81,6 +81,10 @@ type Tally struct {
 	// where it was found, and those in quarantine where another one was found, since
 	// these may have held it before they lost their memory.
 	mostHolders int
+	// firm is the number of masters not in quarantine that hold Most. rival is the number
+	// of those that any other token which was found may have at most, as in mostHolders, and
+	// doubtful that of masters in quarantine where a token was found.
+	firm, rival, doubtful int
 	// Required is the required master's answer (V11), RequiredBallot is that master's
 	// ballot; None and nil if there is no such master.
 	Required       requiredAnswer
@@ -126,13 +130,34 @@ func Count(ballots []Ballot, n Needs) Tally {
 	if !met {
 		return t
 	}
-	t.mostHolders = holdersOf(ballots, nil)
+	t.doubtful = holdersOf(ballots, nil)
+	t.mostHolders = t.doubtful
 	for i := range ballots {
-		if ballots[i].Vote == Refused || ballots[i].Vote == Found {
-			t.mostHolders = max(t.mostHolders, holdersOf(ballots, &ballots[i]))
+		b := &ballots[i]
+		if b.Vote != Refused && b.Vote != Found {
+			continue
+		}
+		may := holdersOf(ballots, b)
+		t.mostHolders = max(t.mostHolders, may)
+		switch {
+		case b.Token != t.Most:
+			t.rival = max(t.rival, may)
+		case !b.Doubtful:
+			t.firm++
 		}
 	}
 	return t
+}
+
+// contested reports whether another token than Most may have a quorum: some copies of Most
+// may be of an earlier time, since their masters are in quarantine, and another token was
+// found, or may still be.
+func (t *Tally) contested() bool {
+	rival := t.rival
+	if t.Awaited > 0 {
+		rival = max(rival, t.doubtful)
+	}
+	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.Quorum
 }
 
 // holdersOf returns how many masters may hold the token of the ballot of, or, if of is

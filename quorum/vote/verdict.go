@@ -133,7 +133,8 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 	}
 }
 
-// read is V10: Held if a token has a quorum, NoLock if none can have one even with all
+// read is V10: Held if a token has a quorum and no other one may have it (contested),
+// NoLock if none can have one even with all
 // silent masters. The required master is always waited for: a token of its own counts
 // although no quorum has it, and a quorum's token is no lock if it has no key (V11).
 func (t *Tally) read() (Verdict, bool) {
@@ -144,7 +145,7 @@ func (t *Tally) read() (Verdict, bool) {
 		return NoLock, true
 	case t.MostCount >= t.Quorum && t.Required == Mute:
 		return Undecided, t.Awaited == 0
-	case t.MostCount >= t.Quorum && t.hasVotingHolder:
+	case t.MostCount >= t.Quorum && t.hasVotingHolder && !t.contested():
 		return Held, true
 	case t.MostCount+t.Awaited >= t.Quorum:
 		return Undecided, t.Awaited == 0

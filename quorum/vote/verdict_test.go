@@ -240,7 +240,9 @@ func TestVerdicts(t *testing.T) {
 		{"M4 nor while others are awaited", Read, b(Ballot{Vote: Found, Token: "y", Doubtful: true}, fx, wait, no, no), Undecided, false},
 		{"M4 read, only masters in quarantine have it", Read, b(dx, dx, no), Undecided, true},
 		{"M4 nor may it be told before the others answer", Read, b(dx, dx, wait), Undecided, false},
-		{"M4 read, another master has it, too", Read, b(dx, fx, wait), Held, true},
+		{"M4 read, another master has it, too", Read, b(dx, fx, mute), Held, true},
+		{"V10 but a third one may have what the first forgot", Read, b(dx, fx, wait), Undecided, false},
+		{"V10 or has it", Read, b(dx, fx, Ballot{Vote: Found, Token: "y"}), Undecided, true},
 		{"V12 one master", Acquire, b(yes), Won, true},
 		{"V12 two of two are needed", Acquire, b(yes, mute), Undecided, true},
 	} {

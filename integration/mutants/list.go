@@ -415,7 +415,7 @@ var mutants = []mutant{
 	{"V11", "an extend behind the required master's back", []change{{"quorum/vote/verdict.go",
 		"	case t.agreed():\n		return Won, true\n	case t.Required == waits:", "	case t.Yes >= t.Quorum:\n		return Won, true\n	case t.Required == waits:"}}, tally},
 	{"M4", "read by masters in quarantine alone", []change{{"quorum/vote/verdict.go",
-		"case t.MostCount >= t.Quorum && t.hasVotingHolder:", "case t.MostCount >= t.Quorum:"}}, tally},
+		"case t.MostCount >= t.Quorum && t.hasVotingHolder && !t.contested():", "case t.MostCount >= t.Quorum && !t.contested():"}}, tally},
 	{"V11", "read by its word in quarantine", []change{{"quorum/vote/needs.go",
 		"	if ballots[n.Required].Doubtful {\n		return Mute\n	}\n", ""}}, tally},
 	{"P4", "what does not count is too late", []change{{"quorum/attempt.go",

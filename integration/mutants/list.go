@@ -323,6 +323,8 @@ var mutants = []mutant{
 		"within = clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)", "within = clock.WarmUpTime(mon.cfg.Timeout)"}}, masters},
 	{"M5", "others tell of a step within what was known before the mark was read", []change{{"quorum/clock/warmup.go",
 		"		u.by = max(u.by, u.since+whole)\n", ""}}, masters},
+	{"M5", "a doubt that arises while the mark is written is taken for written", []change{{"quorum/mark/view.go",
+		" && v.Memory.Doubt == doubt {", " {"}}, marks},
 	{"M5", "a restart ends the silence after a common step", []change{{"quorum/cluster/steps.go",
 		"		if jumped {\n			doubt(l, wait)\n		}\n", "		_ = jumped\n"}}, masters},
 	{"M5", "absent is a vote while the clocks are in doubt", []change{{"quorum/cluster/sender.go",

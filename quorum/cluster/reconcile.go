@@ -37,6 +37,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if err != nil {
 		return err
 	}
+	var m mark.Memory
 	var j mark.Judgement
 	for try := 0; ; try++ {
 		mon.noteObservation(s, cause == noStep)
@@ -44,7 +45,8 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		if s, err = mon.spread(c, s); err != nil {
 			return err
 		}
-		m, r := mon.rules(c, s)
+		var r mark.Rules
+		m, r = mon.rules(c, s)
 		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
@@ -86,7 +88,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.zero != nil {
 		mk = s.Zero
 	}
-	mon.view.Stand(s, mk, j)
+	mon.view.Stand(s, mk, j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded)

@@ -184,15 +184,15 @@ func (v *View) Doubts(m *Mark, watched, steady bool) {
 }
 
 // Stand updates what is known of the seat after a judgement; mk is the mark of database
-// 0.
-func (v *View) Stand(s Observation, mk *Mark, j Judgement) {
+// 0, doubt the doubt that the judgement knew of: a later one is yet to be written.
+func (v *View) Stand(s Observation, mk *Mark, j Judgement, doubt time.Duration) {
 	st := &v.Standing
 	st.Server, st.Doubt = "", false
 	st.Remembers = s.Mark != nil && s.Mark.Real && (j.Open || j.Reason == whyAsked)
 	if mk != nil && j.Open {
 		st.Server, st.Doubt = mk.ID, mk.doubt > 0
 	}
-	if s.Mark != nil && s.Mark == j.Write {
+	if s.Mark != nil && s.Mark == j.Write && v.Memory.Doubt == doubt {
 		v.Memory.Doubt = 0
 	}
 }

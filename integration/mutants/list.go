@@ -347,6 +347,8 @@ var mutants = []mutant{
 	{"M9", "a quarantine counts before all know whose it is", []change{
 		{"quorum/mark/judge.go", "if r.seated(c) && r.SeatRecorded {", "if true {"},
 		{"quorum/mark/judge.go", "!r.Foreign && r.seated(watched) && r.SeatRecorded", "!r.Foreign"}}, marks},
+	{"M9", "a quarantine counts from the look before its seat was recorded", []change{{"quorum/mark/judge.go",
+		"time.Duration(s.Reading-r.CountsFrom)", "time.Duration(s.Reading)"}}, marks},
 	{"M9", "a beat is told by whoever raises the mark's only (both places)", []change{
 		{"quorum/mark/judge.go", "c.Seats = c.Seats.beats(r.LastingSeats)", ""},
 		{"quorum/mark/judge.go", "		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))\n", ""}}, marks},

@@ -127,12 +127,19 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
 	now := mon.now()
+	countsFrom := int64(0)
+	if seatRecorded {
+		var latest int64
+		if latest, seatRecorded = mon.clock.Latest(now); seatRecorded {
+			countsFrom = mon.view.CountsFrom(own, latest, s.Reading)
+		}
+	}
 	m.BeatDue = now-m.BeatSeen >= clock.LookEvery
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
-		Quiet: quiet, SeatRecorded: seatRecorded, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }

@@ -50,6 +50,10 @@ type standing struct {
 	RecordedSeat Seat
 	// Seats are the seats that the master's own mark records.
 	Seats Seats
+	// countedSeat is the seat that was last found to be recorded, countedFrom the reading of
+	// the master's clock from which its quarantine counts.
+	countedSeat Seat
+	countedFrom int64
 	// First is when this connection's first look at the mark went out, Last when the
 	// newest did; 0 while there is none.
 	First, Last time.Duration
@@ -110,6 +114,19 @@ func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration)
 		st.returned, st.returnedRunID = s.Sent, s.Server.RunID
 	}
 	return st.returned + wait
+}
+
+// CountsFrom returns the reading of the master's clock from which a quarantine counts under
+// the seat own, which was found to be recorded when the clock may have shown latest;
+// reading is that of the newest look. Before that another server may have been in use.
+func (v *View) CountsFrom(own Seat, latest, reading int64) int64 {
+	st := &v.Standing
+	if st.countedSeat.Same(own) {
+		st.countedFrom = min(st.countedFrom, reading) // its clock may have gone back
+	} else {
+		st.countedSeat, st.countedFrom = own, latest
+	}
+	return st.countedFrom
 }
 
 // BeatOfOther reports whether a beat seen at a time is of another server than the

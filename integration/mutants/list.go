@@ -349,6 +349,8 @@ var mutants = []mutant{
 		{"quorum/mark/judge.go", "!r.Foreign && r.seated(watched) && r.SeatRecorded", "!r.Foreign"}}, marks},
 	{"M9", "a quarantine counts from the look before its seat was recorded", []change{{"quorum/mark/judge.go",
 		"time.Duration(s.Reading-r.CountsFrom)", "time.Duration(s.Reading)"}}, marks},
+	{"M9", "a server whose seat moved within the attempt counts", []change{{"quorum/cluster/list.go",
+		"&& mark.Moved(l.hash, began, now) {", "&& mark.Moved(l.hash, now, now) {"}}, masters},
 	{"M9", "a beat is told by whoever raises the mark's only (both places)", []change{
 		{"quorum/mark/judge.go", "c.Seats = c.Seats.beats(r.LastingSeats)", ""},
 		{"quorum/mark/judge.go", "		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))\n", ""}}, marks},

@@ -301,6 +301,8 @@ var mutants = []mutant{
 		"	if again <= since {\n		return 0\n	}\n", "	_, _ = again, since\n"}}, masters},
 	{"M3", "one mark alone says what all were told", []change{{"quorum/cluster/grant_limit.go",
 		"limits[len(limits)-list.Quorum]", "limits[len(limits)-1]"}}, masters},
+	{"M8", "what makes a change final may come at any time", []change{{"quorum/cluster/reconcile.go",
+		"	end := s.Sent + 2*clock.LookEvery\n", "	end := s.Sent + time.Hour\n"}}, masters},
 	{"M8", "a master that joins the list tells what it has not been told", []change{{"quorum/mark/judge_state.go",
 		"		c.GrantLimit = 0\n", ""}}, marks},
 	{"M4", "whoever is exempt tells alone what was granted", []change{{"quorum/cluster/exemption.go",

@@ -172,15 +172,17 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if to = mon.db.change.mayWrite(to); !s.Mark.Lags(to) {
 		return s, nil
 	}
-	deadline := int64(0)
+	// It goes by what was in view. Later, masters may have begun anew with the list before.
+	end := s.Sent + 2*clock.LookEvery
 	if until > 0 {
-		mon.mu.Lock()
-		_, known := mon.clock.Latest(mon.now())
-		deadline = mon.clock.Earliest(until)
-		mon.mu.Unlock()
-		if !known {
-			return s, nil // the next look may tell
-		}
+		end = min(end, until)
+	}
+	mon.mu.Lock()
+	_, known := mon.clock.Latest(mon.now())
+	deadline := mon.clock.Earliest(end)
+	mon.mu.Unlock()
+	if !known {
+		return s, nil // the next look may tell
 	}
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
 		strconv.FormatInt(deadline, 10)}

@@ -73,16 +73,12 @@ func (w *Watch) HasOthers() bool {
 	return w.warmUp.others
 }
 
-// Meet notes, by a look that went out at sent, whether there are others. within is how
-// long any redlockd may take to record a step, 0 if there is none.
-func (w *Watch) Meet(others bool, sent, within time.Duration) {
+// Meet notes, by a look that went out at sent, whether there are others, and whether they,
+// or others that may be about to reach this master, are to be waited for (WarmingUp).
+func (w *Watch) Meet(others, waits bool, sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warmUp = warmUp{met: true, others: others, by: sent}
-	if within > 0 {
-		w.warmUp.waits, w.warmUp.since = true, w.now()
-		w.warmUp.by = w.warmUp.since + within
-	}
+	w.warmUp = warmUp{met: true, others: others, by: sent, waits: waits, since: w.now()}
 }
 
 // Unwritable notes that the mark could not be written. Others may not have been able to

@@ -396,7 +396,7 @@ var mutants = []mutant{
 	{"M5", "others have recorded a step in marks that cannot be written", []change{{"quorum/cluster/reconcile.go",
 		"			mon.clock.Unwritable()\n", ""}}, masters},
 	{"M5", "who has just started knows the clocks", []change{{"quorum/clock/warmup.go",
-		"w.warmUp.by = w.now() + within", "w.warmUp.by = sent"}}, clocks},
+		"waits: waits, since", "waits: false, since"}}, clocks},
 	{"M5", "who was away for long knows the clock", []change{{"quorum/clock/watch.go",
 		"w.watched(n.received-w.sure) ||", "w.sure != never ||"}}, clocks},
 	{"M5", "padding covers all that hides in the drift", []change{{"quorum/clock/offsets.go",

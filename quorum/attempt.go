@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -22,6 +23,8 @@ type attempt struct {
 	// masters is the list of masters when the attempt was made (M8); ballots, tasks and
 	// expiries are in its order.
 	masters *cluster.List
+	// holders are the servers that had the masters' seats when the attempt was made (M9).
+	holders *mark.Holders
 	// hold is how long the masters keep the lock, mark the hold that their marks must
 	// bear.
 	hold, mark time.Duration
@@ -80,7 +83,7 @@ type attemptTimes struct {
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
-	a := &attempt{call: c, op: op, then: then, masters: masters}
+	a := &attempt{call: c, op: op, then: then, masters: masters, holders: masters.Holders()}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.keeps, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
 	a.box.needs.LeavingCopies, a.box.needs.Changing = masters.LeavingCopies(), masters.Changing()
@@ -137,6 +140,7 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
+	a.masters.WithoutMoved(a.box.ballots, a.holders)
 	a.masters.WithoutJoining(a.box.ballots)
 	a.box.needs.Least = a.masters.Least()
 	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
@@ -201,6 +205,7 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(&a.due, wait, now)
 		return
 	}
+	a.masters.WithoutMoved(a.box.ballots, a.holders)
 	a.box.needs.Least = a.masters.Least()
 	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)

@@ -119,3 +119,40 @@ func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {
 		})
 	}
 }
+
+// TestM5DoubtWhileAMarkIsWritten checks that a doubt that arises while a mark is written
+// is written to it as well (M5). Otherwise a redlockd that starts then knows nothing of
+// the step: A has a b, and B gets a c.
+func TestM5DoubtWhileAMarkIsWritten(t *testing.T) {
+	for after := time.Duration(0); after < 60*time.Millisecond; after += 3 * time.Millisecond {
+		inBubble(t, 3, func(c *testCluster) {
+			a, b := c.masters[0], c.masters[1]
+			c.masters[2].kill()
+			c.want(do(c.q, acquire("k", "A", 30*time.Second)), Won)
+			c.masters[2].mend()
+			a.set(func() { a.way = 20 * time.Millisecond })
+			time.Sleep(3 * time.Second)
+			// They step a little after a look at a, and a batch is always under way.
+			var looked time.Time
+			for n := len(a.commands(0)); looked.IsZero() || time.Since(looked) < 200*time.Millisecond; time.Sleep(time.Millisecond) {
+				start(c.q, Op{Kind: Read, Key: "other"})
+				if looked.IsZero() && slices.Contains(a.commands(n), "INFO ") {
+					looked = time.Now()
+				}
+				if !looked.IsZero() && time.Since(looked) == after {
+					a.set(func() { a.offset += time.Minute })
+					b.set(func() { b.offset += time.Minute })
+				}
+			}
+			time.Sleep(2 * time.Second)
+			c.stop(c.q)
+			c.q = c.redlockd()
+			for range 50 {
+				if o := do(c.q, acquire("k", "B", time.Second)); o.Verdict == Won {
+					t.Fatalf("stepped %v after a look: a second holder", after)
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+}

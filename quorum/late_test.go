@@ -90,7 +90,7 @@ func TestV6SlowExtendShortensNothing(t *testing.T) {
 		one, other := c.two()
 		for look := range looksApart {
 			key := fmt.Sprint("k", look)
-			c.want(do(one.Quorum, acquire(key, "A", time.Second)), Won)
+			c.want(do(one.Quorum, acquire(key, "A", 2*time.Second)), Won)
 			time.Sleep(100*time.Millisecond + look*100*time.Millisecond)
 			slow := c.masters[2]
 			slow.set(func() { slow.way = 40 * time.Millisecond })

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,6 +98,41 @@ func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
 			if o := do(short, acquire("k", "u", time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder %v after the start", time.Since(began))
+			}
+		}
+	})
+}
+
+// TestM5TimeoutThatOnlyTheMarkKnows checks that a redlockd that starts waits at a master
+// for as long as the greatest timeout in that very mark demands (M5). R2, with a long
+// timeout, never reached c, and has not seen yet that a's clock stepped. R1 reaches c, then
+// a: B would get A's lock there.
+func TestM5TimeoutThatOnlyTheMarkKnows(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.stop(c.q)
+		brief, long := c.cfg, c.cfg
+		long.Timeout = 2500 * time.Millisecond
+		c.cfg = long
+		two, ways := c.redlockdOver(c.cfg.Masters)
+		ways["c"].leads(noRoute)
+		time.Sleep(5 * time.Second)
+		c.want(do(two, acquire("k", "A", 30*time.Second)), Won) // on a and b
+		a := c.masters[0]
+		a.set(func() { a.way = time.Second })
+		time.Sleep(10 * time.Second)
+		for n := len(a.commands(0)); !slices.Contains(a.commands(n), "TIME "); {
+			time.Sleep(time.Millisecond)
+		}
+		a.set(func() { a.offset = time.Minute }) // right after a look of R2
+		c.cfg = brief
+		one, ways := c.redlockdOver(c.cfg.Masters)
+		ways["a"].leads(noRoute)
+		ways["b"].leads(noRoute)
+		time.Sleep(100 * time.Millisecond)
+		ways["a"].leads(a.dialNear)
+		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			if o := do(one, acquire("k", "B", time.Second)); o.Verdict == Won {
+				t.Fatalf("a second holder after %v", time.Since(began))
 			}
 		}
 	})

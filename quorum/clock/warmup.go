@@ -11,17 +11,28 @@ import "time"
 // warmUp is the state of this wait.
 type warmUp struct {
 	// met is whether other redlockd were looked for since there was no baseline, others
-	// whether there were any, by until when they must have recorded a step.
+	// whether there were any, by until when they must have recorded a step. waits is
+	// whether there are any to wait for, from since on.
 	met    bool
 	others bool
 	by     time.Duration
+	waits  bool
+	since  time.Duration
 }
 
 // take takes over database 0's wait; warm reports whether that is over.
 func (u *warmUp) take(zero warmUp, warm bool) {
-	u.met, u.by = zero.met, zero.by
+	u.met, u.by, u.waits, u.since = zero.met, zero.by, zero.waits, zero.since
 	if warm {
-		u.by = never
+		u.by, u.waits = never, false
+	}
+}
+
+// allow gives the others the whole time that they may take, which may be longer than was
+// known when they were looked for: the first look at a master shows its mark only then.
+func (u *warmUp) allow(whole time.Duration) {
+	if u.waits {
+		u.by = max(u.by, u.since+whole)
 	}
 }
 
@@ -62,15 +73,12 @@ func (w *Watch) HasOthers() bool {
 	return w.warmUp.others
 }
 
-// Meet notes, by a look that went out at sent, whether there are others. within is how
-// long any redlockd may take to record a step, 0 if there is none.
-func (w *Watch) Meet(others bool, sent, within time.Duration) {
+// Meet notes, by a look that went out at sent, whether there are others, and whether they,
+// or others that may be about to reach this master, are to be waited for (WarmingUp).
+func (w *Watch) Meet(others, waits bool, sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warmUp = warmUp{met: true, others: others, by: sent}
-	if within > 0 {
-		w.warmUp.by = w.now() + within
-	}
+	w.warmUp = warmUp{met: true, others: others, by: sent, waits: waits, since: w.now()}
 }
 
 // Unwritable notes that the mark could not be written. Others may not have been able to
@@ -92,5 +100,6 @@ func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Dura
 	if w.warm.Load() {
 		return 0
 	}
+	w.warmUp.allow(whole)
 	return w.warmUp.left(sent, w.now(), whole, recordsHere)
 }

@@ -32,7 +32,7 @@ func (s *watching) warmUp() {
 	s.t.Helper()
 	for range 3 {
 		if s.look(nil); s.Asks() {
-			s.Meet(true, s.at, time.Second)
+			s.Meet(true, true, s.at)
 		}
 		s.Judged(s.WarmingUp(s.at, time.Second, true) == 0, false)
 	}
@@ -77,7 +77,7 @@ func TestM5WatchWithoutABaseline(t *testing.T) {
 	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second, true) != time.Second {
 		t.Error("it is trusted before others were looked for")
 	}
-	s.Meet(true, s.at, time.Second)
+	s.Meet(true, true, s.at)
 	if left := s.WarmingUp(s.at, time.Second, true); left != time.Second || !s.HasOthers() {
 		t.Errorf("others may tell for %v, want a second", left)
 	}

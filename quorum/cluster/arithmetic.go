@@ -14,7 +14,7 @@ const ExpirySpread = (mark.Residues - 1) * time.Millisecond
 
 // MaxNames is how many expiries are tried for one that no other attempt has. More are
 // tried only while the master's mark records the longer hold.
-const MaxNames = 8
+const MaxNames = 4
 
 // NameSlack is the most that an expiry may exceed hold + ExpirySpread by: to be unique,
 // and to get another remainder where a script keeps a later expiry (package scripts).

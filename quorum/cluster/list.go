@@ -84,6 +84,24 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 }
 
+// Holders returns the servers that have the masters' seats now.
+func (m *List) Holders() *mark.Holders { return m.Links[0].db.agreed.Holders() }
+
+// WithoutMoved makes the votes of masters silent whose seat another server has taken since
+// the attempt began: the answer of another master may have shown that only after they had
+// voted (M9). began are the holders of that time.
+func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Holders) {
+	now := m.Holders()
+	if now == began {
+		return
+	}
+	for i, l := range m.Links {
+		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && mark.Moved(l.hash, began, now) {
+			*b = vote.Ballot{Vote: vote.Silent, MayAct: b.MayAct, Discounted: true}
+		}
+	}
+}
+
 // settled reports whether the marks of all masters that voted say that the change to the
 // list is final.
 func settled(ballots []vote.Ballot) bool {

@@ -37,6 +37,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if err != nil {
 		return err
 	}
+	var m mark.Memory
 	var j mark.Judgement
 	for try := 0; ; try++ {
 		mon.noteObservation(s, cause == noStep)
@@ -44,7 +45,8 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		if s, err = mon.spread(c, s); err != nil {
 			return err
 		}
-		m, r := mon.rules(c, s)
+		var r mark.Rules
+		m, r = mon.rules(c, s)
 		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
@@ -86,7 +88,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.zero != nil {
 		mk = s.Zero
 	}
-	mon.view.Stand(s, mk, j)
+	mon.view.Stand(s, mk, j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded)
@@ -125,12 +127,19 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
 	now := mon.now()
+	countsFrom := int64(0)
+	if seatRecorded {
+		var latest int64
+		if latest, seatRecorded = mon.clock.Latest(now); seatRecorded {
+			countsFrom = mon.view.CountsFrom(own, latest, s.Reading)
+		}
+	}
 	m.BeatDue = now-m.BeatSeen >= clock.LookEvery
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
-		Quiet: quiet, SeatRecorded: seatRecorded, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
@@ -163,15 +172,17 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if to = mon.db.change.mayWrite(to, until > 0); !s.Mark.Lags(to) || !mon.recorded(s.Mark) {
 		return s, nil // the next look may tell
 	}
-	deadline := int64(0)
+	// It goes by what was in view. Later, masters may have begun anew with the list before.
+	end := s.Sent + 2*clock.LookEvery
 	if until > 0 {
-		mon.mu.Lock()
-		_, known := mon.clock.Latest(mon.now())
-		deadline = mon.clock.Earliest(until)
-		mon.mu.Unlock()
-		if !known {
-			return s, nil // the next look may tell
-		}
+		end = min(end, until)
+	}
+	mon.mu.Lock()
+	_, known := mon.clock.Latest(mon.now())
+	deadline := mon.clock.Earliest(end)
+	mon.mu.Unlock()
+	if !known {
+		return s, nil // the next look may tell
 	}
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
 		strconv.FormatInt(deadline, 10), strconv.Itoa(s.Mark.Number), strconv.Itoa(int(s.Mark.Phase))}

@@ -10,7 +10,7 @@ import (
 )
 
 // meet looks for other redlockd, once the clock was looked at again: they may have seen a
-// step that our baseline does not show. It notes until when they must have recorded it.
+// step that our baseline does not show. It notes since when they are waited for.
 func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	if !mon.clock.Asks() {
 		return nil
@@ -21,13 +21,9 @@ func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	}
 	// A redlockd connected to another master may be about to reach this one too.
 	elsewhere := mon.db.List().count(func(l *Link) bool { return l.clock.HasOthers() }) > 0
-	within := time.Duration(0)
-	if others || elsewhere {
-		within = clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
-	}
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
-	mon.clock.Meet(others, s.Sent, within)
+	mon.clock.Meet(others, others || elsewhere, s.Sent)
 	return nil
 }
 

@@ -19,7 +19,7 @@ type Agreement struct {
 	// moved is when a seat's holder or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
 	// holders are the servers that have the seats; a new map whenever one changes.
-	holders atomic.Pointer[map[string]string]
+	holders atomic.Pointer[Holders]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
 	// greatestHold is the greatest hold that any mark records. paddingSince is since when
@@ -33,7 +33,7 @@ type Agreement struct {
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
-	c.holders.Store(&map[string]string{})
+	c.holders.Store(&Holders{})
 	c.use(own)
 	return c
 }
@@ -107,6 +107,18 @@ func (c *Agreement) All(on func(name string) bool) Seats {
 	}
 	return out
 }
+
+// Holders are the servers that have the seats, by the hashes of the masters' names.
+type Holders map[string]string
+
+// Moved reports whether another server has taken a seat between from and to.
+func Moved(name string, from, to *Holders) bool {
+	return from != to && (*from)[name] != "" && (*from)[name] != (*to)[name]
+}
+
+// Holders returns the servers that have the seats now; the value does not change. It takes
+// no lock.
+func (c *Agreement) Holders() *Holders { return c.holders.Load() }
 
 // Holder returns the server that has a seat. It takes no lock.
 func (c *Agreement) Holder(name string) string { return (*c.holders.Load())[name] }

@@ -1,6 +1,9 @@
 package mark
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Judge decides what a master may do (M3, M4). It is a pure function.
 func Judge(s Observation, m Memory, r Rules) Judgement {
@@ -174,12 +177,12 @@ func (r *Rules) evicting(s Observation) Judgement {
 	return j
 }
 
-// pending counts the time of a quarantine, and ends it. Time counts only while the server
-// has the seat: until then another server may be in use.
+// pending counts the time of a quarantine, and ends it. Time counts only from when the
+// server is known to have the seat: until then another server may be in use.
 func (r *Rules) pending(s Observation, m Memory) Judgement {
 	watched := r.refreshed(s.Mark, m, s).With(func(c *Mark) {
 		if r.seated(c) && r.SeatRecorded {
-			c.watched += s.Mark.gained(s.Reading)
+			c.watched += min(s.Mark.gained(s.Reading), max(0, time.Duration(s.Reading-r.CountsFrom)*time.Millisecond))
 		}
 		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
 		c.Seen = s.Reading

@@ -106,6 +106,9 @@ type Rules struct {
 	// is whether so many of the other marks record the seat as it is here that every
 	// majority includes one of them (M9).
 	Quiet, SeatRecorded bool
+	// CountsFrom is the reading of the master's clock from which a quarantine counts: the
+	// seat was recorded by then.
+	CountsFrom int64
 	// HolderInUse is whether that server was in use after this one was connected to.
 	HolderInUse bool
 	// Silent is whether this redlockd itself grants nothing for a while (M5).

@@ -55,6 +55,10 @@ type standing struct {
 	RecordedSeat Seat
 	// Seats are the seats that the master's own mark records.
 	Seats Seats
+	// countedSeat is the seat that was last found to be recorded, countedFrom the reading of
+	// the master's clock from which its quarantine counts.
+	countedSeat Seat
+	countedFrom int64
 	// First is when this connection's first look at the mark went out, Last when the
 	// newest did; 0 while there is none.
 	First, Last time.Duration
@@ -122,6 +126,19 @@ func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration)
 		st.returned, st.returnedRunID = s.Sent, s.Server.RunID
 	}
 	return st.returned + wait
+}
+
+// CountsFrom returns the reading of the master's clock from which a quarantine counts under
+// the seat own, which was found to be recorded when the clock may have shown latest;
+// reading is that of the newest look. Before that another server may have been in use.
+func (v *View) CountsFrom(own Seat, latest, reading int64) int64 {
+	st := &v.Standing
+	if st.countedSeat.Same(own) {
+		st.countedFrom = min(st.countedFrom, reading) // its clock may have gone back
+	} else {
+		st.countedSeat, st.countedFrom = own, latest
+	}
+	return st.countedFrom
 }
 
 // BeatOfOther reports whether a beat seen at a time is of another server than the
@@ -197,15 +214,15 @@ func (v *View) Doubts(m *Mark, watched, steady bool) {
 }
 
 // Stand updates what is known of the seat after a judgement; mk is the mark of database
-// 0.
-func (v *View) Stand(s Observation, mk *Mark, j Judgement) {
+// 0, doubt the doubt that the judgement knew of: a later one is yet to be written.
+func (v *View) Stand(s Observation, mk *Mark, j Judgement, doubt time.Duration) {
 	st := &v.Standing
 	st.Server, st.Doubt = "", false
 	st.Remembers = s.Mark != nil && s.Mark.Real && (j.Open || j.Reason == whyAsked)
 	if mk != nil && j.Open {
 		st.Server, st.Doubt = mk.ID, mk.doubt > 0
 	}
-	if s.Mark != nil && s.Mark == j.Write {
+	if s.Mark != nil && s.Mark == j.Write && v.Memory.Doubt == doubt {
 		v.Memory.Doubt = 0
 	}
 }

@@ -1,0 +1,92 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+// half is a TTL whose hold is half a second, as the marks record it.
+const half = 380 * time.Millisecond
+
+func seatOfA(m *mark.Mark) mark.Seat { return m.Seats[mark.NameHash("a")] }
+
+// moving has a taken by a new server for one redlockd, which has lost sight of b before b
+// recorded that. Another one uses the old a, and b.
+func (c *testCluster) moving() (old, moved *Quorum, wayToB *way) {
+	c.t.Helper()
+	old, ways := c.redlockdOver(c.cfg.Masters)
+	c.stop(c.q)
+	time.Sleep(3 * time.Second)
+	c.want(do(old, acquire("before", "A", half)), Won)
+	ways["b"].leads(noRoute)
+	ways["c"].leads(noRoute)
+	b := c.masters[1]
+	b.set(func() { b.way = 5 * time.Millisecond })
+	moved, waysOfMoved := c.redlockdOver(c.moved("a", c.server("run-new")))
+	for s := (mark.Seat{}); s.Epoch < 2; time.Sleep(time.Millisecond) {
+		s, _ = moved.agreed.Of(mark.NameHash("a"))
+	}
+	waysOfMoved["b"].leads(noRoute)
+	b.set(func() { b.way = 0 })
+	ways["b"].leads(b.dial)
+	time.Sleep(5 * time.Second)
+	if s := seatOfA(b.markOf(c.t)); s.Epoch > 1 {
+		c.t.Fatalf("b records %+v", s)
+	}
+	return old, moved, waysOfMoved["b"]
+}
+
+// TestM9TimeBeforeTheSeatIsRecorded checks that a new server's quarantine does not count the
+// time since its last look when its seat turns out to be recorded: until then R2 may have
+// used the old server (M9). A has the old a and b, and B would get the new a and c.
+func TestM9TimeBeforeTheSeatIsRecorded(t *testing.T) {
+	for phase := range 10 {
+		inBubble(t, 3, func(c *testCluster) {
+			old, moved, wayToB := c.moving()
+			b := c.masters[1]
+			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
+			wayToB.leads(b.dial)
+			taken := map[string]time.Time{}
+			for i := 0; seatOfA(b.markOf(t)).Epoch < 2; i++ {
+				key, sent := fmt.Sprint("k", i), time.Now()
+				c.want(do(old, acquire(key, "A", half)), Won) // on the old a, and b
+				taken[key] = sent
+				time.Sleep(10 * time.Millisecond)
+			}
+			for range 60 {
+				for key, sent := range taken {
+					if time.Since(sent) >= half {
+						delete(taken, key)
+					} else if o := do(moved, acquire(key, "B", half)); o.Verdict == Won && time.Since(sent) < half {
+						t.Fatalf("a second holder of %s after %v", key, time.Since(sent))
+					}
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// TestM9SeatThatMovesWithinAnAttempt checks that the old server's vote does not count if
+// another master's answer to the same attempt shows that the seat has moved (M9). A has the
+// old a, which answers first, and b; B would get the new a and c.
+func TestM9SeatThatMovesWithinAnAttempt(t *testing.T) {
+	for phase := range 10 {
+		inBubble(t, 3, func(c *testCluster) {
+			old, _, wayToB := c.moving()
+			b := c.masters[1]
+			wayToB.leads(b.dial)
+			for seatOfA(b.markOf(t)).Epoch < 2 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
+			b.set(func() { b.way = 2 * time.Millisecond })
+			if o := do(old, acquire("k", "A", half)); o.Verdict == Won {
+				t.Fatalf("won by the old server %d00 ms after b recorded the new one", phase)
+			}
+		})
+	}
+}

@@ -183,17 +183,77 @@ func TestP5TakenOverAndUndone(t *testing.T) {
 		f := c.masters[2]
 		f.refuse("BUSY a script is running")
 		c.slow(2*time.Millisecond, 2)
+		lapsed := false
 		o := c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, DecideAll: func(s []State) []Change {
-			if !s[0].Lapsed {
-				t.Errorf("read %+v, want what is left of A's lock", s[0])
-			}
+			lapsed = lapsed || s[0].Lapsed
 			return []Change{{Key: "k", Token: "B", TTL: 20 * time.Second}}
 		}}), Won)
 		o.Undo()
+		if !lapsed {
+			t.Error("nothing was left of A's lock")
+		}
 		f.refuse("")
 		time.Sleep(2 * time.Second)
 		if n := c.copies("k", "B"); n != 0 {
 			t.Errorf("%d copies are left", n)
 		}
 	})
+}
+
+// TestV15OverHereProlongedElsewhere checks that an operation that finds a lock over does
+// nothing to it if another redlockd, by which it was not over yet, has prolonged it since
+// (V15).
+func TestV15OverHereProlongedElsewhere(t *testing.T) {
+	for name, make := range map[string]func(see func(State) bool) Op{
+		"taken over with others": func(see func(State) bool) Op {
+			return Op{Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func(s []State) []Change {
+				if see(s[0]) {
+					return nil
+				}
+				return []Change{{Key: "k", Token: "B", TTL: 20 * time.Second}}
+			}}
+		},
+		"deleted with others": func(see func(State) bool) Op {
+			return Op{Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func(s []State) []Change {
+				if see(s[0]) || !s[0].Lapsed {
+					return nil
+				}
+				return []Change{{Key: "k", Delete: true}}
+			}}
+		},
+		"deleted": func(see func(State) bool) Op {
+			return Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+				if see(s) || !s.Lapsed {
+					return Op{Kind: Read}
+				}
+				return release("k", "A")
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				other := c.redlockd()
+				time.Sleep(3 * time.Second)
+				c.want(do(other, acquire("warm", "A", 20*time.Second)), Won)
+				time.Sleep(3 * time.Second)
+				c.tell(do(c.q, acquire("k", "A", time.Second)))
+				time.Sleep(time.Second + 2*time.Millisecond)
+				first := true
+				do(c.q, make(func(s State) bool {
+					if first && !s.Lapsed {
+						t.Errorf("read %+v, want what is left of A's lock", s)
+					}
+					if first {
+						first = false
+						c.tell(do(other, extend("k", "A", 20*time.Second)))
+					}
+					return s.Found
+				}))
+				synctest.Wait()
+				if n := c.copies("k", "A"); n != 3 {
+					t.Errorf("%d copies of the lock that A was told to have for 20 s, want 3", n)
+				}
+			})
+		})
+	}
 }

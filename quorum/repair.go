@@ -125,8 +125,8 @@ func (a *attempt) retryChanges() {
 			s := &a.op.steps[k]
 			switch {
 			case !s.Exists:
-			case s.Does == outbox.Deletes, s.Creates() && s.Token != s.Was:
-				a.releaseOn(l, s.Key, s.Was) // a lock that begins may still be undone, a change of token not
+			case s.Does == outbox.Deletes:
+				a.releaseOn(l, s.Key, s.Was)
 			case s.Does == outbox.Stores && s.Token != s.Was:
 				l.RetryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
 			}

@@ -84,7 +84,7 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	if !ok {
 		return t, false
 	}
-	t.Deadline = l.Deadline(a.times.until)
+	t.Deadline, t.Clears = l.Deadline(a.times.until), a.op.clears
 	if a.op.Kind == transact {
 		return t, a.nameSteps(i, l, latest, now)
 	}

@@ -166,6 +166,7 @@ func (c *call) attempt(op *Op, then func(*attempt, Verdict), now time.Duration) 
 // begin begins an attempt, if its hold may be granted (M3).
 func (c *call) begin(a *attempt, now time.Duration) {
 	if err := holdNotRecorded(c.db.Database, a.mark, a.op.TTL); err != nil {
+		c.passOnThose(func(s *call) bool { return s.op.TTL < c.op.TTL }) // which may be granted
 		c.finishAt(&Outcome{Err: err}, now)
 		return
 	}
@@ -186,9 +187,12 @@ func (c *call) raise(a *attempt) {
 
 // verdict takes the verdict on an attempt of the call's own operation.
 func (c *call) verdict(a *attempt, v Verdict) {
-	if v == Split {
+	switch {
+	case v == Split:
 		c.split(a)
 		return
+	case v == Undecided && a.times.until-a.times.began < c.q.cfg.Timeout:
+		c.passOn() // this call had less time than others, since it had waited for long
 	}
 	c.finishAt(a.outcome(v), a.times.ended)
 }
@@ -205,24 +209,16 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 		c.touch()
 	}
 	gone := c.op.Kind == Acquire && c.over()
-	if !c.answer(o, now) {
+	if !c.answer(o, now) || gone {
 		o.Undo()
+		gone = c.op.Kind == Acquire
 	}
 	if gone {
-		o.Undo()
 		c.passOn()
 	} else {
 		c.answerSharing(o, now)
 	}
 	c.db.keys.leave(c)
-}
-
-// touch marks the watches on the keys of the call.
-func (c *call) touch() {
-	c.db.watch.touch(c.op.Key)
-	for _, key := range c.op.Keys {
-		c.db.watch.touch(key)
-	}
 }
 
 // answer calls done at the time now, once; it returns false if that happened before.

@@ -1,7 +1,9 @@
 package quorum
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
@@ -16,7 +18,13 @@ func (c *call) decide(read *attempt, v Verdict) {
 	op := c.op.Decide(o.State)
 	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
-	if op.Kind == Read || op.Kind >= Decide {
+	if o.State.Lapsed && op.Kind == Release && !c.cleared {
+		c.clear([]*Op{{DB: c.op.DB, Key: c.op.Key, Token: o.State.Token}}, func() {
+			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
+		})
+		return
+	}
+	if op.Kind == Read || op.Kind >= Decide || o.State.Lapsed && op.Kind == Release {
 		o.Done = Read
 		c.finish(o)
 		return
@@ -25,11 +33,6 @@ func (c *call) decide(read *attempt, v Verdict) {
 		if o.State.Lapsed && v == Absent && !c.cleared {
 			// The copies of the lock that was over are deleted now (V15).
 			c.cleared = true
-			if op.Kind == Release {
-				o.Done = Read
-				c.finish(o)
-				return
-			}
 			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
 			return
 		}
@@ -81,6 +84,18 @@ func (c *call) decideAll(states []State) {
 		c.finish(&Outcome{Verdict: Won, Done: Read})
 		return
 	}
+	if over := overOf(c.op, states, changes); len(over) > 0 {
+		switch {
+		case !c.cleared:
+			c.clear(over, c.readAll)
+		case c.mayRetry():
+			c.cleared = false
+			c.retry()
+		default:
+			c.finish(&Outcome{Err: ErrLockChanged})
+		}
+		return
+	}
 	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: stepsOf(c.op.Keys, states, changes)}
 	for i := range op.steps {
 		if s := &op.steps[i]; s.Does == outbox.Stores {
@@ -106,11 +121,39 @@ func (c *call) decideAll(states []State) {
 	}, c.q.now())
 }
 
+// overOf returns what clears the locks that are changed although they are over.
+func overOf(op *Op, states []State, changes []Change) (out []*Op) {
+	for i, key := range op.Keys {
+		changed := slices.ContainsFunc(changes, func(c Change) bool { return c.Key == key })
+		if changed && states[i].Lapsed {
+			out = append(out, &Op{DB: op.DB, Key: key, Token: states[i].Token})
+		}
+	}
+	return out
+}
+
+// clear deletes, by key and token, the copies of locks that are over, and then calls next. It
+// spares those that are not over by their expiries: another redlockd, by which they were not
+// over yet, may have prolonged them since they were read (V15).
+func (c *call) clear(locks []*Op, next func()) {
+	c.cleared = true
+	var left atomic.Int32
+	left.Store(int32(len(locks)))
+	for _, op := range locks {
+		op.Kind, op.clears = Extend, true
+		c.attempt(op, func(*attempt, Verdict) {
+			if left.Add(-1) == 0 {
+				next()
+			}
+		}, c.q.now())
+	}
+}
+
 // stepsOf combines the states read and the changes into the steps of a transact.
 func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {
-		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token, Over: states[i].Lapsed}
+		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token}
 		for _, c := range changes {
 			switch {
 			case c.Key != key:

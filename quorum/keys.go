@@ -98,12 +98,11 @@ func (t *keyTable) shardOf(key string) (*keyShard, uint64) {
 
 // enter puts a call behind all others on its keys, in one step, and starts those that
 // can be started; now is the time. It returns false, and does nothing, if too many
-// wait. With first set the call has waited already and goes before the others (V5),
-// unless it has several keys: then it would wait for a call on one key that waits for
-// it on another.
+// wait. With first set the call, which has one key, has waited already and goes before the
+// others (V5).
 func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 	if c.op.Kind == DecideAll {
-		return t.enterAll(c, first)
+		return t.enterAll(c)
 	}
 	c.turns.Store(1)
 	s, hash := t.shardOf(c.op.Key)
@@ -132,8 +131,8 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 }
 
 // enterAll is enter for a call on several keys.
-func (t *keyTable) enterAll(c *call, again bool) bool {
-	if !again && slices.ContainsFunc(c.op.Keys, t.full) {
+func (t *keyTable) enterAll(c *call) bool {
+	if slices.ContainsFunc(c.op.Keys, t.full) {
 		return false
 	}
 	c.turns.Store(int32(len(c.op.Keys)))

@@ -77,6 +77,8 @@ type Op struct {
 	keeps bool
 	// raises reports whether TTL is more than what was left when the lock was read (Decide).
 	raises bool
+	// clears reports whether an Extend only deletes copies that are over.
+	clears bool
 	// renews is the attempt whose lock an Extend renews (renew.go).
 	renews *attempt
 

@@ -97,8 +97,8 @@ func (a *attempt) heal(then func()) {
 // and releases of the locks that a Remove or a transact has deleted (V8). Otherwise a
 // lock could neither be extended nor released by its new token while these masters, and
 // not others, are up. The repetition is no vote: a majority has made the change
-// already. What a transact has deleted is released also where it did nothing, since another
-// of its keys was not as expected: it may be won by the required master's word alone (V11).
+// already. A transact is repeated also where it did nothing, since another of its keys was
+// not as expected.
 func (a *attempt) retryChanges() {
 	if !a.op.Replace && a.op.Kind != transact && a.op.Kind != Remove {
 		return
@@ -127,7 +127,7 @@ func (a *attempt) retryChanges() {
 			case !s.Exists:
 			case s.Does == outbox.Deletes:
 				a.releaseOn(l, s.Key, s.Was)
-			case s.Does == outbox.Stores && s.Token != s.Was && missed[i]:
+			case s.Does == outbox.Stores && s.Token != s.Was:
 				l.RetryChange(s.Key, s.Was, s.Token, s.Hold, a.times.began)
 			}
 		}
@@ -135,11 +135,14 @@ func (a *attempt) retryChanges() {
 }
 
 // removedLocked returns the token of the lock that a Remove has deleted. It is known
-// only if a quorum held it: fewer copies may belong to an acquire under way that wins
-// on other masters. The caller must hold mu.
+// only if a quorum held it, or the required master (V11): fewer copies may belong to an
+// acquire under way that wins on other masters. The caller must hold mu.
 func (a *attempt) removedLocked() (token string, known bool) {
 	if a.op.Kind != Remove {
 		return "", false
+	}
+	if at := a.box.needs.Required; at >= 0 && a.box.ballots[at].Vote == vote.Released && a.box.ballots[at].Token != "" {
+		return a.box.ballots[at].Token, true
 	}
 	deleted := map[string]int{}
 	for _, b := range a.box.ballots {

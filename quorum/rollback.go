@@ -30,10 +30,11 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	}
 }
 
-// dropRollbackAt drops the rollback on a master that turns out to have created nothing.
+// dropRollbackAt drops the rollback on a master that turns out to have created nothing. An
+// attempt without a name has none: without an expiry it would be the name of a release (V8).
 func (a *attempt) dropRollbackAt(i int) {
 	t, l := &a.tasks[i], a.masters.Links[i]
-	if a.op.Kind != transact {
+	if a.namesCopies {
 		l.DropRollback(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
 		return
 	}

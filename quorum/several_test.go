@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -83,6 +84,84 @@ func TestV11AnotherTokenIsMet(t *testing.T) {
 		c.masters[1].Del("k")
 		if o := c.want(do(c.q, acquire("k", "new", 10*time.Second)), Held); o.State.Token != "old" {
 			t.Errorf("held by %q", o.State.Token)
+		}
+	})
+}
+
+// TestS1SeveralKeysKeepTheOrder checks that what a session sends after a call on several
+// keys waits for it on each of them, also while that sleeps between two attempts, and that a
+// call on several keys waits for a sleeping one that its session sent before (S1).
+func TestS1SeveralKeysKeepTheOrder(t *testing.T) {
+	single := func(keys ...string) Op { return acquire(keys[0], "A", 10*time.Second) }
+	several := func(keys ...string) Op { return takeAll("A", 10*time.Second, keys...) }
+	one := func(keys ...string) Op { return release(keys[0], "A") }
+	all := func(keys ...string) Op { return giveAll("A", keys...) }
+	for name, ops := range map[string][2]func(...string) Op{
+		"several, then one": {several, one}, "several, then several": {several, all}, "one, then several": {single, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+				for round := range 10 {
+					keys := []string{fmt.Sprint("k", round), fmt.Sprint("l", round)}
+					stale := func() {
+						for i, f := range c.masters[:2] {
+							_ = f.Set(keys[0], fmt.Sprint("stale", i))
+							f.SetTTL(keys[0], time.Minute)
+						}
+					}
+					session, took, freed := &alive{}, make(chan *Outcome, 1), make(chan *Outcome, 1)
+					take, give := ops[0](keys...), ops[1](keys...)
+					if decide, first := take.DecideAll, true; decide != nil {
+						take.DecideAll = func(s []State) []Change {
+							if first {
+								stale() // after it was read
+							}
+							first = false
+							return decide(s)
+						}
+					} else {
+						stale()
+					}
+					c.q.Do(&take, session, func(o *Outcome) { took <- o })
+					c.q.Do(&give, session, func(o *Outcome) { freed <- o })
+					synctest.Wait() // the first one was split, and sleeps
+					if len(took) > 0 || len(freed) > 0 {
+						t.Fatal("answered already")
+					}
+					for _, f := range c.masters[:2] {
+						f.Del(keys[0])
+					}
+					c.want(<-took, Won)
+					c.want(<-freed, Won)
+					synctest.Wait()
+					if n := c.copies(keys[0], "A"); n != 0 {
+						t.Errorf("%d copies are left of what was released", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestV7SeveralKeysNeverWaitForOneAnother checks that no calls on several keys wait for one
+// another for ever because a session's call waits for its own that sleeps (V7, S1).
+func TestV7SeveralKeysNeverWaitForOneAnother(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		for i, f := range c.masters[:2] {
+			_ = f.Set("k", fmt.Sprint("stale", i))
+			f.SetTTL("k", time.Minute)
+		}
+		one, two := &alive{}, &alive{}
+		begin := func(session *alive, op Op) { c.q.Do(&op, session, func(*Outcome) {}) }
+		begin(one, acquire("k", "A", 10*time.Second))
+		synctest.Wait() // it was split, and sleeps
+		begin(one, giveAll("A", "k", "l"))
+		begin(two, giveAll("B", "k", "l"))
+		time.Sleep(5 * time.Second)
+		if n := c.q.Status().Waiting; n != 0 {
+			t.Errorf("%d calls still wait", n)
 		}
 	})
 }

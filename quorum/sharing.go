@@ -40,12 +40,24 @@ func (c *call) shares() bool {
 	return plain && (c.op.Kind == Acquire || c.op.Kind == Read)
 }
 
-// passOn lets the calls that share this one wait for a run of their own.
-func (c *call) passOn() {
-	sharing := c.sharing
-	c.sharing = nil
-	for i := len(sharing) - 1; i >= 0; i-- {
-		c.db.keys.enter(sharing[i], true, c.q.now())
+// passOn lets the calls that share this one, which still has its turn, wait for a run of
+// their own.
+func (c *call) passOn() { c.passOnThose(func(*call) bool { return true }) }
+
+// passOnThose is passOn for some of them, in one step, since they may be many.
+func (c *call) passOnThose(which func(*call) bool) {
+	var passed, left []*call
+	for _, s := range c.sharing {
+		if which(s) {
+			passed = append(passed, s)
+		} else {
+			left = append(left, s)
+		}
+	}
+	if c.sharing = left; len(passed) > 0 {
+		c.queue.shard.mu.Lock()
+		defer c.queue.shard.mu.Unlock()
+		c.queue.waiting = append(passed, c.queue.waiting...)
 	}
 }
 

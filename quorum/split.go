@@ -28,8 +28,8 @@ func (c *call) split(a *attempt) {
 	}
 }
 
-// retry sleeps for a random time, during which other calls on the key may go, and then
-// tries again with a probe (V5).
+// retry sleeps for a random time, during which other calls on the key may go (asleep.go),
+// and then tries again with a probe (V5).
 func (c *call) retry() {
 	c.passOn()
 	c.probing = true
@@ -38,6 +38,10 @@ func (c *call) retry() {
 	c.mu.Unlock()
 	c.await()
 	nap := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
+	if c.op.Kind == DecideAll {
+		time.AfterFunc(min(nap, c.left()), func() { c.start(c.q.now()) })
+		return
+	}
 	c.db.keys.sleeps(c)
 	time.AfterFunc(min(nap, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }

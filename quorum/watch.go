@@ -81,3 +81,11 @@ func (t *watchTable) touch(key string) {
 		w.changed.Store(true)
 	}
 }
+
+// touch marks the watches on the keys of the call.
+func (c *call) touch() {
+	c.db.watch.touch(c.op.Key)
+	for _, key := range c.op.Keys {
+		c.db.watch.touch(key)
+	}
+}

@@ -130,9 +130,7 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	}
 	latest, ok := s.latest(RoundHold(left), now)
 	if !ok {
-		if !s.outbox.Outdated(t) {
-			s.outbox.AddRetry(t)
-		}
+		s.outbox.Postpone(t)
 		return false
 	}
 	t.Prolongs, t.Deadline = ExpiryOf(latest, left, 0), s.deadline(now+s.cfg.Timeout)
@@ -140,12 +138,14 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 }
 
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
-// (M3). The caller must hold mu.
+// (M3); one that is repeated may still have that of an earlier connection. The caller must
+// hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if !s.fenceless || t.Rollback || t.Kind != vote.Release {
+	if t.Rollback || t.Kind != vote.Release {
 		return
 	}
-	if _, ok := s.clock.Latest(now); ok {
+	t.Deadline = 0
+	if _, ok := s.clock.Latest(now); ok && s.fenceless {
 		t.Deadline = s.deadline(now + s.cfg.Timeout)
 	}
 }

@@ -54,8 +54,6 @@ type Step struct {
 	// Exists reports whether the key must exist, and hold the token Was.
 	Exists bool
 	Was    string
-	// Over reports whether the lock that the key holds is over (V15).
-	Over bool
 	// Does is the change of the key.
 	Does Does
 	// Token and TTL are what Stores stores; Hold is the TTL with its padding, for which
@@ -76,6 +74,5 @@ const (
 	Stores              // it holds another token, or the same one for longer
 )
 
-// Creates reports whether the step begins a lock: it stores a token where there was none,
-// or where it was over.
-func (s *Step) Creates() bool { return s.Does == Stores && (!s.Exists || s.Over) }
+// Creates reports whether the step begins a lock: it stores a token where there was none.
+func (s *Step) Creates() bool { return s.Does == Stores && !s.Exists }

@@ -15,7 +15,7 @@ const anyChange = -1
 
 // AddChange keeps t, a change with From set, to be repeated. If the previous change of
 // the key is still kept, t replaces the tokens of both, since the master may have
-// missed both.
+// missed both. AddRetry does the same for a change that was sent before the one kept.
 func (o *Outbox) AddChange(t *Task) {
 	if before := o.takeRetry(t.name()); before != nil && before.Token == t.From[0] {
 		t.From = append(before.From, t.From...)
@@ -23,9 +23,42 @@ func (o *Outbox) AddChange(t *Task) {
 	o.AddRetry(t)
 }
 
+// joinChange has a kept change replace the tokens of t too, a change that was sent before it
+// and failed.
+func (o *Outbox) joinChange(t *Task) {
+	if kept := o.retries[t.name()]; kept != nil && kept.follows(t) {
+		o.retryBytes -= kept.size()
+		kept.From = append(slices.Clone(t.From), kept.From...)
+		o.retryBytes += kept.size()
+	}
+}
+
+// goOnAs makes a change that failed the later ones that were sent behind it and done: they
+// did not find the token that it was to set.
+func (t *Task) goOnAs(behind []*Task, results []Result) {
+	for i, next := range behind {
+		if results[i].Done && next.follows(t) {
+			t.From = append(slices.Clone(t.From), next.From...)
+			t.Token, t.Until = next.Token, next.Until
+		}
+	}
+}
+
+// changedBy reports whether one of the tasks is a later change, which must stay behind t.
+func (t *Task) changedBy(tasks []*Task) bool {
+	return slices.ContainsFunc(tasks, func(next *Task) bool { return next.follows(t) })
+}
+
+// follows reports whether both are repeated changes, and t replaces the token that before
+// sets.
+func (t *Task) follows(before *Task) bool {
+	return before.From != nil && t.Key == before.Key && slices.Contains(t.From, before.Token)
+}
+
 // SettleChanges sends or drops the repeated changes of the keys of t, a task that is
-// handed to the master now. A release goes behind the change; a task that may begin
-// another lock outdates it. takes reports whether t may be sent now.
+// handed to the master now. A task that frees the lock turns the change into releases by
+// the tokens that it would replace; a release by another token goes behind it; a task that
+// may begin another lock outdates it. takes reports whether t may be sent now.
 func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	if len(o.retries) == 0 {
 		return
@@ -35,6 +68,14 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 		before := o.retries[name]
 		switch {
 		case before == nil || t == before:
+		case t.frees(before):
+			for _, r := range o.takeRetry(name).releases(nil) {
+				if takes {
+					o.append(r)
+				} else {
+					o.AddRetry(r)
+				}
+			}
 		case t.Kind == vote.Release && !t.Rollback:
 			if takes {
 				o.append(o.takeRetry(name))
@@ -45,9 +86,41 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
-// Outdated reports whether a task that waits behind t, a repeated change, outdates it.
-func (o *Outbox) Outdated(t *Task) bool {
-	return t.outdatedBy(o.queue[slices.Index(o.queue, t)+1:])
+// Postpone keeps t, a repeated change that cannot be sent yet, unless a task that waits
+// behind it outdates it.
+func (o *Outbox) Postpone(t *Task) {
+	behind := o.queue[slices.Index(o.queue, t)+1:]
+	switch {
+	case t.freedBy(behind):
+		for _, r := range t.releases(takersIn(behind)) {
+			o.AddRetry(r)
+		}
+	case !t.outdatedBy(behind):
+		o.AddRetry(t)
+	}
+}
+
+// freedBy reports whether one of the tasks sent after a change frees the lock. If the change
+// failed, it would give the lock back then.
+func (t *Task) freedBy(behind []*Task) bool {
+	return t.From != nil && slices.ContainsFunc(behind, func(next *Task) bool { return next.frees(t) })
+}
+
+// frees reports whether the task frees the lock whose token a change has set.
+func (t *Task) frees(before *Task) bool {
+	return t.Key == before.Key && !t.Rollback && (t.Kind == vote.Remove || t.Kind == vote.Release && t.Token == before.Token)
+}
+
+// releases returns releases by the tokens that a change would replace, except of locks that
+// were taken since.
+func (t *Task) releases(taken map[Name]bool) (out []*Task) {
+	for _, token := range t.From {
+		r := &Task{Kind: vote.Release, Key: t.Key, Token: token, Until: t.Until}
+		if !r.isIn(taken) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // outdatedBy reports whether one of the tasks sent after a change outdates it.

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -103,7 +104,7 @@ func (o *Outbox) Remove(n int) {
 // that must be delivered are also kept for the next connection.
 func (o *Outbox) Lose() []*Task {
 	lost := o.queue
-	for _, t := range lost {
+	for _, t := range slices.Backward(lost) {
 		o.RollbackEnded(t)
 		if t.MustDeliver() {
 			o.AddRetry(t)

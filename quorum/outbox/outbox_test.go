@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,5 +190,90 @@ func TestV8ReleaseSparesWhatWasCounted(t *testing.T) {
 				t.Errorf("%v put in: the release does not go first", next.Kind)
 			}
 		}
+	}
+}
+
+// TestV8LaterChangeWasDone checks that a change that failed goes on as the one behind it,
+// which was carried out and did not find its token (V8).
+func TestV8LaterChangeWasDone(t *testing.T) {
+	var now time.Duration
+	o := outboxAt(&now)
+	first := &Task{Kind: vote.Extend, Key: "k", Token: "u", From: []string{"t"}, Until: time.Minute}
+	next := &Task{Kind: vote.Extend, Key: "k", Token: "v", From: []string{"u"}, Until: time.Hour}
+	o.Repeat(&Batch{Tasks: []*Task{first, next}}, []Result{{Code: "OOM"}, {Done: true}}, false)
+	if len(o.queue) != 1 || o.queue[0].Token != "v" || !slices.Equal(o.queue[0].From, []string{"t", "u"}) || o.queue[0].Until != time.Hour {
+		t.Errorf("%d tasks are repeated, the first %+v", len(o.queue), o.queue[0])
+	}
+}
+
+// TestV8ReleasesAndChanges checks in which order a release and a repeated change of the same
+// lock are sent, and that a release by the token that the change sets takes its place (V8).
+func TestV8ReleasesAndChanges(t *testing.T) {
+	var now time.Duration
+	change := func() *Task {
+		return &Task{Kind: vote.Extend, Key: "k", Token: "u", From: []string{"t"}, Until: time.Minute}
+	}
+	release := func(token string) *Task { return &Task{Kind: vote.Release, Key: "k", Token: token, Until: time.Minute} }
+	send := func(o *Outbox, t *Task) {
+		o.SettleChanges(t, true)
+		o.Put(t)
+	}
+	for _, c := range []struct {
+		name string
+		do   func(*Outbox)
+		want string
+	}{
+		{"a release by the old token goes behind the change", func(o *Outbox) { o.AddChange(change()); send(o, release("t")) }, "[t]>u t"},
+		{"a release by the new one takes its place", func(o *Outbox) { o.AddChange(change()); send(o, release("u")) }, "t u"},
+		{"a Remove does so too", func(o *Outbox) { o.AddChange(change()); send(o, &Task{Kind: vote.Remove, Key: "k"}) }, "t "},
+		{"both are lost on their way", func(o *Outbox) { o.Put(change()); o.Put(release("u")); o.Lose(); o.FlushRetries() }, "[t]>u u"},
+		{"the change fails while the release waits", func(o *Outbox) {
+			o.Put(release("u"))
+			o.Repeat(&Batch{Tasks: []*Task{change()}}, []Result{{Code: "OOM"}}, false)
+		}, "t u"},
+		{"the change cannot be sent before the release", func(o *Outbox) {
+			c := change()
+			o.Put(c)
+			o.Put(release("u"))
+			o.Postpone(c)
+			o.Remove(2)
+			o.FlushRetries()
+		}, "t"},
+		{"the old token takes the lock behind the release", func(o *Outbox) {
+			c := change()
+			o.Put(c)
+			o.Put(release("u"))
+			o.Put(&Task{Kind: vote.Acquire, Key: "k", Token: "t"})
+			o.Postpone(c)
+			o.Remove(3)
+			o.FlushRetries()
+		}, ""},
+		{"two changes are lost on their way", func(o *Outbox) {
+			o.Put(change())
+			o.Put(&Task{Kind: vote.Extend, Key: "k", Token: "v", From: []string{"u"}, Until: time.Minute})
+			o.Lose()
+			o.FlushRetries()
+		}, "[t u]>v"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 10 {
+				o := outboxAt(&now)
+				c.do(o)
+				var got []string
+				for _, t := range o.Next() {
+					if t.From != nil {
+						got = append(got, fmt.Sprint(t.From, ">", t.Token))
+						continue
+					}
+					got = append(got, t.Token)
+				}
+				if got := strings.Join(got, " "); got != c.want {
+					t.Fatalf("sends %q, want %q", got, c.want)
+				}
+				if n, _ := o.Queued(); n == 0 && o.bytes != 0 {
+					t.Fatalf("%d bytes wait of nothing", o.bytes)
+				}
+			}
+		})
 	}
 }

@@ -16,9 +16,11 @@ type Name struct {
 }
 
 // AddRetry keeps a copy of a task until the master can be reached again. It does
-// nothing if a task of the same Name is kept already, or if there is no room.
+// nothing if a task of the same Name is kept already, or if there is no room. t may have
+// been sent before the one that is kept, but not after it.
 func (o *Outbox) AddRetry(t *Task) {
 	name := t.name()
+	o.joinChange(t)
 	if o.retries[name] != nil || !o.roomForRetry(t) {
 		return
 	}
@@ -154,10 +156,13 @@ const MaxTries = 3
 // release is not repeated if a task behind it in the same batch took the lock again, or
 // counted its copy (V8); a task that was refused, or answered by an error, did neither.
 func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
-	taken, behind := map[Name]bool{}, sync.OnceValue(o.takers)
+	taken, behind := map[Name]bool{}, sync.OnceValue(func() map[Name]bool { return takersIn(o.queue) })
 	var again []*Task
 	for i := len(b.Tasks) - 1; i >= 0; i-- {
 		t := b.Tasks[i]
+		if !results[i].Done {
+			t.goOnAs(b.Tasks[i+1:], results[i+1:])
+		}
 		if r := &results[i]; (r.Done || r.Code == "") && r.Ballot.Vote != vote.Refused {
 			for _, name := range t.counts() {
 				taken[name] = true
@@ -165,8 +170,17 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 		}
 		switch {
 		case results[i].Done || !t.MustDeliver() || !t.Rollback && t.From == nil && t.isIn(taken):
+		case t.freedBy(b.Tasks[i+1:]), t.freedBy(o.queue):
+			for _, r := range t.releases(taken) {
+				if over {
+					o.AddRetry(r)
+					continue
+				}
+				again = append(again, r)
+				o.bytes += r.size()
+			}
 		case t.outdatedBy(b.Tasks[i+1:]):
-		case !over && (t.tries < MaxTries || !t.Rollback && t.isIn(behind())):
+		case !over && (t.tries < MaxTries || !t.Rollback && t.isIn(behind()) || t.changedBy(again) || t.changedBy(o.queue)):
 			t.tries++
 			if t.Rollback {
 				o.undoing[t.name()]++
@@ -181,10 +195,10 @@ func (o *Outbox) Repeat(b *Batch, results []Result, over bool) {
 	o.queue = append(again, o.queue...)
 }
 
-// takers returns the locks that the waiting tasks take, or of which they may count a copy.
-func (o *Outbox) takers() map[Name]bool {
+// takersIn returns the locks that the tasks take, or of which they may count a copy.
+func takersIn(tasks []*Task) map[Name]bool {
 	out := map[Name]bool{}
-	for _, t := range o.queue {
+	for _, t := range tasks {
 		for _, name := range t.counts() {
 			out[name] = true
 		}

@@ -160,7 +160,8 @@ func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 			case c.Delete:
 				out[i].Does = outbox.Deletes
 			default:
-				out[i].Does, out[i].Token, out[i].TTL, out[i].Keeps = outbox.Stores, c.Token, c.TTL, states[i].keeps(c.TTL)
+				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
+				out[i].Keeps, out[i].Raises = states[i].keeps(c.TTL), states[i].Found && c.TTL > states[i].TTL
 			}
 		}
 	}

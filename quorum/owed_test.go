@@ -257,3 +257,47 @@ func TestV15OverHereProlongedElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// TestV6WhatAsksForMoreShortensNothing checks that an operation on several keys, or a change
+// of token, that asks for more than it has read does not shorten what another redlockd has
+// prolonged since (V6).
+func TestV6WhatAsksForMoreShortensNothing(t *testing.T) {
+	const ttl = 10 * time.Second
+	several := func(token string) func(between func()) Op {
+		return func(between func()) Op {
+			return Op{Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func([]State) []Change {
+				between()
+				return []Change{{Key: "k", Token: token, TTL: ttl}}
+			}}
+		}
+	}
+	for name, make := range map[string]func(between func()) Op{
+		"several keys": several("A"), "several keys, another token": several("N"),
+		"another token": func(between func()) Op {
+			return Op{Kind: Decide, Key: "k", Decide: func(State) Op {
+				between()
+				return Op{Kind: Extend, Key: "k", Token: "A", NewToken: "N", Replace: true, TTL: ttl}
+			}}
+		},
+	} {
+		for _, version := range []string{"6.2.14", "7.2.0"} {
+			t.Run(name+" "+version, func(t *testing.T) {
+				inBubble(t, 3, func(c *testCluster) {
+					for _, f := range c.masters {
+						f.set(func() { f.version = version })
+					}
+					other := c.redlockd()
+					time.Sleep(3 * time.Second)
+					c.want(do(other, acquire("warm", "A", 20*time.Second)), Won)
+					time.Sleep(3 * time.Second)
+					c.tell(do(c.q, acquire("k", "A", 5*time.Second)))
+					c.tell(do(c.q, make(func() { c.tell(do(other, extend("k", "A", 20*time.Second))) })))
+					time.Sleep(11 * time.Second)
+					c.want(do(other, acquire("k", "B", 10*time.Second)), Held)
+					time.Sleep(10 * time.Second)
+					c.want(do(other, acquire("k", "B", 10*time.Second)), Won)
+				})
+			})
+		}
+	}
+}

@@ -19,8 +19,9 @@ type Asked struct {
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone.
 	IfPresent bool
-	// Keeps reports whether an Extend leaves a later expiry as it is (V13).
-	Keeps bool
+	// Keeps reports whether an Extend leaves a later expiry as it is (V13), Raises whether
+	// one that changes the token does, since it asks for more than was left (V6).
+	Keeps, Raises bool
 	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
 	// whether an Extend gives copies another name.
 	Shortens, Renews bool
@@ -60,8 +61,9 @@ type Step struct {
 	// the masters keep the lock.
 	Token     string
 	TTL, Hold time.Duration
-	// Keeps reports whether the key keeps a later expiry (V13).
-	Keeps bool
+	// Keeps reports whether the TTL is what is left of the lock (V13), Raises whether it is
+	// more than that (V6). In both cases the key keeps a later expiry.
+	Keeps, Raises bool
 }
 
 // Does is what a Step does to its key.

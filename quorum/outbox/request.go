@@ -84,6 +84,8 @@ func (t *Task) stepArgs() []string {
 		case Stores:
 			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps {
 				does = "swap"
+			} else if s.Raises {
+				does = "raise"
 			}
 		}
 		args = append(args, exists, s.Was, does, token, expiry)
@@ -119,6 +121,8 @@ func (t *Task) call() (*scripts.Script, []string) {
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Token}
 	case t.Kind == vote.Extend && t.Asked.Keeps:
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
+	case t.Kind == vote.Extend && t.Asked.Raises:
+		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Replace:
 		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Shortens:

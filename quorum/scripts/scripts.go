@@ -32,6 +32,9 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end` + shorten)
 	// later (V13).
 	Keep = newScript(ifOurs + unlessOver(4) + keepTTL + kept)
 
+	// Raise: the arguments of Keep; the copy gets the expiry, or keeps a later one.
+	Raise = newScript(ifOurs + unlessOver(4) + keepTTL + raised)
+
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
 	Change = newScript(ifAny + expiryOf + kept)
 

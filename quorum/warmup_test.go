@@ -170,8 +170,8 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
-		time.Sleep(2 * time.Second)
-		c.masters[0].Del("k") // as a step of its clock would
+		time.Sleep(2500 * time.Millisecond) // no look is under way
+		c.masters[0].Del("k")               // as a step of its clock would
 		for _, f := range c.masters {
 			f.set(func() { f.delay = 5 * time.Millisecond })
 		}

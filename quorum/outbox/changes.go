@@ -26,7 +26,7 @@ func (o *Outbox) AddChange(t *Task) {
 // joinChange has a kept change replace the tokens of t too, a change that was sent before it
 // and failed.
 func (o *Outbox) joinChange(t *Task) {
-	if kept := o.retries[t.name()]; kept != nil && kept.follows(t) {
+	if kept := o.retries[t.name()]; kept != nil && kept.follows(t) && o.retryBytes+t.size() <= maxRetryBytes {
 		o.retryBytes -= kept.size()
 		kept.From = append(slices.Clone(t.From), kept.From...)
 		o.retryBytes += kept.size()

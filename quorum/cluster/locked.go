@@ -35,13 +35,7 @@ func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(unt
 func (l Locked) Residue(now time.Duration) (int64, bool) { return l.link.residue(now) }
 
 // ProlongsTo returns the residue of copies that this redlockd prolongs on the master (V6).
-func (l Locked) ProlongsTo(now time.Duration) int64 {
-	own, ok := l.link.residue(now)
-	if !ok {
-		own = 0
-	}
-	return mark.Makers + own
-}
+func (l Locked) ProlongsTo(now time.Duration) int64 { return l.link.prolongsTo(now) }
 
 // MayBeOthers reports whether the residue of an expiry that this redlockd once gave may be
 // another redlockd's at now (V15).

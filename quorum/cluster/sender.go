@@ -133,7 +133,7 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 		s.outbox.Postpone(t)
 		return false
 	}
-	t.Prolongs, t.Deadline = ExpiryOf(latest, left, 0), s.deadline(now+s.cfg.Timeout)
+	t.Prolongs, t.Deadline = ExpiryOf(latest, left, s.prolongsTo(now)), s.deadline(now+s.cfg.Timeout)
 	return true
 }
 

@@ -167,6 +167,16 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 	return l.view.Claim(now)
 }
 
+// prolongsTo returns the residue of copies that this redlockd prolongs on the master at now.
+// The caller must hold mu.
+func (l *Link) prolongsTo(now time.Duration) int64 {
+	own, ok := l.residue(now)
+	if !ok {
+		own = 0
+	}
+	return mark.Makers + own
+}
+
 // mayBeOthers reports whether a residue that this redlockd once claimed may be another
 // one's at now. The caller must hold mu.
 func (l *Link) mayBeOthers(residue int64, now time.Duration) bool {

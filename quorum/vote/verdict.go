@@ -134,9 +134,9 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 }
 
 // read is V10: Held if a token has a quorum and no other one may have it (contested),
-// NoLock if none can have one even with all
-// silent masters. The required master is always waited for: a token of its own counts
-// although no quorum has it, and a quorum's token is no lock if it has no key (V11).
+// NoLock if none can have one even with all silent masters. The required master is always
+// waited for: a token of its own counts although no quorum has it, and a quorum's token is
+// no lock if it has no key (V11).
 func (t *Tally) read() (Verdict, bool) {
 	switch {
 	case t.Required == waits:

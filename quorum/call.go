@@ -178,7 +178,7 @@ func (c *call) begin(a *attempt, now time.Duration) {
 // It happens once for each greater hold, so a goroutine of its own costs little.
 func (c *call) raise(a *attempt) {
 	patience := c.q.cfg.Timeout
-	if a.mark > c.q.cfg.Floor() {
+	if a.mark > c.db.Floor() {
 		patience = max(patience, c.q.cfg.RetryBudget)
 	}
 	c.db.RaiseWithin(a.mark, min(c.left(), patience))

@@ -3,6 +3,7 @@ package quorum
 import (
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,4 +217,53 @@ func justLooked(q *Quorum) {
 			looked = q.now()-sent < clock.LookEvery/4
 		}
 	}
+}
+
+// TestM3LongerMaxTTLThatOneMarkLacks checks that locks are not longer than the max_ttl that
+// the cluster began with until all marks record such a hold (M3). R2, with a longer one,
+// cannot reach c: if A had its lock on a and b, and those came back empty, c could tell
+// nothing of it, and B would get the lock from R1 after some seconds.
+func TestM3LongerMaxTTLThatOneMarkLacks(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = 5 * time.Second }, func(c *testCluster) {
+		c.stop(c.q)
+		brief := c.cfg
+		c.cfg.MaxTTL = 5 * time.Minute
+		two, ways := c.redlockdOver(c.cfg.Masters)
+		ways["c"].leads(noRoute)
+		time.Sleep(5 * time.Second)
+		c.want(do(two, acquire("short", "A", 5*time.Second)), Won)
+		o := c.want(do(two, acquire("k", "A", 5*time.Minute)), Undecided)
+		if want := "every master's mark must bear it first, and c is down"; !strings.Contains(o.Err.Error(), want) {
+			t.Errorf("answered %q, want %q in it", o.Err, want)
+		}
+		ways["c"].leads(c.masters[2].dial)
+		time.Sleep(5 * time.Second)
+		c.want(do(two, acquire("k", "A", 5*time.Minute)), Won)
+		c.stop(two)
+		c.loses(0, 1)
+		c.cfg = brief
+		c.q = c.redlockd()
+		c.servesAfter(c.q, 5*time.Minute-5*time.Second, 6*time.Minute+10*time.Second)
+	})
+}
+
+// TestM3NewMarksKeepTheFloor checks the same where R2, before it lost sight of c, has
+// written new marks for a and b, one after the other.
+func TestM3NewMarksKeepTheFloor(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = 5 * time.Second }, func(c *testCluster) {
+		c.stop(c.q)
+		c.cfg.MaxTTL = 5 * time.Minute
+		two, ways := c.redlockdOver(c.cfg.Masters)
+		c.q = two
+		for i := range 2 {
+			time.Sleep(5 * time.Second)
+			c.loses(i)
+			time.Sleep(time.Second)
+			c.votesAgain(i)
+		}
+		ways["c"].leads(noRoute)
+		time.Sleep(5 * time.Second)
+		c.want(do(two, acquire("short", "A", 5*time.Second)), Won)
+		c.want(do(two, acquire("k", "A", 5*time.Minute)), Undecided)
+	})
 }

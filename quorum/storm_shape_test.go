@@ -96,7 +96,7 @@ func (p *shape) String() string {
 	text := fmt.Sprintf("%d masters %v, %d redlockd, required %v", p.masters, p.versions[:p.masters], p.nodes, p.required)
 	for i, cfg := range p.settings {
 		if i == 0 || p.differ || p.rolling {
-			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v, floor %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover, cfg.Floor())
+			text += fmt.Sprintf("; timeout %v, retry_budget %v, max_ttl %v, handover %v, low floor %v", cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL, cfg.Handover, cfg.LowFloor)
 		}
 	}
 	return text

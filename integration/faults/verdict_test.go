@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,11 @@ func (b *bench) check() {
 	if len(b.h.violations) > 0 || b.tb.Failed() {
 		b.keepRun()
 	}
+	for i, key := range slices.Sorted(maps.Keys(b.h.accounts)) {
+		if i < 3 {
+			b.tb.Logf("%s:\n%v", key, b.h.accounts[key])
+		}
+	}
 	for i, v := range b.h.violations {
 		if i == 12 {
 			b.tb.Errorf("... and %d violations more", len(b.h.violations)-i)
@@ -58,10 +64,9 @@ func (b *bench) check() {
 		}
 		b.tb.Errorf("SEED=%d: %s", b.seed, v)
 	}
-	for i, key := range slices.Sorted(maps.Keys(b.h.accounts)) {
-		if i < 3 {
-			b.tb.Logf("%s:\n%v", key, b.h.accounts[key])
-		}
+	for _, v := range b.h.violations[:min(3, len(b.h.violations))] {
+		first, _, _ := strings.Cut(v, "\n")
+		b.tb.Logf("in short, SEED=%d: %s", b.seed, first) // where a long output is cut
 	}
 }
 

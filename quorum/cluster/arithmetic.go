@@ -72,14 +72,15 @@ func (c *Config) Grace() time.Duration { return c.LookSlack() + 3*time.Milliseco
 // V5).
 func (c *Config) Stay() time.Duration { return c.Timeout + c.RetryBudget }
 
-// FloorHold is the greatest hold that is granted once a quorum of the marks records it. A
-// greater hold must first have been recorded in all marks at one time, so that any master
-// that survives can report it (M3). It is the hold of a TTL of five minutes, with room
-// for padding and drift: such locks never wait for a master that is down.
+// FloorHold is the most that a cluster's floor can be: the greatest hold that is granted
+// once a quorum of the marks records it. A greater hold must first have been recorded in
+// all marks at one time, so that any master that survives can report it (M3). It is the
+// hold of a TTL of five minutes, with room for padding and drift: such locks never wait
+// for a master that is down.
 const FloorHold = 6 * time.Minute
 
-// Floor returns FloorHold, or LowFloor in tests that set it.
-func (c *Config) Floor() time.Duration { return cmp.Or(c.LowFloor, FloorHold) }
+// maxFloor returns FloorHold, or LowFloor in tests that set it.
+func (c *Config) maxFloor() time.Duration { return cmp.Or(c.LowFloor, FloorHold) }
 
 // RoundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds, or to
 // FloorHold, so that marks are seldom written (M3).

@@ -89,7 +89,7 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 	for i, s := range sights {
 		l := list.Links[i]
 		marks[i] = &mark.Mark{Real: true, ID: mark.NewID(), Name: l.Name, RunID: s.Server.RunID,
-			Generation: mark.FirstGeneration(list.name), Seen: s.Reading, Settings: d.cfg.Settings(), GrantLimit: d.cfg.Floor()}
+			Generation: mark.FirstGeneration(list.name), Seen: s.Reading, Settings: d.cfg.Settings()}
 		if s.Mark != nil {
 			marks[i].ID = s.Mark.ID
 			d.agreed.Saw(s.Mark)
@@ -101,7 +101,8 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 		}
 	}
 	for _, m := range marks {
-		m.Settings = d.agreed.Greatest()
+		m.Settings, m.Floor = d.agreed.Greatest(), d.newFloor()
+		m.GrantLimit = m.Floor
 		m.Least = m.Padding // there are no locks yet
 		// A redlockd that still runs may have granted locks: record its greatest hold
 		// (mark.Memory.NewerThan).

@@ -101,7 +101,7 @@ func (d *Database) Raise(hold time.Duration) bool {
 	if int64(hold) <= d.raised.Load() {
 		return true
 	}
-	if hold > d.cfg.Floor() && !d.first().mayRecord(hold) {
+	if hold > d.Floor() && !d.first().mayRecord(hold) {
 		return true // AboveGrantLimit refuses it
 	}
 	// Ask for all marks, even if one has to be waited for.

@@ -16,7 +16,8 @@ import (
 // includes a master that took part in the grant. Fewer know only if the hold had been
 // recorded in all marks. So a hold above the floor is granted only if database 0's mark
 // says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
-// greatest hold of the others before it counts.
+// greatest hold of the others before it counts. The floor is in the marks too, since a
+// mark that no redlockd with a greater max_ttl ever reached can tell nothing of its locks.
 
 // granted is what the marks tell of the locks that may be held.
 type granted struct {
@@ -50,8 +51,8 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	least := time.Duration(0)
 	if !g.remembered {
 		var hold time.Duration
-		if hold, g.remembered = d.survivors(of, since); g.remembered {
-			g.greatest, least = max(g.greatest, hold), min(d.cfg.Floor(), most.Hold)
+		if hold, least, g.remembered = d.survivors(of, since); g.remembered {
+			g.greatest = max(g.greatest, hold)
 		} else {
 			least = most.Hold
 		}
@@ -60,17 +61,40 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	return g
 }
 
-// survivors returns the greatest hold recorded by masters that can tell alone, and
-// whether there are any. Database 0's marks record the holds of all databases.
-func (d *Database) survivors(of *Link, since time.Duration) (greatest time.Duration, any bool) {
+// survivors returns the greatest hold recorded by masters that can tell alone, the
+// greatest that may have been granted unrecorded there, and whether there are any such
+// masters. Database 0's marks record the holds of all databases.
+func (d *Database) survivors(of *Link, since time.Duration) (greatest, floor time.Duration, any bool) {
 	for _, l := range d.first().List().Links {
 		l.mu.Lock()
 		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.GrantLimit > 0 {
-			greatest, any = max(greatest, l.view.Under.Greatest), true
+			greatest, floor, any = max(greatest, l.view.Under.Greatest), max(floor, l.view.Under.Floor), true
 		}
 		l.mu.Unlock()
 	}
-	return greatest, any
+	return greatest, floor, any
+}
+
+// newFloor returns the floor of a new cluster: a hold of max_ttl, up to FloorHold.
+func (d *Database) newFloor() time.Duration {
+	return min(d.cfg.maxFloor(), RoundHold(d.agreed.Greatest().Hold))
+}
+
+// Floor returns the greatest hold that needs only a quorum of the marks: the least floor
+// that a real mark of database 0 records.
+func (d *Database) Floor() time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for _, l := range d.first().List().Links {
+		l.mu.Lock()
+		if l.view.Real() {
+			least = min(least, l.view.Under.Floor)
+		}
+		l.mu.Unlock()
+	}
+	if least == math.MaxInt64 {
+		return d.newFloor()
+	}
+	return least
 }
 
 // first returns database 0.
@@ -107,9 +131,9 @@ func (d *Database) holdOnAllMarks() time.Duration {
 
 // grantLimit returns what to record as GrantLimit in the marks of database 0: limit is
 // the hold that all marks recorded at one time, as seen here or by what a quorum of them
-// says. mayTakeOver reports whether so many others were looked at just now that a
+// says; floor is the greatest floor of the others. mayTakeOver reports whether so many others were looked at just now that a
 // master's mark may take over what they record, and can tell alone from then on.
-func (d *Database) grantLimit(of *Link) (limit time.Duration, mayTakeOver bool) {
+func (d *Database) grantLimit(of *Link) (limit, floor time.Duration, mayTakeOver bool) {
 	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.List()
 	var limits []time.Duration
@@ -118,6 +142,7 @@ func (d *Database) grantLimit(of *Link) (limit time.Duration, mayTakeOver bool) 
 		if l.remembers(since) {
 			limits = append(limits, l.view.Under.GrantLimit)
 			if l != of {
+				floor = max(floor, l.view.Under.Floor)
 				known++
 			}
 		}
@@ -127,7 +152,7 @@ func (d *Database) grantLimit(of *Link) (limit time.Duration, mayTakeOver bool) 
 	if len(limits) >= list.Quorum {
 		limit = limits[len(limits)-list.Quorum]
 	}
-	return max(limit, d.holdOnAllMarks()), known >= min(list.Quorum, len(list.Links)-1)
+	return max(limit, d.holdOnAllMarks()), floor, known >= min(list.Quorum, len(list.Links)-1)
 }
 
 // mayRecord reports whether a hold may be written to marks: a quorum of them lets it be
@@ -142,7 +167,7 @@ func (d *Database) mayRecord(hold time.Duration) bool {
 // database 0 say that all marks recorded it (M3). lacking names the masters whose marks
 // cannot be written now, as text for operators.
 func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []string) {
-	if hold <= d.cfg.Floor() || int64(hold) <= d.raised.Load() {
+	if int64(hold) <= d.raised.Load() || hold <= d.Floor() {
 		return false, nil
 	}
 	zero := d.first()

@@ -27,7 +27,7 @@ func watched(t *testing.T, now *time.Duration) *Database {
 		l.open = true
 		seat, _ := d.agreed.Of(l.hash)
 		d.agreed.Take(l.hash, seat, "mark of "+l.Name)
-		l.learns(&mark.Mark{Real: true, ID: "mark of " + l.Name, Name: l.Name, Generation: mark.FirstGeneration(d.List().name)})
+		l.learns(&mark.Mark{Real: true, ID: "mark of " + l.Name, Name: l.Name, Floor: FloorHold, Generation: mark.FirstGeneration(d.List().name)})
 	}
 	return d
 }
@@ -65,7 +65,7 @@ func TestM3AllAtOneTime(t *testing.T) {
 	l := d.List().Links[0]
 	before := l.view.Under
 	l.learns(before.With(func(m *mark.Mark) { m.GrantLimit = time.Hour }))
-	if told, sure := d.grantLimit(l); told != 100*time.Second || !sure {
+	if told, _, sure := d.grantLimit(l); told != 100*time.Second || !sure {
 		t.Errorf("told of %v, sure %v", told, sure)
 	}
 	own, _ := d.agreed.Of(l.hash)

@@ -111,8 +111,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.db.agreed.RaiseLeast(mon.db.List().names(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
 	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
-		floor = mon.cfg.Floor()
-		limit, mayTakeOver = mon.db.grantLimit(mon.Link)
+		limit, floor, mayTakeOver = mon.db.grantLimit(mon.Link)
 		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	}
 	list, known := mon.db.List().name, mon.db.change.known()
@@ -140,7 +139,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
 		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
-		Remembered: g.remembered, InView: inView, Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
+		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 

@@ -127,7 +127,7 @@ func (l *Link) remembers(since time.Duration) bool {
 // allowsHold reports whether a mark lets its master keep a lock for hold. The caller must
 // hold mu.
 func (l *Link) allowsHold(m *mark.Mark, hold time.Duration) bool {
-	return m.Greatest >= hold && (hold <= l.cfg.Floor() || l.zero != nil || m.GrantLimit >= hold)
+	return m.Greatest >= hold && (l.zero != nil || max(m.Floor, m.GrantLimit) >= hold)
 }
 
 // learn takes over a mark that was read by a look or a batch sent at sent. The caller

@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -113,8 +114,9 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 		Generation: r.latest(s), Greatest: r.Greatest, Seen: s.Reading, Why: why,
 		Seats: r.Seats, Settings: r.Settings}
 	if r.DB == 0 {
+		fresh.Floor = cmp.Or(r.Floor, r.NewFloor)
 		if fresh.Real {
-			fresh.GrantLimit = r.Floor // RestartQuarantine is off
+			fresh.GrantLimit = fresh.Floor // RestartQuarantine is off
 		}
 		fresh.claim(r.Redlockd)
 	}
@@ -190,9 +192,8 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 	over := watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.DB != 0 || r.Remembered || r.InView)
 	if over || !r.Quarantine {
 		watched = watched.With(func(c *Mark) {
-			c.Real, c.Why = true, ""
-			c.Greatest = max(c.Greatest, r.Greatest)
-			c.GrantLimit = r.Floor
+			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
+			c.Greatest, c.GrantLimit = max(c.Greatest, r.Greatest), c.Floor
 			r.setGrantLimit(c)
 			c.Seats = c.Seats.renewed(r.Forgotten)
 		})

@@ -40,11 +40,15 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 	return j
 }
 
-// setGrantLimit sets GrantLimit in a real mark of database 0. A master that joins the
-// list gets 0, since it may miss what is recorded under the previous list meanwhile.
+// setGrantLimit sets GrantLimit in a real mark of database 0, and takes over the floor of
+// the others, if that is greater. A master that joins the list gets 0, since it may miss
+// what is recorded under the previous list meanwhile.
 func (r *Rules) setGrantLimit(c *Mark) {
+	if r.DB != 0 || !c.Real {
+		return
+	}
+	c.Floor = max(c.Floor, r.Floor)
 	switch {
-	case r.DB != 0 || !c.Real:
 	case c.Joining(r.Name):
 		c.GrantLimit = 0
 	case c.GrantLimit == 0 && !r.MayTakeOver:
@@ -52,6 +56,6 @@ func (r *Rules) setGrantLimit(c *Mark) {
 		if c.GrantLimit == 0 {
 			c.Greatest = max(c.Greatest, r.Greatest)
 		}
-		c.GrantLimit = max(c.GrantLimit, r.Floor, r.GrantLimit)
+		c.GrantLimit = max(c.GrantLimit, c.Floor, r.GrantLimit)
 	}
 }

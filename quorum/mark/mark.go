@@ -50,9 +50,10 @@ type Mark struct {
 	// database 0's mark.
 	residues []residue
 	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
-	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted
-	// (cluster/grant_limit.go). Only in database 0's mark.
-	GrantLimit time.Duration
+	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted.
+	// Floor is the greatest hold that needs only a quorum of the marks
+	// (cluster/grant_limit.go). Both are only in database 0's mark.
+	GrantLimit, Floor time.Duration
 }
 
 // The reasons why a mark is pending, as shown to operators.
@@ -81,10 +82,11 @@ const (
 	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
 )
 
-// markVersion is the mark's first field. A mark of version 2 lacks the last eight fields.
+// markVersion is the mark's first field. A mark of version 2 lacks the last nine fields; its
+// floor was 6 min.
 const (
 	markVersion  = "3"
-	markFields   = 24
+	markFields   = 25
 	fieldsBefore = 16
 )
 
@@ -102,7 +104,7 @@ func (m *Mark) String() string {
 		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
 		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
-		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds())}
+		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -112,14 +114,14 @@ var ErrNotAMark = errors.New("the key " + Key + " holds a value that is not a ma
 func Parse(s string) (*Mark, error) {
 	f := strings.Split(s, " ")
 	if len(f) == fieldsBefore && f[0] == "2" {
-		f = append(f, "-", "0", "0", "0", "-", "0", "0", "0")
+		f = append(f, "-", "0", "0", "0", "-", "0", "0", "0", "360000")
 		f[0] = markVersion
 	}
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, ErrNotAMark
 	}
-	var nums [13]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22, 23} {
+	var nums [14]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22, 23, 24} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, ErrNotAMark
@@ -132,7 +134,7 @@ func Parse(s string) (*Mark, error) {
 		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
 		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,
 			Padding: time.Duration(nums[10]) * time.Millisecond, Least: time.Duration(nums[11]) * time.Millisecond},
-		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[12]) * time.Millisecond}
+		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[12]) * time.Millisecond, Floor: time.Duration(nums[13]) * time.Millisecond}
 	var err error
 	if m.Seats, err = parseSeats(f[16]); err != nil {
 		return nil, err

@@ -83,10 +83,12 @@ type Rules struct {
 	Wait, Greatest time.Duration
 	// Remembered is whether enough masters can tell what was granted. InView is whether
 	// so many others are looked at now that no majority of them could know more unseen.
-	// Floor, GrantLimit and MayTakeOver are explained in cluster/grant_limit.go.
-	Remembered, InView bool
-	Floor, GrantLimit  time.Duration
-	MayTakeOver        bool
+	// NewFloor is the floor of a new cluster, Floor that of the other masters' real marks;
+	// it is 0 if none is in view. They, GrantLimit and MayTakeOver are explained in
+	// cluster/grant_limit.go.
+	Remembered, InView          bool
+	NewFloor, Floor, GrantLimit time.Duration
+	MayTakeOver                 bool
 	// WarmingUp is how much longer others may take to record a step that this redlockd
 	// has not seen (M5).
 	WarmingUp time.Duration

@@ -29,3 +29,23 @@ func TestM5AbsentInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// TestM5LeastLeftInDoubt checks that what little time a copy has left says nothing in that
+// time either: the masters' clocks went ahead, and the holder may still count on its lock
+// (M5, V15, P4).
+func TestM5LeastLeftInDoubt(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		time.Sleep(time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.offset += 300 * time.Millisecond })
+		}
+		time.Sleep(8*time.Second + 700*time.Millisecond)
+		for range 70 { // until 12 ms before its end
+			if o := do(c.q, Op{Kind: Read, Key: "k"}); o.Verdict == Absent {
+				t.Fatalf("its holder still has it, and it is answered absent: %+v", o)
+			}
+			time.Sleep(4 * time.Millisecond)
+		}
+	})
+}

@@ -53,6 +53,9 @@ func (s *storm) early(rng *rand.Rand) {
 		func(w *wire) { w.there.delay, w.back.delay = w.there.delay-by, w.back.delay-by })
 	s.begins(starts, down, shortest)
 	s.sleep(down - some(rng, 0, 50*time.Millisecond))
+	if slices.ContainsFunc(on, func(f *redisServer) bool { return !sees.watches(f) }) {
+		return // nobody would see the step (docs/safety.md)
+	}
 	s.stepTogether(on, sees, stride(rng))
 }
 

@@ -43,7 +43,7 @@ func (l *Link) deadline(until time.Duration) int64 {
 // earlier time at, or 0 where the master's clock is not known. The caller must hold mu.
 func (l *Link) lapsedBy(at, unused time.Duration) int64 {
 	now := l.now()
-	if _, ok := l.clock.Latest(now); !ok {
+	if _, ok := l.clock.Latest(now); !ok || l.mayHaveStepped(now) {
 		return 0
 	}
 	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))

@@ -45,5 +45,5 @@ func (l Locked) MayBeOthers(expiry int64, now time.Duration) bool {
 
 // LapsedBy returns the least expiry, in the master's own milliseconds, of a copy that had
 // more than unused left at the earlier time at, or 0 where the master's clock is not
-// known (V15).
+// known (V15), or may have stepped: the copy's holder may still have the lock (M5).
 func (l Locked) LapsedBy(at, unused time.Duration) int64 { return l.link.lapsedBy(at, unused) }

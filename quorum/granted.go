@@ -26,7 +26,7 @@ func (t *keyTable) granted(a *attempt) {
 		if a.namesCopies {
 			t.keepNames(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
 		}
-		t.noteRecent(a, a.op.Key, a.op.TTL, (*outbox.Task).LatestExpiry)
+		t.noteRecent(a, a.op.Key, a.op.newToken(), a.op.TTL, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
@@ -35,7 +35,7 @@ func (t *keyTable) granted(a *attempt) {
 			t.keepNames(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
 		}
 		if s.Hold > 0 {
-			t.noteRecent(a, s.Key, s.TTL, ofStep(k))
+			t.noteRecent(a, s.Key, s.Token, s.TTL, ofStep(k))
 		}
 	}
 }
@@ -49,13 +49,17 @@ func (t *keyTable) keepNames(a *attempt, n lockName, hold time.Duration, expiry 
 	s.live.keep(t.hash(hash, n.token), names, a.times.began)
 }
 
-// noteRecent notes the grant of one lock, for reads that follow at once (recent.go).
-func (t *keyTable) noteRecent(a *attempt, key string, ttl time.Duration, expiry func(*outbox.Task) int64) {
+// noteRecent notes the grant of one lock, for reads that follow at once (recent.go). Until
+// its reply leaves, the lock is not over because an earlier grant of it is (V15).
+func (t *keyTable) noteRecent(a *attempt, key, token string, ttl time.Duration, expiry func(*outbox.Task) int64) {
 	g := recentGrant{key, ttl, a.times.began, a.masters, expiriesOf(a.tasks, expiry)}
-	s, _ := a.call.shardOf(key)
+	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent.add(g)
+	if last := s.terms.of[hash]; last != nil && (last.token == token || a.op.Kind == Expire) {
+		last.later.Store(max(last.later.Load(), int64(a.times.began+a.call.q.cfg.Timeout+ttl)))
+	}
 }
 
 // readableTTL returns the most that a read may answer of a lock's remaining TTL (V3).

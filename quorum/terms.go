@@ -22,7 +22,10 @@ type term struct {
 	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
 	// client was answered; until that has happened, when the TTL is over at the latest.
 	ends atomic.Int64
-	ttl  time.Duration
+	// later is when a later grant of the lock ends at the latest whose reply has not left
+	// yet: masters may have kept the expiries of this one.
+	later atomic.Int64
+	ttl   time.Duration
 	// gone is when no copy can be left.
 	gone time.Duration
 	// masters is the list in whose order expiries are. expiries are those that this
@@ -37,7 +40,9 @@ type term struct {
 }
 
 // over reports whether the TTL is over at a time.
-func (t *term) over(at time.Duration) bool { return time.Duration(t.ends.Load()) <= at }
+func (t *term) over(at time.Duration) bool {
+	return time.Duration(max(t.ends.Load(), t.later.Load())) <= at
+}
 
 // after reports whether there is a term of an attempt that began after a.
 func (t *term) after(a *attempt) bool { return t != nil && t.began > a.times.began }

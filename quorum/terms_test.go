@@ -418,3 +418,24 @@ func TestV15ReplyThatLeavesLate(t *testing.T) {
 		c.want(do(c.q, release("k", "u")), Absent)
 	})
 }
+
+// TestV15GrantBeforeItsReply checks that a lock is not over by an earlier grant while the
+// reply to a later one has not left yet (V15): the later one asked for less than the copies
+// had, so they still bear the expiries of the earlier one. Another client's PEXPIRE would
+// delete them.
+func TestV15GrantBeforeItsReply(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", second)))
+		again := acquire("k", "t", second-50*time.Millisecond)
+		again.Kind = AcquireOrExtend
+		c.tell(do(c.q, again))
+		time.Sleep(second - 100*time.Millisecond)
+		late := c.want(do(c.q, extend("k", "t", 60*time.Millisecond)), Won)
+		time.Sleep(55 * time.Millisecond)
+		c.want(do(c.q, Op{Kind: Expire, Key: "k", TTL: 8 * second}), Won)
+		c.tell(late)
+		if n := c.copies("k", "t"); n < 2 {
+			t.Errorf("%d masters have the lock", n)
+		}
+	})
+}

@@ -159,3 +159,25 @@ func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
 		}
 	})
 }
+
+// TestV8RepeatedDelLeavesWhatIsTakenSince checks that what repeats a DEL on a master that
+// was out of reach leaves a lock that its owner has taken since, through another redlockd
+// and with the same token (V8).
+func TestV8RepeatedDelLeavesWhatIsTakenSince(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		two, ways := c.redlockdOver(c.cfg.Masters)
+		c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
+		ways["c"].leads(noRoute)
+		time.Sleep(time.Second)
+		c.want(do(two, Op{Kind: Remove, Key: "k"}), Won)
+		again := acquire("k", "A", 30*time.Second)
+		again.Kind = AcquireOrExtend
+		c.want(do(c.q, again), Won)
+		ways["c"].leads(c.masters[2].dial)
+		time.Sleep(5 * time.Second)
+		if n := c.copies("k", "A"); n != 3 {
+			t.Errorf("%d masters have the lock, want 3", n)
+		}
+		c.stop(two)
+	})
+}

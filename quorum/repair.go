@@ -156,7 +156,11 @@ func (a *attempt) removedLocked() (token string, known bool) {
 }
 
 // releaseOn releases a lock that the other masters have deleted on a master that was
-// silent.
+// silent. A copy that another redlockd made, or has prolonged, may by then belong to a lock
+// that was taken since with the same token; it stays (V8).
 func (a *attempt) releaseOn(l *cluster.Link, key, token string) {
-	l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Until: a.times.began + a.call.q.cluster.LongestHold()}, a.call.q.now())
+	now := a.call.q.now()
+	if maker, ok := l.Maker(now); ok {
+		l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Maker: maker, Until: a.times.began + a.call.q.cluster.LongestHold()}, now)
+	}
 }

@@ -369,6 +369,8 @@ var mutants = []mutant{
 		"if hint || states", "if states"}}, votes},
 	{"V15", "a lock is over by an earlier grant while a later one is being told", []change{{"quorum/granted.go",
 		"last.later.Store(", "_ = int64("}}, votes},
+	{"V8", "what repeats a DEL goes by the token alone", []change{{"quorum/repair.go",
+		"Token: token, Maker: maker,", "Token: token, Maker: 0 * maker,"}}, votes},
 	{"M5", "in doubt, what a copy has left still counts", []change{{"quorum/cluster/link_clock.go",
 		"!ok || l.mayHaveStepped(now) {", "!ok {"}}, masters},
 	{"M5", "old offsets are kept like new ones", []change{{"quorum/clock/offsets.go",

@@ -167,6 +167,13 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 	return l.view.Claim(now)
 }
 
+// Maker returns the residue of this redlockd on the master at now; false while it has none.
+func (l *Link) Maker(now time.Duration) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.residue(now)
+}
+
 // prolongsTo returns the residue of copies that this redlockd prolongs on the master at now.
 // The caller must hold mu.
 func (l *Link) prolongsTo(now time.Duration) int64 {

@@ -45,7 +45,7 @@ func (d *Dialect) bundled(tasks []*Task) int {
 // plain reports whether the task is an acquire or a release that depends on nothing but
 // the key and its token.
 func (t *Task) plain() bool {
-	return !t.Rollback && !t.Heals && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0)
+	return !t.Rollback && !t.Heals && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Maker == 0)
 }
 
 // bundle builds the call for all of the tasks. It carries the script's text, since the

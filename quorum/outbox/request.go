@@ -42,7 +42,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	case t.Kind == vote.DBSize:
 		return d.Client.B().Dbsize().Build()
 	}
-	if t.Kind == vote.Release && t.Deadline == 0 && !t.Rollback && !t.Limit().Ends() && d.loaded[scripts.Release] {
+	if t.Kind == vote.Release && t.Deadline == 0 && t.Maker == 0 && !t.Rollback && !t.Limit().Ends() && d.loaded[scripts.Release] {
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
 		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
@@ -139,6 +139,8 @@ func (t *Task) call() (*scripts.Script, []string) {
 		return scripts.Transact, t.stepArgs()
 	case t.Kind == vote.Remove:
 		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token}
+	case t.Kind == vote.Release && t.Maker != 0:
+		return scripts.ReleaseMade, []string{t.Token, itoa(t.Maker)}
 	case t.Kind == vote.Release && t.Deadline != 0:
 		return scripts.ReleaseInTime, []string{deadline, t.Token, limit}
 	case t.Kind == vote.Release && t.Limit().Ends():

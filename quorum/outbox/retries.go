@@ -21,7 +21,13 @@ type Name struct {
 func (o *Outbox) AddRetry(t *Task) {
 	name := t.name()
 	o.joinChange(t)
-	if o.retries[name] != nil || !o.roomForRetry(t) {
+	if kept := o.retries[name]; kept != nil {
+		if t.Maker == 0 {
+			kept.Maker = 0 // it is to free whatever has the token
+		}
+		return
+	}
+	if !o.roomForRetry(t) {
 		return
 	}
 	again := *t

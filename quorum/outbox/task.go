@@ -44,6 +44,9 @@ type Task struct {
 	Limits *Limits
 	// Was are the expiries that may name the copies which a renewal renames.
 	Was []int64
+	// Maker restricts a release to copies that this redlockd made, unless it is 0: it is
+	// its residue (V6).
+	Maker int64
 	// Mark is the id of the mark under which the task was made. A rollback is sent only
 	// under the same mark: under another one its expiry may be another redlockd's.
 	Mark string

@@ -65,6 +65,15 @@ if v ~= ARGV[1] then return v end
 redis.call('DEL', KEYS[1])
 return 1`)
 
+	// ReleaseMade releases a copy that one redlockd made: token, and its residue mod
+	// @makers (V6).
+	ReleaseMade = newScript(expiryOf + `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local e = expiryOf(KEYS[1])
+if e < 0 or e % @makers ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`)
+
 	// ReleaseOver: token, the least expiry that is not over.
 	ReleaseOver = newScript(`
 local v = redis.call('GET', KEYS[1])

@@ -13,7 +13,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # The lock clients that make test runs, of those that are installed, and the
 # time after which it starts no more.
 CLIENTS   ?= .
-MOST      ?= 90s
+MOST      ?= 75s
 # make test REDIS_SERVER=/opt/valkey/bin/valkey-server has that server for the
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.

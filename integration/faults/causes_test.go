@@ -167,7 +167,11 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		kind, until := j.mayHold(t, c)
 		// Reads do not show all of the padding, nor does it matter to a release. What
 		// the required master alone has may be an old client's, without any (V11).
-		if kind == padding && c.kind == read && !j.required && c.sent > t.got+t.ttl+readLate {
+		shown := t.got + t.ttl + readLate
+		if t.kind != acquire {
+			shown += keptLater
+		}
+		if kind == padding && c.kind == read && !j.required && c.sent > shown {
 			kind = ""
 		}
 		if kind != "" {

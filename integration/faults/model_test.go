@@ -38,6 +38,10 @@ const readSlack = 150 * time.Millisecond
 // have been (V15).
 const readLate = timeout + readSlack
 
+// keptLater is by how much copies may outlast an extend that asked for about what was left:
+// they keep a later expiry of up to 2 x 64 ms more, and get a name up to 63 ms later (V6).
+const keptLater = 191 * time.Millisecond
+
 // lockModel is one lock. Calls with unknown answers are not in the histories:
 // what they may have ended cuts certainty short (certainEnd), and what they
 // may have taken excuses refusals.

@@ -246,6 +246,7 @@ func TestV15OverHereProlongedElsewhere(t *testing.T) {
 					if first {
 						first = false
 						c.tell(do(other, extend("k", "A", 20*time.Second)))
+						synctest.Wait() // until the slowest master carried it out, too
 					}
 					return s.Found
 				}))

@@ -374,8 +374,9 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", 3*second)))
+		synctest.Wait()
 		c.tell(do(other, extend("k", "t", 30*second)))
-		synctest.Wait() // all masters have it
+		synctest.Wait() // all masters have both
 		if o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held); o.State.TTL < 29*second {
 			t.Errorf("%v are left of 30s", o.State.TTL)
 		}

@@ -123,8 +123,8 @@ func (t *try) holds() {
 		l.gaps++
 	}
 	l.sure, l.teller = t.sent+t.op.TTL, t.node.teller(t.op.DB)
-	if now+t.op.TTL < l.ends {
-		l.teller = teller{} // a master that missed this may have a copy of the longer grant
+	if now+t.op.TTL < l.ends || l.teller != t.teller {
+		l.teller = teller{} // a master that missed this may have a copy of the longer grant, or the list changed meanwhile
 	}
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	if t.op.Kind == Store {

@@ -1,8 +1,11 @@
 package quorum
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // TestM8AnnouncedByWhatIsOutOfView checks that a redlockd does not write what it only
@@ -50,4 +53,39 @@ func TestM8AnnouncedByWhatIsOutOfView(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 		}
 	})
+}
+
+// TestM8AddressOfAFileReadMeanwhile checks that the addresses of a file that is read while
+// a change is being announced are not lost when its list comes into force (M8).
+func TestM8AddressOfAFileReadMeanwhile(t *testing.T) {
+	for name, list := range map[string]func(c *testCluster, changed []cluster.Master) []cluster.Master{
+		"the same list": func(_ *testCluster, changed []cluster.Master) []cluster.Master { return slices.Clone(changed) },
+		"taken back":    func(c *testCluster, _ []cluster.Master) []cluster.Master { return slices.Clone(c.cfg.Masters) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubbleWith(t, 3, short, func(c *testCluster) {
+				for _, f := range c.masters {
+					f.set(func() { f.way = time.Millisecond })
+				}
+				changed := c.listed("c", c.join("x"))
+				c.change(c.q, changed)
+				for c.masters[0].holds(cluster.ChangeKey) == "" {
+					time.Sleep(time.Millisecond)
+				}
+				latest := list(c, changed)
+				moved := &latest[len(latest)-1]
+				if name == "taken back" {
+					moved = &latest[0]
+				}
+				moved.Address = "elsewhere:1"
+				c.change(c.q, latest)
+				c.reaches(c.q, 2, "announced")
+				for _, m := range c.q.Status().Masters {
+					if m.Name == moved.Name && m.Address != "elsewhere:1" {
+						t.Errorf("master %s is at %s, want elsewhere:1", m.Name, m.Address)
+					}
+				}
+			})
+		})
+	}
 }

@@ -90,13 +90,15 @@ func (c *Cluster) redial(masters []Master) {
 }
 
 // replace makes masters the list in force in all databases; g is a state that counts for
-// it.
+// it. Addresses and credentials are the latest ones: another file may have been read since
+// the change began.
 func (c *Cluster) replace(masters []Master, g mark.Generation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {
 		return
 	}
+	masters = moved(moved(masters, c.masters), c.change.want())
 	var leaving []*Link
 	for i := range c.databases { // database 0 first: the other databases use its links
 		if d := c.Opened(i); d != nil {

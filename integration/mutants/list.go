@@ -579,7 +579,7 @@ var mutants = []mutant{
 	{"M8", "final without the greatest hold", []change{{"quorum/cluster/phases.go",
 		"	return c.all.now()-since >= c.all.Database(0).wholeHold(since)\n", "	_ = since\n	return true\n"}}, masters},
 	{"M8", "addresses are those of when the change began", []change{{"quorum/cluster/replace.go",
-		"	masters = moved(moved(masters, c.masters), c.change.want())\n", ""}}},
+		"	masters = moved(moved(masters, c.masters), c.change.want())\n", ""}}, masters},
 	{"M8", "announced without a lock", []change{{"quorum/cluster/announce.go",
 		"	case held:\n		return errOtherChange", "	case held:\n		release = func() {}"}}, masters},
 	{"M8", "the old list is not closed", []change{{"quorum/cluster/change.go",

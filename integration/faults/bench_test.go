@@ -192,6 +192,7 @@ func (b *bench) run(disturb func()) {
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
+	clients.Go(b.watchVoting)
 	for i := range b.clients {
 		if i < b.old {
 			b.oldClients.Go(newClient(b, i, true).run)

@@ -88,6 +88,8 @@ type history struct {
 	violations []string
 	accounts   map[string]*account // of keys with violations
 	troubles   []*trouble
+	// allVoted are times at which all masters had voted for all redlockd for a while.
+	allVoted []time.Duration
 	// stood are the times in which the bench itself stood still.
 	stood []stillness
 	// bares are the times of bare majorities.

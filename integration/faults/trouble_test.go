@@ -93,7 +93,8 @@ func (b *bench) endInQuarantine(t *trouble) {
 }
 
 // prolong adds to the aftermath of each quarantine what interrupted it: it counts
-// only while its master, and others that bear its seat, can be looked at (M4, M9).
+// only while its master, and others that bear its seat, can be looked at (M4, M9). It is
+// over once all redlockd say so.
 func (h *history) prolong(masters int) {
 	slices.SortStableFunc(h.troubles, func(a, b *trouble) int { return cmp.Compare(a.from, b.from) })
 	for _, t := range h.troubles {
@@ -107,6 +108,9 @@ func (h *history) prolong(masters int) {
 			if at := max(u.from, t.interrupted, t.to); at < u.to {
 				t.after, t.interrupted = t.after+u.to-at+back, u.to
 			}
+		}
+		if over := h.endOfQuarantine(t.to); over != forever {
+			t.after = min(t.after, over-t.to)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -27,8 +28,8 @@ func (s *storm) delays(n *node, timeouts float64, after time.Duration) {
 }
 
 // overtaken extends a lock for a short time through a redlockd, of which what it sends
-// comes a little too late from then on, and then for a long time through another one. The
-// first extend arrives behind that.
+// comes a little too late, and then for a long time through another one. The first extend
+// arrives behind that. In half of the cases the looks that it goes by were late as well.
 func (s *storm) overtaken(rng *rand.Rand) {
 	slow, quick := pick(rng, s.nodes), pick(rng, s.nodes)
 	if slow == quick {
@@ -42,8 +43,11 @@ func (s *storm) overtaken(rng *rand.Rand) {
 			return
 		}
 	}
-	timeout := slow.config().Timeout
-	s.delays(slow, 1+float64(some(rng, 0, 5*time.Millisecond))/float64(timeout), 3*timeout)
+	timeout, looks := slow.config().Timeout, time.Duration(rng.IntN(2))*(clock.LookEvery+some(rng, 0, clock.LookEvery))
+	s.delays(slow, 1+float64(some(rng, 0, 5*time.Millisecond))/float64(timeout), looks+3*timeout)
+	if !s.sleep(looks) {
+		return
+	}
 	op.Kind, op.TTL = Extend, some(rng, 100*time.Millisecond, 600*time.Millisecond).Truncate(time.Millisecond)
 	if c.call(slow, op, op).open() {
 		op.TTL = min(4*time.Second, quick.config().MaxTTL)

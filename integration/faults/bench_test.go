@@ -187,12 +187,12 @@ func (b *bench) run(disturb func()) {
 		b.follow(m)
 		b.watchMaster(i, m.Master)
 	}
-	for _, r := range b.redlockds {
+	for n, r := range b.redlockds {
 		b.watchRedlockd(r)
+		b.watchers.Go(func() { b.watchVoting(n) })
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)
-	clients.Go(b.watchVoting)
 	for i := range b.clients {
 		if i < b.old {
 			b.oldClients.Go(newClient(b, i, true).run)

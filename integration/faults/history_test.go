@@ -88,8 +88,8 @@ type history struct {
 	violations []string
 	accounts   map[string]*account // of keys with violations
 	troubles   []*trouble
-	// allVoted are times at which all masters had voted for all redlockd for a while.
-	allVoted []time.Duration
+	// voting are the times at which a redlockd said that a master votes, by their numbers.
+	voting map[[2]int][]time.Duration
 	// stood are the times in which the bench itself stood still.
 	stood []stillness
 	// bares are the times of bare majorities.
@@ -98,7 +98,8 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{began: time.Now(), keys: map[string][]*call{}, accounts: map[string]*account{}, counts: map[string]int{}}
+	return &history{began: time.Now(), keys: map[string][]*call{}, accounts: map[string]*account{}, counts: map[string]int{},
+		voting: map[[2]int][]time.Duration{}}
 }
 
 func (h *history) now() time.Duration { return time.Since(h.began) }

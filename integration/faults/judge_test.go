@@ -112,23 +112,24 @@ func TestJudge(t *testing.T) {
 }
 
 // TestJudgeEndsAQuarantine checks that what interrupts a quarantine prolongs it, and that
-// it is over once all redlockd have said so for a while.
+// it is over once all redlockd have said that the master votes.
 func TestJudgeEndsAQuarantine(t *testing.T) {
 	const s = time.Second
 	for name, c := range map[string]struct {
-		voted []time.Duration
-		want  time.Duration
+		one, other []time.Duration
+		want       time.Duration
 	}{
-		"never told":           {nil, 8*s + 2*s + back},
-		"told before it began": {[]time.Duration{9 * s, 12 * s}, 8*s + 2*s + back},
-		"told":                 {[]time.Duration{9 * s, 15 * s, 16 * s}, 5 * s},
-		"told after its end":   {[]time.Duration{30 * s}, 8*s + 2*s + back},
+		"never told":               {nil, nil, 8*s + 2*s + back},
+		"told by one":              {[]time.Duration{15 * s}, nil, 8*s + 2*s + back},
+		"told before it was known": {[]time.Duration{9 * s, 12 * s}, []time.Duration{9 * s, 12 * s}, 8*s + 2*s + back},
+		"told":                     {[]time.Duration{9 * s, 14 * s, 16 * s}, []time.Duration{15 * s}, 5 * s},
+		"told after its end":       {[]time.Duration{30 * s}, []time.Duration{30 * s}, 8*s + 2*s + back},
 	} {
 		t.Run(name, func(t *testing.T) {
 			restart := &trouble{from: 9 * s, to: 10 * s, after: 8 * s, masters: []int{1}, redlockd: everyone, quarantine: true}
 			cut := &trouble{from: 12 * s, to: 14 * s, after: back, masters: []int{1}, redlockd: everyone}
-			h := &history{troubles: []*trouble{restart, cut}, allVoted: c.voted}
-			h.prolong(5)
+			h := &history{troubles: []*trouble{restart, cut}, voting: map[[2]int][]time.Duration{{0, 1}: c.one, {1, 1}: c.other}}
+			h.prolong(5, 2)
 			if restart.after != c.want {
 				t.Errorf("it shows for %v, want %v", restart.after, c.want)
 			}

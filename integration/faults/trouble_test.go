@@ -94,8 +94,8 @@ func (b *bench) endInQuarantine(t *trouble) {
 
 // prolong adds to the aftermath of each quarantine what interrupted it: it counts
 // only while its master, and others that bear its seat, can be looked at (M4, M9). It is
-// over once all redlockd say so.
-func (h *history) prolong(masters int) {
+// over once all redlockd have said that its masters vote.
+func (h *history) prolong(masters, redlockds int) {
 	slices.SortStableFunc(h.troubles, func(a, b *trouble) int { return cmp.Compare(a.from, b.from) })
 	for _, t := range h.troubles {
 		if !t.quarantine || t.to == forever {
@@ -109,7 +109,7 @@ func (h *history) prolong(masters int) {
 				t.after, t.interrupted = t.after+u.to-at+back, u.to
 			}
 		}
-		if over := h.endOfQuarantine(t.to); over != forever {
+		if over := h.endOfQuarantine(t, redlockds); over != forever {
 			t.after = min(t.after, over-t.to)
 		}
 	}

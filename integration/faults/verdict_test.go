@@ -33,7 +33,7 @@ func (b *bench) wantNothingLeft() {
 
 // check reads the histories.
 func (b *bench) check() {
-	b.h.prolong(len(b.masters))
+	b.h.prolong(len(b.masters), len(b.redlockds))
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, 2)
 	b.table = newTable()
@@ -47,7 +47,6 @@ func (b *bench) check() {
 	wg.Wait()
 	b.tb.Logf("%d histories; calls: %v", len(b.h.keys), b.h.counts)
 	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", b.certain.Load(), b.h.onBares())
-	b.tb.Logf("all masters voted for all redlockd, for %v or more, at %d looks", votedFor, len(b.h.allVoted))
 	b.tb.Logf("%v", b.table)
 	b.giveAccounts()
 	if len(b.h.violations) > 0 || b.tb.Failed() {

@@ -2,55 +2,56 @@ package faults
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/redlockd/redlockd/integration/rig"
 )
 
-// votedFor is how long all redlockd must have said that all masters vote before no
-// earlier quarantine may be a cause any more. In that time each has looked at each master.
-const votedFor = 3 * time.Second
+// lookedAt is how long after a fault a redlockd certainly has looked at a master again,
+// if it says that the master votes.
+const lookedAt = 3 * time.Second
 
-// watchVoting asks each redlockd how many masters vote, until the bench ends, and notes
-// the times at which all have said for votedFor that all do.
-func (b *bench) watchVoting() {
-	var clients []*redis.Client
-	for _, r := range b.redlockds {
-		c := rig.Direct(r.addr, "")
-		defer c.Close()
-		clients = append(clients, c)
-	}
-	all := fmt.Sprintf("\nmasters:%d\r\nmasters_voting:%d\r\n", len(b.masters), len(b.masters))
-	for since := b.h.now(); !b.ended(); time.Sleep(200 * time.Millisecond) {
+// watchVoting asks a redlockd which masters vote for it, until the bench ends.
+func (b *bench) watchVoting(n int) {
+	c := rig.Direct(b.redlockds[n].addr, "")
+	defer c.Close()
+	for ; !b.ended(); time.Sleep(200 * time.Millisecond) {
 		asked := b.h.now()
-		if slices.ContainsFunc(clients, func(c *redis.Client) bool {
-			text, err := c.Info(context.Background(), "redlockd").Result()
-			return err != nil || !strings.Contains(text, all)
-		}) {
-			since = b.h.now()
-		} else if asked-since >= votedFor {
-			b.h.allVote(asked)
+		text, err := c.Info(context.Background(), "redlockd").Result()
+		if err != nil {
+			continue
+		}
+		for m := range b.masters {
+			_, line, _ := strings.Cut(text, ":name="+b.masters[m].name+",")
+			line, _, _ = strings.Cut(line, "\r")
+			if strings.Contains(line, ",state=voting,") {
+				b.h.votes(n, m, asked)
+			}
 		}
 	}
 }
 
-func (h *history) allVote(at time.Duration) {
+// votes notes that a redlockd said at some time that a master votes.
+func (h *history) votes(redlockd, master int, at time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.allVoted = append(h.allVoted, at)
+	h.voting[[2]int{redlockd, master}] = append(h.voting[[2]int{redlockd, master}], at)
 }
 
-// endOfQuarantine returns by when a quarantine that began to count at from was certainly
-// over at all redlockd, by what they said; forever if they did not.
-func (h *history) endOfQuarantine(from time.Duration) time.Duration {
-	at, _ := slices.BinarySearch(h.allVoted, from+votedFor)
-	if at == len(h.allVoted) {
-		return forever
+// endOfQuarantine returns when all redlockd had said that the masters of a trouble that
+// was over at t.to vote; forever if one did not.
+func (h *history) endOfQuarantine(t *trouble, redlockds int) (over time.Duration) {
+	for n := range redlockds {
+		for _, m := range t.masters {
+			said := h.voting[[2]int{n, m}]
+			at, _ := slices.BinarySearch(said, t.to+lookedAt)
+			if at == len(said) {
+				return forever
+			}
+			over = max(over, said[at])
+		}
 	}
-	return h.allVoted[at]
+	return over
 }

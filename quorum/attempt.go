@@ -86,7 +86,6 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a := &attempt{call: c, op: op, then: then, masters: masters, holders: masters.Holders()}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.keeps, Raises: op.raises && op.Replace, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
-	a.box.needs.LeavingCopies, a.box.needs.Changing = masters.LeavingCopies(), masters.Changing()
 	a.due.of = a
 	a.terms = a.oneTerm[:0]
 	if n := len(masters.Links); n <= fewMasters {
@@ -142,7 +141,7 @@ func (a *attempt) decide(now time.Duration) {
 	}
 	a.masters.WithoutMoved(a.box.ballots, a.holders)
 	a.masters.WithoutJoining(a.box.ballots)
-	a.box.needs.Least = a.masters.Least()
+	a.followChange()
 	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	if a.box.first >= 0 && a.box.refusedFirst() && !a.box.requiredMute() {
 		v, certain = Split, true
@@ -159,6 +158,13 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	a.end(v, now)
+}
+
+// followChange takes over what the marks, among them those behind the votes, say of a change
+// of the list (M8). The caller must hold mu.
+func (a *attempt) followChange() {
+	n := &a.box.needs
+	n.Least, n.LeavingCopies, n.Changing = a.masters.Least(), a.masters.LeavingCopies(), a.masters.Changing()
 }
 
 // harmsIfLate reports whether the operation would do harm if a master carried it out
@@ -206,7 +212,7 @@ func (a *attempt) timeout() {
 		return
 	}
 	a.masters.WithoutMoved(a.box.ballots, a.holders)
-	a.box.needs.Least = a.masters.Least()
+	a.followChange()
 	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)
 }

@@ -138,11 +138,14 @@ func (m *List) link(name string) *Link {
 	return m.Links[slices.IndexFunc(m.Links, func(l *Link) bool { return l.Name == name })]
 }
 
-// names returns the masters' names.
-func (m *List) names() []string {
-	out := make([]string, len(m.Links))
-	for i, l := range m.Links {
-		out[i] = l.Name
+// voters returns the names of the masters that do not join the list: every majority of
+// them shares a master with every one that counts (M8).
+func (m *List) voters() []string {
+	var out []string
+	for _, l := range m.Links {
+		if !m.joining(l.Name) {
+			out = append(out, l.Name)
+		}
 	}
 	return out
 }

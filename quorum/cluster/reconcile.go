@@ -108,7 +108,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	own, unchanged := mon.db.agreed.Of(mon.hash)
 	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
 	lasting := mon.db.agreed.Lasting(all, clock.LookEvery/2)
-	mon.db.agreed.RaiseLeast(mon.db.List().names(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
+	mon.db.agreed.RaiseLeast(mon.db.first().List().voters(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
 	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		limit, floor, mayTakeOver = mon.db.grantLimit(mon.Link)

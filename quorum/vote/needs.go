@@ -14,7 +14,7 @@ type Needs struct {
 	// silent.
 	LeavingCopies int
 	// Changing reports whether the list of masters is changing. A lock may then be
-	// older than the required master's role, so its lack of a copy proves nothing
+	// older than the required master's role, so its word alone proves nothing
 	// (V11).
 	Changing bool
 	// Least is the smallest quorum of the list in force and the announced one (M8); 0

@@ -83,7 +83,7 @@ func (t *Tally) release(n int) (Verdict, bool) {
 
 // extend is V8: h is the number of masters that prolonged (Yes), s that of the silent
 // ones (Unknown). A lock that the required master lacks, or may have forgotten, is not
-// extended (V11).
+// extended (V11), unless the lock may be older than that master's role.
 func (t *Tally) extend() (Verdict, bool) {
 	switch {
 	case t.agreed():
@@ -92,14 +92,14 @@ func (t *Tally) extend() (Verdict, bool) {
 		return Undecided, false
 	case t.Required == Mute:
 		return Undecided, true
-	case t.Required == Denies && t.RequiredBallot.Vote == Absent:
+	case t.Required == Denies && t.RequiredBallot.Vote == Absent && !t.changing:
 		return NoLock, true
-	case t.Required == Denies:
+	case t.Required == Denies && !t.changing:
 		return Held, true
 	case t.Yes+t.Unknown+t.Awaited < t.least:
 		return t.negative()
 	default:
-		return Undecided, t.Yes+t.Awaited < t.Quorum && t.Yes+t.Unknown >= t.least
+		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && t.Yes+t.Unknown >= t.least
 	}
 }
 
@@ -120,11 +120,11 @@ func (t *Tally) transact(frees bool) (Verdict, bool) {
 // store decides a Store, which no token refuses. If no majority did it in time, it may
 // still have been done on any number of masters, or none: Undecided.
 func (t *Tally) store(ifPresent bool) (Verdict, bool) {
-	known := t.Required == None || t.Required == agrees
+	known := t.Required != waits && t.Required != Mute
 	switch {
 	case t.agreed():
 		return Won, true
-	case ifPresent && t.Required == Denies:
+	case ifPresent && t.Required == Denies && !t.changing:
 		return NoLock, true
 	case ifPresent && known && t.Yes+t.Unknown+t.Awaited < t.least:
 		return NoLock, true
@@ -149,7 +149,7 @@ func (t *Tally) read() (Verdict, bool) {
 		return Held, true
 	case t.MostCount+t.Awaited >= t.Quorum:
 		return Undecided, t.Awaited == 0
-	case t.RequiredHolds():
+	case t.RequiredHolds() && !t.changing:
 		return Held, true
 	case t.Required == Mute:
 		return Undecided, true

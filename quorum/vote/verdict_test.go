@@ -60,9 +60,9 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 			return Won
 		case without:
 			return Undecided
-		case is(Refused):
+		case is(Refused) && !changing:
 			return Held
-		case is(Absent):
+		case is(Absent) && !changing:
 			return NoLock
 		case h+n[Silent] >= least:
 			return Undecided
@@ -88,7 +88,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 		switch h := n[Prolonged]; {
 		case h >= q && may:
 			return Won
-		case ifPresent && is(Absent):
+		case ifPresent && is(Absent) && !changing:
 			return NoLock
 		case ifPresent && h+n[Silent] < least && !without:
 			return NoLock
@@ -103,7 +103,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 			return Undecided
 		case most >= q:
 			return Held
-		case is(Found):
+		case is(Found) && !changing:
 			return Held
 		case without:
 			return Undecided

@@ -183,13 +183,15 @@ func (b *bench) run(disturb func()) {
 	b.waitWell()
 	b.growth.begin(b.redlockds)
 	b.h.began = time.Now()
+	var names []string
 	for i, m := range b.masters {
+		names = append(names, m.name)
 		b.follow(m)
 		b.watchMaster(i, m.Master)
 	}
 	for n, r := range b.redlockds {
 		b.watchRedlockd(r)
-		b.watchers.Go(func() { b.watchVoting(n) })
+		b.watchers.Go(func() { b.watchVoting(n, names) })
 	}
 	var clients sync.WaitGroup
 	clients.Go(b.watchItself)

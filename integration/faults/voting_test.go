@@ -13,8 +13,9 @@ import (
 // if it says that the master votes.
 const lookedAt = 3 * time.Second
 
-// watchVoting asks a redlockd which masters vote for it, until the bench ends.
-func (b *bench) watchVoting(n int) {
+// watchVoting asks a redlockd which of the masters that the bench began with vote for it,
+// until the bench ends.
+func (b *bench) watchVoting(n int, names []string) {
 	c := rig.Direct(b.redlockds[n].addr, "")
 	defer c.Close()
 	for ; !b.ended(); time.Sleep(200 * time.Millisecond) {
@@ -23,8 +24,8 @@ func (b *bench) watchVoting(n int) {
 		if err != nil {
 			continue
 		}
-		for m := range b.masters {
-			_, line, _ := strings.Cut(text, ":name="+b.masters[m].name+",")
+		for m, name := range names {
+			_, line, _ := strings.Cut(text, ":name="+name+",")
 			line, _, _ = strings.Cut(line, "\r")
 			if strings.Contains(line, ",state=voting,") {
 				b.h.votes(n, m, asked)

@@ -137,6 +137,7 @@ func (c *change) links() []*Link {
 // look takes over the latest state of our list that counts, completes a state that too
 // few marks record, and warns if this redlockd still has the old list.
 func (c *change) look() {
+	c.forget()
 	list := c.all.Database(0).List().name
 	best := c.known()
 	rest := best // the state to complete
@@ -157,6 +158,27 @@ func (c *change) look() {
 	if best.Less(rest) {
 		c.all.RaiseMarks(rest)
 	}
+}
+
+// forget drops what is known of changes that no mark records any more: all masters of our
+// list were lost and begun anew, and are in view. Whoever starts now knows no more.
+func (c *change) forget() {
+	g, ok := c.all.Opened(0).List().settledAt()
+	if !ok {
+		return
+	}
+	for i := range c.all.databases {
+		if d := c.all.Opened(i); d != nil {
+			d.List().forget(g)
+		}
+	}
+	if !g.Less(c.known()) {
+		return
+	}
+	c.mu.Lock()
+	c.state, c.to, c.since = g, g, c.all.now()
+	c.mu.Unlock()
+	c.all.log.Warn("all masters have lost their marks and were begun anew with this list", "generation", g.Number)
 }
 
 // reach makes g the latest state.

@@ -46,9 +46,34 @@ func (m *List) Saw(g mark.Generation) {
 	}
 	for {
 		now := at.Load()
-		if now != nil && !now.Less(g) || at.CompareAndSwap(now, &g) {
+		// One that is seen again is stored again, so that forget keeps it.
+		if now != nil && g.Less(*now) || at.CompareAndSwap(now, &g) {
 			return
 		}
+	}
+}
+
+// settledAt returns the final state of this list that the marks of all its masters record,
+// if they are real and in view.
+func (m *List) settledAt() (mark.Generation, bool) {
+	g, _ := m.Links[0].realGeneration()
+	for _, l := range m.Links {
+		if !l.recordsOnly(g) {
+			return g, false
+		}
+	}
+	return g, g.Phase == mark.Final && g.Masters == m.name
+}
+
+// forget drops what was seen beyond the state g, if no mark records it any more.
+func (m *List) forget(g mark.Generation) {
+	newest, next := m.newest.Load(), m.next.Load()
+	if next == nil && (newest == nil || !g.Less(*newest)) {
+		return
+	}
+	if has, ok := m.settledAt(); ok && has == g {
+		m.newest.CompareAndSwap(newest, &g)
+		m.next.CompareAndSwap(next, nil)
 	}
 }
 

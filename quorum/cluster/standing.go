@@ -3,6 +3,7 @@ package cluster
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
@@ -219,6 +220,16 @@ func (l *Link) realGeneration() (mark.Generation, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Recorded, l.view.RecordedReal && l.view.Recorded.Number > 0
+}
+
+// recordsOnly reports whether the master's mark is real and in view, and neither it nor the
+// mark under which votes are asked records another state of the list than g.
+func (l *Link) recordsOnly(g mark.Generation) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := &l.view
+	inView := v.Recorded.Number > 0 && l.now()-v.RecordedAt < 2*clock.LookEvery
+	return inView && v.RecordedReal && v.Recorded == g && (v.Under == nil || v.Under.Generation == g)
 }
 
 // LookedAt reports whether the link is open, and when the newest look at its mark went

@@ -144,10 +144,10 @@ func TestV8RemoveIsRepeated(t *testing.T) {
 // way (V8).
 func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
-		c.masters[0].Set("k", "A")
-		c.masters[0].SetTTL("k", 20*time.Second)
-		c.masters[4].Set("k", "A")
-		c.masters[4].SetTTL("k", 20*time.Second)
+		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
+		for _, f := range c.masters[1:4] {
+			f.Del("k") // as if these had not been asked yet
+		}
 		c.masters[3].freeze()
 		c.masters[4].freeze()
 		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)

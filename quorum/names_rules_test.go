@@ -59,6 +59,27 @@ func TestV6UndoSparesWhatWasProlonged(t *testing.T) {
 	}
 }
 
+// TestV6RollbackSparesWhatSeveralProlonged checks that a lost attempt rolls nothing back
+// that an operation on several keys has prolonged in the same millisecond, where the
+// attempt came too late to act (V6).
+func TestV6RollbackSparesWhatSeveralProlonged(t *testing.T) {
+	const ttl = 10 * time.Second
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("warm", "t", ttl)), Won)
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		c.want(do(c.q, prolongAll("t", ttl, "k", "warm")), Won)
+		synctest.Wait()
+		for _, f := range c.masters[1:] {
+			f.set(func() { f.way = 2 * c.cfg.Timeout })
+		}
+		c.want(do(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: ttl}), Undecided)
+		time.Sleep(time.Second)
+		if n := c.copies("k", "t"); n != 3 {
+			t.Errorf("%d of 3 copies are left", n)
+		}
+	})
+}
+
 // TestV6UndoSparesWhatWasHealed checks that the rollback of an attempt also spares a
 // copy that an extend has given back to a master (V6, V9).
 func TestV6UndoSparesWhatWasHealed(t *testing.T) {

@@ -35,6 +35,22 @@ func TestV15NotOverByALaterExpiry(t *testing.T) {
 	}
 }
 
+// V15: a lock whose client was told late is not over before its TTL, at a redlockd that has
+// not told it.
+func TestV15NotOverByBeingToldLate(t *testing.T) {
+	const ttl = 5 * second
+	inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = second }, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(10 * second)
+		c.want(do(c.q, acquire("warm", "t", ttl)), Won)
+		o := c.want(do(c.q, acquire("k", "t", ttl)), Won)
+		time.Sleep(c.cfg.Timeout - 5*time.Millisecond)
+		c.tell(o)
+		time.Sleep(ttl - 20*time.Millisecond)
+		c.want(do(other, extend("k", "t", second)), Won)
+	})
+}
+
 // V15: the same where the other redlockd leaves the expiry as it is, since it would have
 // given about the same.
 func TestV15NotOverByWhatWasKept(t *testing.T) {

@@ -189,3 +189,19 @@ func TestMarkText(t *testing.T) {
 		}
 	}
 }
+
+// M8: a master that joins reports nothing of greater holds. It may miss what is recorded
+// under the previous list meanwhile.
+func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
+	joins := Generation{Number: 2, Phase: Announced, Masters: NameHash("a") + "," + NameHash("b"), Before: NameHash("b") + "," + NameHash("c")}
+	r := Rules{Name: "a", List: joins.Masters, Known: joins, Quarantine: true, Redlockd: "r",
+		Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true, Floor: time.Minute, MayTakeOver: true}
+	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: joins, Seen: 1000, Why: whyNew}
+	for phase, want := range map[Phase]time.Duration{Announced: 0, Closed: 0, Final: time.Minute} {
+		mk := pending.With(func(m *Mark) { m.Phase = phase })
+		j := Judge(Observation{Server: server{RunID: "run"}, Mark: mk, Raw: mk.String(), Reading: 2000}, Memory{sawReal: true, ID: "id"}, r)
+		if j.Write == nil || !j.Write.Real || j.Write.GrantLimit != want {
+			t.Errorf("%v: writes %+v, want a real mark with the grant limit %v", phase, j.Write, want)
+		}
+	}
+}

@@ -225,6 +225,8 @@ func (t *try) over() {
 		}
 		if t.op.Kind == Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {
 			l.may, l.doubt = max(l.may, t.lasts()), true
+			// A rollback goes by the expiry, so it spares what this has prolonged.
+			l.kept = l.kept || l.freed == 0
 		}
 	}
 	if t.op.takes() {

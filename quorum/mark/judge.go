@@ -118,6 +118,7 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 		if fresh.Real {
 			fresh.GrantLimit = fresh.Floor // RestartQuarantine is off
 		}
+		fresh.keepClaims(s.Mark)
 		fresh.claim(r.Redlockd)
 	}
 	if !fresh.Counts(r.List) {

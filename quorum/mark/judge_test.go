@@ -205,3 +205,18 @@ func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 		}
 	}
 }
+
+// V15: a master that restarts with its memory keeps the claims that still last.
+func TestV15ClaimsOutliveARestart(t *testing.T) {
+	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Quarantine: true, Redlockd: "new", Own: Seat{Epoch: 1, Server: "id"}}
+	mk := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 200,
+		residues: []residue{{1, "r", 190}, {2, "gone", 200 - claimBeats - 1}}}
+	j := Judge(Observation{Server: server{RunID: "run2"}, Mark: mk, Raw: mk.String()}, Memory{sawReal: true, ID: "id", beat: 200}, r)
+	if j.Write.ID == mk.ID || j.Write.residueOf("r") != 1 || j.Write.residueOf("gone") != 0 || j.Write.residueOf("new") != 2 {
+		t.Errorf("the claims are %v, want those of r (1) and new (2)", j.Write.residues)
+	}
+	back, err := Parse(j.Write.String())
+	if err != nil || back.residueOf("r") != 1 {
+		t.Errorf("the mark %q: %v", j.Write, err)
+	}
+}

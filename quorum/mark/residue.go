@@ -88,6 +88,19 @@ func (m *Mark) residueOf(redlockd string) int {
 	return 0
 }
 
+// keepClaims takes over the claims of the mark that this one replaces, if there was one, so
+// that what their redlockd have granted on the master is still known to be theirs (V15).
+func (m *Mark) keepClaims(before *Mark) {
+	if before == nil || before.Name != m.Name {
+		return
+	}
+	for _, r := range before.residues {
+		if age := before.Beat - r.beat; age <= claimBeats {
+			m.residues = append(m.residues, residue{number: r.number, redlockd: r.redlockd, beat: m.Beat - age})
+		}
+	}
+}
+
 // claim renews the claim of a redlockd, or makes one if a residue is free, and drops the
 // claims of redlockd that are gone.
 func (m *Mark) claim(redlockd string) {

@@ -70,7 +70,7 @@ func (t *try) outlived(l *lease) bool {
 	if t.steppedSince(l.taken) {
 		return false // after a step of its clock no redlockd can tell
 	}
-	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0
+	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0 && !t.prolonging(l)
 }
 
 // steppedSince reports whether the clock of a master has stepped since a time.

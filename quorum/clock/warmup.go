@@ -82,13 +82,16 @@ func (w *Watch) Meet(others, waits bool, sent time.Duration) {
 }
 
 // Unwritable notes that the mark could not be written. Others may not have been able to
-// record a step in it either, so the wait for them, if it is not over, begins again.
-func (w *Watch) Unwritable() {
+// record a step in it either, so the wait for them, if it is not over, begins again. It
+// reports whether they are waited for: they may stand still or end before they can.
+func (w *Watch) Unwritable() (waits bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.warm.Load() {
-		w.warmUp.met = false
+	if w.warm.Load() {
+		return false
 	}
+	w.warmUp.met = false
+	return w.warmUp.waits
 }
 
 // WarmingUp returns how much longer others may take to record a step in a mark that was

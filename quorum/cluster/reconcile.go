@@ -58,7 +58,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 		if err != nil {
 			mon.vacate(s, j.Write)
-			mon.clock.Unwritable()
+			mon.couldNotWrite(s)
 			j = mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}

@@ -65,3 +65,16 @@ func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
 	defer mon.mu.Unlock()
 	return mon.clock.WarmingUp(s.Sent, clock.WarmUpTime(mon.db.agreed.Greatest().Timeout), mon.zero == nil || s.Zero != nil && s.Zero.Real)
 }
+
+// couldNotWrite notes that the mark that s shows could not be written. Where others are
+// waited for, which may have seen a step, it has a doubt recorded as soon as it can be: they
+// may be gone by then (M5).
+func (mon *monitor) couldNotWrite(s mark.Observation) {
+	m := s.Mark
+	if mon.zero != nil {
+		m = s.Zero
+	}
+	if mon.clock.Unwritable() && m != nil {
+		doubt(mon.Link, m.Greatest)
+	}
+}

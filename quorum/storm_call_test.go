@@ -16,6 +16,7 @@ func (c *client) callAll(n *node, meant []Op, op Op) hearing {
 	if c.chance(10) && has("hasty") {
 		patience = some(c.rng, time.Millisecond, 400*time.Millisecond)
 	}
+	time.Sleep(time.Microsecond) // what this client was answered is over before this is sent
 	v := &visit{client: c, node: n, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), heard: make(chan hearing, 1)}
 	for _, m := range meant {
 		t := c.judge.begin(n, m)

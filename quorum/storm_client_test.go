@@ -35,7 +35,15 @@ func (a hearing) open() bool { return !a.known || a.verdict == Undecided || a.ve
 
 func (c *client) chance(percent int) bool { return c.rng.IntN(100) < percent }
 
-func (c *client) node() *node { return c.nodes[c.rng.IntN(len(c.nodes))] }
+// node returns a redlockd, if need be the one after the drawn one, since nobody asks one
+// that is quiet.
+func (c *client) node() *node {
+	n := pick(c.rng, c.nodes)
+	if c.spared(quiet{n}) {
+		return c.nodes[(n.number+1)%len(c.nodes)]
+	}
+	return n
+}
 
 // live uses locks until the storm ends.
 func (c *client) live() {

@@ -1,7 +1,9 @@
 package quorum
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -11,12 +13,13 @@ import (
 // late delays what one redlockd sends beyond its time, and so behind what others send
 // meanwhile.
 func (s *storm) late(rng *rand.Rand) {
-	s.delays(pick(rng, s.nodes), 1+rng.Float64(), some(rng, 300*time.Millisecond, 1500*time.Millisecond))
+	n := pick(rng, s.nodes)
+	timeout := n.config().Timeout
+	s.delays(n, timeout+some(rng, 0, timeout), some(rng, 300*time.Millisecond, 1500*time.Millisecond))
 }
 
-// delays delays what a redlockd sends by some of its timeouts.
-func (s *storm) delays(n *node, timeouts float64, after time.Duration) {
-	by := time.Duration(float64(n.config().Timeout) * timeouts)
+// delays delays what a redlockd sends, for a while.
+func (s *storm) delays(n *node, by, after time.Duration) {
 	var ways []pair
 	for _, f := range s.present() {
 		if p := (pair{n, f}); !s.spared(p) {
@@ -26,6 +29,10 @@ func (s *storm) delays(n *node, timeouts float64, after time.Duration) {
 	s.tell("what redlockd %d sends takes %v longer for %v", n.number, by, after)
 	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
 }
+
+// quiet is a redlockd that only one client asks, guarded as such for a while. What many
+// clients ask over a slow way leaves no moment in which its masters are not frozen.
+type quiet struct{ node *node }
 
 // overtaken extends a lock for a short time through a redlockd, of which what it sends
 // comes a little too late, and then for a long time through another one. The first extend
@@ -43,8 +50,10 @@ func (s *storm) overtaken(rng *rand.Rand) {
 			return
 		}
 	}
-	timeout, looks := slow.config().Timeout, time.Duration(rng.IntN(2))*(clock.LookEvery+some(rng, 0, clock.LookEvery))
-	s.delays(slow, 1+float64(some(rng, 0, 5*time.Millisecond))/float64(timeout), looks+3*timeout)
+	cfg, looks := slow.config(), time.Duration(rng.IntN(2))*(clock.LookAge+some(rng, 0, clock.LookAge))
+	by := cfg.Timeout + cfg.Grace() + some(rng, -cfg.Grace(), cfg.Timeout)
+	s.spare(looks+2*by, quiet{slow})
+	s.delays(slow, by, looks+2*by)
 	if !s.sleep(looks) {
 		return
 	}
@@ -53,6 +62,40 @@ func (s *storm) overtaken(rng *rand.Rand) {
 		op.TTL = min(4*time.Second, quick.config().MaxTTL)
 		c.call(quick, op, op)
 	}
+}
+
+// longest takes a lock for long on a bare majority, of which one master loses it, and
+// keeps other faults away until the lock ends. The other redlockd may allow only shorter
+// locks, but that master must not vote before this one is over.
+func (s *storm) longest(rng *rand.Rand) {
+	n := slices.MaxFunc(s.nodes, func(a, b *node) int { return cmp.Compare(a.config().MaxTTL, b.config().MaxTTL) })
+	list := s.present()
+	at, ttl := rng.IntN(len(list)), min(4*time.Second, n.config().MaxTTL)
+	if s.spared(list[at]) {
+		return
+	}
+	var ways []pair
+	for k := 1; k <= len(list)-vote.Majority(len(list)); k++ {
+		for _, m := range s.nodes {
+			ways = append(ways, pair{m, list[(at+k)%len(list)]})
+		}
+	}
+	const after = 500 * time.Millisecond
+	s.tell("for a long lock, cut off for %v: %v", after, ways)
+	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
+	op := c.lock()
+	op.Kind, op.TTL = Acquire, ttl
+	for end := s.now() + after - 50*time.Millisecond; !c.call(n, op, op).won(); {
+		if s.now() > end || !s.sleep(20*time.Millisecond) {
+			return
+		}
+	}
+	for _, f := range list {
+		s.spare(ttl, f)
+	}
+	s.tell("master %s is flushed", list[at].name)
+	s.on(list[at], 0, list[at].flush, nil)
 }
 
 // schism freezes one redlockd, gives all others another, empty server for a master, and

@@ -171,7 +171,7 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		if t.kind != acquire {
 			shown += keptLater
 		}
-		if kind == padding && c.kind == read && !j.required && c.sent > shown {
+		if kind == padding && c.kind == read && !j.required && c.sent > shown && !j.noClocks(c) {
 			kind = ""
 		}
 		if kind != "" {
@@ -186,6 +186,13 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		}
 	}
 	return out
+}
+
+// noClocks reports whether a redlockd may not know the clocks of a majority of the
+// masters, because their answers were late: it cannot call a copy over (V15).
+func (j *keyJudge) noClocks(c *call) bool {
+	silent, _ := j.w.silentTo(c.redlockd, c.sent-timeout, c.got)
+	return 2*len(silent) > j.masters
 }
 
 // absent is that nobody has it, or not with this token; "" is any. That

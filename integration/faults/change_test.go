@@ -71,7 +71,7 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	}
 	all.Wait()
 	b.waitFinal()
-	m.Master, m.name, m.aheadFile, m.ahead = next.Master, next.name, next.aheadFile, 0
+	m.Master, m.name, m.aheadFile, m.ahead, m.copied = next.Master, next.name, next.aheadFile, 0, 0
 	b.noteAhead(m)
 	b.h.fault("replace master: %s is not needed any more", oldName)
 	old.Kill()

@@ -20,8 +20,12 @@ func (s *schedule) lose(how string, m *master, peer *master, wait, ahead time.Du
 	s.b.h.fault("%s: master %s (peer %s, %v, %v)", how, m.name, peer.name, wait, ahead)
 	defer s.b.h.fault("%s: master %s done", how, m.name)
 	away := s.ofMasters(how, m)
-	if how == "clock step" && ahead < 0 {
+	switch {
+	case how == "clock step" && ahead < 0:
 		away.back = -ahead
+	case how == "promotion" && peer.ahead > m.ahead:
+		away.back = peer.ahead - m.ahead
+		m.copied = max(m.copied, away.back)
 	}
 	defer s.b.endInQuarantine(away)
 	switch how {

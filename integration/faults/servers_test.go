@@ -73,6 +73,9 @@ type master struct {
 	clock     string // the library that moves its clock; or empty
 	aheadFile string // holds how far its clock is ahead; or empty
 	ahead     time.Duration
+	// copied is by how much longer than its own the copies last that it got as a replica
+	// of a master whose clock is ahead.
+	copied time.Duration
 }
 
 func (b *bench) newMaster(fsync, clock string) *master {

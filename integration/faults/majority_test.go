@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,7 @@ func ambush(s *schedule) func() {
 	// The two may be back for long enough to vote before the third is lost.
 	early := rand64(s.rng, []time.Duration{50 * time.Millisecond, 500 * time.Millisecond}[s.rng.IntN(2)])
 	return func() {
+		s.untilOthersVote(watcher, away)
 		s.b.h.fault("ambush: masters %s and %s away for %v (cut %v), then %s of %s",
 			away[0].name, away[1].name, apart, cut, how, victim.name)
 		began := s.b.h.now()
@@ -62,6 +65,31 @@ func ambush(s *schedule) func() {
 		s.freeRedlockd(watcher)
 		s.free(away, 0)
 		s.free(ms[2:], s.b.window)
+	}
+}
+
+// untilOthersVote waits until a redlockd says that a majority votes without the masters that
+// are to be away, since otherwise no lock can be taken meanwhile. It gives up after a while.
+func (s *schedule) untilOthersVote(redlockd int, away []*master) {
+	c := rig.Direct(s.b.redlockds[redlockd].addr, "")
+	defer c.Close()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !s.b.ended(); time.Sleep(100 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		text, err := c.Info(ctx, "redlockd").Result()
+		cancel()
+		if err != nil {
+			continue
+		}
+		voting := strings.Count(text, ",state=voting,")
+		for _, m := range away {
+			if _, line, found := strings.Cut(text, ":name="+m.name+","); found {
+				line, _, _ = strings.Cut(line, "\r")
+				voting -= strings.Count(line, ",state=voting,")
+			}
+		}
+		if voting > len(s.b.masters)/2 {
+			return
+		}
 	}
 }
 

@@ -82,6 +82,8 @@ var mutants = []mutant{
 		"len(over) > 0 {", "false && len(over) > 0 {"}}, votes},
 	{"V6", "a script on several keys is told that it has what a rollback deletes", []change{{"commands/unproved.go",
 		"	p.grants = r.grants(p, states)\n", ""}}, asked},
+	{"V6", "a script that finds enough time left is told that it has what a rollback deletes", []change{{"commands/unproved.go",
+		"append(r.once(none).changes, r.once(ending).changes...)", "r.once(none).changes"}}, asked},
 	{"V6", "a timeout answers while a heal may act", []change{{"quorum/repair.go",
 		"healed == 0 || !a.call.delayAnswer()", "healed == 0"}}, votes},
 	{"V6", "what was told meanwhile goes out", []change{{"quorum/ask.go",

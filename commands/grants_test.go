@@ -94,3 +94,26 @@ func TestV6ToldOfItsOwnLocks(t *testing.T) {
 		})
 	}
 }
+
+// TestV6ToldOfItsOwnToken checks that SET NX GET, whose reply tells a client that it has the
+// lock already, prolongs the lock by the TTL that it has: its copies may be those of an attempt
+// whose rollback is under way (V6). What is over is taken again (V15).
+func TestV6ToldOfItsOwnToken(t *testing.T) {
+	in, _ := fakeWith(rejecting(), nil, nil)
+	for _, tt := range []struct {
+		name      string
+		state     quorum.State
+		op, reply string
+	}{
+		{"absent", quorum.State{}, "acquire k t 10s", "null"},
+		{"its own", found("t", 1500*time.Millisecond+time.Microsecond), "extend k t 1.5s", "$t"},
+		{"its own, over", quorum.State{Lapsed: true, Token: "t"}, "extend k t 10s", "null"},
+		{"another's", found("x", 1500*time.Millisecond), "read k", "$x"},
+		{"another's, over", quorum.State{Lapsed: true, Token: "x"}, "read k", "$x"},
+	} {
+		op, reply := decideOn(t, understand(t, in, "SET k t NX PX 10000 GET"), tt.state, quorum.Won)
+		if op != tt.op || reply != tt.reply {
+			t.Errorf("%s: got %s, %s, want %s, %s", tt.name, op, reply, tt.op, tt.reply)
+		}
+	}
+}

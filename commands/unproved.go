@@ -15,7 +15,7 @@ import (
 // (C7), of all its keys or of none.
 func perCall(c call, m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
-	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
+	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: clones(c.args[3:]), choose: r.plan}
 	switch refused := l.noPlanRight(); {
 	case refused != "":
 		return forbid(refused)

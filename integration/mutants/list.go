@@ -82,6 +82,7 @@ var mutants = []mutant{
 		"len(over) > 0 {", "false && len(over) > 0 {"}}, votes},
 	{"V6", "a script on several keys is told that it has what a rollback deletes", []change{{"commands/unproved.go",
 		"	p.grants = r.grants(p, states)\n", ""}}, asked},
+	{"S1", "rights go by the next command's words", []change{{"commands/unproved.go", "words: clones(c.args[3:])", "words: c.args[3:]"}}, asked},
 	{"S4", "WATCH of another key lifts deny", []change{{"commands/watched.go",
 		"w.DB == db && w.Key == string(key)", "w.DB == db"}}, asked},
 	{"V6", "SET NX GET tells of what a rollback deletes", []change{{"commands/set.go",

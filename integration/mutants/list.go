@@ -82,6 +82,8 @@ var mutants = []mutant{
 		"len(over) > 0 {", "false && len(over) > 0 {"}}, votes},
 	{"V6", "a script on several keys is told that it has what a rollback deletes", []change{{"commands/unproved.go",
 		"	p.grants = r.grants(p, states)\n", ""}}, asked},
+	{"V15", "a change of token forgets the grant that is not told yet", []change{{"quorum/granted.go",
+		"		next.later.Store(last.later.Load())\n", ""}}, votes},
 	{"S1", "rights go by the next command's words", []change{{"commands/unproved.go", "words: clones(c.args[3:])", "words: c.args[3:]"}}, asked},
 	{"S4", "WATCH of another key lifts deny", []change{{"commands/watched.go",
 		"w.DB == db && w.Key == string(key)", "w.DB == db"}}, asked},

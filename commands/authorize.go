@@ -22,6 +22,16 @@ type authorizedPlan struct {
 	choose  func([]quorum.State) plan
 }
 
+// clones returns words that are used after the masters have answered, when the read buffer
+// holds other commands.
+func clones(words [][]byte) [][]byte {
+	out := make([][]byte, len(words))
+	for i, word := range words {
+		out[i] = bytes.Clone(word)
+	}
+	return out
+}
+
 // maxProbes bounds the words that are tried as tokens before the masters are asked.
 const maxProbes = 4
 

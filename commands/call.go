@@ -36,9 +36,9 @@ type call struct {
 	args [][]byte
 	// listed are the keys that a script's calls of KEYS return, by pattern.
 	listed map[string][]string
-	// guarded reports whether the call is in a transaction under WATCH, and so is not
-	// unconditional (Config.Deny).
-	guarded bool
+	// guarded reports whether the call is in a transaction under WATCH, watchesAll whether
+	// that watches all of its keys, so that it is not unconditional (Config.Deny).
+	guarded, watchesAll bool
 }
 
 // understand is Understand for a call of a known command.
@@ -79,7 +79,7 @@ func (c call) arg(i int) string { return string(c.args[i]) }
 // denied reports whether the configuration refuses this command, or one that does the
 // same, outside of WATCH. The caller checks whether the call is unconditional.
 func (c call) denied() bool {
-	return !c.guarded && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.deniedWith])
+	return !c.watchesAll && (c.in.denied[c.spec.Name] || c.in.denied[c.spec.deniedWith])
 }
 
 // one returns a request of one operation on the key args[1].

@@ -73,7 +73,7 @@ func (in *Interpreter) Permits(db int, args [][]byte, guarded bool) (ok bool, re
 	if refused != "" {
 		return false, resp.Error(refused)
 	}
-	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded}
+	c := call{in: in, db: db, spec: spec, args: args, guarded: guarded, watchesAll: guarded}
 	if refused := c.noCommandRight(); refused != "" {
 		return false, resp.Error(refused)
 	}

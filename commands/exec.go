@@ -45,7 +45,7 @@ func execOne(in *Interpreter, db int, watched []Watched, args [][]byte) (Request
 	if spec == nil {
 		return answer(unknown(args)), true
 	}
-	req := in.understand(call{db: db, spec: spec, args: args, guarded: len(watched) > 0})
+	req := in.understand(call{db: db, spec: spec, args: args, guarded: len(watched) > 0, watchesAll: watchesAll(watched, db, spec, args)})
 	switch {
 	case len(req.Ops) == 0 && (len(watched) == 0 || spec.Subcommands != nil || fails(req)):
 		return Request{Reply: inArray(req.Reply)}, true
@@ -145,7 +145,7 @@ func execSeveral(in *Interpreter, db int, watched []Watched, queue [][][]byte) R
 			return refuse(errOtherDB)
 		}
 	}
-	list, refused := scriptCommands(in, db, queue, len(watched) > 0)
+	list, refused := scriptCommands(in, db, queue, watched)
 	if refused != "" {
 		return refuse(refused)
 	}
@@ -164,13 +164,14 @@ func execSeveral(in *Interpreter, db int, watched []Watched, queue [][][]byte) R
 }
 
 // scriptCommands returns the queue in the form of package script, or the error text.
-func scriptCommands(in *Interpreter, db int, queue [][][]byte, guarded bool) ([]script.Command, string) {
+func scriptCommands(in *Interpreter, db int, queue [][][]byte, watched []Watched) ([]script.Command, string) {
 	list := make([]script.Command, 0, len(queue))
 	for _, args := range queue {
-		c := call{in: in, db: db, spec: lookup(args[0]), args: args, guarded: guarded}
+		c := call{in: in, db: db, spec: lookup(args[0]), args: args, guarded: len(watched) > 0}
 		if c.spec == nil {
 			return nil, unknown(args).Text
 		}
+		c.watchesAll = watchesAll(watched, db, c.spec, args)
 		sc, refused := scriptCommand(c)
 		if refused != "" {
 			return nil, refused

@@ -32,6 +32,14 @@ const (
 	takeAndLook = `
 		redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
 		return redis.call('get', KEYS[1])`
+	prolongToAtLeast = `
+		for _, key in ipairs(KEYS) do
+			if redis.call('get', key) ~= ARGV[1] then return 0 end
+		end
+		for _, key in ipairs(KEYS) do
+			if redis.call('pttl', key) < tonumber(ARGV[2]) then redis.call('pexpire', key, ARGV[2]) end
+		end
+		return 1`
 )
 
 // TestV6ToldOfItsOwnLocks checks that a script which does nothing to a lock, but tells the
@@ -61,6 +69,11 @@ func TestV6ToldOfItsOwnLocks(t *testing.T) {
 		{"looked at", takeAndLook, "1 a t 500", mine, quorum.State{}, "$t", "a=t 1.5s"},
 		{"looked at, over", takeAndLook, "1 a t 500", lapsed, quorum.State{}, "$t", "a=t 500ms"},
 		{"looked at, another's", takeAndLook, "1 a u 500", mine, quorum.State{}, "$t", ""},
+		{"enough is left", prolongToAtLeast, "1 a t 500", mine, quorum.State{}, ":1", "a=t 1.5s"},
+		{"enough is left of both", prolongToAtLeast, "2 a b t 500", mine, mine, ":1", "a=t 1.5s, b=t 1.5s"},
+		{"enough is left of one", prolongToAtLeast, "2 a b t 500", mine, found("t", 200*time.Millisecond), ":1", "b=t 500ms, a=t 1.5s"},
+		{"enough, over", prolongToAtLeast, "1 a t 500", lapsed, quorum.State{}, ":0", "a=t 0s"},
+		{"enough, another's", prolongToAtLeast, "1 a u 500", mine, quorum.State{}, ":0", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := New(rejecting(), func() int64 { return fakeNow })
@@ -79,5 +92,28 @@ func TestV6ToldOfItsOwnLocks(t *testing.T) {
 				t.Errorf("got %s and %q, want %s and %q", reply, got, tt.reply, tt.changes)
 			}
 		})
+	}
+}
+
+// TestV6ToldOfItsOwnToken checks that SET NX GET, whose reply tells a client that it has the
+// lock already, prolongs the lock by the TTL that it has: its copies may be those of an attempt
+// whose rollback is under way (V6). What is over is taken again (V15).
+func TestV6ToldOfItsOwnToken(t *testing.T) {
+	in, _ := fakeWith(rejecting(), nil, nil)
+	for _, tt := range []struct {
+		name      string
+		state     quorum.State
+		op, reply string
+	}{
+		{"absent", quorum.State{}, "acquire k t 10s", "null"},
+		{"its own", found("t", 1500*time.Millisecond+time.Microsecond), "extend k t 1.5s", "$t"},
+		{"its own, over", quorum.State{Lapsed: true, Token: "t"}, "extend k t 10s", "null"},
+		{"another's", found("x", 1500*time.Millisecond), "read k", "$x"},
+		{"another's, over", quorum.State{Lapsed: true, Token: "x"}, "read k", "$x"},
+	} {
+		op, reply := decideOn(t, understand(t, in, "SET k t NX PX 10000 GET"), tt.state, quorum.Won)
+		if op != tt.op || reply != tt.reply {
+			t.Errorf("%s: got %s, %s, want %s, %s", tt.name, op, reply, tt.op, tt.reply)
+		}
 	}
 }

@@ -147,6 +147,21 @@ func TestRightsInTheRun(t *testing.T) {
 	}
 }
 
+// What the client has named is known in the run, when the read buffer holds the next command
+// (S1).
+func TestS1RightsBehindThePipeline(t *testing.T) {
+	const deleteLong = `if redis.call('pttl',KEYS[1]) > 9 and redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0`
+	words := line(evalling(deleteLong, "1 my t"))
+	req, _ := narrowed(fakeRights(MayRelease|MayRead)).Understand(3, words)
+	for i, next := range line("EVAL return~1 1 other u") {
+		copy(words[i], next)
+		words[i] = next
+	}
+	if op, reply := decideOn(t, req, found("t", time.Second), quorum.Won); op != "release my t" || reply != ":1" {
+		t.Errorf("got %s, %s, want a release", op, reply)
+	}
+}
+
 // A transaction needs what its commands need; under WATCH a command without a
 // token is conditional.
 func TestRightsInTransactions(t *testing.T) {

@@ -38,7 +38,7 @@ func set(c call) Request {
 	token := c.arg(2)
 	switch {
 	case o.NX && o.Get:
-		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, nullOrHolder).with(MayRead)
+		return setAndGet(c, token, ttl)
 	case o.NX:
 		return c.one(quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, okOrNull)
 	case !o.Get && o.Condition == grammar.IfEqual:
@@ -55,13 +55,23 @@ func setConditional(c call) bool {
 	return !ok || o.ByToken()
 }
 
-// nullOrHolder is the reply of SET NX GET: the token that was there before.
-var nullOrHolder = shape(func(o *quorum.Outcome) resp.Reply {
-	if o.Verdict == quorum.Won {
-		return resp.Null
-	}
-	return resp.Bulk(o.State.Token)
-}).one()
+// setAndGet is SET NX GET: an acquire whose reply is the token that was there before. The
+// client's own token there tells it that it has the lock already. That is a promise, and the
+// copies may be those of an attempt whose rollback is under way (V6), so the lock is extended
+// by the TTL that it has; what is over is taken again.
+func setAndGet(c call, token string, ttl time.Duration) Request {
+	return c.decide(c.arg(1), func(s quorum.State) decision {
+		switch {
+		case !s.Found:
+			return decision{op: quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, reply: resp.Null}
+		case s.Token != token:
+			return doNothing(resp.Bulk(s.Token))
+		case s.Lapsed:
+			return decision{op: replace(s, quorum.Op{Token: token, TTL: ttl}), reply: resp.Null}
+		}
+		return decision{op: replace(s, quorum.Op{Token: token, TTL: wholeMillis(s.TTL)}), reply: resp.Bulk(token)}
+	}).with(MayAcquire | MayRead)
+}
 
 func setTTL(c call, o setOptions) (time.Duration, string) {
 	if o.Expiry == grammar.NoUnit || o.Expiry == grammar.KeepTTL {

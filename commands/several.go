@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -61,11 +60,7 @@ func allOrNone(c call) Request {
 		return refuse(severalError(c, err))
 	}
 	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
-	for _, word := range c.args[1:] {
-		// Cloned, because they are used after the masters have answered, when the read
-		// buffer holds other commands.
-		t.authorized.words = append(t.authorized.words, bytes.Clone(word))
-	}
+	t.authorized.words = clones(c.args[1:])
 	req := t.request()
 	array := req.Reply
 	req.Reply = func(outs []*quorum.Outcome) resp.Reply {

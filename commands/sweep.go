@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"maps"
 
 	"github.com/redlockd/redlockd/commands/script"
@@ -30,11 +29,7 @@ func sweeps(c call, asks *script.NeedsKeysError) Request {
 		return refuse(notALockScript("asks KEYS for many patterns"))
 	}
 	req := refuse(asks.Error())
-	args := make([][]byte, len(c.args))
-	for i, arg := range c.args {
-		args[i] = bytes.Clone(arg)
-	}
-	c.args = args
+	c.args = clones(c.args)
 	req.Sweep = &Sweep{Pattern: asks.Pattern, c: c}
 	return req
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
 	"github.com/redlockd/redlockd/internal/resp"
@@ -14,7 +15,7 @@ import (
 // (C7), of all its keys or of none.
 func perCall(c call, m *script.Meaning) Request {
 	r := runner{in: c.in, db: c.db, name: "eval", meaning: m, readOnly: c.spec.readOnly}
-	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: c.args[3:], choose: r.plan}
+	l := authorizedPlan{in: c.in, name: c.spec.Name, keys: m.Keys, words: clones(c.args[3:]), choose: r.plan}
 	switch refused := l.noPlanRight(); {
 	case refused != "":
 		return forbid(refused)
@@ -44,26 +45,29 @@ func (r runner) plan(states []quorum.State) plan {
 
 // grants returns the changes that keep the locks which the reply tells the client to be its
 // own, although the run does nothing to them: it would give them their token where they are
-// absent, and replies otherwise where they hold another one. Such a reply promises the
-// locks, and the copies may be those of an attempt whose rollback is under way (V6). They
-// keep the TTL that they have; what is over gets the one that was asked for (V15).
+// absent, or prolong them where little time is left, and replies otherwise where they hold
+// another one. Such a reply promises the locks, and the copies may be those of an attempt
+// whose rollback is under way (V6). They keep the TTL that they have; what is over gets the
+// one that was asked for (V15).
 func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
-	kept := func(key string, s quorum.State) bool {
-		return s.Found && !slices.ContainsFunc(p.changes, func(c quorum.Change) bool { return c.Key == key })
-	}
-	others, any := slices.Clone(states), false
+	none, ending, others := make([]quorum.State, len(states)), slices.Clone(states), slices.Clone(states)
+	kept := make(map[string]int)
 	for i, s := range states {
-		any = any || kept(r.meaning.Keys[i], s)
+		key := r.meaning.Keys[i]
+		if s.Found && !slices.ContainsFunc(p.changes, func(c quorum.Change) bool { return c.Key == key }) {
+			kept[key], ending[i].TTL = i, time.Millisecond
+		}
 	}
-	if !any {
+	if len(kept) == 0 || p.reply.Kind == resp.KindError {
 		return nil
 	}
-	for _, c := range r.once(make([]quorum.State, len(states))).changes {
-		i := slices.Index(r.meaning.Keys, c.Key)
-		if s := states[i]; kept(c.Key, s) && c.Token == s.Token {
-			if others[i].Token = strangeToken; !s.Lapsed {
+	for _, c := range append(r.once(none).changes, r.once(ending).changes...) {
+		i, ok := kept[c.Key]
+		if s := states[i]; ok && !c.Delete && c.Token == s.Token {
+			if delete(kept, c.Key); !s.Lapsed {
 				c.TTL = wholeMillis(s.TTL)
 			}
+			others[i].Token = strangeToken
 			out = append(out, c)
 		}
 	}

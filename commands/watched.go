@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"slices"
+
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -35,6 +37,19 @@ func (w Watched) Refusal(o *quorum.Outcome) *resp.Reply {
 		return &resp.NullArray
 	}
 	return nil
+}
+
+// watchesAll reports whether all keys of a command are watched, so that it changes no lock that
+// the client has not seen.
+func watchesAll(watched []Watched, db int, spec *Spec, args [][]byte) bool {
+	spec, refused := spec.resolve(args)
+	if refused != "" || len(watched) == 0 {
+		return false
+	}
+	keys, ok := spec.KeysOf(args)
+	return ok && !slices.ContainsFunc(keys, func(key []byte) bool {
+		return !slices.ContainsFunc(watched, func(w Watched) bool { return w.DB == db && w.Key == string(key) })
+	})
 }
 
 // guardedOp is an operation under the condition that a lock is as it was seen.

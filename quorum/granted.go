@@ -106,8 +106,9 @@ func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	}
 }
 
-// keepTerm passes the term of a lock on to its new token, since its TTL was kept. If
-// this redlockd did not grant the lock, the term is unknown and is forgotten.
+// keepTerm passes the term of a lock on to its new token, since its TTL was kept, also that
+// of a grant whose reply has not left yet. If this redlockd did not grant the lock, the term
+// is unknown and is forgotten.
 func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
@@ -118,6 +119,7 @@ func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
 	case last.knows(a.masters) && last.token == from:
 		next := &term{token: to, began: a.times.began, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
+		next.later.Store(last.later.Load())
 		s.terms.of[hash] = next
 	default:
 		delete(s.terms.of, hash)

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -54,4 +55,57 @@ func TestM5WitnessOfAnEarlierDoubt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestM5StepSeenWhileAMarkIsWritten checks that who writes a mark again, because another
+// redlockd has written a doubt into it meanwhile, goes by what its newest look shows: the
+// clock has stepped. Otherwise it takes the doubt back. A has a b, and once it is gone, a
+// redlockd that has just started gives B a c (M5, why 161).
+func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {
+	for after := time.Duration(0); after < 90*time.Millisecond; after += 3 * time.Millisecond {
+		inBubble(t, 3, func(c *testCluster) {
+			a, b := c.masters[0], c.masters[1]
+			k := c.throughCable(0)
+			direct := k.dial
+			k.dial = func() (net.Conn, error) {
+				conn, err := direct()
+				if err != nil {
+					return nil, err
+				}
+				return newLazyPipe(conn, func() { time.Sleep(30 * time.Millisecond) }), nil
+			}
+			far := c.redlockd() // its way to a is long
+			c.cfg.Masters[0].Dial = a.dial
+			time.Sleep(3 * time.Second)
+			c.masters[2].kill()
+			c.want(do(c.q, acquire("k", "A", 50*time.Second)), Won)
+			c.masters[2].mend()
+			time.Sleep(3 * time.Second)
+			start(far, acquire("long", "t", 4*time.Minute)) // which the marks do not record yet
+			time.Sleep(after)
+			a.set(func() { a.offset += time.Minute })
+			b.set(func() { b.offset += time.Minute })
+			for range 300 {
+				start(c.q, Op{Kind: Read, Key: "other"})
+				time.Sleep(time.Millisecond)
+				if c.doubted() == 2 {
+					break
+				}
+			}
+			for range 300 {
+				time.Sleep(time.Millisecond)
+				if c.doubted() < 2 {
+					k.cut(true) // it is gone
+					break
+				}
+			}
+			fresh := c.redlockd()
+			for range 30 {
+				time.Sleep(100 * time.Millisecond)
+				if o := do(fresh, acquire("k", "B", time.Second)); o.Verdict == Won {
+					t.Fatalf("stepped %v after an acquire: a second holder", after)
+				}
+			}
+		})
+	}
 }

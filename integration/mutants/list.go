@@ -389,6 +389,8 @@ var mutants = []mutant{
 		"		case joining, b.Vote == vote.Absent && s.mayHaveStepped(received):\n", "		case joining:\n"}}, masters},
 	{"M5", "whoever sees a doubt takes it back", []change{{"quorum/mark/view.go",
 		"	st.clears = st.clears && watched\n", "	_ = watched\n"}}, marks},
+	{"M5", "whose clock steps while its mark is written again takes a doubt back", []change{{"quorum/cluster/seat_change.go",
+		"	stepped, _ := mon.clock.Stepped()\n", "	stepped := 0\n"}}, masters},
 	{"M5", "a witness of one doubt takes back the next one", []change{{"quorum/mark/view.go",
 		"		st.clears = doubted\n", "		st.clears = doubted && watched\n"}, {"quorum/mark/view.go",
 		"	st.clears = st.clears && watched\n", ""}}, marks},

@@ -40,7 +40,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	var m mark.Memory
 	var j mark.Judgement
 	for try := 0; ; try++ {
-		mon.noteObservation(s, cause == noStep)
+		mon.noteObservation(s)
 		mon.takeSeat(s)
 		if s, err = mon.spread(c, s); err != nil {
 			return err

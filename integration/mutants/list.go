@@ -359,6 +359,8 @@ var mutants = []mutant{
 		"case mon.othersAsked(until, true):", "case mon.othersAsked(until, false):"}}, masters},
 	{"M4", "a restart is exempt by what one redlockd remembers", []change{{"quorum/cluster/exemption.go",
 		"case mon.othersAsked(until, true):", "case true:"}}, masters},
+	{"M9", "the epochs of a seat begin anew when a master joins again", []change{{"quorum/mark/agreement.go",
+		"max(seen.Epoch+1, firstEpoch(c.number))", "seen.Epoch + 1"}}, masters},
 	{"M9", "a seat that may be forgotten is kept", []change{{"quorum/mark/judge.go",
 		"			c.Seats = c.Seats.renewed(r.Forgotten)\n", ""}}, masters},
 	{"M9", "nobody remembers, and nobody else is in view", []change{{"quorum/mark/judge.go",

@@ -16,6 +16,8 @@ type Agreement struct {
 
 	mu    sync.Mutex
 	seats Seats
+	// number is the greatest number of a list that any mark records.
+	number int
 	// moved is when a seat's holder or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
 	// holders are the servers that have the seats; a new map whenever one changes.
@@ -44,7 +46,7 @@ func (c *Agreement) Saw(m *Mark) {
 	defer c.mu.Unlock()
 	c.sawPadding(m)
 	c.use(c.Greatest().greatest(m.Settings))
-	c.greatestHold = max(c.greatestHold, m.Greatest)
+	c.greatestHold, c.number = max(c.greatestHold, m.Greatest), max(c.number, m.Number)
 	for name, s := range m.Seats {
 		c.raise(name, s)
 	}
@@ -84,7 +86,7 @@ func (c *Agreement) Take(name string, seen Seat, holder string) bool {
 	if !c.seats[name].Same(seen) {
 		return false
 	}
-	c.raise(name, Seat{Epoch: seen.Epoch + 1, Server: holder})
+	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number)), Server: holder})
 	return true
 }
 

@@ -29,12 +29,17 @@ type Agreement struct {
 	// padding seen (padding.go).
 	greatestHold, smallest time.Duration
 	paddingSince           map[string]time.Duration
+	// leasts are the least paddings that the marks were last seen to record, readPadding is
+	// that of those in view.
+	leasts      map[string]seenLeast
+	readPadding atomic.Int64
 }
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
+	c.readPadding.Store(int64(own.Padding))
 	c.holders.Store(&Holders{})
 	c.use(own)
 	return c
@@ -45,7 +50,9 @@ func (c *Agreement) Saw(m *Mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sawPadding(m)
-	c.use(c.Greatest().greatest(m.Settings))
+	others := m.Settings
+	others.Least = 0 // padding.go
+	c.use(c.Greatest().greatest(others))
 	c.greatestHold, c.number = max(c.greatestHold, m.Greatest), max(c.number, m.Number)
 	for name, s := range m.Seats {
 		c.raise(name, s)
@@ -158,7 +165,8 @@ type Settings struct {
 	// Hold is the hold of max_ttl.
 	Hold time.Duration
 	// Timeout is that of one attempt, Padding what each new lock gets (V3), Least the
-	// least padding of all living locks, 0 if it is not known (padding.go).
+	// least padding of all living locks, 0 if it is not known (padding.go): in Rules, that
+	// to which marks are raised.
 	Timeout, Padding, Least time.Duration
 }
 

@@ -192,3 +192,16 @@ func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []st
 	}
 	return allowing, lacking
 }
+
+// settings returns the settings to which the master's mark is raised. The least padding is
+// among them only if what is in view allows it now (V3).
+func (mon *monitor) settings() mark.Settings {
+	d := mon.db
+	d.agreed.ForgetUnseen()
+	raises := d.agreed.RaiseLeast(d.first().List().voters(), d.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
+	s := d.agreed.Greatest()
+	if !raises {
+		s.Least = 0
+	}
+	return s
+}

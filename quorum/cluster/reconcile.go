@@ -40,7 +40,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	var m mark.Memory
 	var j mark.Judgement
 	for try := 0; ; try++ {
-		mon.noteObservation(s, cause == noStep)
+		mon.noteObservation(s)
 		mon.takeSeat(s)
 		if s, err = mon.spread(c, s); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	own, unchanged := mon.db.agreed.Of(mon.hash)
 	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
 	lasting := mon.db.agreed.Lasting(all, clock.LookEvery/2)
-	mon.db.agreed.RaiseLeast(mon.db.first().List().voters(), mon.db.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
+	settings := mon.settings()
 	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		limit, floor, mayTakeOver = mon.db.grantLimit(mon.Link)
@@ -137,7 +137,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
-	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: mon.db.agreed.Greatest(), Redlockd: mon.db.name,
+	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
 		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}

@@ -217,9 +217,9 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
-// noteObservation takes over what a look found, whether or not the master may vote;
-// steady reports whether its clock fitted the earlier looks.
-func (mon *monitor) noteObservation(s mark.Observation, steady bool) {
+// noteObservation takes over what a look found, whether or not the master may vote. It may
+// be a later look than the one by which the cause of a step was sought.
+func (mon *monitor) noteObservation(s mark.Observation) {
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
 		return
 	}
@@ -228,7 +228,8 @@ func (mon *monitor) noteObservation(s mark.Observation, steady bool) {
 	defer mon.mu.Unlock()
 	mon.noteMark(s.Mark, s.Sent)
 	since := mon.now() - warmUp - clock.LookEvery
-	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), steady)
+	stepped, _ := mon.clock.Stepped()
+	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), stepped == 0)
 }
 
 // hasSeat reports whether the observed marks belong to the server that has the seat.

@@ -16,6 +16,8 @@ type Agreement struct {
 
 	mu    sync.Mutex
 	seats Seats
+	// number is the greatest number of a list that any mark records.
+	number int
 	// moved is when a seat's holder or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
 	// holders are the servers that have the seats; a new map whenever one changes.
@@ -27,12 +29,17 @@ type Agreement struct {
 	// padding seen (padding.go).
 	greatestHold, smallest time.Duration
 	paddingSince           map[string]time.Duration
+	// leasts are the least paddings that the marks were last seen to record, readPadding is
+	// that of those in view.
+	leasts      map[string]seenLeast
+	readPadding atomic.Int64
 }
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
+	c.readPadding.Store(int64(own.Padding))
 	c.holders.Store(&Holders{})
 	c.use(own)
 	return c
@@ -43,8 +50,10 @@ func (c *Agreement) Saw(m *Mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sawPadding(m)
-	c.use(c.Greatest().greatest(m.Settings))
-	c.greatestHold = max(c.greatestHold, m.Greatest)
+	others := m.Settings
+	others.Least = 0 // padding.go
+	c.use(c.Greatest().greatest(others))
+	c.greatestHold, c.number = max(c.greatestHold, m.Greatest), max(c.number, m.Number)
 	for name, s := range m.Seats {
 		c.raise(name, s)
 	}
@@ -84,7 +93,7 @@ func (c *Agreement) Take(name string, seen Seat, holder string) bool {
 	if !c.seats[name].Same(seen) {
 		return false
 	}
-	c.raise(name, Seat{Epoch: seen.Epoch + 1, Server: holder})
+	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number)), Server: holder})
 	return true
 }
 
@@ -156,7 +165,8 @@ type Settings struct {
 	// Hold is the hold of max_ttl.
 	Hold time.Duration
 	// Timeout is that of one attempt, Padding what each new lock gets (V3), Least the
-	// least padding of all living locks, 0 if it is not known (padding.go).
+	// least padding of all living locks, 0 if it is not known (padding.go): in Rules, that
+	// to which marks are raised.
 	Timeout, Padding, Least time.Duration
 }
 

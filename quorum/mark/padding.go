@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -16,6 +17,20 @@ import (
 // too long by the difference. That gives no client a lock, because only the masters
 // decide who holds it.
 
+// A least padding counts by what the marks in view say, never by one redlockd's memory, nor
+// by one mark: masters may have lost theirs and begun anew with a redlockd that knew of no
+// longer timeout. Each majority of marks includes one with the least padding of every lock.
+
+// seenLeast is the least padding that a mark of database 0 was seen to record at a time.
+type seenLeast struct {
+	id    string
+	least time.Duration
+	at    time.Duration
+}
+
+// leastInView is how long a mark counts for the least padding after it was seen.
+const leastInView = 5 * clock.LookEvery
+
 // sawPadding notes the padding that a mark records, before the greatest settings are
 // taken over. The caller must hold mu.
 func (c *Agreement) sawPadding(m *Mark) {
@@ -24,6 +39,9 @@ func (c *Agreement) sawPadding(m *Mark) {
 	}
 	if m.Padding > 0 {
 		c.smallest = min(c.smallest, m.Padding)
+	}
+	if m.DB == 0 {
+		c.sawLeast(m)
 	}
 	_, recorded := c.paddingSince[m.Name]
 	switch {
@@ -35,11 +53,31 @@ func (c *Agreement) sawPadding(m *Mark) {
 	}
 }
 
+// sawLeast takes over the least padding of a mark, and works out that of all that are in
+// view. A mark that began anew may have had a smaller padding. The caller must hold mu.
+func (c *Agreement) sawLeast(m *Mark) {
+	now := c.now()
+	if c.leasts == nil {
+		c.leasts = map[string]seenLeast{}
+	}
+	if c.leasts[m.Name].id != m.ID {
+		delete(c.paddingSince, m.Name)
+	}
+	c.leasts[m.Name] = seenLeast{id: m.ID, least: m.Least, at: now}
+	least := m.Least
+	for _, l := range c.leasts {
+		if now-l.at <= leastInView {
+			least = min(least, l.least)
+		}
+	}
+	c.readPadding.Store(int64(cmp.Or(least, c.smallest)))
+}
+
 // RaiseLeast raises the least padding to the greatest, once all locks with less are over:
 // the marks of a quorum have recorded the greatest for longer than the greatest hold. A
 // redlockd that grants has looked at a quorum within clock.LookAge, and so at one of
-// these marks.
-func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration) {
+// these marks. It reports whether the marks may be raised to it now.
+func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.Greatest().Timeout, 0
@@ -52,16 +90,23 @@ func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration
 		s := c.Greatest()
 		s.Least = s.Padding
 		c.use(s)
+		return true
+	}
+	return false
+}
+
+// ForgetUnseen drops since when marks have recorded the greatest padding that were not seen
+// in the last two seconds: they may have been lost, and begun anew with less.
+func (c *Agreement) ForgetUnseen() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.paddingSince {
+		if c.now()-c.leasts[name].at > 2*clock.LookEvery {
+			delete(c.paddingSince, name)
+		}
 	}
 }
 
-// ReadPadding returns what a read subtracts from a lock's remaining time. If no mark
-// records a least padding, it is the smallest padding that was seen.
-func (c *Agreement) ReadPadding() time.Duration {
-	if least := c.Greatest().Least; least > 0 {
-		return least
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.smallest
-}
+// ReadPadding returns what a read subtracts from a lock's remaining time. If a mark in view
+// records no least padding, it is the smallest padding that was seen.
+func (c *Agreement) ReadPadding() time.Duration { return time.Duration(c.readPadding.Load()) }

@@ -14,13 +14,19 @@ import (
 // epoch, written to so many of them that every majority includes one; earlier epochs no
 // longer count.
 type Seat struct {
-	// Epoch counts the servers that have had the seat, from 1.
-	Epoch int
+	// Epoch counts the servers that have had the seat, from firstEpoch.
+	Epoch int64
 	// Server is the id of the mark in the server's database 0, or Vacant.
 	Server string
 	// Beat is the highest beat that this mark was seen to have (M4).
 	Beat int64
 }
+
+// firstEpoch returns the epoch of the first server of a seat, where the latest state of the
+// list that any mark records has this number. A master that leaves the list loses its seat
+// in the marks (forgetSeats). If it joins again, under a greater number, a redlockd that was
+// cut off meanwhile may remember a seat of before: its epoch is less than this one.
+func firstEpoch(number int) int64 { return int64(max(0, number-1))*1000*renewal + 1 }
 
 // Vacant is the Server of a seat that was taken from a server that may not vote any more,
 // but whose own mark could not be written.
@@ -106,7 +112,7 @@ func (t Seats) String() string {
 	parts := make([]string, 0, len(t))
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		s := t[name]
-		parts = append(parts, name+":"+strconv.Itoa(s.Epoch)+":"+s.Server+":"+decimal(s.Beat))
+		parts = append(parts, name+":"+decimal(s.Epoch)+":"+s.Server+":"+decimal(s.Beat))
 	}
 	return cmp.Or(strings.Join(parts, ","), "-")
 }
@@ -122,7 +128,7 @@ func parseSeats(text string) (Seats, error) {
 		if len(f) != 4 {
 			return nil, ErrNotAMark
 		}
-		epoch, err := strconv.Atoi(f[1])
+		epoch, err := strconv.ParseInt(f[1], 10, 64)
 		beat, err2 := strconv.ParseInt(f[3], 10, 64)
 		if err != nil || err2 != nil {
 			return nil, ErrNotAMark

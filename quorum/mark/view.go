@@ -203,13 +203,15 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 // Doubts takes over whether a mark is in doubt (M5). watched reports whether the clock
 // has been watched long enough to tell whether it stepped, steady whether it did not
 // step. A new doubt was written after the previous look, and the step, if there was one,
-// came shortly before that: a redlockd with a good baseline all that time can tell.
+// came shortly before that: a redlockd with a good baseline all that time can tell, until it
+// begins a new one. It may not have seen that a later doubt took the place of the first.
 func (v *View) Doubts(m *Mark, watched, steady bool) {
 	st := &v.Standing
 	if doubted := m.doubt > 0; doubted != st.doubted {
-		st.clears = doubted && watched
+		st.clears = doubted
 		st.doubted = doubted
 	}
+	st.clears = st.clears && watched
 	v.Memory.clears = st.clears && steady && v.Memory.Doubt == 0
 }
 

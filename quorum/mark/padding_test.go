@@ -1,0 +1,44 @@
+package mark
+
+import (
+	"testing"
+	"time"
+)
+
+// TestV3LeastPaddingInView checks that the least padding rises only by marks that are in view,
+// and have not begun anew meanwhile (V3, why 163).
+func TestV3LeastPaddingInView(t *testing.T) {
+	masters := []string{"a", "b", "c"}
+	for _, c := range []struct {
+		name  string
+		again []string // the marks that are seen to the end
+		ids   string   // begins their ids then
+		want  bool
+	}{
+		{"all are in view", masters, "", true},
+		{"a majority is", masters[:2], "", true},
+		{"only one is", masters[:1], "", false},
+		{"all began anew", masters, "anew", false},
+	} {
+		now := time.Hour
+		agreed := NewAgreement(Settings{Padding: 300}, func() time.Duration { return now })
+		saw := func(names []string, ids string) {
+			for _, name := range names {
+				m := &Mark{Name: name, ID: ids + name}
+				m.Padding = 300
+				agreed.Saw(m)
+			}
+			agreed.ForgetUnseen()
+			now += time.Second
+		}
+		for range 5 {
+			saw(masters, "")
+		}
+		for range 3 {
+			saw(c.again, c.ids)
+		}
+		if got := agreed.RaiseLeast(masters, 2, 2*time.Second); got != c.want {
+			t.Errorf("%s: raised %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -206,7 +206,10 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
-	return mon.look(c)
+	if s, err = mon.look(c); err == nil {
+		mon.noteObservation(s) // it may show a doubt that is new (M5)
+	}
+	return s, err
 }
 
 // seats returns the seats of the masters on the lists that count.

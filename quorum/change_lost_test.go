@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
@@ -166,6 +167,7 @@ func TestM8BegunListIsTakenOver(t *testing.T) {
 // bears writes a generation into a master's mark.
 func (c *testCluster) bears(master int, g mark.Generation) {
 	c.t.Helper()
+	synctest.Wait() // nobody else writes the mark between the read and the write
 	f := c.masters[master]
 	raw, err := f.Get(mark.Key)
 	if err != nil {

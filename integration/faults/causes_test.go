@@ -37,11 +37,18 @@ type keyJudge struct {
 	spans    []span
 	masters  int
 	required bool
+	// unlearnt is for how long after the beginning, or a lost mark, the least padding may be
+	// unknown while redlockd have different timeouts (V3); 0 if they have not.
+	unlearnt time.Duration
 }
 
 func (b *bench) newKeyJudge(calls []*call) *keyJudge {
 	w := b.h.around(calls[0].sent, calls[len(calls)-1].got)
-	return &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: len(b.masters), required: b.old > 0}
+	j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: len(b.masters), required: b.old > 0}
+	if b.differ {
+		j.unlearnt = b.window + 3*time.Second
+	}
+	return j
 }
 
 // causes are what may explain an answer; judged is false where none is asked
@@ -167,7 +174,7 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 		kind, until := j.mayHold(t, c)
 		// Reads do not show all of the padding, nor does it matter to a release. What
 		// the required master alone has may be an old client's, without any (V11).
-		shown := t.got + t.ttl + readLate
+		shown := t.got + t.ttl + readLate + j.morePadding(c)
 		if t.kind != acquire {
 			shown += keptLater
 		}
@@ -193,6 +200,17 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 func (j *keyJudge) noClocks(c *call) bool {
 	silent, _ := j.w.silentTo(c.redlockd, c.sent-timeout, c.got)
 	return 2*len(silent) > j.masters
+}
+
+// morePadding returns how much of a lock's padding c shows because a redlockd goes by its own,
+// smaller one (settings): the marks do not tell yet, or not any more, that all locks have
+// the greater one (V3).
+func (j *keyJudge) morePadding(c *call) time.Duration {
+	lost := func(t *trouble) bool { return t.quarantine && t.shows(c.sent-j.unlearnt, c.got) }
+	if j.unlearnt > 0 && (c.sent < j.unlearnt || slices.ContainsFunc(j.w.troubles, lost)) {
+		return 2 * (timeout - otherTimeout)
+	}
+	return 0
 }
 
 // absent is that nobody has it, or not with this token; "" is any. That

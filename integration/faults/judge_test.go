@@ -19,6 +19,7 @@ func TestJudge(t *testing.T) {
 	lost := &trouble{what: "cut", from: 0, to: 4 * time.Second, after: back, masters: []int{1}, redlockd: everyone}
 	short := &trouble{what: "cut", from: 500 * ms, to: 600 * ms, after: back, masters: []int{1}, redlockd: everyone}
 	three := &trouble{what: "cut", from: 900 * ms, to: 1100 * ms, after: back, masters: []int{0, 1, 2}, redlockd: 0}
+	emptied := &trouble{what: "empty restart", from: 900 * ms, to: 910 * ms, after: back, masters: []int{1}, redlockd: everyone, quarantine: true}
 	frozen := &trouble{what: "freeze", from: 0, to: 3 * time.Second, after: back, redlockd: 0}
 	long := took(1, "a", 0, time.Second, yes)
 	unknownOne := took(1, "a", 0, time.Second, unknown)
@@ -92,11 +93,18 @@ func TestJudge(t *testing.T) {
 			c.redlockd = 1
 			return c
 		}(), ""},
+		{"found for longer than its padding", []*call{long}, nil, finds("a", 1500*ms), ""},
+		{"found where the clocks of a majority are not known", []*call{long}, []*trouble{three}, finds("a", 1500*ms), padding},
+		{"found where that of one is not known", []*call{long}, []*trouble{lost}, finds("a", 1500*ms), ""},
+		{"found by its whole padding right after a mark was lost", []*call{long}, []*trouble{emptied}, finds("a", 1500*ms), padding},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := append(slices.Clone(c.before), c.is)
 			w := &times{troubles: c.troubles}
 			j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: 5}
+			if slices.ContainsFunc(c.troubles, func(t *trouble) bool { return t.quarantine }) {
+				j.unlearnt = 500 * ms
+			}
 			found, judged := j.causes(c.is)
 			got := ""
 			for _, kind := range slices.Backward(causeKinds) {

@@ -20,8 +20,10 @@ import (
 func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
 
 const (
-	timeout     = 300 * time.Millisecond
-	retryBudget = 200 * time.Millisecond
+	timeout = 300 * time.Millisecond
+	// otherTimeout is that of the redlockd with other settings.
+	otherTimeout = timeout / 2
+	retryBudget  = 200 * time.Millisecond
 	// stay bounds an answer's time in redlockd (V2); slack is what a busy
 	// machine may add.
 	// handover is for how long a change of the masters is announced (M8).
@@ -161,7 +163,7 @@ func (b *bench) newRedlockd(n int) *redlockd {
 		cfg.Masters, cfg.Names = append(cfg.Masters, l.Addr), append(cfg.Names, m.name)
 	}
 	if b.differ && n == b.plan.redlockds-1 {
-		cfg.Timeout, cfg.MaxTTL = timeout/2, (cfg.MaxTTL * 2 / 3).Truncate(time.Millisecond)
+		cfg.Timeout, cfg.MaxTTL = otherTimeout, (cfg.MaxTTL * 2 / 3).Truncate(time.Millisecond)
 	}
 	if b.each != nil {
 		b.each(n, &cfg)

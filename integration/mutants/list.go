@@ -301,6 +301,8 @@ var mutants = []mutant{
 		"	mon.outbox.Pace.Forget()\n", ""}}, masters},
 	{"V8", "what was refused has taken the lock", []change{{"quorum/outbox/retries.go",
 		" && r.Ballot.Vote != vote.Refused {", " && (true || r.Ballot.Vote != vote.Refused) {"}}, waiting},
+	{"M1", "a connection is closed beside a call", []change{{"quorum/cluster/connection.go",
+		"			c.waitTurn()\n			c.dialect.Client.Close()\n			c.passTurn()\n", "			c.dialect.Client.Close()\n"}}, "./quorum/cluster"},
 	{"M1", "a frozen master is waited for", []change{{"quorum/cluster/queue.go",
 		"case !l.open || l.frozen(now):", "case !l.open:"}}, masters},
 	{"M1", "what goes out is decided before a look is over", []change{{"quorum/cluster/sender.go",

@@ -128,8 +128,13 @@ func (c *connection) close() {
 		_ = c.socket.Close()
 	}
 	if c.dialect.Client != nil {
-		// In the background, because it waits for rueidis's own goroutines.
-		go c.dialect.Client.Close()
+		// In the background, because it waits for rueidis's own goroutines; and once a
+		// call under way has failed, beside which it may wait for ever.
+		go func() {
+			c.waitTurn()
+			c.dialect.Client.Close()
+			c.passTurn()
+		}()
 	}
 }
 

@@ -229,3 +229,18 @@ func (mon *monitor) setAsking(asking bool, since time.Duration) {
 	mon.outbox.RequestRetries(!asking && mon.open)
 	mon.ready.Broadcast()
 }
+
+// noteObservation takes over what a look found, whether or not the master may vote. It may
+// be a later look than the one by which the cause of a step was sought.
+func (mon *monitor) noteObservation(s mark.Observation) {
+	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
+		return
+	}
+	warmUp := clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
+	mon.mu.Lock()
+	defer mon.mu.Unlock()
+	mon.noteMark(s.Mark, s.Sent)
+	since := mon.now() - warmUp - clock.LookEvery
+	stepped, _ := mon.clock.Stepped()
+	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), stepped == 0)
+}

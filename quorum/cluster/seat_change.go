@@ -191,18 +191,17 @@ func (c *change) lists(state mark.Generation) []string {
 	return out
 }
 
-// spread writes later holders of seats to the marks of all databases of the master at
-// once.
+// spread writes later holders of seats to the marks of all databases of the master.
 func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
 	all := mon.seats()
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
 	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
-	if broken(err) {
+	switch {
+	case broken(err):
 		return s, err
-	}
-	if err != nil {
+	case err != nil:
 		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
@@ -220,27 +219,13 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
-// noteObservation takes over what a look found, whether or not the master may vote. It may
-// be a later look than the one by which the cause of a step was sought.
-func (mon *monitor) noteObservation(s mark.Observation) {
-	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Counts(mon.db.List().name) {
-		return
-	}
-	warmUp := clock.WarmUpTime(mon.db.agreed.Greatest().Timeout)
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
-	mon.noteMark(s.Mark, s.Sent)
-	since := mon.now() - warmUp - clock.LookEvery
-	stepped, _ := mon.clock.Stepped()
-	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), stepped == 0)
-}
-
 // hasSeat reports whether the observed marks belong to the server that has the seat.
 func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
+	first := s.Zero
 	if mon.zero == nil {
-		return s.Mark != nil && own.Server == s.Mark.ID
+		first = s.Mark
 	}
-	return s.Mark != nil && s.Zero != nil && own.Server == s.Zero.ID
+	return s.Mark != nil && first != nil && own.Server == first.ID
 }
 
 // seatRecorded reports whether the other marks record the seat own, held by this server. For

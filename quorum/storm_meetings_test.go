@@ -42,14 +42,11 @@ func (s *storm) overtaken(rng *rand.Rand) {
 	if slow == quick {
 		return
 	}
-	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
-	op := c.lock()
-	op.Kind, op.TTL = Acquire, min(3*time.Second, quick.config().MaxTTL)
-	for tries := 0; !c.call(quick, op, op).won(); tries++ {
-		if tries == 20 || !s.sleep(100*time.Millisecond) {
-			return
-		}
+	op, held := s.takes(rng, quick)
+	if !held {
+		return
 	}
+	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
 	cfg, looks := slow.config(), time.Duration(rng.IntN(2))*(clock.LookAge+some(rng, 0, clock.LookAge))
 	by := cfg.Timeout + cfg.Grace() + some(rng, -cfg.Grace(), cfg.Timeout)
 	s.spare(looks+2*by, quiet{slow})

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -33,30 +34,74 @@ func (s *storm) untold(rng *rand.Rand) {
 	}
 }
 
-// early makes the clocks of a majority step together right before a redlockd with a
-// short timeout starts. The one that sees it has a longer timeout and slow ways, and so
-// needs longer to record it in the marks.
+// early makes the clocks of a majority step together, which ends a lock, right before a
+// redlockd with a short timeout starts, which then is asked for that lock. The only one that
+// sees the step has a longer timeout and slow ways, and so needs longer to record it in the
+// marks.
 func (s *storm) early(rng *rand.Rand) {
 	on, sees, starts := s.watched(rng)
 	shortest := slices.MinFunc(s.shape.settings, func(a, b cluster.Config) int { return cmp.Compare(a.Timeout, b.Timeout) })
+	for tries := 0; tries < 8 && on != nil && sees.config().Timeout <= shortest.Timeout; tries++ {
+		on, sees, starts = s.watched(rng)
+	}
 	if on == nil || !s.shape.differ && !s.shape.rolling || sees.config().Timeout <= shortest.Timeout {
 		return
 	}
-	timeout := sees.config().Timeout
-	var ways []pair
-	for _, f := range s.present() {
-		ways = append(ways, pair{sees, f})
-	}
-	by, down := time.Duration(float64(timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
-	s.tell("%v longer both ways: %v", by, ways)
-	s.onWires(ways, 6*time.Second, func(w *wire) { w.there.delay, w.back.delay = w.there.delay+by, w.back.delay+by },
-		func(w *wire) { w.there.delay, w.back.delay = w.there.delay-by, w.back.delay-by })
+	by, down := time.Duration(float64(sees.config().Timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
 	s.begins(starts, down, shortest)
+	op, held := s.takes(rng, sees)
+	if !held {
+		return
+	}
+	s.onlySees(sees, starts, by)
 	s.sleep(down - some(rng, 0, 50*time.Millisecond))
 	if slices.ContainsFunc(on, func(f *redisServer) bool { return !sees.watches(f) }) {
 		return // nobody would see the step (docs/safety.md)
 	}
-	s.stepTogether(on, sees, stride(rng))
+	s.stepTogether(on, sees, op.TTL+time.Second)
+	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
+	for end := s.now() + 3*time.Second; s.now() < end && s.sleep(20*time.Millisecond); c.round++ {
+		op.Token = fmt.Sprint(c.number, "-", c.round)
+		c.call(starts, op, op)
+	}
+}
+
+// takes takes one of the locks for long through a redlockd, and returns how, and whether it
+// was won.
+func (s *storm) takes(rng *rand.Rand, n *node) (Op, bool) {
+	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
+	op := c.lock()
+	op.Kind, op.TTL = Acquire, min(4*time.Second, n.config().MaxTTL)
+	for tries := 0; tries < 20; tries++ {
+		if c.call(n, op, op).won() {
+			return op, true
+		}
+		if !s.sleep(20 * time.Millisecond) {
+			break
+		}
+	}
+	return op, false
+}
+
+// onlySees makes the ways of one redlockd slow, and cuts off all others but the one that
+// starts.
+func (s *storm) onlySees(sees, starts *node, by time.Duration) {
+	var slow, cut []pair
+	for _, f := range s.present() {
+		for _, n := range s.nodes {
+			switch n {
+			case sees:
+				slow = append(slow, pair{n, f})
+			case starts:
+			default:
+				cut = append(cut, pair{n, f})
+			}
+		}
+	}
+	s.tell("%v longer both ways: %v; cut off: %v", by, slow, cut)
+	s.onWires(slow, 6*time.Second, func(w *wire) { w.there.delay, w.back.delay = w.there.delay+by, w.back.delay+by },
+		func(w *wire) { w.there.delay, w.back.delay = w.there.delay-by, w.back.delay-by })
+	s.onWires(cut, 5*time.Second, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
 }
 
 // watched returns a bare majority of the masters, a redlockd that watches them, and

@@ -59,6 +59,12 @@ func (v *ballotBox) answered() int {
 	return n
 }
 
+// yes returns how many masters have carried the operation out.
+func (v *ballotBox) yes() int {
+	t := vote.Count(v.ballots, v.needs)
+	return t.Yes
+}
+
 // requiredMute reports whether the required master's answer is missing or does not
 // count.
 func (v *ballotBox) requiredMute() bool { return v.needs.AnswerOf(v.ballots) == vote.Mute }

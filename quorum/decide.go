@@ -96,29 +96,7 @@ func (c *call) decideAll(states []State) {
 		}
 		return
 	}
-	op := &Op{Kind: transact, DB: c.op.DB, Key: c.op.Keys[0], steps: stepsOf(c.op.Keys, states, changes)}
-	for i := range op.steps {
-		if s := &op.steps[i]; s.Does == outbox.Stores {
-			s.Hold = c.q.hold(s.TTL)
-			op.TTL = max(op.TTL, s.TTL)
-		}
-	}
-	c.attempt(op, func(a *attempt, v Verdict) {
-		// With a quorum of answers, even if a few silent masters leave the verdict
-		// undecided, the next attempt can find out: it reads again.
-		var answered int
-		a.look(func(box *ballotBox) { answered = box.answered() })
-		if v != Won && answered >= a.masters.Quorum && c.mayRetry() {
-			c.retry()
-			return
-		}
-		o := a.outcome(v)
-		o.Done = DecideAll
-		if v == Won {
-			o.Changes = changes
-		}
-		c.finish(o)
-	}, c.q.now())
+	c.transact(stepsOf(c.op.Keys, states, changes), changes)
 }
 
 // overOf returns what clears the locks that are changed although they are over.

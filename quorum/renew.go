@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,9 @@ import (
 // grant is what an outcome promises, and how that is taken back.
 type grant struct {
 	attempt *attempt
+	// rest is the second attempt of a transaction in two, if that too grants something; its
+	// outcome is the first of renewals (transact.go).
+	rest *attempt
 	// confirmed is the time passed to Confirm.
 	confirmed time.Duration
 
@@ -145,9 +149,13 @@ func (g *grant) locks() []*Op {
 		}
 		return []*Op{g.renews(a.op.Key, token, a.op.TTL)}
 	}
+	steps := a.op.steps
+	if g.rest != nil {
+		steps = slices.Concat(steps, g.rest.op.steps)
+	}
 	var ops []*Op
-	for i := range a.op.steps {
-		if s := &a.op.steps[i]; s.Does == outbox.Stores {
+	for i := range steps {
+		if s := &steps[i]; s.Does == outbox.Stores {
 			ops = append(ops, g.renews(s.Key, s.Token, s.TTL))
 		}
 	}

@@ -51,8 +51,10 @@ func (c *client) live() {
 		switch dice := c.rng.IntN(100); {
 		case dice < 25:
 			c.read(c.lock())
-		case dice < 31 && has("several"):
+		case dice < 29 && has("several"):
 			c.several()
+		case dice < 31 && has("moves"):
+			c.moves()
 		case dice < 35 && has("crowd"):
 			c.crowd()
 		case dice < 40 && has("tokenless"):

@@ -23,7 +23,7 @@ var classes = map[string]string{
 	"list": "changes of the list of masters", "address": "changes of an address", "names": "names that move to another server",
 	"settings": "redlockd with other settings", "required": "a required master", "seven": "masters of version 7",
 	"databases": "more than one database", "crowd": "many keys at once", "tokenless": "commands that name no token",
-	"decide": "operations that depend on a read", "several": "operations on several keys", "pxat": "absolute expiries",
+	"decide": "operations that depend on a read", "several": "operations on several keys", "moves": "that free one lock and take another", "pxat": "absolute expiries",
 	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change", "orextend": "acquire-or-extend",
 	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
 	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty", "forgetlist": "also while the list of masters changes",

@@ -78,3 +78,9 @@ const (
 
 // Creates reports whether the step begins a lock: it stores a token where there was none.
 func (s *Step) Creates() bool { return s.Does == Stores && !s.Exists }
+
+// Final reports whether the step takes something from the lock that the key holds, which no
+// rollback gives back: it deletes it, gives it another token, or may shorten it.
+func (s *Step) Final() bool {
+	return s.Does == Deletes || s.Does == Stores && s.Exists && (s.Token != s.Was || !s.Keeps && !s.Raises)
+}

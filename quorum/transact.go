@@ -1,0 +1,109 @@
+package quorum
+
+import "github.com/redlockd/redlockd/quorum/outbox"
+
+// The attempts of a DecideAll that change something. What a lost attempt has created can be
+// rolled back, since it has a name (V6); what it has deleted, or given another token, cannot.
+// So a transaction that does the latter, and depends on other keys too, is carried out in two
+// attempts (V1). The first one makes sure, on each master, that all keys are as they were
+// read, and creates. Once it is won, the second one does the rest, wherever the keys that it
+// changes are as they were read. It does not ask for the other keys: these could refuse it on
+// a majority when a minority has carried it out, and the client would lose a lock while it is
+// told that nothing was done. If it is lost, what was created is rolled back. The keys' queues
+// stay held over both (V7).
+
+// transact makes the changes of a DecideAll, given as steps.
+func (c *call) transact(steps []outbox.Step, changes []Change) {
+	first, rest := c.inTwo(c.transactOf(steps))
+	c.attempt(first, func(a *attempt, v Verdict) {
+		switch {
+		case v != Won:
+			c.notTransacted(a, v)
+		case rest != nil:
+			c.transactRest(a, rest, changes)
+		default:
+			c.transacted(a.outcome(v), changes)
+		}
+	}, c.q.now())
+}
+
+// transactOf returns the operation that carries out some steps.
+func (c *call) transactOf(steps []outbox.Step) *Op {
+	op := &Op{Kind: transact, DB: c.op.DB, Key: steps[0].Key, steps: steps}
+	for i := range steps {
+		if s := &steps[i]; s.Does == outbox.Stores {
+			s.Hold = c.q.hold(s.TTL)
+			op.TTL = max(op.TTL, s.TTL)
+		}
+	}
+	return op
+}
+
+// inTwo divides a transact that does what cannot be undone, if it also creates locks or asks
+// for other keys; rest is nil for any other. The marks bear the holds of both before the
+// first one begins (M3).
+func (c *call) inTwo(op *Op) (first, rest *Op) {
+	var checks, final []outbox.Step
+	for _, s := range op.steps {
+		if s.Final() {
+			final = append(final, s)
+			s = outbox.Step{Key: s.Key, Exists: s.Exists, Was: s.Was}
+		}
+		checks = append(checks, s)
+	}
+	if len(final) == 0 || len(final) == len(checks) {
+		return op, nil
+	}
+	first, rest = c.transactOf(checks), c.transactOf(final)
+	first.TTL = op.TTL
+	return first, rest
+}
+
+// transactRest carries out what cannot be undone, now that first is won.
+func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
+	rest.first = first
+	c.attempt(rest, func(a *attempt, v Verdict) {
+		if v != Won {
+			first.takeBack()
+			c.notTransacted(a, v)
+			return
+		}
+		o, second := first.outcome(Won), a.outcome(Won)
+		if second.grant != nil {
+			o.grant.rest = a
+			o.grant.renewals = append(o.grant.renewals, second)
+		}
+		c.transacted(o, changes)
+	}, c.q.now())
+}
+
+// takeBack rolls back what the first of two attempts has created.
+func (a *attempt) takeBack() {
+	a.rollback(mayHaveCreated)
+	a.answered()
+}
+
+// transacted ends a DecideAll whose changes are made.
+func (c *call) transacted(o *Outcome, changes []Change) {
+	o.Done, o.Changes = DecideAll, changes
+	c.finish(o)
+}
+
+// notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
+// quorum of answers, even if a few silent masters leave the verdict undecided, the next
+// attempt can find out: it reads again. But where the second of two attempts has changed
+// something, "nothing was done" would be wrong (P4).
+func (c *call) notTransacted(a *attempt, v Verdict) {
+	var answered, yes int
+	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
+	switch {
+	case a.op.first != nil && yes > 0:
+		v = Undecided
+	case answered >= a.masters.Quorum && c.mayRetry():
+		c.retry()
+		return
+	}
+	o := a.outcome(v)
+	o.Done = DecideAll
+	c.finish(o)
+}

@@ -79,8 +79,7 @@ type Op struct {
 	raises bool
 	// clears reports whether an Extend only deletes copies that are over.
 	clears bool
-	// renews is the attempt whose lock an Extend renews (renew.go), first the one that was
-	// won before the rest of a transact (transact.go).
+	// renews is the attempt whose lock an Extend renews (renew.go), first that before a rest.
 	renews, first *attempt
 
 	// Arm, for Kind Read, is armed when the read goes out: from then on any change of

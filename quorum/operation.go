@@ -79,7 +79,7 @@ type Op struct {
 	raises bool
 	// clears reports whether an Extend only deletes copies that are over.
 	clears bool
-	// renews is the attempt whose lock an Extend renews (renew.go), first that before a rest.
+	// renews is the attempt whose lock an Extend renews (renew.go), first the first of two (transact.go).
 	renews, first *attempt
 
 	// Arm, for Kind Read, is armed when the read goes out: from then on any change of

@@ -431,7 +431,10 @@ var mutants = []mutant{
 	{"M5", "what went out as the line was drawn anew counts", []change{{"quorum/clock/watch.go",
 		"	if sent <= w.from {", "	if sent < w.from {"}}, clocks},
 	{"M5", "a baseline that is to end takes a doubt back", []change{{"quorum/clock/watch.go",
-		"w.warm.Load() && !w.rebase && w.based <= since", "w.warm.Load() && w.based <= since"}}, masters},
+		"w.warm.Load() && !w.rebase && w.based <= since", "w.warm.Load() && w.based <= since"},
+		// A witness that begins a new baseline takes back nothing at its next look either.
+		{"quorum/mark/view.go", "		st.clears = doubted\n", "		st.clears = doubted && watched\n"},
+		{"quorum/mark/view.go", "	st.clears = st.clears && watched\n", ""}}, masters},
 	{"M5", "nobody takes a doubt back", []change{{"quorum/mark/judge.go",
 		"		case m.clears:\n			c.doubt = 0\n", ""}}, marks},
 	{"V10", "what a master in quarantine held is what it holds", []change{{"quorum/ballots.go",

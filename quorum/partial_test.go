@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // moveTo is a transaction on k and l: it does with k what change says, and takes l. Once it
@@ -216,14 +218,13 @@ func TestV1RoundTrips(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				c.tell(do(c.q, takeAll("t", time.Minute, "j", "k")))
-				before := 0
-				c.want(do(c.q, Op{Kind: DecideAll, Keys: tt.keys, DecideAll: func([]State) []Change {
-					before = len(c.masters[0].commands(0))
-					return tt.changes
-				}}), Won)
+				synctest.Wait()
+				before := len(c.masters[0].commands(0))
+				c.want(do(c.q, Op{Kind: DecideAll, Keys: tt.keys, DecideAll: func([]State) []Change { return tt.changes }}), Won)
+				synctest.Wait()
 				n := 0
 				for _, line := range c.masters[0].commands(before) {
-					if strings.HasPrefix(line, "EVAL") {
+					if strings.Contains(line, scripts.Transact.SHA) || strings.Contains(line, scripts.Transact.Text) {
 						n++
 					}
 				}

@@ -11,7 +11,11 @@ import (
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
 func (c *call) decide(read *attempt, v Verdict) {
 	o := read.outcome(v)
-	if o.Err != nil {
+	switch {
+	case o.Err != nil && read.mayHaveMetLost() && c.mayRetry():
+		c.retry()
+		return
+	case o.Err != nil:
 		c.finish(o)
 		return
 	}
@@ -46,6 +50,14 @@ func (c *call) decide(read *attempt, v Verdict) {
 		o.Done = op.Kind
 		c.finish(o)
 	}, c.q.now())
+}
+
+// mayHaveMetLost reports whether a read that did not tell who has the lock was answered by a
+// quorum: what it met may be what another client's lost attempt leaves for a moment, and is
+// no reason to give up, as it is none for an acquire (V5).
+func (a *attempt) mayHaveMetLost() (may bool) {
+	a.look(func(box *ballotBox) { may = box.answered() >= a.masters.Quorum && !box.requiredMute() })
+	return may
 }
 
 // readAll reads all keys of a DecideAll side by side. They need not be read at one

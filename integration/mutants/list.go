@@ -82,6 +82,8 @@ var mutants = []mutant{
 		"if known and before == after then", "if known then"}}, votes},
 	{"C7", "a script that calls KEYS takes a lock", []change{{"commands/script/sweep.go",
 		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
+	{"V5", "what reads first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
+		"case o.Err != nil && read.mayHaveMetLost() && c.mayRetry():", "case o.Err != nil && false:"}}, votes},
 	{"V6", "what was prolonged since it was read is shortened", []change{{"quorum/decide.go",
 		"op.raises = op.Kind == Extend && op", "op.raises = false && op"}}, votes},
 	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repair.go",

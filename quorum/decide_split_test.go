@@ -1,0 +1,48 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// TestV5DecideReadsAgain checks that an operation that reads first, like SET NX GET, does not
+// give up because another client's lost attempt has left a copy for a moment, while a master is
+// down (V5, why 170).
+func TestV5DecideReadsAgain(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.masters[0].kill()
+		time.Sleep(3 * time.Second)
+		_ = c.masters[1].Set("k", "X")
+		c.masters[1].SetTTL("k", time.Minute)
+		time.AfterFunc(10*time.Millisecond, func() { c.masters[1].Del("k") })
+		o := c.want(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.Found {
+				return Op{Kind: Read}
+			}
+			return acquire("k", "A", 10*time.Second)
+		}}), Won)
+		if o.Done != Acquire {
+			t.Errorf("it was a %v", o.Done)
+		}
+	})
+}
+
+// TestV5DecideGivesUp checks that it does not read for ever, and not again where too few
+// masters have answered (V5).
+func TestV5DecideGivesUp(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		decide := Op{Kind: Decide, Key: "k", Decide: func(State) Op { return Op{Kind: Read} }}
+		c.masters[0].kill()
+		time.Sleep(3 * time.Second)
+		_ = c.masters[1].Set("k", "X")
+		c.masters[1].SetTTL("k", time.Minute)
+		if o := c.want(do(c.q, decide), Undecided); o.Took > c.cfg.RetryBudget+c.cfg.Timeout {
+			t.Errorf("it took %v", o.Took)
+		}
+		c.masters[1].kill()
+		time.Sleep(3 * time.Second)
+		if o := c.want(do(c.q, decide), Undecided); o.Took > c.cfg.Timeout {
+			t.Errorf("it took %v", o.Took)
+		}
+	})
+}

@@ -128,7 +128,7 @@ func onlyKey(ops []quorum.Op, watched []Watched) bool {
 		}
 	}
 	for _, op := range ops {
-		if op.Key != key || op.DB != db || op.Kind >= quorum.Decide || (len(ops) > 1 && op.Kind != quorum.Read) {
+		if op.Key != key || op.DB != db || op.Kind >= quorum.Decide || op.Decide != nil || (len(ops) > 1 && op.Kind != quorum.Read) {
 			return false
 		}
 	}

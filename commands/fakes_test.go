@@ -176,7 +176,7 @@ func found(token string, ttl time.Duration) quorum.State {
 // the reply when that ends with the verdict given (a read ends by itself).
 func decideOn(t *testing.T, req Request, s quorum.State, end quorum.Verdict) (string, string) {
 	t.Helper()
-	if len(req.Ops) != 1 || req.Ops[0].Kind != quorum.Decide {
+	if len(req.Ops) != 1 || req.Ops[0].Decide == nil {
 		t.Fatalf("got operations %s, want one decide", showOps(req.Ops))
 	}
 	op := req.Ops[0].Decide(s)

@@ -117,3 +117,14 @@ func TestV6ToldOfItsOwnToken(t *testing.T) {
 		}
 	}
 }
+
+// TestV6ToldUnderWatch checks that the same holds in a transaction under WATCH (V6, why 151).
+func TestV6ToldUnderWatch(t *testing.T) {
+	in, _ := fakeWith(rejecting(), nil, nil)
+	mine := found("t", 1500*time.Millisecond)
+	watched := []Watched{{DB: 3, Key: "k", Outcome: &quorum.Outcome{Verdict: quorum.Held, State: mine}}}
+	req := in.Exec(3, watched, queue("SET k t NX PX 10000 GET"))
+	if op, reply := decideOn(t, req, mine, quorum.Won); op != "extend k t 1.5s" || reply != "[$t]" {
+		t.Errorf("got %s, %s", op, reply)
+	}
+}

@@ -60,7 +60,7 @@ func setConditional(c call) bool {
 // copies may be those of an attempt whose rollback is under way (V6), so the lock is extended
 // by the TTL that it has; what is over is taken again.
 func setAndGet(c call, token string, ttl time.Duration) Request {
-	return c.decide(c.arg(1), func(s quorum.State) decision {
+	own := c.decide(c.arg(1), func(s quorum.State) decision {
 		switch {
 		case !s.Found:
 			return decision{op: quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, reply: resp.Null}
@@ -70,7 +70,19 @@ func setAndGet(c call, token string, ttl time.Duration) Request {
 			return decision{op: replace(s, quorum.Op{Token: token, TTL: ttl}), reply: resp.Null}
 		}
 		return decision{op: replace(s, quorum.Op{Token: token, TTL: wholeMillis(s.TTL)}), reply: resp.Bulk(token)}
-	}).with(MayAcquire | MayRead)
+	})
+	op := quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl, Decide: own.Ops[0].Decide}
+	return c.one(op, shape(func(o *quorum.Outcome) resp.Reply {
+		switch {
+		case o.Verdict == quorum.Won && o.Done != quorum.Extend:
+			return resp.Null
+		case o.Verdict == quorum.Held && o.State.Token != token:
+			return resp.Bulk(o.State.Token)
+		case o.Verdict == quorum.Held:
+			return Failed(quorum.ErrLockChanged)
+		}
+		return own.Reply([]*quorum.Outcome{o}) // it has met its own token
+	}).one()).with(MayRead)
 }
 
 func setTTL(c call, o setOptions) (time.Duration, string) {

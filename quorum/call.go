@@ -26,8 +26,9 @@ type call struct {
 	sharing []*call
 	// probing reports whether the next attempt follows a split (V5).
 	probing bool
-	// cleared reports whether a Decide has deleted the copies of a lock that was over.
-	cleared bool
+	// cleared reports whether a Decide has deleted the copies of a lock that was over, decides
+	// whether an acquire that has met its own token goes on as one.
+	cleared, decides bool
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
 	lastToken   string
 	lastMasters uint32
@@ -139,12 +140,6 @@ func (c *call) superfluous() bool {
 	}
 }
 
-func (c *call) arm() {
-	if c.op.Arm != nil {
-		c.db.watch.arm(c.op.Arm, c.op.Key)
-	}
-}
-
 // abandon ends the call without a run; the first of the calls that would have shared
 // its outcome goes out instead.
 func (c *call) abandon() {
@@ -205,6 +200,9 @@ func (c *call) finish(o *Outcome) { c.finishAt(o, c.q.now()) }
 
 // finishAt is finish for an operation that ended at the time now.
 func (c *call) finishAt(o *Outcome, now time.Duration) {
+	if c.goesOn(o, now) {
+		return
+	}
 	c.q.counts.ended(c.op.Kind, o.Verdict)
 	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
 		// An Undecided operation marks no watch: EXEC finds a change by comparing the

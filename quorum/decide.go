@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
@@ -50,6 +51,23 @@ func (c *call) decide(read *attempt, v Verdict) {
 		o.Done = op.Kind
 		c.finish(o)
 	}, c.q.now())
+}
+
+// meetsItself reports whether an acquire is to decide what to do where its own token is.
+func (op *Op) meetsItself(o *Outcome) bool {
+	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && o.State.Token == op.Token
+}
+
+// goesOn reports whether the call is an acquire that has met its own token and goes on as a
+// Decide now: so plain acquires share their requests until then (V7).
+func (c *call) goesOn(o *Outcome, now time.Duration) bool {
+	if c.decides || !c.op.meetsItself(o) {
+		return false
+	}
+	c.decides = true
+	c.passOn()
+	c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, now)
+	return true
 }
 
 // mayHaveMetLost reports whether a read that did not tell who has the lock was answered by a

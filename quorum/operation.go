@@ -57,10 +57,10 @@ type Op struct {
 	// AcquireOrExtend, Extend, Expire and Store need it.
 	TTL time.Duration
 
-	// Decide is called, for Kind Decide only, with what a quorum agrees on. It must
-	// return an operation on the same key, which is carried out only if the state still
-	// is the one passed; Kind Read ends the operation with what was read. It must not
-	// block or keep the State. It is called again if the state has changed meanwhile.
+	// Decide is called for Kind Decide, and for an Acquire that its own token refuses, with
+	// what a quorum agrees on. It must return an operation on the same key, which is carried
+	// out only if the state still is the one passed; Kind Read ends the operation with what
+	// was read. It must not block or keep the State. It may be called again.
 	Decide func(State) Op
 
 	// Keys and DecideAll are for Kind DecideAll what Key and Decide are for Decide.

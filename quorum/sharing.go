@@ -62,13 +62,17 @@ func (c *call) passOnThose(which func(*call) bool) {
 }
 
 // answerSharing answers the calls that shared the fan-out: if this one won, its token
-// refuses the others.
+// refuses the others. Those that decide where they meet their own token wait for a run.
 func (c *call) answerSharing(o *Outcome, now time.Duration) {
+	outcome := Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
+	if c.op.Kind == Acquire && o.Verdict == Won {
+		outcome = Outcome{Verdict: Held, State: State{Token: c.op.Token}}
+	}
+	if len(c.sharing) > 0 {
+		c.passOnThose(func(s *call) bool { return s.op.meetsItself(&outcome) })
+	}
 	for _, s := range c.sharing {
-		shared := &Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
-		if c.op.Kind == Acquire && o.Verdict == Won {
-			shared = &Outcome{Verdict: Held, State: State{Token: c.op.Token}}
-		}
+		shared := new(outcome)
 		c.q.counts.ended(s.op.Kind, shared.Verdict)
 		s.answer(shared, now)
 	}

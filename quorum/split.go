@@ -32,7 +32,7 @@ func (c *call) split(a *attempt) {
 // and then tries again with a probe (V5).
 func (c *call) retry() {
 	c.passOn()
-	c.probing = true
+	c.probing, c.decides = true, false
 	c.mu.Lock()
 	c.acts = false
 	c.mu.Unlock()

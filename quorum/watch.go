@@ -82,6 +82,12 @@ func (t *watchTable) touch(key string) {
 	}
 }
 
+func (c *call) arm() {
+	if c.op.Arm != nil {
+		c.db.watch.arm(c.op.Arm, c.op.Key)
+	}
+}
+
 // touch marks the watches on the keys of the call.
 func (c *call) touch() {
 	c.db.watch.touch(c.op.Key)

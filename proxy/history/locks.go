@@ -85,7 +85,7 @@ func (t *Locks) shard(key string) *lockShard {
 // Note records an outcome. For one key it must be called in the order of the verdicts,
 // which is the order in which the quorum reports them.
 func (t *Locks) Note(op *quorum.Op, o *quorum.Outcome, who *Holder) {
-	if o.Did != nil && op.Kind == quorum.Decide {
+	if o.Did != nil && (op.Kind == quorum.Decide || op.Decide != nil) {
 		op = o.Did
 	}
 	switch {

@@ -1,0 +1,71 @@
+package quorum
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// takeAndTell is SET NX GET: an acquire that keeps what its own token has.
+func takeAndTell(token string) Op {
+	op := acquire("k", token, 10*time.Second)
+	op.Decide = func(s State) Op {
+		switch {
+		case !s.Found:
+			return acquire("k", token, 10*time.Second)
+		case s.Token != token:
+			return Op{Kind: Read}
+		}
+		return extend("k", token, s.TTL.Truncate(time.Millisecond))
+	}
+	return op
+}
+
+// TestV7PollersThatAreTold checks that pollers of a lock that are told its token share their
+// requests as others do, and that those which have it all are told so after it was kept (V7,
+// V6, why 171).
+func TestV7PollersThatAreTold(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", time.Minute)))
+		c.slow(5*time.Millisecond, 0, 1, 2)
+		var outs []<-chan *Outcome
+		for i := range 200 {
+			token := fmt.Sprint("A", i)
+			if i == 100 || i == 101 {
+				token = "t"
+			}
+			outs = append(outs, start(c.q, takeAndTell(token)))
+		}
+		for i, out := range outs {
+			switch o := <-out; {
+			case i == 100 || i == 101:
+				if c.want(o, Won); o.Done != Extend {
+					t.Errorf("%d: it was kept by a %v", i, o.Done)
+				}
+				o.Answered(o.Clock())
+			case o.Verdict != Held || o.State.Token != "t":
+				t.Errorf("%d: %v of %q, %v", i, o.Verdict, o.State.Token, o.Err)
+			}
+		}
+	})
+}
+
+// TestV7WonBesideItsOwnToken checks that an acquire that shares its request with another one
+// of the same token, which wins, is told so only after the lock was kept (V7, V6).
+func TestV7WonBesideItsOwnToken(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.slow(5*time.Millisecond, 0, 1, 2)
+		busy := start(c.q, Op{Kind: Read, Key: "k"})
+		first, second, third := start(c.q, takeAndTell("t")), start(c.q, takeAndTell("t")), start(c.q, takeAndTell("u"))
+		c.want(<-busy, Absent)
+		if o := c.want(<-first, Won); o.Done != Acquire {
+			t.Errorf("the first was a %v", o.Done)
+		} else {
+			o.Undo() // its client has gone
+		}
+		if o := c.want(<-second, Won); o.Done != Extend && o.Done != Acquire {
+			t.Errorf("the second was a %v", o.Done)
+		}
+		c.want(<-third, Held)
+	})
+}

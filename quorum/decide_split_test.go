@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestV5DecideReadsAgain checks that an operation that reads first does not give up because another client's lost attempt has left a copy for a moment, while a master is
-// down (V5, why 170).
+// TestV5DecideReadsAgain checks that an operation that reads first does not give up because
+// another client's lost attempt has left a copy for a moment, while a master is down (V5, why
+// 170).
 func TestV5DecideReadsAgain(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.masters[0].kill()

@@ -1,6 +1,10 @@
 package quorum
 
-import "github.com/redlockd/redlockd/quorum/outbox"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
+)
 
 // The attempts of a DecideAll that change something. What a lost attempt has created can be
 // rolled back, since it has a name (V6); what it has deleted, or given another token, cannot.
@@ -83,6 +87,11 @@ func (a *attempt) takeBack() {
 	a.answered()
 }
 
+// raised reports whether an attempt that was won has prolonged a lock that there was.
+func (a *attempt) raised() bool {
+	return slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Exists && s.Raises })
+}
+
 // transacted ends a DecideAll whose changes are made.
 func (c *call) transacted(o *Outcome, changes []Change) {
 	o.Done, o.Changes = DecideAll, changes
@@ -92,12 +101,12 @@ func (c *call) transacted(o *Outcome, changes []Change) {
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But where the second of two attempts has changed
-// something, "nothing was done" would be wrong (P4).
+// something, or the first has prolonged a lock, "nothing was done" would be wrong (P4).
 func (c *call) notTransacted(a *attempt, v Verdict) {
 	var answered, yes int
 	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
 	switch {
-	case a.op.first != nil && yes > 0:
+	case a.op.first != nil && (yes > 0 || a.op.first.raised()):
 		v = Undecided
 	case answered >= a.masters.Quorum && c.mayRetry():
 		c.retry()

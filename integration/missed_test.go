@@ -3,6 +3,8 @@ package integration
 import (
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // TestMissedChangeIsRepaired is V8: a change of token that one master misses
@@ -19,6 +21,9 @@ func TestMissedChangeIsRepaired(t *testing.T) {
 			r := StartRedlockd(t, overFive(masters), masters)
 			w := DialWire(t, r.Addr)
 			w.want(t, "+OK\r\n", "SET", "k", "old", "NX", "PX", "60000")
+			if without := rig.WaitHeld(masters, "k", "old", patience); len(without) > 0 {
+				t.Fatalf("the lock is not on %v", without) // two of three answer for it
+			}
 			masters[2].Freeze()
 			for _, c := range change {
 				if got := w.Ask(c...); got[0] == '-' {

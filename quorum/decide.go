@@ -84,20 +84,22 @@ func (c *call) readAll() {
 	var mu sync.Mutex
 	states := make([]State, len(c.op.Keys))
 	var failed *Outcome
-	left := len(states)
+	left, again := len(states), true
 	for i, key := range c.op.Keys {
 		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: key}, func(a *attempt, v Verdict) {
 			o := a.outcome(v)
 			mu.Lock()
 			states[i] = o.State
 			if o.Err != nil {
-				failed = o
+				failed, again = o, again && a.mayHaveMetLost()
 			}
 			left--
-			last, bad := left == 0, failed
+			last, bad, again := left == 0, failed, again
 			mu.Unlock()
 			switch {
 			case !last:
+			case bad != nil && again && c.mayRetry():
+				c.retry()
 			case bad != nil:
 				c.finish(bad)
 			default:

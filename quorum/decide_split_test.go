@@ -27,6 +27,23 @@ func TestV5DecideReadsAgain(t *testing.T) {
 	})
 }
 
+// TestV5SeveralReadAgain is the same for an operation on several keys.
+func TestV5SeveralReadAgain(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.masters[0].kill()
+		time.Sleep(3 * time.Second)
+		_ = c.masters[1].Set("k", "X")
+		c.masters[1].SetTTL("k", time.Minute)
+		time.AfterFunc(10*time.Millisecond, func() { c.masters[1].Del("k") })
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(states []State) []Change {
+			return []Change{{Key: "k", Token: "A", TTL: 10 * time.Second}}
+		}}), Won)
+		if got, _ := c.masters[1].Get("k"); got != "A" {
+			t.Errorf("the lock is %q", got)
+		}
+	})
+}
+
 // TestV5DecideGivesUp checks that it does not read for ever, and not again where too few
 // masters have answered (V5).
 func TestV5DecideGivesUp(t *testing.T) {

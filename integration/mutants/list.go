@@ -86,6 +86,8 @@ var mutants = []mutant{
 		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
 	{"V5", "what reads first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
 		"case o.Err != nil && read.mayHaveMetLost() && c.mayRetry():", "case o.Err != nil && false:"}}, votes},
+	{"V5", "what reads several keys first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
+		"case bad != nil && again && c.mayRetry():", "case bad != nil && again && false:"}}, votes},
 	{"V6", "what was prolonged since it was read is shortened", []change{{"quorum/decide.go",
 		"op.raises = op.Kind == Extend && op", "op.raises = false && op"}}, votes},
 	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repair.go",

@@ -29,6 +29,8 @@ type call struct {
 	// cleared reports whether a Decide has deleted the copies of a lock that was over, decides
 	// whether an acquire that has met its own token goes on as one.
 	cleared, decides bool
+	// tried is what a DecideAll may have done in a try that was not won (notTransacted).
+	tried tried
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
 	lastToken   string
 	lastMasters uint32

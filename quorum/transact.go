@@ -22,7 +22,7 @@ func (c *call) transact(steps []outbox.Step, changes []Change) {
 	c.attempt(first, func(a *attempt, v Verdict) {
 		switch {
 		case v != Won:
-			c.notTransacted(a, v)
+			c.notTransacted(a, v, changes)
 		case rest != nil:
 			c.transactRest(a, rest, changes)
 		default:
@@ -69,7 +69,7 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 	c.attempt(rest, func(a *attempt, v Verdict) {
 		if v != Won {
 			first.takeBack()
-			c.notTransacted(a, v)
+			c.notTransacted(a, v, changes)
 			return
 		}
 		o, second := first.outcome(Won), a.outcome(Won)
@@ -98,19 +98,42 @@ func (c *call) transacted(o *Outcome, changes []Change) {
 	c.finish(o)
 }
 
+// tried is what a try of a DecideAll would have changed, and its outcome, if some of it may
+// have been done.
+type tried struct {
+	changes []Change
+	outcome *Outcome
+}
+
+// mayBeWhy reports whether the next try found other changes to make, perhaps because this
+// one has made some.
+func (t *tried) mayBeWhy(changes []Change) bool {
+	return t.outcome != nil && !slices.EqualFunc(t.changes, changes, func(was, is Change) bool {
+		return was.Key == is.Key && was.Delete == is.Delete && was.Token == is.Token
+	})
+}
+
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But where the second of two attempts has changed
-// something, or the first has prolonged a lock, "nothing was done" would be wrong (P4).
-func (c *call) notTransacted(a *attempt, v Verdict) {
+// something, or the first has prolonged a lock, "nothing was done" would be wrong (P4). So
+// it would be where the next attempt finds what this one has freed, or given another token,
+// on some masters.
+func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered, yes int
 	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
+	done := yes > 0 && slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
 	switch {
 	case a.op.first != nil && (yes > 0 || a.op.first.raised()):
 		v = Undecided
 	case answered >= a.masters.Quorum && c.mayRetry():
+		if done && c.tried.outcome == nil {
+			c.tried = tried{changes, a.outcome(Undecided)}
+		}
 		c.retry()
 		return
+	case done:
+		v = Undecided
 	}
 	o := a.outcome(v)
 	o.Done = DecideAll

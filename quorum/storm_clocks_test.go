@@ -23,7 +23,10 @@ func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
 }
 
 // watches reports whether a redlockd can reach a server now and counts its vote.
-func (n *node) watches(f *redisServer) bool {
+func (n *node) watches(f *redisServer) bool { return n.watchesOver(f, 10*time.Millisecond) }
+
+// watchesOver is watches where packets may take up to slow longer each way.
+func (n *node) watchesOver(f *redisServer, slow time.Duration) bool {
 	n.mu.Lock()
 	q, g, thawed := n.q, n.wires, n.thawed
 	n.mu.Unlock()
@@ -33,7 +36,7 @@ func (n *node) watches(f *redisServer) bool {
 	n.Lock()
 	w := g.wire(f)
 	good := !f.down && !f.frozen && f.fault != "BUSY" && w.refused+w.there.stalled+w.back.stalled == 0 && len(w.pipes) > 0 &&
-		max(w.there.delay, w.back.delay) < 10*time.Millisecond
+		max(w.there.delay, w.back.delay) < slow
 	n.Unlock()
 	if !good {
 		return false

@@ -3,6 +3,7 @@ package quorum
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
@@ -25,7 +26,8 @@ type kind struct {
 // sources returns the sources of this storm. Each storm has about half of the kinds, so
 // that rare pairs of faults meet in some storms. In two of three storms most sources are
 // left out, since a fault that comes alone meets locks that were granted: where
-// everything fails at once, hardly any are.
+// everything fails at once, hardly any are. In one of four storms there is but one kind of
+// fault, again and again, in half of them a meeting, which needs the most to go its way.
 func (s *storm) sources() []*source {
 	all := []*source{
 		{name: "network", every: 600 * time.Millisecond, kinds: []kind{{"cut", s.cut}, {"oneway", s.oneWay}, {"delay", s.delay}, {"reset", s.reset}}},
@@ -37,6 +39,9 @@ func (s *storm) sources() []*source {
 		{name: "lists", every: 5 * time.Second, kinds: []kind{{"list", s.changeList}, {"address", s.changeAddress}, {"names", s.moveName}}},
 		{name: "meetings", every: time.Second, kinds: []kind{{"delay", s.late}, {"delay", s.overtaken}, {"address", s.schism}, {"list", s.shrink}, {"errors", s.untold}, {"settings", s.early}, {"flush", s.longest}}},
 		{name: "forget", every: 3 * time.Second, kinds: []kind{{"forget", s.forget}}},
+	}
+	if f := s.alone(all); f != nil {
+		return []*source{f}
 	}
 	dice := s.stream("sources")
 	left := []int{0, 50, 75}[dice.IntN(3)] // in percent
@@ -59,6 +64,24 @@ func (s *storm) sources() []*source {
 		}
 	}
 	return out
+}
+
+// alone returns the only source of a storm with one kind of fault, or nil.
+func (s *storm) alone(all []*source) *source {
+	dice := s.stream("alone")
+	if dice.IntN(4) > 0 {
+		return nil
+	}
+	f := pick(dice, all)
+	if dice.IntN(2) == 0 {
+		f = all[slices.IndexFunc(all, func(f *source) bool { return f.name == "meetings" })]
+	}
+	k := pick(dice, f.kinds)
+	if !has(k.class) {
+		return nil
+	}
+	f.rng, f.kinds = s.stream(f.name), []kind{k}
+	return f
 }
 
 func (s *storm) source(f *source) {

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -82,7 +83,7 @@ func (s *storm) longest(rng *rand.Rand) {
 	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
 	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
 	op := c.lock()
-	op.Kind, op.TTL = Acquire, ttl
+	op.Kind, op.TTL, op.Key = Acquire, ttl, fmt.Sprint("long", c.number) // which nobody removes
 	for end := s.now() + after - 50*time.Millisecond; !c.call(n, op, op).won(); {
 		if s.now() > end || !s.sleep(20*time.Millisecond) {
 			return
@@ -93,6 +94,10 @@ func (s *storm) longest(rng *rand.Rand) {
 	}
 	s.tell("master %s is flushed", list[at].name)
 	s.on(list[at], 0, list[at].flush, nil)
+	for end := s.now() + ttl; s.now() < end && s.sleep(50*time.Millisecond); c.round++ {
+		op.Token = fmt.Sprint(c.number, "-", c.round, "'")
+		c.call(pick(rng, s.nodes), op, op)
+	}
 }
 
 // schism freezes one redlockd, gives all others another, empty server for a master, and

@@ -54,7 +54,7 @@ type shape struct {
 func drawShape(rng *rand.Rand) shape {
 	p := shape{masters: []int{1, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7}[rng.IntN(16)], nodes: 1 + rng.IntN(4)}
 	p.required = rng.IntN(5) == 0 && has("required")
-	p.differ = rng.IntN(3) == 0 && has("settings")
+	p.differ = rng.IntN(2) == 0 && has("settings")
 	p.rolling = rng.IntN(4) == 0 && has("settings")
 	seven := rng.IntN(3)
 	for range p.masters + 6 {

@@ -48,14 +48,15 @@ func (s *storm) early(rng *rand.Rand) {
 		return
 	}
 	by, down := time.Duration(float64(sees.config().Timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
-	s.begins(starts, down, shortest)
 	op, held := s.takes(rng, sees)
 	if !held {
 		return
 	}
+	s.begins(starts, down, shortest)
+	s.spare(down+6*time.Second, quiet{sees})
 	s.onlySees(sees, starts, by)
-	s.sleep(down - some(rng, 0, 50*time.Millisecond))
-	if slices.ContainsFunc(on, func(f *redisServer) bool { return !sees.watches(f) }) {
+	s.sleep(down - some(rng, time.Millisecond, 50*time.Millisecond))
+	if slices.ContainsFunc(on, func(f *redisServer) bool { return !sees.watchesOver(f, sees.config().Timeout/2) }) {
 		return // nobody would see the step (docs/safety.md)
 	}
 	s.stepTogether(on, sees, op.TTL+time.Second)

@@ -98,8 +98,8 @@ func (c *call) transacted(o *Outcome, changes []Change) {
 	c.finish(o)
 }
 
-// tried is what a try of a DecideAll would have changed, and its outcome, if some of it may
-// have been done.
+// tried is what a try of a DecideAll would have changed, if it may have done some of it, and
+// the outcome that says so.
 type tried struct {
 	changes []Change
 	outcome *Outcome
@@ -117,25 +117,26 @@ func (t *tried) mayBeWhy(changes []Change) bool {
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But where the second of two attempts has changed
 // something, or the first has prolonged a lock, "nothing was done" would be wrong (P4). So
-// it would be where the next attempt finds what this one has freed, or given another token,
-// on some masters.
+// it would be once any attempt has freed a lock, or changed its token, on some masters.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered, yes int
 	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
-	done := yes > 0 && slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
-	switch {
-	case a.op.first != nil && (yes > 0 || a.op.first.raised()):
+	final := slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
+	if final && yes > 0 && c.tried.outcome == nil {
+		c.tried = tried{changes, a.outcome(Undecided)}
+		c.tried.outcome.Done = DecideAll
+	}
+	switch first := a.op.first; {
+	case first != nil && (yes > 0 || first.raised()):
 		v = Undecided
 	case answered >= a.masters.Quorum && c.mayRetry():
-		if done && c.tried.outcome == nil {
-			c.tried = tried{changes, a.outcome(Undecided)}
-		}
 		c.retry()
 		return
-	case done:
-		v = Undecided
 	}
-	o := a.outcome(v)
-	o.Done = DecideAll
+	o := c.tried.outcome
+	if o == nil {
+		o = a.outcome(v)
+		o.Done = DecideAll
+	}
 	c.finish(o)
 }

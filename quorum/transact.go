@@ -115,9 +115,9 @@ func (t *tried) mayBeWhy(changes []Change) bool {
 
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
-// attempt can find out: it reads again. But where the second of two attempts has changed
-// something, or the first has prolonged a lock, "nothing was done" would be wrong (P4). So
-// it would be once any attempt has freed a lock, or changed its token, on some masters.
+// attempt can find out: it reads again. But where the first of two attempts has prolonged a
+// lock, "nothing was done" would be wrong (P4). So it would be once any attempt has freed a
+// lock, or changed its token, on some masters.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered, yes int
 	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
@@ -126,8 +126,8 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 		c.tried = tried{changes, a.outcome(Undecided)}
 		c.tried.outcome.Done = DecideAll
 	}
-	switch first := a.op.first; {
-	case first != nil && (yes > 0 || first.raised()):
+	switch {
+	case a.op.first != nil && a.op.first.raised():
 		v = Undecided
 	case answered >= a.masters.Quorum && c.mayRetry():
 		c.retry()

@@ -209,7 +209,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
 		// An Undecided operation marks no watch: EXEC finds a change by comparing the
 		// tokens.
-		c.touch()
+		c.touch(o)
 	}
 	gone := c.op.Kind == Acquire && c.over()
 	if !c.answer(o, now) || gone {

@@ -88,10 +88,13 @@ func (c *call) arm() {
 	}
 }
 
-// touch marks the watches on the keys of the call.
-func (c *call) touch() {
-	c.db.watch.touch(c.op.Key)
-	for _, key := range c.op.Keys {
-		c.db.watch.touch(key)
+// touch marks the watches on the key of the call, or on those of its keys that the outcome
+// says were changed: what was only read is as it was (S4).
+func (c *call) touch(o *Outcome) {
+	if c.op.Kind != DecideAll {
+		c.db.watch.touch(c.op.Key)
+	}
+	for _, change := range o.Changes {
+		c.db.watch.touch(change.Key)
 	}
 }

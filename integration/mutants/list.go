@@ -310,6 +310,8 @@ var mutants = []mutant{
 		"	sl, added := s.slot(resp.OK), s.watched[before:]\n	s.answer(resp.OK)\n	sl.Silent = true\n"}}, access},
 	{"V8", "a change that comes late is not repeated", []change{{"quorum/outbox/answer.go",
 		"late := err == nil && n < 0", "late := false && err == nil && n < 0"}}, votes},
+	{"S4", "what is read beside others has changed", []change{{"quorum/watch.go",
+		"range o.Changes {\n		c.db.watch.touch(change.Key)", "range c.op.Keys {\n		c.db.watch.touch(change)"}}, votes},
 	{"S4", "what nobody can tell has changed what is watched", []change{{"quorum/call.go",
 		"c.op.renews == nil && o.Verdict == Won {", "c.op.renews == nil && (o.Verdict == Won || o.Verdict == Undecided) {"}}, votes},
 	{"V14", "every error is a refusal", []change{{"quorum/outbox/answer.go",

@@ -106,7 +106,7 @@ func (c *call) start(now time.Duration) {
 	}
 	for _, w := range c.op.Unless {
 		if w.Changed() {
-			c.finish(&Outcome{Verdict: Changed})
+			c.nothingDone(&Outcome{Verdict: Changed})
 			return
 		}
 	}

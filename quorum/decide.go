@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
@@ -53,9 +54,11 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// meetsItself reports whether an acquire is to decide what to do where its own token is.
+// meetsItself reports whether an acquire is to decide what to do where its own token is. What
+// has no token may be no string (V14), as a read tells.
 func (op *Op) meetsItself(o *Outcome) bool {
-	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && o.State.Token == op.Token
+	own := o.State.Token == op.Token || o.State.Token == ""
+	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && own
 }
 
 // goesOn reports whether the call is an acquire that has met its own token and goes on as a
@@ -72,9 +75,13 @@ func (c *call) goesOn(o *Outcome, now time.Duration) bool {
 
 // mayHaveMetLost reports whether a read that did not tell who has the lock was answered by a
 // quorum: what it met may be what another client's lost attempt leaves for a moment, and is
-// no reason to give up, as it is none for an acquire (V5).
+// no reason to give up, as it is none for an acquire (V5). No attempt leaves a key that is no
+// string (V14).
 func (a *attempt) mayHaveMetLost() (may bool) {
-	a.look(func(box *ballotBox) { may = box.answered() >= a.masters.Quorum && !box.requiredMute() })
+	a.look(func(box *ballotBox) {
+		t := vote.Count(box.ballots, box.needs)
+		may = box.answered() >= a.masters.Quorum && t.Tokenless < t.Quorum && !box.requiredMute()
+	})
 	return may
 }
 

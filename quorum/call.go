@@ -191,8 +191,8 @@ func (c *call) verdict(a *attempt, v Verdict) {
 	case v == Split:
 		c.split(a)
 		return
-	case v == Undecided && a.times.until-a.times.began < c.q.cfg.Timeout:
-		c.passOn() // this call had less time than others, since it had waited for long
+	case v == Undecided && a.hadLessTime():
+		c.passOn()
 	}
 	c.finishAt(a.outcome(v), a.times.ended)
 }

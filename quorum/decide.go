@@ -18,10 +18,16 @@ func (c *call) decide(read *attempt, v Verdict) {
 		c.retry()
 		return
 	case o.Err != nil:
+		if read.hadLessTime() {
+			c.passOn()
+		}
 		c.finish(o)
 		return
 	}
 	op := c.op.Decide(o.State)
+	if !op.doesNothing() {
+		c.passOn()
+	}
 	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
@@ -30,7 +36,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		})
 		return
 	}
-	if op.Kind == Read || op.Kind >= Decide || o.State.Lapsed && op.Kind == Release {
+	if op.doesNothing() || o.State.Lapsed && op.Kind == Release {
 		o.Done = Read
 		c.finish(o)
 		return
@@ -52,6 +58,20 @@ func (c *call) decide(read *attempt, v Verdict) {
 		o.Done = op.Kind
 		c.finish(o)
 	}, c.q.now())
+}
+
+// doesNothing reports whether an operation that was decided on ends with what was read.
+func (op *Op) doesNothing() bool { return op.Kind == Read || op.Kind >= Decide }
+
+// actsOn reports whether an operation that reads first would do something in the state that
+// another one has read. It reads itself, too, where the lock ends just now: it may have come
+// after that (V15).
+func (op *Op) actsOn(o *Outcome) bool {
+	if op.Kind != Decide || o.Err != nil {
+		return false
+	}
+	decided := op.Decide(o.State)
+	return !decided.doesNothing() || o.State.Found && o.State.TTL <= time.Millisecond
 }
 
 // meetsItself reports whether an acquire is to decide what to do where its own token is. What

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,6 +21,7 @@ func TestV7ReadFirstPollers(t *testing.T) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))
 		c.slow(5*time.Millisecond, 0, 1, 2)
 		var outs []<-chan *Outcome
+		skip := len(c.masters[0].commands(0))
 		for i := range 200 {
 			outs = append(outs, start(c.q, takeUnlessHeld(fmt.Sprint("A", i))))
 		}
@@ -30,6 +32,15 @@ func TestV7ReadFirstPollers(t *testing.T) {
 			}
 		}
 		c.want(<-released, Won)
+		reads := 0
+		for _, line := range c.masters[0].commands(skip) {
+			if strings.HasPrefix(line, "EVAL") && strings.HasSuffix(line, " k") {
+				reads++
+			}
+		}
+		if reads < 200/(maxDeciding+1) || reads > 10 {
+			t.Errorf("%d reads for 200 polls, of which %d share one at most", reads, maxDeciding+1)
+		}
 	})
 }
 

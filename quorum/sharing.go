@@ -17,11 +17,15 @@ func (k *keyQueue) take() *call {
 		return c
 	}
 	c.sharing = nil
-	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
+	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && c.sharesWith(k.waiting[0]) {
 		c.sharing = append(c.sharing, k.shift())
 	}
 	return c
 }
+
+// maxDeciding bounds how many calls share what one of them reads first: each may run a script
+// then, in the goroutine that has got a master's answer.
+const maxDeciding = 64
 
 // repeats reports whether the next waiting call is the same Release or Remove, and
 // nobody waits for either any more: of many releases that waited too long one is
@@ -39,6 +43,12 @@ func (c *call) repeats(k *keyQueue) bool {
 func (c *call) shares() bool {
 	plain := len(c.op.Unless) == 0 && !c.probing
 	return plain && (c.op.Kind == Acquire || c.op.Kind == Read || c.op.Kind == Decide)
+}
+
+// sharesWith reports whether the next waiting call may share this one's outcome.
+func (c *call) sharesWith(next *call) bool {
+	full := c.op.Kind == Decide && len(c.sharing) >= maxDeciding
+	return !full && next.shares() && next.op.Kind == c.op.Kind
 }
 
 // passOn lets the calls that share this one, which still has its turn, wait for a run of

@@ -166,6 +166,8 @@ var mutants = []mutant{
 		"case v == Undecided && a.hadLessTime():", "case false:"}}, votes},
 	{"V7", "who reads first and has waited too long denies those who have not", []change{{"quorum/decide.go",
 		"if read.hadLessTime() {", "if false {"}}, votes},
+	{"V7", "one answer decides for any number of calls", []change{{"quorum/sharing.go",
+		"len(c.sharing) >= maxDeciding", "false && len(c.sharing) >= maxDeciding"}}, votes},
 	{"V7", "what reads first shares no request", []change{{"quorum/sharing.go",
 		" || c.op.Kind == Decide)", ")"}}, votes},
 	{"S1", "a command is told what was read before its client's last one acts", []change{{"quorum/sharing.go",

@@ -31,3 +31,53 @@ func TestS4ReadIsNoChange(t *testing.T) {
 		k.Close()
 	})
 }
+
+// TestS4KeptIsNoChange checks that what leaves a lock's token and TTL as they were, and only
+// makes sure that they stay, is no change of a watched key (S4, V6, why 186).
+func TestS4KeptIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, key := range []string{"j", "k"} {
+			c.tell(do(c.q, acquire(key, "t", 10*time.Second)))
+		}
+		var w Watch
+		defer w.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		c.tell(do(c.q, takeAndTell("t")))
+		keep := Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			return []Change{{Key: "j", Delete: true}, {Key: "k", Token: "t", TTL: s[1].TTL.Truncate(time.Millisecond)}}
+		}}
+		c.tell(do(c.q, keep))
+		if w.Changed() {
+			t.Error("changed by what has kept it")
+		}
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
+		if !w.Changed() {
+			t.Error("not changed by an extend")
+		}
+	})
+}
+
+// TestS4RenamedIsAChange checks that a token that changes is a change, though the TTL is kept
+// (S4).
+func TestS4RenamedIsAChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*time.Second)))
+		var one, several Watch
+		defer one.Close()
+		defer several.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &one}), Held)
+		c.tell(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			return Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: s.TTL.Truncate(time.Millisecond)}
+		}}))
+		if !one.Changed() {
+			t.Error("not changed by another token")
+		}
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &several}), Held)
+		c.tell(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, DecideAll: func(s []State) []Change {
+			return []Change{{Key: "k", Token: "v", TTL: s[0].TTL.Truncate(time.Millisecond)}}
+		}}))
+		if !several.Changed() {
+			t.Error("not changed by another token beside others")
+		}
+	})
+}

@@ -76,10 +76,10 @@ func setAndGet(c call, token string, ttl time.Duration) Request {
 		switch {
 		case o.Verdict == quorum.Won && o.Done != quorum.Extend:
 			return resp.Null
-		case o.Verdict == quorum.Held && o.State.Token != token:
-			return resp.Bulk(o.State.Token)
+		case o.Verdict == quorum.Held && (o.State.Token == token || o.State.Token == "" && o.Done != quorum.Read):
+			return Failed(quorum.ErrLockChanged) // what is there now is not known, if it has no token
 		case o.Verdict == quorum.Held:
-			return Failed(quorum.ErrLockChanged)
+			return resp.Bulk(o.State.Token)
 		}
 		return own.Reply([]*quorum.Outcome{o}) // it has met its own token
 	}).one()).with(MayRead)

@@ -195,6 +195,8 @@ func TestSetReplies(t *testing.T) {
 		{"SET k t NX PX 1 GET", won(), "null"},
 		{"SET k t NX PX 1 GET", held("x"), "$x"},
 		{"SET k t NX PX 1 GET", held("t"), "-" + errMoved},
+		{"SET k t NX PX 1 GET", held(""), "$"},
+		{"SET k t NX PX 1 GET", &quorum.Outcome{Verdict: quorum.Held, Done: quorum.Acquire}, "-" + errMoved},
 		{"SET k t NX PX 1 GET", undecided(), noQuorum},
 		{"SET k t PX 1", won(), "+OK"},
 		{"SET k t PX 1 XX", won(), "+OK"},

@@ -59,10 +59,15 @@ func (v *ballotBox) answered() int {
 	return n
 }
 
-// yes returns how many masters have carried the operation out.
-func (v *ballotBox) yes() int {
-	t := vote.Count(v.ballots, v.needs)
-	return t.Yes
+// mayHaveDone reports whether some master may have carried the operation out: it said so, or
+// its answer is missing or does not count.
+func (v *ballotBox) mayHaveDone() bool {
+	for i := range v.ballots {
+		if b := v.ballots[i].Vote; v.wentOut(i) && b != vote.Refused && b != vote.Absent {
+			return true
+		}
+	}
+	return false
 }
 
 // requiredMute reports whether the required master's answer is missing or does not

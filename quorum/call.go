@@ -106,7 +106,7 @@ func (c *call) start(now time.Duration) {
 	}
 	for _, w := range c.op.Unless {
 		if w.Changed() {
-			c.finish(&Outcome{Verdict: Changed})
+			c.nothingDone(&Outcome{Verdict: Changed})
 			return
 		}
 	}
@@ -191,8 +191,8 @@ func (c *call) verdict(a *attempt, v Verdict) {
 	case v == Split:
 		c.split(a)
 		return
-	case v == Undecided && a.times.until-a.times.began < c.q.cfg.Timeout:
-		c.passOn() // this call had less time than others, since it had waited for long
+	case v == Undecided && a.hadLessTime():
+		c.passOn()
 	}
 	c.finishAt(a.outcome(v), a.times.ended)
 }
@@ -209,7 +209,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
 		// An Undecided operation marks no watch: EXEC finds a change by comparing the
 		// tokens.
-		c.touch()
+		c.touch(o)
 	}
 	gone := c.op.Kind == Acquire && c.over()
 	if !c.answer(o, now) || gone {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
@@ -17,10 +18,16 @@ func (c *call) decide(read *attempt, v Verdict) {
 		c.retry()
 		return
 	case o.Err != nil:
+		if read.hadLessTime() {
+			c.passOn()
+		}
 		c.finish(o)
 		return
 	}
 	op := c.op.Decide(o.State)
+	if !op.doesNothing() {
+		c.passOn()
+	}
 	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
@@ -29,7 +36,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		})
 		return
 	}
-	if op.Kind == Read || op.Kind >= Decide || o.State.Lapsed && op.Kind == Release {
+	if op.doesNothing() || o.State.Lapsed && op.Kind == Release {
 		o.Done = Read
 		c.finish(o)
 		return
@@ -53,9 +60,25 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// meetsItself reports whether an acquire is to decide what to do where its own token is.
+// doesNothing reports whether an operation that was decided on ends with what was read.
+func (op *Op) doesNothing() bool { return op.Kind == Read || op.Kind >= Decide }
+
+// actsOn reports whether an operation that reads first would do something in the state that
+// another one has read. It reads itself, too, where the lock ends just now: it may have come
+// after that (V15).
+func (op *Op) actsOn(o *Outcome) bool {
+	if op.Kind != Decide || o.Err != nil {
+		return false
+	}
+	decided := op.Decide(o.State)
+	return !decided.doesNothing() || o.State.Found && o.State.TTL <= time.Millisecond
+}
+
+// meetsItself reports whether an acquire is to decide what to do where its own token is. What
+// has no token may be no string (V14), as a read tells.
 func (op *Op) meetsItself(o *Outcome) bool {
-	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && o.State.Token == op.Token
+	own := o.State.Token == op.Token || o.State.Token == ""
+	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && own
 }
 
 // goesOn reports whether the call is an acquire that has met its own token and goes on as a
@@ -72,9 +95,13 @@ func (c *call) goesOn(o *Outcome, now time.Duration) bool {
 
 // mayHaveMetLost reports whether a read that did not tell who has the lock was answered by a
 // quorum: what it met may be what another client's lost attempt leaves for a moment, and is
-// no reason to give up, as it is none for an acquire (V5).
+// no reason to give up, as it is none for an acquire (V5). No attempt leaves a key that is no
+// string (V14).
 func (a *attempt) mayHaveMetLost() (may bool) {
-	a.look(func(box *ballotBox) { may = box.answered() >= a.masters.Quorum && !box.requiredMute() })
+	a.look(func(box *ballotBox) {
+		t := vote.Count(box.ballots, box.needs)
+		may = box.answered() >= a.masters.Quorum && t.Tokenless < t.Quorum && !box.requiredMute()
+	})
 	return may
 }
 

@@ -71,7 +71,7 @@ func (g *grant) undo() {
 		shortened.rollback(mayHaveCreated)
 	}
 	g.attempt.answered()
-	g.attempt.call.touch()
+	g.attempt.call.touch(&g.attempt.result)
 	g.mu.Lock()
 	g.undone = true
 	renewals := g.renewals

@@ -2,8 +2,9 @@ package quorum
 
 import "time"
 
-// Plain acquires and reads of one key that wait together share one fan-out, so a
-// thousand pollers cost one poll (V7).
+// Plain acquires of one key that wait together share one fan-out, as reads do, and
+// operations that read first as long as they do nothing. So a thousand pollers cost one poll
+// (V7).
 
 // take removes the first waiting call, together with its neighbours of the same kind
 // that share its fan-out (V7): all of them arrived before its first byte goes out.
@@ -16,11 +17,15 @@ func (k *keyQueue) take() *call {
 		return c
 	}
 	c.sharing = nil
-	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && k.waiting[0].shares() && k.waiting[0].op.Kind == c.op.Kind {
+	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && c.sharesWith(k.waiting[0]) {
 		c.sharing = append(c.sharing, k.shift())
 	}
 	return c
 }
+
+// maxDeciding bounds how many calls share what one of them reads first: each may run a script
+// then, in the goroutine that has got a master's answer.
+const maxDeciding = 64
 
 // repeats reports whether the next waiting call is the same Release or Remove, and
 // nobody waits for either any more: of many releases that waited too long one is
@@ -34,10 +39,16 @@ func (c *call) repeats(k *keyQueue) bool {
 }
 
 // shares reports whether neighbours of the same kind may share the call's outcome:
-// plain acquires and reads (V7).
+// plain acquires, reads, and what reads first (V7).
 func (c *call) shares() bool {
 	plain := len(c.op.Unless) == 0 && !c.probing
-	return plain && (c.op.Kind == Acquire || c.op.Kind == Read)
+	return plain && (c.op.Kind == Acquire || c.op.Kind == Read || c.op.Kind == Decide)
+}
+
+// sharesWith reports whether the next waiting call may share this one's outcome.
+func (c *call) sharesWith(next *call) bool {
+	full := c.op.Kind == Decide && len(c.sharing) >= maxDeciding
+	return !full && next.shares() && next.op.Kind == c.op.Kind
 }
 
 // passOn lets the calls that share this one, which still has its turn, wait for a run of
@@ -62,14 +73,20 @@ func (c *call) passOnThose(which func(*call) bool) {
 }
 
 // answerSharing answers the calls that shared the fan-out: if this one won, its token
-// refuses the others. Those that decide where they meet their own token wait for a run.
+// refuses the others. Those that decide where they meet their own token wait for a run. So do
+// those that would do something in the state that was read, with all behind them, which may
+// be their clients' next commands (S1).
 func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	outcome := Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
 	if c.op.Kind == Acquire && o.Verdict == Won {
 		outcome = Outcome{Verdict: Held, State: State{Token: c.op.Token}}
 	}
 	if len(c.sharing) > 0 {
-		c.passOnThose(func(s *call) bool { return s.op.meetsItself(&outcome) })
+		acts := false
+		c.passOnThose(func(s *call) bool {
+			acts = acts || s.op.actsOn(&outcome)
+			return acts || s.op.meetsItself(&outcome)
+		})
 	}
 	for _, s := range c.sharing {
 		shared := new(outcome)

@@ -27,7 +27,7 @@ func TestV7LongTTLDeniesNoOther(t *testing.T) {
 // denied an answer because the first of them had waited so long that little time was left
 // for the request (V7, P3).
 func TestV7LittleTimeDeniesNoOther(t *testing.T) {
-	for _, op := range []Op{acquire("k", "A", 10*time.Second), {Kind: Read, Key: "k"}} {
+	for _, op := range []Op{acquire("k", "A", 10*time.Second), {Kind: Read, Key: "k"}, takeUnlessHeld("A")} {
 		inBubble(t, 3, func(c *testCluster) {
 			c.want(do(c.q, acquire("warm", "A", 20*time.Second)), Won)
 			time.Sleep(100 * time.Millisecond)

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -67,5 +68,23 @@ func TestV7WonBesideItsOwnToken(t *testing.T) {
 			t.Errorf("the second was a %v", o.Done)
 		}
 		c.want(<-third, Held)
+	})
+}
+
+// TestV14ToldOfNoString checks that an acquire that is to tell what is there does not take a
+// key that is no string for a lock with an empty token (V14, why 182).
+func TestV14ToldOfNoString(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, f := range c.masters {
+			f.HSet("k", "field", "value")
+		}
+		began := time.Now()
+		o := c.want(do(c.q, takeAndTell("t")), Undecided)
+		if !strings.HasPrefix(o.Err.Error(), "WRONGTYPE") {
+			t.Errorf("the error is %v", o.Err)
+		}
+		if took := time.Since(began); took > c.cfg.Timeout {
+			t.Errorf("it took %v", took)
+		}
 	})
 }

@@ -87,7 +87,7 @@ func (a *attempt) takeBack() {
 	a.answered()
 }
 
-// raised reports whether an attempt that was won has prolonged a lock that there was.
+// raised reports whether an attempt, if it was won, has prolonged a lock that there was.
 func (a *attempt) raised() bool {
 	return slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Exists && s.Raises })
 }
@@ -113,30 +113,45 @@ func (t *tried) mayBeWhy(changes []Change) bool {
 	})
 }
 
+// nothingDone ends a DecideAll that has done nothing in this try. If an earlier one may have
+// done something, its outcome is the call's.
+func (c *call) nothingDone(o *Outcome) {
+	if o.Err == nil && c.tried.outcome != nil {
+		o = c.tried.outcome
+	}
+	c.finish(o)
+}
+
+// leaves reports whether a lost attempt may have done what no rollback undoes, at masters that
+// said so, or whose answer is missing: it has taken something from a lock on any of them, or
+// has prolonged one on a majority.
+func (a *attempt) leaves(v Verdict) bool {
+	var done bool
+	a.look(func(box *ballotBox) { done = box.mayHaveDone() })
+	final := slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
+	return done && (final || v == Undecided && a.raised())
+}
+
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But where the first of two attempts has prolonged a
-// lock, "nothing was done" would be wrong (P4). So it would be once any attempt has freed a
-// lock, or changed its token, on some masters.
+// lock, "nothing was done" would be wrong (P4). So it would be where any attempt may have
+// freed a lock, given it another token, or prolonged it.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
-	var answered, yes int
-	a.look(func(box *ballotBox) { answered, yes = box.answered(), box.yes() })
-	final := slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
-	if final && yes > 0 && c.tried.outcome == nil {
-		c.tried = tried{changes, a.outcome(Undecided)}
-		c.tried.outcome.Done = DecideAll
-	}
-	switch {
-	case a.op.first != nil && a.op.first.raised():
+	var answered int
+	a.look(func(box *ballotBox) { answered = box.answered() })
+	raised, leaves := a.op.first != nil && a.op.first.raised(), a.leaves(v)
+	if raised || leaves {
 		v = Undecided
-	case answered >= a.masters.Quorum && c.mayRetry():
+	}
+	o := a.outcome(v)
+	o.Done = DecideAll
+	if leaves && c.tried.outcome == nil {
+		c.tried = tried{changes, o}
+	}
+	if !raised && answered >= a.masters.Quorum && c.mayRetry() {
 		c.retry()
 		return
 	}
-	o := c.tried.outcome
-	if o == nil {
-		o = a.outcome(v)
-		o.Done = DecideAll
-	}
-	c.finish(o)
+	c.nothingDone(o)
 }

@@ -1,8 +1,11 @@
 package quorum
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // Watch reports whether a key was changed through this redlockd since the read that
@@ -88,10 +91,26 @@ func (c *call) arm() {
 	}
 }
 
-// touch marks the watches on the keys of the call.
-func (c *call) touch() {
-	c.db.watch.touch(c.op.Key)
-	for _, key := range c.op.Keys {
-		c.db.watch.touch(key)
+// touch marks the watches on the key of the call, or on those of its keys that the outcome
+// says were changed: what was only read is as it was (S4).
+func (c *call) touch(o *Outcome) {
+	if c.op.Kind != DecideAll && !o.Did.spares(c.op.Key) {
+		c.db.watch.touch(c.op.Key)
 	}
+	for _, change := range o.Changes {
+		if !o.Did.spares(change.Key) {
+			c.db.watch.touch(change.Key)
+		}
+	}
+}
+
+// spares reports whether the operation leaves the token and the TTL of a key as they were.
+func (op *Op) spares(key string) bool {
+	switch {
+	case op == nil:
+		return false
+	case op.Kind != transact:
+		return op.keeps && !op.Replace
+	}
+	return slices.ContainsFunc(op.steps, func(s outbox.Step) bool { return s.Key == key && s.Keeps && s.Token == s.Was })
 }

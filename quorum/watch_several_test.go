@@ -1,0 +1,83 @@
+package quorum
+
+import (
+	"testing"
+	"time"
+)
+
+// TestS4ReadIsNoChange checks that an operation on several keys marks the watches on those
+// that it changes, and not on those that it has only read (S4, why 180).
+func TestS4ReadIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*time.Second)))
+		var j, k Watch
+		c.want(do(c.q, Op{Kind: Read, Key: "j", Arm: &j}), Absent)
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &k}), Held)
+		var changes []Change
+		all := Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func([]State) []Change { return changes }}
+		c.want(do(c.q, all), Won)
+		if j.Changed() || k.Changed() {
+			t.Error("changed by what has only read")
+		}
+		changes = []Change{{Key: "j", Token: "u", TTL: 10 * time.Second}}
+		o := c.want(do(c.q, all), Won)
+		if !j.Changed() || k.Changed() {
+			t.Errorf("j changed: %v, k: %v; only j did", j.Changed(), k.Changed())
+		}
+		if o.Undo(); k.Changed() {
+			t.Error("k was changed by the undoing of what was done to j")
+		}
+		j.Close()
+		k.Close()
+	})
+}
+
+// TestS4KeptIsNoChange checks that what leaves a lock's token and TTL as they were, and only
+// makes sure that they stay, is no change of a watched key (S4, V6, why 186).
+func TestS4KeptIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, key := range []string{"j", "k"} {
+			c.tell(do(c.q, acquire(key, "t", 10*time.Second)))
+		}
+		var w Watch
+		defer w.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		c.tell(do(c.q, takeAndTell("t")))
+		keep := Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			return []Change{{Key: "j", Delete: true}, {Key: "k", Token: "t", TTL: s[1].TTL.Truncate(time.Millisecond)}}
+		}}
+		c.tell(do(c.q, keep))
+		if w.Changed() {
+			t.Error("changed by what has kept it")
+		}
+		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
+		if !w.Changed() {
+			t.Error("not changed by an extend")
+		}
+	})
+}
+
+// TestS4RenamedIsAChange checks that a token that changes is a change, though the TTL is kept
+// (S4).
+func TestS4RenamedIsAChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", 10*time.Second)))
+		var one, several Watch
+		defer one.Close()
+		defer several.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &one}), Held)
+		c.tell(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			return Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: s.TTL.Truncate(time.Millisecond)}
+		}}))
+		if !one.Changed() {
+			t.Error("not changed by another token")
+		}
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &several}), Held)
+		c.tell(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, DecideAll: func(s []State) []Change {
+			return []Change{{Key: "k", Token: "v", TTL: s[0].TTL.Truncate(time.Millisecond)}}
+		}}))
+		if !several.Changed() {
+			t.Error("not changed by another token beside others")
+		}
+	})
+}

@@ -86,15 +86,26 @@ func (c *Agreement) SawBeat(name, holder string, beat int64) {
 }
 
 // Take gives a seat to a server, or makes it vacant, if the seat's holder still is the
-// one seen. It reports whether it did.
-func (c *Agreement) Take(name string, seen Seat, holder string) bool {
+// one seen. reading is the master's clock. It reports whether it did.
+func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.seats[name].Same(seen) {
 		return false
 	}
-	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number)), Server: holder})
+	if seen.Epoch > 0 {
+		reading = 0 // which of two servers is later does not depend on their clocks
+	}
+	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number, reading)), Server: holder})
 	return true
+}
+
+// Begin gives a seat to a server in a new cluster (M6). No redlockd remembers a later holder of
+// before.
+func (c *Agreement) Begin(name, holder string, reading int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.raise(name, Seat{Epoch: max(c.seats[name].Epoch, firstEpoch(c.number, reading)) + renewal, Server: holder})
 }
 
 // Of returns a seat, and for how long no change of it was seen.

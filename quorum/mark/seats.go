@@ -22,11 +22,21 @@ type Seat struct {
 	Beat int64
 }
 
-// firstEpoch returns the epoch of the first server of a seat, where the latest state of the
-// list that any mark records has this number. A master that leaves the list loses its seat
-// in the marks (forgetSeats). If it joins again, under a greater number, a redlockd that was
-// cut off meanwhile may remember a seat of before: its epoch is less than this one.
-func firstEpoch(number int) int64 { return int64(max(0, number-1))*1000*renewal + 1 }
+// firstEpoch returns the epoch of the first server of a seat. A redlockd that was cut off for
+// long may remember a seat that no mark records any more: its epoch is less than this one.
+// number is the number of the latest list that any mark records: a master that left the list
+// (forgetSeats) joins again under a greater one. reading is the master's clock in
+// milliseconds: all marks may have been lost, and the numbers begun anew.
+func firstEpoch(number int, reading int64) int64 {
+	return int64(max(0, number-1))*perList + min(max(0, reading/epochMillis), perList/2) + 1
+}
+
+// perList is how many epochs a list has. They begin with the time in units of epochMillis,
+// which last until 2128.
+const (
+	perList     = 1_000_000_000
+	epochMillis = 10_000
+)
 
 // Vacant is the Server of a seat that was taken from a server that may not vote any more,
 // but whose own mark could not be written.
@@ -73,14 +83,15 @@ func (t Seats) beats(other Seats) Seats {
 
 // renewal is added to the epoch of a seat whose latest holder may be forgotten: more
 // servers than that never took it unseen.
-const renewal = 1_000_000
+const renewal = 1000
 
-// renewed returns t with seats that are later than any that may have been forgotten.
-func (t Seats) renewed(names []string) Seats {
+// renewed returns t with seats that are later than any that may have been forgotten; first is
+// the epoch with which a seat would begin now.
+func (t Seats) renewed(names []string, first int64) Seats {
 	out := maps.Clone(t)
 	for _, name := range names {
 		if s := out[name]; s.Epoch > 0 {
-			s.Epoch += renewal
+			s.Epoch = max(s.Epoch, first) + renewal
 			out[name] = s
 		}
 	}

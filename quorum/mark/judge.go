@@ -220,10 +220,7 @@ func (r *Rules) voting(s Observation, m Memory) Judgement {
 func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)
-		if c.Least == 0 && c.Padding < r.Settings.Padding {
-			c.Least = c.Padding // who starts later could not know it any more (padding.go)
-		}
-		c.Settings = c.Settings.greatest(r.Settings)
+		c.Settings = c.Settings.raised(r.Settings)
 		r.setGrantLimit(c)
 		switch {
 		case m.Doubt > 0:

@@ -21,6 +21,15 @@ import (
 // by one mark: masters may have lost theirs and begun anew with a redlockd that knew of no
 // longer timeout. Each majority of marks includes one with the least padding of every lock.
 
+// raised returns the settings of a mark, raised to others. If the mark records no least padding,
+// that is the padding so far: once this is raised, who starts later cannot know of it.
+func (s Settings) raised(to Settings) Settings {
+	if s.Least == 0 && s.Padding < to.Padding {
+		s.Least = s.Padding
+	}
+	return s.greatest(to)
+}
+
 // seenLeast is the least padding that a mark of database 0 was seen to record at a time.
 type seenLeast struct {
 	id    string

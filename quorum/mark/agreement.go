@@ -2,6 +2,7 @@ package mark
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,25 @@ func (c *Agreement) Saw(m *Mark) {
 	for name, s := range m.Seats {
 		c.raise(name, s)
 	}
+	if m.Phase == Final && m.Number == c.number {
+		c.forgetSeats(Hashes(m.Masters))
+	}
+}
+
+// forgetSeats drops the seats of masters that are not on the latest list, as the marks do
+// (Mark.forgetSeats): if one joins again, its seat is as new here as for others. The caller
+// must hold mu.
+func (c *Agreement) forgetSeats(list []string) {
+	for name := range c.seats {
+		if slices.Contains(list, name) {
+			continue
+		}
+		delete(c.seats, name)
+		delete(c.moved, name)
+		holders := maps.Clone(*c.holders.Load())
+		delete(holders, name)
+		c.holders.Store(&holders)
+	}
 }
 
 // raise takes over one seat if it is newer. The caller must hold mu.
@@ -93,10 +113,11 @@ func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) b
 	if !c.seats[name].Same(seen) {
 		return false
 	}
-	if seen.Epoch > 0 {
-		reading = 0 // which of two servers is later does not depend on their clocks
+	epoch := seen.Epoch + 1
+	if seen.Epoch == 0 {
+		epoch = c.firstEpoch(reading)
 	}
-	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number, reading)), Server: holder})
+	c.raise(name, Seat{Epoch: epoch, Server: holder})
 	return true
 }
 
@@ -105,7 +126,16 @@ func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) b
 func (c *Agreement) Begin(name, holder string, reading int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.raise(name, Seat{Epoch: max(c.seats[name].Epoch, firstEpoch(c.number, reading)) + renewal, Server: holder})
+	c.raise(name, Seat{Epoch: c.firstEpoch(reading) + renewal, Server: holder})
+}
+
+// firstEpoch is that of a seat of which nothing is known. The caller must hold mu.
+func (c *Agreement) firstEpoch(reading int64) int64 {
+	known := int64(0)
+	for _, s := range c.seats {
+		known = max(known, s.Epoch)
+	}
+	return firstEpoch(known, c.number, reading)
 }
 
 // Of returns a seat, and for how long no change of it was seen.

@@ -196,7 +196,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
 			c.Greatest, c.GrantLimit = max(c.Greatest, r.Greatest), c.Floor
 			r.setGrantLimit(c)
-			c.Seats = c.Seats.renewed(r.Forgotten, firstEpoch(c.Number, s.Reading))
+			c.Seats = c.Seats.renewed(r.Forgotten, firstEpoch(0, c.Number, s.Reading))
 		})
 	}
 	return r.stateOf(Judgement{Write: watched})

@@ -23,19 +23,23 @@ type Seat struct {
 }
 
 // firstEpoch returns the epoch of the first server of a seat. A redlockd that was cut off for
-// long may remember a seat that no mark records any more: its epoch is less than this one.
-// number is the number of the latest list that any mark records: a master that left the list
-// (forgetSeats) joins again under a greater one. reading is the master's clock in
-// milliseconds: all marks may have been lost, and the numbers begun anew.
-func firstEpoch(number int, reading int64) int64 {
-	return int64(max(0, number-1))*perList + min(max(0, reading/epochMillis), perList/2) + 1
+// long may remember a seat that no mark records any more, and whose epoch must be less. So it
+// is the time, by the master's clock (reading, in milliseconds): all marks may have been lost,
+// and the numbers of lists begun anew. As a clock may be wrong, it is greater than those of all
+// seats that are known, and by more where the latest list that any mark records has a greater
+// number: a master that left the list (forgetSeats) may join again.
+func firstEpoch(known int64, number int, reading int64) int64 {
+	ticks := min(max(0, reading/tick), lastTick)
+	return max(known, ticks*tick*10) + int64(max(0, number-1))*perList + 1
 }
 
-// perList is how many epochs a list has. They begin with the time in units of epochMillis,
-// which last until 2128.
+// Epochs begin at the time in tenths of a millisecond, which several redlockd take for the same
+// for a tick. perList is for a greater number of the list. What Lua writes has 14 digits, so
+// later times than lastTick, in 2255, count as that.
 const (
-	perList     = 1_000_000_000
-	epochMillis = 10_000
+	tick     = 10_000
+	lastTick = 900_000_000
+	perList  = 100 * renewal
 )
 
 // Vacant is the Server of a seat that was taken from a server that may not vote any more,
@@ -83,7 +87,7 @@ func (t Seats) beats(other Seats) Seats {
 
 // renewal is added to the epoch of a seat whose latest holder may be forgotten: more
 // servers than that never took it unseen.
-const renewal = 1000
+const renewal = 1_000_000
 
 // renewed returns t with seats that are later than any that may have been forgotten; first is
 // the epoch with which a seat would begin now.

@@ -96,9 +96,7 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 		}
 	}
 	for i, l := range list.Links {
-		if own, _ := d.agreed.Of(l.hash); own.Server != marks[i].ID {
-			d.agreed.Take(l.hash, own, marks[i].ID)
-		}
+		d.agreed.Begin(l.hash, marks[i].ID, sights[i].Reading)
 	}
 	for _, m := range marks {
 		m.Settings, m.Floor = d.agreed.Greatest(), d.newFloor()

@@ -26,7 +26,7 @@ func watched(t *testing.T, now *time.Duration) *Database {
 	for _, l := range d.List().Links {
 		l.open = true
 		seat, _ := d.agreed.Of(l.hash)
-		d.agreed.Take(l.hash, seat, "mark of "+l.Name)
+		d.agreed.Take(l.hash, seat, "mark of "+l.Name, 0)
 		l.learns(&mark.Mark{Real: true, ID: "mark of " + l.Name, Name: l.Name, Floor: FloorHold, Generation: mark.FirstGeneration(d.List().name)})
 	}
 	return d
@@ -69,7 +69,7 @@ func TestM3AllAtOneTime(t *testing.T) {
 		t.Errorf("told of %v, sure %v", told, sure)
 	}
 	own, _ := d.agreed.Of(l.hash)
-	d.agreed.Take(l.hash, own, "another")
+	d.agreed.Take(l.hash, own, "another", 0)
 	l.learns(before.With(func(m *mark.Mark) { m.ID = "another" }))
 	if got := d.holdOnAllMarks(); got != 0 {
 		t.Errorf("all bore %v, though one may have borne it after the others lost it", got)

@@ -30,13 +30,14 @@ func (mon *monitor) takeSeat(s mark.Observation) {
 	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // an earlier mark of this same server had the seat
 	mon.mu.Unlock()
 	if own.Server != s.Mark.ID && mayTake && (ended || mon.quiet(own, unchanged)) {
-		mon.changeSeat(own, s.Mark.ID)
+		mon.changeSeat(own, s.Mark.ID, s.Reading)
 	}
 }
 
-// changeSeat gives the seat to a server and has it recorded in all marks.
-func (mon *monitor) changeSeat(own mark.Seat, holder string) {
-	if !mon.db.agreed.Take(mon.hash, own, holder) {
+// changeSeat gives the seat to a server and has it recorded in all marks. reading is the
+// master's clock.
+func (mon *monitor) changeSeat(own mark.Seat, holder string, reading int64) {
+	if !mon.db.agreed.Take(mon.hash, own, holder, reading) {
 		return
 	}
 	for _, other := range mon.db.change.links() {
@@ -57,7 +58,7 @@ func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Ma
 		ended, runID = s.Mark.ID, s.Mark.RunID
 	}
 	if own.Server == ended && ended != written.ID && runID == s.Server.RunID {
-		mon.changeSeat(own, written.ID)
+		mon.changeSeat(own, written.ID, s.Reading)
 	}
 }
 
@@ -68,7 +69,7 @@ func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 		return
 	}
 	if own, _ := mon.db.agreed.Of(mon.hash); own.Server == s.Mark.ID {
-		mon.changeSeat(own, mark.Vacant)
+		mon.changeSeat(own, mark.Vacant, s.Reading)
 	}
 }
 

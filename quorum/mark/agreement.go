@@ -2,6 +2,7 @@ package mark
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,25 @@ func (c *Agreement) Saw(m *Mark) {
 	for name, s := range m.Seats {
 		c.raise(name, s)
 	}
+	if m.Phase == Final && m.Number == c.number {
+		c.forgetSeats(Hashes(m.Masters))
+	}
+}
+
+// forgetSeats drops the seats of masters that are not on the latest list, as the marks do
+// (Mark.forgetSeats): if one joins again, its seat is as new here as for others. The caller
+// must hold mu.
+func (c *Agreement) forgetSeats(list []string) {
+	for name := range c.seats {
+		if slices.Contains(list, name) {
+			continue
+		}
+		delete(c.seats, name)
+		delete(c.moved, name)
+		holders := maps.Clone(*c.holders.Load())
+		delete(holders, name)
+		c.holders.Store(&holders)
+	}
 }
 
 // raise takes over one seat if it is newer. The caller must hold mu.
@@ -86,15 +106,36 @@ func (c *Agreement) SawBeat(name, holder string, beat int64) {
 }
 
 // Take gives a seat to a server, or makes it vacant, if the seat's holder still is the
-// one seen. It reports whether it did.
-func (c *Agreement) Take(name string, seen Seat, holder string) bool {
+// one seen. reading is the master's clock. It reports whether it did.
+func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.seats[name].Same(seen) {
 		return false
 	}
-	c.raise(name, Seat{Epoch: max(seen.Epoch+1, firstEpoch(c.number)), Server: holder})
+	epoch := seen.Epoch + 1
+	if seen.Epoch == 0 {
+		epoch = c.firstEpoch(reading)
+	}
+	c.raise(name, Seat{Epoch: epoch, Server: holder})
 	return true
+}
+
+// Begin gives a seat to a server in a new cluster (M6). No redlockd remembers a later holder of
+// before.
+func (c *Agreement) Begin(name, holder string, reading int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.raise(name, Seat{Epoch: c.firstEpoch(reading) + renewal, Server: holder})
+}
+
+// firstEpoch is that of a seat of which nothing is known. The caller must hold mu.
+func (c *Agreement) firstEpoch(reading int64) int64 {
+	known := int64(0)
+	for _, s := range c.seats {
+		known = max(known, s.Epoch)
+	}
+	return firstEpoch(known, c.number, reading)
 }
 
 // Of returns a seat, and for how long no change of it was seen.

@@ -35,3 +35,35 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		}
 	}
 }
+
+// M9: the seat of a master that left the list is forgotten, by the latest list only: if the
+// master joins again, its seat begins later than any that was not seen.
+func TestM9SeatOfAMasterThatLeft(t *testing.T) {
+	first, second := NameHash("a")+","+NameHash("c"), NameHash("a")
+	c := NewAgreement(Settings{}, func() time.Duration { return time.Hour })
+	saw := func(number int, list string) {
+		c.Saw(&Mark{Name: "a", Generation: Generation{Number: number, Phase: Final, Masters: list}})
+	}
+	saw(1, first)
+	if !c.Take(NameHash("c"), Seat{}, "old", time.Hour.Milliseconds()) {
+		t.Fatal("it is not taken")
+	}
+	unseen, _ := c.Of(NameHash("c"))
+	unseen.Epoch += renewal
+	if saw(1, first); c.Holder(NameHash("c")) != "old" {
+		t.Error("the seat of a master on the list is forgotten")
+	}
+	saw(2, second)
+	if own, _ := c.Of(NameHash("c")); own.Epoch != 0 || c.Holder(NameHash("c")) != "" {
+		t.Errorf("its seat is %+v", own)
+	}
+	if saw(3, first); !c.Take(NameHash("c"), Seat{}, "new", 0) {
+		t.Fatal("it is not taken again")
+	}
+	if saw(2, second); c.Holder(NameHash("c")) != "new" {
+		t.Error("it is forgotten by an earlier list")
+	}
+	if own, _ := c.Of(NameHash("c")); !unseen.Less(own) {
+		t.Errorf("%+v is not later than %+v", own, unseen)
+	}
+}

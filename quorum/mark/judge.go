@@ -196,7 +196,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
 			c.Greatest, c.GrantLimit = max(c.Greatest, r.Greatest), c.Floor
 			r.setGrantLimit(c)
-			c.Seats = c.Seats.renewed(r.Forgotten)
+			c.Seats = c.Seats.renewed(r.Forgotten, firstEpoch(0, c.Number, s.Reading))
 		})
 	}
 	return r.stateOf(Judgement{Write: watched})
@@ -220,7 +220,7 @@ func (r *Rules) voting(s Observation, m Memory) Judgement {
 func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)
-		c.Settings = c.Settings.greatest(r.Settings)
+		c.Settings = c.Settings.raised(r.Settings)
 		r.setGrantLimit(c)
 		switch {
 		case m.Doubt > 0:

@@ -21,6 +21,15 @@ import (
 // by one mark: masters may have lost theirs and begun anew with a redlockd that knew of no
 // longer timeout. Each majority of marks includes one with the least padding of every lock.
 
+// raised returns the settings of a mark, raised to others. If the mark records no least padding,
+// that is the padding so far: once this is raised, who starts later cannot know of it.
+func (s Settings) raised(to Settings) Settings {
+	if s.Least == 0 && s.Padding < to.Padding {
+		s.Least = s.Padding
+	}
+	return s.greatest(to)
+}
+
 // seenLeast is the least padding that a mark of database 0 was seen to record at a time.
 type seenLeast struct {
 	id    string
@@ -64,13 +73,13 @@ func (c *Agreement) sawLeast(m *Mark) {
 		delete(c.paddingSince, m.Name)
 	}
 	c.leasts[m.Name] = seenLeast{id: m.ID, least: m.Least, at: now}
-	least := m.Least
+	least := cmp.Or(m.Least, c.smallest)
 	for _, l := range c.leasts {
 		if now-l.at <= leastInView {
-			least = min(least, l.least)
+			least = min(least, cmp.Or(l.least, c.smallest))
 		}
 	}
-	c.readPadding.Store(int64(cmp.Or(least, c.smallest)))
+	c.readPadding.Store(int64(least))
 }
 
 // RaiseLeast raises the least padding to the greatest, once all locks with less are over:
@@ -107,6 +116,6 @@ func (c *Agreement) ForgetUnseen() {
 	}
 }
 
-// ReadPadding returns what a read subtracts from a lock's remaining time. If a mark in view
-// records no least padding, it is the smallest padding that was seen.
+// ReadPadding returns what a read subtracts from a lock's remaining time: the least padding
+// of the marks in view. For one that records none, the smallest padding that was seen counts.
 func (c *Agreement) ReadPadding() time.Duration { return time.Duration(c.readPadding.Load()) }

@@ -22,11 +22,25 @@ type Seat struct {
 	Beat int64
 }
 
-// firstEpoch returns the epoch of the first server of a seat, where the latest state of the
-// list that any mark records has this number. A master that leaves the list loses its seat
-// in the marks (forgetSeats). If it joins again, under a greater number, a redlockd that was
-// cut off meanwhile may remember a seat of before: its epoch is less than this one.
-func firstEpoch(number int) int64 { return int64(max(0, number-1))*1000*renewal + 1 }
+// firstEpoch returns the epoch of the first server of a seat. A redlockd that was cut off for
+// long may remember a seat that no mark records any more, and whose epoch must be less. So it
+// is the time, by the master's clock (reading, in milliseconds): all marks may have been lost,
+// and the numbers of lists begun anew. As a clock may be wrong, it is greater than those of all
+// seats that are known, and by more where the latest list that any mark records has a greater
+// number: a master that left the list (forgetSeats) may join again.
+func firstEpoch(known int64, number int, reading int64) int64 {
+	ticks := min(max(0, reading/tick), lastTick)
+	return max(known, ticks*tick*10) + int64(max(0, number-1))*perList + 1
+}
+
+// Epochs begin at the time in tenths of a millisecond, which several redlockd take for the same
+// for a tick. perList is for a greater number of the list. What Lua writes has 14 digits, so
+// later times than lastTick, in 2255, count as that.
+const (
+	tick     = 10_000
+	lastTick = 900_000_000
+	perList  = 100 * renewal
+)
 
 // Vacant is the Server of a seat that was taken from a server that may not vote any more,
 // but whose own mark could not be written.
@@ -75,12 +89,13 @@ func (t Seats) beats(other Seats) Seats {
 // servers than that never took it unseen.
 const renewal = 1_000_000
 
-// renewed returns t with seats that are later than any that may have been forgotten.
-func (t Seats) renewed(names []string) Seats {
+// renewed returns t with seats that are later than any that may have been forgotten; first is
+// the epoch with which a seat would begin now.
+func (t Seats) renewed(names []string, first int64) Seats {
 	out := maps.Clone(t)
 	for _, name := range names {
 		if s := out[name]; s.Epoch > 0 {
-			s.Epoch += renewal
+			s.Epoch = max(s.Epoch, first) + renewal
 			out[name] = s
 		}
 	}

@@ -177,8 +177,8 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
 // seats that it records and the residue of this redlockd.
 func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
-	before := v.Standing.Last
-	v.Standing.Last = sent
+	before := v.Memory.noted
+	v.Memory.noted, v.Standing.Last = sent, sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
 		v.Memory.last, v.Memory.BeatSeen = key, sent
 		if sent-before > 3*clock.LookEvery/2 {

@@ -284,10 +284,6 @@ func (a *attempt) look(at func(*ballotBox)) {
 	at(&a.box)
 }
 
-// hadLessTime reports whether the attempt had less time than others, since its call had
-// waited for long.
-func (a *attempt) hadLessTime() bool { return a.times.until-a.times.began < a.call.q.cfg.Timeout }
-
 // promises reports whether winning grants the client a lock for some time.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {

@@ -5,15 +5,19 @@ import (
 	"time"
 )
 
+// leftAlone leaves a token on one of two masters, while the third one is down.
+func (c *testCluster) leftAlone() {
+	c.masters[0].kill()
+	time.Sleep(3 * time.Second)
+	c.overwrite("k", "X", 1)
+}
+
 // TestV5DecideReadsAgain checks that an operation that reads first does not give up because
 // another client's lost attempt has left a copy for a moment, while a master is down (V5, why
 // 170).
 func TestV5DecideReadsAgain(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		c.masters[0].kill()
-		time.Sleep(3 * time.Second)
-		_ = c.masters[1].Set("k", "X")
-		c.masters[1].SetTTL("k", time.Minute)
+		c.leftAlone()
 		time.AfterFunc(10*time.Millisecond, func() { c.masters[1].Del("k") })
 		o := c.want(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
 			if s.Found {
@@ -30,10 +34,7 @@ func TestV5DecideReadsAgain(t *testing.T) {
 // TestV5SeveralReadAgain is the same for an operation on several keys.
 func TestV5SeveralReadAgain(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		c.masters[0].kill()
-		time.Sleep(3 * time.Second)
-		_ = c.masters[1].Set("k", "X")
-		c.masters[1].SetTTL("k", time.Minute)
+		c.leftAlone()
 		time.AfterFunc(10*time.Millisecond, func() { c.masters[1].Del("k") })
 		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(states []State) []Change {
 			return []Change{{Key: "k", Token: "A", TTL: 10 * time.Second}}
@@ -49,10 +50,7 @@ func TestV5SeveralReadAgain(t *testing.T) {
 func TestV5DecideGivesUp(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		decide := Op{Kind: Decide, Key: "k", Decide: func(State) Op { return Op{Kind: Read} }}
-		c.masters[0].kill()
-		time.Sleep(3 * time.Second)
-		_ = c.masters[1].Set("k", "X")
-		c.masters[1].SetTTL("k", time.Minute)
+		c.leftAlone()
 		if o := c.want(do(c.q, decide), Undecided); o.Took > c.cfg.RetryBudget+c.cfg.Timeout {
 			t.Errorf("it took %v", o.Took)
 		}

@@ -51,6 +51,10 @@ func (c *call) sharesWith(next *call) bool {
 	return !full && next.shares() && next.op.Kind == c.op.Kind
 }
 
+// hadLessTime reports whether the attempt had less time than others, since its call had
+// waited for long.
+func (a *attempt) hadLessTime() bool { return a.times.until-a.times.began < a.call.q.cfg.Timeout }
+
 // passOn lets the calls that share this one, which still has its turn, wait for a run of
 // their own.
 func (c *call) passOn() { c.passOnThose(func(*call) bool { return true }) }

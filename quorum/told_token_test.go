@@ -72,7 +72,7 @@ func TestV7WonBesideItsOwnToken(t *testing.T) {
 }
 
 // TestV14ToldOfNoString checks that an acquire that is to tell what is there does not take a
-// key that is no string for a lock with an empty token (V14, why 182).
+// key that is no string for a lock with an empty token (V14, why 184).
 func TestV14ToldOfNoString(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {

@@ -6,6 +6,51 @@ import (
 	"time"
 )
 
+// overwrite gives a key to another client on some masters, as an overwriting command through
+// another redlockd does.
+func (c *testCluster) overwrite(key, token string, masters ...int) {
+	for _, i := range masters {
+		_ = c.masters[i].Set(key, token)
+		c.masters[i].SetTTL(key, time.Minute)
+	}
+}
+
+// losesAnswer breaks the connections to a master as soon as it has done something; it can be
+// reached again at once.
+func (c *testCluster) losesAnswer(master int, done func(f *fakeMaster) bool) {
+	f := c.masters[master]
+	for !done(f) {
+		time.Sleep(10 * time.Microsecond)
+	}
+	f.kill()
+	f.mend()
+}
+
+// TestV1RaisedBeforeItWasRefused checks that a client is not told that nothing was done where
+// the first of two attempts has prolonged its lock, and the second is refused (V1, P4, why 172).
+func TestV1RaisedBeforeItWasRefused(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", time.Minute)))
+		c.tell(do(c.q, acquire("j", "t", 10*time.Second)))
+		time.Sleep(time.Second)
+		c.slow(time.Millisecond, 0, 1, 2)
+		go func() {
+			for i := range c.masters {
+				for c.masters[i].TTL("j") < 20*time.Second {
+					time.Sleep(10 * time.Microsecond)
+				}
+			}
+			c.overwrite("k", "C", 0, 1, 2)
+		}()
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			if s[1].Token != "t" {
+				return nil // the reply is 0
+			}
+			return []Change{{Key: "j", Token: "t", TTL: 40 * time.Second}, {Key: "k", Delete: true}}
+		}}), Undecided)
+	})
+}
+
 // TestV1TriedAgainAfterItMayHaveFreed checks that a client is not told that it had no locks
 // where a try, of which one answer was lost, has freed them itself (V1, P4, why 173).
 func TestV1TriedAgainAfterItMayHaveFreed(t *testing.T) {
@@ -54,10 +99,7 @@ func TestV1FreedOnOneMaster(t *testing.T) {
 						return nil // the reply is 0
 					}
 					tries++
-					for _, f := range c.masters[1:] { // another client, after the read
-						_ = f.Set("k", fmt.Sprint("C", tries))
-						f.SetTTL("k", time.Minute)
-					}
+					c.overwrite("k", fmt.Sprint("C", tries), 1, 2) // after the read
 					return []Change{{Key: "j", Delete: true}, {Key: "k", Delete: true}}
 				}}), Undecided)
 				if got := c.masters[0].holds("j"); got != "" {
@@ -66,4 +108,81 @@ func TestV1FreedOnOneMaster(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestV1FreedWithoutAnAnswer checks that a client is not told that nothing was done where the
+// answer of the master that has freed its lock was lost, and the others refused (V1, P4, why
+// 181).
+func TestV1FreedWithoutAnAnswer(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, key := range []string{"j", "k"} {
+			c.tell(do(c.q, acquire(key, "t", time.Minute)))
+		}
+		time.Sleep(time.Second)
+		c.masters[2].Del("j")
+		c.slow(time.Millisecond, 0, 1, 2)
+		go c.losesAnswer(0, func(f *fakeMaster) bool { return f.holds("j") == "" })
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			if s[0].Token != "t" || s[1].Token != "t" {
+				return nil // the reply is 0
+			}
+			c.overwrite("k", "C", 1, 2)
+			return []Change{{Key: "j", Delete: true}, {Key: "k", Delete: true}}
+		}}), Undecided)
+		if n := c.copies("j", "t"); n != 1 {
+			t.Errorf("%d copies of j are left", n)
+		}
+	})
+}
+
+// TestV1RaisedWithoutAnAnswer checks that a client is not told that nothing was done where a
+// majority may have prolonged its lock (V1, P4, why 182).
+func TestV1RaisedWithoutAnAnswer(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("j", "t", 10*time.Second)))
+		time.Sleep(time.Second)
+		c.slow(time.Millisecond, 0, 1, 2)
+		go c.losesAnswer(1, func(f *fakeMaster) bool { return f.TTL("j") > 20*time.Second })
+		tries := 0
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			if s[1].Found {
+				return nil // the reply is 0
+			}
+			if tries++; tries == 1 {
+				c.overwrite("k", "C", 2)
+				time.AfterFunc(20*time.Millisecond, func() { c.overwrite("k", "C", 0, 1) })
+			}
+			return []Change{{Key: "j", Token: "t", TTL: 40 * time.Second}, {Key: "k", Token: "t", TTL: 10 * time.Second}}
+		}}), Undecided)
+		for i, f := range c.masters[:2] {
+			if left := f.TTL("j"); left < 20*time.Second {
+				t.Errorf("master %d was not prolonged: %v", i, left)
+			}
+		}
+	})
+}
+
+// TestV1ChangedAfterItWasTried checks that EXEC does not answer that nothing was done, since a
+// watched key changed, where an earlier try may have freed locks (V1, S4, why 183).
+func TestV1ChangedAfterItWasTried(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, key := range []string{"j", "k"} {
+			c.tell(do(c.q, acquire(key, "t", time.Minute)))
+		}
+		time.Sleep(time.Second)
+		for _, key := range []string{"j", "k"} {
+			c.masters[2].Del(key)
+		}
+		c.slow(time.Millisecond, 0, 1, 2)
+		extended := c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 2 * time.Minute}), Won)
+		var w Watch
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		c.masters[2].Del("k") // the extend has healed it
+		c.slow(10*time.Millisecond, 1)
+		go c.losesAnswer(1, func(*fakeMaster) bool { return c.masters[0].holds("j") == "" })
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, Unless: []*Watch{&w}, DecideAll: func([]State) []Change {
+			extended.Undo() // its client has gone before it was answered
+			return []Change{{Key: "j", Delete: true}, {Key: "k", Delete: true}}
+		}}), Undecided)
+	})
 }

@@ -159,7 +159,7 @@ func (m *mutant) run(dir string) (caughtBy string, err error) {
 
 // failing returns the first test that fails among those that match a pattern.
 func failing(binary, pkg, pattern string) string {
-	limit := "150s" // ten times what a rule's tests take: some mutants make one run for ever
+	limit := "300s" // a rule's tests take a minute at most; some mutants make one run for ever
 	if pattern == "" {
 		limit = "600s"
 	}

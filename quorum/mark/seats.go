@@ -33,9 +33,9 @@ func firstEpoch(known int64, number int, reading int64) int64 {
 	return max(known, ticks*tick*10) + int64(max(0, number-1))*perList + 1
 }
 
-// Epochs begin at the time in tenths of a millisecond, which several redlockd take for the same
-// for a tick. perList is for a greater number of the list. What Lua writes has 14 digits, so
-// later times than lastTick, in 2255, count as that.
+// Epochs begin at the time in tenths of a millisecond, rounded down to a tick (in milliseconds),
+// so that several redlockd begin a seat at one epoch. perList is added for each change of the
+// list. Lua prints 14 digits of a number, so times after lastTick, in 2255, count as that.
 const (
 	tick     = 10_000
 	lastTick = 900_000_000

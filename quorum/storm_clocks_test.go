@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -68,18 +69,25 @@ func stride(rng *rand.Rand) time.Duration {
 	return by
 }
 
+func (n *node) watchesAll(all []*redisServer, slow time.Duration) bool {
+	return !slices.ContainsFunc(all, func(f *redisServer) bool { return !n.watchesOver(f, slow) })
+}
+
 // seen returns how long a redlockd takes at most to see a step and to write it into the
 // marks.
-func seen(settings []cluster.Config) time.Duration {
+func (s *storm) seen() time.Duration {
 	longest := time.Duration(0)
-	for _, cfg := range settings {
-		longest = max(longest, clock.WarmUpTime(cfg.Timeout))
+	for _, n := range s.nodes {
+		longest = max(longest, n.config().Timeout)
 	}
-	return longest
+	for _, cfg := range s.shape.settings { // those started since may have it
+		longest = max(longest, cfg.Timeout)
+	}
+	return clock.WarmUpTime(longest)
 }
 
 func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
-	if !s.watch(rng, f, seen(s.shape.settings)) {
+	if !s.watch(rng, f, s.seen()) {
 		return
 	}
 	s.tell("master %s: its clock steps by %v", f.name, by)
@@ -107,7 +115,7 @@ func (s *storm) common(rng *rand.Rand) {
 		}
 	}
 	if has("crash") && rng.IntN(2) == 0 {
-		time.Sleep(seen(s.shape.settings))
+		time.Sleep(s.seen())
 		s.restart(rng)
 	}
 }

@@ -37,7 +37,7 @@ func (s *storm) sources() []*source {
 		{name: "clocks", every: 3 * time.Second, kinds: []kind{{"step", s.step}, {"common", s.common}}},
 		{name: "bursts", every: 4 * time.Second, kinds: []kind{{"cut", s.burst}, {"olddisk", s.staleWitness}}},
 		{name: "lists", every: 5 * time.Second, kinds: []kind{{"list", s.changeList}, {"address", s.changeAddress}, {"names", s.moveName}}},
-		{name: "meetings", every: time.Second, kinds: []kind{{"delay", s.late}, {"delay", s.overtaken}, {"address", s.schism}, {"list", s.shrink}, {"errors", s.untold}, {"settings", s.early}, {"flush", s.longest}}},
+		{name: "meetings", every: time.Second, kinds: []kind{{"delay", s.late}, {"delay", s.overtaken}, {"address", s.schism}, {"list", s.shrink}, {"errors", s.untold}, {"settings", s.early}, {"flush", s.longest}, {"olddisk", s.rewound}}},
 		{name: "forget", every: 3 * time.Second, kinds: []kind{{"forget", s.forget}}},
 	}
 	if f := s.alone(all); f != nil {

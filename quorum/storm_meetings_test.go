@@ -1,10 +1,7 @@
 package quorum
 
 import (
-	"cmp"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -43,11 +40,11 @@ func (s *storm) overtaken(rng *rand.Rand) {
 	if slow == quick {
 		return
 	}
-	op, held := s.takes(rng, quick)
-	if !held {
+	c := s.dropsIn(rng)
+	op := c.lock()
+	if !c.takes(quick, &op, 4*time.Second, 400*time.Millisecond) {
 		return
 	}
-	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
 	cfg, looks := slow.config(), time.Duration(rng.IntN(2))*(clock.LookAge+some(rng, 0, clock.LookAge))
 	by := cfg.Timeout + cfg.Grace() + some(rng, -cfg.Grace(), cfg.Timeout)
 	s.spare(looks+2*by, quiet{slow})
@@ -59,44 +56,6 @@ func (s *storm) overtaken(rng *rand.Rand) {
 	if c.call(slow, op, op).open() {
 		op.TTL = min(4*time.Second, quick.config().MaxTTL)
 		c.call(quick, op, op)
-	}
-}
-
-// longest takes a lock for long on a bare majority, of which one master loses it, and
-// keeps other faults away until the lock ends. The other redlockd may allow only shorter
-// locks, but that master must not vote before this one is over.
-func (s *storm) longest(rng *rand.Rand) {
-	n := slices.MaxFunc(s.nodes, func(a, b *node) int { return cmp.Compare(a.config().MaxTTL, b.config().MaxTTL) })
-	list := s.present()
-	at, ttl := rng.IntN(len(list)), min(4*time.Second, n.config().MaxTTL)
-	if s.spared(list[at]) {
-		return
-	}
-	var ways []pair
-	for k := 1; k <= len(list)-vote.Majority(len(list)); k++ {
-		for _, m := range s.nodes {
-			ways = append(ways, pair{m, list[(at+k)%len(list)]})
-		}
-	}
-	const after = 500 * time.Millisecond
-	s.tell("for a long lock, cut off for %v: %v", after, ways)
-	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
-	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
-	op := c.lock()
-	op.Kind, op.TTL, op.Key = Acquire, ttl, fmt.Sprint("long", c.number) // which nobody removes
-	for end := s.now() + after - 50*time.Millisecond; !c.call(n, op, op).won(); {
-		if s.now() > end || !s.sleep(20*time.Millisecond) {
-			return
-		}
-	}
-	for _, f := range list {
-		s.spare(ttl, f)
-	}
-	s.tell("master %s is flushed", list[at].name)
-	s.on(list[at], 0, list[at].flush, nil)
-	for end := s.now() + ttl; s.now() < end && s.sleep(50*time.Millisecond); c.round++ {
-		op.Token = fmt.Sprint(c.number, "-", c.round, "'")
-		c.call(pick(rng, s.nodes), op, op)
 	}
 }
 

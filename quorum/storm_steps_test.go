@@ -1,13 +1,11 @@
 package quorum
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -19,7 +17,7 @@ func (s *storm) untold(rng *rand.Rand) {
 	if on == nil {
 		return
 	}
-	code, after := pick(rng, []string{"OOM", "MISCONF", "NOREPLICAS"}), seen(s.shape.settings)+some(rng, 0, time.Second)
+	code, after := pick(rng, []string{"OOM", "MISCONF", "NOREPLICAS"}), s.seen()+some(rng, 0, time.Second)
 	for _, f := range on {
 		s.tell("master %s answers %s for %v", f.name, code, after)
 		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
@@ -36,52 +34,57 @@ func (s *storm) untold(rng *rand.Rand) {
 
 // early makes the clocks of a majority step together, which ends a lock, right before a
 // redlockd with a short timeout starts, which then is asked for that lock. The only one that
-// sees the step has a longer timeout and slow ways, and so needs longer to record it in the
+// sees the step has a long timeout and slow ways, and so needs longer to record it in the
 // marks.
 func (s *storm) early(rng *rand.Rand) {
 	on, sees, starts := s.watched(rng)
-	shortest := slices.MinFunc(s.shape.settings, func(a, b cluster.Config) int { return cmp.Compare(a.Timeout, b.Timeout) })
-	for tries := 0; tries < 8 && on != nil && sees.config().Timeout <= shortest.Timeout; tries++ {
-		on, sees, starts = s.watched(rng)
-	}
-	if on == nil || !s.shape.differ && !s.shape.rolling || sees.config().Timeout <= shortest.Timeout {
+	if on == nil {
 		return
 	}
-	by, down := time.Duration(float64(sees.config().Timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
-	op, held := s.takes(rng, sees)
-	if !held {
+	long, short := s.shape.settings[0], s.shape.settings[0]
+	long.Timeout, short.Timeout = 200*time.Millisecond, 20*time.Millisecond
+	if sees.config().Timeout < long.Timeout {
+		s.begins(sees, 0, long)
+		s.spare(3*time.Second, sees)
+		for until := s.now() + 3*time.Second; !sees.watchesAll(on, 10*time.Millisecond); {
+			if s.now() > until || !s.sleep(50*time.Millisecond) {
+				return
+			}
+		}
+	}
+	by, down := time.Duration(float64(long.Timeout)*(0.3+0.18*rng.Float64())), some(rng, 200*time.Millisecond, time.Second)
+	c := s.dropsIn(rng)
+	op := c.lock()
+	op.Key = fmt.Sprint("early", c.number) // which nobody removes
+	if !c.takes(sees, &op, 4*time.Second, 400*time.Millisecond) {
 		return
 	}
-	s.begins(starts, down, shortest)
+	s.begins(starts, down, short)
 	s.spare(down+6*time.Second, quiet{sees})
 	s.onlySees(sees, starts, by)
 	s.sleep(down - some(rng, time.Millisecond, 50*time.Millisecond))
-	if slices.ContainsFunc(on, func(f *redisServer) bool { return !sees.watchesOver(f, sees.config().Timeout/2) }) {
+	if !sees.watchesAll(on, long.Timeout/2) {
 		return // nobody would see the step (docs/safety.md)
 	}
 	s.stepTogether(on, sees, op.TTL+time.Second)
-	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
-	for end := s.now() + 3*time.Second; s.now() < end && s.sleep(20*time.Millisecond); c.round++ {
-		op.Token = fmt.Sprint(c.number, "-", c.round)
-		c.call(starts, op, op)
-	}
+	s.contend(rng, op, 3*time.Second, starts)
 }
 
-// takes takes one of the locks for long through a redlockd, and returns how, and whether it
-// was won.
-func (s *storm) takes(rng *rand.Rand, n *node) (Op, bool) {
-	c := &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
-	op := c.lock()
-	op.Kind, op.TTL = Acquire, min(4*time.Second, n.config().MaxTTL)
-	for tries := 0; tries < 20; tries++ {
-		if c.call(n, op, op).won() {
-			return op, true
-		}
-		if !s.sleep(20 * time.Millisecond) {
-			break
+// takes takes a lock for as long as most, or as the redlockd allows, and returns whether
+// it was won. It gives up after some time.
+func (c *client) takes(n *node, op *Op, most, within time.Duration) bool {
+	op.Kind, op.TTL = Acquire, min(most, n.config().MaxTTL)
+	for end := c.now() + within; !c.call(n, *op, *op).won(); {
+		if c.now() > end || !c.sleep(20*time.Millisecond) {
+			return false
 		}
 	}
-	return op, false
+	return true
+}
+
+// dropsIn returns a client that comes for one meeting.
+func (s *storm) dropsIn(rng *rand.Rand) *client {
+	return &client{storm: s, number: 100 + rng.IntN(1e6), rng: rng}
 }
 
 // onlySees makes the ways of one redlockd slow, and cuts off all others but the one that
@@ -126,9 +129,9 @@ func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
 // stepTogether makes clocks step by the same time, and keeps faults away from the
 // redlockd that is to see it, and from its ways, until it has.
 func (s *storm) stepTogether(on []*redisServer, sees *node, by time.Duration) {
-	s.spare(seen(s.shape.settings), sees)
+	s.spare(s.seen(), sees)
 	for _, f := range on {
-		s.spare(seen(s.shape.settings), f, pair{sees, f})
+		s.spare(s.seen(), f, pair{sees, f})
 		s.tell("master %s: its clock steps by %v, as redlockd %d is to see", f.name, by, sees.number)
 		s.jump(f, by)
 	}

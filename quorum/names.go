@@ -161,6 +161,9 @@ func (a *attempt) namesOf(key string) bool {
 // renewal may have missed it.
 func (a *attempt) earlierNames(master *cluster.Link) (out []int64) {
 	n := lockName{a.op.Key, a.op.Token}
+	if a.shortens != nil {
+		out = append(out, a.shortens.expiryOf(n, master))
+	}
 	for before := a.op.renews; before != nil; before = before.op.renews {
 		if e := before.expiryOf(n, master); e > 0 {
 			out = append(out, e)

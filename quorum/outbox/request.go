@@ -82,9 +82,9 @@ func (t *Task) stepArgs() []string {
 		case Deletes:
 			does = "delete"
 		case Stores:
-			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps {
+			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps && s.Token != s.Was {
 				does = "swap"
-			} else if s.Raises {
+			} else if s.Raises || s.Keeps {
 				does = "raise"
 			}
 		}
@@ -108,7 +108,11 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.Acquire:
 		return scripts.Acquire, []string{t.Token, creates}
 	case t.Kind == vote.AcquireOrExtend && t.Asked.Shortens:
-		return scripts.AcquireOrShorten, []string{deadline, t.Token, prolongs, creates, limit}
+		args := []string{deadline, t.Token, prolongs, creates, limit}
+		for _, name := range t.Was {
+			args = append(args, itoa(name))
+		}
+		return scripts.AcquireOrShorten, args
 	case t.Kind == vote.AcquireOrExtend:
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
@@ -118,7 +122,7 @@ func (t *Task) call() (*scripts.Script, []string) {
 		}
 		return scripts.Renew, args
 	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
-		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Token}
+		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.Token} // what was told here is not over elsewhere (V15)
 	case t.Kind == vote.Extend && t.Asked.Keeps:
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Raises:

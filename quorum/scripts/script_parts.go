@@ -142,7 +142,7 @@ local function raise(k, x, keeps)
     return 2
   end
   local residue = e % @residues
-  if residue < @makers or not keeps and e - x <= 2 * @residues and residue ~= x % @residues then
+  if residue < @makers or not keeps and residue ~= x % @residues then
     e = e + 1 + (x - e - 1) % @residues
     redis.call('PEXPIREAT', k, e)
   end

@@ -14,7 +14,11 @@ return redis.call('GET', KEYS[1]) or 0`)
 	AcquireOrExtend = newScript(ifTaken + raised)
 
 	// AcquireOrShorten: the same arguments, but the expiry may be an earlier one.
-	AcquireOrShorten = newScript(ifTaken + shorten)
+	AcquireOrShorten = newScript(ifTaken + `
+local name = expiryOf(KEYS[1])
+for i = 6, #ARGV do
+  if name == tonumber(ARGV[i]) then redis.call('PEXPIREAT', KEYS[1], ARGV[4]) return 1 end
+end` + shorten)
 
 	// Extend: deadline, token, expiry, the least expiry that is not over.
 	Extend = newScript(ifOurs + unlessOver(4) + raised)

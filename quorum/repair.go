@@ -160,7 +160,7 @@ func (a *attempt) removedLocked() (token string, known bool) {
 // that was taken since with the same token; it stays (V8).
 func (a *attempt) releaseOn(l *cluster.Link, key, token string) {
 	now := a.call.q.now()
-	if maker, ok := l.Maker(now); ok {
+	if maker, ok := l.Maker(); ok {
 		l.Send(&outbox.Task{Kind: Release, Key: key, Token: token, Maker: maker, Until: a.times.began + a.call.q.cluster.LongestHold()}, now)
 	}
 }

@@ -82,7 +82,8 @@ func (l *Link) DropRollback(name outbox.Name) {
 func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: key, Token: to, From: []string{from}, Until: began + hold})
+	maker, _ := l.residue(l.now())
+	l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: key, Token: to, From: []string{from}, Maker: maker, Until: began + hold})
 	l.outbox.RequestRetries(l.open && !l.frozen(l.now()))
 	if l.outbox.RetriesDue() {
 		l.ready.Signal()

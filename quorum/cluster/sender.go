@@ -104,7 +104,7 @@ func (s *sender) take(b *outbox.Batch) {
 	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
 	next := s.outbox.Next()
 	for _, t := range next {
-		if t.Rollback && s.view.Another(t.Mark) || t.From != nil && !s.stampChange(t, b.Sent) {
+		if s.isOutdated(t, b.Sent) {
 			s.outbox.RollbackEnded(t)
 			continue
 		}
@@ -119,6 +119,25 @@ func (s *sender) take(b *outbox.Batch) {
 		}
 	}
 	s.outbox.Remove(len(next))
+}
+
+// isOutdated reports whether a task that undoes or repeats something must not go out any
+// more: the master has lost what it is to undo, or its copies may be of another redlockd that
+// has got our residue since (V6, V8). While it is not known whose residue it is now, rollbacks
+// are kept. The caller must hold mu.
+func (s *sender) isOutdated(t *outbox.Task, now time.Duration) bool {
+	switch {
+	case t.Rollback && s.view.Another(t.Mark):
+		return true
+	case t.Rollback && s.mayBeOthers(t.Expiry%mark.Makers, now):
+		if !s.knowsClaims(now) {
+			s.outbox.AddRetry(t)
+		}
+		return true
+	case t.Kind == vote.Release && t.Maker != 0:
+		return s.mayBeOthers(t.Maker, now)
+	}
+	return t.From != nil && !s.stampChange(t, now)
 }
 
 // stampChange sets the expiry and the deadline of a repeated change when it goes out. If it

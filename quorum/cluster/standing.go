@@ -168,11 +168,16 @@ func (l *Link) residue(now time.Duration) (int64, bool) {
 	return l.view.Claim(now)
 }
 
-// Maker returns the residue of this redlockd on the master at now; false while it has none.
-func (l *Link) Maker(now time.Duration) (int64, bool) {
+// Maker returns the residue that this redlockd claimed last on the master; false if it has
+// claimed none. Whether it is still its own must be asked when the task goes out.
+func (l *Link) Maker() (int64, bool) {
+	if l.zero != nil {
+		return l.zero.Maker()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.residue(now)
+	n := l.view.Claimed()
+	return n, n > 0
 }
 
 // prolongsTo returns the residue of copies that this redlockd prolongs on the master at now.
@@ -197,6 +202,20 @@ func (l *Link) mayBeOthers(residue int64, now time.Duration) bool {
 		return l.zero.mayBeOthers(residue, now)
 	}
 	return l.view.MayBeOthers(residue, l.db.name, now)
+}
+
+// knowsClaims reports whether it is known whose each residue is at now. The caller must hold
+// mu.
+func (l *Link) knowsClaims(now time.Duration) bool {
+	if l.Embedded {
+		return true
+	}
+	if l.zero != nil {
+		l.zero.mu.Lock()
+		defer l.zero.mu.Unlock()
+		return l.zero.knowsClaims(now)
+	}
+	return l.view.KnowsClaims(now)
 }
 
 // generation returns the state of the list that the master's mark records; false if it is

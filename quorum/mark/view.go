@@ -102,12 +102,18 @@ func (v *View) Claim(now time.Duration) (int64, bool) {
 	return int64(v.claimed), v.claimed > 0 && now-v.claimSeen <= claimTrust
 }
 
+// Claimed returns the residue that this redlockd claimed last, or 0.
+func (v *View) Claimed() int64 { return int64(v.claimed) }
+
 // MayBeOthers reports whether a residue that this redlockd, which is named, once claimed
 // may be another one's at now (V15).
 func (v *View) MayBeOthers(number int64, redlockd string, now time.Duration) bool {
 	others := func(r residue) bool { return int64(r.number) == number && r.redlockd != redlockd }
-	return now-v.claimsSeen > claimTrust || slices.ContainsFunc(v.claims, others)
+	return !v.KnowsClaims(now) || slices.ContainsFunc(v.claims, others)
 }
+
+// KnowsClaims reports whether it is known whose each residue is at now.
+func (v *View) KnowsClaims(now time.Duration) bool { return now-v.claimsSeen <= claimTrust }
 
 // Connected resets what is known through one connection only.
 func (v *View) Connected() {

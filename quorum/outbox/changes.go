@@ -70,6 +70,9 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 		case before == nil || t == before:
 		case t.frees(before):
 			for _, r := range o.takeRetry(name).releases(nil) {
+				if t.Kind == vote.Remove || t.Maker != 0 {
+					r.Maker = before.Maker // as in releaseOn: who has the lock may not know of it
+				}
 				if takes {
 					o.append(r)
 				} else {
@@ -82,6 +85,8 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 			}
 		case t.outdates(before, key):
 			o.takeRetry(name)
+		case takes && slices.Contains(t.counts(), Name{Key: key, Token: before.Token}):
+			o.append(o.takeRetry(name)) // what counts a copy with its token goes behind it
 		}
 	}
 }

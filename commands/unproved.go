@@ -61,7 +61,13 @@ func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 	if len(kept) == 0 || p.reply.Kind == resp.KindError {
 		return nil
 	}
-	for _, c := range append(r.once(none).changes, r.once(ending).changes...) {
+	would := append(r.once(none).changes, r.once(ending).changes...)
+	for _, i := range kept {
+		alone := slices.Clone(states)
+		alone[i] = quorum.State{}
+		would = append(would, r.once(alone).changes...)
+	}
+	for _, c := range would {
 		i, ok := kept[c.Key]
 		if s := states[i]; ok && !c.Delete && c.Token == s.Token {
 			if delete(kept, c.Key); !s.Lapsed {

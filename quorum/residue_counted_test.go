@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // TestV8OwedReleaseOfACopyThatWasCounted checks that what R2 has yet to repeat of a DEL deletes no
@@ -127,6 +129,36 @@ func TestV15NotOverByWhatWasCountedElsewhere(t *testing.T) {
 		}
 		if o := do(c.q, acquire("k", "B", time.Second)); o.Verdict == Won {
 			t.Errorf("B has the lock %v before A's TTL is over", ttl-time.Since(told))
+		}
+	})
+}
+
+// TestV6RaisedInTurns checks that a copy which lasts longer than the lock does not come to last
+// longer than a quarantine waits, when two redlockd raise the lock in turn again and again (V6, M4).
+func TestV6RaisedInTurns(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		c.tell(do(c.q, acquire("k", "t", c.cfg.MaxTTL)))
+		synctest.Wait()
+		longest := cluster.RoundHold(c.cfg.Settings().Hold) // what the marks record
+		c.masters[0].SetTTL("k", longest)
+		for _, m := range c.masters[1:] {
+			m.SetTTL("k", 2*time.Second) // B's DEL, and A's next acquire, did not reach the first one
+		}
+		for i := range 300 {
+			q := c.q
+			if i%2 == 0 {
+				q = other
+			}
+			time.Sleep(5 * time.Millisecond)
+			do(q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+				return extend("k", "t", s.TTL.Truncate(time.Millisecond)+100*time.Millisecond)
+			}})
+			synctest.Wait()
+		}
+		if more := c.masters[0].TTL("k") - longest; more > 382*time.Millisecond {
+			t.Errorf("a copy comes to last for %v more than the greatest hold", more)
 		}
 	})
 }

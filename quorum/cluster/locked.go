@@ -34,6 +34,9 @@ func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(unt
 // to 31; false while it has no claim that it can trust (V6).
 func (l Locked) Residue(now time.Duration) (int64, bool) { return l.link.residue(now) }
 
+// GreatestHold returns the greatest hold that the master's mark records (M3).
+func (l Locked) GreatestHold() time.Duration { return l.link.view.GreatestHold() }
+
 // ProlongsTo returns the residue of copies that this redlockd prolongs on the master (V6).
 func (l Locked) ProlongsTo(now time.Duration) int64 { return l.link.prolongsTo(now) }
 

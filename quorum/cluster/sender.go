@@ -121,54 +121,6 @@ func (s *sender) take(b *outbox.Batch) {
 	s.outbox.Remove(len(next))
 }
 
-// isOutdated reports whether a task that undoes or repeats something must not go out any
-// more: the master has lost what it is to undo, or its copies may be of another redlockd that
-// has got our residue since (V6, V8). While it is not known whose residue it is now, rollbacks
-// are kept. The caller must hold mu.
-func (s *sender) isOutdated(t *outbox.Task, now time.Duration) bool {
-	switch {
-	case t.Rollback && s.view.Another(t.Mark):
-		return true
-	case t.Rollback && s.mayBeOthers(t.Expiry%mark.Makers, now):
-		if !s.knowsClaims(now) {
-			s.outbox.AddRetry(t)
-		}
-		return true
-	case t.Kind == vote.Release && t.Maker != 0:
-		return s.mayBeOthers(t.Maker, now)
-	}
-	return t.From != nil && !s.stampChange(t, now)
-}
-
-// stampChange sets the expiry and the deadline of a repeated change when it goes out. If it
-// cannot yet, the task is kept, unless one behind it takes the lock. The caller must hold mu.
-func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
-	left := t.Until - now
-	if left <= 0 {
-		return false
-	}
-	latest, ok := s.latest(RoundHold(left), now)
-	if !ok {
-		s.outbox.Postpone(t)
-		return false
-	}
-	t.Prolongs, t.Deadline = ExpiryOf(latest, left, s.prolongsTo(now)), s.deadline(now+s.cfg.Timeout)
-	return true
-}
-
-// addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
-// (M3); one that is repeated may still have that of an earlier connection. The caller must
-// hold mu.
-func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if t.Rollback || t.Kind != vote.Release {
-		return
-	}
-	t.Deadline = 0
-	if _, ok := s.clock.Latest(now); ok && s.fenceless {
-		t.Deadline = s.deadline(now + s.cfg.Timeout)
-	}
-}
-
 // answered hands the votes of a batch to their attempts; they are silent if the batch
 // does not count.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {

@@ -93,6 +93,14 @@ func (v *View) RecordsHold(ms int64) bool {
 	return v.Under == nil || ms <= v.Under.Greatest.Milliseconds()
 }
 
+// GreatestHold returns the greatest hold that the master's mark records; 0 without a mark.
+func (v *View) GreatestHold() time.Duration {
+	if v.Under == nil {
+		return 0
+	}
+	return v.Under.Greatest
+}
+
 // Another reports whether the master has a mark with another id than this one.
 func (v *View) Another(id string) bool { return v.Under != nil && v.Under.ID != id }
 

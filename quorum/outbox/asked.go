@@ -20,7 +20,7 @@ type Asked struct {
 	// IfPresent makes Store leave an absent key alone.
 	IfPresent bool
 	// Keeps reports whether an Extend leaves a later expiry as it is (V13), Raises whether
-	// one that changes the token does, since it asks for more than was left (V6).
+	// it asks for more than was left, and so leaves a later one too (V6).
 	Keeps, Raises bool
 	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
 	// whether an Extend gives copies another name.

@@ -82,15 +82,23 @@ func (t *Task) stepArgs() []string {
 		case Deletes:
 			does = "delete"
 		case Stores:
-			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps && s.Token != s.Was {
+			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps {
 				does = "swap"
-			} else if s.Raises || s.Keeps {
+			} else if s.Raises {
 				does = "raise"
 			}
 		}
 		args = append(args, exists, s.Was, does, token, expiry)
 	}
-	return args
+	return append(args, itoa(t.Longest))
+}
+
+// newToken returns the token that an extend leaves.
+func (t *Task) newToken() string {
+	if t.Asked.Replace {
+		return t.Asked.NewToken
+	}
+	return t.Token
 }
 
 // call returns the script that carries the task out, and its arguments.
@@ -116,17 +124,15 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.AcquireOrExtend:
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
-		args := []string{deadline, t.Token, prolongs, creates}
+		args := []string{deadline, t.Token, prolongs, creates, itoa(t.Longest)}
 		for _, name := range t.Was {
 			args = append(args, itoa(name))
 		}
 		return scripts.Renew, args
-	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
-		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.Token} // what was told here is not over elsewhere (V15)
 	case t.Kind == vote.Extend && t.Asked.Keeps:
-		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
-	case t.Kind == vote.Extend && t.Asked.Raises:
-		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
+		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.newToken()}
+	case t.Kind == vote.Extend && t.Asked.Raises && (t.Asked.Replace || !t.Asked.Shortens):
+		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.newToken(), itoa(t.Longest)}
 	case t.Kind == vote.Extend && t.Asked.Replace:
 		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Shortens:

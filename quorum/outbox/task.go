@@ -38,6 +38,9 @@ type Task struct {
 	// Expiry is the expiry of copies that the attempt creates, and so its name;
 	// Prolongs is the expiry of copies that it prolongs (V6).
 	Expiry, Prolongs int64
+	// Longest is the expiry of what lasts for the greatest hold that the mark records: no
+	// later one is made our own (V15).
+	Longest int64
 	// Prolonged reports whether the copy is known to have got the expiry Prolongs.
 	Prolonged bool
 	// Limits determine which copies are over; nil if that does not matter (limits.go).

@@ -112,12 +112,12 @@ if ARGV[5] ~= v then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end
 	shorten = `
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 2`
-	// rename gives KEYS[1] the expiry ARGV[4] and ends, if its expiry is one of the
-	// following.
+	// rename gives KEYS[1] the expiry ARGV[4] and ends, if its expiry is one of ARGV[6] and
+	// the following.
 	rename = `
 local name, exact = expiryOf(KEYS[1])
 if not exact then return -1 end
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   if name == tonumber(ARGV[i]) then
     redis.call('PEXPIREAT', KEYS[1], ARGV[4])
     return 2
@@ -129,12 +129,14 @@ end
 // raise begins with a function that prolongs: the key k gets the expiry x, unless it has a
 // later one, so that no script shortens what another one was told (V6). What keeps a later
 // expiry gets the next one with the residue of x if its own names an attempt, whose
-// rollback may be under way; and also if it is about the one asked for and another
-// redlockd gave it, which would call the lock over when its own TTL is (V15), though ours
-// may end later. What keeps its TTL is not to grow by the latter. The function returns
-// what the script answers.
+// rollback may be under way; and also if another redlockd gave it, which would delete the
+// copy when its own TTL is over (V15) or by a release that it has yet to repeat (V8), though
+// ours may end later. What keeps its TTL is not to grow by the latter, nor is what lasts for
+// more than about longest, since a quarantine would not wait for it. longest is x unless it is
+// given: what lasts longer is then shortened (V6). The function returns what the script
+// answers.
 const raise = `
-local function raise(k, x, keeps)
+local function raise(k, x, keeps, longest)
   local e = expiryOf(k)
   if e < 0 then return 3 end
   if e < x then
@@ -142,7 +144,7 @@ local function raise(k, x, keeps)
     return 2
   end
   local residue = e % @residues
-  if residue < @makers or not keeps and residue ~= x % @residues then
+  if residue < @makers or not keeps and e - (longest or x) <= 2 * @residues and residue ~= x % @residues then
     e = e + 1 + (x - e - 1) % @residues
     redis.call('PEXPIREAT', k, e)
   end
@@ -158,3 +160,9 @@ return raise(KEYS[1], tonumber(ARGV[3]), false)`
 	kept = raise + `
 return raise(KEYS[1], tonumber(ARGV[3]), true)`
 )
+
+// raisedUpTo is raised with ARGV[n] as longest.
+func raisedUpTo(n int) string {
+	return raise + `
+return raise(KEYS[1], tonumber(ARGV[3]), false, tonumber(ARGV[` + strconv.Itoa(n) + `]))`
+}

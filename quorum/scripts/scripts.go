@@ -24,8 +24,9 @@ end` + shorten)
 	Extend = newScript(ifOurs + unlessOver(4) + raised)
 
 	// Renew: deadline, token, expiry of a copy that is prolonged, the one that is the
-	// copy's new name, and those that may be its old name (quorum/renew.go).
-	Renew = newScript(ifOurs + expiryOf + rename + raised)
+	// copy's new name, the latest expiry that a raise makes its own, and those that may be the
+	// old name (quorum/renew.go).
+	Renew = newScript(ifOurs + expiryOf + rename + raisedUpTo(5))
 
 	// Shorten: the arguments of Extend, but the expiry may be an earlier one; a fifth
 	// argument is a new token.
@@ -36,8 +37,9 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end` + shorten)
 	// later (V13).
 	Keep = newScript(ifOurs + unlessOver(4) + keepTTL + kept)
 
-	// Raise: the arguments of Keep; the copy gets the expiry, or keeps a later one.
-	Raise = newScript(ifOurs + unlessOver(4) + keepTTL + raised)
+	// Raise: the arguments of Keep, and the latest expiry that a raise makes its own; the copy
+	// gets the expiry, or keeps a later one.
+	Raise = newScript(ifOurs + unlessOver(4) + keepTTL + raisedUpTo(6))
 
 	// Change: deadline, new token, expiry, and the tokens that it replaces.
 	Change = newScript(ifAny + expiryOf + kept)

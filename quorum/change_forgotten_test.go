@@ -45,6 +45,39 @@ func TestM8BegunAnewWithTheNewList(t *testing.T) {
 	}
 }
 
+// TestM8BegunAnewInAnotherDatabase checks that a new mark of database 3 records the state of
+// the list that database 0's mark does, and not a change that only this redlockd remembers
+// (M8, why 240). x joins a, and R1 knows that this is announced when both lose their marks.
+// R2 begins database 0 anew with the new list, and then R1 database 3.
+func TestM8BegunAnewInAnotherDatabase(t *testing.T) {
+	inBubbleWith(t, 1, short, func(c *testCluster) {
+		one, ways := c.redlockdOver(c.cfg.Masters)
+		open(one, 3)
+		time.Sleep(5 * time.Second)
+		c.stop(c.q)
+		x := c.join("x")
+		ways["x"] = &way{dial: c.masters[1].dial}
+		list := c.listed("", x)
+		c.change(one, over(list, ways))
+		c.reaches(one, 2, "announced")
+		time.Sleep(2 * time.Second)
+		for _, w := range ways {
+			w.leads(noRoute)
+		}
+		c.loses(0, 1)
+		two := c.redlockdOf(list)
+		time.Sleep(2 * time.Second)
+		ways["a"].leads(c.masters[0].dial)
+		ways["x"].leads(c.masters[1].dial)
+		c.serves(two, 2)
+		open(two, 3)
+		time.Sleep(time.Minute)
+		if d := two.cluster.Database(3); d.Voting() != 2 {
+			t.Errorf("%d vote in database 3: %+v", d.Voting(), d.Status())
+		}
+	})
+}
+
 // TestM8AbandonedChangeIsForgotten checks that an abandoned change that no mark records any
 // more refuses no longer lock (M8). R1 has seen an abandoned change on a, which begins
 // anew while R1 cannot reach it. No mark bears the change any more, and R1 refuses a longer

@@ -76,8 +76,8 @@ func (s *storm) recovers() bool {
 
 // remedy does what docs/operations.md says where a master stays refused since it is of
 // another list: first it starts a redlockd with the old file and reloads it with the new
-// one; if that has not helped it starts it with the new file and empties these masters. It returns false if both were
-// done, or if the list was never changed.
+// one; if that has not helped it starts it with the new file and empties these masters. It
+// returns false if nothing is left to do, or if the list was never changed.
 func (s *storm) remedy() bool {
 	s.mu.Lock()
 	before := s.before
@@ -103,35 +103,49 @@ func (s *storm) remedy() bool {
 func (s *storm) startWith(list []site) {
 	n := s.nodes[0]
 	n.crash()
-	n.used = list
-	n.boot()
+	n.bootWith(list)
+	if has("databases") {
+		open(n.q, 3)
+	}
 }
 
 // emptyRefused starts redlockd 0 with the new file, and empties the masters that are
-// still refused since they are of another list. It returns false if that was done before.
+// still refused since they are of another list, in the first database where any are: each
+// once. It returns false if there are none, or the list was never changed.
 func (s *storm) emptyRefused() bool {
-	if s.generation < 2 || s.emptied {
+	if s.generation < 2 {
 		return false
 	}
-	s.emptied = true
 	s.startWith(s.list())
-	time.Sleep(5 * time.Second)
-	refused := map[string]bool{}
-	for _, n := range s.nodes {
-		for _, m := range n.q.Status().Masters {
-			if strings.Contains(m.Reason, "another list of masters") {
-				refused[m.Name] = true
+	time.Sleep(20 * time.Second) // the greatest max_ttl, for the locks of the old list
+	servers := s.present()
+	for db := range cluster.Databases {
+		again := false
+		for i, p := range s.list() {
+			if !s.refuses(p.master, db) || s.emptied[p.master] {
+				continue
 			}
-		}
-	}
-	for _, p := range s.list() {
-		if refused[p.master] {
-			s.tell("master %s is emptied", p.master)
+			s.tell("master %s, which is refused in database %d, is emptied", p.master, db)
 			s.judge.count("excuse: a master of another list was emptied")
-			s.on(p.to, 0, p.to.flush, nil)
+			s.emptied[p.master], again = true, true
+			s.on(servers[i], 0, servers[i].flush, nil)
+		}
+		if again {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// refuses reports whether any redlockd refuses a master in a database, since it is of
+// another list.
+func (s *storm) refuses(master string, db int) bool {
+	return slices.ContainsFunc(s.nodes, func(n *node) bool {
+		d := n.q.cluster.Opened(db)
+		return d != nil && slices.ContainsFunc(d.Status(), func(m cluster.MasterStatus) bool {
+			return m.Name == master && strings.Contains(m.Reason, "another list of masters")
+		})
+	})
 }
 
 // ailing returns which masters do not vote for a redlockd, or nothing.

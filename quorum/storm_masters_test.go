@@ -151,23 +151,6 @@ func (s *storm) role(rng *rand.Rand) {
 	})
 }
 
-// lossyRole makes a master the replica of a server that lacks its last writes. A
-// redlockd sees that it is a replica. Until then it answers that a lock is absent that
-// did exist; reads may then find none, as docs/safety.md states.
-func (s *storm) lossyRole(rng *rand.Rand) {
-	s.with(rng, 2500*time.Millisecond, 4*time.Second, func(f *redisServer, after time.Duration) {
-		if !s.watch(rng, f, after+4*time.Second) {
-			return
-		}
-		lag := some(rng, 0, 3*time.Second)
-		s.tell("master %s is a replica for %v, of one that lacks the last %v", f.name, after, lag)
-		s.on(f, after, func() {
-			f.replica, f.strange = true, true
-			f.goBack(s.now() - lag)
-		}, func() { f.replica, f.promoted = false, true })
-	})
-}
-
 // evict makes a master delete keys, as soon as a redlockd has seen that it may.
 func (s *storm) evict(rng *rand.Rand) {
 	s.with(rng, time.Second, 8*time.Second, func(f *redisServer, after time.Duration) {

@@ -98,13 +98,18 @@ func (n *node) begin() {
 
 // boot starts a redlockd with the list in its file.
 func (n *node) boot() {
-	n.begin()
-	cfg := n.cfg
-	list := n.file
-	n.known = append(n.known, list...)
+	list := n.files()
 	if !has("newfile") && n.used != nil {
 		list = n.used
 	}
+	n.bootWith(list)
+}
+
+// bootWith starts a redlockd with a list, and reloads it if its file has another one.
+func (n *node) bootWith(list []site) {
+	n.begin()
+	cfg := n.cfg
+	n.known = append(n.known, n.file...)
 	cfg.Masters = n.masters(n.wires, list)
 	q, err := newQuorum(cfg, &logger{Logger: hclog.NewNullLogger(), node: n}, n.clock.now)
 	if err != nil {

@@ -69,8 +69,8 @@ type storm struct {
 	generation, lastName int
 	// before is the list before the last change, nil if there was none.
 	before []site
-	// emptied reports whether the masters of another list were emptied after the calm.
-	emptied bool
+	// emptied are the masters of another list that were emptied after the calm.
+	emptied map[string]bool
 	// guarded is until when something is kept free of faults, so that the assumptions
 	// of the rules hold.
 	guarded map[any]time.Duration
@@ -83,7 +83,7 @@ type storm struct {
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
-	s := &storm{t: t, seed: seed, world: &world{began: time.Now()}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
+	s := &storm{t: t, seed: seed, world: &world{began: time.Now()}, emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
 	s.judge = newWitness(s)
 	s.shape = drawShape(s.stream("shape"))
 	return s

@@ -166,10 +166,10 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
-	case holder && t.undisturbed(t.lease):
-		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
-	case holder:
+	case holder && !t.undisturbed(t.lease):
 		t.count("excuse: others freed, shortened or stored over what its holder asks for")
+	case holder && !t.misled(t.lease, v, token):
+		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
 	}
 	if v == Held {
 		t.explain(token)
@@ -193,7 +193,7 @@ func (t *try) found(v Verdict, st State) {
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 		l = nil
 	}
-	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) {
+	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) && !t.misled(l, v, st.Token) {
 		t.fail("NOT FOUND: %v, a read at redlockd %d finds %v %q, and %s has it until %v", t.lock, t.node.number, v, st.Token, l.token, l.until)
 		return
 	}

@@ -573,6 +573,8 @@ var mutants = []mutant{
 		"		doubt(mon.Link, m.Greatest)\n", ""}}, masters},
 	{"V15", "a new mark knows no claims of before", []change{{"quorum/mark/judge.go",
 		"		fresh.keepClaims(s.Mark)\n", ""}}, marks},
+	{"M8", "a new mark of a database records what a redlockd remembers", []change{{"quorum/mark/judge_state.go",
+		"if s.Mark == nil && s.Zero != nil && s.Zero.Name == r.Name && s.Zero.Counts(r.List) {", "if false {"}}, masters},
 	{"M8", "what no mark records any more is remembered", []change{{"quorum/cluster/change.go",
 		"	c.forget()\n", ""}}, masters},
 	{"M5", "who has just started knows the clocks", []change{{"quorum/clock/warmup.go",

@@ -84,21 +84,6 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 		Reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.Number)}
 }
 
-// latest returns the state of the list of masters that a new mark records: no earlier one
-// than in the present marks, or in the mark before it was lost.
-func (r *Rules) latest(s Observation) Generation {
-	g := r.Known
-	if g.Less(r.LastRecorded) && !r.Outlived {
-		g = r.LastRecorded
-	}
-	for _, mk := range []*Mark{s.Mark, s.Zero} {
-		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) {
-			g = mk.Generation
-		}
-	}
-	return g
-}
-
 // firstUse reports whether the database has never been used on this master: the real mark
 // of database 0 does not list it. It then needs no quarantine; a listed database without
 // a mark has lost it.

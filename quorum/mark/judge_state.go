@@ -59,3 +59,22 @@ func (r *Rules) setGrantLimit(c *Mark) {
 		c.GrantLimit = max(c.GrantLimit, c.Floor, r.GrantLimit)
 	}
 }
+
+// latest returns the state of the list of masters that a new mark records: no earlier one
+// than in the present marks, or in the mark before it was lost. A database that has none
+// gets what database 0's mark records: what is remembered beyond that is no evidence (M8).
+func (r *Rules) latest(s Observation) Generation {
+	if s.Mark == nil && s.Zero != nil && s.Zero.Name == r.Name && s.Zero.Counts(r.List) {
+		return s.Zero.Generation
+	}
+	g := r.Known
+	if g.Less(r.LastRecorded) && !r.Outlived {
+		g = r.LastRecorded
+	}
+	for _, mk := range []*Mark{s.Mark, s.Zero} {
+		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) {
+			g = mk.Generation
+		}
+	}
+	return g
+}

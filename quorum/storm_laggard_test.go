@@ -1,0 +1,71 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// lossyRole makes a master the replica of a server that lacks its last writes. A
+// redlockd sees that it is a replica. Until then it answers as that server does, as
+// docs/safety.md states; see misled.
+func (s *storm) lossyRole(rng *rand.Rand) {
+	s.with(rng, 2500*time.Millisecond, 4*time.Second, func(f *redisServer, after time.Duration) {
+		if !s.watch(rng, f, after+4*time.Second) {
+			return
+		}
+		lag := some(rng, 0, 3*time.Second)
+		s.tell("master %s is a replica for %v, of one that lacks the last %v", f.name, after, lag)
+		s.on(f, after, func() {
+			f.replica, f.strange, f.lagged = true, true, s.now()
+			f.goBack(f.lagged - lag)
+		}, func() { f.replica, f.promoted = false, true })
+	})
+}
+
+// lacks reports whether a server that was made a replica since a time has lost a copy by
+// that. The caller must hold the world's lock.
+func (s *redisServer) lacks(n keyName, token string, since time.Duration) bool {
+	e, ok := s.get(n.db, n.key)
+	return s.lagged >= since && !(ok && e.value == token) && slices.ContainsFunc(s.trails[n], func(p span) bool {
+		return p.value == token && p.from < s.lagged && p.to >= s.lagged
+	})
+}
+
+// misled reports whether the answer that a lock is absent, or another token's, follows from
+// a master that was made a replica of a server that lacks the lock, so shortly before that
+// the redlockd may not have seen its role (docs/safety.md): looks are a second apart, and
+// take a few round trips. The caller must hold mu.
+func (t *try) misled(l *lease, v Verdict, token string) bool {
+	if !t.decidedByLaggard(l, v, token) {
+		return false
+	}
+	t.count("excuse: a master has just become a replica of a server that lacks the lock")
+	return true
+}
+
+// decidedByLaggard reports whether such a master's vote is decisive: it is the required
+// one, or the others that have a copy are no majority.
+func (t *try) decidedByLaggard(l *lease, v Verdict, token string) bool {
+	since, laggards, copies := t.sent-clock.LookEvery-3*t.cfg.Timeout, 0, 0
+	list := t.list()
+	t.Lock()
+	defer t.Unlock()
+	for _, p := range list {
+		switch f := p.leads(); {
+		case f.lacks(t.lock, l.token, since):
+			if e, ok := f.get(t.lock.db, t.lock.key); v == Held && !(ok && e.value == token) {
+				continue
+			}
+			if laggards++; t.shape.required && p.master == "a" {
+				return true
+			}
+		case f.had(t.lock, l.token, t.sent):
+			copies++
+		}
+	}
+	return laggards > 0 && copies < vote.Majority(len(list))
+}

@@ -776,7 +776,7 @@ var mutants = []mutant{
 	{"M8", "a mark is lowered that was raised meanwhile", []change{{"quorum/scripts/mark_scripts.go",
 		"if earlier and seen and (", "if ("}}, votes},
 	{"M8", "what a master bore before it was lost is forgotten (both places)", []change{
-		{"quorum/mark/judge.go", "	if g.Less(r.LastRecorded) && !r.Outlived {", "	if false {"},
+		{"quorum/mark/judge_state.go", "	if g.Less(r.LastRecorded) && !r.Outlived {", "	if false {"},
 		{"quorum/cluster/seat_change.go", "if n < min(others, len(on)-vote.Majority(len(on))+1) {",
 			"if n < min(others, vote.Majority(1)) {"}}, votes},
 	{"M8", "the old list counts until the next look (both places)", []change{

@@ -34,7 +34,7 @@ func (t *keyTable) granted(a *attempt) {
 		if s.Creates() {
 			t.keepNames(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
 		}
-		if s.Hold > 0 {
+		if s.Does == outbox.Stores {
 			t.noteRecent(a, s.Key, s.Token, s.TTL, ofStep(k))
 		}
 	}
@@ -88,7 +88,7 @@ func (t *keyTable) termOf(c *call, key string) *term {
 // reply reaches it at the time now (V15).
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
-	if a.op.keeps {
+	if a.op.Keeps {
 		t.keepTerm(a, a.op.Key, a.op.Token, a.op.newToken())
 		return
 	}
@@ -100,7 +100,7 @@ func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 		switch s := &a.op.steps[k]; {
 		case s.Keeps:
 			t.keepTerm(a, s.Key, s.Was, s.Token)
-		case s.Hold > 0:
+		case s.Does == outbox.Stores:
 			t.noteTerm(a, s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
 		}
 	}

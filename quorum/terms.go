@@ -94,12 +94,13 @@ func (t *terms) forget(key uint64, token string) {
 }
 
 // lasts returns how much longer the client may count on a living lock that a read
-// found, by its term; false if no term of that lock is known.
+// found, by its term; less than nothing while a later grant of it is being told. It is false
+// if no term of that lock is known.
 func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Duration) (time.Duration, bool) {
 	if !t.knows(masters) || t.token != token || t.over(arrived) {
 		return 0, false
 	}
-	return max(time.Duration(t.ends.Load())-now, time.Millisecond).Truncate(time.Millisecond), true
+	return (time.Duration(t.ends.Load()) - now).Truncate(time.Millisecond), true
 }
 
 // answered sets the end, now that the client was answered at the time at.

@@ -131,30 +131,35 @@ end
 // expiry gets the next one with the residue of x if its own names an attempt, whose
 // rollback may be under way; and also if it is about the one asked for and another
 // redlockd gave it, which would call the lock over when its own TTL is (V15), though ours
-// may end later. What keeps its TTL is not to grow by the latter. The function returns
-// what the script answers.
+// may end later. What keeps its TTL is not to grow by that (V13): with another token, which
+// nobody has told (does is 'swap'), it stays as it is; with the same one ('tell') what
+// another redlockd gave gets the residue of nobody, and stays so. The function returns what
+// the script answers.
 const raise = `
-local function raise(k, x, keeps)
+local function raise(k, x, does)
   local e = expiryOf(k)
   if e < 0 then return 3 end
   if e < x then
     redis.call('PEXPIREAT', k, x)
     return 2
   end
-  local residue = e % @residues
-  if residue < @makers or not keeps and residue ~= x % @residues then
-    e = e + 1 + (x - e - 1) % @residues
+  local residue, own = e % @residues, x % @residues
+  if does == 'tell' and residue % @makers ~= own % @makers then own = @makers end
+  if residue < @makers or does ~= 'swap' and residue ~= own then
+    e = e + 1 + (own - e - 1) % @residues
     redis.call('PEXPIREAT', k, e)
   end
   return e
 end
 `
 
-// raised and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have expiryOf
+// raised, told and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have expiryOf
 // already take these; the others begin with it.
 const (
 	raised = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), false)`
+return raise(KEYS[1], tonumber(ARGV[3]), 'raise')`
+	told = raise + `
+return raise(KEYS[1], tonumber(ARGV[3]), 'tell')`
 	kept = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), true)`
+return raise(KEYS[1], tonumber(ARGV[3]), 'swap')`
 )

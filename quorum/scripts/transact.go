@@ -1,8 +1,8 @@
 package scripts
 
 // Transact: deadline, and for each key: whether it must hold something (1) or be absent (0)
-// and the token that it must hold; what becomes of it (keep, delete, hold, or swap and raise,
-// which keep a later expiry), its new token and its expiry. If any key is not as expected,
+// and the token that it must hold; what becomes of it (keep, delete, hold, or swap, tell
+// and raise, which keep a later expiry), its new token and its expiry. If any key is not as expected,
 // nothing is done.
 var Transact = newScript(notAfter + expiryOf + raise + `
 for i, k in ipairs(KEYS) do
@@ -16,9 +16,9 @@ for i, k in ipairs(KEYS) do
   local does, token, x = ARGV[i * 5 - 1], ARGV[i * 5], ARGV[i * 5 + 1]
   if does == 'delete' then redis.call('DEL', k) end
   if does == 'hold' then redis.call('SET', k, token, 'PXAT', x) end
-  if does == 'swap' or does == 'raise' then
+  if does == 'swap' or does == 'tell' or does == 'raise' then
     redis.call('SET', k, token, 'KEEPTTL')
-    if raise(k, tonumber(x), does == 'swap') == 3 then redis.call('PEXPIREAT', k, x) end
+    if raise(k, tonumber(x), does) == 3 then redis.call('PEXPIREAT', k, x) end
   end
 end
 return 1`)

@@ -117,6 +117,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	switch was := &a.box.ballots[i]; {
 	case was.Vote == vote.Awaited:
 		*was = b
+		a.tasks[i].Kept = b.Kept
 		was.Discounted = b.Vote == vote.Silent && !b.MayAct
 		if b.Vote == vote.Prolonged {
 			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0

@@ -11,7 +11,7 @@ import (
 
 // Script is a script that runs on the masters, atomically on each. Its integer answers
 // mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is the later expiry that the copy has. A bulk string is the
+// too late; a greater one is about the later expiry that the copy has (raise). A bulk string is the
 // token in the way.
 type Script struct{ Text, SHA string }
 
@@ -134,7 +134,8 @@ end
 // may end later. What keeps its TTL is not to grow by that (V13): with another token, which
 // nobody has told (does is 'swap'), it stays as it is; with the same one ('tell') what
 // another redlockd gave gets the residue of nobody, and stays so. The function returns what
-// the script answers.
+// the script answers: of a later expiry twice what the copy has now, and 1 more if another
+// redlockd gave what it had.
 const raise = `
 local function raise(k, x, does)
   local e = expiryOf(k)
@@ -149,7 +150,7 @@ local function raise(k, x, does)
     e = e + 1 + (own - e - 1) % @residues
     redis.call('PEXPIREAT', k, e)
   end
-  return e
+  return 2 * e + (residue % @makers == x % @makers and 0 or 1)
 end
 `
 

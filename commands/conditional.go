@@ -47,9 +47,9 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 		case !met:
 			return doNothing(not)
 		}
-		left := ttl
+		left, keeps := ttl, ttl == 0 && s.Found
 		switch {
-		case ttl == 0 && s.Found:
+		case keeps:
 			left = wholeMillis(s.TTL)
 		case ttl == 0:
 			left, refused = c.in.noExpiry()
@@ -57,7 +57,7 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 		if refused != "" {
 			return doNothing(resp.Error(refused))
 		}
-		return decision{op: replace(s, quorum.Op{Token: token, TTL: left}), reply: done}
+		return decision{op: replace(s, quorum.Op{Token: token, TTL: left, Keeps: keeps}), reply: done}
 	}).with(needs)
 }
 

@@ -198,9 +198,9 @@ func meaningByState(c call, m *script.Meaning, ttl time.Duration) Request {
 			met == script.Absent && (m.Kind == script.Acquires || m.Kind == script.AcquiresOrExtends):
 			d.op = replace(s, quorum.Op{Token: m.Token, TTL: ttl})
 		case met == script.Ours && grantsOurs(m):
-			d.op = replace(s, quorum.Op{Token: m.Token, TTL: wholeMillis(s.TTL)})
+			d.op = replace(s, quorum.Op{Token: m.Token, TTL: wholeMillis(s.TTL), Keeps: true})
 			if s.Lapsed {
-				d.op.TTL = ttl // for the client the key was absent
+				d.op.TTL, d.op.Keeps = ttl, false // for the client the key was absent
 			}
 		}
 		return d

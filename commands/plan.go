@@ -30,7 +30,7 @@ func (p plan) decision(s quorum.State) decision {
 			d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
 			continue
 		}
-		d.op = replace(s, quorum.Op{Token: c.Token, TTL: c.TTL})
+		d.op = replace(s, quorum.Op{Token: c.Token, TTL: c.TTL, Keeps: c.Keeps})
 	}
 	return d
 }

@@ -27,7 +27,7 @@ func replace(s quorum.State, op quorum.Op) quorum.Op {
 	}
 	return quorum.Op{
 		Kind: quorum.Extend, Token: s.Token, TTL: op.TTL,
-		NewToken: op.Token, Replace: op.Token != s.Token,
+		NewToken: op.Token, Replace: op.Token != s.Token, Keeps: op.Keeps,
 	}
 }
 

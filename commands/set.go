@@ -69,7 +69,7 @@ func setAndGet(c call, token string, ttl time.Duration) Request {
 		case s.Lapsed:
 			return decision{op: replace(s, quorum.Op{Token: token, TTL: ttl}), reply: resp.Null}
 		}
-		return decision{op: replace(s, quorum.Op{Token: token, TTL: wholeMillis(s.TTL)}), reply: resp.Bulk(token)}
+		return decision{op: replace(s, quorum.Op{Token: token, TTL: wholeMillis(s.TTL), Keeps: true}), reply: resp.Bulk(token)}
 	})
 	op := quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl, Decide: own.Ops[0].Decide}
 	return c.one(op, shape(func(o *quorum.Outcome) resp.Reply {

@@ -71,7 +71,7 @@ func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 		i, ok := kept[c.Key]
 		if s := states[i]; ok && !c.Delete && c.Token == s.Token {
 			if delete(kept, c.Key); !s.Lapsed {
-				c.TTL = wholeMillis(s.TTL)
+				c.TTL, c.Keeps = wholeMillis(s.TTL), true
 			}
 			others[i].Token = strangeToken
 			out = append(out, c)
@@ -124,10 +124,10 @@ func (r runner) change(e script.Effect, s quorum.State) (quorum.Change, bool, st
 		return quorum.Change{}, false, errLongToken
 	case e.Kind == script.Set:
 		ttl, refused := r.in.scriptTTL(r.name, e.TTL)
-		return quorum.Change{Token: e.Value, TTL: ttl}, true, refused
+		return quorum.Change{Token: e.Value, TTL: ttl, Keeps: e.Keeps}, true, refused
 	case e.Kind == script.SetTTL && s.Found:
 		ttl, refused := r.in.scriptTTL(r.name, e.TTL)
-		return quorum.Change{Token: s.Token, TTL: ttl}, true, refused
+		return quorum.Change{Token: s.Token, TTL: ttl, Keeps: e.Keeps}, true, refused
 	}
 	return quorum.Change{}, false, ""
 }

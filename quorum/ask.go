@@ -106,7 +106,7 @@ func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Dura
 		switch s := &a.op.steps[k]; {
 		case s.Creates():
 			e, ok = a.nameOf(i, l, lockName{s.Key, s.Token}, latest, s.Hold, now)
-		case s.Hold > 0:
+		case s.Does == outbox.Stores:
 			e = cluster.ExpiryOf(latest, s.Hold, l.ProlongsTo(now))
 		}
 		if !ok {

@@ -84,7 +84,7 @@ type attemptTimes struct {
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
 	a := &attempt{call: c, op: op, then: then, masters: masters, holders: masters.Holders()}
-	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.keeps, Raises: op.raises, Renews: op.renews != nil, Steps: op.steps}
+	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
 	a.due.of = a
 	a.terms = a.oneTerm[:0]
@@ -96,6 +96,9 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	a.namesCopies = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
+		if op.Keeps {
+			a.hold = c.q.holdKept(op.TTL, op.left)
+		}
 		a.mark = cluster.RoundHold(a.hold)
 	}
 	return a
@@ -114,6 +117,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	switch was := &a.box.ballots[i]; {
 	case was.Vote == vote.Awaited:
 		*was = b
+		a.tasks[i].Kept = b.Kept
 		was.Discounted = b.Vote == vote.Silent && !b.MayAct
 		if b.Vote == vote.Prolonged {
 			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0

@@ -28,7 +28,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	if !op.doesNothing() {
 		c.passOn()
 	}
-	op.keeps = op.Kind == Extend && o.State.keeps(op.TTL)
+	op.Keeps, op.left = op.Keeps && op.Kind == Extend && o.State.Found, o.State.left
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
 		c.clear([]*Op{{DB: c.op.DB, Key: c.op.Key, Token: o.State.Token}}, func() {
@@ -202,7 +202,7 @@ func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
 				out[i].Does = outbox.Deletes
 			default:
 				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
-				out[i].Keeps, out[i].Raises = states[i].keeps(c.TTL), states[i].Found && c.TTL > states[i].TTL
+				out[i].Keeps, out[i].Left, out[i].Raises = states[i].Found && c.Keeps, states[i].left, states[i].Found && c.TTL > states[i].TTL
 			}
 		}
 	}

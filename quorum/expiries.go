@@ -33,6 +33,14 @@ func (e *expiries) at(i int) int64 {
 	return e.more[i-fewMasters]
 }
 
+func (e *expiries) set(i int, expiry int64) {
+	if i < fewMasters {
+		e.few[i] = expiry
+	} else {
+		e.more[i-fewMasters] = expiry
+	}
+}
+
 func (e *expiries) contain(expiry int64) bool {
 	return slices.Contains(e.few[:], expiry) || slices.Contains(e.more, expiry)
 }

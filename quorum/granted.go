@@ -34,7 +34,7 @@ func (t *keyTable) granted(a *attempt) {
 		if s.Creates() {
 			t.keepNames(a, lockName{s.Key, s.Token}, s.Hold, ofStep(k))
 		}
-		if s.Hold > 0 {
+		if s.Does == outbox.Stores {
 			t.noteRecent(a, s.Key, s.Token, s.TTL, ofStep(k))
 		}
 	}
@@ -88,20 +88,20 @@ func (t *keyTable) termOf(c *call, key string) *term {
 // reply reaches it at the time now (V15).
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
-	if a.op.keeps {
-		t.keepTerm(a, a.op.Key, a.op.Token, a.op.newToken())
+	if a.op.Keeps {
+		t.keepTerm(a, 0, a.op.Key, a.op.Token, a.op.newToken())
 		return
 	}
 	if a.op.Kind != transact {
-		t.noteTerm(a, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
+		t.noteTerm(a, 0, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
 		switch s := &a.op.steps[k]; {
 		case s.Keeps:
-			t.keepTerm(a, s.Key, s.Was, s.Token)
-		case s.Hold > 0:
-			t.noteTerm(a, s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
+			t.keepTerm(a, k, s.Key, s.Was, s.Token)
+		case s.Does == outbox.Stores:
+			t.noteTerm(a, k, s.Key, s.Token, s.TTL, s.Hold, now, ofStep(k))
 		}
 	}
 }
@@ -109,25 +109,26 @@ func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 // keepTerm passes the term of a lock on to its new token, since its TTL was kept, also that
 // of a grant whose reply has not left yet. If this redlockd did not grant the lock, the term
 // is unknown and is forgotten.
-func (t *keyTable) keepTerm(a *attempt, key, from, to string) {
+func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 	s, hash := a.call.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.terms.of[hash]
 	switch {
-	case last.after(a), last.knows(a.masters) && last.token == to:
+	case last.after(a), last.knows(a.masters) && last.token == to && from != to:
 	case last.knows(a.masters) && last.token == from:
 		next := &term{token: to, began: a.times.began, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		next.later.Store(last.later.Load())
+		next.takesKept(last, a.tasks, k)
 		s.terms.of[hash] = next
 	default:
 		delete(s.terms.of, hash)
 	}
 }
 
-func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
-	next := &term{token: token, began: a.times.began, ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
+	next := &term{token: token, began: a.grantBegan(), ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
 		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)
@@ -140,6 +141,9 @@ func (t *keyTable) noteTerm(a *attempt, key, token string, ttl, hold, now time.D
 	}
 	if a.op.renews != nil && last.knows(a.masters) && last.token == token {
 		next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)
+	}
+	if last.knows(a.masters) && last.token == token {
+		next.takesKept(last, a.tasks, k)
 	}
 	if a.op.Kind == Expire {
 		// Expire asks for no token, so the last token known stays.

@@ -76,7 +76,7 @@ func TestV6KeptWhileTheMasterHalts(t *testing.T) {
 				synctest.Wait()
 				halting(time.Duration(halt)*time.Millisecond, at)
 				c.want(do(other, Op{Kind: Decide, Key: key, Decide: func(s State) Op {
-					return extend(key, "A", s.TTL.Truncate(time.Millisecond))
+					return keep(key, s)
 				}}), Won)
 				synctest.Wait()
 				halting(0, 0)

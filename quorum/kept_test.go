@@ -6,13 +6,20 @@ import (
 	"time"
 )
 
+// keep extends a lock by the TTL that it was found to have (SET ... NX GET).
+func keep(key string, s State) Op {
+	op := extend(key, s.Token, s.TTL.Truncate(time.Millisecond))
+	op.Keeps = true
+	return op
+}
+
 // keeps gives a lock another token and keeps its TTL (SET ... IFEQ ... KEEPTTL).
 func keeps(key, from, to string) Op {
 	return Op{Kind: Decide, Key: key, Decide: func(s State) Op {
 		if s.Token != from {
 			return Op{Kind: Read, Key: key}
 		}
-		return Op{Kind: Extend, Key: key, Token: from, Replace: true, NewToken: to, TTL: s.TTL.Truncate(time.Millisecond)}
+		return Op{Kind: Extend, Key: key, Token: from, Replace: true, NewToken: to, TTL: s.TTL.Truncate(time.Millisecond), Keeps: true}
 	}}
 }
 
@@ -22,7 +29,7 @@ func keepsAll(key, from, to string) Op {
 		if s[0].Token != from {
 			return nil
 		}
-		return []Change{{Key: key, Token: to, TTL: s[0].TTL.Truncate(time.Millisecond)}}
+		return []Change{{Key: key, Token: to, TTL: s[0].TTL.Truncate(time.Millisecond), Keeps: true}}
 	}}
 }
 
@@ -86,7 +93,7 @@ func TestV6KeptIsNotRolledBack(t *testing.T) {
 				unheard := c.want(do(c.q, acquire("k", "A", 5*time.Second)), Won)
 				again := keepsAll("k", "A", "A")
 				if name == "one key" {
-					again = Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return extend("k", s.Token, s.TTL.Truncate(time.Millisecond)) }}
+					again = Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return keep("k", s) }}
 				}
 				won(c, do(other, again))
 				unheard.Undo()

@@ -36,6 +36,8 @@ type Change struct {
 	Delete bool
 	Token  string
 	TTL    time.Duration
+	// Keeps is as in Op.
+	Keeps bool
 }
 
 // Op is one operation on one lock, or for DecideAll on several.
@@ -56,6 +58,10 @@ type Op struct {
 	// TTL is what the client asked for: whole milliseconds, 1ms to MaxTTL. Acquire,
 	// AcquireOrExtend, Extend, Expire and Store need it.
 	TTL time.Duration
+	// Keeps reports, for an Extend that Decide returns, whether the lock keeps the TTL
+	// that is left; TTL is the one that was read. No copy gets an earlier expiry, since
+	// that is somewhat less, or MaxTTL where another redlockd has granted more (V13).
+	Keeps bool
 
 	// Decide is called for Kind Decide, and for an Acquire that its own token refuses, with
 	// what a quorum agrees on. It must return an operation on the same key, which is carried
@@ -71,10 +77,7 @@ type Op struct {
 
 	// steps are the steps of a transact.
 	steps []outbox.Step
-	// keeps reports whether TTL is what is left of the lock. Then no copy gets an
-	// earlier expiry, since the TTL that was read is somewhat less than the one left
-	// (V13).
-	keeps bool
+	left  time.Duration // as in State, if it Keeps that
 	// raises reports whether TTL is more than what was left when the lock was read (Decide).
 	raises bool
 	// clears reports whether an Extend only deletes copies that are over.
@@ -93,11 +96,6 @@ type Op struct {
 // question returns what the verdict depends on.
 func (op *Op) question() vote.Question {
 	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
-}
-
-// keeps reports whether ttl is what is left of the lock in this state.
-func (s *State) keeps(ttl time.Duration) bool {
-	return s.Found && ttl == s.TTL.Truncate(time.Millisecond)
 }
 
 // newToken returns the token that the lock has after the operation.
@@ -132,6 +130,8 @@ type State struct {
 	// Lapsed reports whether the key, though not Found, still cannot be acquired
 	// because the hold of Token is not over (V3).
 	Lapsed bool
+	// left is what is left by the copies, when Found: it may be less than a millisecond.
+	left time.Duration
 }
 
 // Verdict is how an operation ended. Package vote documents each.

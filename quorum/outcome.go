@@ -41,25 +41,26 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 // readState fills in the token and the q-th greatest remaining time (V10). A lock that
 // is over is absent (V3). The caller must hold mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
-	token, left, ok := a.leftOf(t)
+	token, left, over, ok := a.leftOf(t)
 	if !ok {
 		o.Verdict = Undecided
 		return
 	}
-	if left < time.Millisecond {
+	if over {
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
 		return
 	}
-	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, left)}
+	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, max(left, time.Millisecond)), left: left}
 }
 
-// leftOf returns the token that a read found and what remains of its TTL, less than a
-// millisecond only if the lock is over. It returns false if no quorum can decide, or if
-// the key is no string. A token that only the required master holds is an old client's
-// lock, which has no padding (V11). The caller must hold mu.
-func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
+// leftOf returns the token that a read found, what remains of its TTL, and whether the lock
+// is over. As long as it is not, what remains may be less than a millisecond. ok is false if
+// no quorum can decide, or if the key is no string. A token that only the required master
+// holds is an old client's lock, which has no padding (V11). The caller must hold mu.
+func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, over, ok bool) {
 	if t.RequiredHolds() {
-		return t.RequiredBallot.Token, t.RequiredBallot.Left, !t.RequiredBallot.Foreign
+		b := t.RequiredBallot
+		return b.Token, b.Left, b.Left < time.Millisecond, !b.Foreign
 	}
 	var left []time.Duration
 	living := 0
@@ -73,15 +74,15 @@ func (a *attempt) leftOf(t *vote.Tally) (string, time.Duration, bool) {
 	}
 	switch {
 	case len(left) < t.Quorum || a.box.mayLive(t):
-		return "", 0, false
+		return "", 0, false, false
 	case living < t.Quorum:
-		return t.Most, 0, true
+		return t.Most, 0, true, true
 	}
 	if lasts, ok := a.term.lasts(a.masters, t.Most, a.call.arrived, a.call.q.now()); ok && a.box.unchanged(t.Most, &a.term.expiries) {
-		return t.Most, lasts, true
+		return t.Most, lasts, false, true
 	}
 	slices.Sort(left)
-	return t.Most, max(a.call.q.remaining(left[len(left)-t.Quorum]), time.Millisecond), true
+	return t.Most, a.call.q.remaining(left[len(left)-t.Quorum]), false, true
 }
 
 // noQuorum returns the error for a verdict of Undecided or Split.

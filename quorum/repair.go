@@ -19,7 +19,7 @@ import (
 // a later expiry by now, another redlockd has prolonged the lock since, and the operation
 // counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
-	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.keeps
+	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.Keeps
 	if !may || a.harmsIfLate() {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // The masters keep a lock longer than its TTL (V3). In answers the TTL that the client
@@ -16,7 +18,7 @@ import (
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {
 	token string
-	// began is when the attempt that was granted did. A term of an earlier one, whose
+	// began is when the attempt that was granted did, at first (grantBegan). A term of an earlier one, whose
 	// reply leaves later, does not replace it.
 	began time.Duration
 	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
@@ -45,7 +47,16 @@ func (t *term) over(at time.Duration) bool {
 }
 
 // after reports whether there is a term of an attempt that began after a.
-func (t *term) after(a *attempt) bool { return t != nil && t.began > a.times.began }
+func (t *term) after(a *attempt) bool { return t != nil && t.began > a.grantBegan() }
+
+// grantBegan returns when the attempt began, or the one whose grant it renews: a renewal is no
+// later grant than what was told between the two.
+func (a *attempt) grantBegan() time.Duration {
+	for a.op.renews != nil {
+		a = a.op.renews
+	}
+	return a.times.began
+}
 
 // knows reports whether there is a term, granted on this list of masters.
 func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters == masters }
@@ -61,6 +72,20 @@ func (t *term) given(masters *cluster.List, i int) []int64 {
 		out = append(out, t.earlier[k].at(i))
 	}
 	return out
+}
+
+// takesKept notes the expiries of the grant before that the masters have kept, of step k or of
+// the only key, with the residue that they have now. What another grant has given is none of
+// them: its client may count on it for longer.
+func (t *term) takesKept(before *term, tasks []outbox.Task, k int) {
+	for i := range tasks {
+		e := tasks[i].KeptAt(k)
+		for _, given := range before.given(t.masters, i) {
+			if e > 0 && (mark.SameGrant(e, given) || mark.SameGrant(e-mark.Makers, given)) {
+				t.expiries.set(i, e)
+			}
+		}
+	}
 }
 
 // terms has the terms of the keys of one shard. The caller must hold the shard's mu.
@@ -94,12 +119,13 @@ func (t *terms) forget(key uint64, token string) {
 }
 
 // lasts returns how much longer the client may count on a living lock that a read
-// found, by its term; false if no term of that lock is known.
+// found, by its term; less than nothing while a later grant of it is being told. It is false
+// if no term of that lock is known.
 func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Duration) (time.Duration, bool) {
 	if !t.knows(masters) || t.token != token || t.over(arrived) {
 		return 0, false
 	}
-	return max(time.Duration(t.ends.Load())-now, time.Millisecond).Truncate(time.Millisecond), true
+	return (time.Duration(t.ends.Load()) - now).Truncate(time.Millisecond), true
 }
 
 // answered sets the end, now that the client was answered at the time at.

@@ -79,7 +79,7 @@ func TestV13KeptOftenDoesNotGrow(t *testing.T) {
 		c.tell(do(c.q, acquire("k", "t", second)))
 		synctest.Wait() // what a quorum has not waited for arrives
 		before := c.masters[0].TTL("k")
-		keep := Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return extend("k", s.Token, s.TTL) }}
+		keep := Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return keep("k", s) }}
 		for range 100 {
 			c.tell(do(c.q, keep))
 		}

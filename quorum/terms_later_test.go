@@ -17,7 +17,7 @@ func TestV15ChangedBeforeTheReplyLeft(t *testing.T) {
 		time.Sleep(c.cfg.Timeout - 10*time.Millisecond)
 		// Over another session: its reply leaves first.
 		c.tell(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
-			return Op{Kind: Extend, Key: "k", Token: "t", Replace: true, NewToken: "u", TTL: s.TTL.Truncate(time.Millisecond)}
+			return Op{Kind: Extend, Key: "k", Token: "t", Replace: true, NewToken: "u", TTL: s.TTL.Truncate(time.Millisecond), Keeps: true}
 		}}))
 		c.tell(o)
 		time.Sleep(ttl - 10*time.Millisecond)

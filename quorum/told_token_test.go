@@ -17,7 +17,7 @@ func takeAndTell(token string) Op {
 		case s.Token != token:
 			return Op{Kind: Read}
 		}
-		return extend("k", token, s.TTL.Truncate(time.Millisecond))
+		return keep("k", s)
 	}
 	return op
 }

@@ -37,6 +37,9 @@ func (c *call) transactOf(steps []outbox.Step) *Op {
 	for i := range steps {
 		if s := &steps[i]; s.Does == outbox.Stores {
 			s.Hold = c.q.hold(s.TTL)
+			if s.Keeps {
+				s.Hold = c.q.holdKept(s.TTL, s.Left)
+			}
 			op.TTL = max(op.TTL, s.TTL)
 		}
 	}

@@ -110,7 +110,7 @@ func (op *Op) spares(key string) bool {
 	case op == nil:
 		return false
 	case op.Kind != transact:
-		return op.keeps && !op.Replace
+		return op.Keeps && !op.Replace
 	}
 	return slices.ContainsFunc(op.steps, func(s outbox.Step) bool { return s.Key == key && s.Keeps && s.Token == s.Was })
 }

@@ -44,7 +44,7 @@ func TestS4KeptIsNoChange(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
 		c.tell(do(c.q, takeAndTell("t")))
 		keep := Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
-			return []Change{{Key: "j", Delete: true}, {Key: "k", Token: "t", TTL: s[1].TTL.Truncate(time.Millisecond)}}
+			return []Change{{Key: "j", Delete: true}, {Key: "k", Token: "t", TTL: s[1].TTL.Truncate(time.Millisecond), Keeps: true}}
 		}}
 		c.tell(do(c.q, keep))
 		if w.Changed() {
@@ -67,14 +67,14 @@ func TestS4RenamedIsAChange(t *testing.T) {
 		defer several.Close()
 		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &one}), Held)
 		c.tell(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
-			return Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: s.TTL.Truncate(time.Millisecond)}
+			return Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: s.TTL.Truncate(time.Millisecond), Keeps: true}
 		}}))
 		if !one.Changed() {
 			t.Error("not changed by another token")
 		}
 		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &several}), Held)
 		c.tell(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, DecideAll: func(s []State) []Change {
-			return []Change{{Key: "k", Token: "v", TTL: s[0].TTL.Truncate(time.Millisecond)}}
+			return []Change{{Key: "k", Token: "v", TTL: s[0].TTL.Truncate(time.Millisecond), Keeps: true}}
 		}}))
 		if !several.Changed() {
 			t.Error("not changed by another token beside others")

@@ -201,7 +201,7 @@ func dryStates(inputs []string) []State {
 
 // effect returns what a real run did to the key.
 func (k *keyModel) effect() Effect {
-	ttl := time.Duration(0)
+	ttl, keeps := time.Duration(0), k.now.expiry.kind == asFound
 	switch k.now.expiry.kind {
 	case asFound:
 		ttl = millis(k.foundMillis)
@@ -214,7 +214,7 @@ func (k *keyModel) effect() Effect {
 	case !k.now.exists:
 		return Effect{Kind: Delete}
 	case k.found.exists && k.now.value == k.found.value:
-		return Effect{Kind: SetTTL, TTL: ttl}
+		return Effect{Kind: SetTTL, TTL: ttl, Keeps: keeps}
 	}
-	return Effect{Kind: Set, Value: k.now.value.(string), TTL: ttl}
+	return Effect{Kind: Set, Value: k.now.value.(string), TTL: ttl, Keeps: keeps}
 }

@@ -106,6 +106,8 @@ type Effect struct {
 	Kind  EffectKind
 	Value string
 	TTL   time.Duration
+	// Keeps reports whether TTL is the one found (KEEPTTL).
+	Keeps bool
 }
 
 // ValueKind is the kind of a reply, by Lua's rules.

@@ -59,10 +59,10 @@ func TestRunOnSeveralKeys(t *testing.T) {
 		found      map[string]State
 		want       string
 	}{
-		{"all absent", first, nil, "[{2 v 0s} {2 w 0s}] 1"},
-		{"first held", first, map[string]State{"a": held("x")}, "[{1  0s} {0  0s}] 1"},
-		{"second held", first, map[string]State{"b": held("x")}, "[{0  0s} {0  0s}] 0"},
-		{"one key", choose, nil, "[{0  0s}] 0"},
+		{"all absent", first, nil, "[{2 v 0s false} {2 w 0s false}] 1"},
+		{"first held", first, map[string]State{"a": held("x")}, "[{1  0s false} {0  0s false}] 1"},
+		{"second held", first, map[string]State{"b": held("x")}, "[{0  0s false} {0  0s false}] 0"},
+		{"one key", choose, nil, "[{0  0s false}] 0"},
 		{"one key that chooses another", choose, map[string]State{"a": held("magic")},
 			`uses the key "z" only if another key holds something`},
 		{"a list by state", `if redis.call('get', KEYS[1]) == 'magic' then redis.call('rpush', KEYS[2], 1) end return 1`, map[string]State{"a": held("magic")},
@@ -196,9 +196,9 @@ func TestTransact(t *testing.T) {
 		commands []Command
 		want     string
 	}{
-		{"in order", []Command{words("SETNX a t"), words("EXPIRE a 9"), words("GET a")}, `[a] [{2 t 9s}] [1 1 "t"]`},
-		{"with a script", []Command{words("SET a t EX 9"), {SHA: sha, Keys: []string{"a"}}, words("TYPE b")}, `[a b] [{0  0s} {0  0s}] [+OK 1 +none]`},
-		{"an error", []Command{words("SET a t EX 9"), words("EXPIRE b x")}, `[a b] [{0  0s} {0  0s}] -ERR value is not an integer or out of range`},
+		{"in order", []Command{words("SETNX a t"), words("EXPIRE a 9"), words("GET a")}, `[a] [{2 t 9s false}] [1 1 "t"]`},
+		{"with a script", []Command{words("SET a t EX 9"), {SHA: sha, Keys: []string{"a"}}, words("TYPE b")}, `[a b] [{0  0s false} {0  0s false}] [+OK 1 +none]`},
+		{"an error", []Command{words("SET a t EX 9"), words("EXPIRE b x")}, `[a b] [{0  0s false} {0  0s false}] -ERR value is not an integer or out of range`},
 		{"many", many, ""},
 		{"no key", []Command{{SHA: sha}}, "user_script:1: "},
 		{"not known", []Command{{SHA: "x"}}, ErrNoScript.Error()},

@@ -161,7 +161,7 @@ func TestPerCall(t *testing.T) {
 		{"overwrite, absent", call{overwrite, lock, timed}, State{}, Effect{Kind: Set, Value: "tok", TTL: 5 * time.Second}, "+OK"},
 		{"overwrite, other", call{overwrite, lock, timed}, held("x", time.Second), Effect{Kind: Set, Value: "tok", TTL: 5 * time.Second}, "+OK"},
 		{"overwrite, the same", call{overwrite, lock, timed}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 5 * time.Second}, "+OK"},
-		{"keepttl", call{`return redis.call('set', KEYS[1], ARGV[1], 'keepttl')`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok", TTL: time.Second}, "+OK"},
+		{"keepttl", call{`return redis.call('set', KEYS[1], ARGV[1], 'keepttl')`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok", TTL: time.Second, Keeps: true}, "+OK"},
 		{"persist", call{`return redis.call('persist', KEYS[1])`, lock, nil}, held("x", time.Second), Effect{Kind: SetTTL}, "1"},
 		{"getset", call{`return redis.call('getset', KEYS[1], ARGV[1])`, lock, mine}, held("x", time.Second), Effect{Kind: Set, Value: "tok"}, `"x"`},
 		{"a part of the value", call{`local k = KEYS[1] return {redis.call('getrange', k, 0, 1), redis.call('getrange', k, -2, -1), redis.call('getrange', k, 1, 99), redis.call('substr', k, 3, 1), redis.call('getrange', k, -1, -3), redis.call('getrange', k, -99, 0)}`, lock, nil},

@@ -119,6 +119,8 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	case t.Kind == vote.Remove && msg.IsString():
 		token, _ := msg.ToString()
 		return vote.Ballot{Vote: vote.Released, Token: token}
+	case msg.IsArray():
+		return vote.Ballot{Vote: vote.Created, Kept: keptOf(msg)} // Transact
 	case msg.IsNil():
 		return vote.Ballot{Vote: vote.Created} // SET NX GET that stored the token
 	case msg.IsString():
@@ -133,15 +135,33 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 		return vote.Ballot{Vote: vote.Absent}
 	case n == 2:
 		return vote.Ballot{Vote: vote.Prolonged}
-	case n == 3, n-t.Prolongs > 2*mark.Residues:
+	case n == 3:
 		return vote.Ballot{Vote: vote.Longer}
+	case n > 3 && n/2-t.Prolongs > 2*mark.Residues:
+		return vote.Ballot{Vote: vote.Longer, Kept: keptOf(msg)}
 	case n > 3:
-		return vote.Ballot{Vote: vote.Prolonged, Expiry: n} // within the rounding to residues
+		return vote.Ballot{Vote: vote.Prolonged, Expiry: n / 2, Kept: keptOf(msg)} // within the rounding to residues
 	case t.Kind == vote.Release || t.Kind == vote.Remove:
 		return vote.Ballot{Vote: vote.Released}
 	default:
 		return vote.Ballot{Vote: vote.Created}
 	}
+}
+
+// keptOf returns the expiries that copies have kept, of each key, 0 for one that another
+// redlockd gave (scripts.raise).
+func keptOf(msg rueidis.RedisMessage) []int64 {
+	answers := []rueidis.RedisMessage{msg}
+	if msg.IsArray() {
+		answers, _ = msg.ToArray()
+	}
+	out := make([]int64, len(answers))
+	for i := range answers {
+		if n, err := answers[i].AsInt64(); err == nil && n > 3 && n%2 == 0 {
+			out[i] = n / 2
+		}
+	}
+	return out
 }
 
 // readBallot turns the answer {token or nil, remaining milliseconds, expiry} into a

@@ -22,6 +22,8 @@ type Asked struct {
 	// Keeps reports whether an Extend leaves a later expiry as it is (V13), Raises whether
 	// it asks for more than was left, and so leaves a later one too (V6).
 	Keeps, Raises bool
+	// Left is what is left of the lock by the copies, for one that Keeps its TTL (quorum.State).
+	Left time.Duration
 	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
 	// whether an Extend gives copies another name.
 	Shortens, Renews bool
@@ -64,6 +66,8 @@ type Step struct {
 	// Keeps reports whether the TTL is what is left of the lock (V13), Raises whether it is
 	// more than that (V6). In both cases the key keeps a later expiry.
 	Keeps, Raises bool
+	// Left is what is left of the lock by the copies, for one that Keeps its TTL (quorum.State).
+	Left time.Duration
 }
 
 // Does is what a Step does to its key.

@@ -82,9 +82,12 @@ func (t *Task) stepArgs() []string {
 		case Deletes:
 			does = "delete"
 		case Stores:
-			if does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); s.Keeps {
+			switch does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); {
+			case s.Keeps && s.Token != s.Was:
 				does = "swap"
-			} else if s.Raises {
+			case s.Keeps:
+				does = "tell"
+			case s.Raises:
 				does = "raise"
 			}
 		}
@@ -116,19 +119,13 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.Acquire:
 		return scripts.Acquire, []string{t.Token, creates}
 	case t.Kind == vote.AcquireOrExtend && t.Asked.Shortens:
-		args := []string{deadline, t.Token, prolongs, creates, limit}
-		for _, name := range t.Was {
-			args = append(args, itoa(name))
-		}
-		return scripts.AcquireOrShorten, args
+		return scripts.AcquireOrShorten, t.withNames(deadline, t.Token, prolongs, creates, limit)
 	case t.Kind == vote.AcquireOrExtend:
 		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
 	case t.Kind == vote.Extend && t.Asked.Renews:
-		args := []string{deadline, t.Token, prolongs, creates, itoa(t.Longest)}
-		for _, name := range t.Was {
-			args = append(args, itoa(name))
-		}
-		return scripts.Renew, args
+		return scripts.Renew, t.withNames(deadline, t.Token, prolongs, creates, itoa(t.Longest))
+	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
+		return scripts.Tell, []string{deadline, t.Token, prolongs, limit}
 	case t.Kind == vote.Extend && t.Asked.Keeps:
 		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.newToken()}
 	case t.Kind == vote.Extend && t.Asked.Raises && (t.Asked.Replace || !t.Asked.Shortens):
@@ -160,6 +157,14 @@ func (t *Task) call() (*scripts.Script, []string) {
 	default:
 		return scripts.Read, nil
 	}
+}
+
+// withNames returns the arguments with the names that the copy may have had.
+func (t *Task) withNames(args ...string) []string {
+	for _, name := range t.Was {
+		args = append(args, itoa(name))
+	}
+	return args
 }
 
 // Learn notes, from a task's result, which scripts are loaded on the master (V14).

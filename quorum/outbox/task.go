@@ -43,6 +43,8 @@ type Task struct {
 	Longest int64
 	// Prolonged reports whether the copy is known to have got the expiry Prolongs.
 	Prolonged bool
+	// Kept is as in vote.Ballot.
+	Kept []int64
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
 	// Was are the expiries that may name the copies which a renewal renames.
@@ -127,6 +129,15 @@ func (t *Task) LatestExpiry() int64 {
 		return t.Prolongs
 	}
 	return max(t.Expiry, t.Prolongs)
+}
+
+// KeptAt returns the later expiry that the copy of step k, or of the only key, has kept of
+// those that this redlockd gave; else 0.
+func (t *Task) KeptAt(k int) int64 {
+	if k >= len(t.Kept) {
+		return 0
+	}
+	return t.Kept[k]
 }
 
 // size returns about how many bytes the task takes while it waits.

@@ -11,7 +11,7 @@ import (
 
 // Script is a script that runs on the masters, atomically on each. Its integer answers
 // mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is the later expiry that the copy has. A bulk string is the
+// too late; a greater one is about the later expiry that the copy has (raise). A bulk string is the
 // token in the way.
 type Script struct{ Text, SHA string }
 
@@ -131,38 +131,44 @@ end
 // expiry gets the next one with the residue of x if its own names an attempt, whose
 // rollback may be under way; and also if another redlockd gave it, which would delete the
 // copy when its own TTL is over (V15) or by a release that it has yet to repeat (V8), though
-// ours may end later. What keeps its TTL is not to grow by the latter, nor is what lasts for
-// more than about longest, since a quarantine would not wait for it. longest is x unless it is
-// given: what lasts longer is then shortened (V6). The function returns what the script
-// answers.
+// ours may end later: but not what lasts for more than about longest, since a quarantine
+// would not wait for it. longest is x unless it is given: what lasts longer is then shortened
+// (V6). What keeps its TTL is not to grow by that (V13): with another token, which
+// nobody has told (does is 'swap'), it stays as it is; with the same one ('tell') what
+// another redlockd gave gets the residue of nobody, and stays so. The function returns what
+// the script answers: of a later expiry twice what the copy has now, and 1 more if another
+// redlockd gave what it had.
 const raise = `
-local function raise(k, x, keeps, longest)
+local function raise(k, x, does, longest)
   local e = expiryOf(k)
   if e < 0 then return 3 end
   if e < x then
     redis.call('PEXPIREAT', k, x)
     return 2
   end
-  local residue = e % @residues
-  if residue < @makers or not keeps and e - (longest or x) <= 2 * @residues and residue ~= x % @residues then
-    e = e + 1 + (x - e - 1) % @residues
+  local residue, own = e % @residues, x % @residues
+  if does == 'tell' and residue % @makers ~= own % @makers then own = @makers end
+  if residue < @makers or does ~= 'swap' and (does == 'tell' or e - (longest or x) <= 2 * @residues) and residue ~= own then
+    e = e + 1 + (own - e - 1) % @residues
     redis.call('PEXPIREAT', k, e)
   end
-  return e
+  return 2 * e + (residue % @makers == x % @makers and 0 or 1)
 end
 `
 
-// raised and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have expiryOf
+// raised, told and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have expiryOf
 // already take these; the others begin with it.
 const (
 	raised = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), false)`
+return raise(KEYS[1], tonumber(ARGV[3]), 'raise')`
+	told = raise + `
+return raise(KEYS[1], tonumber(ARGV[3]), 'tell')`
 	kept = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), true)`
+return raise(KEYS[1], tonumber(ARGV[3]), 'swap')`
 )
 
 // raisedUpTo is raised with ARGV[n] as longest.
 func raisedUpTo(n int) string {
 	return raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), false, tonumber(ARGV[` + strconv.Itoa(n) + `]))`
+return raise(KEYS[1], tonumber(ARGV[3]), 'raise', tonumber(ARGV[` + strconv.Itoa(n) + `]))`
 }

@@ -37,6 +37,10 @@ if ARGV[5] then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end` + shorten)
 	// later (V13).
 	Keep = newScript(ifOurs + unlessOver(4) + keepTTL + kept)
 
+	// Tell: the arguments of Extend; the copy keeps its expiry, where that is later (V13), but
+	// is not over where another redlockd gave it less (V15).
+	Tell = newScript(ifOurs + unlessOver(4) + told)
+
 	// Raise: the arguments of Keep, and the latest expiry that a raise makes its own; the copy
 	// gets the expiry, or keeps a later one.
 	Raise = newScript(ifOurs + unlessOver(4) + keepTTL + raisedUpTo(6))

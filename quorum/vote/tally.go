@@ -60,6 +60,9 @@ type Ballot struct {
 	// Expiry is when the copy ends, in the master's own milliseconds (found; also
 	// prolonged, if the master kept a later expiry than the requested one).
 	Expiry int64
+	// Kept are the later expiries that the copies have kept, of each key, where this
+	// redlockd gave them before; else 0 (created, prolonged, longer).
+	Kept []int64
 }
 
 // same reports whether two masters hold the same token.

@@ -520,6 +520,8 @@ var mutants = []mutant{
 		"	if mon.zero != nil && mon.zero.isElsewhere(c) {\n", "	if false {\n"}}, masters},
 	{"M9", "what cannot be written is not told elsewhere", []change{{"quorum/cluster/reconcile.go",
 		"			mon.vacate(s, j.Write)\n", ""}}, masters},
+	{"M9", "a replica is told to nobody", []change{{"quorum/cluster/reconcile.go",
+		"			if s.Server.Replica {\n", "			if false {\n"}}, masters},
 	{"M9", "a later holder is told to database 0 alone", []change{{"quorum/scripts/mark_scripts.go",
 		"for db in string.gmatch(raise('0'), '%d+') do raise(db) end\nredis.call('SELECT', 0)", "raise('0')\nredis.call('SELECT', 0)"}}, votes},
 	{"M9", "a connection to the server of before is kept", []change{{"quorum/cluster/address.go",

@@ -50,6 +50,9 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
+			if s.Server.Replica {
+				mon.vacate(s, &mark.Mark{}) // nothing can be written on a replica
+			}
 			break
 		}
 		done, err := mon.write(c, s, j.Write)

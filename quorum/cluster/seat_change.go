@@ -62,8 +62,8 @@ func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Ma
 	}
 }
 
-// vacate takes the seat from a server that has forgotten locks but whose mark cannot be
-// written to record it: the other marks record it instead (M9).
+// vacate takes the seat from a server that has forgotten locks, or may have as a replica, but
+// whose mark cannot be written to record it: the other marks record it instead (M9).
 func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return

@@ -29,6 +29,30 @@ func (c *testCluster) wantNoOther(q *Quorum, d time.Duration) {
 	}
 }
 
+// TestM4UnfitUntilItIsWritten checks that a master that was a replica counts as one that may
+// have lost locks until its mark records that, also if the first write of the mark fails
+// (why 211).
+func TestM4UnfitUntilItIsWritten(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.aof = true })
+		}
+		b := c.masters[1]
+		c.onTwo()
+		b.kill()
+		b.lags()
+		b.startWithMemory()
+		time.Sleep(5 * time.Second)
+		b.kill()
+		b.set(func() { b.role = "master" })
+		b.refuse("OOM command not allowed when used memory > 'maxmemory'.")
+		b.startWithMemory()
+		time.Sleep(3 * time.Second)
+		b.refuse("")
+		c.wantNoOther(c.q, 15*time.Second)
+	})
+}
+
 // TestM9ReplicaIsToldToOthers checks that a redlockd that sees that a master has become a
 // replica, and so may have lost locks, records that in the other marks: it may have ended, or
 // be cut off, when the replica is a master again (why 210).

@@ -520,6 +520,8 @@ var mutants = []mutant{
 		"	if mon.zero != nil && mon.zero.isElsewhere(c) {\n", "	if false {\n"}}, masters},
 	{"M9", "what cannot be written is not told elsewhere", []change{{"quorum/cluster/reconcile.go",
 		"			mon.vacate(s, j.Write)\n", ""}}, masters},
+	{"M4", "what a master was is forgotten when its mark cannot be written", []change{{"quorum/cluster/reconcile.go",
+		"j.Unfit || m.Unfit && !written", "j.Unfit"}}, masters},
 	{"M9", "a replica is told to nobody", []change{{"quorum/cluster/reconcile.go",
 		"			if s.Server.Replica {\n", "			if false {\n"}}, masters},
 	{"M9", "a later holder is told to database 0 alone", []change{{"quorum/scripts/mark_scripts.go",

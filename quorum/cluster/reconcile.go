@@ -85,8 +85,9 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 	}
 	mon.mu.Lock()
-	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.Write != nil && s.Mark == j.Write)
-	mon.view.Memory.Unfit = j.Unfit
+	written := j.Write != nil && s.Mark == j.Write
+	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
+	mon.view.Memory.Unfit = j.Unfit || m.Unfit && !written
 	mk := s.Mark
 	if mon.zero != nil {
 		mk = s.Zero

@@ -20,7 +20,8 @@ type Memory struct {
 	// may last; it counts until GrantedUntil, by our clock.
 	Granted      time.Duration
 	GrantedUntil time.Duration
-	// Unfit is whether the master was a replica, or could evict, when last seen.
+	// Unfit is whether the master was a replica, or could evict, when last seen, or before and
+	// its mark could not be written since.
 	Unfit bool
 	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration

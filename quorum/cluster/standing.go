@@ -37,10 +37,10 @@ func (l *Link) doubtful() bool {
 
 // holdsSeat reports whether the server that the link is connected to has this master's
 // seat. The caller must hold mu.
-func (l *Link) holdsSeat() bool { return l.view.Holds(l.holder()) }
+func (l *Link) holdsSeat() bool { return l.view.Holds(l.db.agreed.Seat(l.hash)) }
 
 // holder returns the server that has this master's seat.
-func (l *Link) holder() string { return l.db.agreed.Holder(l.hash) }
+func (l *Link) holder() string { return l.db.agreed.Seat(l.hash).Server }
 
 // noteMark takes over what this master's mark records of all masters. The caller must
 // hold mu.

@@ -78,9 +78,9 @@ type standing struct {
 func (v *View) Real() bool { return v.Under != nil && v.Under.Real }
 
 // Holds reports whether the server that the link is connected to is the holder of the
-// master's seat.
-func (v *View) Holds(holder string) bool {
-	return v.Standing.Server != "" && holder == v.Standing.Server
+// master's seat, and its mark is not of an earlier time (M4).
+func (v *View) Holds(own Seat) bool {
+	return v.Standing.Server != "" && own.Server == v.Standing.Server && !(v.Under != nil && v.Under.before(own, 3))
 }
 
 // Superseded reports whether another server has taken the seat of one that has voted.

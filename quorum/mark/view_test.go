@@ -67,12 +67,12 @@ func TestM9ViewOfTheSeat(t *testing.T) {
 	m := seenMark(true, 1)
 	v.Learn(m, "raw", time.Second, time.Second)
 	v.Stand(Observation{Mark: m}, m, Judgement{Open: true}, 0)
-	if !v.Holds("id") || v.Holds("") || v.Superseded("id") || v.Superseded("") || !v.Superseded("other") {
+	if !v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) || v.Superseded("id") || v.Superseded("") || !v.Superseded("other") {
 		t.Errorf("standing %+v", v.Standing)
 	}
 	v.Lost()
 	v.Connected()
-	if v.Holds("id") || v.Holds("") {
+	if v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) {
 		t.Error("another connection has its seat")
 	}
 	s := Observation{Sent: 5 * time.Second, Server: server{RunID: "new"}}

@@ -212,9 +212,14 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	return s, err
 }
 
-// seats returns the seats of the masters on the lists that count.
+// seats returns the seats of the masters on the lists that count. Until a change is final, the
+// master that leaves matters too (speaks).
 func (mon *monitor) seats() mark.Seats {
-	lists := mon.db.change.lists(mon.db.change.known())
+	state := mon.db.change.known()
+	lists := mon.db.change.lists(state)
+	if state.Phase == mark.Closed {
+		lists = append(lists, state.Before)
+	}
 	return mon.db.agreed.All(func(name string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
 	})

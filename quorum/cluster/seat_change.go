@@ -40,8 +40,13 @@ func (mon *monitor) changeSeat(own mark.Seat, holder string, reading int64) {
 	if !mon.db.agreed.Take(mon.hash, own, holder, reading) {
 		return
 	}
-	for _, other := range mon.db.change.links() {
-		other.wakeMonitor()
+	mon.wakeAll()
+}
+
+// wakeAll has all masters looked at.
+func (mon *monitor) wakeAll() {
+	for _, l := range mon.db.change.links() {
+		l.wakeMonitor()
 	}
 }
 
@@ -99,28 +104,6 @@ func (mon *monitor) inView() bool {
 		defer other.mu.Unlock()
 		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
 	})
-}
-
-// othersRecord reports whether so many other marks record own as this master's seat that
-// every majority includes one of them. A positive result is remembered.
-func (mon *monitor) othersRecord(own mark.Seat) bool {
-	mon.mu.Lock()
-	known := mon.view.Standing.RecordedSeat.Same(own)
-	mon.mu.Unlock()
-	if known {
-		return true
-	}
-	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
-		return other.view.Standing.Seats[mon.hash].Same(own)
-	})
-	if recorded {
-		mon.mu.Lock()
-		mon.view.Standing.RecordedSeat = own
-		mon.mu.Unlock()
-	}
-	return recorded
 }
 
 // heldByMarks reports whether so many of the other masters satisfy which that every

@@ -278,7 +278,9 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 		c.stop(c.q)
 		time.Sleep(3 * time.Second)
 		list := without(c.listed("e", c.join("f")), "de")
-		list[slices.IndexFunc(list, func(m Master) bool { return m.Name == "c" })].Dial = ways["c"].connect
+		for _, name := range []string{"c", "d"} {
+			list[slices.IndexFunc(list, func(m Master) bool { return m.Name == name })].Dial = ways[name].connect
+		}
 		c.change(mover, list)
 		c.reaches(mover, 2, "closed")
 		time.Sleep(2 * time.Second)
@@ -293,6 +295,7 @@ func TestTraceClosingIsNotForgotten(t *testing.T) {
 			}
 		}
 		ways["c"].leads(c.masters[2].dial)
+		ways["d"].leads(c.masters[3].dial)
 		c.reaches(mover, 2, "final")
 		c.want(do(mover, acquire("another", "a", time.Second)), Won)
 	})

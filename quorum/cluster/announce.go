@@ -153,7 +153,7 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 		g, ok := l.generation()
 		open, looked := l.LookedAt()
 		switch {
-		case !ok || !open || looked <= since:
+		case !ok || !open || looked <= since || !l.speaks():
 			// What it recorded earlier may have changed since.
 			unknown++
 		case state.Less(g) && g.Masters != name:

@@ -17,14 +17,14 @@ import (
 // may have lost their marks since, and the previous list may be in force again. Another
 // redlockd may have closed such a mark anew, hence its id.
 func (c *change) mayEnd(final mark.Generation) bool {
-	if c.countsBy(final, onlyInView((*Link).generation)) {
+	if c.countsBy(final, seated(onlyInView((*Link).generation))) {
 		return true
 	}
 	var closed []time.Duration
 	for _, l := range c.links() {
 		g, at := l.closed()
 		same := g.Phase != mark.Announced && g.Number == final.Number && g.Masters == final.Masters
-		if same && mark.OnList(final.Old(), l.Name) && isInView(l) {
+		if same && l.speaks() && mark.OnList(final.Old(), l.Name) && isInView(l) {
 			closed = append(closed, at)
 		}
 	}
@@ -42,7 +42,8 @@ func (c *change) mayEnd(final mark.Generation) bool {
 // set. If it may not be final yet, that is the closed state that this redlockd knows, or
 // nothing if it remembers it as final. Nor is anything written that only this redlockd
 // remembers: that the change was announced must be on a majority of the marks in view, or
-// the change must still be one to complete.
+// the change must still be one to complete. The marks of servers without their seats count
+// for this: until the change is final, all majorities meet whatever the marks record.
 func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 	known, none := c.known(), mark.Generation{}
 	switch {

@@ -50,6 +50,9 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
+			if s.Server.Replica {
+				mon.vacate(s, &mark.Mark{}) // nothing can be written on a replica
+			}
 			break
 		}
 		done, err := mon.write(c, s, j.Write)
@@ -82,8 +85,9 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 	}
 	mon.mu.Lock()
-	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.Write != nil && s.Mark == j.Write)
-	mon.view.Memory.Unfit = j.Unfit
+	written := j.Write != nil && s.Mark == j.Write
+	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
+	mon.view.Memory.Unfit = j.Unfit || m.Unfit && !written
 	mk := s.Mark
 	if mon.zero != nil {
 		mk = s.Zero

@@ -22,12 +22,15 @@ func (c *change) recordedStates() []mark.Generation {
 }
 
 // counts reports whether a state counts: a majority of the old list's marks, or, when it
-// is final, of the new list's, records it or a later phase. inForce is the same for real
+// is final, of the new list's, records it or a later phase; marks of servers without their
+// seats do not count (speaks). inForce is the same for real
 // marks only: a mark that is pending under our list may be pending under another
 // redlockd's list a moment later.
-func (c *change) counts(g mark.Generation) bool { return c.countsBy(g, (*Link).generation) }
+func (c *change) counts(g mark.Generation) bool { return c.countsBy(g, seated((*Link).generation)) }
 
-func (c *change) inForce(g mark.Generation) bool { return c.countsBy(g, (*Link).realGeneration) }
+func (c *change) inForce(g mark.Generation) bool {
+	return c.countsBy(g, seated((*Link).realGeneration))
+}
 
 func (c *change) countsBy(g mark.Generation, of func(*Link) (mark.Generation, bool)) bool {
 	recording := func(list string) bool {
@@ -65,7 +68,7 @@ func (c *change) yields(ours, other mark.Generation) bool {
 // for its mark to be raised.
 func (c *change) outlived(ours, other mark.Generation) bool {
 	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
-	return before && c.countsBy(ours, onlyInView((*Link).realGeneration))
+	return before && c.countsBy(ours, seated(onlyInView((*Link).realGeneration)))
 }
 
 // isInView reports whether a master's mark was looked at in the last two seconds.
@@ -73,6 +76,24 @@ func isInView(l *Link) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view.Recorded.Number > 0 && l.now()-l.view.RecordedAt < 2*clock.LookEvery
+}
+
+// seated restricts of to masters whose marks speak for them.
+func seated(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
+	return func(l *Link) (mark.Generation, bool) {
+		g, ok := of(l)
+		return g, ok && l.speaks()
+	}
+}
+
+// speaks reports whether the mark that was last seen is of the server that has the master's
+// seat, or of any if no server is known to have it: only that server votes (M9). While the
+// mark is pending, the others must record the seat, so that no other server votes meanwhile.
+func (l *Link) speaks() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	holder, v := l.holder(), &l.view
+	return holder == "" || holder == v.RecordedID && (v.RecordedReal || v.Standing.RecordedSeat.Server == holder)
 }
 
 // onlyInView restricts of to masters whose marks are in view.
@@ -129,7 +150,7 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 		has, ok := l.realGeneration()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || !isInView(l) || has.Masters != ours.Masters:
+		case !ok || !isInView(l) || !l.speaks() || has.Masters != ours.Masters:
 			return false
 		default:
 			anew = anew || has == ours
@@ -156,13 +177,15 @@ func (c *change) unfinished(g mark.Generation) bool {
 	recording, other := 0, 0
 	for _, l := range c.links() {
 		has, ok := l.generation()
-		if mark.OnList(g.Masters, l.Name) && !isInView(l) {
+		if mark.OnList(g.Masters, l.Name) && !(isInView(l) && l.speaks()) {
 			return false
 		}
 		switch {
 		case !ok || !slices.Contains(old, l.hash):
 		case has.Number == g.Number && has.Masters == g.Masters && !has.Less(g):
-			recording++
+			if l.speaks() {
+				recording++
+			}
 		default:
 			other++
 		}

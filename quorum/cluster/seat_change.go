@@ -40,8 +40,13 @@ func (mon *monitor) changeSeat(own mark.Seat, holder string, reading int64) {
 	if !mon.db.agreed.Take(mon.hash, own, holder, reading) {
 		return
 	}
-	for _, other := range mon.db.change.links() {
-		other.wakeMonitor()
+	mon.wakeAll()
+}
+
+// wakeAll has all masters looked at.
+func (mon *monitor) wakeAll() {
+	for _, l := range mon.db.change.links() {
+		l.wakeMonitor()
 	}
 }
 
@@ -62,8 +67,8 @@ func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Ma
 	}
 }
 
-// vacate takes the seat from a server that has forgotten locks but whose mark cannot be
-// written to record it: the other marks record it instead (M9).
+// vacate takes the seat from a server that has forgotten locks, or may have as a replica, but
+// whose mark cannot be written to record it: the other marks record it instead (M9).
 func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return
@@ -99,28 +104,6 @@ func (mon *monitor) inView() bool {
 		defer other.mu.Unlock()
 		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
 	})
-}
-
-// othersRecord reports whether so many other marks record own as this master's seat that
-// every majority includes one of them. A positive result is remembered.
-func (mon *monitor) othersRecord(own mark.Seat) bool {
-	mon.mu.Lock()
-	known := mon.view.Standing.RecordedSeat.Same(own)
-	mon.mu.Unlock()
-	if known {
-		return true
-	}
-	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
-		return other.view.Standing.Seats[mon.hash].Same(own)
-	})
-	if recorded {
-		mon.mu.Lock()
-		mon.view.Standing.RecordedSeat = own
-		mon.mu.Unlock()
-	}
-	return recorded
 }
 
 // heldByMarks reports whether so many of the other masters satisfy which that every
@@ -212,9 +195,14 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	return s, err
 }
 
-// seats returns the seats of the masters on the lists that count.
+// seats returns the seats of the masters on the lists that count. Until a change is final, the
+// master that leaves matters too (speaks).
 func (mon *monitor) seats() mark.Seats {
-	lists := mon.db.change.lists(mon.db.change.known())
+	state := mon.db.change.known()
+	lists := mon.db.change.lists(state)
+	if state.Phase == mark.Closed {
+		lists = append(lists, state.Before)
+	}
 	return mon.db.agreed.All(func(name string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
 	})

@@ -21,7 +21,7 @@ type Agreement struct {
 	number int
 	// moved is when a seat's holder or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
-	// holders are the servers that have the seats; a new map whenever one changes.
+	// holders are the seats, to be read without a lock; a new map whenever one changes.
 	holders atomic.Pointer[Holders]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
@@ -88,11 +88,9 @@ func (c *Agreement) raise(name string, s Seat) {
 		return
 	}
 	c.moved[name] = c.now()
-	if !after.Same(before) {
-		holders := maps.Clone(*c.holders.Load())
-		holders[name] = after.Server
-		c.holders.Store(&holders)
-	}
+	holders := maps.Clone(*c.holders.Load())
+	holders[name] = after
+	c.holders.Store(&holders)
 }
 
 // SawBeat takes over the beat of the mark of a seat's holder.
@@ -158,20 +156,20 @@ func (c *Agreement) All(on func(name string) bool) Seats {
 	return out
 }
 
-// Holders are the servers that have the seats, by the hashes of the masters' names.
-type Holders map[string]string
+// Holders are the seats at one time, by the hashes of the masters' names.
+type Holders map[string]Seat
 
 // Moved reports whether another server has taken a seat between from and to.
 func Moved(name string, from, to *Holders) bool {
-	return from != to && (*from)[name] != "" && (*from)[name] != (*to)[name]
+	return from != to && (*from)[name].Server != "" && (*from)[name].Server != (*to)[name].Server
 }
 
-// Holders returns the servers that have the seats now; the value does not change. It takes
+// Holders returns the seats now; the value does not change. It takes
 // no lock.
 func (c *Agreement) Holders() *Holders { return c.holders.Load() }
 
-// Holder returns the server that has a seat. It takes no lock.
-func (c *Agreement) Holder(name string) string { return (*c.holders.Load())[name] }
+// Seat returns a seat. It takes no lock.
+func (c *Agreement) Seat(name string) Seat { return (*c.holders.Load())[name] }
 
 // Lasting returns those of the seats that have not changed for at least while.
 func (c *Agreement) Lasting(all Seats, while time.Duration) Seats {

@@ -50,17 +50,17 @@ func TestM9SeatOfAMasterThatLeft(t *testing.T) {
 	}
 	unseen, _ := c.Of(NameHash("c"))
 	unseen.Epoch += renewal
-	if saw(1, first); c.Holder(NameHash("c")) != "old" {
+	if saw(1, first); c.Seat(NameHash("c")).Server != "old" {
 		t.Error("the seat of a master on the list is forgotten")
 	}
 	saw(2, second)
-	if own, _ := c.Of(NameHash("c")); own.Epoch != 0 || c.Holder(NameHash("c")) != "" {
+	if own, _ := c.Of(NameHash("c")); own.Epoch != 0 || c.Seat(NameHash("c")).Server != "" {
 		t.Errorf("its seat is %+v", own)
 	}
 	if saw(3, first); !c.Take(NameHash("c"), Seat{}, "new", 0) {
 		t.Fatal("it is not taken again")
 	}
-	if saw(2, second); c.Holder(NameHash("c")) != "new" {
+	if saw(2, second); c.Seat(NameHash("c")).Server != "new" {
 		t.Error("it is forgotten by an earlier list")
 	}
 	if own, _ := c.Of(NameHash("c")); !unseen.Less(own) {

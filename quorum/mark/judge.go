@@ -40,7 +40,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return r.begin(s, whyRestarted)
 	case mk.RunID != s.Server.RunID:
 		return r.restarted(s, m)
-	case r.Quarantine && m.NewerThan(mk):
+	case r.Quarantine && (m.NewerThan(mk) || mk.before(r.Own, 2)):
 		return r.begin(s, WhyForgotten)
 	case mk.Real && !r.seated(mk):
 		return r.unseated(s)

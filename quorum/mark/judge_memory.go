@@ -20,7 +20,8 @@ type Memory struct {
 	// may last; it counts until GrantedUntil, by our clock.
 	Granted      time.Duration
 	GrantedUntil time.Duration
-	// Unfit is whether the master was a replica, or could evict, when last seen.
+	// Unfit is whether the master was a replica, or could evict, when last seen, or before and
+	// its mark could not be written since.
 	Unfit bool
 	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration
@@ -56,4 +57,12 @@ type beatKey struct {
 // another mark and may still last.
 func (m *Memory) NewerThan(mk *Mark) bool {
 	return m.sawReal && mk.Real && (mk.ID == m.ID && mk.Beat < m.beat || mk.ID != m.ID && mk.Greatest < m.Granted)
+}
+
+// before reports whether a mark is of an earlier time: the seat own, which its server has, was
+// seen to be so many beats ahead. As a look may be some time ago, one beat proves nothing
+// before the mark is written. Two do: a mark that has changed since is not written over. Three
+// always do, since a master without a look in the last two seconds does not vote.
+func (m *Mark) before(own Seat, beats int64) bool {
+	return m.Real && m.DB == 0 && m.ID == own.Server && m.Beat+beats <= own.Beat
 }

@@ -53,8 +53,11 @@ type standing struct {
 	Doubt bool
 	// RecordedSeat is the seat as the other marks were last found to record it.
 	RecordedSeat Seat
-	// Seats are the seats that the master's own mark records.
-	Seats Seats
+	// Seats are the seats that the master's own mark records, SeatsSince since when this mark,
+	// whose id is seatsOf, is known to.
+	Seats      Seats
+	SeatsSince time.Duration
+	seatsOf    string
 	// countedSeat is the seat that was last found to be recorded, countedFrom the reading of
 	// the master's clock from which its quarantine counts.
 	countedSeat Seat
@@ -78,9 +81,9 @@ type standing struct {
 func (v *View) Real() bool { return v.Under != nil && v.Under.Real }
 
 // Holds reports whether the server that the link is connected to is the holder of the
-// master's seat.
-func (v *View) Holds(holder string) bool {
-	return v.Standing.Server != "" && holder == v.Standing.Server
+// master's seat, and its mark is not of an earlier time (M4).
+func (v *View) Holds(own Seat) bool {
+	return v.Standing.Server != "" && own.Server == v.Standing.Server && !(v.Under != nil && v.Under.before(own, 3))
 }
 
 // Superseded reports whether another server has taken the seat of one that has voted.
@@ -190,7 +193,7 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
 // seats that it records and the residue of this redlockd.
-func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
+func (v *View) Note(m *Mark, sent, now time.Duration, redlockd string) {
 	before := v.Memory.noted
 	v.Memory.noted, v.Standing.Last = sent, sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
@@ -203,6 +206,9 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	}
 	if m.DB != 0 {
 		return
+	}
+	if v.Standing.seatsOf != m.ID || v.Standing.Seats.Behind(m.Seats) {
+		v.Standing.seatsOf, v.Standing.SeatsSince = m.ID, now
 	}
 	v.Standing.Seats = m.Seats
 	if v.Standing.First == 0 {

@@ -9,7 +9,7 @@ const (
 	noStep      stepCause = iota // no step was seen
 	unclearStep                  // not all masters have been looked at since the step
 	masterStep                   // this master's clock has stepped
-	ownPause                     // a quorum jumped by the same time: our own pause
+	ownPause                     // a quorum jumped by the same time, or may have: our own pause
 )
 
 // causeOf finds the cause for a master whose clock may have stepped.
@@ -18,7 +18,7 @@ func (d *Database) causeOf(l *Link) stepCause {
 	if at == 0 {
 		return noStep
 	}
-	together, waiting := 0, false
+	together, steady, unseen, waiting := 0, 0, 0, false
 	for _, other := range d.List().Links {
 		other.mu.Lock()
 		stepped, jumped := other.clock.Stepped()
@@ -30,6 +30,10 @@ func (d *Database) causeOf(l *Link) stepCause {
 		case other.open && other.clock.LookedAt() <= at && !other.frozen(other.now()):
 			waiting = true
 			other.wakeMonitor()
+		case other.clock.LookedAt() <= at:
+			unseen++
+		default:
+			steady++
 		}
 		other.mu.Unlock()
 	}
@@ -38,6 +42,8 @@ func (d *Database) causeOf(l *Link) stepCause {
 		return unclearStep
 	case together >= d.List().Quorum:
 		return ownPause
+	case steady == 0 && together+unseen >= d.List().Quorum:
+		return ownPause // which may have broken the connections to the others
 	default:
 		return masterStep
 	}
@@ -50,15 +56,16 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 // locks are over: a quorum jumped by the same time as first, and nobody can tell whether
 // their clocks stepped or this redlockd paused. The marks stay real, so redlockd that can
 // tell go on serving. A clock that jumped by another time has stepped besides, and its
-// own monitor handles that.
+// own monitor handles that. Of one that was not seen since, nobody can tell either.
 func (d *Database) stoodStill(first *Link) {
 	wait := d.wholeHold(0)
-	_, by := first.clock.Stepped()
+	at, by := first.clock.Stepped()
 	// Before any baseline: by the new one, a batch that goes out now may count.
 	d.silentUntil.Store(int64(d.now() + wait))
 	for _, l := range d.List().Links {
 		l.mu.Lock()
-		jumped := l.clock.BeginAgain(by)
+		unseen := l.clock.LookedAt() <= at
+		jumped := l.clock.BeginAgain(by) || unseen
 		l.mu.Unlock()
 		if jumped {
 			doubt(l, wait)

@@ -131,3 +131,65 @@ func (c *testCluster) aOnTwo(ttl time.Duration) {
 	c.want(do(c.q, acquire("k", "A", ttl)), Won)
 	c.masters[2].mend()
 }
+
+// TestM5SilenceIsReckonedAnew checks that a redlockd that was suspended grants again once all
+// locks of before are over, and not after max_ttl, though no master was in view when it saw
+// its pause; so does one that starts then (M5, why 223).
+func TestM5SilenceIsReckonedAnew(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		away func(*testCluster, []*way) (back func())
+	}{
+		{"its connections break", func(c *testCluster, ways []*way) func() {
+			for _, w := range ways {
+				w.leads(noRoute)
+			}
+			return func() {
+				for i, w := range ways {
+					w.leads(c.masters[i].dial)
+				}
+			}
+		}},
+		{"the masters are out of memory", func(c *testCluster, _ []*way) func() {
+			for _, f := range c.masters {
+				f.refuse("OOM command not allowed when used memory > 'maxmemory'.")
+			}
+			return func() {
+				time.Sleep(time.Minute)
+				for _, f := range c.masters {
+					f.refuse("")
+				}
+			}
+		}},
+	} {
+		inBubble(t, 3, func(c *testCluster) {
+			host := newSuspendable()
+			c.stop(c.q)
+			direct := c.cfg
+			ways := c.overWays()
+			c.q = c.redlockdBy(host.now)
+			c.cfg = direct
+			c.ready()
+			const ttl = 4 * time.Minute
+			c.want(do(c.q, acquire("k", "A", ttl)), Won)
+			time.Sleep(5 * time.Second)
+			host.suspend()
+			back := tt.away(c, ways)
+			time.Sleep(time.Second)
+			host.resume()
+			back()
+			resumed := time.Now()
+			for _, q := range []*Quorum{c.q, c.redlockd()} {
+				for do(q, acquire("other", "B", time.Second)).Verdict != Won {
+					if time.Since(resumed) > 2*ttl {
+						t.Fatalf("%s: nothing is granted: %+v", tt.name, q.Status().Masters)
+					}
+					time.Sleep(time.Second)
+				}
+				if time.Since(resumed) < ttl {
+					t.Errorf("%s: granted after %v, while a lock of %v may have ended early", tt.name, time.Since(resumed), ttl)
+				}
+			}
+		})
+	}
+}

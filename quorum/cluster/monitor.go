@@ -243,4 +243,5 @@ func (mon *monitor) noteObservation(s mark.Observation) {
 	since := mon.now() - warmUp - clock.LookEvery
 	stepped, _ := mon.clock.Stepped()
 	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), stepped == 0)
+	mon.view.DoubtedSince(s.Sent, stepped == 0 && mon.clock.WatchedSince(mon.view.Standing.DoubtedAt))
 }

@@ -107,7 +107,8 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	exempt := mon.exemption(c, s)
 	own, unchanged := mon.db.agreed.Of(mon.hash)
 	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
-	lasting := mon.db.agreed.Lasting(all, clock.LookEvery/2)
+	lasting, mostDoubt := mon.db.agreed.Lasting(all, clock.LookEvery/2), mon.mostDoubt()
+	mon.db.jumpedBefore()
 	settings := mon.settings()
 	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
@@ -138,7 +139,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
-		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
 		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }

@@ -61,7 +61,7 @@ func (d *Database) stoodStill(first *Link) {
 	wait := d.wholeHold(0)
 	at, by := first.clock.Stepped()
 	// Before any baseline: by the new one, a batch that goes out now may count.
-	d.silentUntil.Store(int64(d.now() + wait))
+	d.beSilent(d.now(), wait)
 	for _, l := range d.List().Links {
 		l.mu.Lock()
 		unseen := l.clock.LookedAt() <= at
@@ -74,6 +74,45 @@ func (d *Database) stoodStill(first *Link) {
 	}
 	d.List().Links[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
+}
+
+// beSilent grants nothing for wait from at on. It may be far too long: what was granted before
+// shows only once enough marks are in view (jumpedBefore).
+func (d *Database) beSilent(at, wait time.Duration) {
+	d.jump.Lock()
+	defer d.jump.Unlock()
+	d.jump.at = at
+	d.silentUntil.Store(int64(at + wait))
+}
+
+// jumpedBefore reckons the silence anew by marks that were looked at since the clocks jumped:
+// they record what was granted before.
+func (d *Database) jumpedBefore() {
+	d.jump.Lock()
+	defer d.jump.Unlock()
+	if d.jump.at == 0 {
+		return
+	}
+	if g := d.holdSince(nil, d.jump.at); g.remembered {
+		d.silentUntil.Store(int64(d.jump.at + g.wait))
+		d.jump.at = 0
+	}
+}
+
+// mostDoubt returns how long a doubt in the master's mark may matter at most; 0 if it is not
+// known. No clock stepped since it was first seen, so only locks matter that were granted
+// before that, and marks that were looked at since record these.
+func (mon *monitor) mostDoubt() time.Duration {
+	mon.mu.Lock()
+	since := mon.view.Standing.DoubtedAt
+	mon.mu.Unlock()
+	if since == 0 {
+		return 0
+	}
+	if g := mon.db.holdSince(nil, since); g.remembered {
+		return g.wait
+	}
+	return 0
 }
 
 // silentFor returns how much longer this redlockd grants nothing. A step that database 0

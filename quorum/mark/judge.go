@@ -228,7 +228,7 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		case m.clears:
 			c.doubt = 0
 		case c.doubt > 0 && c.Real && m.BeatDue:
-			c.doubt, c.Seen = max(0, c.doubt-mk.gained(s.Reading)), s.Reading
+			c.doubt, c.Seen = r.doubtLeft(mk, s.Reading), s.Reading
 		}
 		if m.BeatDue {
 			c.Beat++

@@ -69,6 +69,9 @@ type standing struct {
 	// doubted is whether the mark last seen is in doubt, clears whether this redlockd can
 	// tell that its clock did not step.
 	doubted, clears bool
+	// DoubtedAt is when the look went out since which the mark was in doubt, and the clock
+	// is known not to have stepped; 0 if the mark is not in doubt.
+	DoubtedAt time.Duration
 	// Remembers is whether the mark is real and, as far as it shows, the master has lost
 	// nothing.
 	Remembers bool
@@ -213,6 +216,18 @@ func (v *View) Doubts(m *Mark, watched, steady bool) {
 	}
 	st.clears = st.clears && watched
 	v.Memory.clears = st.clears && steady && v.Memory.Doubt == 0
+}
+
+// DoubtedSince notes, by a look that went out at sent, since when the mark is in doubt. steady
+// reports whether the clock is known not to have stepped since DoubtedAt.
+func (v *View) DoubtedSince(sent time.Duration, steady bool) {
+	st := &v.Standing
+	switch {
+	case !st.doubted:
+		st.DoubtedAt = 0
+	case st.DoubtedAt == 0 || !steady:
+		st.DoubtedAt = sent
+	}
 }
 
 // Stand updates what is known of the seat after a judgement; mk is the mark of database

@@ -126,6 +126,15 @@ func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
 }
 
+// Forget ends the baseline: it is of another clock.
+func (w *Watch) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.newBaseline()
+	w.sure, w.warmUp.met = never, false
+	w.warm.Store(w.ours)
+}
+
 // BeginAgain begins a new baseline after several clocks have jumped by the same time, and
 // reports whether this clock is one of them. A clock that jumped by another time keeps
 // its baseline.

@@ -126,6 +126,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
+	m.OtherServer = mon.status.RunID != s.Server.RunID
 	now := mon.now()
 	countsFrom := int64(0)
 	if seatRecorded {

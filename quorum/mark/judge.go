@@ -158,7 +158,7 @@ func (r *Rules) marked(s Observation, m Memory) Judgement {
 		return r.evicting(s)
 	}
 	switch {
-	case m.Unfit && mk.Real && r.Quarantine:
+	case m.Unfit && !m.OtherServer && mk.Real && r.Quarantine:
 		return r.begin(s, whyUnfit)
 	case m.Stepped:
 		return r.begin(s, WhyClock)

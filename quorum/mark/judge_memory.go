@@ -20,8 +20,9 @@ type Memory struct {
 	// may last; it counts until GrantedUntil, by our clock.
 	Granted      time.Duration
 	GrantedUntil time.Duration
-	// Unfit is whether the master was a replica, or could evict, when last seen.
-	Unfit bool
+	// Unfit is whether the master was a replica, or could evict, when last seen; OtherServer
+	// is whether its run_id was another one then.
+	Unfit, OtherServer bool
 	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration
 	// BeatDue is whether the beat is to be raised.

@@ -57,3 +57,38 @@ func TestM5WrongAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestM4UnfitBeforeARestart checks that a redlockd that saw that b was a replica does not let
+// it vote when it is back as a master, also if another redlockd, which did not see it, has
+// exempted it (M4).
+func TestM4UnfitBeforeARestart(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.aof = true })
+		}
+		one, ways := c.redlockdOver(c.cfg.Masters)
+		_, others := c.redlockdOver(c.cfg.Masters)
+		c.stop(c.q)
+		c.q = one
+		c.ready()
+		c.want(do(one, acquire("k", "A", time.Minute)), Won)
+		time.Sleep(3 * time.Second)
+		b := c.masters[1]
+		others["b"].leads(noRoute)
+		b.set(func() { b.role = "slave" })
+		time.Sleep(3 * time.Second)
+		ways["b"].leads(noRoute)
+		b.kill()
+		b.set(func() { b.role = "master" })
+		b.startWithMemory()
+		others["b"].leads(b.dial)
+		time.Sleep(5 * time.Second)
+		ways["b"].leads(b.dial)
+		for range 30 {
+			time.Sleep(100 * time.Millisecond)
+			if s := c.state(1); s.State == Voting {
+				t.Fatalf("it votes: %+v", s)
+			}
+		}
+	})
+}

@@ -29,7 +29,7 @@ const (
 type monitor struct {
 	*Link
 	rights rights
-	last   served
+	judged served
 }
 
 // run works until the link's ctx is over.
@@ -81,14 +81,13 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 		defer stop()
 		go mon.watchAddress(watching, c)
 	}
-	if mon.last.another(servedBy(s)) {
+	if mon.judged.another(servedBy(s)) {
 		mon.clock.Forget()
 	}
 	for rightsChecked := mon.Embedded || mon.db.number != 0; ; rightsChecked = true {
 		if err := mon.reconcile(c, s); err != nil {
 			return earlier, err
 		}
-		mon.last = servedBy(s)
 		if !rightsChecked {
 			if err := mon.rights.warn(c, mon.asks, mon.log); err != nil {
 				return earlier, err

@@ -83,7 +83,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	}
 	mon.mu.Lock()
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && j.Write != nil && s.Mark == j.Write)
-	mon.view.Memory.Unfit = j.Unfit
+	mon.view.Memory.Unfit, mon.judged = j.Unfit, servedBy(s)
 	mk := s.Mark
 	if mon.zero != nil {
 		mk = s.Zero
@@ -126,7 +126,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
-	m.OtherServer = mon.status.RunID != s.Server.RunID
+	m.OtherServer = mon.judged.beside(s.Server.RunID)
 	now := mon.now()
 	countsFrom := int64(0)
 	if seatRecorded {

@@ -2,16 +2,17 @@ package cluster
 
 import "github.com/redlockd/redlockd/quorum/mark"
 
-// served is the server that a monitor has last judged.
+// served is the server that a monitor has last judged. id is its mark's, named the run_id that
+// the mark names.
 type served struct {
-	runID, id string
-	replica   bool
+	runID, id, named string
+	replica          bool
 }
 
 func servedBy(s mark.Observation) served {
 	out := served{runID: s.Server.RunID, replica: s.Server.Replica}
 	if s.Mark != nil {
-		out.id = s.Mark.ID
+		out.id, out.named = s.Mark.ID, s.Mark.RunID
 	}
 	return out
 }
@@ -21,3 +22,7 @@ func servedBy(s mark.Observation) served {
 func (s *served) another(other served) bool {
 	return s.runID != "" && s.runID != other.runID && (s.id != other.id || s.replica || other.replica)
 }
+
+// beside reports whether the server with this run_id was running beside this one: the mark,
+// which was copied, named it already.
+func (s *served) beside(runID string) bool { return s.runID != runID && s.named == runID }

@@ -21,7 +21,8 @@ type Memory struct {
 	Granted      time.Duration
 	GrantedUntil time.Duration
 	// Unfit is whether the master was a replica, or could evict, when last seen; OtherServer
-	// is whether its run_id was another one then.
+	// is whether
+	// that was another server, beside which this one was running.
 	Unfit, OtherServer bool
 	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration

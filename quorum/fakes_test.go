@@ -40,7 +40,9 @@ type fakeMaster struct {
 	// master.
 	promoted int
 	offset   time.Duration
-	// clock is the time to which clockOf was set last.
+	// clock is the time to which clockOf was set last; setting guards both. mu would not do:
+	// a command in a script needs it while it holds the server's lock.
+	setting sync.Mutex
 	clock   time.Time
 	clockOf *miniredis.Miniredis
 	nextID  int
@@ -114,8 +116,8 @@ func (f *fakeMaster) trip() {
 // expires by milliseconds. It is not set again to the same time, since miniredis reads it
 // without its lock.
 func (f *fakeMaster) setClock(server *miniredis.Miniredis, offset time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.setting.Lock()
+	defer f.setting.Unlock()
 	if now := time.Now().Add(offset).Truncate(time.Millisecond); server != f.clockOf || !now.Equal(f.clock) {
 		f.clockOf, f.clock = server, now
 		server.SetTime(now)

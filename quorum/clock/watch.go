@@ -20,8 +20,9 @@ const never = time.Duration(math.MinInt64 / 2)
 type Watch struct {
 	now   Clock
 	drift float64
-	// timeout is an attempt's: a look that takes longer tells too little.
-	timeout time.Duration
+	// exact returns the longest time that a look may take: one that takes longer tells too
+	// little.
+	exact func() time.Duration
 	// ours is whether the clock is our own, because the master is embedded.
 	ours bool
 	// warm is whether the mark was looked at after other redlockd must have recorded a
@@ -48,9 +49,10 @@ type Watch struct {
 	warmUp warmUp
 }
 
-// NewWatch watches a clock that may run faster or slower than ours by drift.
-func NewWatch(now Clock, drift float64, timeout time.Duration, ours bool) *Watch {
-	w := &Watch{now: now, drift: drift, timeout: timeout, ours: ours, sure: never, from: never,
+// NewWatch watches a clock that may run faster or slower than ours by drift. exact returns
+// the longest time that a look may take.
+func NewWatch(now Clock, drift float64, exact func() time.Duration, ours bool) *Watch {
+	w := &Watch{now: now, drift: drift, exact: exact, ours: ours, sure: never, from: never,
 		looks: looks{drift: drift}, offsets: offsets{drift: drift}}
 	w.warm.Store(ours)
 	return w
@@ -80,7 +82,7 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 		return false, news
 	}
 	w.offsets.add(n, keep)
-	if received-sent <= w.timeout {
+	if received-sent <= w.exact() {
 		// A slower look tells too little, and so slow a master has no vote anyway.
 		w.looks.add((micros+999)/1000, sent, received)
 		w.sure = sent
@@ -122,6 +124,15 @@ func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 // before the clock was known to be steady, so it does not count. The caller must hold mu.
 func (w *Watch) newBaseline() {
 	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
+}
+
+// Forget ends the baseline: it is of another clock.
+func (w *Watch) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.newBaseline()
+	w.sure, w.warmUp.met = never, false
+	w.warm.Store(w.ours)
 }
 
 // BeginAgain begins a new baseline after several clocks have jumped by the same time, and
@@ -210,4 +221,4 @@ func (w *Watch) LookAgain() time.Duration {
 }
 
 // watched is Watched for this clock.
-func (w *Watch) watched(ago time.Duration) bool { return Watched(ago, w.drift, w.timeout) }
+func (w *Watch) watched(ago time.Duration) bool { return Watched(ago, w.drift, w.exact()) }

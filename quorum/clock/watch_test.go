@@ -16,7 +16,7 @@ type watching struct {
 
 func newWatching(t *testing.T) *watching {
 	s := &watching{t: t, at: time.Hour}
-	s.Watch = NewWatch(func() time.Duration { return s.at }, 0.01, 50*time.Millisecond, false)
+	s.Watch = NewWatch(func() time.Duration { return s.at }, 0.01, func() time.Duration { return 50 * time.Millisecond }, false)
 	return s
 }
 

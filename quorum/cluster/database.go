@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,9 +29,14 @@ type Database struct {
 	// silentUntil is when this redlockd may grant locks again after the clocks of a
 	// majority jumped together, by our clock (M5), see silentFor.
 	silentUntil atomic.Int64
-	now         clock.Clock
-	stalls      *clock.StallDetector
-	events      *events
+	// jump is when they jumped, until it is known what was granted before that.
+	jump struct {
+		sync.Mutex
+		at time.Duration
+	}
+	now    clock.Clock
+	stalls *clock.StallDetector
+	events *events
 }
 
 // newDatabase returns a database whose monitors do not run yet.

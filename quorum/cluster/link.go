@@ -95,8 +95,9 @@ func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock
 	l := &Link{cfg: cfg, Name: m.Name, hash: mark.NameHash(m.Name), Embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:     log.With("master", m.Name, "db", db.number),
 		poke:    make(chan struct{}, 1),
-		traffic: &traffic{}, clock: clock.NewWatch(now, cfg.ClockDrift, cfg.Timeout, m.Embedded),
-		status: MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+		traffic: &traffic{},
+		status:  MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+	l.clock = clock.NewWatch(now, cfg.ClockDrift, l.exact, m.Embedded)
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
 	l.outbox = outbox.NewOutbox(now, cfg.Timeout, func() {

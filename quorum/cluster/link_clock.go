@@ -26,6 +26,12 @@ func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 	return fits
 }
 
+// exact returns the longest round trip by which a step of the clock shows that the padding of
+// a living lock does not cover. Another redlockd with a shorter timeout may have granted it.
+func (l *Link) exact() time.Duration {
+	return min(l.cfg.Timeout, l.db.agreed.ReadPadding()/2)
+}
+
 // deadline returns the latest reading of the master's clock at which a script may act,
 // for an attempt whose time is over at until, by our clock. It is counted from the
 // earliest possible reading, so that no script acts after until and the grace (V6). The

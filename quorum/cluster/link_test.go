@@ -132,7 +132,7 @@ func TestM5WaitedUntilTheSilence(t *testing.T) {
 		now := time.Second
 		d := watched(t, &now)
 		l := d.List().Links[0]
-		l.clock = clock.NewWatch(l.now, 0, time.Second, true) // watched for long enough
+		l.clock = clock.NewWatch(l.now, 0, l.exact, true) // watched for long enough
 		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Key: "k", Token: "t"})
 		l.outbox.Put(&outbox.Task{Kind: vote.Release, Key: "k", Token: "u"})
 		d.silentUntil.Store(int64(now + tt.silence))

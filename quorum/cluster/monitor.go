@@ -2,10 +2,8 @@ package cluster
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -31,6 +29,7 @@ const (
 type monitor struct {
 	*Link
 	rights rights
+	judged served
 }
 
 // run works until the link's ctx is over.
@@ -82,6 +81,9 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 		defer stop()
 		go mon.watchAddress(watching, c)
 	}
+	if mon.judged.another(servedBy(s)) {
+		mon.clock.Forget()
+	}
 	for rightsChecked := mon.Embedded || mon.db.number != 0; ; rightsChecked = true {
 		if err := mon.reconcile(c, s); err != nil {
 			return earlier, err
@@ -120,45 +122,6 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 	c.runID = s.Server.RunID
 	c.dialect.Is7 = mark.AtLeast(s.Server.Version, 7, 0)
 	return s, nil
-}
-
-// fence ends the earlier connections to the same server, so that none of their commands
-// is carried out after this one's (M3). It returns those that are not known to have
-// ended.
-func (mon *monitor) fence(c *connection, earlier []*connection) []*connection {
-	if mon.Embedded {
-		return nil
-	}
-	var alive []*connection
-	for _, e := range earlier {
-		// A connection to another server, which answered at this address for a while, may
-		// still matter when that server is back.
-		if e.runID != c.runID || mon.kill(c, e.id) != nil {
-			alive = append(alive, e)
-		}
-	}
-	// No connection has this number: the answer shows whether redlockd has the right to
-	// kill.
-	err := mon.kill(c, math.MaxInt64)
-	if err != nil {
-		mon.log.Warn("cannot end earlier connections, releases carry a deadline instead", "error", err)
-	}
-	mon.mu.Lock()
-	mon.fenceless = err != nil
-	mon.mu.Unlock()
-	return alive[max(0, len(alive)-maxEarlier):]
-}
-
-// maxEarlier bounds the number of connections that are kept to be fenced.
-const maxEarlier = 16
-
-// kill ends a connection; one that has ended already is no error.
-func (mon *monitor) kill(c *connection, id int64) error {
-	err := c.ask(c.dialect.Client.B().ClientKill().Id(id).Build())[0].Error()
-	if err != nil && strings.Contains(err.Error(), "No such client") {
-		return nil
-	}
-	return err
 }
 
 // look reads the server's INFO, the mark and the clock.
@@ -243,4 +206,5 @@ func (mon *monitor) noteObservation(s mark.Observation) {
 	since := mon.now() - warmUp - clock.LookEvery
 	stepped, _ := mon.clock.Stepped()
 	mon.view.Doubts(s.Mark, mon.clock.WatchedSince(since), stepped == 0)
+	mon.view.DoubtedSince(s.Sent, stepped == 0 && mon.clock.WatchedSince(mon.view.Standing.DoubtedAt))
 }

@@ -78,8 +78,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 	}
 	if s.Mark != nil && s.Unlisted(mon.db.number) {
-		// Database 0 has lost its mark meanwhile; the next look shows whether this was
-		// written.
+		// Database 0 has lost its mark meanwhile; the next look shows whether it was written.
 		if _, err := mon.list(c, s, s.Mark); broken(err) {
 			return err
 		}
@@ -87,7 +86,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.mu.Lock()
 	written := j.Write != nil && s.Mark == j.Write
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
-	mon.view.Memory.Unfit = j.Unfit || m.Unfit && !written
+	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !written, servedBy(s)
 	mk := s.Mark
 	if mon.zero != nil {
 		mk = s.Zero
@@ -111,7 +110,8 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	exempt := mon.exemption(c, s)
 	own, unchanged := mon.db.agreed.Of(mon.hash)
 	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
-	lasting := mon.db.agreed.Lasting(all, clock.LookEvery/2)
+	lasting, mostDoubt := mon.db.agreed.Lasting(all, clock.LookEvery/2), mon.mostDoubt()
+	mon.db.jumpedBefore()
 	settings := mon.settings()
 	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
@@ -129,6 +129,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
+	m.OtherServer = mon.judged.beside(s.Server.RunID)
 	now := mon.now()
 	countsFrom := int64(0)
 	if seatRecorded {
@@ -142,9 +143,8 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
-		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
-		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver,
-		AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
 // grantedBefore returns what the other masters' marks tell of the locks that this master

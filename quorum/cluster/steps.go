@@ -9,7 +9,7 @@ const (
 	noStep      stepCause = iota // no step was seen
 	unclearStep                  // not all masters have been looked at since the step
 	masterStep                   // this master's clock has stepped
-	ownPause                     // a quorum jumped by the same time: our own pause
+	ownPause                     // a quorum jumped by the same time, or may have: our own pause
 )
 
 // causeOf finds the cause for a master whose clock may have stepped.
@@ -18,7 +18,7 @@ func (d *Database) causeOf(l *Link) stepCause {
 	if at == 0 {
 		return noStep
 	}
-	together, waiting := 0, false
+	together, steady, unseen, waiting := 0, 0, 0, false
 	for _, other := range d.List().Links {
 		other.mu.Lock()
 		stepped, jumped := other.clock.Stepped()
@@ -30,6 +30,10 @@ func (d *Database) causeOf(l *Link) stepCause {
 		case other.open && other.clock.LookedAt() <= at && !other.frozen(other.now()):
 			waiting = true
 			other.wakeMonitor()
+		case other.clock.LookedAt() <= at:
+			unseen++
+		default:
+			steady++
 		}
 		other.mu.Unlock()
 	}
@@ -38,6 +42,8 @@ func (d *Database) causeOf(l *Link) stepCause {
 		return unclearStep
 	case together >= d.List().Quorum:
 		return ownPause
+	case steady == 0 && together+unseen >= d.List().Quorum:
+		return ownPause // which may have broken the connections to the others
 	default:
 		return masterStep
 	}
@@ -50,15 +56,16 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 // locks are over: a quorum jumped by the same time as first, and nobody can tell whether
 // their clocks stepped or this redlockd paused. The marks stay real, so redlockd that can
 // tell go on serving. A clock that jumped by another time has stepped besides, and its
-// own monitor handles that.
+// own monitor handles that. Of one that was not seen since, nobody can tell either.
 func (d *Database) stoodStill(first *Link) {
 	wait := d.wholeHold(0)
-	_, by := first.clock.Stepped()
+	at, by := first.clock.Stepped()
 	// Before any baseline: by the new one, a batch that goes out now may count.
-	d.silentUntil.Store(int64(d.now() + wait))
+	d.beSilent(d.now(), wait)
 	for _, l := range d.List().Links {
 		l.mu.Lock()
-		jumped := l.clock.BeginAgain(by)
+		unseen := l.clock.LookedAt() <= at
+		jumped := l.clock.BeginAgain(by) || unseen
 		l.mu.Unlock()
 		if jumped {
 			doubt(l, wait)
@@ -67,6 +74,45 @@ func (d *Database) stoodStill(first *Link) {
 	}
 	d.List().Links[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
+}
+
+// beSilent grants nothing for wait from at on. It may be far too long: what was granted before
+// shows only once enough marks are in view (jumpedBefore).
+func (d *Database) beSilent(at, wait time.Duration) {
+	d.jump.Lock()
+	defer d.jump.Unlock()
+	d.jump.at = at
+	d.silentUntil.Store(int64(at + wait))
+}
+
+// jumpedBefore reckons the silence anew by marks that were looked at since the clocks jumped:
+// they record what was granted before.
+func (d *Database) jumpedBefore() {
+	d.jump.Lock()
+	defer d.jump.Unlock()
+	if d.jump.at == 0 {
+		return
+	}
+	if g := d.holdSince(nil, d.jump.at); g.remembered {
+		d.silentUntil.Store(int64(d.jump.at + g.wait))
+		d.jump.at = 0
+	}
+}
+
+// mostDoubt returns how long a doubt in the master's mark may matter at most; 0 if it is not
+// known. No clock stepped since it was first seen, so only locks matter that were granted
+// before that, and marks that were looked at since record these.
+func (mon *monitor) mostDoubt() time.Duration {
+	mon.mu.Lock()
+	since := mon.view.Standing.DoubtedAt
+	mon.mu.Unlock()
+	if since == 0 {
+		return 0
+	}
+	if g := mon.db.holdSince(nil, since); g.remembered {
+		return g.wait
+	}
+	return 0
 }
 
 // silentFor returns how much longer this redlockd grants nothing. A step that database 0

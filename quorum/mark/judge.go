@@ -143,7 +143,7 @@ func (r *Rules) marked(s Observation, m Memory) Judgement {
 		return r.evicting(s)
 	}
 	switch {
-	case m.Unfit && mk.Real && r.Quarantine:
+	case m.Unfit && !m.OtherServer && mk.Real && r.Quarantine:
 		return r.begin(s, whyUnfit)
 	case m.Stepped:
 		return r.begin(s, WhyClock)
@@ -213,7 +213,7 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		case m.clears:
 			c.doubt = 0
 		case c.doubt > 0 && c.Real && m.BeatDue:
-			c.doubt, c.Seen = max(0, c.doubt-mk.gained(s.Reading)), s.Reading
+			c.doubt, c.Seen = r.doubtLeft(mk, s.Reading), s.Reading
 		}
 		if m.BeatDue {
 			c.Beat++

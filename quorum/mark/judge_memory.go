@@ -21,8 +21,9 @@ type Memory struct {
 	Granted      time.Duration
 	GrantedUntil time.Duration
 	// Unfit is whether the master was a replica, or could evict, when last seen, or before and
-	// its mark could not be written since.
-	Unfit bool
+	// its mark could not be written since; OtherServer is whether that was another server,
+	// beside which this one was running.
+	Unfit, OtherServer bool
 	// Wanted is the greatest hold that the mark is to record.
 	Wanted time.Duration
 	// BeatDue is whether the beat is to be raised.

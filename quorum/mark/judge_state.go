@@ -1,5 +1,7 @@
 package mark
 
+import "time"
+
 // stateOf fills in what follows from the mark to write.
 func (r *Rules) stateOf(j Judgement) Judgement {
 	j.Open = true
@@ -38,6 +40,15 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 		j.State = Voting
 	}
 	return j
+}
+
+// doubtLeft returns how long a mark is still in doubt.
+func (r *Rules) doubtLeft(mk *Mark, reading int64) time.Duration {
+	left := max(0, mk.doubt-mk.gained(reading))
+	if r.MostDoubt > 0 {
+		left = min(left, r.MostDoubt)
+	}
+	return left
 }
 
 // setGrantLimit sets GrantLimit in a real mark of database 0, and takes over the floor of

@@ -113,6 +113,8 @@ type Rules struct {
 	CountsFrom int64
 	// HolderInUse is whether that server was in use after this one was connected to.
 	HolderInUse bool
+	// MostDoubt is how long a doubt may matter at most; 0 if it is not known (M5).
+	MostDoubt time.Duration
 	// Silent is whether this redlockd itself grants nothing for a while (M5).
 	Silent bool
 	// Exempt is whether the master lost nothing in a restart (M4).

@@ -125,3 +125,22 @@ func (m *Mark) claim(redlockd string) {
 		m.residues = append(m.residues, residue{number: free, redlockd: redlockd, beat: m.Beat})
 	}
 }
+
+// Claim returns the residue by which this redlockd names its attempts on the master at
+// now (V6); false while it has no claim that it can trust.
+func (v *View) Claim(now time.Duration) (int64, bool) {
+	return int64(v.claimed), v.claimed > 0 && now-v.claimSeen <= claimTrust
+}
+
+// Claimed returns the residue that this redlockd claimed last, or 0.
+func (v *View) Claimed() int64 { return int64(v.claimed) }
+
+// MayBeOthers reports whether a residue that this redlockd, which is named, once claimed
+// may be another one's at now (V15).
+func (v *View) MayBeOthers(number int64, redlockd string, now time.Duration) bool {
+	others := func(r residue) bool { return int64(r.number) == number && r.redlockd != redlockd }
+	return !v.KnowsClaims(now) || slices.ContainsFunc(v.claims, others)
+}
+
+// KnowsClaims reports whether it is known whose each residue is at now.
+func (v *View) KnowsClaims(now time.Duration) bool { return now-v.claimsSeen <= claimTrust }

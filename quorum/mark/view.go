@@ -1,7 +1,6 @@
 package mark
 
 import (
-	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -72,6 +71,9 @@ type standing struct {
 	// doubted is whether the mark last seen is in doubt, clears whether this redlockd can
 	// tell that its clock did not step.
 	doubted, clears bool
+	// DoubtedAt is when the look went out since which the mark was in doubt, and the clock
+	// is known not to have stepped; 0 if the mark is not in doubt.
+	DoubtedAt time.Duration
 	// Remembers is whether the mark is real and, as far as it shows, the master has lost
 	// nothing.
 	Remembers bool
@@ -106,25 +108,6 @@ func (v *View) GreatestHold() time.Duration {
 
 // Another reports whether the master has a mark with another id than this one.
 func (v *View) Another(id string) bool { return v.Under != nil && v.Under.ID != id }
-
-// Claim returns the residue by which this redlockd names its attempts on the master at
-// now (V6); false while it has no claim that it can trust.
-func (v *View) Claim(now time.Duration) (int64, bool) {
-	return int64(v.claimed), v.claimed > 0 && now-v.claimSeen <= claimTrust
-}
-
-// Claimed returns the residue that this redlockd claimed last, or 0.
-func (v *View) Claimed() int64 { return int64(v.claimed) }
-
-// MayBeOthers reports whether a residue that this redlockd, which is named, once claimed
-// may be another one's at now (V15).
-func (v *View) MayBeOthers(number int64, redlockd string, now time.Duration) bool {
-	others := func(r residue) bool { return int64(r.number) == number && r.redlockd != redlockd }
-	return !v.KnowsClaims(now) || slices.ContainsFunc(v.claims, others)
-}
-
-// KnowsClaims reports whether it is known whose each residue is at now.
-func (v *View) KnowsClaims(now time.Duration) bool { return now-v.claimsSeen <= claimTrust }
 
 // Connected resets what is known through one connection only.
 func (v *View) Connected() {
@@ -233,6 +216,18 @@ func (v *View) Doubts(m *Mark, watched, steady bool) {
 	}
 	st.clears = st.clears && watched
 	v.Memory.clears = st.clears && steady && v.Memory.Doubt == 0
+}
+
+// DoubtedSince notes, by a look that went out at sent, since when the mark is in doubt. steady
+// reports whether the clock is known not to have stepped since DoubtedAt.
+func (v *View) DoubtedSince(sent time.Duration, steady bool) {
+	st := &v.Standing
+	switch {
+	case !st.doubted:
+		st.DoubtedAt = 0
+	case st.DoubtedAt == 0 || !steady:
+		st.DoubtedAt = sent
+	}
 }
 
 // Stand updates what is known of the seat after a judgement; mk is the mark of database

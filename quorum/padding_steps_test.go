@@ -1,0 +1,53 @@
+package quorum
+
+import (
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+)
+
+// TestV3StepWithinARoundTripOfAnother is trace 220: A gets the lock on a b, with the small
+// padding of a short timeout. R2, with a long timeout and far from the masters, joins. A step
+// of a's clock that is longer than that padding, but shorter than R2's round trip, does not
+// show at R2.
+func TestV3StepWithinARoundTripOfAnother(t *testing.T) {
+	const ttl, step = 60 * time.Second, 850 * time.Millisecond
+	for phase := range 10 {
+		inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.ClockDrift = 0.001 }, func(c *testCluster) {
+			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
+			c.masters[2].kill()
+			sent := time.Now()
+			c.want(do(c.q, acquire("k", "A", ttl)), Won)
+			c.masters[2].mend()
+			far := c.far(900 * time.Millisecond)
+			time.Sleep(time.Until(sent.Add(ttl - 1500*time.Millisecond)))
+			taken := start(far, acquire("k", "B", time.Second))
+			time.Sleep(time.Until(sent.Add(ttl - 650*time.Millisecond)))
+			c.masters[0].set(func() { c.masters[0].offset += step })
+			if o := <-taken; o.Verdict == Won && time.Since(sent) < ttl {
+				t.Errorf("phase %d: a second holder", phase)
+			}
+		})
+	}
+}
+
+// far starts a redlockd with a long timeout, whose way to the masters takes this long.
+func (c *testCluster) far(way time.Duration) *Quorum {
+	brief := c.cfg
+	defer func() { c.cfg = brief }()
+	c.cfg.Timeout, c.cfg.RetryBudget = 2*time.Second, 2*time.Second
+	c.cfg.Masters = slices.Clone(c.cfg.Masters)
+	for i, m := range c.cfg.Masters {
+		c.cfg.Masters[i].Dial = func() (net.Conn, error) {
+			conn, err := m.Dial()
+			if err != nil {
+				return nil, err
+			}
+			return newLazyPipe(conn, func() { time.Sleep(way) }), nil
+		}
+	}
+	return c.redlockd()
+}

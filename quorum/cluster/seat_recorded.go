@@ -10,8 +10,9 @@ import (
 // othersRecord reports whether so many other marks record own as this master's seat that
 // every majority includes one of them. A positive result is remembered. They must have
 // recorded it at one time: one may be lost before another is written. So each was seen to
-// record it, and seen again after the last one was; that look is asked for.
-func (mon *monitor) othersRecord(own mark.Seat) bool {
+// record it, and seen again after the last one was; if this master's mark is
+// pending, that look is asked for.
+func (mon *monitor) othersRecord(own mark.Seat, pending bool) bool {
 	mon.mu.Lock()
 	known := mon.view.Standing.RecordedSeat.Same(own)
 	mon.mu.Unlock()
@@ -30,7 +31,7 @@ func (mon *monitor) othersRecord(own mark.Seat) bool {
 		return true
 	})
 	recorded := enough && again > since
-	if enough && !recorded {
+	if enough && !recorded && pending {
 		mon.wakeAll()
 	}
 	if recorded {

@@ -18,9 +18,9 @@ func servedBy(s mark.Observation) served {
 }
 
 // another reports whether other is a server of its own, to which a wrong address led, and not
-// this one after a restart: that keeps its mark, and is not a replica.
+// this one after a restart: that keeps its mark, or has none, and is not a replica.
 func (s *served) another(other served) bool {
-	return s.runID != "" && s.runID != other.runID && (s.id != other.id || s.replica || other.replica)
+	return s.runID != "" && s.runID != other.runID && (other.id != "" && s.id != other.id || s.replica || other.replica)
 }
 
 // beside reports whether the server with this run_id was running beside this one: the mark,

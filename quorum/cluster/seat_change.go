@@ -221,7 +221,7 @@ func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
 // a database other than 0, it reports whether database 0's server holds the seat.
 func (mon *monitor) seatRecorded(own mark.Seat, s mark.Observation) bool {
 	if mon.zero == nil {
-		return mon.hasSeat(own, s) && mon.othersRecord(own, !s.Mark.Real)
+		return mon.hasSeat(own, s) && mon.othersRecord(own)
 	}
 	return s.Zero != nil && s.Zero.ID == own.Server
 }

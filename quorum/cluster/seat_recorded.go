@@ -10,9 +10,8 @@ import (
 // othersRecord reports whether so many other marks record own as this master's seat that
 // every majority includes one of them. A positive result is remembered. They must have
 // recorded it at one time: one may be lost before another is written. So each was seen to
-// record it, and seen again after the last one was; if this master's mark is
-// pending, that look is asked for.
-func (mon *monitor) othersRecord(own mark.Seat, pending bool) bool {
+// record it, and seen again after the last one was; that look is asked for.
+func (mon *monitor) othersRecord(own mark.Seat) bool {
 	mon.mu.Lock()
 	known := mon.view.Standing.RecordedSeat.Same(own)
 	mon.mu.Unlock()
@@ -31,7 +30,7 @@ func (mon *monitor) othersRecord(own mark.Seat, pending bool) bool {
 		return true
 	})
 	recorded := enough && again > since
-	if enough && !recorded && pending {
+	if enough && !recorded {
 		mon.wakeAll()
 	}
 	if recorded {

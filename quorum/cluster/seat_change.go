@@ -40,13 +40,8 @@ func (mon *monitor) changeSeat(own mark.Seat, holder string, reading int64) {
 	if !mon.db.agreed.Take(mon.hash, own, holder, reading) {
 		return
 	}
-	mon.wakeAll()
-}
-
-// wakeAll has all masters looked at.
-func (mon *monitor) wakeAll() {
-	for _, l := range mon.db.change.links() {
-		l.wakeMonitor()
+	for _, other := range mon.db.change.links() {
+		other.wakeMonitor()
 	}
 }
 

@@ -52,11 +52,8 @@ type standing struct {
 	Doubt bool
 	// RecordedSeat is the seat as the other marks were last found to record it.
 	RecordedSeat Seat
-	// Seats are the seats that the master's own mark records, SeatsSince since when this mark,
-	// whose id is seatsOf, is known to.
-	Seats      Seats
-	SeatsSince time.Duration
-	seatsOf    string
+	// Seats are the seats that the master's own mark records.
+	Seats Seats
 	// countedSeat is the seat that was last found to be recorded, countedFrom the reading of
 	// the master's clock from which its quarantine counts.
 	countedSeat Seat
@@ -176,7 +173,7 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
 // seats that it records and the residue of this redlockd.
-func (v *View) Note(m *Mark, sent, now time.Duration, redlockd string) {
+func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	before := v.Memory.noted
 	v.Memory.noted, v.Standing.Last = sent, sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
@@ -189,9 +186,6 @@ func (v *View) Note(m *Mark, sent, now time.Duration, redlockd string) {
 	}
 	if m.DB != 0 {
 		return
-	}
-	if v.Standing.seatsOf != m.ID || v.Standing.Seats.Behind(m.Seats) {
-		v.Standing.seatsOf, v.Standing.SeatsSince = m.ID, now
 	}
 	v.Standing.Seats = m.Seats
 	if v.Standing.First == 0 {

@@ -40,12 +40,12 @@ func TestM4ViewRemembersRealMarks(t *testing.T) {
 // was seen.
 func TestM4ViewNotesBeats(t *testing.T) {
 	v := &View{}
-	v.Note(seenMark(true, 1), 10*time.Second, 10*time.Second, "me")
+	v.Note(seenMark(true, 1), 10*time.Second, "me")
 	if v.Memory.BeatSeen != 0 {
 		t.Errorf("a beat after a long pause is taken for seen at %v", v.Memory.BeatSeen)
 	}
-	v.Note(seenMark(true, 2), 11*time.Second, 11*time.Second, "me")
-	v.Note(seenMark(true, 2), 12*time.Second, 12*time.Second, "me")
+	v.Note(seenMark(true, 2), 11*time.Second, "me")
+	v.Note(seenMark(true, 2), 12*time.Second, "me")
 	if v.Memory.BeatSeen != 11*time.Second || v.Standing.First != 10*time.Second || v.Standing.Last != 12*time.Second {
 		t.Errorf("seen %+v, %+v", v.Memory, v.Standing)
 	}
@@ -55,7 +55,7 @@ func TestM4ViewNotesBeats(t *testing.T) {
 	if _, ok := v.Claim(12*time.Second + claimTrust + 1); ok {
 		t.Error("an old claim is trusted")
 	}
-	if v.Note(seenMark(true, 3), 13*time.Second, 13*time.Second, "another"); v.claimed != 0 {
+	if v.Note(seenMark(true, 3), 13*time.Second, "another"); v.claimed != 0 {
 		t.Error("it names by the claim of another redlockd")
 	}
 }

@@ -69,6 +69,7 @@ func TestM8BegunAnewInAnotherDatabase(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		ways["a"].leads(c.masters[0].dial)
 		ways["x"].leads(c.masters[1].dial)
+		time.Sleep(5 * time.Second) // until the quarantine of both is over
 		c.serves(two, 2)
 		open(two, 3)
 		time.Sleep(time.Minute)

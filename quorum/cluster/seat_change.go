@@ -101,28 +101,6 @@ func (mon *monitor) inView() bool {
 	})
 }
 
-// othersRecord reports whether so many other marks record own as this master's seat that
-// every majority includes one of them. A positive result is remembered.
-func (mon *monitor) othersRecord(own mark.Seat) bool {
-	mon.mu.Lock()
-	known := mon.view.Standing.RecordedSeat.Same(own)
-	mon.mu.Unlock()
-	if known {
-		return true
-	}
-	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
-		return other.view.Standing.Seats[mon.hash].Same(own)
-	})
-	if recorded {
-		mon.mu.Lock()
-		mon.view.Standing.RecordedSeat = own
-		mon.mu.Unlock()
-	}
-	return recorded
-}
-
 // heldByMarks reports whether so many of the other masters satisfy which that every
 // majority with this one includes one of them, for each list of masters that counts.
 func (c *change) heldByMarks(name string, which func(*Link) bool) bool {

@@ -9,13 +9,16 @@
 // A link (link.go) is one database of one master. What may be sent over it follows from
 // the master's mark and clock (standing.go, link_clock.go), read with the link's mutex
 // held ([Locked], locked.go). Tasks are queued (queue.go) and go out in batches
-// (sender.go) over one connection at a time (connection.go). While the master cannot
-// answer, its votes are silent at once (M1).
+// (sender.go; going_out.go has what is decided about each at that moment) over one
+// connection at a time (connection.go). residue.go says by which residue this redlockd
+// names its attempts. While the master cannot answer, its votes are silent at once (M1).
 //
-// The link's monitor (monitor.go) dials, fences and looks, has package mark judge what it
-// saw, and writes the mark (reconcile.go). It also finds out which server has its
-// master's seat (seat_change.go, address.go), whether a restart has lost nothing
-// (exemption.go), and which rights redlockd lacks (rights.go).
+// The link's monitor (monitor.go) dials, fences earlier connections (fence.go) and looks, has
+// package mark judge what it saw, and writes the mark (reconcile.go). It also finds out which
+// server has its master's seat (seat_change.go, address.go), whether the other marks record
+// that (seat_recorded.go), whether it has reached another server than before (served.go),
+// whether a restart has lost nothing (exemption.go), and which rights redlockd lacks
+// (rights.go).
 //
 // steps.go tells a step of a master's clock from a pause of this redlockd. warmup.go
 // makes a redlockd that has no baseline for a clock wait for others that have one.

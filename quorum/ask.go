@@ -85,7 +85,9 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, false
 	}
 	t.Deadline, t.Clears = l.Deadline(a.times.until), a.op.clears
-	t.Longest = cluster.ExpiryOf(latest, l.GreatestHold(), l.ProlongsTo(now))
+	if a.asked.Raises || a.asked.Renews || a.op.Kind == transact {
+		t.Longest = cluster.ExpiryOf(latest, l.GreatestHold(), l.ProlongsTo(now))
+	}
 	if a.op.Kind == transact {
 		return t, a.nameSteps(i, l, latest, now)
 	}

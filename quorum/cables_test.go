@@ -27,6 +27,17 @@ func (c *testCluster) throughCable(master int) *cable {
 	return k
 }
 
+// redlockdThrough starts a redlockd that reaches one master through a cable, and waits until it
+// has its residues; the first one reaches all masters directly.
+func (c *testCluster) redlockdThrough(master int) (*Quorum, *cable) {
+	direct := c.cfg.Masters
+	way := c.throughCable(master)
+	other := c.redlockd()
+	c.cfg.Masters = direct
+	time.Sleep(5 * time.Second)
+	return other, way
+}
+
 func (k *cable) reach() (net.Conn, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -11,11 +11,7 @@ import (
 func TestV8OwedChangeAndADel(t *testing.T) {
 	for _, away := range []time.Duration{0, 3 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {
-			direct := c.cfg.Masters
-			way := c.throughCable(2)
-			other := c.redlockd()
-			c.cfg.Masters = direct
-			time.Sleep(5 * time.Second)
+			other, way := c.redlockdThrough(2)
 			c.tell(do(other, acquire("k", "t", time.Minute)))
 			synctest.Wait()
 			time.Sleep(100 * time.Millisecond)

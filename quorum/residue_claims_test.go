@@ -11,11 +11,7 @@ import (
 // copy of a redlockd that has got R2's residue since (V8, V6).
 func TestV8OwedReleaseOfItsSuccessorsCopy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		direct := c.cfg.Masters
-		way := c.throughCable(2)
-		other := c.redlockd()
-		c.cfg.Masters = direct
-		time.Sleep(5 * time.Second)
+		other, way := c.redlockdThrough(2)
 		c.tell(do(other, acquire("k", "t", 5*time.Minute)))
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
@@ -47,11 +43,7 @@ func TestV8OwedReleaseOfItsSuccessorsCopy(t *testing.T) {
 // copy of a redlockd that has got R2's residue since, and gave its attempt the same expiry (V6).
 func TestV6OwedRollbackOfItsSuccessorsLock(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		direct := c.cfg.Masters
-		way := c.throughCable(2)
-		other := c.redlockd()
-		c.cfg.Masters = direct
-		time.Sleep(5 * time.Second)
+		other, way := c.redlockdThrough(2)
 		o := c.want(do(other, acquire("k", "t", 5*time.Minute)), Won)
 		synctest.Wait()
 		given := time.Now().Add(c.masters[2].TTL("k"))

@@ -13,11 +13,7 @@ import (
 func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {
-			direct := c.cfg.Masters
-			way := c.throughCable(2)
-			other := c.redlockd()
-			c.cfg.Masters = direct
-			time.Sleep(5 * time.Second)
+			other, way := c.redlockdThrough(2)
 			c.tell(do(other, acquire("k", "t", time.Minute)))
 			c.tell(do(other, extend("k", "t", time.Minute)))
 			synctest.Wait()
@@ -60,14 +56,10 @@ func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 	}
 }
 
-// TestV3ARenewalCountsNoOwedCopy is as TestV8OwedReleaseOfACopyThatWasCounted, for a renewal.
+// TestV8OwedReleaseOfACopyThatARenewalCounted is the same for a renewal.
 func TestV8OwedReleaseOfACopyThatARenewalCounted(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		direct := c.cfg.Masters
-		way := c.throughCable(2)
-		other := c.redlockd()
-		c.cfg.Masters = direct
-		time.Sleep(5 * time.Second)
+		other, way := c.redlockdThrough(2)
 		c.tell(do(other, acquire("k", "t", time.Minute)))
 		c.tell(do(other, extend("k", "t", time.Minute)))
 		synctest.Wait()

@@ -18,8 +18,8 @@ import (
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {
 	token string
-	// began is when the attempt that was granted did, at first (grantBegan). A term of an earlier one, whose
-	// reply leaves later, does not replace it.
+	// began is when the attempt that was granted did, at first (grantBegan). A term of an
+	// earlier one, whose reply leaves later, does not replace it.
 	began time.Duration
 	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
 	// client was answered; until that has happened, when the TTL is over at the latest.

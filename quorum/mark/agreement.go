@@ -164,8 +164,7 @@ func Moved(name string, from, to *Holders) bool {
 	return from != to && (*from)[name].Server != "" && (*from)[name].Server != (*to)[name].Server
 }
 
-// Holders returns the seats now; the value does not change. It takes
-// no lock.
+// Holders returns the seats now; the value does not change. It takes no lock.
 func (c *Agreement) Holders() *Holders { return c.holders.Load() }
 
 // Seat returns a seat. It takes no lock.

@@ -22,8 +22,6 @@ type Asked struct {
 	// Keeps reports whether an Extend leaves a later expiry as it is (V13), Raises whether
 	// it asks for more than was left, and so leaves a later one too (V6).
 	Keeps, Raises bool
-	// Left is what is left of the lock by the copies, for one that Keeps its TTL (quorum.State).
-	Left time.Duration
 	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
 	// whether an Extend gives copies another name.
 	Shortens, Renews bool

@@ -96,7 +96,7 @@ func (t *Task) stepArgs() []string {
 	return append(args, itoa(t.Longest))
 }
 
-// newToken returns the token that an extend leaves.
+// newToken returns the token that the copy has after a raise.
 func (t *Task) newToken() string {
 	if t.Asked.Replace {
 		return t.Asked.NewToken
@@ -127,7 +127,7 @@ func (t *Task) call() (*scripts.Script, []string) {
 	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
 		return scripts.Tell, []string{deadline, t.Token, prolongs, limit}
 	case t.Kind == vote.Extend && t.Asked.Keeps:
-		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.newToken()}
+		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
 	case t.Kind == vote.Extend && t.Asked.Raises && (t.Asked.Replace || !t.Asked.Shortens):
 		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.newToken(), itoa(t.Longest)}
 	case t.Kind == vote.Extend && t.Asked.Replace:

@@ -11,8 +11,8 @@ import (
 
 // Script is a script that runs on the masters, atomically on each. Its integer answers
 // mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is about the later expiry that the copy has (raise). A bulk string is the
-// token in the way.
+// too late; a greater one is about the later expiry that the copy has (raise). A bulk string
+// is the token in the way.
 type Script struct{ Text, SHA string }
 
 func newScript(text string) *Script {
@@ -156,8 +156,8 @@ local function raise(k, x, does, longest)
 end
 `
 
-// raised, told and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have expiryOf
-// already take these; the others begin with it.
+// raised, told and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have
+// expiryOf already take these; the others begin with it.
 const (
 	raised = raise + `
 return raise(KEYS[1], tonumber(ARGV[3]), 'raise')`

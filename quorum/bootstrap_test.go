@@ -23,8 +23,12 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 			}
 			c.q = c.redlockd()
 			time.Sleep(5*time.Second + time.Duration(i)*25*time.Millisecond)
+			before := c.markOf(0)
 			if err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
 				t.Errorf("bootstrap at second %v: %v", 5+float64(i)*0.025, err)
+			}
+			if m := c.markOf(0); m.ID == before.ID && m.Beat < before.Beat {
+				t.Errorf("the beat goes back from %d to %d (M4, why 212)", before.Beat, m.Beat)
 			}
 			time.Sleep(2 * time.Second)
 			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

@@ -563,6 +563,8 @@ var mutants = []mutant{
 		" || mk.before(r.Own, 2)", ""}}, marks},
 	{"M4", "a memory of before votes until the next look", []change{{"quorum/mark/view.go",
 		"v.Under.before(own, 3)", "false"}}, marks},
+	{"M4", "bootstrap begins the beats anew", []change{{"quorum/cluster/bootstrap.go",
+		"			m.Beat = s.Mark.Beat\n", ""}}, masters},
 	{"M4", "what a master was is forgotten when its mark cannot be written", []change{{"quorum/cluster/reconcile.go",
 		"j.Unfit || m.Unfit && !written", "j.Unfit"}}, masters},
 	{"M9", "a seat is recorded on one mark after the other", []change{{"quorum/cluster/seat_recorded.go",

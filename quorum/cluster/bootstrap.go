@@ -112,9 +112,13 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 
 // markReal writes a mark if the mark that was seen is still there. A running redlockd
 // raises the beat of a pending mark about once a second (M4). If that happened in
-// between, markReal looks again and writes over the same mark.
+// between, markReal looks again and writes over the same mark. The beat goes on from there: one
+// that went back would tell of an earlier time.
 func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) error {
 	for range bootstrapTries {
+		if s.Mark != nil {
+			m.Beat = s.Mark.Beat
+		}
 		if done, err := mon.write(c, s, m); err != nil || done {
 			return err
 		}

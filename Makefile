@@ -26,7 +26,7 @@ help: ## show this
 # -count=1, because go does not see that integration/ tests a binary built from
 # the other packages, and would repeat an old result.
 test: deps lint ## get what is missing, then lint and run every test
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./...
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./quorum ./integration ./... # the longest first
 	@CGO_ENABLED=1 go test -race -count=1 ./proxy -args -park 0s # every test with sessions that are parked at once
 	@go test -count=1 -run '^TestAllocations$$' ./proxy ./commands/... ./quorum # not true under -race
 	@. ./.deps/env && go run ./integration/clients/runner -brief -jobs 3 -most $(MOST) -only '$(CLIENTS)'

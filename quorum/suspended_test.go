@@ -66,7 +66,7 @@ func TestM5PauseThatBreaksConnections(t *testing.T) {
 			for _, w := range ways {
 				w.leads(noRoute)
 			}
-			time.Sleep(20 * time.Minute)
+			time.Sleep(3 * time.Minute)
 			host.resume()
 			for i, w := range ways {
 				w.leads(c.masters[i].dial)

@@ -83,7 +83,7 @@ func TestV15OverThoughItWasKept(t *testing.T) {
 // raise it to, if its copies have kept a later expiry which R2 has given since R1 read it (V15).
 func TestV15NotOverByWhatAnotherGave(t *testing.T) {
 	for _, several := range []bool{false, true} {
-		for at := 101900 * time.Millisecond; at < 102020*time.Millisecond; at += 20 * time.Millisecond {
+		for at := 101900 * time.Millisecond; at < 102020*time.Millisecond; at += 40 * time.Millisecond {
 			inBubble(t, 3, func(c *testCluster) {
 				one, other := c.two()
 				c.tell(do(one.Quorum, acquire("k", "t", 5*time.Minute)))

@@ -66,9 +66,11 @@ func (s *storm) recovers() bool {
 		if s.now() <= limit {
 			continue
 		}
-		if !s.remedy() {
-			s.fail("NOT WELL after the calm: %s", why)
-			return false
+		if !s.remedy() { // looking for one took a while
+			if why = s.ailing(); why != "" {
+				s.fail("NOT WELL after the calm: %s", why)
+			}
+			return why == ""
 		}
 		limit = s.now() + patience
 	}

@@ -470,8 +470,9 @@ var mutants = []mutant{
 		"!s.Mark.Lags(to) || !mon.recorded(s.Mark) {", "!s.Mark.Lags(to) || false && !mon.recorded(s.Mark) {"}}, masters},
 	{"M8", "a change is completed on a mark that changed since the look", []change{{"quorum/scripts/mark_scripts.go",
 		"if earlier and seen and (f[9]", "if earlier and (f[9]"}}, masters},
-	{"M8", "what makes a change final may come at any time", []change{{"quorum/cluster/reconcile.go",
-		"	end := s.Sent + 2*clock.LookEvery\n", "	end := s.Sent + time.Hour\n"}}, masters},
+	{"M8", "what makes a change final may come at any time (and epochs do not tell of when they began)", []change{
+		{"quorum/cluster/reconcile.go", "	end := s.Sent + 2*clock.LookEvery\n", "	end := s.Sent + time.Hour\n"},
+		{"quorum/mark/agreement.go", "Seat{Epoch: c.firstEpoch(reading) + renewal,", "Seat{Epoch: 1,"}}, masters},
 	{"M8", "a master that joins the list tells what it has not been told", []change{{"quorum/mark/judge_state.go",
 		"		c.GrantLimit = 0\n", ""}}, marks},
 	{"M4", "whoever is exempt tells alone what was granted", []change{{"quorum/cluster/exemption.go",

@@ -91,3 +91,20 @@ func TestM8LossWhileTheOneThatLeavesIsDown(t *testing.T) {
 		c.serves(c.q, 3)
 	})
 }
+
+// TestM8SeatChangesMeanwhile checks that a master that begins anew in the middle of a change
+// gets its seat, although the only other master of the new list has just joined (why 250):
+// the change needs both marks of the old list.
+func TestM8SeatChangesMeanwhile(t *testing.T) {
+	for _, phase := range []string{"announced", "closed"} {
+		t.Run(phase, func(t *testing.T) {
+			inBubbleWith(t, 2, short, func(c *testCluster) {
+				c.redlockd()
+				c.change(c.q, c.listed("b", c.join("x")))
+				c.reaches(c.q, 2, phase)
+				c.masters[0].FlushAll()
+				c.serves(c.q, 2)
+			})
+		})
+	}
+}

@@ -479,6 +479,8 @@ var mutants = []mutant{
 		"case mon.othersAsked(until, true):", "case mon.othersAsked(until, false):"}}, masters},
 	{"M4", "a restart is exempt by what one redlockd remembers", []change{{"quorum/cluster/exemption.go",
 		"case mon.othersAsked(until, true):", "case true:"}}, masters},
+	{"M9", "a master that joins does not record a seat", []change{{"quorum/cluster/seat_change.go",
+		"slices.Contains(on, l.hash) && which(l) {", "slices.Contains(on, l.hash) && !state.Joining(l.Name) && which(l) {"}}, masters},
 	{"M9", "the epochs of a seat begin anew when a master joins again", []change{{"quorum/mark/seats.go",
 		"int64(max(0, number-1))*perList + 1", "1"}}, masters},
 	{"M9", "a redlockd remembers the seat of a master that left the list", []change{{"quorum/mark/agreement.go",

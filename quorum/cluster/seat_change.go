@@ -102,7 +102,8 @@ func (mon *monitor) inView() bool {
 }
 
 // heldByMarks reports whether so many of the other masters satisfy which that every
-// majority with this one includes one of them, for each list of masters that counts.
+// majority with this one includes one of them, for each list of masters that counts. Those
+// that join count too, since a change may need this master's mark.
 func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
@@ -112,7 +113,7 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 			others--
 		}
 		for _, l := range links {
-			if l.hash != name && slices.Contains(on, l.hash) && !state.Joining(l.Name) && which(l) {
+			if l.hash != name && slices.Contains(on, l.hash) && which(l) {
 				n++
 			}
 		}

@@ -73,7 +73,7 @@ func briefly(cfg *cluster.Config) { cfg.MaxTTL, cfg.Handover = 5*time.Second, 5*
 
 // TestM8LossWhileTheOneThatLeavesIsDown checks that a change that waits for a server of the
 // old list with its seat becomes final once an empty server is started in place of the master
-// that leaves.
+// that leaves (why 251).
 func TestM8LossWhileTheOneThatLeavesIsDown(t *testing.T) {
 	inBubbleWith(t, 3, briefly, func(c *testCluster) {
 		list := c.listed("c", c.join("x"))

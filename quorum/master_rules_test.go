@@ -369,12 +369,7 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 // first time needs no quarantine, and one that was flushed does (C5).
 func TestC5Databases(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		open := func(db int) {
-			done := make(chan struct{})
-			c.q.Open(db, func() { close(done) })
-			<-done
-		}
-		open(3)
+		open(c.q, 3)
 		three := acquire("k", "t", 10*time.Second)
 		three.DB = 3
 		c.want(do(c.q, three), Won)

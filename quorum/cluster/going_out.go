@@ -10,21 +10,25 @@ import (
 
 // What is decided about a task at the moment when it goes out, since it may have waited.
 
+// retriesDue reports whether the kept tasks are to be repeated now. They wait until it is known
+// whose the residues are (isOutdated): database 0 may have yet to be looked at. The caller must
+// hold mu.
+func (s *sender) retriesDue() bool { return s.outbox.RetriesDue() && s.knowsClaims(s.now()) }
+
 // isOutdated reports whether a task that undoes or repeats something must not go out any
 // more: the master has lost what it is to undo, or its copies may be of another redlockd that
-// has got our residue since (V6, V8). While it is not known whose residue it is now, rollbacks
-// are kept. The caller must hold mu.
+// has got our residue since (V6, V8). While it is not known whose residue it is now, the task
+// is kept. The caller must hold mu.
 func (s *sender) isOutdated(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case t.Rollback && s.view.Another(t.Mark):
 		return true
-	case t.Rollback && s.mayBeOthers(t.Expiry%mark.Makers, now):
+	case t.Rollback && s.mayBeOthers(t.Expiry%mark.Makers, now),
+		t.Kind == vote.Release && t.Maker != 0 && s.mayBeOthers(t.Maker, now):
 		if !s.knowsClaims(now) {
-			s.outbox.AddRetry(t)
+			s.outbox.Postpone(t)
 		}
 		return true
-	case t.Kind == vote.Release && t.Maker != 0:
-		return s.mayBeOthers(t.Maker, now)
 	}
 	return t.From != nil && !s.stampChange(t, now)
 }

@@ -156,11 +156,11 @@ func (c *change) told(name, except string) bool {
 	return true
 }
 
-// lists returns the lists under which votes count: the one in force here, and while a
-// change is announced the other one.
+// lists returns the lists under which votes count: the one in force here, and until a change
+// is final the other one, by which another redlockd may vote or a mark may speak (speaks).
 func (c *change) lists(state mark.Generation) []string {
 	out := []string{state.Masters}
-	if state.Phase == mark.Announced && state.Before != "" {
+	if state.Phase != mark.Final && state.Before != "" {
 		out = append(out, state.Before)
 	}
 	for _, g := range c.recordedStates() {
@@ -191,14 +191,9 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	return s, err
 }
 
-// seats returns the seats of the masters on the lists that count. Until a change is final, the
-// master that leaves matters too (speaks).
+// seats returns the seats of the masters on the lists that count.
 func (mon *monitor) seats() mark.Seats {
-	state := mon.db.change.known()
-	lists := mon.db.change.lists(state)
-	if state.Phase == mark.Closed {
-		lists = append(lists, state.Before)
-	}
+	lists := mon.db.change.lists(mon.db.change.known())
 	return mon.db.agreed.All(func(name string) bool {
 		return slices.ContainsFunc(lists, func(list string) bool { return slices.Contains(mark.Hashes(list), name) })
 	})

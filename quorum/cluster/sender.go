@@ -53,7 +53,7 @@ func (s *sender) gather() {
 	for yields, n := 0, 0; s.conn == s.c; {
 		waiting, _ := s.outbox.Queued()
 		switch {
-		case !s.open || waiting == 0 && !s.outbox.RetriesDue() || s.outbox.Pace.Waits(waiting, s.now):
+		case !s.open || waiting == 0 && !s.retriesDue() || s.outbox.Pace.Waits(waiting, s.now):
 			s.ready.Wait()
 			yields, n = 0, 0
 			continue
@@ -85,7 +85,7 @@ func (s *sender) next(b *outbox.Batch) bool {
 			s.c.passTurn()
 			continue
 		}
-		if s.outbox.RetriesDue() {
+		if s.retriesDue() {
 			s.outbox.FlushRetries()
 		}
 		s.take(b)

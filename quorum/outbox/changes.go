@@ -91,11 +91,12 @@ func (o *Outbox) SettleChanges(t *Task, takes bool) {
 	}
 }
 
-// Postpone keeps t, a repeated change that cannot be sent yet, unless a task that waits
-// behind it outdates it.
+// Postpone keeps t, a repeated task that cannot be sent yet, unless a task that waits behind
+// it outdates it, or takes the lock that t would free.
 func (o *Outbox) Postpone(t *Task) {
 	behind := o.queue[slices.Index(o.queue, t)+1:]
 	switch {
+	case !t.Rollback && t.From == nil && t.isIn(takersIn(behind)):
 	case t.freedBy(behind):
 		for _, r := range t.releases(takersIn(behind)) {
 			o.AddRetry(r)

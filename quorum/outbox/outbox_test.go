@@ -248,6 +248,20 @@ func TestV8ReleasesAndChanges(t *testing.T) {
 			o.Remove(3)
 			o.FlushRetries()
 		}, ""},
+		{"a release cannot be sent before the lock is taken again", func(o *Outbox) {
+			o.AddRetry(release("u"))
+			send(o, &Task{Kind: vote.Acquire, Key: "k", Token: "u"})
+			o.Postpone(o.Next()[0])
+			o.Remove(2)
+			o.FlushRetries()
+		}, ""},
+		{"a release cannot be sent", func(o *Outbox) {
+			o.AddRetry(release("u"))
+			o.FlushRetries()
+			o.Postpone(o.Next()[0])
+			o.Remove(1)
+			o.FlushRetries()
+		}, "u"},
 		{"two changes are lost on their way", func(o *Outbox) {
 			o.Put(change())
 			o.Put(&Task{Kind: vote.Extend, Key: "k", Token: "v", From: []string{"u"}, Until: time.Minute})

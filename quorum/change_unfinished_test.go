@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -161,8 +162,9 @@ func TestM8NoChangeFromOneThatIsUnderWay(t *testing.T) {
 		c.cfg.Masters = list
 		c.change(c.q, c.listed("c", c.join("g")))
 		time.Sleep(time.Minute)
-		if s := c.q.Status(); s.Generation != 2 {
-			t.Errorf("generation %d is %s, want 2", s.Generation, s.Phase)
+		s := c.q.Status()
+		if s.Generation != 4 || slices.ContainsFunc(s.Masters, func(m cluster.MasterStatus) bool { return m.Name == "g" }) {
+			t.Errorf("generation %d is %s, want 4: %+v", s.Generation, s.Phase, s.Masters)
 		}
 	})
 }
@@ -231,6 +233,28 @@ func TestM8ClosedByTheMasterThatStays(t *testing.T) {
 		c.stop(c.q)
 		c.masters[1].kill()
 		q := c.redlockdOf(list)
+		c.reaches(q, 2, "final")
+		c.serves(q, 1)
+	})
+}
+
+// TestM8AnnouncedOutOfReach checks that the status tells of a change from two masters to one
+// that no redlockd can complete, as all were restarted with the new list, and that one which is
+// started with the old file, and reloaded, completes it (docs/operations.md).
+func TestM8AnnouncedOutOfReach(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		first, list := c.cfg.Masters, c.listed("b")
+		c.stop(c.q)
+		c.bears(0, mark.Generation{Number: 2, Phase: mark.Announced, Masters: cluster.ListName(list), Before: cluster.ListName(first)})
+		q := c.redlockdOf(list)
+		time.Sleep(time.Minute)
+		if s := q.Status(); s.Generation != 2 || s.Phase != "announced" {
+			t.Errorf("generation %d is %s", s.Generation, s.Phase)
+		}
+		old := c.redlockdOf(first)
+		time.Sleep(3 * time.Second)
+		c.change(old, list)
+		c.reaches(old, 2, "final")
 		c.reaches(q, 2, "final")
 		c.serves(q, 1)
 	})

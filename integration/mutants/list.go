@@ -720,6 +720,8 @@ var mutants = []mutant{
 		"newest == nil || *newest != g || g.Phase", "newest == nil || g.Phase"}, {"quorum/cluster/recorded.go",
 		"mark.OnList(g.Masters, l.Name) && !(isInView(l) && l.speaks())", "false"}, {"quorum/cluster/list.go",
 		"g.Phase == mark.Final && settled(ballots)", "g.Phase == mark.Final"}}, masters},
+	{"M8", "the status hides a change that nobody can complete", []change{{"quorum/cluster/cluster.go",
+		"g.Number > state.Number {", "false {"}}, masters},
 	{"M8", "the next change is made before the last one is over", []change{{"quorum/cluster/announce.go",
 		"state.Phase != mark.Final || c.underWay(state):", "state.Phase != mark.Final:"}}, masters},
 	{"M8", "a list that was begun anew needs a majority in view of who has the one before", []change{{"quorum/cluster/recorded.go",

@@ -104,8 +104,15 @@ func (c *Cluster) Counts() (quarantines, lostConnections, masterErrors uint64) {
 	return c.events.quarantines.Load(), c.events.lostConnections.Load(), c.events.masterErrors.Load()
 }
 
-// Generation returns the latest state of the list of masters in force (M8).
-func (c *Cluster) Generation() mark.Generation { return c.change.known() }
+// Generation returns the latest state of the list of masters in force (M8): a change that only
+// some marks record too, until it is final. It may take an operator to complete it.
+func (c *Cluster) Generation() mark.Generation {
+	state := c.change.known()
+	if g := c.Database(0).List().newest.Load(); g != nil && g.Phase != mark.Final && g.Number > state.Number {
+		return *g
+	}
+	return state
+}
 
 // RaiseMarks has the monitors raise all marks to a state of the list of masters (M8).
 func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to, 0) }

@@ -124,7 +124,7 @@ func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {
 // is written to it as well (M5). Otherwise a redlockd that starts then knows nothing of
 // the step: A has a b, and B gets a c.
 func TestM5DoubtWhileAMarkIsWritten(t *testing.T) {
-	for after := time.Duration(0); after < 60*time.Millisecond; after += 3 * time.Millisecond {
+	for after := time.Duration(0); after < 60*time.Millisecond; after += 5 * time.Millisecond {
 		inBubble(t, 3, func(c *testCluster) {
 			a, b := c.masters[0], c.masters[1]
 			c.masters[2].kill()

@@ -62,7 +62,7 @@ func TestP5LateRenewalIsRolledBack(t *testing.T) {
 // name also on a master before 7.0, which does not answer the expiry, if that stands still
 // while a script finds it (V6).
 func TestV6KeptWhileTheMasterHalts(t *testing.T) {
-	for halt := range 2 * mark.Residues {
+	for halt := 0; halt < 2*mark.Residues; halt += 3 {
 		inBubble(t, 3, func(c *testCluster) {
 			one, other := c.two()
 			halting := func(d time.Duration, at int) {

@@ -109,7 +109,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 							t.Fatal("a second holder")
 						}
 					}
-					time.Sleep(40 * time.Millisecond)
+					time.Sleep(100 * time.Millisecond)
 				}
 			})
 		})

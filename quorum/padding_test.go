@@ -33,7 +33,7 @@ func TestV3PaddingOfBefore(t *testing.T) {
 						t.Errorf("%d restarts: redlockd %d answers %v after %v of 10s", restarts, i, o.Verdict, time.Since(took))
 					}
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(60 * time.Millisecond)
 			}
 			for _, q := range others[1:] {
 				c.stop(q)

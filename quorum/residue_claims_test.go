@@ -84,7 +84,11 @@ func TestV8DELIsRepeatedAfterALongAbsence(t *testing.T) {
 		for _, away := range []time.Duration{time.Second, 10 * time.Second} {
 			for _, db := range []int{0, 3} {
 				t.Run(fmt.Sprint(name, away, db), func(t *testing.T) {
-					for range 5 {
+					tries := 1
+					if db == 3 && away > time.Second {
+						tries = 5 // which one is looked at first is chance
+					}
+					for range tries {
 						inBubble(t, 3, func(c *testCluster) { c.missesDeletion(db, free, away) })
 					}
 				})

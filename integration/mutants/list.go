@@ -522,6 +522,8 @@ var mutants = []mutant{
 		"if u.waits {", "if u.waits && u.by <= u.since {"}}, masters},
 	{"M5", "a doubt that arises while the mark is written is taken for written", []change{{"quorum/mark/view.go",
 		" && v.Memory.Doubt == doubt {", " {"}}, marks},
+	{"M5", "the first mark in view tells how long a silence lasts", []change{{"quorum/cluster/steps.go",
+		"if g.byQuorum {", "if true {"}}, masters},
 	{"M5", "a restart ends the silence after a common step", []change{{"quorum/cluster/steps.go",
 		"		if jumped {\n			doubt(l, wait)\n		}\n", "		_ = jumped\n"}}, masters},
 	{"M5", "absent is a vote while the clocks are in doubt", []change{{"quorum/cluster/sender.go",

@@ -25,8 +25,9 @@ type granted struct {
 	// quarantine of a master that may have forgotten locks lasts. It includes what an
 	// expiry has beyond its hold (V6).
 	greatest, wait time.Duration
-	// remembered is whether enough masters could tell what was granted.
-	remembered bool
+	// remembered is whether enough masters could tell what was granted, byQuorum whether a
+	// quorum did: fewer know nothing of locks up to the floor.
+	remembered, byQuorum bool
 }
 
 // holdSince returns what the marks tell of locks granted before since: the greatest hold
@@ -47,7 +48,8 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 		l.mu.Unlock()
 	}
 	most := d.agreed.Greatest()
-	g.remembered = known >= d.List().Quorum
+	g.byQuorum = known >= d.List().Quorum
+	g.remembered = g.byQuorum
 	least := time.Duration(0)
 	if !g.remembered {
 		var hold time.Duration

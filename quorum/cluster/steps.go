@@ -86,7 +86,8 @@ func (d *Database) beSilent(at, wait time.Duration) {
 }
 
 // jumpedBefore reckons the silence anew by marks that were looked at since the clocks jumped:
-// they record what was granted before.
+// they record what was granted before. What fewer than a quorum record is replaced by what a
+// quorum does.
 func (d *Database) jumpedBefore() {
 	d.jump.Lock()
 	defer d.jump.Unlock()
@@ -95,7 +96,9 @@ func (d *Database) jumpedBefore() {
 	}
 	if g := d.holdSince(nil, d.jump.at); g.remembered {
 		d.silentUntil.Store(int64(d.jump.at + g.wait))
-		d.jump.at = 0
+		if g.byQuorum {
+			d.jump.at = 0
+		}
 	}
 }
 

@@ -83,16 +83,20 @@ func TestV13KeptTTLIsNotLess(t *testing.T) {
 }
 
 // V6: what keeps its TTL is given all the same: the rollback of what has created it, whose
-// client heard nothing, spares it.
+// client heard nothing, spares it. So it does where the token was changed, and changed back.
 func TestV6KeptIsNotRolledBack(t *testing.T) {
-	for _, name := range []string{"one key", "several"} {
+	for _, name := range []string{"one key", "several", "another token, and back"} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				other := c.redlockd()
 				time.Sleep(3 * time.Second)
 				unheard := c.want(do(c.q, acquire("k", "A", 5*time.Second)), Won)
 				again := keepsAll("k", "A", "A")
-				if name == "one key" {
+				switch name {
+				case "another token, and back":
+					won(c, do(other, keepsAll("k", "A", "N")))
+					again = keepsAll("k", "N", "A")
+				case "one key":
 					again = Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return keep("k", s) }}
 				}
 				won(c, do(other, again))

@@ -621,7 +621,9 @@ var mutants = []mutant{
 	{"M5", "a replica at a wrong address was the master", []change{{"quorum/mark/judge.go",
 		"case m.Unfit && !m.OtherServer &&", "case m.Unfit &&"}}, votes},
 	{"M4", "a replica that restarted was another server", []change{{"quorum/cluster/served.go",
-		"return s.runID != runID && s.named == runID", "return s.runID != runID"}}, votes},
+		"return s.runID != runID && s.named == runID", "return s.runID != runID"},
+		// The other marks tell of a replica too (trace 210).
+		{"quorum/cluster/reconcile.go", "			if s.Server.Replica {\n", "			if false {\n"}}, votes},
 	{"M5", "steps of a majority are our own pause", []change{{"quorum/clock/offsets.go",
 		"return j.least <= other.most && other.least <= j.most", "return true"}}, clocks},
 	{"M5", "who has not been looked at since has stood still with us", []change{{"quorum/cluster/steps.go",

@@ -121,6 +121,7 @@ var nextPrefix atomic.Int64
 // measure runs the program against all targets, side by side.
 func (b *Bench) measure(ctx context.Context, opts options, rig *rig, seen heard, p Program, r *row) {
 	targets := rig.targets(p)
+	r.targets, r.began = targets, time.Now()
 	prefix := fmt.Sprintf("bench%d:", nextPrefix.Add(1))
 	r.runs = make([]outcome, len(targets))
 	var wg sync.WaitGroup

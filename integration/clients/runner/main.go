@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -69,6 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if opts.brief {
 		sumUp(rows, out)
+		explain(rows, out)
 	}
 	return judge(rows, out)
 }
@@ -138,6 +140,24 @@ func sumUp(rows []row, out io.Writer) {
 		}
 		fmt.Fprintln(out)
 		rows = others
+	}
+}
+
+// explain prints once more what is wrong, since of a long output the end is what is kept,
+// with the last that these redlockd have logged.
+func explain(rows []row, out io.Writer) {
+	for _, r := range rows {
+		if st := r.status(); st != differs && st != broken {
+			continue
+		}
+		fmt.Fprintf(out, "%s\n         from %s on; the end of the logs:\n", r.line(), r.began.UTC().Format(time.TimeOnly))
+		for _, t := range r.targets[1:] {
+			text, _ := os.ReadFile(t.log) // without it there is less to print
+			lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+			for _, line := range lines[max(0, len(lines)-8):] {
+				fmt.Fprintf(out, "         %s: %s\n", t.name, short(line, 200))
+			}
+		}
 	}
 }
 

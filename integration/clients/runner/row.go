@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // outcome is one program against one target.
@@ -32,6 +33,8 @@ type row struct {
 	standIn                       bool      // ours, in place of the library
 	missing                       string    // why it did not run
 	runs                          []outcome // one redis, all well, two dead
+	targets                       []target  // of these runs
+	began                         time.Time
 }
 
 // difference is a step that redlockd does not answer as Redis does.

@@ -20,8 +20,11 @@ const patience = 30 * time.Second
 // password is that of the servers that ask for one.
 const password = "the-password-of-the-bench"
 
-// target is an address to run programs against.
-type target struct{ name, addr string }
+// target is a server to run programs against.
+type target struct {
+	name string
+	*server
+}
 
 var targetNames = []string{"one redis", "all well", "two dead"}
 
@@ -140,7 +143,7 @@ func (r *rig) targets(p Program) []target {
 	case p.Max:
 		d = r.lenient
 	}
-	return []target{{targetNames[0], plain.addr}, {targetNames[1], d[0].addr}, {targetNames[2], d[1].addr}}
+	return []target{{targetNames[0], plain}, {targetNames[1], d[0]}, {targetNames[2], d[1]}}
 }
 
 // config writes a config.hcl. The timeout is longer than the default, because

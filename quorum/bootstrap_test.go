@@ -19,7 +19,7 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 			for _, f := range c.masters {
 				f.kill()
 				f.startEmpty()
-				f.set(func() { f.way = 10 * time.Millisecond })
+				f.away(10 * time.Millisecond)
 			}
 			c.q = c.redlockd()
 			time.Sleep(5*time.Second + time.Duration(i)*25*time.Millisecond)

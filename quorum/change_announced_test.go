@@ -65,7 +65,7 @@ func TestM8AddressOfAFileReadMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubbleWith(t, 3, short, func(c *testCluster) {
 				for _, f := range c.masters {
-					f.set(func() { f.way = time.Millisecond })
+					f.away(time.Millisecond)
 				}
 				changed := c.listed("c", c.join("x"))
 				c.change(c.q, changed)

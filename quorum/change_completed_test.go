@@ -25,10 +25,7 @@ func completing(t *testing.T, test func(c *testCluster, a *cable, first, second 
 		test(c, a, mark.Generation{Number: 7, Phase: mark.Final, Masters: other, Before: ours},
 			mark.Generation{Number: 8, Phase: mark.Final, Masters: ours, Before: other})
 		time.Sleep(5 * time.Second)
-		raw, err := c.masters[0].Get(mark.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := c.masters[0].holds(mark.Key)
 		if m, err := mark.Parse(raw); err != nil || m.Number != 7 {
 			t.Errorf("a's mark is %q, want generation 7", raw)
 		}
@@ -52,7 +49,7 @@ func TestM8NotCompletedByMemory(t *testing.T) {
 // which that was decided.
 func TestM8NotCompletedByAnEarlierLook(t *testing.T) {
 	completing(t, func(c *testCluster, _ *cable, first, second mark.Generation) {
-		c.masters[0].set(func() { c.masters[0].way = 20 * time.Millisecond }) // b's look ends first
+		c.masters[0].away(20 * time.Millisecond) // b's look ends first
 		time.Sleep(time.Second)
 		c.bears(0, first)
 		c.bears(1, second)
@@ -63,7 +60,7 @@ func TestM8NotCompletedByAnEarlierLook(t *testing.T) {
 func TestM8NotCompletedBehindALook(t *testing.T) {
 	completing(t, func(c *testCluster, _ *cable, first, second mark.Generation) {
 		f := c.masters[0]
-		f.set(func() { f.way = 20 * time.Millisecond })
+		f.away(20 * time.Millisecond)
 		time.Sleep(time.Second)
 		c.bears(1, second)
 		for n := len(f.commands(0)); !slices.Contains(f.commands(n), "GET "+mark.Key); {

@@ -12,10 +12,7 @@ import (
 // markOf returns a master's mark.
 func (c *testCluster) markOf(master int) *mark.Mark {
 	c.t.Helper()
-	raw, err := c.masters[master].Get(mark.Key)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	raw := c.masters[master].holds(mark.Key)
 	m, err := mark.Parse(raw)
 	if err != nil {
 		c.t.Fatal(err)

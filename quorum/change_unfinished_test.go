@@ -48,16 +48,11 @@ func TestM8ClosedByTheMasterThatLeaves(t *testing.T) {
 func TestM8AnnouncedOnADiskThatIsGone(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		list := c.listed("c", c.join("f"))
-		before, err := c.masters[0].Get(mark.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := c.masters[0].holds(mark.Key)
 		c.change(c.q, list)
 		c.reaches(c.q, 2, "announced")
 		c.stop(c.q)
-		if err := c.masters[0].Set(mark.Key, before); err != nil {
-			t.Fatal(err)
-		}
+		c.masters[0].Set(mark.Key, before)
 		c.serves(c.redlockdOf(list), 3)
 	})
 }
@@ -113,10 +108,7 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 	inBubbleWith(t, 7, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
 		c.redlockdOf(without(c.finalOnAFew(), "adefh"))
 		time.Sleep(10 * time.Second)
-		raw, err := c.masters[2].Get(mark.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := c.masters[2].holds(mark.Key)
 		if m, err := mark.Parse(raw); err != nil || m.Number != 1 {
 			t.Errorf("the mark of c is of generation %d, %v", m.Number, err)
 		}
@@ -130,12 +122,14 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 func TestM8FinalIsNotCompletedInView(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
 		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
+		seats := c.masters[2].markOf(t).Seats
 		c.change(c.q, list)
 		c.reaches(c.q, 2, "final")
 		c.serves(c.q, 5)
 		c.stop(c.q)
 		for i := 2; i < 5; i++ {
 			c.bears(i, mark.FirstGeneration(first))
+			c.masters[i].Set(mark.Key, c.masters[i].markOf(t).With(func(m *mark.Mark) { m.Seats = seats }).String())
 		}
 		c.bears(5, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
 		old := c.redlockd()
@@ -199,7 +193,7 @@ func TestM8LessThanHalfAnnounced(t *testing.T) {
 			t.Fatal("not in time")
 		}
 		for i, f := range c.masters {
-			raw, _ := f.Get(mark.Key)
+			raw := f.holds(mark.Key)
 			if m, err := mark.Parse(raw); err != nil || i != 1 && m.Number != 1 {
 				t.Errorf("the mark of %s is of generation %d, %v", f.name, m.Number, err)
 			}

@@ -39,7 +39,7 @@ func TestV5SeveralReadAgain(t *testing.T) {
 		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(states []State) []Change {
 			return []Change{{Key: "k", Token: "A", TTL: 10 * time.Second}}
 		}}), Won)
-		if got, _ := c.masters[1].Get("k"); got != "A" {
+		if got := c.masters[1].holds("k"); got != "A" {
 			t.Errorf("the lock is %q", got)
 		}
 	})

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,7 @@ import (
 // doubted returns how many of the masters' marks record a doubt.
 func (c *testCluster) doubted() (n int) {
 	for _, f := range c.masters {
-		if raw, err := f.DB(0).Get(mark.Key); err == nil && strings.Fields(raw)[19] != "0" {
+		if raw := f.holds(mark.Key); raw != "" && strings.Fields(raw)[19] != "0" {
 			n++
 		}
 	}
@@ -66,15 +65,10 @@ func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {
 		inBubble(t, 3, func(c *testCluster) {
 			a, b := c.masters[0], c.masters[1]
 			k := c.throughCable(0)
-			direct := k.dial
-			k.dial = func() (net.Conn, error) {
-				conn, err := direct()
-				if err != nil {
-					return nil, err
-				}
-				return newLazyPipe(conn, func() { time.Sleep(30 * time.Millisecond) }), nil
-			}
-			far := c.redlockd() // its way to a is long
+			long := a.newWire()
+			long.away(30 * time.Millisecond)
+			k.dial = long.dial
+			far := c.redlockd()
 			c.cfg.Masters[0].Dial = a.dial
 			time.Sleep(3 * time.Second)
 			c.masters[2].kill()

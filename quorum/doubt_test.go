@@ -68,7 +68,7 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 	for after := time.Duration(0); after < 40*time.Millisecond; after += 2 * time.Millisecond {
 		inBubble(t, 3, func(c *testCluster) {
 			for _, f := range c.masters {
-				f.set(func() { f.way = 8 * time.Millisecond })
+				f.away(8 * time.Millisecond)
 			}
 			time.Sleep(2 * time.Second)
 			c.want(do(c.q, acquire("warm", "t", 30*time.Second)), Won)
@@ -98,7 +98,7 @@ func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {
 	for after := time.Duration(0); after < time.Second; after += 25 * time.Millisecond {
 		inBubble(t, 3, func(c *testCluster) {
 			for i, f := range c.masters {
-				f.set(func() { f.way = time.Duration(8+6*i) * time.Millisecond })
+				f.away(time.Duration(8+6*i) * time.Millisecond)
 			}
 			time.Sleep(2 * time.Second)
 			c.redlockd()
@@ -130,7 +130,7 @@ func TestM5DoubtWhileAMarkIsWritten(t *testing.T) {
 			c.masters[2].kill()
 			c.want(do(c.q, acquire("k", "A", 30*time.Second)), Won)
 			c.masters[2].mend()
-			a.set(func() { a.way = 20 * time.Millisecond })
+			a.away(20 * time.Millisecond)
 			time.Sleep(3 * time.Second)
 			// They step a little after a look at a, and a batch is always under way.
 			var looked time.Time

@@ -21,9 +21,9 @@ func (f *fakeMaster) disk() (restore func()) {
 		f.FlushAll()
 		for key, e := range kept {
 			if e.ttl == 0 {
-				_ = f.Set(key, e.value)
+				f.Set(key, e.value)
 			} else if left := e.ttl - time.Since(at); left > 0 {
-				_ = f.Set(key, e.value)
+				f.Set(key, e.value)
 				f.SetTTL(key, left)
 			}
 		}

@@ -13,21 +13,11 @@ import (
 func (c *testCluster) comesLate(f *fakeMaster, op Op) {
 	c.t.Helper()
 	time.Sleep(500 * time.Millisecond) // no look comes in between
-	f.set(func() { f.way = 8 * time.Second })
+	f.away(8 * time.Second)
 	c.want(do(c.q, op), Won)
 	synctest.Wait()
-	f.set(func() { f.way = 0 })
+	f.away(0)
 	f.cut()
-}
-
-// cut ends all connections, as the network would.
-func (f *fakeMaster) cut() {
-	f.set(func() {
-		for _, p := range f.pipes {
-			_ = p.Close()
-		}
-		f.pipes = nil
-	})
 }
 
 // keepsNextLock takes the lock again, on all masters, before the late command arrives,

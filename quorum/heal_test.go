@@ -19,10 +19,10 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 		c.slow(4*time.Millisecond, 1, 2)
 		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
 		time.Sleep(time.Millisecond) // its "absent" has arrived
-		f.set(func() { f.way = time.Second })
+		f.away(time.Second)
 		c.want(<-out, Won)
 		synctest.Wait()
-		f.set(func() { f.way = 0 })
+		f.away(0)
 		c.slow(0, 1, 2)
 		c.want(do(other, release("k", "t")), Won)
 		time.Sleep(5 * time.Second)
@@ -47,12 +47,12 @@ func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {
 		c.slow(4*time.Millisecond, 1, 2)
 		out := start(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second})
 		time.Sleep(time.Millisecond) // its "absent" has arrived
-		f.set(func() { f.way = 30 * time.Millisecond })
+		f.away(30 * time.Millisecond)
 		c.want(<-out, Won)
 		if f.holds("k") != "t" {
 			t.Fatal("the extend was answered while a heal of it is under way")
 		}
-		f.set(func() { f.way = 0 })
+		f.away(0)
 		c.slow(time.Second, 2)
 		c.want(do(other, release("k", "t")), Won)
 		c.slow(0, 2)

@@ -93,7 +93,7 @@ func (c *testCluster) acquireBySlowLooks() bool {
 	c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
 	way := func(d time.Duration) {
 		for _, f := range c.masters {
-			f.set(func() { f.way = d })
+			f.away(d)
 		}
 	}
 	way(300 * time.Millisecond)

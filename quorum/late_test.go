@@ -2,9 +2,7 @@ package quorum
 
 import (
 	"fmt"
-	"net"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +11,14 @@ import (
 // distant is a redlockd whose way to the masters can be long, unlike that of others.
 type distant struct {
 	*Quorum
-	way atomic.Int64
+	wires []*wire
 }
 
-func (d *distant) farther(way time.Duration) { d.way.Store(int64(way)) }
+func (d *distant) farther(way time.Duration) {
+	for _, w := range d.wires {
+		w.away(way)
+	}
+}
 
 // onTheWay starts an operation whose bytes take this long to the masters.
 func (d *distant) onTheWay(way time.Duration, op Op) <-chan *Outcome {
@@ -33,15 +35,10 @@ func (c *testCluster) two() (one *distant, other *Quorum) {
 	one = &distant{}
 	cfg := c.cfg
 	c.cfg.Masters = slices.Clone(cfg.Masters)
-	for i := range cfg.Masters {
-		dial := cfg.Masters[i].Dial
-		c.cfg.Masters[i].Dial = func() (net.Conn, error) {
-			conn, err := dial()
-			if err != nil {
-				return nil, err
-			}
-			return newLazyPipe(conn, func() { time.Sleep(time.Duration(one.way.Load())) }), nil
-		}
+	for i, f := range c.masters {
+		w := f.newWire()
+		one.wires = append(one.wires, w)
+		c.cfg.Masters[i].Dial = w.dial
 	}
 	one.Quorum = c.redlockd()
 	c.cfg = cfg
@@ -93,10 +90,10 @@ func TestV6SlowExtendShortensNothing(t *testing.T) {
 			c.want(do(one.Quorum, acquire(key, "A", 2*time.Second)), Won)
 			time.Sleep(100*time.Millisecond + look*100*time.Millisecond)
 			slow := c.masters[2]
-			slow.set(func() { slow.way = 40 * time.Millisecond })
+			slow.away(40 * time.Millisecond)
 			c.want(do(one.Quorum, extend(key, "A", time.Second)), Won)
 			synctest.Wait()
-			slow.set(func() { slow.way = 0 })
+			slow.away(0)
 			c.masters[0].freeze()
 			c.want(do(other, extend(key, "A", 20*time.Second)), Won)
 			time.Sleep(time.Second)

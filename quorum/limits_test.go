@@ -100,7 +100,7 @@ func (f *flood) wantNothingLeft() {
 		}
 	})
 	// Also the release that was refused, and the rollbacks of the acquires.
-	if keys := f.masters[0].DB(0).Keys(); len(keys) != 1 {
+	if keys := f.masters[0].Keys(); len(keys) != 1 {
 		f.t.Errorf("%d locks are left", len(keys)-1)
 	}
 }

@@ -55,9 +55,7 @@ func TestV10OldCopiesAreNoHolder(t *testing.T) {
 			c.masters[4].thaw()
 			for _, f := range c.masters[2:4] {
 				f.kill()
-				if err := f.Set("k", "old"); err != nil {
-					t.Fatal(err)
-				}
+				f.Set("k", "old")
 				f.SetTTL("k", 25*second)
 				f.startWithMemory()
 			}

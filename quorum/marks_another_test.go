@@ -16,7 +16,7 @@ func TestM3VoteUnderAnotherMark(t *testing.T) {
 			c.want(do(c.q, acquire("k", "A", 10*time.Second)), Won)
 			time.Sleep(200 * time.Millisecond)
 			for _, f := range c.masters {
-				f.set(func() { f.way = 5 * time.Millisecond })
+				f.away(5 * time.Millisecond)
 			}
 			out := make(chan *Outcome, 1)
 			go func() { out <- do(c.q, acquire("k", "B", 10*time.Second)) }()
@@ -24,9 +24,7 @@ func TestM3VoteUnderAnotherMark(t *testing.T) {
 			for i, f := range c.masters[:2] {
 				m := c.markOf(i).With(func(m *mark.Mark) { m.ID, m.Real, m.Why = mark.NewID(), real, "new" })
 				f.FlushAll()
-				if err := f.Set(mark.Key, m.String()); err != nil {
-					t.Fatal(err)
-				}
+				f.Set(mark.Key, m.String())
 			}
 			if o := <-out; o.Verdict == Won {
 				t.Errorf("real %v: a second holder", real)

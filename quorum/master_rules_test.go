@@ -83,7 +83,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 		"another master's keys": func(f *fakeMaster) {
 			f.FlushAll()
 			m := &mark.Mark{Real: true, ID: "x", Name: "z", RunID: "run-z", Generation: mark.FirstGeneration("other")}
-			_ = f.Set(mark.Key, m.String())
+			f.Set(mark.Key, m.String())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestM3Fence(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		ended := 0
 		f.set(func() {
-			for id := range f.killed {
+			for id := range f.ended {
 				if id < 1000 { // not the id that no connection has
 					ended++
 				}
@@ -164,8 +164,8 @@ func TestM3Fence(t *testing.T) {
 // that was given up in its greeting has no known id to be ended by, and nothing else
 // was ever sent on it.
 func (f *fakeMaster) strangers(skip int) (lines []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Lock()
+	defer f.Unlock()
 	fence := 0
 	for i := skip; i < len(f.log); i++ {
 		line, from := f.log[i], f.from[i]
@@ -286,8 +286,8 @@ func TestM4Restarts(t *testing.T) {
 func TestM4Unfit(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-		c.masters[0].set(func() { c.masters[0].role = "slave" })
-		c.masters[1].set(func() { c.masters[1].policy = "allkeys-lru" })
+		c.masters[0].set(func() { c.masters[0].replica = true })
+		c.masters[1].set(func() { c.masters[1].evicts = true })
 		time.Sleep(2 * time.Second)
 		for i, word := range []string{"replica", "allkeys-lru"} {
 			if s := c.state(i); s.State != cluster.Quarantine || !strings.Contains(s.Reason, word) {
@@ -298,8 +298,8 @@ func TestM4Unfit(t *testing.T) {
 		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 1 of 3 masters may vote: 2 quarantine, waiting ") {
 			t.Errorf("error is %q", o.Err)
 		}
-		c.masters[0].set(func() { c.masters[0].role = "master" })
-		c.masters[1].set(func() { c.masters[1].policy = "noeviction" })
+		c.masters[0].set(func() { c.masters[0].replica = false })
+		c.masters[1].set(func() { c.masters[1].evicts = false })
 		time.Sleep(3 * time.Second)
 		for i := range 2 {
 			if s := c.state(i); s.State != cluster.Quarantine {
@@ -472,7 +472,7 @@ func TestM4OldMemoryIsNoEvidence(t *testing.T) {
 		c.masters[4].mend()
 		f := c.masters[0]
 		f.kill()
-		_ = f.Set("k", "old")
+		f.Set("k", "old")
 		f.startWithMemory()
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)

@@ -70,7 +70,7 @@ func TestV6RollbackSparesWhatSeveralProlonged(t *testing.T) {
 		c.want(do(c.q, prolongAll("t", ttl, "k", "warm")), Won)
 		synctest.Wait()
 		for _, f := range c.masters[1:] {
-			f.set(func() { f.way = 2 * c.cfg.Timeout })
+			f.away(2 * c.cfg.Timeout)
 		}
 		c.want(do(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: ttl}), Undecided)
 		time.Sleep(time.Second)

@@ -124,13 +124,13 @@ func TestV6NameOfALockThatWasTold(t *testing.T) {
 			before := len(c.masters[0].commands(0))
 			// It ends within a few milliseconds of the first one.
 			for _, f := range c.masters {
-				f.set(func() { f.way = 90 * time.Millisecond })
+				f.away(90 * time.Millisecond)
 			}
 			op := acquire(key, "A", 8*time.Second+time.Duration(round-5)*time.Millisecond)
 			op.Kind = AcquireOrExtend
 			do(c.q, op)
 			for _, f := range c.masters {
-				f.set(func() { f.way = 0 })
+				f.away(0)
 			}
 			time.Sleep(1700 * time.Millisecond)
 			if sent := strings.Join(c.masters[0].commands(before), "\n"); !strings.Contains(sent, key+" A ") {

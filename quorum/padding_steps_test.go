@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -45,14 +44,10 @@ func (c *testCluster) far(way time.Duration) *Quorum {
 	defer func() { c.cfg = brief }()
 	c.cfg.Timeout, c.cfg.RetryBudget = 2*time.Second, 2*time.Second
 	c.cfg.Masters = slices.Clone(c.cfg.Masters)
-	for i, m := range c.cfg.Masters {
-		c.cfg.Masters[i].Dial = func() (net.Conn, error) {
-			conn, err := m.Dial()
-			if err != nil {
-				return nil, err
-			}
-			return newLazyPipe(conn, func() { time.Sleep(way) }), nil
-		}
+	for i, f := range c.masters {
+		w := f.newWire()
+		w.away(way)
+		c.cfg.Masters[i].Dial = w.dial
 	}
 	return c.redlockd()
 }

@@ -29,7 +29,7 @@ func moveTo(change Change, read func()) Op {
 func (c *testCluster) takenOnTwo(key string) func() {
 	return func() {
 		for _, f := range c.masters[1:] {
-			_ = f.Set(key, "C")
+			f.Set(key, "C")
 			f.SetTTL(key, time.Minute)
 		}
 	}

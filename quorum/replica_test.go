@@ -15,7 +15,7 @@ func (c *testCluster) onTwo() {
 
 // lags makes a master the replica of a server that lacks A's lock.
 func (f *fakeMaster) lags() {
-	f.set(func() { f.role = "slave" })
+	f.set(func() { f.replica = true })
 	f.Del("k")
 }
 
@@ -44,7 +44,7 @@ func TestM4UnfitUntilItIsWritten(t *testing.T) {
 		b.startWithMemory()
 		time.Sleep(5 * time.Second)
 		b.kill()
-		b.set(func() { b.role = "master" })
+		b.set(func() { b.replica = false })
 		b.refuse("OOM command not allowed when used memory > 'maxmemory'.")
 		b.startWithMemory()
 		time.Sleep(3 * time.Second)
@@ -76,7 +76,7 @@ func TestM9ReplicaIsToldToOthers(t *testing.T) {
 				own["b"].leads(noRoute)
 			}
 			time.Sleep(time.Second)
-			b.set(func() { b.role = "master" })
+			b.set(func() { b.replica = false })
 			ways["b"].leads(b.dial)
 			c.wantNoOther(late, 10*time.Second)
 			c.q = late

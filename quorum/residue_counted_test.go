@@ -44,6 +44,9 @@ func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 				}}
 			}
 			o := do(c.q, op)
+			if o.Late(o.Clock()) {
+				renew(o)
+			}
 			c.tell(o)
 			time.Sleep(300 * time.Millisecond)
 			a.thaw()

@@ -155,7 +155,7 @@ func TestCopiesAndSize(t *testing.T) {
 			t.Errorf("size is %d, %v", n, err)
 		}
 		c.masters[0].Del("k")
-		_ = c.masters[1].Set("k", "other")
+		c.masters[1].Set("k", "other")
 		c.masters[2].kill()
 		c.masters[3].SetTTL("k", 10*time.Second)
 		time.Sleep(time.Second)

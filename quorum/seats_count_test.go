@@ -25,13 +25,13 @@ func (c *testCluster) moving() (old, moved *Quorum, wayToB *way, first int64) {
 	ways["b"].leads(noRoute)
 	ways["c"].leads(noRoute)
 	b := c.masters[1]
-	b.set(func() { b.way = 5 * time.Millisecond })
+	b.away(5 * time.Millisecond)
 	moved, waysOfMoved := c.redlockdOver(c.moved("a", c.server("run-new")))
 	for s := (mark.Seat{}); s.Epoch <= first; time.Sleep(time.Millisecond) {
 		s, _ = moved.agreed.Of(mark.NameHash("a"))
 	}
 	waysOfMoved["b"].leads(noRoute)
-	b.set(func() { b.way = 0 })
+	b.away(0)
 	ways["b"].leads(b.dial)
 	time.Sleep(5 * time.Second)
 	if s := seatOfA(b.markOf(c.t)); s.Epoch > first {
@@ -84,7 +84,7 @@ func TestM9SeatThatMovesWithinAnAttempt(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
-			b.set(func() { b.way = 2 * time.Millisecond })
+			b.away(2 * time.Millisecond)
 			if o := do(old, acquire("k", "A", half)); o.Verdict == Won {
 				t.Fatalf("won by the old server %d00 ms after b recorded the new one", phase)
 			}

@@ -17,14 +17,14 @@ func TestM9SeatRecordedAtOneTime(t *testing.T) {
 		c.want(do(c.q, acquire("before", "A", half)), Won)
 		first := seatOfA(b.markOf(t)).Epoch
 		c.stop(c.q)
-		third.set(func() { third.way = 5 * time.Millisecond })
+		third.away(5 * time.Millisecond)
 		list := c.cfg.Masters
 		moved, ways := c.redlockdOver(c.moved("a", c.server("run-new")))
 		for s := (mark.Seat{}); s.Epoch <= first; time.Sleep(time.Millisecond) {
 			s, _ = moved.agreed.Of(mark.NameHash("a"))
 		}
 		ways["c"].leads(noRoute)
-		third.set(func() { third.way = 0 })
+		third.away(0)
 		time.Sleep(3 * time.Second)
 		ways["b"].leads(noRoute)
 		if inB, inC := seatOfA(b.markOf(t)), seatOfA(third.markOf(t)); inB.Epoch <= first || inC.Epoch > first {

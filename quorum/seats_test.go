@@ -252,7 +252,7 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 			for _, f := range c.masters[1:] {
 				var marks [4]*mark.Mark
 				for _, db := range []int{0, 3} {
-					raw, _ := f.DB(db).Get(mark.Key)
+					raw := f.valueIn(db, mark.Key)
 					m, err := mark.Parse(raw)
 					if err != nil {
 						t.Fatal(err)

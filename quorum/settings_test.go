@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -79,7 +78,7 @@ func (c *testCluster) allEmpty(t *testing.T, lives bool) {
 func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.Timeout = 400 * time.Millisecond }, func(c *testCluster) {
 		for _, f := range c.masters {
-			f.set(func() { f.way = 150 * time.Millisecond })
+			f.away(150 * time.Millisecond)
 		}
 		time.Sleep(5 * time.Second)
 		do(c.q, acquire("before", "t", 30*time.Second)) // the marks bear such a hold
@@ -91,7 +90,7 @@ func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 		c.cfg.Timeout = 20 * time.Millisecond
 		near := append([]cluster.Master(nil), c.cfg.Masters...)
 		for i, f := range c.masters {
-			near[i].Dial = f.dialNear
+			near[i].Dial = f.newWire().dial
 		}
 		c.cfg.Masters = near
 		short := c.redlockd()
@@ -119,7 +118,7 @@ func TestM5TimeoutThatOnlyTheMarkKnows(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		c.want(do(two, acquire("k", "A", 30*time.Second)), Won) // on a and b
 		a := c.masters[0]
-		a.set(func() { a.way = time.Second })
+		a.away(time.Second)
 		time.Sleep(10 * time.Second)
 		for n := len(a.commands(0)); !slices.Contains(a.commands(n), "TIME "); {
 			time.Sleep(time.Millisecond)
@@ -130,24 +129,13 @@ func TestM5TimeoutThatOnlyTheMarkKnows(t *testing.T) {
 		ways["a"].leads(noRoute)
 		ways["b"].leads(noRoute)
 		time.Sleep(100 * time.Millisecond)
-		ways["a"].leads(a.dialNear)
+		ways["a"].leads(a.newWire().dial)
 		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 			if o := do(one, acquire("k", "B", time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder after %v", time.Since(began))
 			}
 		}
 	})
-}
-
-// dialNear is dial without the time on the way.
-func (f *fakeMaster) dialNear() (net.Conn, error) {
-	c, err := f.Miniredis.Dial()
-	if err != nil {
-		return nil, err
-	}
-	p := newLazyPipe(c, func() {})
-	f.set(func() { f.pipes = append(f.pipes, p) })
-	return p, nil
 }
 
 // TestV10DifferentTimeouts checks that no holder reads that it has no lock when

@@ -32,7 +32,7 @@ func TestV7LittleTimeDeniesNoOther(t *testing.T) {
 			c.want(do(c.q, acquire("warm", "A", 20*time.Second)), Won)
 			time.Sleep(100 * time.Millisecond)
 			for _, f := range c.masters {
-				f.set(func() { f.way = 20 * time.Millisecond })
+				f.away(20 * time.Millisecond)
 			}
 			for i := range 12 {
 				start(c.q, release("k", fmt.Sprint("none", i)))

@@ -56,7 +56,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 	for _, way := range []time.Duration{time.Millisecond, 38 * time.Millisecond} {
 		inBubble(t, 5, func(c *testCluster) {
 			for _, f := range c.masters {
-				f.set(func() { f.way = way })
+				f.away(way)
 				time.Sleep(170 * time.Millisecond)
 			}
 			for _, f := range c.masters {
@@ -129,7 +129,8 @@ func TestM5QuorumJumpsBeforeWhatWaits(t *testing.T) {
 			inBubble(t, n, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 				for _, f := range c.masters {
-					f.set(func() { f.way, f.offset = 2*time.Millisecond, time.Minute })
+					f.away(2 * time.Millisecond)
+					f.set(func() { f.offset = time.Minute })
 				}
 				stepped := time.Now()
 				busy := func(until time.Duration) { // so that a batch is always under way
@@ -280,7 +281,6 @@ func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 				}
 				keep := 0
 				for _, f := range c.masters {
-					f.setClock(f.Miniredis, f.offset)
 					if f.TTL("k") >= ttl {
 						keep++
 					}

@@ -28,7 +28,7 @@ func (s *storm) staleWitness(rng *rand.Rand) {
 	s.tell("master %s ends, and comes back with its disk of %v", f.name, to)
 	s.on(f, some(rng, 0, 400*time.Millisecond), func() {
 		f.aof = has("aof")
-		f.kill()
+		f.crash()
 		f.goBack(to)
 		f.strange = true
 	}, func() { f.boot(false) })

@@ -139,11 +139,11 @@ func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
 	f := s.server(fmt.Sprint(before.name, "'"))
 	if rng.IntN(3) == 0 || len(s.list()) == 1 {
 		s.Lock()
-		before.kill()
+		before.crash()
 		before.gone = true
 		for db, keys := range before.dbs {
 			for key, e := range keys {
-				f.set(db, key, e)
+				f.put(db, key, e)
 			}
 		}
 		before.flush() // so that its old copies refuse no client

@@ -54,7 +54,7 @@ func (s *storm) rewound(rng *rand.Rand) {
 	s.tell("master %s ends, and comes back after %v with its disk of %v", f.name, down, began)
 	s.on(f, down, func() {
 		f.aof, f.strange = has("aof"), true
-		f.kill()
+		f.crash()
 		f.goBack(began)
 	}, func() { f.boot(false) })
 	time.Sleep(down)

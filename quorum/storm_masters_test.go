@@ -60,14 +60,14 @@ func (s *storm) slow(rng *rand.Rand) {
 func (s *storm) kill(rng *rand.Rand) {
 	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
 		s.tell("master %s ends, and comes back with its memory after %v, aof %v", f.name, after, f.aof)
-		s.on(f, after, f.kill, func() { f.boot(false) })
+		s.on(f, after, f.crash, func() { f.boot(false) })
 	})
 }
 
 func (s *storm) empty(rng *rand.Rand) {
 	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
 		s.tell("master %s ends, and comes back empty after %v", f.name, after)
-		s.on(f, after, f.kill, func() { f.boot(true) })
+		s.on(f, after, f.crash, func() { f.boot(true) })
 	})
 }
 
@@ -83,7 +83,7 @@ func (s *storm) oldDisk(rng *rand.Rand) {
 				f.aof = false
 			}
 			s.tell("master %s ends, and comes back after %v with its disk of %v before, aof %v", f.name, after, old, f.aof)
-			f.kill()
+			f.crash()
 			f.goBack(to)
 			f.strange = true
 		}, func() { f.boot(false) })
@@ -112,7 +112,7 @@ func (s *storm) forget(rng *rand.Rand) {
 			continue
 		}
 		s.tell("one of a majority, master %s ends, and comes back empty after %v", f.name, after)
-		s.on(f, after, f.kill, func() { f.boot(true) })
+		s.on(f, after, f.crash, func() { f.boot(true) })
 	}
 }
 

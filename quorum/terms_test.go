@@ -91,8 +91,8 @@ func checkOver(c *testCluster, ask Op, over bool) {
 }
 
 func (f *fakeMaster) isDown() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Lock()
+	defer f.Unlock()
 	return f.down
 }
 

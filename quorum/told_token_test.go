@@ -76,7 +76,7 @@ func TestV7WonBesideItsOwnToken(t *testing.T) {
 func TestV14ToldOfNoString(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
-			f.HSet("k", "field", "value")
+			f.SetForeign("k")
 		}
 		began := time.Now()
 		o := c.want(do(c.q, takeAndTell("t")), Undecided)

@@ -122,7 +122,7 @@ func TestTraceNoScriptBehindNewer(t *testing.T) {
 		c.want(do(c.q, release("x", "t")), Won) // now the release script is loaded
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		synctest.Wait()
-		c.masters[0].FlushScripts(t)
+		c.masters[0].FlushScripts()
 		c.slow(4*time.Millisecond, 0)
 		c.want(do(c.q, release("k", "t")), Won) // by masters 1 and 2
 		synctest.Wait()
@@ -315,7 +315,7 @@ func TestTracePromotedDurableReplica(t *testing.T) {
 		f := c.masters[0]
 		f.kill()
 		f.Del("k") // not replicated yet; the mark and its beat were
-		f.promoted = 17
+		f.promoted = true
 		f.startWithMemory() // another run_id, aof, our mark
 		c.masters[2].thaw()
 		time.Sleep(3 * time.Second)
@@ -414,13 +414,8 @@ func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
 		f := c.masters[0]
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		cut := func(runID string) {
-			f.set(func() {
-				f.runID = runID
-				for _, p := range f.pipes {
-					_ = p.Close()
-				}
-				f.pipes = nil
-			})
+			f.set(func() { f.runID = runID })
+			f.cut()
 			time.Sleep(2 * time.Second)
 		}
 		before := len(f.commands(0))
@@ -545,7 +540,7 @@ func TestTraceCopyInQuarantineExtendsNothing(t *testing.T) {
 		synctest.Wait()
 		lost := c.masters[2]
 		lost.FlushAll()
-		_ = lost.Set("k", "t")
+		lost.Set("k", "t")
 		lost.SetTTL("k", time.Minute)
 		time.Sleep(2 * time.Second)
 		c.masters[1].kill()

@@ -10,7 +10,7 @@ import (
 // another redlockd does.
 func (c *testCluster) overwrite(key, token string, masters ...int) {
 	for _, i := range masters {
-		_ = c.masters[i].Set(key, token)
+		c.masters[i].Set(key, token)
 		c.masters[i].SetTTL(key, time.Minute)
 	}
 }

@@ -154,7 +154,7 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 	lost := func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		synctest.Wait()
-		_ = c.masters[0].Set("k", "another")
+		c.masters[0].Set("k", "another")
 		c.masters[4].kill()
 		time.Sleep(time.Second)
 	}
@@ -441,9 +441,7 @@ func TestV8RepeatedReleaseSparesTheNextLock(t *testing.T) {
 func TestV14Errors(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
-			if _, err := f.Push("list", "x"); err != nil {
-				t.Fatal(err)
-			}
+			f.SetForeign("list")
 		}
 		c.want(do(c.q, acquire("list", "t", time.Second)), Held)
 		o := do(c.q, Op{Kind: Read, Key: "list"})
@@ -473,12 +471,12 @@ func TestV14ScriptFlush(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		synctest.Wait()
 		for _, f := range c.masters[:1] {
-			f.FlushScripts(t)
+			f.FlushScripts()
 		}
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		synctest.Wait()
 		for _, f := range c.masters[1:] {
-			f.FlushScripts(t)
+			f.FlushScripts()
 		}
 		c.want(do(c.q, release("k", "nobody")), Held)
 		synctest.Wait()
@@ -618,7 +616,7 @@ func TestV4HolderIsNotToldOfAnother(t *testing.T) {
 		inBubble(t, n, func(c *testCluster) {
 			op := Op{Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: 60 * time.Second}
 			for i := range n / 2 {
-				_ = c.masters[i].Set("k", "stale")
+				c.masters[i].Set("k", "stale")
 				c.masters[i].SetTTL("k", time.Minute)
 			}
 			c.want(do(c.q, op), Won)
@@ -644,7 +642,7 @@ func TestV1AllAtOnce(t *testing.T) {
 		c.want(do(c.q, acquire("warm", "t", 20*time.Second)), Won)
 		const way = 20 * time.Millisecond
 		for _, f := range c.masters {
-			f.set(func() { f.way = way })
+			f.away(way)
 		}
 		for _, op := range []Op{acquire("k", "t", 10*time.Second), extend("k", "t", 20*time.Second), {Kind: Read, Key: "k"}, release("k", "t")} {
 			began := time.Now()
@@ -673,7 +671,7 @@ func TestV7OwnAcquireIsNotOvertaken(t *testing.T) {
 		for round := range 10 {
 			key := fmt.Sprint("k", round)
 			for i, f := range c.masters[:2] {
-				_ = f.Set(key, fmt.Sprint("stale", i))
+				f.Set(key, fmt.Sprint("stale", i))
 				f.SetTTL(key, time.Minute)
 			}
 			session, took, freed := &alive{}, make(chan *Outcome, 1), make(chan *Outcome, 1)

@@ -240,7 +240,7 @@ func TestM5StepWhileItStoodStill(t *testing.T) {
 		time.Sleep(3500 * time.Millisecond)
 		c.pass(time.Minute, s)
 		for _, f := range c.masters[1:3] { // another client's lock, taken in that minute
-			_ = f.Set("k", "t")
+			f.Set("k", "t")
 			f.SetTTL("k", 3*time.Second)
 		}
 		// It was on the first one as well. The drift allows for 600 ms.

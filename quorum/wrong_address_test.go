@@ -28,10 +28,8 @@ func TestM5WrongAddress(t *testing.T) {
 		{"all to replicas", func(c *testCluster, ways map[string]*way) {
 			for i, f := range c.masters[:3] {
 				x := c.server("run-x" + f.name)
-				x.role, x.offset = "slave", time.Duration(i+1)*skew
-				if err := x.Set(mark.Key, f.holds(mark.Key)); err != nil {
-					t.Fatal(err)
-				}
+				x.replica, x.offset = true, time.Duration(i+1)*skew
+				x.Set(mark.Key, f.holds(mark.Key))
 				ways[f.name].leads(x.dial)
 			}
 		}},
@@ -75,11 +73,11 @@ func TestM4UnfitBeforeARestart(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		b := c.masters[1]
 		others["b"].leads(noRoute)
-		b.set(func() { b.role = "slave" })
+		b.set(func() { b.replica = true })
 		time.Sleep(3 * time.Second)
 		ways["b"].leads(noRoute)
 		b.kill()
-		b.set(func() { b.role = "master" })
+		b.set(func() { b.replica = false })
 		b.startWithMemory()
 		others["b"].leads(b.dial)
 		time.Sleep(5 * time.Second)

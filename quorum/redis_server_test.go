@@ -11,16 +11,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// redisServer is a Redis in the virtual time of a storm: the part that redlockd uses,
-// with absolute expiries by a clock of its own, and with faults. The caller must hold
-// the world's lock for all of it.
+// redisServer is a Redis in virtual time: the part that redlockd uses, with absolute
+// expiries by a clock of its own, and with faults. The caller must hold the world's lock
+// for all of it.
 type redisServer struct {
 	*world
 	rng  *rand.Rand
 	name string
 
 	runID, version string
-	is7            bool
 	replica        bool
 	evicts         bool
 	aof            bool
@@ -39,10 +38,11 @@ type redisServer struct {
 	rate   float64
 	// fault is the code of the error that it answers, see refusal.
 	fault string
-	// slow is how long each command takes; busy reports whether one is being carried
-	// out.
+	// slow is how long the server does nothing else after a command; busy reports whether
+	// it does nothing now.
 	slow time.Duration
 	busy bool
+	faults
 
 	dbs     [cluster.Databases]map[string]entry
 	undo    []undoing
@@ -54,18 +54,40 @@ type redisServer struct {
 	lives   int
 }
 
+// faults are those that a test sets on a server of its own.
+type faults struct {
+	delay    time.Duration     // before each command of a connection
+	halt     time.Duration     // of a script before its TIME number haltAt
+	haltAt   int               // from 1
+	refused  map[string]string // command, or "CLIENT LIST" -> error
+	secret   string            // a key that redlockd has no right to
+	nameless bool              // it ignores the names of connections
+	crowd    int               // more connections, which CLIENT LIST leaves out
+	paged    bool              // SCAN does not tell all keys at once
+	// told reports whether the commands are noted in log, and in from the connection of
+	// each, which is 0 for those in scripts.
+	told bool
+	log  []string
+	from []int
+	// ended are the connections that CLIENT KILL was to end.
+	ended map[int]bool
+}
+
 // session is a server's state of a connection.
 type session struct {
 	id     int
 	name   string
 	db     int
 	unread []byte
+	waits  bool // for faults.delay
 }
 
-// entry is a key's value and expiry, by the server's clock in milliseconds.
+// entry is a key's value and expiry, by the server's clock in milliseconds. foreign
+// reports whether it is no string.
 type entry struct {
-	value  string
-	expiry int64
+	value   string
+	expiry  int64
+	foreign bool
 }
 
 // undoing is the state of a key before a change, to restore an earlier disk.
@@ -91,8 +113,8 @@ type span struct {
 const remembered = 6 * time.Second
 
 func newServer(w *world, name, version string, rng *rand.Rand) *redisServer {
-	s := &redisServer{world: w, name: name, version: version, is7: mark.AtLeast(version, 7, 0), rng: rng, rate: 1,
-		trails: map[keyName][]span{}}
+	s := &redisServer{world: w, name: name, version: version, rng: rng, rate: 1,
+		trails: map[keyName][]span{}, faults: faults{refused: map[string]string{}, ended: map[int]bool{}}}
 	s.lua = newLuaHost(s)
 	s.boot(true)
 	return s
@@ -112,8 +134,10 @@ func (s *redisServer) boot(empty bool) {
 	}
 }
 
-// kill ends the process.
-func (s *redisServer) kill() {
+func (s *redisServer) is7() bool { return mark.AtLeast(s.version, 7, 0) }
+
+// crash ends the process.
+func (s *redisServer) crash() {
 	s.down = true
 	for _, p := range slices.Clone(s.pipes) {
 		s.hangUp(p)
@@ -138,7 +162,7 @@ func (s *redisServer) get(db int, key string) (entry, bool) {
 	return e, ok
 }
 
-func (s *redisServer) set(db int, key string, e entry) {
+func (s *redisServer) put(db int, key string, e entry) {
 	s.note(db, key, e.value)
 	if s.dbs[db] == nil {
 		s.dbs[db] = map[string]entry{}
@@ -196,7 +220,7 @@ func (s *redisServer) goBack(to time.Duration) {
 	undo := s.undo
 	for i := len(undo) - 1; i >= 0 && undo[i].at > to; i-- {
 		if u := undo[i]; u.was {
-			s.set(u.name.db, u.name.key, u.before)
+			s.put(u.name.db, u.name.key, u.before)
 		} else {
 			s.del(u.name.db, u.name.key)
 		}
@@ -242,14 +266,14 @@ func (s *redisServer) info() string {
 		offset = 1
 	}
 	return fmt.Sprintf("redis_version:%s\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
-		s.version, s.runID, role, maxmemory, policy, aof, offset, len(s.pipes))
+		s.version, s.runID, role, maxmemory, policy, aof, offset, len(s.pipes)+s.crowd)
 }
 
-// keys returns the keys that have not expired, without the mark.
+// keys returns the keys that have not expired.
 func (s *redisServer) keys(db int) []string {
-	var out []string
+	out := []string{}
 	for _, key := range slices.Sorted(maps.Keys(s.dbs[db])) {
-		if _, ok := s.get(db, key); ok && key != mark.Key {
+		if _, ok := s.get(db, key); ok {
 			out = append(out, key)
 		}
 	}

@@ -16,9 +16,12 @@ func (s *redisServer) command(p *pipe, args []string) any {
 	if text := refusals[s.fault]; text != "" && s.fault == "BUSY" && name != "HELLO" {
 		return failure(text)
 	}
+	if no := s.meet(p.id, args); no != nil {
+		return no
+	}
 	switch {
 	case name == "HELLO":
-		if at := slices.Index(args, "SETNAME"); at >= 0 {
+		if at := slices.Index(args, "SETNAME"); at >= 0 && !s.nameless {
 			p.session.name = args[at+1]
 		}
 		return pairs{"server", "redis", "version", s.version, "proto", int64(3), "id", int64(p.id),
@@ -40,6 +43,26 @@ func (s *redisServer) command(p *pipe, args []string) any {
 	}
 }
 
+// meet notes a command of a connection, or of a script (0), and returns the error that a
+// test wants for it, or nil.
+func (s *redisServer) meet(from int, args []string) any {
+	name := strings.ToUpper(args[0])
+	if s.told {
+		s.log, s.from = append(s.log, name+" "+strings.Join(args[1:], " ")), append(s.from, from)
+	}
+	if name == "CLIENT" {
+		name += " " + strings.ToUpper(args[1])
+	}
+	switch {
+	case s.refused[name] != "":
+		return failure(s.refused[name])
+	case s.secret != "" && slices.Contains(args, s.secret):
+		return failure("NOPERM No permissions to access a key")
+	default:
+		return nil
+	}
+}
+
 func (s *redisServer) client(p *pipe, args []string) any {
 	switch strings.ToUpper(args[1]) {
 	case "ID":
@@ -48,6 +71,7 @@ func (s *redisServer) client(p *pipe, args []string) any {
 		return s.list()
 	case "KILL":
 		id, _ := strconv.Atoi(args[len(args)-1])
+		s.ended[id] = true
 		at := slices.IndexFunc(s.pipes, func(p *pipe) bool { return p.id == id })
 		if at < 0 {
 			return int64(0)
@@ -111,14 +135,22 @@ func (s *redisServer) data(db *int, args []string) any {
 		*db, _ = strconv.Atoi(args[1])
 		return status("OK")
 	case "GET":
-		if e, ok := s.get(*db, args[1]); ok {
+		switch e, ok := s.get(*db, args[1]); {
+		case !ok:
+			return nil
+		case e.foreign:
+			return wrongType
+		default:
 			return e.value
 		}
-		return nil
 	case "MGET":
 		out := []any{}
 		for _, key := range args[1:] {
-			out = append(out, s.data(db, []string{"GET", key}))
+			if e, ok := s.get(*db, key); ok && !e.foreign {
+				out = append(out, e.value)
+			} else {
+				out = append(out, nil)
+			}
 		}
 		return out
 	case "SET":
@@ -138,21 +170,42 @@ func (s *redisServer) data(db *int, args []string) any {
 	case "PEXPIREAT":
 		return s.cmdPexpireat(*db, args)
 	case "TIME":
-		now := s.clock()
-		return []any{strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10)}
+		return timeReply(s.clock())
 	case "DBSIZE":
 		return int64(len(s.dbs[*db]))
 	case "SCAN":
-		return []any{"0", []any{}}
+		return s.scan(*db, args)
 	default:
 		return failure("ERR unknown command '" + args[0] + "'")
 	}
 }
 
+const wrongType = failure("WRONGTYPE Operation against a key holding the wrong kind of value")
+
+// timeReply is the answer of TIME for a time in microseconds.
+func timeReply(now int64) any {
+	return []any{strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10)}
+}
+
+// scan answers SCAN cursor COUNT n; the cursor is the number of a key.
+func (s *redisServer) scan(db int, args []string) any {
+	keys := s.keys(db)
+	from, _ := strconv.Atoi(args[1])
+	to, next := len(keys), 0
+	if count, _ := strconv.Atoi(args[3]); s.paged && from+count < to {
+		to, next = from+count, from+count
+	}
+	page := []any{}
+	for _, key := range keys[min(from, to):to] {
+		page = append(page, key)
+	}
+	return []any{strconv.Itoa(next), page}
+}
+
 func (s *redisServer) expiry(db int, name, key string) any {
 	e, ok := s.get(db, key)
 	switch {
-	case name == "PEXPIRETIME" && !s.is7:
+	case name == "PEXPIRETIME" && !s.is7():
 		return failure("ERR unknown command 'PEXPIRETIME'")
 	case !ok:
 		return int64(-2)
@@ -165,9 +218,9 @@ func (s *redisServer) expiry(db int, name, key string) any {
 	}
 }
 
-// cmdSet is SET key value with NX, XX, GET, PX and PXAT.
+// cmdSet is SET key value with NX, XX, GET, KEEPTTL, PX and PXAT.
 func (s *redisServer) cmdSet(db int, args []string) any {
-	var nx, xx, get bool
+	var nx, xx, get, keep bool
 	e := entry{value: args[2]}
 	for i := 3; i < len(args); i++ {
 		switch strings.ToUpper(args[i]) {
@@ -177,6 +230,8 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 			xx = true
 		case "GET":
 			get = true
+		case "KEEPTTL":
+			keep = true
 		case "PX", "PXAT":
 			n, err := strconv.ParseInt(args[i+1], 10, 64)
 			if err != nil || n <= 0 {
@@ -190,12 +245,18 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 			return failure("ERR syntax error")
 		}
 	}
-	if nx && xx || nx && get && !s.is7 {
+	if nx && xx || nx && get && !s.is7() {
 		return failure("ERR syntax error")
 	}
 	before, was := s.get(db, args[1])
+	if get && before.foreign {
+		return wrongType
+	}
+	if keep {
+		e.expiry = before.expiry
+	}
 	if !(nx && was) && !(xx && !was) {
-		s.set(db, args[1], e)
+		s.put(db, args[1], e)
 	} else if !get {
 		return nil
 	}
@@ -212,7 +273,7 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 // cmdPexpireat is PEXPIREAT key time with GT, LT, NX and XX.
 func (s *redisServer) cmdPexpireat(db int, args []string) any {
 	at, err := strconv.ParseInt(args[2], 10, 64)
-	if err != nil || len(args) > 3 && !s.is7 {
+	if err != nil || len(args) > 3 && !s.is7() {
 		return failure("ERR value is not an integer or out of range")
 	}
 	e, ok := s.get(db, args[1])
@@ -229,7 +290,7 @@ func (s *redisServer) cmdPexpireat(db int, args []string) any {
 	if e.expiry = at; at <= s.millis() {
 		s.del(db, args[1])
 	} else {
-		s.set(db, args[1], e)
+		s.put(db, args[1], e)
 	}
 	return int64(1)
 }
@@ -242,7 +303,7 @@ func (s *redisServer) evict() {
 			continue
 		}
 		for _, key := range s.keys(db) {
-			if s.rng.IntN(2) == 0 {
+			if key != mark.Key && s.rng.IntN(2) == 0 {
 				s.del(db, key)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// world is the network and the servers of a storm, all behind one lock, so that their
-// events happen one after the other.
+// world is a network and its servers, all behind one lock, so that their events happen one
+// after the other.
 type world struct {
 	sync.Mutex
 	began time.Time
 }
 
-// now returns the time since the storm began, which no redlockd or server uses as its
+// now returns the time since the world began, which no redlockd or server uses as its
 // clock.
 func (w *world) now() time.Duration { return time.Since(w.began) }
 
@@ -207,8 +207,14 @@ func (p *pipe) Write(b []byte) (int, error) {
 func (p *pipe) Close() error {
 	p.Lock()
 	defer p.Unlock()
+	p.close()
+	return nil
+}
+
+// close is Close. The caller must hold the lock.
+func (p *pipe) close() {
 	if p.closed {
-		return nil
+		return
 	}
 	p.closed = true
 	p.readable.Broadcast()
@@ -216,7 +222,6 @@ func (p *pipe) Close() error {
 		p.timer.Stop()
 	}
 	p.push(&p.out, &p.there, nil)
-	return nil
 }
 
 func (p *pipe) SetDeadline(t time.Time) error {

@@ -66,8 +66,30 @@ func (s *redisServer) work() {
 		return
 	}
 	for _, p := range slices.Clone(s.pipes) {
-		s.serve(p, 1<<30)
+		switch {
+		case p.waits:
+		case s.delay > 0:
+			s.later(p)
+		default:
+			s.serve(p, 1<<30)
+		}
 	}
+}
+
+// later carries out the next command of a connection after faults.delay.
+func (s *redisServer) later(p *pipe) {
+	if _, _, ok := nextCommand(p.unread); !ok {
+		return
+	}
+	p.waits = true
+	time.AfterFunc(s.delay, func() {
+		s.Lock()
+		defer s.Unlock()
+		if p.waits = false; !s.frozen && !s.down {
+			s.serve(p, 1)
+			s.work()
+		}
+	})
 }
 
 // serve carries out at most this many commands of a connection, and answers. It returns

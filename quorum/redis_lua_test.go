@@ -14,6 +14,7 @@ type luaHost struct {
 	server *redisServer
 	state  *lua.LState
 	db     int
+	times  int // how often the script under way has read the time
 }
 
 var compiled sync.Map // text -> *lua.FunctionProto
@@ -56,12 +57,25 @@ func (h *luaHost) call(l *lua.LState, raises bool) int {
 	for i := range args {
 		args[i] = lua.LVAsString(l.Get(i + 1))
 	}
-	r := h.server.data(&h.db, args)
+	r := h.data(args)
 	if f, ok := r.(failure); ok && raises {
 		l.Error(lua.LString(f), 0)
 	}
 	l.Push(h.value(r))
 	return 1
+}
+
+func (h *luaHost) data(args []string) any {
+	s := h.server
+	if no := s.meet(0, args); no != nil {
+		return no
+	}
+	if args[0] == "TIME" {
+		if h.times++; h.times == s.haltAt {
+			return timeReply(s.clock() + s.halt.Microseconds())
+		}
+	}
+	return s.data(&h.db, args)
 }
 
 // value converts a reply to what scripts see.
@@ -93,7 +107,7 @@ func (h *luaHost) value(r any) lua.LValue {
 
 // run runs a script.
 func (h *luaHost) run(text string, db int, keys, argv []string) any {
-	h.db = db
+	h.db, h.times = db, 0
 	l := h.state
 	for name, words := range map[string][]string{"KEYS": keys, "ARGV": argv} {
 		t := l.CreateTable(len(words), 0)
@@ -108,7 +122,7 @@ func (h *luaHost) run(text string, db int, keys, argv []string) any {
 		if e, ok := err.(*lua.ApiError); ok {
 			text = lua.LVAsString(e.Object)
 		}
-		if !h.server.is7 {
+		if !h.server.is7() {
 			return failure("ERR Error running script (call to f_1a2b): @user_script:3: @user_script: 3: -" + text)
 		}
 		return failure(text + " script: 1a2b, on @user_script:3.")

@@ -19,9 +19,6 @@ func TestV8OwedChangeAndADel(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(away)
 			o := c.want(do(other, replaceBy("k", "t", "u", time.Minute)[0]), Won)
-			if o.Late(o.Clock()) {
-				renew(o)
-			}
 			c.tell(o)
 			c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // B's DEL
 			time.Sleep(time.Second)

@@ -43,11 +43,7 @@ func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 					return []Change{{Key: "k", Token: "t", TTL: 20 * time.Second}}
 				}}
 			}
-			o := do(c.q, op)
-			if o.Late(o.Clock()) {
-				renew(o)
-			}
-			c.tell(o)
+			c.tell(do(c.q, op))
 			time.Sleep(300 * time.Millisecond)
 			a.thaw()
 			way.cut(false)

@@ -371,6 +371,7 @@ func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 		if s := c.q.cluster.Database(3).Status()[0]; s.State != cluster.Down || s.Reason != "its address leads to a different server than for database 0" {
 			t.Errorf("database 3: %+v, want that it is not used at another server", s)
 		}
+		op.Key = "another"
 		c.want(do(c.q, op), Won) // by the other two
 		time.Sleep(2 * time.Minute)
 		for _, db := range []int{0, 3} {

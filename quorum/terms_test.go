@@ -14,6 +14,9 @@ import (
 func (c *testCluster) tell(o *Outcome) {
 	c.t.Helper()
 	c.want(o, Won)
+	if o.Late(o.Clock()) {
+		renew(o)
+	}
 	if err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}

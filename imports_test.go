@@ -74,7 +74,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
 	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
-	"github.com/alicebob/miniredis":     {"", "tests"},
+	"github.com/alicebob/miniredis":     {""},
 	"github.com/redis/go-redis":         {"integration", "tests"},
 	"github.com/go-redsync/redsync":     {"tests"},
 	"github.com/Shopify/toxiproxy":      {"integration"},
@@ -224,7 +224,7 @@ func TestImportRulesCatch(t *testing.T) {
 		}
 	}
 	allowed := pkg{ImportPath: module + "/quorum/cluster", Imports: []string{"net", "github.com/redis/rueidis", module + "/quorum/mark"},
-		TestImports: []string{"github.com/alicebob/miniredis/v2"}}
+		TestImports: []string{"github.com/yuin/gopher-lua"}}
 	if got := importProblems(allowed); len(got) > 0 {
 		t.Errorf("refused: %q", got)
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // command carries out a command that came over a connection.
@@ -40,26 +38,6 @@ func (s *redisServer) command(p *pipe, args []string) any {
 	default:
 		db := p.db
 		return s.data(&db, args)
-	}
-}
-
-// meet notes a command of a connection, or of a script (0), and returns the error that a
-// test wants for it, or nil.
-func (s *redisServer) meet(from int, args []string) any {
-	name := strings.ToUpper(args[0])
-	if s.told {
-		s.log, s.from = append(s.log, name+" "+strings.Join(args[1:], " ")), append(s.from, from)
-	}
-	if name == "CLIENT" {
-		name += " " + strings.ToUpper(args[1])
-	}
-	switch {
-	case s.refused[name] != "":
-		return failure(s.refused[name])
-	case s.secret != "" && slices.Contains(args, s.secret):
-		return failure("NOPERM No permissions to access a key")
-	default:
-		return nil
 	}
 }
 
@@ -96,29 +74,6 @@ func (s *redisServer) eval(db int, name string, args []string) any {
 		return failure("ERR Number of keys can't be greater than number of args")
 	}
 	return s.lua.run(text, db, args[3:3+n], args[3+n:])
-}
-
-// refusals are the errors that a server answers for a while, by their codes: BUSY to
-// every command, the others to those that write.
-var refusals = map[string]string{
-	"BUSY":       "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-	"OOM":        "OOM command not allowed when used memory > 'maxmemory'.",
-	"MISCONF":    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
-	"READONLY":   "READONLY You can't write against a read only replica.",
-	"NOREPLICAS": "NOREPLICAS Not enough good replicas to write.",
-}
-
-// refusal returns the error for a command that writes, or nil. OOM refuses only
-// commands that take more memory.
-func (s *redisServer) refusal(name string) any {
-	fault := s.fault
-	if s.replica {
-		fault = "READONLY"
-	}
-	if fault == "" || fault == "OOM" && name != "SET" {
-		return nil
-	}
-	return failure(refusals[fault])
 }
 
 // data carries out a command on keys; db is the selected database.
@@ -293,19 +248,4 @@ func (s *redisServer) cmdPexpireat(db int, args []string) any {
 		s.put(db, args[1], e)
 	}
 	return int64(1)
-}
-
-// evict deletes keys, as a server does whose policy allows that, if its mark does not
-// let it vote.
-func (s *redisServer) evict() {
-	for db := range s.dbs {
-		if m, err := mark.Parse(s.dbs[db][mark.Key].value); err != nil || m.Real {
-			continue
-		}
-		for _, key := range s.keys(db) {
-			if key != mark.Key && s.rng.IntN(2) == 0 {
-				s.del(db, key)
-			}
-		}
-	}
 }

@@ -54,25 +54,6 @@ type redisServer struct {
 	lives   int
 }
 
-// faults are those that a test sets on a server of its own.
-type faults struct {
-	delay    time.Duration     // before each command of a connection
-	halt     time.Duration     // of a script before its TIME number haltAt
-	haltAt   int               // from 1
-	refused  map[string]string // command, or "CLIENT LIST" -> error
-	secret   string            // a key that redlockd has no right to
-	nameless bool              // it ignores the names of connections
-	crowd    int               // more connections, which CLIENT LIST leaves out
-	paged    bool              // SCAN does not tell all keys at once
-	// told reports whether the commands are noted in log, and in from the connection of
-	// each, which is 0 for those in scripts.
-	told bool
-	log  []string
-	from []int
-	// ended are the connections that CLIENT KILL was to end.
-	ended map[int]bool
-}
-
 // session is a server's state of a connection.
 type session struct {
 	id     int

@@ -61,7 +61,7 @@ func (c *testCluster) end() {
 		c.stop(q)
 	}
 	for _, f := range c.masters {
-		f.kill()
+		f.set(f.dispose)
 	}
 	time.Sleep(15 * time.Second) // the background goroutines of rueidis end
 	synctest.Wait()

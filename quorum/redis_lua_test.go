@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// luaHost runs scripts for a server. It is made once, and each script is compiled once,
-// since scripts are most of the cost of a storm.
+// luaHost runs scripts for a server. It is used again for another one, and each script is
+// compiled once, since both take long.
 type luaHost struct {
 	server *redisServer
 	state  *lua.LState
@@ -35,8 +35,17 @@ func compile(text string) *lua.FunctionProto {
 	return p
 }
 
-func newLuaHost(s *redisServer) *luaHost {
-	h := &luaHost{server: s, state: lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 1024, CallStackSize: 32})}
+// idleLuaHosts are those whose server is not used any more.
+var idleLuaHosts = sync.Pool{New: func() any { return newLuaHost() }}
+
+func luaHostFor(s *redisServer) *luaHost {
+	h := idleLuaHosts.Get().(*luaHost)
+	h.server = s
+	return h
+}
+
+func newLuaHost() *luaHost {
+	h := &luaHost{state: lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 1024, CallStackSize: 32})}
 	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable,
 		lua.StringLibName: lua.OpenString, lua.MathLibName: lua.OpenMath} {
 		h.state.Push(h.state.NewFunction(open))

@@ -96,7 +96,7 @@ const remembered = 6 * time.Second
 func newServer(w *world, name, version string, rng *rand.Rand) *redisServer {
 	s := &redisServer{world: w, name: name, version: version, rng: rng, rate: 1,
 		trails: map[keyName][]span{}, faults: faults{refused: map[string]string{}, ended: map[int]bool{}}}
-	s.lua = newLuaHost(s)
+	s.lua = luaHostFor(s)
 	s.boot(true)
 	return s
 }
@@ -123,6 +123,14 @@ func (s *redisServer) crash() {
 	for _, p := range slices.Clone(s.pipes) {
 		s.hangUp(p)
 	}
+}
+
+// dispose ends the server for good.
+func (s *redisServer) dispose() {
+	s.crash()
+	s.gone = true
+	idleLuaHosts.Put(s.lua)
+	s.lua = nil
 }
 
 // clock returns the server's own time, in microseconds.

@@ -151,7 +151,7 @@ func (s *storm) end() {
 	}
 	s.Lock()
 	for _, f := range s.servers {
-		f.crash()
+		f.dispose()
 	}
 	s.Unlock()
 	time.Sleep(15 * time.Second) // the background goroutines of rueidis end

@@ -24,6 +24,10 @@ const (
 	unheardAfter = 10 * time.Second
 )
 
+// connectionBuffer is the size of each of a connection's two buffers in bytes: a batch of
+// some hundred locks fits. There is a connection for each database of each master.
+const connectionBuffer = 64 << 10
+
 // clientName is the name of each connection in CLIENT LIST of a master.
 const clientName = "redlockd"
 
@@ -60,21 +64,23 @@ func (c *connection) dial(db int) error {
 	// a time; the monitor looks once a second.
 	dialer := net.Dialer{Timeout: greetTimeout, KeepAlive: -1}
 	client, err := rueidis.NewClient(rueidis.ClientOption{
-		InitAddress:       []string{m.Address},
-		Username:          m.Username,
-		Password:          m.Password,
-		TLSConfig:         m.TLS,
-		SelectDB:          db,
-		ClientName:        c.name,
-		ClientSetInfo:     rueidis.DisableClientSetInfo,
-		Dialer:            dialer,
-		DialCtxFn:         c.reach,
-		ForceSingleClient: true,
-		DisableCache:      true,
-		DisableRetry:      true,
-		ConnWriteTimeout:  unheardAfter,
-		PipelineMultiplex: -1,
-		RingScaleEachConn: 6,
+		InitAddress:         []string{m.Address},
+		Username:            m.Username,
+		Password:            m.Password,
+		TLSConfig:           m.TLS,
+		SelectDB:            db,
+		ClientName:          c.name,
+		ClientSetInfo:       rueidis.DisableClientSetInfo,
+		Dialer:              dialer,
+		DialCtxFn:           c.reach,
+		ForceSingleClient:   true,
+		DisableCache:        true,
+		DisableRetry:        true,
+		ConnWriteTimeout:    unheardAfter,
+		PipelineMultiplex:   -1,
+		RingScaleEachConn:   6,
+		ReadBufferEachConn:  connectionBuffer,
+		WriteBufferEachConn: connectionBuffer,
 	})
 	if err != nil {
 		if client != nil {

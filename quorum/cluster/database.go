@@ -34,6 +34,7 @@ type Database struct {
 		sync.Mutex
 		at time.Duration
 	}
+	steps  sync.Mutex // see findCause
 	now    clock.Clock
 	stalls *clock.StallDetector
 	events *events

@@ -20,13 +20,12 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.zero != nil && mon.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	cause := mon.db.causeOf(mon.Link)
+	cause := mon.db.findCause(mon.Link)
 	switch cause {
 	case unclearStep:
 		mon.wakeMonitor()
 		return nil // the next look, which comes soon, shows the cause
 	case ownPause:
-		mon.db.stoodStill(mon.Link)
 		return nil
 	}
 	if err := mon.meet(c, s); err != nil {

@@ -12,6 +12,19 @@ const (
 	ownPause                     // a quorum jumped by the same time, or may have: our own pause
 )
 
+// findCause finds the cause for a master whose clock may have stepped, and has this redlockd
+// grant nothing for a while if that was its own pause. One monitor does so at a time: the
+// new baselines of stoodStill would show another one that only its master stepped.
+func (d *Database) findCause(l *Link) stepCause {
+	d.steps.Lock()
+	defer d.steps.Unlock()
+	cause := d.causeOf(l)
+	if cause == ownPause {
+		d.stoodStill(l)
+	}
+	return cause
+}
+
 // causeOf finds the cause for a master whose clock may have stepped.
 func (d *Database) causeOf(l *Link) stepCause {
 	at, by := l.clock.Stepped()

@@ -235,6 +235,26 @@ func TestM5StepInAPause(t *testing.T) {
 	})
 }
 
+// TestM5PauseBesideASteadyClock checks that a redlockd that paused writes no step into the
+// marks of a majority, although one clock did not jump with the others, as that of a master on
+// its own host, which paused with it: another redlockd goes on granting locks (M5).
+func TestM5PauseBesideASteadyClock(t *testing.T) {
+	inBubble(t, 5, func(c *testCluster) {
+		s := &stoppable{}
+		other := c.redlockdBy(s.clock())
+		time.Sleep(5 * time.Second)
+		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
+		time.Sleep(2500 * time.Millisecond) // no look is under way
+		c.pass(400*time.Millisecond, s)
+		c.masters[4].set(func() { c.masters[4].offset -= 400 * time.Millisecond })
+		time.Sleep(2 * time.Second)
+		if o := c.want(do(c.q, acquire("own", "t", time.Second)), Undecided); !strings.Contains(o.Err.Error(), "stood still") {
+			t.Errorf("error is %q", o.Err)
+		}
+		c.want(do(other, acquire("other", "t", 10*time.Second)), Won)
+	})
+}
+
 // TestM5StepIsToldWhileAnotherFreezes checks that a step is written in time also while
 // another master freezes just when its mark is written (M5).
 func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // TestM6BootstrapBesideARunningRedlockd checks that -bootstrap succeeds at the first
 // try, whenever it runs, beside a running redlockd that raises the beats of the pending
-// marks meanwhile (M4, M6).
+// marks meanwhile (M4, M6), or lets the last master vote by the marks of the others (why 254).
 func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 40 {

@@ -123,10 +123,14 @@ func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) err
 			return err
 		}
 		var err error
-		if s, err = mon.greet(c); err == nil {
-			err = mayBootstrap(s)
+		if s, err = mon.greet(c); err != nil {
+			return err
 		}
-		if err != nil {
+		// A running redlockd may have done it: those that are real let this one vote, too.
+		if s.Mark != nil && s.Mark.Real && s.Mark.ID == m.ID {
+			return nil
+		}
+		if err = mayBootstrap(s); err != nil {
 			return err
 		}
 		if s.Mark == nil || s.Mark.ID != m.ID {

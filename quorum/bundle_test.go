@@ -74,7 +74,7 @@ func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "first", time.Minute)), Won)
 		synctest.Wait()
-		c.slow(8*time.Millisecond, 2)
+		c.slow(2*time.Millisecond, 2)
 		c.want(do(c.q, acquire("before", "t", time.Minute)), Won)
 		others := []<-chan *Outcome{start(c.q, acquire("x", "t", time.Minute)), start(c.q, acquire("y", "t", time.Minute))}
 		c.want(do(c.q, release("k", "first")), Won)

@@ -58,7 +58,7 @@ func TestM2Bundle(t *testing.T) {
 	})
 }
 
-// scripts counts the script calls that a master got, after the first skip commands.
+// scriptCalls counts the script calls that a master got, after the first skip commands.
 func (f *fakeMaster) scriptCalls(skip int) (calls int) {
 	for _, line := range f.commands(skip) {
 		if strings.HasPrefix(line, "EVAL") {

@@ -169,13 +169,7 @@ func TestM8BegunListIsTakenOver(t *testing.T) {
 func (c *testCluster) bears(master int, g mark.Generation) {
 	c.t.Helper()
 	synctest.Wait() // nobody else writes the mark between the read and the write
-	f := c.masters[master]
-	raw := f.holds(mark.Key)
-	m, err := mark.Parse(raw)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	f.Set(mark.Key, m.With(func(c *mark.Mark) { c.Generation = g }).String())
+	c.masters[master].changeMark(func(m *mark.Mark) { m.Generation = g })
 }
 
 // way is how a redlockd reaches a master. When it is changed, the connections over it

@@ -12,12 +12,7 @@ import (
 // markOf returns a master's mark.
 func (c *testCluster) markOf(master int) *mark.Mark {
 	c.t.Helper()
-	raw := c.masters[master].holds(mark.Key)
-	m, err := mark.Parse(raw)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return m
+	return c.masters[master].markOf(c.t)
 }
 
 // over returns a list whose masters are reached over ways.

@@ -199,12 +199,7 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 		first := cluster.ListName(c.cfg.Masters)
 		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: cluster.ListName(c.listed("e", c.join("f")))}
 		for _, f := range c.masters[:2] {
-			raw := f.holds(mark.Key)
-			m, err := mark.Parse(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.Set(mark.Key, m.With(func(c *mark.Mark) { c.Generation = back }).String())
+			f.changeMark(func(m *mark.Mark) { m.Generation = back })
 			f.set(func() { f.delay = 5 * time.Millisecond }) // e answers first
 		}
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)

@@ -129,7 +129,7 @@ func TestM8FinalIsNotCompletedInView(t *testing.T) {
 		c.stop(c.q)
 		for i := 2; i < 5; i++ {
 			c.bears(i, mark.FirstGeneration(first))
-			c.masters[i].Set(mark.Key, c.masters[i].markOf(t).With(func(m *mark.Mark) { m.Seats = seats }).String())
+			c.masters[i].changeMark(func(m *mark.Mark) { m.Seats = seats })
 		}
 		c.bears(5, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
 		old := c.redlockd()

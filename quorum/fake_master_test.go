@@ -16,9 +16,9 @@ type fakeMaster struct {
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
-	// A 6.2 acquires by script.
+	// 6.2 acquires by script; tests of the plain SET choose a later version.
 	s := newServer(&world{began: time.Now()}, name, "6.2.14", nil)
-	s.runID, s.told = "run-"+name, true
+	s.runID, s.keepsLog = "run-"+name, true
 	f := &fakeMaster{redisServer: s, t: t}
 	f.near = f.newWire()
 	return f

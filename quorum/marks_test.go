@@ -117,7 +117,7 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				f := c.masters[0]
 				time.Sleep(500 * time.Millisecond) // no look comes in between
-				f.Set(mark.Key, f.markOf(t).With(r.zero).String())
+				f.changeMark(r.zero)
 				open(c.q, 3)
 				time.Sleep(100 * time.Millisecond)
 				if got := f.bearsRealMark(3); got != r.first {

@@ -22,6 +22,12 @@ func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	return m
 }
 
+// changeMark changes the mark as another redlockd would.
+func (f *fakeMaster) changeMark(change func(*mark.Mark)) {
+	f.t.Helper()
+	f.Set(mark.Key, f.markOf(f.t).With(change).String())
+}
+
 // votesAgain waits until a master may vote.
 func (c *testCluster) votesAgain(i int) {
 	c.t.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// faults are those that a test sets on a server of its own.
+// faults are those that a test sets on a server of its own, and what it notes for the test.
 type faults struct {
 	delay    time.Duration     // before each command of a connection
 	halt     time.Duration     // of a script before its TIME number haltAt
@@ -18,11 +18,11 @@ type faults struct {
 	nameless bool              // it ignores the names of connections
 	crowd    int               // more connections, which CLIENT LIST leaves out
 	paged    bool              // SCAN does not tell all keys at once
-	// told reports whether the commands are noted in log, and in from the connection of
+	// keepsLog reports whether the commands are noted in log, and in from the connection of
 	// each, which is 0 for those in scripts.
-	told bool
-	log  []string
-	from []int
+	keepsLog bool
+	log      []string
+	from     []int
 	// ended are the connections that CLIENT KILL was to end.
 	ended map[int]bool
 }
@@ -31,7 +31,7 @@ type faults struct {
 // test wants for it, or nil.
 func (s *redisServer) meet(from int, args []string) any {
 	name := strings.ToUpper(args[0])
-	if s.told {
+	if s.keepsLog {
 		s.log, s.from = append(s.log, name+" "+strings.Join(args[1:], " ")), append(s.from, from)
 	}
 	if name == "CLIENT" {

@@ -2,10 +2,11 @@ package quorum
 
 import (
 	"fmt"
-	"github.com/redlockd/redlockd/quorum/mark"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
 )

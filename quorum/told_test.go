@@ -177,8 +177,7 @@ func TestM3OldDiskLearns(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		time.Sleep(3 * time.Second)
 		f := c.masters[4]
-		m, _ := mark.Parse(f.holds(mark.Key))
-		f.Set(mark.Key, m.With(func(m *mark.Mark) { m.GrantLimit, m.Greatest = 0, time.Second }).String())
+		f.changeMark(func(m *mark.Mark) { m.GrantLimit, m.Greatest = 0, time.Second })
 		time.Sleep(3 * time.Second)
 		if m := f.markOf(t); m.GrantLimit < 100*time.Second || m.Greatest < 100*time.Second {
 			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.GrantLimit)

@@ -126,8 +126,8 @@ func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) err
 		if s, err = mon.greet(c); err != nil {
 			return err
 		}
-		// A running redlockd may have done it: those that are real let this one vote, too.
-		if s.Mark != nil && s.Mark.Real && s.Mark.ID == m.ID {
+		// A running redlockd may have ended its quarantine by the marks that are real already.
+		if s.Mark != nil && s.Mark.Real && s.Mark.ID == m.ID && s.Mark.Generation == m.Generation {
 			return nil
 		}
 		if err = mayBootstrap(s); err != nil {

@@ -34,7 +34,7 @@ type Database struct {
 		sync.Mutex
 		at time.Duration
 	}
-	steps  sync.Mutex // see findCause
+	steps  sync.Mutex // see handleStep
 	now    clock.Clock
 	stalls *clock.StallDetector
 	events *events

@@ -20,7 +20,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.zero != nil && mon.zero.isElsewhere(c) {
 		return errElsewhere
 	}
-	cause := mon.db.findCause(mon.Link)
+	cause := mon.db.handleStep(mon.Link)
 	switch cause {
 	case unclearStep:
 		mon.wakeMonitor()

@@ -12,10 +12,10 @@ const (
 	ownPause                     // a quorum jumped by the same time, or may have: our own pause
 )
 
-// findCause finds the cause for a master whose clock may have stepped, and has this redlockd
-// grant nothing for a while if that was its own pause. One monitor does so at a time: the
-// new baselines of stoodStill would show another one that only its master stepped.
-func (d *Database) findCause(l *Link) stepCause {
+// handleStep returns the cause for a master whose clock may have stepped. If that was our own
+// pause, nothing is granted for a while. One monitor does so at a time: to another one, the
+// new baselines of stoodStill would look as if only its own master had stepped.
+func (d *Database) handleStep(l *Link) stepCause {
 	d.steps.Lock()
 	defer d.steps.Unlock()
 	cause := d.causeOf(l)

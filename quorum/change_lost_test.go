@@ -18,7 +18,6 @@ func (c *testCluster) serves(q *Quorum, masters int) {
 	for range 240 {
 		s := q.Status()
 		if s.Phase == "final" && s.Voting == masters && len(s.Masters) == masters {
-			time.Sleep(130 * time.Millisecond) // no look is under way
 			c.want(do(q, acquire("after", "t", time.Second)), Won)
 			c.want(do(q, release("after", "t")), Won)
 			return

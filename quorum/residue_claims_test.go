@@ -108,8 +108,8 @@ func (c *testCluster) missesDeletion(db int, free Op, away time.Duration) {
 		c.tell(run(acquire(key, "t", time.Minute)))
 	}
 	synctest.Wait()
-	time.Sleep(1370 * time.Millisecond) // no look is under way when something happens
-	c.masters[2].kill()                 // cut off, it loses nothing
+	time.Sleep(time.Second)
+	c.masters[2].kill() // cut off, it loses nothing
 	time.Sleep(away)
 	c.want(run(free), Won)
 	c.masters[2].mend()

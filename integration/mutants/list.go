@@ -417,6 +417,9 @@ var mutants = []mutant{
 		"return len(o.queue) >= times*MaxQueued || o.bytes >= times*MaxQueuedBytes", "return false"}}, waiting},
 	{"M1", "releases have no reserve", []change{{"quorum/cluster/queue.go",
 		"case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver():", "case l.outbox.Crowded(1):"}}, masters},
+	{"M3", "a look is taken over before the batch that went out before it", []change{
+		{"quorum/cluster/sender.go", "		s.answered(b, replies)\n", "		s.c.passTurn()\n		s.answered(b, replies)\n"},
+		{"quorum/cluster/sender.go", "	s.c.passTurn()\n	received := s.now()\n", "	received := s.now()\n"}}, masters},
 	{"M3", "votes without mark", []change{{"quorum/cluster/sender.go",
 		"same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])", "same := true"}}, masters},
 	{"M3", "no fence", []change{{"quorum/cluster/fence.go",

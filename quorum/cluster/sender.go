@@ -32,7 +32,6 @@ func (s *sender) serve() {
 			continue
 		}
 		replies := s.c.call(s.c.dialect.Commands(b)...)
-		s.c.passTurn()
 		s.answered(b, replies)
 	}
 }
@@ -121,11 +120,13 @@ func (s *sender) take(b *outbox.Batch) {
 	s.outbox.Remove(len(next))
 }
 
-// answered hands the votes of a batch to their attempts; they are silent if the batch
-// does not count.
+// answered passes the turn and hands the votes of a batch to their attempts; they are
+// silent if the batch does not count.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	over := replies[len(replies)-1].Error()
 	s.mu.Lock()
+	// The turn is passed only now: a look that comes after this batch is taken over after it.
+	s.c.passTurn()
 	received := s.now()
 	if s.conn == s.c {
 		s.outbox.RequestRetries(s.frozen(received))

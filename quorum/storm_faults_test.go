@@ -239,7 +239,7 @@ func (s *storm) freezeFor(rng *rand.Rand, d time.Duration, counts bool) {
 // restart ends some redlockd, and starts another one.
 func (s *storm) restart(rng *rand.Rand) {
 	if n := pick(rng, s.nodes); !s.spared(n) {
-		s.begins(n, some(rng, 0, time.Second), s.shape.setting(n.rng, true))
+		s.begins(n, some(rng, 0, time.Second), s.shape.setting(rng, true))
 	}
 }
 

@@ -128,12 +128,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	// The turn is passed only now: a look that comes after this batch is taken over after it.
 	s.c.passTurn()
 	received := s.now()
-	if s.conn == s.c {
-		s.outbox.RequestRetries(s.frozen(received))
-		s.unanswered.busy = false
-		waiting, _ := s.outbox.Queued()
-		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
-	}
+	s.mayGoOn(b, received)
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)
 	}
@@ -182,6 +177,17 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	if broken(over) {
 		s.c.close()
 		s.drop(s.c, over)
+	}
+}
+
+// mayGoOn notes that the batch is answered, so that the next one may go out. The caller
+// must hold mu.
+func (s *sender) mayGoOn(b *outbox.Batch, received time.Duration) {
+	if s.conn == s.c {
+		s.outbox.RequestRetries(s.frozen(received))
+		s.unanswered.busy = false
+		waiting, _ := s.outbox.Queued()
+		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)
 	}
 }
 

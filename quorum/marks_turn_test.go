@@ -11,7 +11,7 @@ import (
 func TestM3OperationBesideALook(t *testing.T) {
 	looks := 1000 // which goroutine comes first is chance
 	if raceEnabled {
-		looks = 100
+		looks = 300
 	}
 	inBubble(t, 3, func(c *testCluster) {
 		c.masters[2].kill()

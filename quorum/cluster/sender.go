@@ -128,7 +128,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	// The turn is passed only now: a look that comes after this batch is taken over after it.
 	s.c.passTurn()
 	received := s.now()
-	s.mayGoOn(b, received)
+	s.noteAnswer(b, received)
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)
 	}
@@ -180,9 +180,9 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	}
 }
 
-// mayGoOn notes that the batch is answered, so that the next one may go out. The caller
-// must hold mu.
-func (s *sender) mayGoOn(b *outbox.Batch, received time.Duration) {
+// noteAnswer notes that the master has answered a batch, and how quickly, if c still is the
+// connection in use. The caller must hold mu.
+func (s *sender) noteAnswer(b *outbox.Batch, received time.Duration) {
 	if s.conn == s.c {
 		s.outbox.RequestRetries(s.frozen(received))
 		s.unanswered.busy = false

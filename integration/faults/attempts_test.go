@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -48,13 +49,21 @@ func (w *times) takings(calls []*call) (out []*taking) {
 		out = append(out, t)
 	}
 	for _, t := range out {
-		w.findEnd(t, calls)
+		w.findEnd(t, calls, mayProlong(t, out))
 	}
 	return out
 }
 
+// mayProlong reports whether t may have prolonged copies that others have created. A
+// redlockd rolls back only what it has created itself (V6), so nobody undoes that.
+func mayProlong(t *taking, all []*taking) bool {
+	return t.kind == extend || t.kind == renew && slices.ContainsFunc(all, func(o *taking) bool {
+		return o != t && o.token == t.token && o.sent < t.over && o.until > t.sent
+	})
+}
+
 // findEnd looks for what shows that no majority has it any more.
-func (w *times) findEnd(t *taking, calls []*call) {
+func (w *times) findEnd(t *taking, calls []*call, prolongs bool) {
 	note := func(at time.Duration, by string) {
 		if at < t.gone {
 			t.gone, t.goneBy = at, by
@@ -63,7 +72,7 @@ func (w *times) findEnd(t *taking, calls []*call) {
 	switch {
 	case t.answer == no:
 		note(t.got, "it was refused")
-	case t.answer == unknown && !t.answered: // else it was told, and nobody undoes it
+	case t.answer == unknown && !t.answered && !prolongs: // what was told is not undone either
 		note(w.calmFrom(t.redlockd, t.over), "its redlockd was well for long enough to undo it")
 	}
 	arrived := w.arrived(t.call, t.over)

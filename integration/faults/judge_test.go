@@ -42,6 +42,11 @@ func TestJudge(t *testing.T) {
 		c.kind, c.redlockd = renew, redlockd
 		return c
 	}
+	prolonged := func(kind string, sent time.Duration) *call {
+		c := did(2, kind, "a", sent, unknown)
+		c.ttl, c.most = 3*time.Second, 3*time.Second
+		return c
+	}
 	for _, c := range []struct {
 		name     string
 		before   []*call
@@ -93,6 +98,10 @@ func TestJudge(t *testing.T) {
 			c.redlockd = 1
 			return c
 		}(), ""},
+		{"a read finds what an extend without a majority has prolonged", []*call{long, prolonged(extend, 800*ms)}, nil, finds("a", 2900*ms), tried},
+		{"the same, after what it asked for", []*call{long, prolonged(extend, 800*ms)}, nil, finds("a", 6*time.Second), ""},
+		{"a read finds what a renewal without a majority has prolonged", []*call{long, prolonged(renew, 800*ms)}, nil, finds("a", 2900*ms), tried},
+		{"a renewal that has prolonged nothing is undone", []*call{long, prolonged(renew, 4*time.Second)}, nil, finds("a", 6500*ms), ""},
 		{"found for longer than its padding", []*call{long}, nil, finds("a", 1500*ms), ""},
 		{"found where the clocks of a majority are not known", []*call{long}, []*trouble{three}, finds("a", 1500*ms), padding},
 		{"found where that of one is not known", []*call{long}, []*trouble{lost}, finds("a", 1500*ms), ""},

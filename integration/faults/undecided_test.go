@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,10 +55,15 @@ func (j *keyJudge) overOf(c *call) time.Duration {
 }
 
 // considered are the calls that could have been causes, with what is known of
-// them.
+// them: those of the token in question first.
 func (j *keyJudge) considered(c *call) string {
 	var out strings.Builder
-	for _, t := range j.takings {
+	token := c.token
+	if c.kind == read {
+		token = c.value
+	}
+	takings := slices.DeleteFunc(slices.Clone(j.takings), func(t *taking) bool { return t.token != token })
+	for _, t := range append(takings, slices.DeleteFunc(slices.Clone(j.takings), func(t *taking) bool { return t.token == token })...) {
 		if t.call == c || t.sent >= c.got || c.sent-t.until > 5*time.Second {
 			continue
 		}

@@ -70,8 +70,8 @@ func (b *bench) check() {
 		b.tb.Errorf("SEED=%d: %s", b.seed, v)
 	}
 	for _, v := range b.h.violations[:min(3, len(b.h.violations))] {
-		first, _, _ := strings.Cut(v, "\n")
-		b.tb.Logf("in short, SEED=%d: %s", b.seed, first) // where a long output is cut
+		lines := strings.Split(v, "\n")
+		b.tb.Logf("in short, SEED=%d: %s", b.seed, strings.Join(lines[:min(8, len(lines))], "\n")) // where a long output is cut
 	}
 }
 

@@ -311,6 +311,7 @@ var plainCases = []sameCase{
 	{"signal lists, and all locks of a pattern", []step{
 		c("SET @k t NX PX 50000"), c("LLEN @k"), c("LLEN @l"), c("KEYS @*"),
 		a("EVAL", freeAndSignal, "2", "@k", "@l", "t", "20000"), c("LLEN @l"), c("EXISTS @l @k @l"), about(2, c("TTL @l")), about(1500, c("PTTL @l")), c("TYPE @l"),
+		c("LLEN @l"), c("BLPOP @l 1"), c("LLEN @l"), c("BLPOP @l 0.01"),
 		c("LLEN"), c("KEYS"), c("LLEN @none"), c("TYPE @none"), a("EVAL", freeByPattern, "0", "@k*"), c("SET @k t NX PX 50000"), c("SET @k2 t NX PX 50000"), a("EVAL", freeByPattern, "0", "@k*"), c("MGET @k @k2"),
 		about(2, c("TTL @k:signal")), c("LLEN @k2:signal"),
 	}},

@@ -28,10 +28,11 @@ func popCommand(s *session, args [][]byte) {
 		return
 	}
 	s.pipe.Flush()
-	s.srv.signals.Wait(w, time.Now())
 	b := &blocked{ended: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
+		s.pipe.AwaitOutcomes() // what came before may fill a list, or look at it
+		s.srv.signals.Wait(w, time.Now())
 		b.popped, b.ok = awaitPop(s, w, timeout, b.ended)
 		wakeBlocked(s, b)
 	}()
@@ -207,6 +208,7 @@ func llenCommand(s *session, args [][]byte) {
 	if s.tooLong(args[1:]) {
 		return
 	}
+	items := 0
 	reply := func(outs []*quorum.Outcome) resp.Reply {
 		switch o := outs[0]; {
 		case o.Err != nil:
@@ -214,8 +216,10 @@ func llenCommand(s *session, args [][]byte) {
 		case o.Verdict == quorum.Held:
 			return resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
 		}
-		items, _ := s.srv.signals.Peek(notify.Signal{DB: db, Key: key}, time.Now())
 		return resp.Int(int64(items))
 	}
-	s.begin(commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}, 256+len(key), nil)
+	req := commands.Request{Ops: []quorum.Op{{Kind: quorum.Read, DB: db, Key: key}}, Reply: reply}
+	s.begin(req, 256+len(key), func([]*quorum.Outcome) {
+		items, _ = s.srv.signals.Peek(notify.Signal{DB: db, Key: key}, time.Now())
+	})
 }

@@ -108,12 +108,12 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 	if req, ok = swept(s, req); !ok {
 		return
 	}
-	s.srv.withLists(&req)
+	look := s.srv.withLists(&req)
 	size := 256
 	for _, a := range args {
 		size += len(a)
 	}
-	s.begin(req, size, nil)
+	s.begin(req, size, look)
 }
 
 // begin queues the slot of a request and then starts its operations. The slot comes first

@@ -69,6 +69,7 @@ func execLocal(s *session, t *transaction) {
 		s.answer(*refusal)
 		return
 	}
+	s.pipe.AwaitOutcomes()
 	replies := make([]resp.Reply, len(t.queue))
 	for i, args := range t.queue {
 		var buf [32]byte

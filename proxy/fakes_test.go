@@ -123,7 +123,7 @@ func (q *fakeQuorum) carryOut(op *quorum.Op, key string) *quorum.Outcome {
 	case op.Kind == quorum.Acquire:
 		q.locks[key] = op.Token
 		q.granted[o] = key
-	case op.Kind == quorum.Remove && found:
+	case (op.Kind == quorum.Remove || op.Kind == quorum.Release && op.Token == token) && found:
 		delete(q.locks, key)
 	default:
 		o.Verdict = quorum.Absent

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,42 @@ func TestSignalListsAreSeen(t *testing.T) {
 	r.signals.Fill(commands.Notice{Signal: "s", Items: []string{"1"}, TTL: time.Second, Lock: "k"}, time.Now().Add(-time.Second))
 	c.ask("LLEN s", ":0\r\n")
 	c.ask("EXISTS s", ":0\r\n")
+}
+
+// S1: a session's commands see what those before them fill, and nothing of those behind
+// them, in whatever order the masters answer.
+func TestS1SignalListsInAPipeline(t *testing.T) {
+	const (
+		release = `EVAL "if redis.call('get',KEYS[1])==ARGV[1] then redis.call('del',KEYS[2]) redis.call('lpush',KEYS[2],1)` +
+			` redis.call('pexpire',KEYS[2],20000) redis.call('del',KEYS[1]) return 0 end return 1" 2 %s l t`
+		popped = "*2\r\n$1\r\nl\r\n$1\r\n1\r\n"
+	)
+	for name, c := range map[string]struct {
+		held, commands string
+		asks           int // operations
+		want           string
+	}{
+		"LLEN before a release":   {"l", "LLEN l\n" + fmt.Sprintf(release, "k"), 2, ":0\r\n:0\r\n"},
+		"EXISTS before a release": {"l", "EXISTS l\n" + fmt.Sprintf(release, "k"), 2, ":0\r\n:0\r\n"},
+		"LLEN behind a release":   {"k", fmt.Sprintf(release, "k") + "\nLLEN l", 2, ":0\r\n:1\r\n"},
+		"EXISTS behind a release": {"k", fmt.Sprintf(release, "k") + "\nEXISTS l", 2, ":0\r\n:1\r\n"},
+		"LLEN before BLPOP":       {"l", fmt.Sprintf(release, "k") + "\nLLEN l\nBLPOP l 1", 2, ":0\r\n:1\r\n" + popped},
+		"BLPOP behind a release":  {"k", fmt.Sprintf(release, "k") + "\nMULTI\nBLPOP l 0\nEXEC", 1, ":0\r\n+OK\r\n+QUEUED\r\n*1\r\n" + popped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := realCommands(t)
+			client := r.dial(t)
+			client.ask("SET k t NX PX 1000", "+OK\r\n")
+			r.q.hold(id(0, c.held))
+			wait(t, "the lock", r.q.asked)
+			client.send(strings.ReplaceAll(c.commands, "\n", "\r\n") + "\r\n")
+			for range c.asks {
+				wait(t, "the masters", r.q.asked)
+			}
+			r.q.release(id(0, c.held))
+			client.want(c.want)
+		})
+	}
 }
 
 func TestKeys(t *testing.T) {

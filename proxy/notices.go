@@ -10,25 +10,31 @@ import (
 )
 
 // withLists lets the reply of a request include the signal lists, which are on no master.
-// They are looked at when the reply is made, since an earlier command of the session may
-// fill one.
-func (s *Server) withLists(req *commands.Request) {
+// It returns what looks at them (Slot.After), or nil: the commands of the session before
+// this one may fill a list, and those behind it too.
+func (s *Server) withLists(req *commands.Request) (look func([]*quorum.Outcome)) {
 	tell := req.List
 	if tell == nil || len(req.Ops) == 0 {
-		return
+		return nil
 	}
 	ofLocks, ops := req.Reply, req.Ops
+	var kept []time.Duration // for how long each list that was found is
 	req.Reply = func(outs []*quorum.Outcome) resp.Reply {
 		r := ofLocks(outs)
 		if r.Kind == resp.KindError {
 			return r
 		}
-		for i := range ops {
-			if items, left := s.signals.Peek(notify.Signal{DB: ops[i].DB, Key: ops[i].Key}, time.Now()); items > 0 {
-				tell(&r, left)
-			}
+		for _, left := range kept {
+			tell(&r, left)
 		}
 		return r
+	}
+	return func([]*quorum.Outcome) {
+		for i := range ops {
+			if items, left := s.signals.Peek(notify.Signal{DB: ops[i].DB, Key: ops[i].Key}, time.Now()); items > 0 {
+				kept = append(kept, left)
+			}
+		}
 	}
 }
 

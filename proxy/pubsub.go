@@ -6,6 +6,7 @@ import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/notify"
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // maxSubscriptionBytes bounds about the memory of one session's subscriptions.
@@ -77,13 +78,13 @@ func subscriptionKind(name []byte) (kind int, command string) {
 	return notify.Channel, command
 }
 
-// publishCommand sends its message when its turn to be answered comes: a message that
-// wakes a waiter ("the lock is free") must not overtake the release before it.
+// publishCommand sends its message when the commands before it were carried out: a message
+// that wakes a waiter ("the lock is free") must not overtake the release before it.
 func publishCommand(s *session, args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(resp.Int(0))
 	sl.Size += len(channel) + len(text)
-	sl.Late = func() resp.Reply { return resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
+	sl.After = func([]*quorum.Outcome) { sl.Reply = resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
 	s.pipe.Add(sl)
 }
 

@@ -187,6 +187,18 @@ var mutants = []mutant{
 		"case v == Undecided && a.hadLessTime():", "case false:"}}, votes},
 	{"V7", "who reads first and has waited too long denies those who have not", []change{{"quorum/decide.go",
 		"if read.hadLessTime() {", "if false {"}}, votes},
+	{"S1", "a list is filled before the session's earlier commands have looked at it", []change{{"proxy/dispatch.go",
+		"func(o *quorum.Outcome) { s.pipe.Outcome(sl, i, o) })", `func(o *quorum.Outcome) {
+			if fill := sl.After; fill != nil && len(ops) == 1 {
+				sl.After = func([]*quorum.Outcome) {}
+				fill([]*quorum.Outcome{o})
+			}
+			s.pipe.Outcome(sl, i, o)
+		})`}}, access},
+	{"S1", "an item is popped before the session's earlier commands have looked at it", []change{{"proxy/blocking.go",
+		"		s.pipe.AwaitOutcomes() // what came before may fill a list, or look at it\n", ""}}, access},
+	{"S1", "what is popped in MULTI is not what earlier commands fill", []change{{"proxy/exec.go",
+		"	s.pipe.AwaitOutcomes()\n", ""}}, access},
 	{"V7", "one answer decides for any number of calls", []change{{"quorum/sharing.go",
 		"len(c.sharing) >= maxDeciding", "false && len(c.sharing) >= maxDeciding"}}, votes},
 	{"V7", "what reads first shares no request", []change{{"quorum/sharing.go",

@@ -37,16 +37,20 @@ type Pipeline struct {
 	gone    atomic.Bool   // the client has sent EOF, or the connection is closed
 	written atomic.Uint64 // bytes
 
-	mu       sync.Mutex
-	changed  sync.Cond
-	head     *Slot
-	tail     *Slot
-	count    int  // commands that wait for their reply, those being written included
-	bytes    int  // of these commands and their replies
-	messages int  // bytes of pub/sub messages that wait
-	charged  int  // the part of account that stands for bytes and messages
-	writing  bool // the pipeline waits for its turn to write, or has it
-	aborted  bool
+	mu      sync.Mutex
+	changed sync.Cond
+	head    *Slot
+	tail    *Slot
+	// unsettled is the first slot whose outcomes have not all arrived, or whose After was not
+	// called yet; settling tells that this is being done (settle.go).
+	unsettled *Slot
+	settling  bool
+	count     int  // commands that wait for their reply, those being written included
+	bytes     int  // of these commands and their replies
+	messages  int  // bytes of pub/sub messages that wait
+	charged   int  // the part of account that stands for bytes and messages
+	writing   bool // the pipeline waits for its turn to write, or has it
+	aborted   bool
 
 	nextInTurn *Pipeline // the next in the queue for a turn, guarded by writers.mu
 }
@@ -87,13 +91,17 @@ func (p *Pipeline) Add(sl *Slot) {
 		p.kickLocked()
 		p.changed.Wait()
 	}
-	if p.aborted {
+	if sl.After != nil {
+		sl.waiting++
+	}
+	if sl.dropped = p.aborted; sl.dropped {
 		return
 	}
 	p.count++
 	p.bytes += sl.Size
 	p.pushLocked(sl)
 	p.chargeLocked()
+	p.settleLocked()
 }
 
 // Message queues a pub/sub message of about size bytes. It returns false when the
@@ -125,6 +133,9 @@ func (p *Pipeline) pushLocked(sl *Slot) {
 		p.tail.next = sl
 	}
 	p.tail = sl
+	if p.unsettled == nil && sl.waiting > 0 {
+		p.unsettled = sl
+	}
 }
 
 // Outcome fills part i of a slot.
@@ -136,7 +147,12 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	sl.Size += len(o.State.Token)
 	p.bytes += len(o.State.Token)
 	p.chargeLocked()
-	aborted, last := p.aborted, p.filledLocked(sl)
+	sl.waiting--
+	aborted, last := p.aborted, sl.arrived()
+	if last && !sl.dropped {
+		p.settleLocked()
+		p.kickLocked()
+	}
 	p.mu.Unlock()
 	if aborted {
 		p.writers.Promises.Undo(o)
@@ -145,19 +161,9 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 		return
 	}
 	p.writers.slow.Record(sl.Command, sl.ops, sl.outcomes, sl.Holder, p.writers.limits().SlowerThan)
-	if sl.After != nil {
+	if sl.dropped && sl.After != nil {
 		sl.After(sl.outcomes)
 	}
-}
-
-// filledLocked counts one part of a slot as filled, and reports whether it was the last.
-func (p *Pipeline) filledLocked(sl *Slot) bool {
-	sl.waiting--
-	if sl.waiting > 0 {
-		return false
-	}
-	p.kickLocked()
-	return true
 }
 
 // Flush starts the writing of the replies that are ready.
@@ -206,7 +212,7 @@ func (p *Pipeline) Abort() {
 	}
 	p.aborted = true
 	list := p.head
-	p.head, p.tail = nil, nil
+	p.head, p.tail = nil, nil // what is unsettled still is
 	// The outcomes are collected under the lock, because Outcome fills slots that wait
 	// concurrently.
 	var lost []*quorum.Outcome

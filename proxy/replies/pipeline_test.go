@@ -112,8 +112,8 @@ func (p *piped) received() string {
 	return p.read
 }
 
-// acquire queues the slot of a command that takes a lock.
-func (p *piped) acquire() *Slot {
+// slot is that of a command that takes a lock.
+func slot() *Slot {
 	sl := &Slot{Proto: 2, Holder: &history.Holder{}, Held: history.NewLocks()}
 	sl.Shape = func(outs []*quorum.Outcome) resp.Reply {
 		if outs[0].Verdict == quorum.Won {
@@ -122,6 +122,12 @@ func (p *piped) acquire() *Slot {
 		return resp.Null
 	}
 	sl.Expect([]quorum.Op{{Kind: quorum.Acquire, Key: "k", Token: "t", TTL: time.Second}})
+	return sl
+}
+
+// acquire queues it.
+func (p *piped) acquire() *Slot {
+	sl := slot()
 	p.Add(sl)
 	return sl
 }
@@ -159,6 +165,49 @@ func TestS1PipelineKeepsTheOrder(t *testing.T) {
 			t.Errorf("%d bytes are counted, idle: %v", p.Sent(), p.Idle())
 		}
 	})
+}
+
+// S1: what commands do besides their replies is done in their order, once each, and for a
+// client that has gone, too.
+func TestS1EffectsKeepTheOrder(t *testing.T) {
+	for name, aborted := range map[string]bool{"a client that stays": false, "one that has gone": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, done := newPiped(t), ""
+				add := func(what string) *Slot {
+					sl := slot()
+					sl.After = func([]*quorum.Outcome) { done += what }
+					p.Add(sl)
+					return sl
+				}
+				first, plain, second := add("a"), p.acquire(), add("b")
+				p.Add(&Slot{Reply: resp.Pong, Proto: 2, After: func([]*quorum.Outcome) { done += "c" }})
+				held := func(sl *Slot) { p.Outcome(sl, 0, &quorum.Outcome{Verdict: quorum.Held}) }
+				held(second)
+				if aborted {
+					p.Abort()
+				}
+				if held(first); done != "a" {
+					t.Errorf("done: %q, want a alone", done)
+				}
+				if held(plain); done != "abc" {
+					t.Errorf("done: %q, want abc", done)
+				}
+				p.AwaitOutcomes()
+				held(add("d")) // when nothing waits, or when it is too late to be answered
+				if done != "abcd" {
+					t.Errorf("done: %q, want abcd", done)
+				}
+				want := "$-1\r\n$-1\r\n$-1\r\n+PONG\r\n$-1\r\n"
+				if aborted {
+					want = ""
+				}
+				if got := p.received(); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			})
+		})
+	}
 }
 
 // V2: a grant that cannot be confirmed any more is answered as an error.

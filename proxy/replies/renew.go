@@ -47,7 +47,8 @@ func (p *Pipeline) renew(all []renewal) {
 		p.writers.Promises.Renew(r.outcome, p, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.filledLocked(r.slot)
+			r.slot.waiting--
+			p.kickLocked()
 		})
 	}
 }

@@ -14,7 +14,8 @@ import (
 type Slot struct {
 	next *Slot
 
-	// waiting counts the parts that are missing; the reply may be written when it is 0.
+	// waiting counts the parts that are missing: outcomes, the call of After, and renewals.
+	// The reply may be written when it is 0.
 	// waiting and outcomes are guarded by the pipeline's mutex.
 	waiting  int
 	outcomes []*quorum.Outcome
@@ -23,10 +24,8 @@ type Slot struct {
 	ops     []quorum.Op
 	Holder  *history.Holder
 	Held    *history.Locks
-	// Shape makes the reply from the outcomes, Late makes it when the slot's turn to be
-	// written comes; Reply is the reply if both are nil.
+	// Shape makes the reply from the outcomes; Reply is the reply if it is nil.
 	Shape func([]*quorum.Outcome) resp.Reply
-	Late  func() resp.Reply
 	Reply resp.Reply
 	// Encoded, if not nil, is the encoded reply, which other slots share.
 	Encoded []byte
@@ -34,8 +33,12 @@ type Slot struct {
 	SeparateReplies bool
 	// acquires reports whether an operation of the slot takes a lock, or may.
 	acquires bool
-	// After, if not nil, is called when the last outcome has arrived.
+	// After, if not nil, is called once, when the outcomes of this slot and of all slots
+	// before it have arrived, before its reply is made and before the After of any slot
+	// behind it (settle.go).
 	After func([]*quorum.Outcome)
+	// dropped is set for a slot that was added when the pipeline was aborted already.
+	dropped bool
 
 	Proto   int
 	Silent  bool // CLIENT REPLY OFF or SKIP
@@ -85,10 +88,7 @@ var ErrClientGone = resp.Error("ERR the client closed its side of the connection
 // certainty. So after EOF all replies are still written, except grants. A client that
 // dies after its OK was written keeps the lock until the TTL ends, as on one Redis.
 func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left time.Duration) {
-	switch {
-	case sl.Late != nil:
-		return sl.Late(), 0
-	case sl.Shape == nil:
+	if sl.Shape == nil {
 		return sl.Reply, 0
 	}
 	left, refusal := sl.confirmOutcomes(g, w)

@@ -121,6 +121,37 @@ func quorumJumpsTogether(c *testCluster) {
 	c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
 }
 
+// TestM5SilenceOfMaxTTL checks that after a quorum jumped together a redlockd grants nothing
+// for the hold of max_ttl at most, although the marks have it rounded up, and that it stays
+// so (M5, trace 257).
+func TestM5SilenceOfMaxTTL(t *testing.T) {
+	const maxTTL = 20 * time.Second
+	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL = maxTTL }, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "t", maxTTL)), Won)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		for _, f := range c.masters {
+			f.set(func() { f.offset = 500 * time.Millisecond })
+		}
+		time.Sleep(2 * time.Second)
+		jumped := time.Now()
+		c.want(do(c.q, acquire("other", "t", time.Second)), Undecided)
+		for do(c.q, acquire("other", "t", time.Second)).Verdict != Won {
+			if time.Sleep(100 * time.Millisecond); time.Since(jumped) > maxTTL+2*time.Second {
+				t.Fatalf("nothing is granted after %v", time.Since(jumped))
+			}
+		}
+		if after := time.Since(jumped); after < maxTTL-3*time.Second {
+			t.Errorf("granted after %v, while a lock of %v may have ended early", after, maxTTL)
+		}
+		for range 100 {
+			time.Sleep(100 * time.Millisecond)
+			c.want(do(c.q, release("other", "t")), Won)
+			c.want(do(c.q, acquire("other", "t", time.Second)), Won)
+		}
+	})
+}
+
 // TestM5QuorumJumpsBeforeWhatWaits checks that an acquire that waits behind a batch when
 // a quorum is seen to have jumped together takes nothing either (M5).
 func TestM5QuorumJumpsBeforeWhatWaits(t *testing.T) {

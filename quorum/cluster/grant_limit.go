@@ -59,8 +59,22 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 			least = most.Hold
 		}
 	}
-	g.wait = max(g.greatest, least) + ExpirySpread + NameSlack + d.cfg.LookSlack() + most.Timeout
+	g.wait = d.over(max(g.greatest, least))
 	return g
+}
+
+// holdBefore is holdSince of all masters, but no more than the hold of the greatest max_ttl:
+// the marks have holds rounded up, to more than twice as long.
+func (d *Database) holdBefore(since time.Duration) granted {
+	g := d.holdSince(nil, since)
+	g.wait = min(g.wait, d.over(d.agreed.Greatest().Hold))
+	return g
+}
+
+// over returns how long after a time a lock with this hold that was granted before may be
+// held.
+func (d *Database) over(hold time.Duration) time.Duration {
+	return hold + ExpirySpread + NameSlack + d.cfg.LookSlack() + d.agreed.Greatest().Timeout
 }
 
 // survivors returns the greatest hold recorded by masters that can tell alone, the

@@ -71,7 +71,7 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 // tell go on serving. A clock that jumped by another time has stepped besides, and its
 // own monitor handles that. Of one that was not seen since, nobody can tell either.
 func (d *Database) stoodStill(first *Link) {
-	wait := d.wholeHold(0)
+	wait := d.holdBefore(0).wait
 	at, by := first.clock.Stepped()
 	// Before any baseline: by the new one, a batch that goes out now may count.
 	d.beSilent(d.now(), wait)
@@ -107,7 +107,7 @@ func (d *Database) jumpedBefore() {
 	if d.jump.at == 0 {
 		return
 	}
-	if g := d.holdSince(nil, d.jump.at); g.remembered {
+	if g := d.holdBefore(d.jump.at); g.remembered {
 		d.silentUntil.Store(int64(d.jump.at + g.wait))
 		if g.byQuorum {
 			d.jump.at = 0

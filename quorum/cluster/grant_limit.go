@@ -47,7 +47,6 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 		}
 		l.mu.Unlock()
 	}
-	most := d.agreed.Greatest()
 	g.byQuorum = known >= d.List().Quorum
 	g.remembered = g.byQuorum
 	least := time.Duration(0)
@@ -56,7 +55,7 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 		if hold, least, g.remembered = d.survivors(of, since); g.remembered {
 			g.greatest = max(g.greatest, hold)
 		} else {
-			least = most.Hold
+			least = d.agreed.Greatest().Hold
 		}
 	}
 	g.wait = d.over(max(g.greatest, least))

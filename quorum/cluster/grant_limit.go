@@ -33,7 +33,7 @@ type granted struct {
 // holdSince returns what the marks tell of locks granted before since: the greatest hold
 // that they record, if a quorum of the masters other than of was looked at after since;
 // if fewer were, that of the survivors, and at least the floor; if there are none, at
-// least that of max_ttl.
+// least the longest.
 func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	var g granted
 	known := 0
@@ -55,19 +55,18 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 		if hold, least, g.remembered = d.survivors(of, since); g.remembered {
 			g.greatest = max(g.greatest, hold)
 		} else {
-			least = d.agreed.Greatest().Hold
+			least = d.longestHold()
 		}
 	}
 	g.wait = d.over(max(g.greatest, least))
 	return g
 }
 
-// holdBefore is holdSince of all masters, but no more than the hold of the greatest max_ttl:
-// the marks have holds rounded up, to more than twice as long.
-func (d *Database) holdBefore(since time.Duration) granted {
-	g := d.holdSince(nil, since)
-	g.wait = min(g.wait, d.over(d.agreed.Greatest().Hold))
-	return g
+// longestHold returns the greatest hold of any redlockd: that of the greatest max_ttl with the
+// greatest padding, which may be another's.
+func (d *Database) longestHold() time.Duration {
+	most := d.agreed.Greatest()
+	return d.cfg.Hold(most.Hold, most.Padding)
 }
 
 // over returns how long after a time a lock with this hold that was granted before may be

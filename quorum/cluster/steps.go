@@ -71,7 +71,7 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 // tell go on serving. A clock that jumped by another time has stepped besides, and its
 // own monitor handles that. Of one that was not seen since, nobody can tell either.
 func (d *Database) stoodStill(first *Link) {
-	wait := d.holdBefore(0).wait
+	wait := d.silenceAfter(0).wait
 	at, by := first.clock.Stepped()
 	// Before any baseline: by the new one, a batch that goes out now may count.
 	d.beSilent(d.now(), wait)
@@ -87,6 +87,14 @@ func (d *Database) stoodStill(first *Link) {
 	}
 	d.List().Links[0].log.Warn("the clocks of a majority jumped together, or this redlockd stood still: it grants nothing for a while",
 		"wait", wait.String())
+}
+
+// silenceAfter is holdSince of all masters, but waits no longer than for the longest hold: the
+// marks have holds rounded up, to more than twice as long.
+func (d *Database) silenceAfter(jump time.Duration) granted {
+	g := d.holdSince(nil, jump)
+	g.wait = min(g.wait, d.over(d.longestHold()))
+	return g
 }
 
 // beSilent grants nothing for wait from at on. It may be far too long: what was granted before
@@ -107,7 +115,7 @@ func (d *Database) jumpedBefore() {
 	if d.jump.at == 0 {
 		return
 	}
-	if g := d.holdBefore(d.jump.at); g.remembered {
+	if g := d.silenceAfter(d.jump.at); g.remembered {
 		d.silentUntil.Store(int64(d.jump.at + g.wait))
 		if g.byQuorum {
 			d.jump.at = 0

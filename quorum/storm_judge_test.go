@@ -27,6 +27,9 @@ type lease struct {
 	// ends is when the last TTL that a client was answered is over, may until when
 	// copies may live on masters, whatever the answer was.
 	ends, may time.Duration
+	// former is until when copies may live that had the token which a won change has
+	// replaced: the change is repeated to masters that missed it, and keeps a later expiry.
+	former time.Duration
 	// open is the number of operations under way that may take or prolong the lock;
 	// closed is when the last of them ended.
 	open   int
@@ -239,7 +242,7 @@ func (t *try) over() {
 
 // forget drops leases that no client can have any more. The caller must hold mu.
 func (t *try) forget(now time.Duration) {
-	old := func(l *lease) bool { return l.open == 0 && max(l.may, l.until, l.closed, l.freed)+20*time.Second < now }
+	old := func(l *lease) bool { return l.open == 0 && max(l.may, l.former, l.until, l.closed, l.freed)+20*time.Second < now }
 	if list := t.leases[t.lock]; len(list) > 50 {
 		t.leases[t.lock] = slices.DeleteFunc(list, old)
 	}

@@ -130,6 +130,9 @@ func (t *try) holds() {
 	if t.op.Kind == Store {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
+	if t.op.Replace {
+		l.former = max(l.former, t.lease.may, t.lease.former)
+	}
 	l.freed, l.kept, l.taken = 0, true, t.sent
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL
@@ -244,6 +247,8 @@ func (t *try) why(l *lease) string {
 		return "e: what an attempt left that was not decided"
 	case l.freed == 0 && l.may > t.sent:
 		return "d: the padding after its TTL"
+	case l.freed == 0 && l.former > t.sent && copies < t.largerMajority():
+		return "j: a change of its token was repeated to a master that missed it, and kept the later expiry there"
 	case strange:
 		return "g: a master's clock went back, or its disk"
 	default:

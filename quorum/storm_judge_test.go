@@ -242,7 +242,9 @@ func (t *try) over() {
 
 // forget drops leases that no client can have any more. The caller must hold mu.
 func (t *try) forget(now time.Duration) {
-	old := func(l *lease) bool { return l.open == 0 && max(l.may, l.former, l.until, l.closed, l.freed)+20*time.Second < now }
+	old := func(l *lease) bool {
+		return l.open == 0 && max(l.may, l.former, l.until, l.closed, l.freed)+20*time.Second < now
+	}
 	if list := t.leases[t.lock]; len(list) > 50 {
 		t.leases[t.lock] = slices.DeleteFunc(list, old)
 	}

@@ -81,6 +81,37 @@ func TestM8BegunAnewInAnotherDatabase(t *testing.T) {
 	})
 }
 
+// TestM8LostChangeInAnotherDatabase checks that a master votes in database 3, where its mark
+// records a change that database 0's marks have lost (M8, why 258). x joins a b c, all lose
+// their marks but that of database 3 on x, and begin anew with the new list.
+func TestM8LostChangeInAnotherDatabase(t *testing.T) {
+	for _, phase := range []string{"announced", "closed"} {
+		t.Run(phase, func(t *testing.T) {
+			inBubbleWith(t, 3, short, func(c *testCluster) {
+				open(c.q, 3)
+				list := c.listed("", c.join("x"))
+				c.change(c.q, list)
+				c.reaches(c.q, 2, phase)
+				time.Sleep(2 * time.Second)
+				c.stop(c.q)
+				c.loses(0, 1, 2)
+				x := c.masters[3]
+				x.set(func() { delete(x.dbs[0], mark.Key) })
+				c.q = c.redlockdOf(list)
+				open(c.q, 3)
+				c.serves(c.q, 4)
+				time.Sleep(time.Minute)
+				if d := c.q.cluster.Database(3); d.Voting() != 4 {
+					t.Errorf("%d vote in database 3: %+v", d.Voting(), d.Status())
+				}
+				o := acquire("k", "t", time.Second)
+				o.DB = 3
+				c.want(do(c.q, o), Won)
+			})
+		})
+	}
+}
+
 // TestM8AbandonedChangeIsForgotten checks that an abandoned change that no mark records any
 // more refuses no longer lock (M8). R1 has seen an abandoned change on a, which begins
 // anew while R1 cannot reach it. No mark bears the change any more, and R1 refuses a longer

@@ -115,10 +115,15 @@ func (s *storm) startWith(list []site) {
 
 // emptyRefused starts redlockd 0 with the new file, and empties the masters that are
 // still refused since they are of another list, in the first database where any are: each
-// once. It returns false if there are none, or the list was never changed.
+// once. It returns false if there are none and it was started so before, or if the list was
+// never changed.
 func (s *storm) emptyRefused() bool {
 	if s.generation < 2 {
 		return false
+	}
+	first := !s.restarted
+	if s.restarted = true; first {
+		s.judge.count("excuse: a redlockd was started with the new file, to complete the change")
 	}
 	s.startWith(s.list())
 	time.Sleep(20 * time.Second) // the greatest max_ttl, for the locks of the old list
@@ -138,7 +143,7 @@ func (s *storm) emptyRefused() bool {
 			return true
 		}
 	}
-	return false
+	return first
 }
 
 // refuses reports whether any redlockd refuses a master in a database, since it is of

@@ -71,6 +71,8 @@ type storm struct {
 	before []site
 	// emptied are the masters of another list that were emptied after the calm.
 	emptied map[string]bool
+	// restarted reports whether a redlockd was started with the new file after the calm.
+	restarted bool
 	// guarded is until when something is kept free of faults, so that the assumptions
 	// of the rules hold.
 	guarded map[any]time.Duration

@@ -119,7 +119,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	list, known := mon.db.List().name, mon.db.change.known()
 	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
-	outlived := mon.hasSeat(own, s) && !s.Mark.Counts(list) && mon.db.change.outlived(known, s.Mark.Generation)
+	outlived := mon.outlived(own, s, known)
 	foreign := mon.db.change.foreign(list, known)
 	var forgotten []string
 	if mon.zero == nil && s.Mark != nil && !s.Mark.Real {

@@ -62,15 +62,6 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
-// outlived reports whether the state other belongs to a list older than ours, or to an
-// abandoned change of the list before ours, while marks looked at in the last two seconds
-// show ours in force. A master whose mark records such a state has missed too many changes
-// for its mark to be raised.
-func (c *change) outlived(ours, other mark.Generation) bool {
-	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
-	return before && c.countsBy(ours, seated(onlyInView((*Link).realGeneration)))
-}
-
 // isInView reports whether a master's mark was looked at in the last two seconds.
 func isInView(l *Link) bool {
 	l.mu.Lock()

@@ -83,7 +83,7 @@ func (r *Rules) latest(s Observation) Generation {
 		g = r.LastRecorded
 	}
 	for _, mk := range []*Mark{s.Mark, s.Zero} {
-		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) {
+		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) && !(r.Outlived && mk == s.Mark) {
 			g = mk.Generation
 		}
 	}

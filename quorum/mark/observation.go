@@ -72,8 +72,8 @@ type Rules struct {
 	Foreign bool
 	// Yields reports whether the mark is of another list that is in use while ours is not.
 	Yields bool
-	// Outlived reports whether the mark is of a list older than the one in force, or of
-	// an abandoned change: its server missed what came since.
+	// Outlived reports whether the mark is of a list older than the one in force, or of an
+	// abandoned or forgotten change: its server missed what came since.
 	Outlived      bool
 	DB            int
 	AllowEviction bool

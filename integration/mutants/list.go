@@ -769,7 +769,7 @@ var mutants = []mutant{
 	{"M8", "a phase does not wait where one mark bears the next", []change{{"quorum/cluster/recorded.go",
 		"if g.Number == ours.Number {", "if false {"}, {"quorum/cluster/phases.go",
 		"case to.Number != known.Number && (c.interrupted(to, known) || c.unfinished(to)):", "case c.interrupted(to, known) || c.unfinished(to):"}}, masters},
-	{"M8", "a master that missed two changes is refused for ever", []change{{"quorum/cluster/recorded.go",
+	{"M8", "a master that missed two changes is refused for ever", []change{{"quorum/cluster/outlived.go",
 		"other.Number < ours.Number || ", ""}}, masters},
 	{"M8", "a master with a change that came to nothing is refused for ever", []change{{"quorum/cluster/outlived.go",
 		" || other.Phase == mark.Announced && other.Before == ours.Before", ""}}, masters},

@@ -25,9 +25,9 @@
 //
 // What several redlockd must agree on stands in the marks: grant_limit.go finds the
 // longest hold that all marks have recorded, recorded.go the states of the list of masters
-// that they record. change.go takes a change of the list from phase to phase, phases.go
-// says which phase may be written; announce.go begins a change, and replace.go puts the new
-// list in force. bootstrap.go writes the first marks.
+// that they record, outlived.go which of these lead to no other. change.go takes a change of
+// the list from phase to phase, phases.go says which phase may be written; announce.go begins
+// a change, and replace.go puts the new list in force. bootstrap.go writes the first marks.
 //
 // events.go wakes goroutines that wait for a change of a master's state, and logs the
 // change; master_status.go is what operators see.

@@ -20,7 +20,7 @@ func (s *storm) lossyRole(rng *rand.Rand) {
 		lag := some(rng, 0, 3*time.Second)
 		s.tell("master %s is a replica for %v, of one that lacks the last %v", f.name, after, lag)
 		s.on(f, after, func() {
-			f.replica, f.strange, f.lagged = true, true, s.now()
+			f.replica, f.strange, f.lagged, f.lag = true, true, s.now(), lag
 			f.goBack(f.lagged - lag)
 		}, func() { f.replica, f.promoted = false, true })
 	})
@@ -33,6 +33,12 @@ func (s *redisServer) lacks(n keyName, token string, since time.Duration) bool {
 	return s.lagged >= since && !(ok && e.value == token) && slices.ContainsFunc(s.trails[n], func(p span) bool {
 		return p.value == token && p.from < s.lagged && p.to >= s.lagged
 	})
+}
+
+// lacksExtend reports whether such a server has a copy with an expiry of before the lease was
+// last prolonged, by which its lock is over. The caller must hold the world's lock.
+func (s *redisServer) lacksExtend(l *lease, since time.Duration) bool {
+	return s.lagged >= since && l.taken <= s.lagged && l.taken >= s.lagged-s.lag
 }
 
 // misled reports whether the answer that a lock is absent, or another token's, follows from
@@ -56,7 +62,7 @@ func (t *try) decidedByLaggard(l *lease, v Verdict, token string) bool {
 	defer t.Unlock()
 	for _, p := range list {
 		switch f := p.leads(); {
-		case f.lacks(t.lock, l.token, since):
+		case f.lacks(t.lock, l.token, since), v == Absent && token == l.token && f.lacksExtend(l, since):
 			if e, ok := f.get(t.lock.db, t.lock.key); v == Held && !(ok && e.value == token) {
 				continue
 			}

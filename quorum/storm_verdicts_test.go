@@ -18,8 +18,16 @@ func (t *try) lost(undone bool) {
 	if t.op.takes() {
 		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
 		t.to.kept = t.to.kept || !undone || t.op.Kind != Acquire
+		t.replaces() // it may have been won too late
 	}
 	t.lived()
+}
+
+// replaces notes that the token of a lock may have been replaced. The caller must hold mu.
+func (t *try) replaces() {
+	if t.op.Replace {
+		t.to.former = max(t.to.former, t.lease.may, t.lease.former)
+	}
 }
 
 // lived notes that copies of a lease may be left if it was not certainly released. The
@@ -130,9 +138,7 @@ func (t *try) holds() {
 	if t.op.Kind == Store {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
-	if t.op.Replace {
-		l.former = max(l.former, t.lease.may, t.lease.former)
-	}
+	t.replaces()
 	l.freed, l.kept, l.taken = 0, true, t.sent
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL

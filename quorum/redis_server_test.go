@@ -27,8 +27,8 @@ type redisServer struct {
 	down, frozen   bool
 	// strange reports whether its clock or its disk went back.
 	strange bool
-	// lagged is when it was last made a replica of a server that lacks its last writes, of
-	// lag.
+	// lagged is when it was last made a replica of a server that lacks its writes of the
+	// last lag.
 	lagged, lag time.Duration
 	// stepped is when its clock stepped last.
 	stepped time.Duration

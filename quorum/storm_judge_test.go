@@ -27,9 +27,9 @@ type lease struct {
 	// ends is when the last TTL that a client was answered is over, may until when
 	// copies may live on masters, whatever the answer was.
 	ends, may time.Duration
-	// former is until when copies may live that had the token which a change has
-	// replaced: one that was won, maybe too late for its client, is repeated
-	// to masters that missed it, and keeps a later expiry.
+	// former is until when copies may live that had the token which a change has replaced:
+	// one that was won, maybe too late for its client, is repeated to masters that missed
+	// it, and keeps a later expiry.
 	former time.Duration
 	// open is the number of operations under way that may take or prolong the lock;
 	// closed is when the last of them ended.

@@ -33,7 +33,7 @@ type granted struct {
 // holdSince returns what the marks tell of locks granted before since: the greatest hold
 // that they record, if a quorum of the masters other than of was looked at after since;
 // if fewer were, that of the survivors, and at least the floor; if there are none, at
-// least the longest.
+// least that of max_ttl.
 func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	var g granted
 	known := 0
@@ -55,16 +55,16 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 		if hold, least, g.remembered = d.survivors(of, since); g.remembered {
 			g.greatest = max(g.greatest, hold)
 		} else {
-			least = d.longestHold()
+			least = d.holdOfMaxTTL()
 		}
 	}
 	g.wait = d.over(max(g.greatest, least))
 	return g
 }
 
-// longestHold returns the greatest hold of any redlockd: that of the greatest max_ttl with the
-// greatest padding, which may be another's.
-func (d *Database) longestHold() time.Duration {
+// holdOfMaxTTL returns at least the hold of the greatest max_ttl with the greatest padding,
+// which may be another redlockd's: no lock is held for longer.
+func (d *Database) holdOfMaxTTL() time.Duration {
 	most := d.agreed.Greatest()
 	return d.cfg.Hold(most.Hold, most.Padding)
 }

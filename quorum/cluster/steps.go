@@ -89,11 +89,11 @@ func (d *Database) stoodStill(first *Link) {
 		"wait", wait.String())
 }
 
-// silenceAfter is holdSince of all masters, but waits no longer than for the longest hold: the
-// marks have holds rounded up, to more than twice as long.
+// silenceAfter is holdSince of all masters, but waits no longer than for the hold of max_ttl:
+// the marks have holds rounded up, to more than twice as long.
 func (d *Database) silenceAfter(jump time.Duration) granted {
 	g := d.holdSince(nil, jump)
-	g.wait = min(g.wait, d.over(d.longestHold()))
+	g.wait = min(g.wait, d.over(d.holdOfMaxTTL()))
 	return g
 }
 

@@ -72,8 +72,9 @@ func (r *Rules) setGrantLimit(c *Mark) {
 }
 
 // latest returns the state of the list of masters that a new mark records: no earlier one
-// than in the present marks, or in the mark before it was lost. A database that has none
-// gets what database 0's mark records: what is remembered beyond that is no evidence (M8).
+// than in the present marks, unless what this one records is outlived, or in the mark before
+// it was lost. A database that has none gets what database 0's mark records: what is
+// remembered beyond that is no evidence (M8).
 func (r *Rules) latest(s Observation) Generation {
 	if s.Mark == nil && s.Zero != nil && s.Zero.Name == r.Name && s.Zero.Counts(r.List) {
 		return s.Zero.Generation

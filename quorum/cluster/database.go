@@ -24,7 +24,7 @@ type Database struct {
 	zero *Database
 	// masters is the list in force.
 	masters atomic.Pointer[List]
-	// raised is the greatest hold that all marks were seen to record.
+	// raised is the greatest hold that all marks were seen to record and to let be granted.
 	raised atomic.Int64
 	// silentUntil is when this redlockd may grant locks again after the clocks of a
 	// majority jumped together, by our clock (M5), see silentFor.
@@ -105,7 +105,7 @@ func (d *Database) Reachable() int {
 // it. Otherwise it has asked the monitors to write them; they signal an event when they
 // have (events.go).
 func (d *Database) Raise(hold time.Duration) bool {
-	if int64(hold) <= d.raised.Load() {
+	if d.allRecord(hold) {
 		return true
 	}
 	if hold > d.Floor() && !d.first().mayRecord(hold) {
@@ -128,6 +128,12 @@ func (d *Database) Raise(hold time.Duration) bool {
 		old = d.raised.Load()
 	}
 	return true
+}
+
+// allRecord reports whether all marks were seen to record a hold, database 0's too, and to
+// let it be granted, and none that was seen since does not.
+func (d *Database) allRecord(hold time.Duration) bool {
+	return int64(hold) <= d.raised.Load() && int64(hold) <= d.first().raised.Load()
 }
 
 // RaiseWithin is Raise, but waits until the marks are written, for at most patience.

@@ -181,7 +181,7 @@ func (d *Database) mayRecord(hold time.Duration) bool {
 // database 0 say that all marks recorded it (M3). lacking names the masters whose marks
 // cannot be written now, as text for operators.
 func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []string) {
-	if int64(hold) <= d.raised.Load() || hold <= d.Floor() {
+	if d.allRecord(hold) || hold <= d.Floor() {
 		return false, nil
 	}
 	zero := d.first()

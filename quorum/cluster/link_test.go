@@ -92,6 +92,35 @@ func TestM3GreatestHoldIsLost(t *testing.T) {
 	}
 }
 
+// M3: marks that still record a hold, but do not let it be granted any more, as those of a
+// majority that restarted empty, are told it again before the next acquire, in all
+// databases.
+func TestM3GrantLimitIsLost(t *testing.T) {
+	now := time.Second
+	zero := watched(t, &now)
+	one := newDatabase(zero.change.all, 1)
+	for _, l := range one.List().Links {
+		l.open = true
+		l.learns(&mark.Mark{DB: 1, Real: true, ID: "mark of " + l.Name, Name: l.Name, Generation: mark.FirstGeneration(one.List().name)})
+	}
+	hold := 10 * time.Second
+	zero.sees(func(m *mark.Mark) { m.Greatest, m.Floor, m.GrantLimit = hold, time.Second, hold })
+	one.sees(func(m *mark.Mark) { m.Greatest = hold })
+	for _, d := range []*Database{zero, one} {
+		if above, _ := d.AboveGrantLimit(hold); above || !d.Raise(hold) {
+			t.Fatal("the marks were not seen to let the hold be granted")
+		}
+	}
+	for _, l := range zero.List().Links[:2] {
+		l.learns(l.view.Under.With(func(m *mark.Mark) { m.GrantLimit = m.Floor }))
+	}
+	for _, d := range []*Database{one, zero} {
+		if above, _ := d.AboveGrantLimit(hold); !above {
+			t.Error("two marks of three do not let the hold be granted any more, and that is not seen")
+		}
+	}
+}
+
 // M8: a master that joins the list has no record of what was granted under the previous
 // list.
 func TestM8WhoJoinsRemembersNothing(t *testing.T) {

@@ -134,8 +134,8 @@ func (l *Link) allowsHold(m *mark.Mark, hold time.Duration) bool {
 // learn takes over a mark that was read by a look or a batch sent at sent. The caller
 // must hold mu.
 func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
-	if int64(m.Greatest) < l.db.raised.Load() {
-		// Not all marks record that hold any more: one was lost (M3).
+	if !l.allowsHold(m, time.Duration(l.db.raised.Load())) {
+		// Not all marks let that hold be granted any more: one was lost (M3).
 		l.db.raised.Store(0)
 	}
 	l.view.Learn(m, raw, sent, l.now())

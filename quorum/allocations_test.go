@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -11,6 +12,10 @@ import (
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates itself, and empties pools at random")
+	}
+	// 2 KiB is one of the allocator's sizes, and the next one costs a tenth of redlockd's time.
+	if size := unsafe.Sizeof(attempt{}); size > 2048 {
+		t.Errorf("an attempt has %d bytes, want at most 2048", size)
 	}
 	op, ballots, n := acquire("k", "t", 1), ballotsOf(), vote.Needs{Quorum: 3, Required: -1}
 	c := newCycler(quickQuorum(t, 1), 0)

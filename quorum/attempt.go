@@ -28,15 +28,15 @@ type attempt struct {
 	// hold is how long the masters keep the lock, mark the hold that their marks must
 	// bear.
 	hold, mark time.Duration
-	// namesCopies reports whether the copies this attempt creates carry a name of their
-	// own, so that a rollback deletes only them (V6).
-	namesCopies bool
 	// shortens is an attempt that won and found a later expiry, which this one may make
 	// earlier (V6).
 	shortens *attempt
 
-	mu    sync.Mutex
-	times attemptTimes
+	// namesCopies reports whether the copies this attempt creates carry a name of their
+	// own, so that a rollback deletes only them (V6).
+	namesCopies bool
+
+	mu sync.Mutex
 	// box has the votes.
 	box ballotBox
 	// over reports whether the attempt has its verdict; later votes do not count.
@@ -49,16 +49,17 @@ type attempt struct {
 	// all have been, so that no later operation overtakes this one.
 	asking      bool
 	wasAnswered bool
-	// pending is the number of parties that keep the attempt open (names.go): each
-	// master that has not answered, and the client until it was answered.
-	pending int
-	due     due
-	tasks   []outbox.Task
 	// nameShared reports whether there are other open attempts, or locks that may live,
 	// with the same key and token; openOne is the attempt's entry among the open ones
 	// (names.go).
 	nameShared bool
 	openOne    openAttempt
+	times      attemptTimes
+	// pending is the number of parties that keep the attempt open (names.go): each
+	// master that has not answered, and the client until it was answered.
+	pending int
+	due     due
+	tasks   []outbox.Task
 	// term is the last known term of the key, nil if there is none; terms are the ones
 	// that this attempt grants.
 	term  *term

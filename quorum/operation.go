@@ -44,6 +44,17 @@ type Change struct {
 type Op struct {
 	// Kind determines which of the fields below count.
 	Kind Kind
+	// Replace makes Extend store NewToken.
+	Replace bool
+	// IfPresent makes Store leave an absent key alone (SET ... XX).
+	IfPresent bool
+	// Keeps reports, for an Extend that Decide returns, whether the lock keeps the TTL
+	// that is left; TTL is the one that was read. No copy gets an earlier expiry, since
+	// that is somewhat less, or MaxTTL where another redlockd has granted more (V13).
+	Keeps bool
+	// raises reports whether TTL is more than what was left when the lock was read (Decide),
+	// clears whether an Extend only deletes copies that are over.
+	raises, clears bool
 	// DB is the number of the database, 0 to Databases-1.
 	DB int
 	// Key is any bytes.
@@ -52,16 +63,9 @@ type Op struct {
 	Token string
 	// NewToken is the token that Extend stores if Replace is set.
 	NewToken string
-	Replace  bool
-	// IfPresent makes Store leave an absent key alone (SET ... XX).
-	IfPresent bool
 	// TTL is what the client asked for: whole milliseconds, 1ms to MaxTTL. Acquire,
 	// AcquireOrExtend, Extend, Expire and Store need it.
 	TTL time.Duration
-	// Keeps reports, for an Extend that Decide returns, whether the lock keeps the TTL
-	// that is left; TTL is the one that was read. No copy gets an earlier expiry, since
-	// that is somewhat less, or MaxTTL where another redlockd has granted more (V13).
-	Keeps bool
 
 	// Decide is called for Kind Decide, and for an Acquire that its own token refuses, with
 	// what a quorum agrees on. It must return an operation on the same key, which is carried
@@ -78,10 +82,6 @@ type Op struct {
 	// steps are the steps of a transact.
 	steps []outbox.Step
 	left  time.Duration // as in State, if it Keeps that
-	// raises reports whether TTL is more than what was left when the lock was read (Decide).
-	raises bool
-	// clears reports whether an Extend only deletes copies that are over.
-	clears bool
 	// renews is the attempt whose lock an Extend renews (renew.go), first the first of two (transact.go).
 	renews, first *attempt
 

@@ -66,11 +66,16 @@ func runCycles(b *bench) error {
 	if b.rig.before == "" {
 		return nil
 	}
-	old, err := b.rig.cluster(b.ctx, clusterOptions{binary: b.rig.before})
+	// Both are new, so that neither has a longer history.
+	now, err := b.rig.cluster(b.ctx, clusterOptions{})
 	if err != nil {
 		return err
 	}
-	return b.versus(c, old)
+	before, err := b.rig.cluster(b.ctx, clusterOptions{binary: b.rig.before})
+	if err != nil {
+		return err
+	}
+	return b.versus(now, before)
 }
 
 // shareOfEach adds what one of five masters takes.

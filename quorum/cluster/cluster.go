@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -121,7 +120,10 @@ func (c *Cluster) RaiseMarks(to mark.Generation) { c.change.write(to, 0) }
 // the greatest hold that any mark records, or the hold of the greatest max_ttl while no
 // mark records one.
 func (c *Cluster) LongestHold() time.Duration {
-	return cmp.Or(c.agreed.EverGranted(), RoundHold(c.agreed.Greatest().Hold))
+	if granted := c.agreed.EverGranted(); granted > 0 {
+		return granted
+	}
+	return RoundHold(c.agreed.Greatest().Hold)
 }
 
 // Time returns the median of the masters' clocks, in milliseconds since 1970, or the

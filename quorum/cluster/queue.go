@@ -116,11 +116,12 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 // barrier returns a channel that is closed when all tasks that wait now have been carried
 // out, or cannot be.
 func barrier(l *Link) <-chan struct{} {
-	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, Passed: make(chan struct{})}
+	passed := make(chan struct{})
+	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, OnAnswer: func(vote.Ballot) { close(passed) }}
 	if !l.Send(t, l.now()) {
-		close(t.Passed)
+		close(passed)
 	}
-	return t.Passed
+	return passed
 }
 
 // AskOne asks a master something that is no vote and waits for the answer, for at most an

@@ -101,13 +101,13 @@ func (s *sender) next(b *outbox.Batch) bool {
 func (s *sender) take(b *outbox.Batch) {
 	b.Clear()
 	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
-	next := s.outbox.Next()
+	next, mayCreate := s.outbox.Next(), s.mayCreate(b.Sent)
 	for _, t := range next {
 		if s.isOutdated(t, b.Sent) {
 			s.outbox.RollbackEnded(t)
 			continue
 		}
-		if t.Creates() && !s.mayCreate(b.Sent) {
+		if t.Creates() && !mayCreate {
 			// The task was queued before the quarantine or the silence began.
 			b.Unsent = append(b.Unsent, t)
 			continue

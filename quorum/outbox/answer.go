@@ -150,7 +150,7 @@ func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 
 // keptOf returns the expiries that copies have kept, of each key, 0 for one that another
 // redlockd gave (scripts.raise).
-func keptOf(msg rueidis.RedisMessage) []int64 {
+func keptOf(msg rueidis.RedisMessage) *[]int64 {
 	answers := []rueidis.RedisMessage{msg}
 	if msg.IsArray() {
 		answers, _ = msg.ToArray()
@@ -161,7 +161,7 @@ func keptOf(msg rueidis.RedisMessage) []int64 {
 			out[i] = n / 2
 		}
 	}
-	return out
+	return &out
 }
 
 // readBallot turns the answer {token or nil, remaining milliseconds, expiry} into a

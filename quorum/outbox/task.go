@@ -19,8 +19,8 @@ type Task struct {
 	Heals bool
 	// Clears only deletes a copy whose lock is over.
 	Clears bool
-	// From are the tokens that a repeated change replaces (changes.go).
-	From []string
+	// Prolonged reports whether the copy is known to have got the expiry Prolongs.
+	Prolonged bool
 	// Index is the master's index on the attempt's list, for which Asked.By gets the
 	// vote.
 	Index uint8
@@ -29,6 +29,8 @@ type Task struct {
 	// Asked is what the attempt asks of all masters; nil for all other tasks, such as
 	// rollbacks, heals and retries, which have no vote.
 	Asked *Asked
+	// From are the tokens that a repeated change replaces (changes.go).
+	From []string
 
 	// Key and Token are any bytes; for a repeated change Token is the new one.
 	Key   string
@@ -41,10 +43,8 @@ type Task struct {
 	// Longest is the expiry of what lasts for the greatest hold that the mark records: no
 	// later one is made our own (V15).
 	Longest int64
-	// Prolonged reports whether the copy is known to have got the expiry Prolongs.
-	Prolonged bool
 	// Kept is as in vote.Ballot.
-	Kept []int64
+	Kept *[]int64
 	// Limits determine which copies are over; nil if that does not matter (limits.go).
 	Limits *Limits
 	// Was are the expiries that may name the copies which a renewal renames.
@@ -58,8 +58,6 @@ type Task struct {
 	// Deadline is the latest reading of the master's clock at which a script may act; 0
 	// for a release that has none.
 	Deadline int64
-	// Passed is closed when the task, a barrier, has been answered.
-	Passed chan struct{}
 	// OnAnswer gets the answer to a question outside the votes, Page its details
 	// (page.go). It must not block.
 	OnAnswer func(vote.Ballot)
@@ -134,10 +132,10 @@ func (t *Task) LatestExpiry() int64 {
 // KeptAt returns the later expiry that the copy of step k, or of the only key, has kept of
 // those that this redlockd gave; else 0.
 func (t *Task) KeptAt(k int) int64 {
-	if k >= len(t.Kept) {
+	if t.Kept == nil || k >= len(*t.Kept) {
 		return 0
 	}
-	return t.Kept[k]
+	return (*t.Kept)[k]
 }
 
 // size returns about how many bytes the task takes while it waits.
@@ -162,9 +160,6 @@ func (t *Task) size() int {
 func (t *Task) Answer(b vote.Ballot, now time.Duration) {
 	if t.Asked != nil {
 		t.Asked.By.Vote(int(t.Index), b, now)
-	}
-	if t.Passed != nil {
-		close(t.Passed)
 	}
 	if t.OnAnswer != nil {
 		t.OnAnswer(b)

@@ -61,8 +61,9 @@ type Ballot struct {
 	// prolonged, if the master kept a later expiry than the requested one).
 	Expiry int64
 	// Kept are the later expiries that the copies have kept, of each key, where this
-	// redlockd gave them before; else 0 (created, prolonged, longer).
-	Kept []int64
+	// redlockd gave them before; else 0 (created, prolonged, longer). It is nil for almost
+	// all ballots.
+	Kept *[]int64
 }
 
 // same reports whether two masters hold the same token.

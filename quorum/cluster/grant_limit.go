@@ -63,10 +63,11 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 }
 
 // holdOfMaxTTL returns at least the hold of the greatest max_ttl with the greatest padding,
-// which may be another redlockd's: no lock is held for longer.
+// which may be another redlockd's: no lock is held for longer. The drift of that padding is a
+// tenth at most (Config.ClockDrift), but for the rounding.
 func (d *Database) holdOfMaxTTL() time.Duration {
 	most := d.agreed.Greatest()
-	return d.cfg.Hold(most.Hold, most.Padding)
+	return most.Hold + most.Padding + most.Padding/10 + time.Millisecond
 }
 
 // over returns how long after a time a lock with this hold that was granted before may be

@@ -95,10 +95,11 @@ func (c *testCluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
 	return q
 }
 
-func (c *testCluster) stop(q *Quorum) {
+// stop returns what Close does.
+func (c *testCluster) stop(q *Quorum) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = q.Close(ctx)
+	return q.Close(ctx)
 }
 
 // ready waits until all reachable masters vote.

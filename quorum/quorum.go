@@ -138,7 +138,8 @@ func (q *Quorum) Status() Status {
 }
 
 // Close ends the connections, once the operations under way have been answered or ctx
-// is over. Operations that begin later are Undecided.
+// is over. Operations that begin later are Undecided. It returns an error if a release or
+// a rollback did not reach all masters.
 func (q *Quorum) Close(ctx context.Context) error {
 	err := q.underWay.close(ctx)
 	if err == nil {

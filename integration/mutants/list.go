@@ -914,6 +914,8 @@ var mutants = []mutant{
 		{"quorum/keys.go", "	t.several.Unlock()\n", ""}}, votes},
 	{"P5", "held, and not rolled back where the answer was lost", []change{{"quorum/attempt.go",
 		"return v == vote.Created || v == vote.Silent })", "return v == vote.Created })"}}, votes},
+	{"V8", "a stop does not tell what is owed", []change{{"quorum/cluster/cluster.go",
+		"if l.owes() {", "if false && l.owes() {"}}, votes},
 	{"V8", "a repeated release is forgotten when its token takes the lock", []change{{"quorum/outbox/outbox.go",
 		"for _, before := range o.takeReleases(name) {\n				o.append(before)\n			}", "o.takeReleases(name)"}}, waiting},
 	{"M3", "a hold is granted that database 0's mark does not bear (both places)", []change{

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,9 +138,15 @@ func (c *Cluster) Time() int64 {
 	return clocks[len(clocks)/2]
 }
 
+// errOwed is the error of Flush if a master that cannot be reached has releases or
+// rollbacks to come.
+var errOwed = errors.New("some masters cannot be reached")
+
 // Flush waits until the masters have carried out all tasks handed to them, or cannot
-// carry them out. If ctx ends first, it returns ctx's error.
+// carry them out. It returns ctx's error if ctx ends first, and else errOwed if releases,
+// changes of token or rollbacks are left that were to be repeated.
 func (c *Cluster) Flush(ctx context.Context) error {
+	var err error
 	for i := range c.databases {
 		d := c.Opened(i)
 		if d == nil {
@@ -151,9 +158,12 @@ func (c *Cluster) Flush(ctx context.Context) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
+			if l.owes() {
+				err = errOwed
+			}
 		}
 	}
-	return nil
+	return err
 }
 
 // Close ends the connections, and returns when the monitors have returned.

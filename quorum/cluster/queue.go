@@ -124,6 +124,13 @@ func barrier(l *Link) <-chan struct{} {
 	return passed
 }
 
+// owes reports whether a task is kept that is to be repeated on the master.
+func (l *Link) owes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.outbox.Owes()
+}
+
 // AskOne asks a master something that is no vote and waits for the answer, for at most an
 // operation's Stay or until ctx is over. It returns false if no answer has come by then,
 // or if the answer does not count (M3).

@@ -125,6 +125,17 @@ func (o *Outbox) DropRollback(name Name) {
 // take.
 func (o *Outbox) Retries() (tasks, bytes int) { return len(o.retries), o.retryBytes }
 
+// Owes reports whether a kept task would still be of use to the master.
+func (o *Outbox) Owes() bool {
+	now := o.now()
+	for _, t := range o.retries {
+		if now < t.Until {
+			return true
+		}
+	}
+	return false
+}
+
 // RetriesDue reports whether the kept tasks are to be repeated now (FlushRetries).
 func (o *Outbox) RetriesDue() bool { return o.flush }
 

@@ -112,8 +112,9 @@ func (v *ballotBox) refusal() (string, uint32) {
 
 // heldWithSilent reports whether the token of refusal has a quorum if the silent
 // masters hold it too. It must be on the required master as well (V11), and ours must
-// not have a quorum if the silent masters hold that: otherwise the holder might be
-// answered that another client has the lock.
+// not have a quorum, the smaller of two while the list changes (M8), if the silent masters
+// hold that, and those in quarantine did: otherwise the holder might be answered that
+// another client has the lock.
 func (v *ballotBox) heldWithSilent(ours string) bool {
 	t := vote.Count(v.ballots, v.needs)
 	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
@@ -121,11 +122,11 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 	}
 	own := t.Prolonged
 	for _, b := range v.ballots {
-		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == ours && !b.Foreign {
+		if (b.Vote == vote.Refused || b.Vote == vote.Found) && (b.Token == ours && !b.Foreign || b.Doubtful) {
 			own++
 		}
 	}
-	return t.Most == ours || own+t.Unknown < t.Quorum
+	return t.Most == ours || own+t.Unknown < cmp.Or(v.needs.Least, t.Quorum)
 }
 
 // mayLive reports whether the lock may live although fewer than a quorum of the answers

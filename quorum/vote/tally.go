@@ -153,15 +153,15 @@ func Count(ballots []Ballot, n Needs) Tally {
 	return t
 }
 
-// contested reports whether another token than Most may have a quorum: some copies of Most
-// may be of an earlier time, since their masters are in quarantine, and another token was
-// found, or may still be.
+// contested reports whether another token than Most may have a quorum, the smaller of two
+// while the list changes (M8): some copies of Most may be of an earlier time, since their
+// masters are in quarantine, and another token was found, or may still be.
 func (t *Tally) contested() bool {
 	rival := t.rival
 	if t.Awaited > 0 {
 		rival = max(rival, t.doubtful)
 	}
-	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.Quorum
+	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.least
 }
 
 // holdersOf returns how many masters may hold the token of the ballot of, or, if of is

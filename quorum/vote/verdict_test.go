@@ -255,4 +255,17 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestV10SmallerMajority checks that a read does not go by the greater of two majorities while
+// the list changes: y may be on the first two of a b d, by which it is held (M8, trace 260).
+func TestV10SmallerMajority(t *testing.T) {
+	x, y := Ballot{Vote: Found, Token: "x"}, Ballot{Vote: Found, Token: "y"}
+	before := Ballot{Vote: Found, Token: "x", Doubtful: true}
+	for least, want := range map[int]Verdict{0: Held, 2: Undecided} {
+		n := Needs{Quorum: 3, Least: least, Required: -1}
+		if v, certain := VerdictOf(Question{Kind: Read}, []Ballot{y, before, x, x}, n); v != want || !certain {
+			t.Errorf("with a least majority of %d: verdict %v, certain %v; want %v", least, v, certain, want)
+		}
+	}
+}
+
 func half(n int) int { return n/2 + 1 }

@@ -136,6 +136,15 @@ func (h *history) violation(format string, args ...any) {
 // stillness is a time in which the machine gave this process nothing.
 type stillness struct{ from, to time.Duration }
 
+// after is how long redlockd may still be without an answer: if it stood still for more than a
+// second, too, its last look at the masters may be too old for an attempt (V6).
+func (s stillness) after() time.Duration {
+	if s.to-s.from < time.Second {
+		return 0
+	}
+	return back
+}
+
 // watchItself notes when the bench itself stands still, as redlockd then may
 // have too.
 func (b *bench) watchItself() {

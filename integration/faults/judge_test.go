@@ -153,3 +153,19 @@ func TestJudgeEndsAQuarantine(t *testing.T) {
 		})
 	}
 }
+
+// TestStandstillHasAnAftermath checks what a standstill of the whole machine excuses: what
+// comes in it, and for a while after a long one.
+func TestStandstillHasAnAftermath(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		lasts, sent time.Duration
+		excused     bool
+	}{{s / 2, s / 4, true}, {s / 2, s, false}, {2 * s, 2*s + s/2, true}, {2 * s, 4 * s, false}} {
+		j := &keyJudge{masters: 5, w: &times{stood: []stillness{{0, c.lasts}}}}
+		got := j.undecided(&call{kind: acquire, sent: c.sent, got: c.sent + s/100})
+		if excused := slices.ContainsFunc(got, func(why cause) bool { return why.kind == machine }); excused != c.excused {
+			t.Errorf("a call %v after the begin of a standstill of %v is excused: %v", c.sent, c.lasts, excused)
+		}
+	}
+}

@@ -13,7 +13,7 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 		out = append(out, cause{still, t.String()})
 	}
 	for _, s := range j.w.stood {
-		if s.from < c.got && c.sent < s.to {
+		if s.from < c.got && c.sent < s.to+s.after() {
 			out = append(out, cause{machine, fmt.Sprintf("from %.3fs to %.3fs", s.from.Seconds(), s.to.Seconds())})
 		}
 	}

@@ -13,7 +13,7 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates itself, and empties pools at random")
 	}
-	// 2 KiB is one of the allocator's sizes, and the next one costs a tenth of redlockd's time.
+	// 2 KiB is one of the allocator's sizes, and the next one costs up to a tenth of redlockd's time.
 	if size := unsafe.Sizeof(attempt{}); size > 2048 {
 		t.Errorf("an attempt has %d bytes, want at most 2048", size)
 	}

@@ -1,8 +1,6 @@
 package quorum
 
 import (
-	"cmp"
-
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -120,13 +118,8 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
 		return false
 	}
-	own := t.Prolonged
-	for _, b := range v.ballots {
-		if (b.Vote == vote.Refused || b.Vote == vote.Found) && (b.Token == ours && !b.Foreign || b.Doubtful) {
-			own++
-		}
-	}
-	return t.Most == ours || own+t.Unknown < cmp.Or(v.needs.Least, t.Quorum)
+	own := t.Prolonged + vote.HoldersOf(v.ballots, &vote.Ballot{Token: ours})
+	return t.Most == ours || own+t.Unknown < t.Least
 }
 
 // mayLive reports whether the lock may live although fewer than a quorum of the answers
@@ -147,7 +140,7 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 			doubtful++
 		}
 	}
-	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= cmp.Or(v.needs.Least, t.Quorum)
+	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Least
 }
 
 // unchanged reports whether a read found the lock on a quorum with the expiries given,

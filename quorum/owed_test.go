@@ -306,18 +306,27 @@ func TestV6WhatAsksForMoreShortensNothing(t *testing.T) {
 // TestV8CloseTellsWhatIsOwed checks that a stop tells of a release that a master which is down
 // has yet to get (V8): its copy stays until the TTL is over, and the log says so.
 func TestV8CloseTellsWhatIsOwed(t *testing.T) {
-	for name, down := range map[string]bool{"all masters are up": false, "one is down": true} {
+	for name, s := range map[string]struct {
+		down  bool
+		later time.Duration
+		told  bool
+	}{
+		"all masters are up":                {false, 0, false},
+		"one is down":                       {true, 0, true},
+		"one is down, and the TTL was over": {true, time.Hour, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "A", time.Minute)), Won)
 				synctest.Wait()
-				if down {
+				if s.down {
 					c.masters[2].kill()
 					time.Sleep(2 * time.Second)
 				}
 				c.want(do(c.q, release("k", "A")), Won)
 				synctest.Wait()
-				if err := c.stop(c.q); (err != nil) != down {
+				time.Sleep(s.later)
+				if err := c.stop(c.q); (err != nil) != s.told {
 					t.Errorf("Close: %v", err)
 				}
 			})

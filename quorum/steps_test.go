@@ -163,7 +163,7 @@ func (c *testCluster) silenceOfMaxTTL(timeout time.Duration) {
 		c.t.Fatalf("silent for %v, want at most %v", silence(), most)
 	}
 	if longest > time.Hour {
-		return // it would take as many tries
+		return // a try every 50 ms for a day
 	}
 	began := time.Now()
 	for silence() > 0 {

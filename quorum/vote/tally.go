@@ -62,7 +62,7 @@ type Ballot struct {
 	Expiry int64
 	// Kept are the later expiries that the copies have kept, of each key, where this
 	// redlockd gave them before; else 0 (created, prolonged, longer). It is nil for almost
-	// all ballots.
+	// all ballots, and an attempt has room for one of each master.
 	Kept *[]int64
 }
 
@@ -73,7 +73,7 @@ func (b *Ballot) same(other *Ballot) bool {
 
 // Tally counts the ballots of one attempt.
 type Tally struct {
-	Quorum, least                 int
+	Quorum, Least                 int
 	Awaited, Yes, Absent, Silent  int
 	created, Prolonged, Tokenless int
 	// Most is the token found on the most masters, MostCount the number of these.
@@ -102,7 +102,7 @@ type Tally struct {
 
 // Count adds up the ballots.
 func Count(ballots []Ballot, n Needs) Tally {
-	t := Tally{Quorum: n.Quorum, least: cmp.Or(n.Least, n.Quorum), changing: n.Changing, Required: n.AnswerOf(ballots)}
+	t := Tally{Quorum: n.Quorum, Least: cmp.Or(n.Least, n.Quorum), changing: n.Changing, Required: n.AnswerOf(ballots)}
 	if t.Required != None {
 		t.RequiredBallot = &ballots[n.Required]
 	}
@@ -134,14 +134,14 @@ func Count(ballots []Ballot, n Needs) Tally {
 	if !met {
 		return t
 	}
-	t.doubtful = holdersOf(ballots, nil)
+	t.doubtful = HoldersOf(ballots, nil)
 	t.mostHolders = t.doubtful
 	for i := range ballots {
 		b := &ballots[i]
 		if b.Vote != Refused && b.Vote != Found {
 			continue
 		}
-		may := holdersOf(ballots, b)
+		may := HoldersOf(ballots, b)
 		t.mostHolders = max(t.mostHolders, may)
 		switch {
 		case b.Token != t.Most:
@@ -161,12 +161,12 @@ func (t *Tally) contested() bool {
 	if t.Awaited > 0 {
 		rival = max(rival, t.doubtful)
 	}
-	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.least
+	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.Least
 }
 
-// holdersOf returns how many masters may hold the token of the ballot of, or, if of is
+// HoldersOf returns how many masters may hold the token of the ballot of, or, if of is
 // nil, a token that was found nowhere.
-func holdersOf(ballots []Ballot, of *Ballot) int {
+func HoldersOf(ballots []Ballot, of *Ballot) int {
 	n := 0
 	for i := range ballots {
 		b := &ballots[i]

@@ -70,7 +70,7 @@ func (t *Tally) release(n int) (Verdict, bool) {
 		return Won, true
 	case t.Required == Mute:
 		return Undecided, true
-	case t.Yes+t.Unknown+t.Awaited < t.least:
+	case t.Yes+t.Unknown+t.Awaited < t.Least:
 		return t.negative()
 	case t.Awaited > 0:
 		return Undecided, false
@@ -96,10 +96,10 @@ func (t *Tally) extend() (Verdict, bool) {
 		return NoLock, true
 	case t.Required == Denies && !t.changing:
 		return Held, true
-	case t.Yes+t.Unknown+t.Awaited < t.least:
+	case t.Yes+t.Unknown+t.Awaited < t.Least:
 		return t.negative()
 	default:
-		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && t.Yes+t.Unknown >= t.least
+		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && t.Yes+t.Unknown >= t.Least
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 		return Won, true
 	case ifPresent && t.Required == Denies && !t.changing:
 		return NoLock, true
-	case ifPresent && known && t.Yes+t.Unknown+t.Awaited < t.least:
+	case ifPresent && known && t.Yes+t.Unknown+t.Awaited < t.Least:
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0
@@ -153,7 +153,7 @@ func (t *Tally) read() (Verdict, bool) {
 		return Held, true
 	case t.Required == Mute:
 		return Undecided, true
-	case t.mostHolders+t.Unknown+t.Awaited < t.least:
+	case t.mostHolders+t.Unknown+t.Awaited < t.Least:
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0
@@ -165,9 +165,9 @@ func (t *Tally) read() (Verdict, bool) {
 // masters, the answer is Held.
 func (t *Tally) negative() (Verdict, bool) {
 	switch {
-	case t.mostHolders+t.Unknown+t.Awaited < t.least, t.overruled():
+	case t.mostHolders+t.Unknown+t.Awaited < t.Least, t.overruled():
 		return NoLock, true
-	case t.MostCount >= t.Quorum, t.mostHolders+t.Unknown >= t.least:
+	case t.MostCount >= t.Quorum, t.mostHolders+t.Unknown >= t.Least:
 		return Held, true
 	default:
 		return Undecided, false

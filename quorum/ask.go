@@ -174,14 +174,19 @@ func (a *attempt) askOthers(now time.Duration) {
 
 // limits returns the limits below which copies on one master are over. They count from
 // when the operation reached this redlockd, since its client cannot have sent it later.
-// It is nil in the usual case, where the client may still count on its lock.
+// It is nil in the usual case, where the client may still count on its lock. What deletes
+// copies unasked allows for a client whose clock is slower than ours (V15).
 func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	if !a.op.ends() {
 		return nil
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
 	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := known && !a.term.over(a.call.arrived)
+	at := a.call.arrived
+	if known && a.call.op.deletesUnasked() {
+		at -= a.call.q.cfg.Drift(a.term.ttl)
+	}
+	lives := known && !a.term.over(at)
 	if lives && a.op.Kind != Read {
 		return nil
 	}
@@ -191,4 +196,10 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		out.OfToken = slices.DeleteFunc(out.OfToken, func(e int64) bool { return l.MayBeOthers(e, now) })
 	}
 	return out
+}
+
+// deletesUnasked reports whether the operation deletes the copies of a lock that is over
+// without being asked to release it (V15).
+func (op *Op) deletesUnasked() bool {
+	return op.Kind != Read && op.Kind != Release && op.Kind != Remove
 }

@@ -237,7 +237,7 @@ func TestV15OverHereProlongedElsewhere(t *testing.T) {
 				c.want(do(other, acquire("warm", "A", 20*time.Second)), Won)
 				time.Sleep(3 * time.Second)
 				c.tell(do(c.q, acquire("k", "A", time.Second)))
-				time.Sleep(time.Second + 2*time.Millisecond)
+				c.untilOver(time.Second)
 				first := true
 				do(c.q, make(func(s State) bool {
 					if first && !s.Lapsed {

@@ -41,7 +41,7 @@ type term struct {
 	earlier []expiries
 }
 
-// over reports whether the TTL is over at a time.
+// over reports whether the TTL is over at a time, by our clock.
 func (t *term) over(at time.Duration) bool {
 	return time.Duration(max(t.ends.Load(), t.later.Load())) <= at
 }

@@ -127,7 +127,7 @@ func overThoughARenewalMissedAMaster(t *testing.T, ask Op) {
 			c.tell(o)
 			c.masters[3].kill()
 			c.masters[4].kill()
-			time.Sleep(second + time.Millisecond)
+			c.untilOver(second)
 			c.want(do(c.q, ask), Absent)
 		})
 	}

@@ -261,6 +261,8 @@ var mutants = []mutant{
 		}
 	}
 	s.terms.set(hash, next, now)`}}, votes},
+	{"V15", "a lock is over for its client by a clock that is fast", []change{{"quorum/ask.go",
+		"if known && a.call.op.deletesUnasked() {", "if false {"}}, votes},
 	{"V15", "an extend leaves what is over", []change{{"quorum/ask.go",
 		"t.Clears = true\n", "return false\n"}}, votes},
 	{"V15", "whoever looks first leaves what is over", []change{{"commands/readfirst.go",

@@ -144,3 +144,23 @@ func TestM8AbandonedChangeIsForgotten(t *testing.T) {
 		}
 	})
 }
+
+// TestM8CompletedBesideANewBeginning checks that a redlockd which completes a change, since another
+// one has begun all masters anew with the new list, stays connected to the master that leaves
+// until then (M8, why 263). Of a and b, only b records that x replaces it when a restarts empty.
+func TestM8CompletedBesideANewBeginning(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		list := c.listed("b", c.join("x"))
+		c.bears(1, mark.Generation{Number: 2, Phase: mark.Announced, Masters: cluster.ListName(list), Before: cluster.ListName(c.cfg.Masters)})
+		c.loses(0)
+		c.change(c.q, list)
+		time.Sleep(time.Minute)
+		if s := c.q.Status(); s.Generation != 1 || s.Voting != 1 {
+			t.Errorf("generation %d, %d vote", s.Generation, s.Voting)
+		}
+		two := c.redlockdOf(list)
+		c.reaches(two, 2, "final")
+		c.serves(c.q, 2)
+		c.serves(two, 2)
+	})
+}

@@ -93,7 +93,7 @@ func (c *change) step(ctx context.Context) {
 		if c.mayEnd(final) {
 			c.all.RaiseMarks(final)
 		}
-	case state.Phase == mark.Final:
+	case state.Phase == mark.Final && !c.underWay(state): // else who leaves may be needed to complete it
 		c.retire()
 	}
 	if c.want() != nil {

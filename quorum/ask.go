@@ -182,11 +182,10 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
 	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	at := a.call.arrived
-	if known && a.call.op.deletesUnasked() {
-		at -= a.call.q.cfg.Drift(a.term.ttl)
+	lives := known && !a.term.over(a.call.arrived)
+	if unasked := a.op.Kind != Read && a.op.Kind != Release && a.op.Kind != Remove; known && unasked {
+		lives = a.mayLast()
 	}
-	lives := known && !a.term.over(at)
 	if lives && a.op.Kind != Read {
 		return nil
 	}
@@ -198,8 +197,20 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	return out
 }
 
-// deletesUnasked reports whether the operation deletes the copies of a lock that is over
-// without being asked to release it (V15).
-func (op *Op) deletesUnasked() bool {
-	return op.Kind != Read && op.Kind != Release && op.Kind != Remove
+// ends reports whether the operation's answer depends on whether a lock is over.
+func (op *Op) ends() bool {
+	switch op.Kind {
+	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
+		return true
+	case Store:
+		return op.IfPresent
+	default:
+		return false
+	}
+}
+
+// mayLast reports whether the client of the lock whose term is known may still count on it by
+// its own clock, which may be slower than ours (V15).
+func (a *attempt) mayLast() bool {
+	return !a.term.over(a.call.arrived - a.term.drift)
 }

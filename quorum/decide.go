@@ -138,7 +138,7 @@ func (c *call) readAll() {
 
 // decideAll makes the changes that Op.DecideAll derives from the states read.
 func (c *call) decideAll(states []State) {
-	changes := c.op.DecideAll(states)
+	changes := spare(c.op, states, c.op.DecideAll(states))
 	if c.tried.mayBeWhy(changes) {
 		c.finish(c.tried.outcome)
 		return
@@ -162,11 +162,22 @@ func (c *call) decideAll(states []State) {
 	c.transact(stepsOf(c.op.Keys, states, changes), changes)
 }
 
+// spare returns the changes without those that delete what must be spared (V15).
+func spare(op *Op, states []State, changes []Change) []Change {
+	if !slices.ContainsFunc(states, func(s State) bool { return s.spared }) {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		i := slices.Index(op.Keys, c.Key)
+		return c.Delete && i >= 0 && states[i].spared
+	})
+}
+
 // overOf returns what clears the locks that are changed although they are over.
 func overOf(op *Op, states []State, changes []Change) (out []*Op) {
 	for i, key := range op.Keys {
 		changed := slices.ContainsFunc(changes, func(c Change) bool { return c.Key == key })
-		if changed && states[i].Lapsed {
+		if changed && states[i].Lapsed && !states[i].spared {
 			out = append(out, &Op{DB: op.DB, Key: key, Token: states[i].Token})
 		}
 	}

@@ -72,9 +72,9 @@ func TestV15ReadFirstAfterTheEnd(t *testing.T) {
 	tell := Op{Kind: Decide, Key: "k", Decide: func(State) Op { return Op{Kind: Read} }}
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Second)))
-		time.Sleep(990*time.Millisecond + c.cfg.Drift(time.Second))
+		time.Sleep(990 * time.Millisecond)
 		c.slow(5*time.Millisecond, 0, 1, 2)
-		busy := start(c.q, acquire("k", "u", time.Second))
+		busy := start(c.q, Op{Kind: Read, Key: "k"})
 		time.Sleep(5 * time.Millisecond)
 		before := start(c.q, tell)
 		time.Sleep(7 * time.Millisecond)

@@ -117,7 +117,7 @@ func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 	switch {
 	case last.after(a), last.knows(a.masters) && last.token == to && from != to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, began: a.times.began, ttl: last.ttl, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
+		next := &term{token: to, began: a.times.began, ttl: last.ttl, drift: last.drift, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		next.later.Store(last.later.Load())
 		next.takesKept(last, a.tasks, k)
@@ -128,7 +128,7 @@ func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 }
 
 func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
-	next := &term{token: token, began: a.grantBegan(), ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+	next := &term{token: token, began: a.grantBegan(), ttl: ttl, drift: a.call.q.cfg.Drift(ttl), gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
 		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)
@@ -144,6 +144,9 @@ func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now
 	}
 	if last.knows(a.masters) && last.token == token {
 		next.takesKept(last, a.tasks, k)
+		if a.shortensNothing(k) {
+			next.drift = max(next.drift, time.Duration(last.ends.Load())+last.drift-now-ttl)
+		}
 	}
 	if a.op.Kind == Expire {
 		// Expire asks for no token, so the last token known stays.
@@ -153,6 +156,12 @@ func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now
 		}
 	}
 	s.terms.set(hash, next, now)
+}
+
+// shortensNothing reports whether the attempt, by step k or its only one, has given a lock more
+// than was left of it, by our clock, or renewed its grant.
+func (a *attempt) shortensNothing(k int) bool {
+	return a.op.raises || a.op.renews != nil || a.op.Kind == transact && a.op.steps[k].Raises
 }
 
 // released forgets a lock that was released: its names and its term.

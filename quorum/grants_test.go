@@ -19,7 +19,7 @@ func TestP5TakenOverItsRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Answered(o.Clock())
-		time.Sleep(time.Second + 10*time.Millisecond)
+		c.untilOver(time.Second)
 		if n := c.copies("k", "t"); n != 3 {
 			t.Fatalf("%d copies are left before", n)
 		}

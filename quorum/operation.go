@@ -106,18 +106,6 @@ func (op *Op) newToken() string {
 	return op.Token
 }
 
-// ends reports whether the operation's answer depends on whether a lock is over.
-func (op *Op) ends() bool {
-	switch op.Kind {
-	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
-		return true
-	case Store:
-		return op.IfPresent
-	default:
-		return false
-	}
-}
-
 // State is what a quorum of masters agrees on about one key.
 type State struct {
 	// Found reports whether there is a lock that a client may still count on.
@@ -132,6 +120,9 @@ type State struct {
 	Lapsed bool
 	// left is what is left by the copies, when Found: it may be less than a millisecond.
 	left time.Duration
+	// spared reports whether nothing may delete what is Lapsed, as its client may still count
+	// on it by its own clock (V15).
+	spared bool
 }
 
 // Verdict is how an operation ended. Package vote documents each.

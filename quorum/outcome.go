@@ -47,7 +47,8 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		return
 	}
 	if over {
-		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token}
+		spared := a.term.knows(a.masters) && a.term.token == token && a.mayLast()
+		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token, spared: spared}
 		return
 	}
 	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, max(left, time.Millisecond)), left: left}

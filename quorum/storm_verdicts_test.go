@@ -164,13 +164,14 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	t.lived()
 	holder := t.lease != nil && t.had > t.now()
-	if holder && (t.byRead || v == Absent && t.op.Kind == Release) && t.hadSure <= t.now() {
+	byClock := t.byRead || t.op.Kind == Release && v == Absent // V15
+	if holder && byClock && t.hadSure <= t.now() {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
-	if holder && v == Absent && t.op.Kind == Release && t.hadSure <= t.now()+t.fast(t.lease) {
+	if holder && byClock && v == Absent && t.hadSure <= t.now()+t.fast(t.lease) {
 		holder = false
-		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast, and it is released")
+		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}
 	switch {
 	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:

@@ -28,6 +28,9 @@ type term struct {
 	// yet: masters may have kept the expiries of this one.
 	later atomic.Int64
 	ttl   time.Duration
+	// drift is how much later a TTL that was told, this one or one before that was not
+	// shortened since, may be over by the client's clock.
+	drift time.Duration
 	// gone is when no copy can be left.
 	gone time.Duration
 	// masters is the list in whose order expiries are. expiries are those that this

@@ -184,7 +184,7 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
 	lives := known && !a.term.over(a.call.arrived)
 	if unasked := a.op.Kind != Read && a.op.Kind != Release && a.op.Kind != Remove; known && unasked {
-		lives = a.mayLast()
+		lives = a.term.mayLast(a.call.arrived)
 	}
 	if lives && a.op.Kind != Read {
 		return nil
@@ -207,10 +207,4 @@ func (op *Op) ends() bool {
 	default:
 		return false
 	}
-}
-
-// mayLast reports whether the client of the lock whose term is known may still count on it by
-// its own clock, which may be slower than ours (V15).
-func (a *attempt) mayLast() bool {
-	return !a.term.over(a.call.arrived - a.term.drift)
 }

@@ -117,7 +117,7 @@ func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 	switch {
 	case last.after(a), last.knows(a.masters) && last.token == to && from != to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, began: a.times.began, ttl: last.ttl, drift: last.drift, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
+		next := &term{token: to, began: a.times.began, ttl: last.ttl, drift: last.drift, spared: last.spared, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		next.later.Store(last.later.Load())
 		next.takesKept(last, a.tasks, k)
@@ -139,13 +139,14 @@ func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now
 	if last.after(a) {
 		return // another client has taken the lock, and this reply leaves only now
 	}
-	if a.op.renews != nil && last.knows(a.masters) && last.token == token {
-		next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)
-	}
 	if last.knows(a.masters) && last.token == token {
 		next.takesKept(last, a.tasks, k)
-		if a.shortensNothing(k) {
-			next.drift = max(next.drift, time.Duration(last.ends.Load())+last.drift-now-ttl)
+		switch {
+		case a.raises(k):
+			next.spared = max(last.spared, time.Duration(last.ends.Load())+last.drift)
+		case a.op.renews != nil:
+			next.spared = last.spared
+			next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)
 		}
 	}
 	if a.op.Kind == Expire {
@@ -158,10 +159,10 @@ func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now
 	s.terms.set(hash, next, now)
 }
 
-// shortensNothing reports whether the attempt, by step k or its only one, has given a lock more
-// than was left of it, by our clock, or renewed its grant.
-func (a *attempt) shortensNothing(k int) bool {
-	return a.op.raises || a.op.renews != nil || a.op.Kind == transact && a.op.steps[k].Raises
+// raises reports whether step k, or the only one, has given a lock more than was left of it by
+// our clock.
+func (a *attempt) raises(k int) bool {
+	return a.op.raises || a.op.Kind == transact && a.op.steps[k].Raises
 }
 
 // released forgets a lock that was released: its names and its term.

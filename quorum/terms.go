@@ -28,9 +28,11 @@ type term struct {
 	// yet: masters may have kept the expiries of this one.
 	later atomic.Int64
 	ttl   time.Duration
-	// drift is how much later a TTL that was told, this one or one before that was not
-	// shortened since, may be over by the client's clock.
+	// drift is how much later that may be by the client's clock.
 	drift time.Duration
+	// spared is until when, by the client's clock, a TTL may last that was told before and that
+	// this grant was not to shorten.
+	spared time.Duration
 	// gone is when no copy can be left.
 	gone time.Duration
 	// masters is the list in whose order expiries are. expiries are those that this
@@ -48,6 +50,10 @@ type term struct {
 func (t *term) over(at time.Duration) bool {
 	return time.Duration(max(t.ends.Load(), t.later.Load())) <= at
 }
+
+// mayLast reports whether the client may still count on the lock at a time by its own clock,
+// which may be slower than ours.
+func (t *term) mayLast(at time.Duration) bool { return !t.over(at-t.drift) || at < t.spared }
 
 // after reports whether there is a term of an attempt that began after a.
 func (t *term) after(a *attempt) bool { return t != nil && t.began > a.grantBegan() }

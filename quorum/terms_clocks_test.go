@@ -97,7 +97,7 @@ func TestV15RaisedByAFastClock(t *testing.T) {
 			} else {
 				c.tell(o)
 			}
-			time.Sleep(time.Until(told.Add(ttl - second/2)))
+			time.Sleep(time.Until(told.Add(ttl - 30*time.Millisecond)))
 			do(fast, extend("k", "t", ttl))
 			c.want(do(c.q, acquire("k", "u", second)), Held)
 		})

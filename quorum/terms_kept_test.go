@@ -118,7 +118,7 @@ func TestV15NotOverByARenewalOfLess(t *testing.T) {
 		c.tell(do(c.q, extend("k", "t", time.Minute)))
 		renew(o)
 		c.tell(o)
-		time.Sleep(10*time.Second + 100*time.Millisecond)
+		c.untilOver(10 * time.Second)
 		if o := do(c.q, extend("k", "t", time.Minute)); o.Verdict != Won {
 			t.Errorf("it was extended to a minute, and after 10s the next extend is %v", o.Verdict)
 		}

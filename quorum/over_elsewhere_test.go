@@ -21,6 +21,7 @@ func TestV15NotOverByWhatWasReadElsewhere(t *testing.T) {
 		told := time.Now()
 		c.tell(do(other, Op{Kind: Decide, Key: "k", Decide: func(s State) Op { return extend("k", s.Token, left) }})) // GETEX k PX left
 		time.Sleep(100*time.Second + 500*time.Millisecond)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		if o := do(c.q, extend("k", "t", time.Second)); o.Verdict != Won {
 			t.Errorf("A's extend %v before its end is %v", left-time.Since(told), o.Verdict)
 		}
@@ -50,6 +51,7 @@ func TestV15NotOverByWhatWasEnoughElsewhere(t *testing.T) {
 			return keep("k", s)
 		}}))
 		time.Sleep(100*time.Second + 500*time.Millisecond)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 		if o := do(c.q, extend("k", "t", time.Second)); o.Verdict != Won {
 			t.Errorf("A's extend %v before its end is %v", least-time.Since(told), o.Verdict)
 		}

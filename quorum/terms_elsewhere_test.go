@@ -175,7 +175,8 @@ func TestV15NotOverByWhatWasSetElsewhere(t *testing.T) {
 					}
 					c.tell(do(other, set))
 					time.Sleep(ttl - 2*time.Millisecond)
-					if o := do(one, extend("k", "t", second)); o.Verdict != Won {
+					c.want(do(one, Op{Kind: Read, Key: "k"}), Held)
+					if o := do(one, release("k", "t")); o.Verdict != Won {
 						t.Errorf("%d, for %v elsewhere: %v", i, ttl, o.Verdict)
 					}
 				})
@@ -202,7 +203,8 @@ func TestV15NotOverByWhatWasNotGiven(t *testing.T) {
 				ttl := c.sameExpiry(c.q)
 				c.tell(do(c.q, extend("k", "t", ttl)))
 				time.Sleep(ttl - 2*time.Millisecond)
-				if o := do(other, extend("k", "t", second)); o.Verdict != Won {
+				c.want(do(other, Op{Kind: Read, Key: "k"}), Held)
+				if o := do(other, release("k", "t")); o.Verdict != Won {
 					t.Errorf("%v %d, for %v elsewhere: %v", kind, i, ttl, o.Verdict)
 				}
 			})
@@ -228,7 +230,7 @@ func TestV15NotOverByWhatWasCutElsewhere(t *testing.T) {
 			rest := second + time.Duration(i*3)*time.Millisecond
 			c.want(do(other, Op{Kind: Expire, Key: k.Key, TTL: rest}), Won)
 			time.Sleep(rest - time.Millisecond)
-			if o := do(c.q, extend(k.Key, "t", second)); o.Verdict != Won {
+			if o := do(c.q, release(k.Key, "t")); o.Verdict != Won {
 				t.Errorf("cut to %v elsewhere: %v", rest, o.Verdict)
 			}
 		}
@@ -277,8 +279,8 @@ func TestV15NotOverByWhatItsSuccessorGave(t *testing.T) {
 		}
 		time.Sleep(time.Until(ends[keys-1]) - 100*time.Millisecond)
 		for i := range keys {
-			if o := do(first, extend(fmt.Sprint(i), "t", second)); o.Verdict != Won {
-				t.Errorf("%d: extended %v before its end: %v", i, time.Until(ends[i]), o.Verdict)
+			if o := do(first, release(fmt.Sprint(i), "t")); o.Verdict != Won {
+				t.Errorf("%d: released %v before its end: %v", i, time.Until(ends[i]), o.Verdict)
 			}
 		}
 	})

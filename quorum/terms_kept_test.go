@@ -101,7 +101,7 @@ func TestV15NotOverByWhatAnotherGave(t *testing.T) {
 				c.tell(o)
 				one.farther(0)
 				time.Sleep(time.Until(told.Add(at - 10*time.Millisecond)))
-				if o := do(one.Quorum, extend("k", "t", time.Second)); o.Verdict != Won {
+				if o := do(one.Quorum, release("k", "t")); o.Verdict != Won {
 					t.Errorf("several %v: extended for %v elsewhere: %v", several, at, o.Verdict)
 				}
 			})

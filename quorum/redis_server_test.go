@@ -179,7 +179,7 @@ func (s *redisServer) note(db int, key, value string) {
 	}
 	trail := s.trails[n]
 	if last := len(trail) - 1; last >= 0 && trail[last].to == 0 {
-		trail[last].to = now
+		trail[last].to = s.lasted(before, trail[last].from)
 	}
 	if value != "" {
 		trail = append(trail, span{value: value, from: now})
@@ -193,8 +193,21 @@ func (s *redisServer) note(db int, key, value string) {
 // had reports whether a key had a value at some time since then.
 func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
 	return slices.ContainsFunc(s.trails[n], func(p span) bool {
-		return p.value == value && (p.to == 0 || p.to >= since)
+		if p.to == 0 {
+			p.to = s.lasted(s.dbs[n.db][n.key], p.from)
+		}
+		return p.value == value && p.to >= since
 	})
+}
+
+// lasted returns until when an entry was there that was put in its place at from and is still in
+// the map: until it expired, though nobody has asked for it since, or until now.
+func (s *redisServer) lasted(e entry, from time.Duration) time.Duration {
+	expired := time.Duration(float64(s.clock()-1000*e.expiry)*float64(time.Microsecond)/s.rate) - time.Millisecond
+	if e.expiry == 0 || expired < 0 || s.stepped >= from {
+		return s.now()
+	}
+	return max(from, s.now()-expired)
 }
 
 func (s *redisServer) flush() {

@@ -89,6 +89,8 @@ type keyName struct {
 type span struct {
 	value    string
 	from, to time.Duration
+	// put is when an entry with the value was last put.
+	put time.Duration
 }
 
 // remembered is how far back a disk can be.
@@ -174,15 +176,21 @@ func (s *redisServer) note(db int, key, value string) {
 		old := slices.IndexFunc(s.undo, func(u undoing) bool { return u.at >= now-remembered })
 		s.undo = append(s.undo[:0], s.undo[max(old, 0):]...)
 	}
-	if key == mark.Key || was && before.value == value {
-		return
-	}
 	trail := s.trails[n]
-	if last := len(trail) - 1; last >= 0 && trail[last].to == 0 {
-		trail[last].to = s.lasted(before, trail[last].from)
+	last := len(trail) - 1
+	switch open := last >= 0 && trail[last].to == 0; {
+	case key == mark.Key:
+		return
+	case was && before.value == value:
+		if open {
+			trail[last].put = now
+		}
+		return
+	case open:
+		trail[last].to = s.lasted(before, trail[last].put)
 	}
 	if value != "" {
-		trail = append(trail, span{value: value, from: now})
+		trail = append(trail, span{value: value, from: now, put: now})
 	}
 	if len(trail) > 100 {
 		trail = append(trail[:0], trail[50:]...)
@@ -194,20 +202,20 @@ func (s *redisServer) note(db int, key, value string) {
 func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
 	return slices.ContainsFunc(s.trails[n], func(p span) bool {
 		if p.to == 0 {
-			p.to = s.lasted(s.dbs[n.db][n.key], p.from)
+			p.to = s.lasted(s.dbs[n.db][n.key], p.put)
 		}
 		return p.value == value && p.to >= since
 	})
 }
 
-// lasted returns until when an entry was there that was put in its place at from and is still in
-// the map: until it expired, though nobody has asked for it since, or until now.
-func (s *redisServer) lasted(e entry, from time.Duration) time.Duration {
+// lasted returns until when an entry was there that was put at that time and is in the map: until
+// it expired, though nobody has asked for it since, or until now.
+func (s *redisServer) lasted(e entry, put time.Duration) time.Duration {
 	expired := time.Duration(float64(s.clock()-1000*e.expiry)*float64(time.Microsecond)/s.rate) - time.Millisecond
-	if e.expiry == 0 || expired < 0 || s.stepped >= from {
+	if e.expiry == 0 || expired < 0 || s.stepped >= put {
 		return s.now()
 	}
-	return max(from, s.now()-expired)
+	return max(put, s.now()-expired)
 }
 
 func (s *redisServer) flush() {

@@ -85,14 +85,6 @@ type keyName struct {
 	key string
 }
 
-// span is the time for which a key had a value; to is 0 while it still has.
-type span struct {
-	value    string
-	from, to time.Duration
-	// put is when an entry with the value was last put.
-	put time.Duration
-}
-
 // remembered is how far back a disk can be.
 const remembered = 6 * time.Second
 
@@ -165,57 +157,6 @@ func (s *redisServer) put(db int, key string, e entry) {
 func (s *redisServer) del(db int, key string) {
 	s.note(db, key, "")
 	delete(s.dbs[db], key)
-}
-
-// note remembers the state of a key before a change, for disks and for the judge.
-func (s *redisServer) note(db int, key, value string) {
-	n, now := keyName{db, key}, s.now()
-	before, was := s.dbs[db][key]
-	s.undo = append(s.undo, undoing{now, n, before, was})
-	if len(s.undo) > 1000 {
-		old := slices.IndexFunc(s.undo, func(u undoing) bool { return u.at >= now-remembered })
-		s.undo = append(s.undo[:0], s.undo[max(old, 0):]...)
-	}
-	trail := s.trails[n]
-	last := len(trail) - 1
-	switch open := last >= 0 && trail[last].to == 0; {
-	case key == mark.Key:
-		return
-	case was && before.value == value:
-		if open {
-			trail[last].put = now
-		}
-		return
-	case open:
-		trail[last].to = s.lasted(before, trail[last].put)
-	}
-	if value != "" {
-		trail = append(trail, span{value: value, from: now, put: now})
-	}
-	if len(trail) > 100 {
-		trail = append(trail[:0], trail[50:]...)
-	}
-	s.trails[n] = trail
-}
-
-// had reports whether a key had a value at some time since then.
-func (s *redisServer) had(n keyName, value string, since time.Duration) bool {
-	return slices.ContainsFunc(s.trails[n], func(p span) bool {
-		if p.to == 0 {
-			p.to = s.lasted(s.dbs[n.db][n.key], p.put)
-		}
-		return p.value == value && p.to >= since
-	})
-}
-
-// lasted returns until when an entry was there that was put at that time and is in the map: until
-// it expired, though nobody has asked for it since, or until now.
-func (s *redisServer) lasted(e entry, put time.Duration) time.Duration {
-	expired := time.Duration(float64(s.clock()-1000*e.expiry)*float64(time.Microsecond)/s.rate) - time.Millisecond
-	if e.expiry == 0 || expired < 0 || s.stepped >= put {
-		return s.now()
-	}
-	return max(put, s.now()-expired)
 }
 
 func (s *redisServer) flush() {

@@ -182,9 +182,13 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	}
 	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
 	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := known && !a.term.over(a.call.arrived)
-	if unasked := a.op.Kind != Read && a.op.Kind != Release && a.op.Kind != Remove; known && unasked {
-		lives = a.term.mayLast(a.call.arrived)
+	lives := false
+	switch asked := a.op.Kind == Read || a.op.Kind == Release || a.op.Kind == Remove; {
+	case !known:
+	case asked:
+		lives = !a.term.over(a.call.arrived)
+	default:
+		lives = a.term.mayLast(a.call.arrived, a.call.q.cfg)
 	}
 	if lives && a.op.Kind != Read {
 		return nil

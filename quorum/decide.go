@@ -164,10 +164,7 @@ func (c *call) decideAll(states []State) {
 
 // spare returns the changes without those that delete what must be spared (V15).
 func spare(op *Op, states []State, changes []Change) []Change {
-	if !slices.ContainsFunc(states, func(s State) bool { return s.spared }) {
-		return changes
-	}
-	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+	return slices.DeleteFunc(changes, func(c Change) bool {
 		i := slices.Index(op.Keys, c.Key)
 		return c.Delete && i >= 0 && states[i].spared
 	})

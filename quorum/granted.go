@@ -117,7 +117,7 @@ func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 	switch {
 	case last.after(a), last.knows(a.masters) && last.token == to && from != to:
 	case last.knows(a.masters) && last.token == from:
-		next := &term{token: to, began: a.times.began, ttl: last.ttl, drift: last.drift, spared: last.spared, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
+		next := &term{token: to, began: a.times.began, ttl: last.ttl, spared: last.spared, gone: last.gone, masters: last.masters, expiries: last.expiries, earlier: last.earlier}
 		next.ends.Store(last.ends.Load())
 		next.later.Store(last.later.Load())
 		next.takesKept(last, a.tasks, k)
@@ -128,7 +128,7 @@ func (t *keyTable) keepTerm(a *attempt, k int, key, from, to string) {
 }
 
 func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now time.Duration, expiry func(*outbox.Task) int64) {
-	next := &term{token: token, began: a.grantBegan(), ttl: ttl, drift: a.call.q.cfg.Drift(ttl), gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
+	next := &term{token: token, began: a.grantBegan(), ttl: ttl, gone: now + hold + 2*a.call.q.cfg.Timeout + cluster.NameSlack,
 		masters: a.masters, expiries: expiriesOf(a.tasks, expiry)}
 	next.ends.Store(int64(now + ttl))
 	a.terms = append(a.terms, next)
@@ -143,7 +143,7 @@ func (t *keyTable) noteTerm(a *attempt, k int, key, token string, ttl, hold, now
 		next.takesKept(last, a.tasks, k)
 		switch {
 		case a.raises(k):
-			next.spared = max(last.spared, time.Duration(last.ends.Load())+last.drift)
+			next.spared = max(last.spared, time.Duration(last.ends.Load())+a.call.q.cfg.Drift(last.ttl))
 		case a.op.renews != nil:
 			next.spared = last.spared
 			next.earlier = append(slices.Clone(last.earlier[max(0, len(last.earlier)-maxRenewals+1):]), last.expiries)

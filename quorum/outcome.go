@@ -47,7 +47,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		return
 	}
 	if over {
-		spared := a.term.knows(a.masters) && a.term.token == token && a.term.mayLast(a.call.arrived)
+		spared := a.term.knows(a.masters) && a.term.token == token && a.term.mayLast(a.call.arrived, a.call.q.cfg)
 		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token, spared: spared}
 		return
 	}

@@ -28,8 +28,6 @@ type term struct {
 	// yet: masters may have kept the expiries of this one.
 	later atomic.Int64
 	ttl   time.Duration
-	// drift is how much later that may be by the client's clock.
-	drift time.Duration
 	// spared is until when, by the client's clock, a TTL may last that was told before and that
 	// this grant was not to shorten.
 	spared time.Duration
@@ -53,7 +51,9 @@ func (t *term) over(at time.Duration) bool {
 
 // mayLast reports whether the client may still count on the lock at a time by its own clock,
 // which may be slower than ours.
-func (t *term) mayLast(at time.Duration) bool { return !t.over(at-t.drift) || at < t.spared }
+func (t *term) mayLast(at time.Duration, cfg *Config) bool {
+	return !t.over(at-cfg.Drift(t.ttl)) || at < t.spared
+}
 
 // after reports whether there is a term of an attempt that began after a.
 func (t *term) after(a *attempt) bool { return t != nil && t.began > a.grantBegan() }

@@ -262,7 +262,7 @@ var mutants = []mutant{
 	}
 	s.terms.set(hash, next, now)`}}, votes},
 	{"V15", "a lock is over for its client by a clock that is fast", []change{{"quorum/ask.go",
-		"lives = a.term.mayLast(a.call.arrived)", "_ = unasked"}}, votes},
+		"lives = a.term.mayLast(a.call.arrived, a.call.q.cfg)", "lives = !a.term.over(a.call.arrived)"}}, votes},
 	{"V15", "what a fast clock has raised ends as it was raised", []change{{"quorum/granted.go",
 		"case a.raises(k):", "case false:"}}, votes},
 	{"V15", "a script waits for what it may not delete yet", []change{{"quorum/decide.go",

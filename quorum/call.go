@@ -116,11 +116,13 @@ func (c *call) start(now time.Duration) {
 	}
 	switch {
 	case c.op.Kind == Decide:
-		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, now)
+		c.read(c.decide, now)
 	case c.op.Kind == DecideAll:
 		c.readAll()
 	case c.probing:
 		c.probe()
+	case c.endsByOurClock():
+		c.read(c.unlessOver, now)
 	default:
 		c.attempt(c.op, nil, now)
 	}
@@ -183,18 +185,6 @@ func (c *call) raise(a *attempt) {
 	}
 	c.db.RaiseWithin(a.mark, min(c.left(), patience))
 	c.begin(a, c.q.now())
-}
-
-// verdict takes the verdict on an attempt of the call's own operation.
-func (c *call) verdict(a *attempt, v Verdict) {
-	switch {
-	case v == Split:
-		c.split(a)
-		return
-	case v == Undecided && a.hadLessTime():
-		c.passOn()
-	}
-	c.finishAt(a.outcome(v), a.times.ended)
 }
 
 // finish ends the run: it delivers the outcome and starts the next call on the key.

@@ -10,6 +10,11 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
+// read reads the call's key, and then calls then.
+func (c *call) read(then func(*attempt, Verdict), now time.Duration) {
+	c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, then, now)
+}
+
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
 func (c *call) decide(read *attempt, v Verdict) {
 	o := read.outcome(v)
@@ -32,7 +37,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
 		c.clear([]*Op{{DB: c.op.DB, Key: c.op.Key, Token: o.State.Token}}, func() {
-			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
+			c.read(c.decide, c.q.now())
 		})
 		return
 	}
@@ -45,7 +50,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		if o.State.Lapsed && v == Absent && !c.cleared {
 			// The copies of the lock that was over are deleted now (V15).
 			c.cleared = true
-			c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, c.q.now())
+			c.read(c.decide, c.q.now())
 			return
 		}
 		// The state changed after the read, or no token has a majority yet.
@@ -58,6 +63,27 @@ func (c *call) decide(read *attempt, v Verdict) {
 		o.Done = op.Kind
 		c.finish(o)
 	}, c.q.now())
+}
+
+// endsByOurClock reports whether the lock that the call extends or stores over is over by our
+// clock, but may not be by its client's. Since nothing may delete it, a read tells what is so (V15).
+func (c *call) endsByOurClock() bool {
+	op := c.op
+	if op.Kind != Extend && op.Kind != Expire && op.Kind != Store || !op.ends() {
+		return false
+	}
+	last := c.db.keys.termOf(c, op.Key)
+	mine := last != nil && (op.Kind != Extend || last.token == op.Token)
+	return mine && last.over(c.arrived) && last.mayLast(c.arrived, c.q.cfg)
+}
+
+// unlessOver carries the operation out, unless a read has found its lock to be over.
+func (c *call) unlessOver(read *attempt, v Verdict) {
+	if o := read.outcome(v); o.Verdict == Absent {
+		c.finish(&Outcome{Verdict: Absent, Done: c.op.Kind, Did: c.op})
+		return
+	}
+	c.attempt(c.op, nil, c.q.now())
 }
 
 // doesNothing reports whether an operation that was decided on ends with what was read.
@@ -89,7 +115,7 @@ func (c *call) goesOn(o *Outcome, now time.Duration) bool {
 	}
 	c.decides = true
 	c.passOn()
-	c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, c.decide, now)
+	c.read(c.decide, now)
 	return true
 }
 

@@ -5,6 +5,18 @@ import (
 	"time"
 )
 
+// verdict takes the verdict on an attempt of the call's own operation.
+func (c *call) verdict(a *attempt, v Verdict) {
+	switch {
+	case v == Split:
+		c.split(a)
+		return
+	case v == Undecided && a.hadLessTime():
+		c.passOn()
+	}
+	c.finishAt(a.outcome(v), a.times.ended)
+}
+
 // split tries again within the budget (V5). But if the same token refused on the same
 // masters twice running and may have a quorum with the silent ones, the lock is held
 // (V4).

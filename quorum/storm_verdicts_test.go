@@ -169,7 +169,9 @@ func (t *try) refused(v Verdict, token string) {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
-	if holder && byClock && v == Absent && t.hadSure <= t.now()+t.fast(t.lease) {
+	switch {
+	case !holder || v != Absent:
+	case byClock && t.hadSure <= t.now()+t.fast(t.lease), t.op.Kind == Extend && t.had <= t.now()+t.fast(t.lease):
 		holder = false
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}

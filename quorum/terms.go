@@ -10,10 +10,10 @@ import (
 )
 
 // The masters keep a lock longer than its TTL (V3). In answers the TTL that the client
-// asked for counts: after that its lock is over in every answer, and a release or an extend
-// deletes what is left (V15). For locks that this redlockd has granted it knows that moment
-// exactly, and recognizes their copies by the expiries that it set; for other copies it goes
-// by their remaining hold.
+// asked for counts: after that its lock is over in every answer, and a release deletes what is
+// left; so does an extend, a little later, as its client's clock may be slower (V15). For locks
+// that this redlockd has granted it knows that moment exactly, and recognizes their copies by the
+// expiries that it set; for other copies it goes by their remaining hold.
 
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {

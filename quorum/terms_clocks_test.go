@@ -49,8 +49,9 @@ func clearsSeveral(s []State) []Change {
 // were absent.
 func TestV15NotOverByAFastClock(t *testing.T) {
 	const ttl = 5 * time.Minute
-	orExtend, changed := extend("k", "t", ttl), extend("k", "t", ttl)
+	orExtend, changed, store := extend("k", "t", ttl), extend("k", "t", ttl), acquire("k", "u", ttl)
 	orExtend.Kind, changed.NewToken, changed.Replace = AcquireOrExtend, "t'", true
+	store.Kind, store.IfPresent = Store, true
 	again := func(State) Op { return extend("k", "t", ttl) }
 	for _, k := range []struct {
 		name string
@@ -58,10 +59,11 @@ func TestV15NotOverByAFastClock(t *testing.T) {
 		want Verdict
 	}{
 		{"read", Op{Kind: Read, Key: "k"}, Absent},
-		{"extend", extend("k", "t", ttl), Won},
+		{"extend", extend("k", "t", ttl), Absent},
 		{"acquire-or-extend", orExtend, Won},
-		{"change of token", changed, Won},
-		{"expire", Op{Kind: Expire, Key: "k", TTL: ttl}, Won},
+		{"change of token", changed, Absent},
+		{"expire", Op{Kind: Expire, Key: "k", TTL: ttl}, Absent},
+		{"store if present", store, Absent},
 		{"takes its own again", Op{Kind: Acquire, Key: "k", Token: "t", TTL: ttl, Decide: again}, Won},
 		{"script", Op{Kind: Decide, Key: "k", Decide: clears}, Absent},
 		{"script on several keys", Op{Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: clearsSeveral}, Won},

@@ -145,6 +145,7 @@ func TestV8RemoveIsRepeated(t *testing.T) {
 func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "A", 20*time.Second)), Won)
+		synctest.Wait() // until all masters have it
 		for _, f := range c.masters[1:4] {
 			f.Del("k") // as if these had not been asked yet
 		}

@@ -45,6 +45,8 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 		last = choose(states)
 		switch held, lapsed := whileHeld(keys, states); {
 		case len(lapsed) == 0:
+		case slices.ContainsFunc(states, func(s quorum.State) bool { return s.Spared }):
+			last = sparing(keys, states, held, choose)
 		case touches(last.changes, lapsed):
 			last = choose(held)
 		case len(last.all()) == 0:
@@ -82,6 +84,34 @@ func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapse
 		lapsed[keys[i]], held[i] = true, lapsing(s)
 	}
 	return held, lapsed
+}
+
+// sparing returns the plan where copies of locks that are over must be spared (V15): who may take
+// such a lock takes the copies as they are, and only who releases it deletes them. held are the
+// states with the lapsed locks as held.
+func sparing(keys []string, states, held []quorum.State, choose func([]quorum.State) plan) plan {
+	would := choose(held)
+	states = slices.Clone(states)
+	p := choose(states)
+	for i := 0; i < len(keys); i++ {
+		if states[i].Lapsed && !states[i].Found && keeps(p, keys[i]) && !keeps(would, keys[i]) {
+			states[i] = held[i] // nobody can take it yet
+			p, i = choose(states), -1
+		}
+	}
+	none := len(p.all()) == 0
+	for _, c := range would.changes {
+		s := states[slices.Index(keys, c.Key)]
+		if s.Lapsed && !s.Found && !keeps(p, c.Key) && (c.Delete || none && !s.Spared) {
+			p.changes = append(p.changes, quorum.Change{Key: c.Key, Delete: true})
+		}
+	}
+	return p
+}
+
+// keeps reports whether a plan takes a lock, or extends it.
+func keeps(p plan, key string) bool {
+	return slices.ContainsFunc(p.all(), func(c quorum.Change) bool { return c.Key == key && !c.Delete })
 }
 
 // touches reports whether a change would take a lapsed lock.

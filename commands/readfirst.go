@@ -62,12 +62,16 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 // onLapsed returns the decision on a lock whose TTL is over but whose copies are not
 // (V3). held is what would be decided if it were still held. Nobody can take the lock
 // yet: an acquire gets the held decision. Where held would release or extend, the reply
-// is that of an absent lock, and what is left of the lock is deleted.
+// is that of an absent lock, and what is left of the lock is deleted. If that must be spared,
+// it is deleted by a release only, and who may take the lock takes the copies as they are.
 func (d decision) onLapsed(s quorum.State, held decision) decision {
+	takes := held.op.Kind == quorum.Extend
 	switch {
+	case d.op.Kind == quorum.Acquire && takes && s.Spared:
+		d.op = replace(lapsing(s), d.op)
 	case d.op.Kind == quorum.Acquire:
 		return held
-	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || held.op.Kind == quorum.Extend):
+	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || takes && !s.Spared):
 		d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
 	}
 	return d

@@ -83,7 +83,10 @@ func (r registry) mustObtain(key string) {
 // waitOver returns right when the TTL of a lock is over, as who asks for its key sees it.
 func (r registry) waitOver(key string) {
 	r.tb.Helper()
-	for r.Ask("GET", key) != "$-1\r\n" {
+	for until := time.Now().Add(rig.Patience); r.Ask("GET", key) != "$-1\r\n"; {
+		if time.Now().After(until) {
+			r.tb.Fatalf("%s does not end", key)
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type call struct {
 	// cleared reports whether a Decide has deleted the copies of a lock that was over, decides
 	// whether an acquire that has met its own token goes on as one.
 	cleared, decides bool
+	// wasOver reports whether the lock was over by our clock (unlessOver).
+	wasOver bool
 	// tried is what a DecideAll may have done in a try that was not won (notTransacted).
 	tried tried
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
@@ -119,10 +121,10 @@ func (c *call) start(now time.Duration) {
 		c.read(c.decide, now)
 	case c.op.Kind == DecideAll:
 		c.readAll()
-	case c.probing:
-		c.probe()
 	case c.endsByOurClock():
 		c.read(c.unlessOver, now)
+	case c.probing:
+		c.probe()
 	default:
 		c.attempt(c.op, nil, now)
 	}

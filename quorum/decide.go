@@ -1,9 +1,7 @@
 package quorum
 
 import (
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
@@ -18,15 +16,7 @@ func (c *call) read(then func(*attempt, Verdict), now time.Duration) {
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
 func (c *call) decide(read *attempt, v Verdict) {
 	o := read.outcome(v)
-	switch {
-	case o.Err != nil && read.mayHaveMetLost() && c.mayRetry():
-		c.retry()
-		return
-	case o.Err != nil:
-		if read.hadLessTime() {
-			c.passOn()
-		}
-		c.finish(o)
+	if c.failed(read, o) {
 		return
 	}
 	op := c.op.Decide(o.State)
@@ -36,7 +26,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	op.Keeps, op.left = op.Keeps && op.Kind == Extend && o.State.Found, o.State.left
 	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
-		c.clear([]*Op{{DB: c.op.DB, Key: c.op.Key, Token: o.State.Token}}, func() {
+		c.clear([]*Op{clearing(c.op.DB, c.op.Key, &o.State)}, func() {
 			c.read(c.decide, c.q.now())
 		})
 		return
@@ -65,25 +55,21 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// endsByOurClock reports whether the lock that the call extends or stores over is over by our
-// clock, but may not be by its client's. Since nothing may delete it, a read tells what is so (V15).
-func (c *call) endsByOurClock() bool {
-	op := c.op
-	if op.Kind != Extend && op.Kind != Expire && op.Kind != Store || !op.ends() {
+// failed reports whether a read that is to tell what to do could not. Then the call is tried
+// again, or ends.
+func (c *call) failed(read *attempt, o *Outcome) bool {
+	switch {
+	case o.Err == nil:
 		return false
+	case read.mayHaveMetLost() && c.mayRetry():
+		c.retry()
+	default:
+		if read.hadLessTime() {
+			c.passOn()
+		}
+		c.finish(o)
 	}
-	last := c.db.keys.termOf(c, op.Key)
-	mine := last != nil && (op.Kind != Extend || last.token == op.Token)
-	return mine && last.over(c.arrived) && last.mayLast(c.arrived, c.q.cfg)
-}
-
-// unlessOver carries the operation out, unless a read has found its lock to be over.
-func (c *call) unlessOver(read *attempt, v Verdict) {
-	if o := read.outcome(v); o.Verdict == Absent {
-		c.finish(&Outcome{Verdict: Absent, Done: c.op.Kind, Did: c.op})
-		return
-	}
-	c.attempt(c.op, nil, c.q.now())
+	return true
 }
 
 // doesNothing reports whether an operation that was decided on ends with what was read.
@@ -164,7 +150,7 @@ func (c *call) readAll() {
 
 // decideAll makes the changes that Op.DecideAll derives from the states read.
 func (c *call) decideAll(states []State) {
-	changes := spare(c.op, states, c.op.DecideAll(states))
+	changes := c.op.DecideAll(states)
 	if c.tried.mayBeWhy(changes) {
 		c.finish(c.tried.outcome)
 		return
@@ -186,42 +172,6 @@ func (c *call) decideAll(states []State) {
 		return
 	}
 	c.transact(stepsOf(c.op.Keys, states, changes), changes)
-}
-
-// spare returns the changes without those that delete what must be spared (V15).
-func spare(op *Op, states []State, changes []Change) []Change {
-	return slices.DeleteFunc(changes, func(c Change) bool {
-		i := slices.Index(op.Keys, c.Key)
-		return c.Delete && i >= 0 && states[i].spared
-	})
-}
-
-// overOf returns what clears the locks that are changed although they are over.
-func overOf(op *Op, states []State, changes []Change) (out []*Op) {
-	for i, key := range op.Keys {
-		changed := slices.ContainsFunc(changes, func(c Change) bool { return c.Key == key })
-		if changed && states[i].Lapsed && !states[i].spared {
-			out = append(out, &Op{DB: op.DB, Key: key, Token: states[i].Token})
-		}
-	}
-	return out
-}
-
-// clear deletes, by key and token, the copies of locks that are over, and then calls next. It
-// spares those that are not over by their expiries: another redlockd, by which they were not
-// over yet, may have prolonged them since they were read (V15).
-func (c *call) clear(locks []*Op, next func()) {
-	c.cleared = true
-	var left atomic.Int32
-	left.Store(int32(len(locks)))
-	for _, op := range locks {
-		op.Kind, op.clears = Extend, true
-		c.attempt(op, func(*attempt, Verdict) {
-			if left.Add(-1) == 0 {
-				next()
-			}
-		}, c.q.now())
-	}
 }
 
 // stepsOf combines the states read and the changes into the steps of a transact.

@@ -11,8 +11,9 @@
 //     key run one at a time (V7), some of which share a fan-out (sharing.go) or sleep
 //     between two attempts (asleep.go);
 //   - the call (call.go): one operation with its attempts, which is retried after a split
-//     (split.go) and, if it depends on the current state, begins with a read (decide.go); on
-//     several keys it may take two attempts after that (transact.go);
+//     (split.go) and, if it depends on the current state, begins with a read (decide.go),
+//     also where a lock is over by our clock (over.go); on several keys it may take two
+//     attempts after that (transact.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
 //     (ballots.go) and its time (deadlines.go); its name (names.go, expiries.go); its
 //     rollback (rollback.go), and, if it was won, the repair of masters that missed it

@@ -120,9 +120,9 @@ type State struct {
 	Lapsed bool
 	// left is what is left by the copies, when Found: it may be less than a millisecond.
 	left time.Duration
-	// spared reports whether nothing may delete what is Lapsed, as its client may still count
-	// on it by its own clock (V15).
-	spared bool
+	// Spared reports whether only a release may delete what is Lapsed, as its client may still
+	// count on it by its own clock (V15).
+	Spared bool
 }
 
 // Verdict is how an operation ended. Package vote documents each.

@@ -25,7 +25,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		o.grant = &a.promise
 		// The client had the lock if a quorum may have prolonged it, by the votes so
 		// far (V4).
-		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0
+		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0 && !a.call.wasOver
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
 	case v == Held:
@@ -47,8 +47,8 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		return
 	}
 	if over {
-		spared := a.term.knows(a.masters) && a.term.token == token && a.term.mayLast(a.call.arrived, a.call.q.cfg)
-		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token, spared: spared}
+		spares := a.term.knows(a.masters) && a.term.token == token && a.term.mayLast(a.call.arrived, a.call.q.cfg)
+		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token, Spared: spares}
 		return
 	}
 	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, max(left, time.Millisecond)), left: left}

@@ -171,7 +171,7 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	switch {
 	case !holder || v != Absent:
-	case byClock && t.hadSure <= t.now()+t.fast(t.lease), t.op.Kind == Extend && t.had <= t.now()+t.fast(t.lease):
+	case byClock && t.hadSure <= t.now()+t.fast(t.lease), t.op.Kind == Extend && slices.Contains(t.lease.from, t.node) && t.had <= t.now()+t.fast(t.lease):
 		holder = false
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}

@@ -24,7 +24,7 @@ func clears(s State) Op {
 	switch {
 	case s.Found:
 		return extend("k", "t", second)
-	case s.Lapsed:
+	case s.Lapsed && !s.Spared:
 		return release("k", "t")
 	default:
 		return Op{Kind: Read}
@@ -36,7 +36,7 @@ func clearsSeveral(s []State) []Change {
 	switch {
 	case s[0].Found:
 		return []Change{{Key: "k", Token: "t", TTL: second}}
-	case s[0].Lapsed:
+	case s[0].Lapsed && !s[0].Spared:
 		return []Change{{Key: "k", Delete: true}}
 	default:
 		return nil

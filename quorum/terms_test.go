@@ -74,8 +74,8 @@ func checkOver(c *testCluster, ask Op, over, byBoth bool) {
 	}
 	switch {
 	case ask.Kind == AcquireOrExtend:
-		if c.want(o, Won); o.Prolonged == byBoth {
-			c.t.Errorf("prolonged %v, over %v", o.Prolonged, byBoth)
+		if c.want(o, Won); o.Prolonged == over {
+			c.t.Errorf("prolonged %v, over %v", o.Prolonged, over)
 		}
 		return
 	case !over:

@@ -1,0 +1,87 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redlockd/redlockd/quorum"
+)
+
+// TestV15Spared checks what is done and replied to commands that read first where the lock is
+// over but its copies must be spared (V15): the reply is that of an absent key, who may take the
+// lock takes the copies as they are, for the whole TTL, and only who releases it deletes them.
+func TestV15Spared(t *testing.T) {
+	const (
+		addOrTake = "local p=redis.call('pttl',KEYS[1]) if p<0 then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 'new' end redis.call('pexpire',KEYS[1],p+1000) return p"
+		addToOwn  = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],p+ARGV[2]) return p end return 'none'"
+		freeOwn   = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('del',KEYS[1]) return p end return 'none'"
+	)
+	spared := quorum.State{Lapsed: true, Spared: true, Token: "t"}
+	eval := func(body, words string) []string { return append([]string{"EVAL", body}, strings.Fields(words)...) }
+	for _, tt := range []struct {
+		words     []string
+		op, reply string
+	}{
+		{strings.Fields("SET k u GET PX 10000"), "extend k t->u 10s", "null"},
+		{strings.Fields("SET k t NX GET PX 10000"), "extend k t 10s", "null"},
+		{strings.Fields("SET k u NX GET PX 10000"), "read k", "$t"},
+		{strings.Fields("GETDEL k"), "release k t", "null"},
+		{strings.Fields("GETEX k PX 10000"), "read k", "null"},
+		{eval(addOrTake, "1 k t 10000"), "extend k t 10s", "$new"},
+		{eval(addToOwn, "1 k t 10000"), "read k", "$none"},
+		{eval(freeOwn, "1 k t"), "release k t", "$none"},
+	} {
+		in := New(rejecting(), func() int64 { return fakeNow })
+		var args [][]byte
+		for _, w := range tt.words {
+			args = append(args, []byte(w))
+		}
+		req, _ := in.Understand(3, args)
+		op, reply := decideOn(t, req, spared, quorum.Won)
+		if op != tt.op || reply != tt.reply {
+			t.Errorf("%s: got %s, %s, want %s, %s", tt.words, op, reply, tt.op, tt.reply)
+		}
+	}
+}
+
+// TestV15SparedOfSeveral is the same for several keys. A reply is of the changes that are made.
+func TestV15SparedOfSeveral(t *testing.T) {
+	in := New(rejecting(), func() int64 { return fakeNow })
+	lapsed := quorum.State{Lapsed: true, Token: "t"}
+	spared := quorum.State{Lapsed: true, Spared: true, Token: "t"}
+	for _, tt := range []struct {
+		queue, changes, reply string
+		k, l                  quorum.State
+	}{
+		{"SET l u NX PX 10000|DEL k", "k deleted", "[null :0]", spared, spared},
+		{"SET l u NX PX 10000|DEL k", "k deleted", "[null :0]", spared, lapsed},
+		{"GET k|SET k u PX 10000|SET l u NX PX 10000", "k=u 10s", "[null +OK null]", spared, spared},
+		{"GET k|SET k u PX 10000|SET l u PX 10000", "k=u 10s, l=u 10s", "[null +OK +OK]", spared, spared},
+		{"PEXPIRE k 10000|GET l", "", "[:0 null]", spared, spared},
+		{"PEXPIRE k 10000|GET l", "k deleted", "[:0 null]", lapsed, spared},
+		{"GET l|DEL k", "k deleted", "[null :0]", spared, spared},
+	} {
+		req := in.Exec(3, nil, queue(strings.Split(tt.queue, "|")...))
+		states := map[string]quorum.State{"k": tt.k, "l": tt.l}
+		var found []quorum.State
+		for _, key := range req.Ops[0].Keys {
+			found = append(found, states[key])
+		}
+		var did []string
+		for _, key := range []string{"k", "l"} {
+			for _, c := range req.Ops[0].DecideAll(found) {
+				switch {
+				case c.Key != key:
+				case c.Delete:
+					did = append(did, key+" deleted")
+				default:
+					did = append(did, key+"="+c.Token+" "+c.TTL.String())
+				}
+			}
+		}
+		reply := show(req.Reply([]*quorum.Outcome{{Verdict: quorum.Won, Done: quorum.DecideAll}}))
+		if got := strings.Join(did, ", "); got != tt.changes || reply != tt.reply {
+			t.Errorf("%s: got %q and %s, want %q and %s", tt.queue, got, reply, tt.changes, tt.reply)
+		}
+	}
+}

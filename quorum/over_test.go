@@ -1,0 +1,133 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const overTTL = 2 * time.Minute
+
+// endsNow takes k and lets its TTL end, so long ago that only a client whose clock is slower can
+// still count on it.
+func (c *testCluster) endsNow(late time.Duration) {
+	c.t.Helper()
+	c.tell(do(c.q, acquire("k", "t", overTTL)))
+	synctest.Wait()
+	time.Sleep(overTTL + late)
+	c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+}
+
+// TestV15TakenAnew checks that who takes a lock of its own that is over takes it anew (V15): it
+// is not told to have prolonged what it was told not to be there.
+func TestV15TakenAnew(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.endsNow(2 * time.Millisecond)
+		op := extend("k", "t", overTTL)
+		op.Kind = AcquireOrExtend
+		if o := c.want(do(c.q, op), Won); o.Prolonged {
+			t.Error("prolonged")
+		}
+	})
+}
+
+// TestV15AskedReleaseFrees checks that a lock is free at once that is over by our clock and that
+// its client releases by a command that reads first, though what extends it must spare it (V15).
+func TestV15AskedReleaseFrees(t *testing.T) {
+	for name, op := range map[string]Op{
+		"one": {Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.Lapsed {
+				return release("k", "t")
+			}
+			return Op{Kind: Read}
+		}},
+		"several": {Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func(s []State) []Change {
+			if s[0].Lapsed {
+				return []Change{{Key: "k", Delete: true}}
+			}
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 5, func(c *testCluster) {
+				c.endsNow(2 * time.Millisecond)
+				o := do(c.q, op)
+				c.want(o, o.Verdict)
+				c.want(do(c.q, acquire("k", "u", second)), Won)
+			})
+		})
+	}
+}
+
+// TestV15OverWhereNoQuorumCanTell checks that an extend of a lock that was told to be over is not
+// done because a read cannot tell any more (V15). Another redlockd has extended the lock on one
+// master only, without success.
+func TestV15OverWhereNoQuorumCanTell(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(5 * second)
+		c.tell(do(c.q, acquire("warm", "t", 2*overTTL)))
+		c.tell(do(other, acquire("warm2", "t", 2*overTTL)))
+		c.tell(do(c.q, acquire("k", "t", overTTL)))
+		c.want(do(other, Op{Kind: Read, Key: "k"}), Held)
+		synctest.Wait()
+		for _, m := range c.masters[:2] {
+			m.refuse("BUSY x")
+		}
+		c.want(do(other, extend("k", "t", 2*overTTL)), Undecided)
+		synctest.Wait()
+		for _, m := range c.masters[:2] {
+			m.refuse("")
+		}
+		time.Sleep(overTTL + 2*time.Millisecond)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+		c.masters[1].kill()
+		synctest.Wait()
+		if o := do(c.q, extend("k", "t", overTTL)); o.Verdict == Won {
+			t.Error("extended, though it was told that there is no lock")
+		}
+	})
+}
+
+// TestV15NothingAfterTheAnswer checks that an extend that reads first because its lock is over by
+// our clock does nothing after it was answered that it has waited for too long (V2, V15).
+func TestV15NothingAfterTheAnswer(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.endsNow(50 * time.Millisecond)
+		for _, m := range c.masters {
+			m.away(45 * time.Millisecond)
+		}
+		var outs []<-chan *Outcome
+		for range 6 {
+			outs = append(outs, start(c.q, extend("k", "t", overTTL)))
+		}
+		for _, out := range outs {
+			<-out
+		}
+		left := c.masters[0].TTL("k")
+		time.Sleep(100 * time.Millisecond)
+		if c.masters[0].TTL("k") > left {
+			t.Error("it was extended after the answer")
+		}
+	})
+}
+
+// TestV15RenewalThatIsOver checks that a reply that leaves when its TTL has just ended is
+// renewed, whatever the milliseconds (V2, V15).
+func TestV15RenewalThatIsOver(t *testing.T) {
+	const ttl = 60 * time.Millisecond
+	for late := 105 * time.Millisecond; late < 118*time.Millisecond; late += time.Millisecond {
+		inBubble(t, 3, func(c *testCluster) {
+			c.tell(do(c.q, acquire("k", "t", ttl)))
+			time.Sleep(30 * time.Millisecond)
+			o := c.want(do(c.q, extend("k", "t", ttl)), Won)
+			time.Sleep(late)
+			if o.Late(o.Clock()) {
+				renew(o)
+			}
+			if err := o.Confirm(o.Clock()); err != nil {
+				t.Errorf("%v late: %v", late, err)
+			}
+		})
+	}
+}

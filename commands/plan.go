@@ -46,7 +46,7 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 		switch held, lapsed := whileHeld(keys, states); {
 		case len(lapsed) == 0:
 		case slices.ContainsFunc(states, func(s quorum.State) bool { return s.Spared }):
-			last = sparing(keys, states, held, choose)
+			last = sparing(keys, states, choose)
 		case touches(last.changes, lapsed):
 			last = choose(held)
 		case len(last.all()) == 0:
@@ -86,32 +86,39 @@ func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapse
 	return held, lapsed
 }
 
-// sparing returns the plan where copies of locks that are over must be spared (V15): who may take
-// such a lock takes the copies as they are, and only who releases it deletes them. held are the
-// states with the lapsed locks as held.
-func sparing(keys []string, states, held []quorum.State, choose func([]quorum.State) plan) plan {
-	would := choose(held)
+// sparing returns the plan where copies of locks that are over must be spared (V15): who would
+// have such a lock also if it alone were held takes the copies as they are, and who would release
+// it then deletes them. Locks that need not be spared are changed, and so cleared, where they
+// would be.
+func sparing(keys []string, states []quorum.State, choose func([]quorum.State) plan) plan {
 	states = slices.Clone(states)
 	p := choose(states)
 	for i := 0; i < len(keys); i++ {
-		if states[i].Lapsed && !states[i].Found && keeps(p, keys[i]) && !keeps(would, keys[i]) {
-			states[i] = held[i] // nobody can take it yet
-			p, i = choose(states), -1
+		s := states[i]
+		if !s.Lapsed || s.Found {
+			continue
 		}
-	}
-	none := len(p.all()) == 0
-	for _, c := range would.changes {
-		s := states[slices.Index(keys, c.Key)]
-		if s.Lapsed && !s.Found && !keeps(p, c.Key) && (c.Delete || none && !s.Spared) {
-			p.changes = append(p.changes, quorum.Change{Key: c.Key, Delete: true})
+		states[i] = lapsing(s)
+		does, would := p.of(keys[i]), choose(states).of(keys[i])
+		switch {
+		case does != nil && (would == nil || s.Spared && would.Token != does.Token):
+			p, i = choose(states), -1 // nobody can take it yet
+			continue
+		case does == nil && would != nil && (would.Delete || !s.Spared):
+			p.changes = append(p.changes, quorum.Change{Key: keys[i], Delete: true})
 		}
+		states[i] = s
 	}
 	return p
 }
 
-// keeps reports whether a plan takes a lock, or extends it.
-func keeps(p plan, key string) bool {
-	return slices.ContainsFunc(p.all(), func(c quorum.Change) bool { return c.Key == key && !c.Delete })
+// of returns the plan's change of a key, nil if there is none.
+func (p plan) of(key string) *quorum.Change {
+	all := p.all()
+	if i := slices.IndexFunc(all, func(c quorum.Change) bool { return c.Key == key }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // touches reports whether a change would take a lapsed lock.

@@ -63,15 +63,15 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 // (V3). held is what would be decided if it were still held. Nobody can take the lock
 // yet: an acquire gets the held decision. Where held would release or extend, the reply
 // is that of an absent lock, and what is left of the lock is deleted. If that must be spared,
-// it is deleted by a release only, and who may take the lock takes the copies as they are.
+// it is deleted by a release only, and who would have the lock either way takes the copies.
 func (d decision) onLapsed(s quorum.State, held decision) decision {
-	takes := held.op.Kind == quorum.Extend
+	extends := held.op.Kind == quorum.Extend
 	switch {
-	case d.op.Kind == quorum.Acquire && takes && s.Spared:
+	case d.op.Kind == quorum.Acquire && s.Spared && extends && held.op.TokenAfter() == d.op.Token:
 		d.op = replace(lapsing(s), d.op)
 	case d.op.Kind == quorum.Acquire:
 		return held
-	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || takes && !s.Spared):
+	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || extends && !s.Spared):
 		d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
 	}
 	return d

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,13 +9,14 @@ import (
 )
 
 // TestV15Spared checks what is done and replied to commands that read first where the lock is
-// over but its copies must be spared (V15): the reply is that of an absent key, who may take the
-// lock takes the copies as they are, for the whole TTL, and only who releases it deletes them.
+// over but its copies must be spared (V15): the reply is that of an absent key, who would have the
+// lock either way takes the copies, for the whole TTL, and only who releases it deletes them.
 func TestV15Spared(t *testing.T) {
 	const (
-		addOrTake = "local p=redis.call('pttl',KEYS[1]) if p<0 then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 'new' end redis.call('pexpire',KEYS[1],p+1000) return p"
-		addToOwn  = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],p+ARGV[2]) return p end return 'none'"
-		freeOwn   = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('del',KEYS[1]) return p end return 'none'"
+		addOrTake      = "local p=redis.call('pttl',KEYS[1]) if p<0 then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 'new' end redis.call('pexpire',KEYS[1],p+1000) return p"
+		addToOwn       = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],p+ARGV[2]) return p end return 'none'"
+		takeElseExtend = "if redis.call('setnx',KEYS[1],ARGV[1])==1 then redis.call('pexpire',KEYS[1],ARGV[2]) return 1 end redis.call('pexpire',KEYS[1],ARGV[2]) return 0"
+		freeOwn        = "local p=redis.call('pttl',KEYS[1]) if redis.call('get',KEYS[1])==ARGV[1] then redis.call('del',KEYS[1]) return p end return 'none'"
 	)
 	spared := quorum.State{Lapsed: true, Spared: true, Token: "t"}
 	eval := func(body, words string) []string { return append([]string{"EVAL", body}, strings.Fields(words)...) }
@@ -30,6 +32,7 @@ func TestV15Spared(t *testing.T) {
 		{eval(addOrTake, "1 k t 10000"), "extend k t 10s", "$new"},
 		{eval(addToOwn, "1 k t 10000"), "read k", "$none"},
 		{eval(freeOwn, "1 k t"), "release k t", "$none"},
+		{eval(takeElseExtend, "1 k u 10000"), "extend k t 10s", ":0"},
 	} {
 		in := New(rejecting(), func() int64 { return fakeNow })
 		var args [][]byte
@@ -46,12 +49,17 @@ func TestV15Spared(t *testing.T) {
 
 // TestV15SparedOfSeveral is the same for several keys. A reply is of the changes that are made.
 func TestV15SparedOfSeveral(t *testing.T) {
+	const (
+		freeIfOther   = "EVAL if redis.call('get',KEYS[2])==ARGV[1] then redis.call('del',KEYS[1]) return 1 end return 0"
+		freeIfNoOther = "EVAL if redis.call('exists',KEYS[2])==0 then redis.call('del',KEYS[1]) return 1 end return 0"
+		otherBranch   = "EVAL if redis.call('get',KEYS[2])==ARGV[1] then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 2 elseif redis.call('exists',KEYS[1])==0 then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end return 0"
+	)
 	in := New(rejecting(), func() int64 { return fakeNow })
-	lapsed := quorum.State{Lapsed: true, Token: "t"}
-	spared := quorum.State{Lapsed: true, Spared: true, Token: "t"}
+	absent, lapsed := quorum.State{}, quorum.State{Lapsed: true, Token: "t"}
+	spared, others := quorum.State{Lapsed: true, Spared: true, Token: "t"}, quorum.State{Lapsed: true, Token: "u"}
 	for _, tt := range []struct {
-		queue, changes, reply string
-		k, l                  quorum.State
+		command, changes, reply string
+		k, l                    quorum.State
 	}{
 		{"SET l u NX PX 10000|DEL k", "k deleted", "[null :0]", spared, spared},
 		{"SET l u NX PX 10000|DEL k", "k deleted", "[null :0]", spared, lapsed},
@@ -60,28 +68,36 @@ func TestV15SparedOfSeveral(t *testing.T) {
 		{"PEXPIRE k 10000|GET l", "", "[:0 null]", spared, spared},
 		{"PEXPIRE k 10000|GET l", "k deleted", "[:0 null]", lapsed, spared},
 		{"GET l|DEL k", "k deleted", "[null :0]", spared, spared},
+		{"SETNX k u|EXPIRE k 10|SET l u PX 10000", "k=t 10s, l=u 10s", "[:0 :1 +OK]", spared, absent},
+		{freeIfOther, "", ":0", spared, others},
+		{freeIfNoOther, "k deleted", ":1", spared, spared},
+		{freeIfNoOther, "k deleted", ":1", spared, absent},
+		{otherBranch, "", ":0", spared, others},
+		{otherBranch, "", ":0", spared, absent},
 	} {
-		req := in.Exec(3, nil, queue(strings.Split(tt.queue, "|")...))
+		var req Request
+		if script, ok := strings.CutPrefix(tt.command, "EVAL "); ok {
+			req, _ = in.Understand(3, append([][]byte{[]byte("EVAL"), []byte(script)}, line("2 k l u 10000")...))
+		} else {
+			req = in.Exec(3, nil, queue(strings.Split(tt.command, "|")...))
+		}
 		states := map[string]quorum.State{"k": tt.k, "l": tt.l}
 		var found []quorum.State
 		for _, key := range req.Ops[0].Keys {
 			found = append(found, states[key])
 		}
 		var did []string
-		for _, key := range []string{"k", "l"} {
-			for _, c := range req.Ops[0].DecideAll(found) {
-				switch {
-				case c.Key != key:
-				case c.Delete:
-					did = append(did, key+" deleted")
-				default:
-					did = append(did, key+"="+c.Token+" "+c.TTL.String())
-				}
+		for _, c := range req.Ops[0].DecideAll(found) {
+			if c.Delete {
+				did = append(did, c.Key+" deleted")
+				continue
 			}
+			did = append(did, c.Key+"="+c.Token+" "+c.TTL.String())
 		}
+		slices.Sort(did)
 		reply := show(req.Reply([]*quorum.Outcome{{Verdict: quorum.Won, Done: quorum.DecideAll}}))
 		if got := strings.Join(did, ", "); got != tt.changes || reply != tt.reply {
-			t.Errorf("%s: got %q and %s, want %q and %s", tt.queue, got, reply, tt.changes, tt.reply)
+			t.Errorf("%s: got %q and %s, want %q and %s", tt.command, got, reply, tt.changes, tt.reply)
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 // killed in the middle of its keys: each lock is listed.
 func TestListings(t *testing.T) {
 	masters := rig.StartMasters(t, 5)
-	r := rig.StartRedlockd(t, rig.Over(masters), masters)
+	cfg := rig.Over(masters)
+	cfg.Timeout = unhurried
+	r := rig.StartRedlockd(t, cfg, masters)
 	client, ctx := r.Client(), context.Background()
 	want := make([]string, 2000)
 	pipe := client.Pipeline()

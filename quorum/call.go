@@ -102,6 +102,7 @@ func (c *call) delayAnswer() bool {
 // now is the time.
 func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
+	c.wasOver = false
 	if c.superfluous() {
 		c.abandon()
 		return

@@ -24,7 +24,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 		c.passOn()
 	}
 	op.Keeps, op.left = op.Keeps && op.Kind == Extend && o.State.Found, o.State.left
-	op.raises = op.Kind == Extend && op.TTL > o.State.TTL
+	op.raises = op.Kind == Extend && o.State.Found && op.TTL > o.State.TTL
 	if o.State.Lapsed && op.Kind == Release && !c.cleared {
 		c.clear([]*Op{clearing(c.op.DB, c.op.Key, &o.State)}, func() {
 			c.read(c.decide, c.q.now())

@@ -26,7 +26,7 @@ func (t *keyTable) granted(a *attempt) {
 		if a.namesCopies {
 			t.keepNames(a, lockName{a.op.Key, a.op.Token}, a.hold, func(part *outbox.Task) int64 { return part.Expiry })
 		}
-		t.noteRecent(a, a.op.Key, a.op.newToken(), a.op.TTL, (*outbox.Task).LatestExpiry)
+		t.noteRecent(a, a.op.Key, a.op.TokenAfter(), a.op.TTL, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {
@@ -89,11 +89,11 @@ func (t *keyTable) termOf(c *call, key string) *term {
 func (t *keyTable) noteTerms(a *attempt, now time.Duration) {
 	a.terms = a.terms[:0]
 	if a.op.Keeps {
-		t.keepTerm(a, 0, a.op.Key, a.op.Token, a.op.newToken())
+		t.keepTerm(a, 0, a.op.Key, a.op.Token, a.op.TokenAfter())
 		return
 	}
 	if a.op.Kind != transact {
-		t.noteTerm(a, 0, a.op.Key, a.op.newToken(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
+		t.noteTerm(a, 0, a.op.Key, a.op.TokenAfter(), a.op.TTL, a.hold, now, (*outbox.Task).LatestExpiry)
 		return
 	}
 	for k := range a.op.steps {

@@ -98,8 +98,8 @@ func (op *Op) question() vote.Question {
 	return vote.Question{Kind: op.Kind, Token: op.Token, IfPresent: op.IfPresent, Frees: op.TTL == 0}
 }
 
-// newToken returns the token that the lock has after the operation.
-func (op *Op) newToken() string {
+// TokenAfter returns the token that the lock has after the operation.
+func (op *Op) TokenAfter() string {
 	if op.Replace {
 		return op.NewToken
 	}

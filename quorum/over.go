@@ -26,15 +26,17 @@ func (c *call) endsByOurClock() bool {
 // is nothing to extend, and what takes it takes it anew.
 func (c *call) unlessOver(read *attempt, v Verdict) {
 	o := read.outcome(v)
-	if c.failed(read, o) {
-		return
-	}
 	c.wasOver = o.Verdict == Absent
-	if c.wasOver && c.op.Kind != AcquireOrExtend {
+	takes := c.op.Kind == AcquireOrExtend
+	switch {
+	case takes && c.failed(read, o):
+	case o.Err != nil:
+		c.finish(o)
+	case c.wasOver && !takes:
 		c.finish(&Outcome{Verdict: Absent, Done: c.op.Kind, Did: c.op})
-		return
+	default:
+		c.attempt(c.op, nil, c.q.now())
 	}
-	c.attempt(c.op, nil, c.q.now())
 }
 
 // overOf returns what clears the locks that are changed although they are over. Those that must

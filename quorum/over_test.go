@@ -31,6 +31,25 @@ func TestV15TakenAnew(t *testing.T) {
 	})
 }
 
+// TestV15TakenForLess checks that a lock whose copies must be spared is over after the TTL for
+// which it was taken, though the copies would have lasted longer (V15).
+func TestV15TakenForLess(t *testing.T) {
+	const ttl = 300 * time.Millisecond
+	for _, to := range []string{"t", "u"} {
+		inBubble(t, 3, func(c *testCluster) {
+			other := c.redlockd()
+			time.Sleep(5 * second)
+			c.endsNow(2 * time.Millisecond)
+			c.tell(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(State) Op {
+				return Op{Kind: Extend, Key: "k", Token: "t", NewToken: to, Replace: to != "t", TTL: ttl}
+			}}))
+			time.Sleep(ttl + 100*time.Millisecond)
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+			c.want(do(other, Op{Kind: Read, Key: "k"}), Absent)
+		})
+	}
+}
+
 // TestV15AskedReleaseFrees checks that a lock is free at once that is over by our clock and that
 // its client releases by a command that reads first, though what extends it must spare it (V15).
 func TestV15AskedReleaseFrees(t *testing.T) {

@@ -87,9 +87,9 @@ func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapse
 }
 
 // sparing returns the plan where copies of locks that are over must be spared (V15): who would
-// have such a lock also if it alone were held takes the copies as they are, and who would release
-// it then deletes them. Locks that need not be spared are changed, and so cleared, where they
-// would be.
+// have such a lock also if it alone were held, and if all of them were, takes the copies as they
+// are, and who would release it then deletes them. Locks that need not be spared are changed, and
+// so cleared, where they would be.
 func sparing(keys []string, states []quorum.State, choose func([]quorum.State) plan) plan {
 	states = slices.Clone(states)
 	p := choose(states)
@@ -109,7 +109,24 @@ func sparing(keys []string, states []quorum.State, choose func([]quorum.State) p
 		}
 		states[i] = s
 	}
+	all := slices.Clone(states)
+	for i, s := range all {
+		if s.Spared {
+			all[i] = lapsing(s)
+		}
+	}
+	held := choose(all)
+	for i, key := range keys {
+		if states[i].Spared && !sameChange(p.of(key), held.of(key)) {
+			return held
+		}
+	}
 	return p
+}
+
+// sameChange reports whether the one change, if there is one, is made by the other plan, too.
+func sameChange(one, other *quorum.Change) bool {
+	return one == nil || other != nil && one.Delete == other.Delete && one.Token == other.Token
 }
 
 // of returns the plan's change of a key, nil if there is none.

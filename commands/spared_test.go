@@ -52,6 +52,8 @@ func TestV15SparedOfSeveral(t *testing.T) {
 	const (
 		freeIfOther   = "EVAL if redis.call('get',KEYS[2])==ARGV[1] then redis.call('del',KEYS[1]) return 1 end return 0"
 		freeIfNoOther = "EVAL if redis.call('exists',KEYS[2])==0 then redis.call('del',KEYS[1]) return 1 end return 0"
+		takeIfNoOther = "EVAL if redis.call('exists',KEYS[1])==0 then redis.call('set',KEYS[2],ARGV[1],'PX',ARGV[2]) return 1 end return 0"
+		takeIfNotBoth = "EVAL if redis.call('exists',KEYS[1],KEYS[2])==2 then return 0 end redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) redis.call('set',KEYS[2],ARGV[1],'PX',ARGV[2]) return 1"
 		otherBranch   = "EVAL if redis.call('get',KEYS[2])==ARGV[1] then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 2 elseif redis.call('exists',KEYS[1])==0 then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end return 0"
 	)
 	in := New(rejecting(), func() int64 { return fakeNow })
@@ -70,7 +72,10 @@ func TestV15SparedOfSeveral(t *testing.T) {
 		{"GET l|DEL k", "k deleted", "[null :0]", spared, spared},
 		{"SETNX k u|EXPIRE k 10|SET l u PX 10000", "k=t 10s, l=u 10s", "[:0 :1 +OK]", spared, absent},
 		{freeIfOther, "", ":0", spared, others},
-		{freeIfNoOther, "k deleted", ":1", spared, spared},
+		{freeIfNoOther, "", ":0", spared, spared},
+		{takeIfNoOther, "", ":0", spared, spared},
+		{takeIfNotBoth, "", ":0", spared, spared},
+		{takeIfNotBoth, "k=u 10s, l=u 10s", ":1", spared, absent},
 		{freeIfNoOther, "k deleted", ":1", spared, absent},
 		{otherBranch, "", ":0", spared, others},
 		{otherBranch, "", ":0", spared, absent},

@@ -275,6 +275,8 @@ var mutants = []mutant{
 		"extends && held.op.TokenAfter() == d.op.Token:", "extends:"}}, asked},
 	{"V15", "who extends another's lock in a transaction takes it where it may not be deleted yet", []change{{"commands/plan.go",
 		"s.Spared && would.Token != does.Token", "false"}}, asked},
+	{"V15", "one lock is taken since another reads as absent that may not be deleted yet either", []change{{"commands/plan.go",
+		"if states[i].Spared && !sameChange", "if states[i].Spared && false && !sameChange"}}, asked},
 	{"V15", "what is taken for less than its copies last is not shortened", []change{{"quorum/decide.go",
 		"o.State.Found && op.TTL > o.State.TTL", "op.TTL > o.State.TTL"}}, votes},
 	{"V15", "a DEL in a transaction leaves what may not be deleted yet", []change{{"commands/plan.go",

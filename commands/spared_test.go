@@ -70,6 +70,7 @@ func TestV15SparedOfSeveral(t *testing.T) {
 		{"PEXPIRE k 10000|GET l", "", "[:0 null]", spared, spared},
 		{"PEXPIRE k 10000|GET l", "k deleted", "[:0 null]", lapsed, spared},
 		{"GET l|DEL k", "k deleted", "[null :0]", spared, spared},
+		{"SETNX l u|EXPIRE l 10|DEL k", "k deleted, l=t 10s", "[:0 :1 :0]", spared, spared},
 		{"SETNX k u|EXPIRE k 10|SET l u PX 10000", "k=t 10s, l=u 10s", "[:0 :1 +OK]", spared, absent},
 		{freeIfOther, "", ":0", spared, others},
 		{freeIfNoOther, "", ":0", spared, spared},

@@ -180,14 +180,9 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 	if !a.op.ends() {
 		return nil
 	}
-	named := a.op.Kind == Release || a.op.Kind == Extend || a.op.Kind == AcquireOrExtend
-	known := a.term.knows(a.masters) && (!named || a.term.token == a.op.Token)
-	lives := false
-	switch asked := a.op.Kind == Read || a.op.Kind == Release || a.op.Kind == Remove; {
-	case !known:
-	case asked:
-		lives = !a.term.over(a.call.arrived)
-	default:
+	known := a.term.knows(a.masters) && a.term.isOf(a.op)
+	lives := known && !a.term.over(a.call.arrived)
+	if known && a.op.deletesUnasked() {
 		lives = a.term.mayLast(a.call.arrived, a.call.q.cfg)
 	}
 	if lives && a.op.Kind != Read {
@@ -199,6 +194,12 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		out.OfToken = slices.DeleteFunc(out.OfToken, func(e int64) bool { return l.MayBeOthers(e, now) })
 	}
 	return out
+}
+
+// deletesUnasked reports whether the operation deletes a lock that is over, though it was not sent
+// to delete anything.
+func (op *Op) deletesUnasked() bool {
+	return op.ends() && op.Kind != Read && op.Kind != Release && op.Kind != Remove
 }
 
 // ends reports whether the operation's answer depends on whether a lock is over.

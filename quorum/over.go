@@ -11,15 +11,11 @@ import (
 // endsByOurClock reports whether the lock that the call extends or stores over is over by our
 // clock, but may not be by its client's. Since that must not delete it, a read tells what is so.
 func (c *call) endsByOurClock() bool {
-	switch op := c.op; {
-	case op.renews != nil, op.Kind == Read, op.Kind == Release, op.Kind == Remove, !op.ends():
+	if c.op.renews != nil || !c.op.deletesUnasked() {
 		return false
-	default:
-		last := c.db.keys.termOf(c, op.Key)
-		named := op.Kind == Extend || op.Kind == AcquireOrExtend
-		known := last != nil && (!named || last.token == op.Token)
-		return known && last.over(c.arrived) && last.mayLast(c.arrived, c.q.cfg)
 	}
+	last := c.db.keys.termOf(c, c.op.Key)
+	return last != nil && last.isOf(c.op) && last.over(c.arrived) && last.mayLast(c.arrived, c.q.cfg)
 }
 
 // unlessOver carries the operation out, unless a read has found its lock to be over: then there

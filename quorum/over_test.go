@@ -53,25 +53,24 @@ func TestV15TakenForLess(t *testing.T) {
 // TestV15AskedReleaseFrees checks that a lock is free at once that is over by our clock and that
 // its client releases by a command that reads first, though what extends it must spare it (V15).
 func TestV15AskedReleaseFrees(t *testing.T) {
-	for name, op := range map[string]Op{
-		"one": {Kind: Decide, Key: "k", Decide: func(s State) Op {
+	for want, op := range map[Verdict]Op{
+		Absent: {Kind: Decide, Key: "k", Decide: func(s State) Op {
 			if s.Lapsed {
 				return release("k", "t")
 			}
 			return Op{Kind: Read}
 		}},
-		"several": {Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func(s []State) []Change {
+		Won: {Kind: DecideAll, Keys: []string{"k", "l"}, DecideAll: func(s []State) []Change {
 			if s[0].Lapsed {
 				return []Change{{Key: "k", Delete: true}}
 			}
 			return nil
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(op.Kind.String(), func(t *testing.T) {
 			inBubble(t, 5, func(c *testCluster) {
 				c.endsNow(2 * time.Millisecond)
-				o := do(c.q, op)
-				c.want(o, o.Verdict)
+				c.want(do(c.q, op), want)
 				c.want(do(c.q, acquire("k", "u", second)), Won)
 			})
 		})

@@ -70,6 +70,13 @@ func (a *attempt) grantBegan() time.Duration {
 // knows reports whether there is a term, granted on this list of masters.
 func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters == masters }
 
+// isOf reports whether the term is of the lock that an operation is about: of its token, if it has
+// to be that.
+func (t *term) isOf(op *Op) bool {
+	named := op.Kind == Release || op.Kind == Extend || op.Kind == AcquireOrExtend
+	return !named || t.token == op.Token
+}
+
 // given returns the expiries that this grant gave a master, with those of the grants that
 // it renewed.
 func (t *term) given(masters *cluster.List, i int) []int64 {

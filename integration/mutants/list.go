@@ -288,7 +288,7 @@ var mutants = []mutant{
 	{"V15", "an extend is carried out as nobody can tell that it is over", []change{{"quorum/over.go",
 		"case o.Err != nil:", "case false:"}}, votes},
 	{"V15", "a renewal reads first", []change{{"quorum/over.go",
-		"case op.renews != nil, op.Kind == Read", "case op.Kind == Read"}}, votes},
+		"if c.op.renews != nil || ", "if "}}, votes},
 	{"V15", "what is taken anew is told as prolonged", []change{{"quorum/outcome.go",
 		" && !a.call.wasOver", ""}}, votes},
 	{"M8", "who leaves is left before the change is complete", []change{{"quorum/cluster/change.go",

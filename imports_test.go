@@ -17,13 +17,14 @@ const module = "github.com/redlockd/redlockd"
 // a straight line, and no package calls back up. The name is the folder; "" is the
 // program.
 var uses = map[string][]string{
-	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "proxy", "commands", "quorum"},
-	"internal/admin":        {"internal/config", "status", "proxy", "proxy/history", "quorum"},
+	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "internal/journal", "proxy", "commands", "quorum"},
+	"internal/admin":        {"internal/config", "internal/journal", "status", "proxy", "proxy/history", "quorum"},
 	"internal/config":       {"internal/certificates", "internal/invalid", "internal/certtest", "proxy", "proxy/users", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
 	"internal/invalid":      {},
-	"status":                {"proxy", "proxy/history", "quorum"},
+	"internal/journal":      {},
+	"status":                {"internal/journal", "proxy", "proxy/history", "quorum"},
 	"proxy":                 {"internal/invalid", "internal/resp", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "commands", "commands/grammar", "quorum"},
 	"proxy/memory":          {},
 	"proxy/replies":         {"internal/resp", "proxy/epoll", "proxy/history", "proxy/memory", "commands", "quorum"},
@@ -71,7 +72,7 @@ var homes = map[string][]string{
 	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy/history"},
-	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
+	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "internal/journal", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
 	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {""},

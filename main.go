@@ -78,18 +78,18 @@ func act(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	case opt.bootstrap:
 		return bootstrap(ctx, cfg, stdout, stderr)
 	}
-	log := newLogger(cfg.Log, stderr)
+	log, lately := newLogger(cfg.Log, stderr)
 	for _, warning := range warned {
 		log.Warn(warning)
 	}
 	again := newReloader(opt, cfg, log)
 	defer again.stop()
-	return serve(ctx, cfg, log, again)
+	return serve(ctx, cfg, log, lately, again)
 }
 
 // bootstrap writes the first marks of a new cluster (M6).
 func bootstrap(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
-	log := newLogger(cfg.Log, stderr)
+	log, _ := newLogger(cfg.Log, stderr)
 	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)

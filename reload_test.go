@@ -24,7 +24,8 @@ func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newReloader(options{config: name}, cfg, newLogger(cfg.Log, out))
+	log, _ := newLogger(cfg.Log, out)
+	r := newReloader(options{config: name}, cfg, log)
 	r.masters = &toldMasters{}
 	t.Cleanup(r.stop)
 	return r, out

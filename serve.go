@@ -15,23 +15,28 @@ import (
 	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/config"
+	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// newLogger returns the process's logger; the packages get named sub-loggers.
-func newLogger(cfg config.Log, w io.Writer) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{
+// newLogger returns the process's logger; the packages get named sub-loggers. Its latest
+// lines are in the journal.
+func newLogger(cfg config.Log, w io.Writer) (hclog.Logger, *journal.Journal) {
+	log := hclog.NewInterceptLogger(&hclog.LoggerOptions{
 		Name:       "redlockd",
 		Level:      hclog.LevelFromString(cfg.Level),
 		JSONFormat: cfg.JSON,
 		Output:     w,
 	})
+	lately := journal.New()
+	log.RegisterSink(lately)
+	return log, lately
 }
 
 // serveDev serves with masters in this process (-dev).
 func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
-	log := newLogger(cfg.Log, stderr)
+	log, lately := newLogger(cfg.Log, stderr)
 	log.Warn("-dev is for trying out: the masters live in this process and keep nothing", "masters", embeddedMasters)
 	masters, err := startEmbedded(embeddedMasters)
 	if err != nil {
@@ -41,7 +46,7 @@ func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 	// are closed.
 	defer masters.stop()
 	cfg.Quorum.Masters = masters.list()
-	return serve(ctx, cfg, log, nil)
+	return serve(ctx, cfg, log, lately, nil)
 }
 
 // process is everything that runs while redlockd serves.
@@ -56,7 +61,7 @@ type process struct {
 
 // serve connects the packages, serves until ctx is over, and stops. again reloads the
 // configuration on SIGHUP; nil if there is no file.
-func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *reloader) error {
+func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *journal.Journal, again *reloader) error {
 	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)
@@ -88,7 +93,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, again *relo
 		"quorum", cfg.Majority(), "version", shortVersion())
 	if adminLn != nil {
 		build := admin.Build{Version: shortVersion(), Details: versionText()}
-		p.admin = admin.New(cfg, build, q, p.server, certs, log.Named("admin"))
+		p.admin = admin.New(cfg, build, q, p.server, certs, lately, log.Named("admin"))
 		go p.admin.Serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
 	}

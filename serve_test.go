@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -58,7 +59,32 @@ func TestDevHasAStatusPage(t *testing.T) {
 			t.Errorf("the page is %s, %s", reply.Status, kind)
 		}
 	}
+	for address := range seen {
+		if hello := firstEvent(t, "http://"+address+"/events"); !strings.Contains(hello, `"level":"info","text":"serving","fields":[{"key":"address"`) {
+			t.Errorf("the page does not have the latest lines of the log: %s", hello)
+		}
+	}
 	if len(seen) != 2 {
 		t.Errorf("two of them are at %v", seen)
+	}
+}
+
+// firstEvent returns the data of the first event that the page sends.
+func firstEvent(t *testing.T, url string) string {
+	t.Helper()
+	reply, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	lines := bufio.NewReader(reply.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			return data
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -12,5 +12,7 @@
 // there and nothing else, and the Content-Security-Policy lets no script run
 // but the page's own. Tokens are not even known here.
 //
+// What happened lately are lines of the log, see package journal.
+//
 // Who may look is decided by the caller, who asks for the password.
 package status

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
@@ -22,6 +23,11 @@ type Clients interface {
 	Blocked() int
 }
 
+// Log tells of the latest lines of the log, the newest first; it is the process's journal.
+type Log interface {
+	Latest(most int) []journal.Line
+}
+
 // Fact is a line of what the page tells of the build and the configuration.
 type Fact struct {
 	Name  string `json:"name"`
@@ -32,6 +38,7 @@ type Fact struct {
 type Page struct {
 	masters Masters
 	clients Clients
+	log     Log
 	facts   []Fact
 	began   time.Time
 	mux     http.ServeMux
@@ -50,8 +57,8 @@ var files embed.FS
 
 // New starts to take samples, which costs little while nobody looks. Stop ends
 // it.
-func New(masters Masters, clients Clients, facts []Fact) *Page {
-	p := &Page{masters: masters, clients: clients, facts: facts, began: time.Now(),
+func New(masters Masters, clients Clients, log Log, facts []Fact) *Page {
+	p := &Page{masters: masters, clients: clients, log: log, facts: facts, began: time.Now(),
 		stop: make(chan struct{}), looking: make(map[*onlooker]struct{})}
 	p.mux.Handle("GET /{$}", file("index.html", "text/html; charset=utf-8"))
 	p.mux.Handle("GET /status.css", file("status.css", "text/css; charset=utf-8"))

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
@@ -43,7 +46,7 @@ func twoMasters() *fixed {
 }
 
 func TestFilesAndTheirHeaders(t *testing.T) {
-	p := New(twoMasters(), twoMasters(), nil)
+	p := New(twoMasters(), twoMasters(), journal.New(), nil)
 	defer p.Stop()
 	for path, want := range map[string]string{"/": "<title>redlockd</title>", "/status.css": "body {", "/status.js": "EventSource"} {
 		w := httptest.NewRecorder()
@@ -125,7 +128,9 @@ func events(t *testing.T) {
 		Since: now.Add(-time.Minute), Until: now.Add(time.Minute), Taken: true}}
 	r.contended = []history.Contended{{Key: strings.Repeat("x", 500), PerMinute: 12}}
 	r.sessions = []proxy.Session{{ID: 7, Name: "worker", Address: "10.0.0.1:5", Command: "set"}}
-	p := New(r, r, []Fact{{"version", "1.2.3"}})
+	lately := journal.New()
+	lately.Accept("", hclog.Warn, "master is down", "reason", "x\u202ey")
+	p := New(r, r, lately, []Fact{{"version", "1.2.3"}})
 	defer p.Stop()
 	// Limits of a request do not end a stream.
 	ln := serve(t, p, &http.Server{ReadTimeout: 200 * time.Millisecond, WriteTimeout: 500 * time.Millisecond})
@@ -149,6 +154,10 @@ func events(t *testing.T) {
 	if l.Key != `"locks:a\n\u202eevil"` || l.Age < 59_000 || l.Left > 61_000 || l.Name != "worker" || snap.Held != 1 {
 		t.Errorf("%+v", l)
 	}
+	e := snap.Events[0]
+	if e.At != now.UnixMilli() || e.Level != "warn" || e.Text != "master is down" || e.Fields[0] != (EventKey{"reason", `"x\u202ey"`}) {
+		t.Errorf("%+v", snap.Events)
+	}
 	if n := len(snap.Contended[0].Key); n > maxText+len("…") {
 		t.Errorf("a key of %d bytes", n)
 	}
@@ -168,7 +177,7 @@ func events(t *testing.T) {
 }
 
 func TestOnlookersAreFew(t *testing.T) {
-	p := New(twoMasters(), twoMasters(), nil)
+	p := New(twoMasters(), twoMasters(), journal.New(), nil)
 	defer p.Stop()
 	server := httptest.NewServer(p)
 	// The streams first, for which the server waits.
@@ -201,7 +210,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 		for range maxRows {
 			r.held = append(r.held, history.Held{Key: strings.Repeat("k", maxText), Name: strings.Repeat("n", maxText)})
 		}
-		p := New(r, r, nil)
+		p := New(r, r, journal.New(), nil)
 		c := serve(t, p, &http.Server{}).dial(t)
 		if _, err := c.Write([]byte("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
 			t.Fatal(err)
@@ -223,7 +232,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 func TestSamplesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := twoMasters()
-		p := New(r, r, nil)
+		p := New(r, r, journal.New(), nil)
 		defer p.Stop()
 		for i := range 2 * keptSamples {
 			time.Sleep(time.Second)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
@@ -15,6 +16,8 @@ import (
 const (
 	// maxRows bounds each table of the page.
 	maxRows = 12
+	// maxEvents bounds the list of what happened lately.
+	maxEvents = 40
 	// maxText bounds a text that a client chose.
 	maxText = 120
 )
@@ -40,6 +43,7 @@ type Snapshot struct {
 	Contended  []KeyRow     `json:"contended"`
 	Sessions   int          `json:"sessions"`
 	Latest     []SessionRow `json:"latest"`
+	Events     []EventRow   `json:"events"`
 }
 
 // Latency is told in microseconds, -1 where nothing was measured lately.
@@ -96,6 +100,20 @@ type SessionRow struct {
 	Blocked bool   `json:"blocked"`
 }
 
+// EventRow is a line of the log.
+type EventRow struct {
+	At     int64      `json:"at"`
+	Level  string     `json:"level"`
+	Text   string     `json:"text"`
+	Fields []EventKey `json:"fields"`
+}
+
+// EventKey is a variable part of a line of the log.
+type EventKey struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
 // snapshot is the state s and what the packages tell now.
 func (p *Page) snapshot(s quorum.Status) Snapshot {
 	now := time.Now()
@@ -104,6 +122,7 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 	out := Snapshot{Now: now.UnixMilli(), Up: now.Sub(p.began).Milliseconds(), Ready: s.Ready, Voting: s.Voting, Quorum: s.Quorum,
 		Generation: s.Generation, Phase: s.Phase, Rates: ratesOf(newest, before), Acquire: latency(newest.acquires, earlier.acquires),
 		UnderWay: s.UnderWay, Waiting: s.Waiting, Blocked: p.clients.Blocked(), Masters: masterRows(s.Masters, earlier.masters),
+		Events:  eventRows(p.log.Latest(maxEvents)),
 		Longest: []HeldRow{}, Contended: []KeyRow{}, Latest: []SessionRow{}}
 	var held []history.Held
 	var sessions []proxy.Session
@@ -121,6 +140,18 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 			Command: shown(c.Command), Age: c.Age.Milliseconds(), Idle: c.Idle.Milliseconds(), Waiting: c.Waiting, Blocked: c.Blocked})
 	}
 	return out
+}
+
+// eventRows are lines of the log, for people.
+func eventRows(lines []journal.Line) []EventRow {
+	rows := make([]EventRow, len(lines))
+	for i, line := range lines {
+		rows[i] = EventRow{At: line.Time.UnixMilli(), Level: line.Level, Text: line.Text, Fields: make([]EventKey, len(line.Fields))}
+		for k, f := range line.Fields {
+			rows[i].Fields[k] = EventKey{Key: f.Key, Value: shown(f.Value)}
+		}
+	}
+	return rows
 }
 
 // masterRows compares the masters with how they were earlier.

@@ -35,8 +35,8 @@ type Server struct {
 }
 
 // New returns a server configured by the block admin, which must be present. Serve starts
-// it, and it must be stopped.
-func New(cfg config.Config, build Build, masters status.Masters, sessions Sessions, certs Certificates, log hclog.Logger) *Server {
+// it, and it must be stopped. lately is the latest lines of the log, for the page.
+func New(cfg config.Config, build Build, masters status.Masters, sessions Sessions, certs Certificates, lately status.Log, log hclog.Logger) *Server {
 	s := &Server{probes: probes{masters: masters}}
 	lock := newBasicAuth(cfg.Admin.Password, log)
 	mux := http.NewServeMux()
@@ -48,7 +48,7 @@ func New(cfg config.Config, build Build, masters status.Masters, sessions Sessio
 	if cfg.Admin.Pprof {
 		profiles(mux, lock)
 	}
-	s.page = status.New(masters, sessions, facts(cfg, build))
+	s.page = status.New(masters, sessions, lately, facts(cfg, build))
 	mux.Handle("GET /", lock.require(s.page))
 	s.server = &http.Server{
 		Handler:           http.MaxBytesHandler(mux, maxHeaderBytes),

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/redlockd/redlockd/internal/config"
+	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
@@ -66,7 +67,7 @@ func newServer(cfg config.Admin, source interface {
 	Sessions
 	Certificates
 }) *Server {
-	return New(config.Config{Admin: &cfg}, Build{}, source, source, source, hclog.NewNullLogger())
+	return New(config.Config{Admin: &cfg}, Build{}, source, source, source, journal.New(), hclog.NewNullLogger())
 }
 
 // startAdmin serves on a free port until the test ends, and returns the URL.

@@ -5,8 +5,13 @@ func none(s step) step           { s.frames = -1; return s }
 func several(n int, s step) step { s.frames = n; return s }
 
 const (
-	s3     = "S3: redlockd's own"
-	inExec = "S4: nothing is done by half, and no array holds an error"
+	s3 = "S3: redlockd's own"
+	// noCount is the reply to all forms of PUBSUB, noEvents that to who subscribes to the
+	// events of keys.
+	noCount     = `-ERR unknown command 'PUBSUB'[^\r]* it cannot count the subscribers at another redlockd\r\n`
+	noEvents    = `-ERR redlockd sends no keyspace notifications[^\r]*\r\n`
+	noEventsWhy = "C4: who waits for one might wait for ever"
+	inExec      = "S4: nothing is done by half, and no array holds an error"
 )
 
 // sessionCases are what the authors of clients know of a session: replies
@@ -43,8 +48,14 @@ var sessionCases = []sameCase{
 		c("SSUBSCRIBE @s"), on(1, c("SPUBLISH @s hello")), on(1, c("PUBLISH @s hello")), raw(""), c("SUNSUBSCRIBE"),
 	}},
 	{"PUBSUB", []step{
-		c("SUBSCRIBE @a"), on(1, c("PUBSUB CHANNELS @*")), on(1, c("PUBSUB NUMSUB @a @b")), on(1, c("PUBSUB NUMSUB")), on(1, c("PUBSUB SHARDNUMSUB @a")),
-		on(1, c("PUBSUB NUMPAT x")), on(1, c("PUBSUB NONSENSE")), on(1, c("PUBSUB")), c("UNSUBSCRIBE"),
+		c("SUBSCRIBE @a"), on(1, differs(c("PUBSUB CHANNELS @*"), noCount, c4)), on(1, differs(c("PUBSUB NUMSUB @a @b"), noCount, c4)),
+		on(1, differs(c("PUBSUB SHARDNUMSUB @a"), noCount, c4)), on(1, differs(c("PUBSUB SHARDCHANNELS"), noCount, c4)),
+		on(1, differs(c("PUBSUB NUMPAT"), noCount, c4)), on(1, c("PUBLISH @a hello")),
+	}},
+	{"keyspace notifications", []step{
+		c("CONFIG GET notify-keyspace-events"), c("PSUBSCRIBE *"), c("PUNSUBSCRIBE *"), c("SSUBSCRIBE __keyspace@0__:k"), c("SUNSUBSCRIBE"),
+		differs(c("SUBSCRIBE __keyspace@0__:k"), noEvents, noEventsWhy), c("RESET"), c("GET @k"),
+		differs(c("PSUBSCRIBE __keyevent@*__:expired"), noEvents, noEventsWhy), c("RESET"),
 	}},
 	{"RESET inside", []step{
 		c("MULTI"), c("SET @k t NX PX 60000"), c("RESET"), c("EXEC"), c("GET @k"),

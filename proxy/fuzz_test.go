@@ -25,7 +25,7 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Add([]byte("HELLO 3\r\nMULTI\r\nPING\r\nSELECT 1\r\nEXEC\r\nSUBSCRIBE a b\r\nPUBLISH a x\r\nRESET\r\n"))
 	f.Add([]byte("WATCH a b\r\nGET a\r\nMULTI\r\nDEL a\r\nEXEC\r\nSET a t NX PX 100\r\nCLIENT REPLY SKIP\r\nCLIENT LIST\r\n"))
-	f.Add([]byte("INFO\r\nCONFIG GET *\r\nCOMMAND\r\nCOMMAND GETKEYS EVAL x 2 a b\r\nCLIENT INFO\r\nPUBSUB CHANNELS\r\nQUIT\r\n"))
+	f.Add([]byte("INFO\r\nCONFIG GET *\r\nCOMMAND\r\nCOMMAND GETKEYS EVAL x 2 a b\r\nCLIENT INFO\r\nPSUBSCRIBE *\r\nQUIT\r\n"))
 	f.Add([]byte("BLPOP a b 0.01\r\nBRPOP a 0\r\nPING\r\nMULTI\r\nBLPOP a 0\r\nDEL a b\r\nPUBLISH a b\r\nECHO x\r\nEXEC\r\n"))
 	f.Add([]byte("EVAL \"redis.call('rpush', KEYS[2], 1) redis.call('expire', KEYS[2], 9) return redis.call('del', KEYS[1])\" 2 a b\r\nBLPOP b 0\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) { fuzzSession(t, nil, in) })

@@ -48,7 +48,6 @@ func localTable() []localCommand {
 		{name: "spublish", arity: 3, run: publishNow, special: publishCommand, access: access{open: true, channels: places{1, 1}}, besideLocks: true},
 		{name: "blpop", arity: -3, run: popNow, special: popCommand, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
 		{name: "brpop", arity: -3, run: popNow, special: popCommand, access: access{needs: commands.MayAcquire, keys: places{1, 1}}},
-		{name: "pubsub", arity: -2, run: pubsubCommand, access: admin, subs: subcommands{}},
 		{name: "subscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},
 		{name: "psubscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}, patterns: true}},
 		{name: "ssubscribe", arity: -2, special: subscribeCommand, whileSubscribed: true, notInMulti: true, access: access{open: true, channels: places{1, 0}}},

@@ -193,7 +193,7 @@ func TestP5ParkedClientLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			until(t, "the session to be forgotten", func() bool { return srv.Clients() == 0 })
-			srv.dial(t).ask("PUBSUB NUMSUB c", "*2\r\n$1\r\nc\r\n:0\r\n")
+			srv.dial(t).ask("PUBLISH c m", ":0\r\n")
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/redlockd/redlockd/commands/grammar"
@@ -16,6 +18,10 @@ const maxSubscriptionBytes = 1 << 20
 // name joins the hub after its reply is queued, so that no message overtakes the reply.
 func subscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
+	if kind != notify.Shard && slices.ContainsFunc(args[1:], ofKeyspace) {
+		s.refuse(errKeyspace)
+		return
+	}
 	size := s.subs.Size()
 	for _, a := range args[1:] {
 		size += notify.Cost(string(a))
@@ -34,6 +40,14 @@ func subscribeCommand(s *session, args [][]byte) {
 		s.srv.hub.Join(s, kind, string(a))
 	}
 }
+
+// errKeyspace refuses to subscribe to the events of keys. Locks are on the masters, so
+// redlockd does not see most of these events, and who waits for one might wait for ever.
+var errKeyspace = resp.Error("ERR redlockd sends no keyspace notifications, so it takes no subscription that begins with '__key'")
+
+// ofKeyspace reports whether a channel or pattern is one for the events of keys
+// (__keyspace@0__:name, __keyevent@0__:expired).
+func ofKeyspace(name []byte) bool { return bytes.HasPrefix(name, []byte("__key")) }
 
 // unsubscribeCommand is UNSUBSCRIBE, PUNSUBSCRIBE and SUNSUBSCRIBE; without names it ends
 // all subscriptions of its kind.
@@ -91,66 +105,4 @@ func publishCommand(s *session, args [][]byte) {
 // publishNow is PUBLISH inside MULTI.
 func publishNow(s *session, args [][]byte) resp.Reply {
 	return resp.Int(s.srv.hub.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
-}
-
-// pubsubCommand is PUBSUB CHANNELS, NUMSUB, NUMPAT and their forms for shard channels.
-func pubsubCommand(s *session, args [][]byte) resp.Reply {
-	h := s.srv.hub
-	switch {
-	case grammar.Is(args[1], "channels") && len(args) <= 3:
-		return channelNames(h, notify.Channel, args[2:])
-	case grammar.Is(args[1], "shardchannels") && len(args) <= 3:
-		return channelNames(h, notify.Shard, args[2:])
-	case grammar.Is(args[1], "numsub"):
-		return subscriberNumbers(h, notify.Channel, args[2:])
-	case grammar.Is(args[1], "shardnumsub"):
-		return subscriberNumbers(h, notify.Shard, args[2:])
-	case grammar.Is(args[1], "numpat"):
-		if len(args) != 2 {
-			return wrongArity("pubsub|numpat")
-		}
-		return resp.Int(int64(h.Counts()[notify.Pattern]))
-	case grammar.Is(args[1], "help") && len(args) == 2:
-		return pubsubHelp
-	}
-	return unknownSubcommand("pubsub", args[1])
-}
-
-var pubsubHelp = help(
-	"PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-	"CHANNELS [<pattern>]",
-	"    Return the currently active channels matching a <pattern> (default: '*').",
-	"NUMPAT",
-	"    Return number of subscriptions to patterns.",
-	"NUMSUB [<channel> ...]",
-	"    Return the number of subscribers for the specified channels, excluding",
-	"    pattern subscriptions(default: no channels).",
-	"SHARDCHANNELS [<pattern>]",
-	"    Return the currently active shard level channels matching a <pattern> (default: '*').",
-	"SHARDNUMSUB [<shardchannel> ...]",
-	"    Return the number of subscribers for the specified shard level channel(s)",
-	"HELP",
-	"    Prints this help.",
-)
-
-func channelNames(h *notify.Hub, kind int, pattern [][]byte) resp.Reply {
-	var items []resp.Reply
-	for _, name := range h.Names(kind) {
-		if len(pattern) == 0 || resp.Glob(string(pattern[0]), name) {
-			items = append(items, resp.Bulk(name))
-		}
-	}
-	return resp.Array(items...)
-}
-
-func subscriberNumbers(h *notify.Hub, kind int, args [][]byte) resp.Reply {
-	names := make([]string, len(args))
-	for i, a := range args {
-		names[i] = string(a)
-	}
-	var items []resp.Reply
-	for i, n := range h.Subscribers(kind, names) {
-		items = append(items, resp.Bulk(names[i]), resp.Int(int64(n)))
-	}
-	return resp.Array(items...)
 }

@@ -33,11 +33,36 @@ func TestPublish(t *testing.T) {
 	pub.ask("PUBLISH c m", ":2\r\n")
 	sub.want("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n*4\r\n$8\r\npmessage\r\n$2\r\nc*\r\n$1\r\nc\r\n$1\r\nm\r\n")
 	pub.ask("PUBLISH other m", ":0\r\n")
-	pub.ask("PUBSUB CHANNELS", "*1\r\n$1\r\nc\r\n")
-	pub.ask("PUBSUB NUMSUB c d", "*4\r\n$1\r\nc\r\n:1\r\n$1\r\nd\r\n:0\r\n")
-	pub.ask("PUBSUB NUMPAT", ":1\r\n")
 	sub.ask("RESET", "+RESET\r\n")
 	pub.ask("PUBLISH c m", ":0\r\n")
+}
+
+// A count could be too small, since others may subscribe at another redlockd: a client that
+// takes "nobody else" for a lock would take another's.
+func TestSubscribersAreNotCounted(t *testing.T) {
+	srv := start(t, nil)
+	c := srv.dial(t)
+	for words, args := range map[string]string{
+		"NUMSUB ch": "'NUMSUB' 'ch' ", "CHANNELS": "'CHANNELS' ", "NUMPAT": "'NUMPAT' ", "SHARDNUMSUB ch": "'SHARDNUMSUB' 'ch' ", "SHARDCHANNELS": "'SHARDCHANNELS' ",
+	} {
+		c.ask("PUBSUB "+words, "-ERR unknown command 'PUBSUB', with args beginning with: "+args+
+			", redlockd serves locks only; it cannot count the subscribers at another redlockd\r\n")
+	}
+}
+
+// Whoever subscribes to the events of keys is told at once that none will come, and is not
+// subscribed to the other names of the command either.
+func TestNoKeyspaceNotifications(t *testing.T) {
+	const refused = "-ERR redlockd sends no keyspace notifications, so it takes no subscription that begins with '__key'\r\n"
+	srv := start(t, nil)
+	c := srv.dial(t)
+	for _, command := range []string{"SUBSCRIBE __keyspace@0__:k", "SUBSCRIBE a __keyevent@0__:del", "PSUBSCRIBE __keyspace@*", "PSUBSCRIBE a* __key*:expired b*"} {
+		c.ask(command, refused)
+		c.ask("READ k", "$-1\r\n") // not in subscriber mode
+	}
+	c.ask("PUBLISH a m", ":0\r\n")
+	c.ask("PSUBSCRIBE *", "*3\r\n$10\r\npsubscribe\r\n$1\r\n*\r\n:1\r\n")
+	c.ask("SSUBSCRIBE __keys", "*3\r\n$10\r\nssubscribe\r\n$6\r\n__keys\r\n:1\r\n")
 }
 
 // A message that says "free" must not overtake the release before it.

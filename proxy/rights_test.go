@@ -85,7 +85,7 @@ var forms = func() []form {
 		"LOCKS|LIST": rd, "LOCKS|WHO my": rd, "LOCKS|FORCE my": rem, "LOCKS|HELP": free,
 		"CLIENT|LIST": adm, "CLIENT|KILL ID 1": adm, "CLIENT|PAUSE 1": adm, "CLIENT|CAPA x": adm,
 		"ACL|CAT": adm, "ACL|LIST": adm, "ACL|USERS": adm, "ACL|GETUSER x": adm, "ACL|WHOAMI": free, "ACL|HELP": free,
-		"SLOWLOG GET": adm, "LATENCY LATEST": adm, "PUBSUB NUMPAT": adm,
+		"SLOWLOG GET": adm, "LATENCY LATEST": adm,
 	} {
 		list = append(list, form{name: strings.ToLower(strings.Fields(line)[0]), line: strings.Replace(line, "|", " ", 1), needs: needs})
 	}

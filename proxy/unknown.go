@@ -31,8 +31,10 @@ func unknownCommand(stats *history.Counters, name []byte, args [][]byte) resp.Re
 	return resp.Error(b.String())
 }
 
-// insteadOf names what an operator at redis-cli may use instead.
+// insteadOf says why a command of lock clients is not served, or what an operator at
+// redis-cli may use instead.
 var insteadOf = map[string]string{
+	"pubsub":   "it cannot count the subscribers at another redlockd",
 	"monitor":  "SLOWLOG GET, CLIENT LIST and LOCKS LIST tell what goes on",
 	"flushall": "LOCKS FORCE removes one",
 	"flushdb":  "LOCKS FORCE removes one",
@@ -56,7 +58,7 @@ georadiusbymember_ro geosearch geosearchstore getbit getrange hdel hexists hget 
 hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
 incrbyfloat lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
 lrem lset ltrim memory migrate module monitor move mset object pfadd pfcount pfdebug pfmerge
-pfselftest psync randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
+pfselftest psync pubsub randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush
 rpush rpushx sadd save scard sdiff sdiffstore setbit setrange shutdown sinter sintercard
 sinterstore sismember slaveof smembers smismember smove sort sort_ro spop srandmember srem sscan
 substr sunion sunionstore swapdb sync xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending

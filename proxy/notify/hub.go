@@ -1,8 +1,6 @@
 package notify
 
 import (
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/redlockd/redlockd/internal/resp"
@@ -101,24 +99,6 @@ func deliver(to map[Subscriber]struct{}, parts ...string) int64 {
 		s.Message(r, size)
 	}
 	return int64(len(to))
-}
-
-// Names returns the names that have subscribers, sorted.
-func (h *Hub) Names(kind int) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Sorted(maps.Keys(h.subs[kind]))
-}
-
-// Subscribers returns how many subscribers each of the names has.
-func (h *Hub) Subscribers(kind int, names []string) []int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	counts := make([]int, len(names))
-	for i, name := range names {
-		counts[i] = len(h.subs[kind][name])
-	}
-	return counts
 }
 
 // Counts returns how many names of each kind have subscribers.

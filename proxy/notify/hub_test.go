@@ -36,11 +36,8 @@ func TestHubDelivers(t *testing.T) {
 	if want := []string{"message c m ", "pmessage c* c m ", "smessage c m "}; !slices.Equal(a.got, want) {
 		t.Errorf("got %q, want %q", a.got, want)
 	}
-	if n := h.Subscribers(Channel, []string{"c", "d"}); n[0] != 2 || n[1] != 0 {
-		t.Errorf("NUMSUB: %v", n)
-	}
-	if names := h.Names(Pattern); !slices.Equal(names, []string{"c*"}) || h.Counts() != [Kinds]int{1, 1, 1} {
-		t.Errorf("%q, %v", names, h.Counts())
+	if h.Counts() != [Kinds]int{1, 1, 1} {
+		t.Errorf("subscribed to %v names", h.Counts())
 	}
 	h.Leave(a, &all)
 	h.Part(b, Channel, "c")

@@ -20,7 +20,11 @@ func main() {
 	// After the first signal the system's default handling is restored, so that a second
 	// signal ends a stop that takes too long.
 	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	// Else the next line would end the process when the reader of its log has gone.
+	signal.Ignore(syscall.SIGPIPE)
+	stderr := newLogWriter(os.Stderr)
+	err := run(ctx, os.Args[1:], os.Stdout, stderr)
+	stderr.Close()
 	os.Exit(exitCode(err))
 }
 

@@ -80,6 +80,10 @@ func (s *Server) Clients() int {
 	return s.roster.count()
 }
 
+// MaxClients returns how many sessions there may be at most: the limit in force, which may
+// be below max_clients.
+func (s *Server) MaxClients() int { return s.cfg().MaxClients }
+
 // Defences counts what was refused and closed to protect redlockd.
 type Defences struct {
 	// LoginFailures counts wrong passwords, Denied the commands answered NOPERM.

@@ -158,22 +158,27 @@ master "e" {
   address = "127.0.0.1:7005"
 }
 
-# An address for operators, by HTTP: /metrics for Prometheus, /healthz (alive)
-# and /readyz (a majority of the masters votes). There is none without this
-# block. Without a password, or tls with client_ca, it serves this host only. The
-# password is for HTTP basic authentication, with any user name; without it
-# /healthz and /readyz answer only yes or no.
-#
-# admin {
-#   address  = "127.0.0.1:9736"
-#   password = env("REDLOCKD_ADMIN_PASSWORD")
-#   pprof    = false # true serves Go's profiles under /debug/pprof/
-#   tls {
-#     cert      = "/etc/redlockd/cert.pem"
-#     key       = "/etc/redlockd/key.pem"
-#     client_ca = "/etc/redlockd/operators.pem"
-#   }
-# }
+# An address for operators, by HTTP: the status page, /metrics for Prometheus,
+# /healthz (alive) and /readyz (a majority of the masters votes). There is none
+# without this block.
+admin {
+  # Without a password, or tls with client_ca, only this host may be served. If
+  # the default address is in use, redlockd logs a warning and takes a free port;
+  # if another one is, it does not start.
+  address = "127.0.0.1:9736"
+
+  # For HTTP basic authentication, with any user name. Who does not send it gets
+  # only yes or no from /healthz and /readyz, and nothing else.
+  # password = env("REDLOCKD_ADMIN_PASSWORD")
+
+  pprof = false # true serves Go's profiles under /debug/pprof/
+
+  # tls {
+  #   cert      = "/etc/redlockd/cert.pem"
+  #   key       = "/etc/redlockd/key.pem"
+  #   client_ca = "/etc/redlockd/operators.pem"
+  # }
+}
 
 # SIGHUP reloads this file. Certificates, masters, users, passwords, the
 # limits of listen and log.level change at once; every other change is named in

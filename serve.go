@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/hashicorp/go-hclog"
@@ -68,7 +69,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	}
 	// Listen before dialling the masters, because a second redlockd that was started by
 	// mistake should leave no trace on them.
-	ln, adminLn, err := listen(cfg, certs)
+	ln, adminLn, err := listen(cfg, certs, log)
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
@@ -103,22 +104,30 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 }
 
 // listen opens the addresses; adminLn is nil without a block admin.
-func listen(cfg config.Config, certs *certificates.Store) (ln, adminLn net.Listener, err error) {
+func listen(cfg config.Config, certs *certificates.Store, log hclog.Logger) (ln, adminLn net.Listener, err error) {
 	ln, err = net.Listen("tcp", cfg.Proxy.Address)
 	if err != nil {
 		return nil, nil, err
 	}
 	if cfg.Admin != nil {
-		adminLn, err = net.Listen("tcp", cfg.Admin.Address)
-		if err != nil && cfg.Admin.Elsewhere {
-			adminLn, err = net.Listen("tcp", "127.0.0.1:0")
-		}
+		adminLn, err = listenAdmin(*cfg.Admin, log)
 		if err != nil {
 			return nil, nil, errors.Join(err, closeAll(ln))
 		}
 		adminLn = certs.Listener("admin", adminLn)
 	}
 	return certs.Listener("listen", ln), adminLn, nil
+}
+
+// listenAdmin opens the address for operators. If the default one is in use, most likely by another
+// redlockd of this host, it opens a free port: locks matter more than where the page is.
+func listenAdmin(cfg config.Admin, log hclog.Logger) (net.Listener, error) {
+	ln, err := net.Listen("tcp", cfg.Address)
+	if !errors.Is(err, syscall.EADDRINUSE) || !cfg.MayMove() {
+		return ln, err
+	}
+	log.Warn("the default admin address is in use, serving at a free port of 127.0.0.1", "in_use", cfg.Address)
+	return net.Listen("tcp", "127.0.0.1:0")
 }
 
 func closeAll(listeners ...net.Listener) error {

@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/redlockd/redlockd/internal/config"
 )
 
 // TestDevServesAndStops: -dev starts five embedded masters, serves, and stops without an
@@ -86,5 +89,38 @@ func firstEvent(t *testing.T, url string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAdminAddressInUse: the default address may be in use, as by a second redlockd of this host
+// with the same file; locks are served all the same. One that somebody has chosen may not.
+func TestAdminAddressInUse(t *testing.T) {
+	taken := func(address string) string {
+		ln, err := net.Listen("tcp", address)
+		if err != nil {
+			return address // by another program, which is as good
+		}
+		t.Cleanup(func() { _ = ln.Close() })
+		return ln.Addr().String()
+	}
+	out := &syncBuffer{}
+	log, _ := newLogger(config.Log{Level: "info"}, out)
+
+	standard := taken("127.0.0.1:9736")
+	ln, err := listenAdmin(config.Admin{Address: standard}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if at := ln.Addr().(*net.TCPAddr); !at.IP.IsLoopback() {
+		t.Errorf("it serves at %v, want this host only", at)
+	}
+	if want := "in_use=" + standard; !strings.Contains(out.String(), "[WARN]") || !strings.Contains(out.String(), want) {
+		t.Errorf("does not warn of %s: %s", want, out.String())
+	}
+
+	if ln, err := listenAdmin(config.Admin{Address: taken("127.0.0.1:0")}, log); err == nil {
+		t.Errorf("serves at %v in place of an address that was chosen", ln.Addr())
+		_ = ln.Close()
 	}
 }

@@ -46,9 +46,11 @@ type Admin struct {
 	// Password is for HTTP's basic authentication, with any user name; if empty, no
 	// password is needed.
 	Password string
-	// Elsewhere uses a free port if the address is in use. Default false.
-	Elsewhere bool
 }
+
+// MayMove reports whether a free port of this host may take the place of the address if it is in
+// use. Nobody has chosen the default address, so nobody relies on it.
+func (a Admin) MayMove() bool { return a.Address == defaultAdminAddress }
 
 // Log is the block log.
 type Log struct {
@@ -132,7 +134,6 @@ func Dev(listen string) (Config, error) {
 	if !onThisHost(cfg.Proxy.Address) {
 		return Config{}, errors.New("-listen: " + protectedMode("listen", cfg.Proxy.Address))
 	}
-	// A port used by another program should not prevent trying redlockd out.
-	cfg.Admin = &Admin{Address: defaultAdminAddress, Elsewhere: true}
+	cfg.Admin = &Admin{Address: defaultAdminAddress}
 	return cfg, nil
 }

@@ -10,21 +10,43 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// readyPatience is how long a start waits for a majority. After that a warning is logged,
-// and clients are answered NOQUORUM.
-const readyPatience = 2 * time.Second
+const (
+	// readyPatience is how long a start waits for a majority.
+	readyPatience = 2 * time.Second
+	// mostPatience is how long it waits where a majority only has to watch its clocks (M5).
+	mostPatience = 15 * time.Second
+)
 
-// waitReady waits for a majority, for at most readyPatience. Connections are not accepted
-// meanwhile. So a start beside other redlockd, which takes a second (M5), costs clients
-// that second and no error.
-func waitReady(ctx context.Context, q *quorum.Quorum) error {
-	patient, cancel := context.WithTimeout(ctx, readyPatience)
+// starter is what the start needs of the quorum.
+type starter interface {
+	WaitReady(ctx context.Context) error
+	Status() quorum.Status
+}
+
+// waitReady waits for a majority: for readyPatience, and then on while it is only a matter
+// of time, for mostPatience in all. Connections are not accepted meanwhile. So a start
+// beside other redlockd costs clients that time (M5), and no error. After that a warning is
+// logged, and clients are answered NOQUORUM.
+func waitReady(ctx context.Context, q starter) error {
+	most, cancel := context.WithTimeout(ctx, mostPatience)
 	defer cancel()
-	return q.WaitReady(patient)
+	for {
+		patient, cancel := context.WithTimeout(most, readyPatience)
+		err := q.WaitReady(patient)
+		cancel()
+		if err == nil || most.Err() != nil || !warmingUp(q.Status()) {
+			return err
+		}
+	}
+}
+
+// warmingUp reports whether a majority will vote once its clocks have been watched.
+func warmingUp(s quorum.Status) bool {
+	return s.WarmingUp > 0 && s.Voting+s.WarmingUp >= s.Quorum
 }
 
 // announce logs once if a majority is missing at the start, and once when it is there.
-func announce(ctx context.Context, q *quorum.Quorum, log hclog.Logger) {
+func announce(ctx context.Context, q starter, log hclog.Logger) {
 	err := waitReady(ctx, q)
 	if err != nil && ctx.Err() == nil {
 		status := q.Status()

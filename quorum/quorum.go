@@ -123,7 +123,7 @@ func (q *Quorum) Now() int64 { return q.cluster.Time() }
 // Status returns a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.cluster.Database(0)
-	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), Ready: d.Ready(),
+	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), WarmingUp: d.WarmingUp(), Ready: d.Ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.counts.read(),
 		Timings: q.counts.timings.read(), UnderWay: q.underWay.count()}
 	s.Counters.Quarantines, s.Counters.LostConnections, s.Counters.MasterErrors = q.cluster.Counts()

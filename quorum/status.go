@@ -27,6 +27,9 @@ type Status struct {
 	// Quorum is how many must agree, Voting how many may vote now.
 	Quorum int
 	Voting int
+	// WarmingUp is how many do not vote yet only because this redlockd still watches their
+	// clocks (M5).
+	WarmingUp int
 	// Ready reports whether locks can be taken: a quorum votes, including the required
 	// master, and this redlockd does not itself pause granting (M5).
 	Ready bool

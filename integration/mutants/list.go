@@ -866,6 +866,8 @@ var mutants = []mutant{
 		"		if r.touch(name).now.exists {\n			there", "		if r.touch(name); true {\n			there"}}, asked},
 	{"C1", "KEYS answers a part of the locks", []change{{"proxy/sweep.go",
 		"			case len(names) == most:\n", "			case len(names) == most && false:\n"}}, access},
+	{"S6", "a start does not wait until a majority has watched its clocks", []change{{"announce.go",
+		"return s.WarmingUp > 0 &&", "return false &&"}}, "."},
 	{"S6", "who may read is told who holds a lock", []change{{"proxy/locks.go",
 		"	if s.user.May(commands.MayAdmin) {", "	if true {"}}, access},
 	{"S6", "a command of the connection that is not listed is open", []change{{"proxy/access.go",

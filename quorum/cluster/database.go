@@ -95,6 +95,12 @@ func (d *Database) Voting() int {
 	return d.List().count((*Link).canVote)
 }
 
+// WarmingUp returns how many masters do not vote yet only because their clocks are being
+// watched (M5).
+func (d *Database) WarmingUp() int {
+	return d.List().count(func(l *Link) bool { return l.status.Reason == mark.WhyWarmingUp })
+}
+
 // Reachable returns how many masters may be asked anything now (M1).
 func (d *Database) Reachable() int {
 	return d.List().count(func(l *Link) bool { return l.open && !l.frozen(l.now()) })

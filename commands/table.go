@@ -60,8 +60,8 @@ var table = []Spec{
 	{Name: "strlen", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: strlen},
 	{Name: "type", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: typ, list: typeOfList},
 
-	{Name: "del", Arity: -2, Flags: write, First: 1, Last: -1, Step: 1, May: mayDelete, run: del, deny: true},
-	{Name: "unlink", Arity: -2, Flags: quick, First: 1, Last: -1, Step: 1, May: mayDelete, run: del, deny: true},
+	{Name: "del", Arity: -2, Flags: write, First: 1, Last: -1, Step: 1, May: mayDelete, run: del, deny: true, list: countList},
+	{Name: "unlink", Arity: -2, Flags: quick, First: 1, Last: -1, Step: 1, May: mayDelete, run: del, deny: true, list: countList},
 	{Name: "delex", Arity: -2, Flags: quick, First: 1, Last: 1, Step: 1, May: mayDelete, run: delex, deny: true, conditional: delexConditional},
 	{Name: "delifeq", Arity: 3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRelease, run: delifeq},
 

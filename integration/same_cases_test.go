@@ -314,6 +314,8 @@ var plainCases = []sameCase{
 		c("LLEN @l"), c("BLPOP @l 1"), c("LLEN @l"), c("BLPOP @l 0.01"),
 		c("LLEN"), c("KEYS"), c("LLEN @none"), c("TYPE @none"), a("EVAL", freeByPattern, "0", "@k*"), c("SET @k t NX PX 50000"), c("SET @k2 t NX PX 50000"), a("EVAL", freeByPattern, "0", "@k*"), c("MGET @k @k2"),
 		about(2, c("TTL @k:signal")), c("LLEN @k2:signal"),
+		c("SET @k t NX PX 50000"), a("EVAL", freeAndTrim, "2", "@k", "@m", "u"), c("LLEN @m"), a("EVAL", freeAndTrim, "2", "@k", "@m", "t"), c("LLEN @m"),
+		c("SET @k t NX PX 50000"), a("EVAL", freeAndTrim, "2", "@k", "@m", "t"), c("LLEN @m"), c("DEL @k @m"), c("EXISTS @m"), c("UNLINK @m"), c("BLPOP @m 0.01"),
 	}},
 	{"what Redis 8.4 added", []step{
 		c("SET @k t NX PX 50000"),
@@ -350,6 +352,13 @@ redis.call('lpush', KEYS[2], 1)
 redis.call('pexpire', KEYS[2], ARGV[2])
 redis.call('del', KEYS[1])
 return 0`
+
+// freeAndTrim is a release that leaves one item in a list without an expiry.
+const freeAndTrim = `
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('lpush', KEYS[2], 1)
+redis.call('ltrim', KEYS[2], 0, 0)
+return redis.call('del', KEYS[1])`
 
 // freeByPattern frees all locks of a pattern and wakes who waits for them.
 const freeByPattern = `

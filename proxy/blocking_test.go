@@ -115,7 +115,7 @@ func TestBLPOPHoldsBackWhatIsBehind(t *testing.T) {
 // A lock that is released through another redlockd sends no signal here: the
 // lock itself is looked at.
 func TestBLPOPLooksAtTheLock(t *testing.T) {
-	for name, list := range map[string]string{"by its name": "lock-signal:k", "as seen before": "s"} {
+	for name, list := range map[string]string{"by its name": "lock-signal:k", "by its name at walrus": "lock.event:k", "as seen before": "s"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, c := pipe(t)

@@ -37,6 +37,11 @@ func TestSignalListsAreSeen(t *testing.T) {
 	} {
 		c.ask(tt[0], tt[1])
 	}
+	for _, drop := range [][2]string{{"DEL s", ":1\r\n"}, {"UNLINK nothing s k", ":2\r\n"}} {
+		r.signals.Fill(commands.Notice{Signal: "s", Items: []string{"1"}, TTL: time.Minute, Lock: "k"}, time.Now())
+		c.ask(drop[0], drop[1])
+		c.ask("LLEN s", ":0\r\n")
+	}
 	r.signals.Fill(commands.Notice{Signal: "s", Items: []string{"1"}, TTL: time.Second, Lock: "k"}, time.Now().Add(-time.Second))
 	c.ask("LLEN s", ":0\r\n")
 	c.ask("EXISTS s", ":0\r\n")

@@ -11,7 +11,7 @@ import (
 
 // withLists lets the reply of a request include the signal lists, which are on no master.
 // It returns what looks at them (Slot.After), or nil: the commands of the session before
-// this one may fill a list, and those behind it too.
+// this one may fill a list, and those behind it too. A removal deletes them.
 func (s *Server) withLists(req *commands.Request) (look func([]*quorum.Outcome)) {
 	tell := req.List
 	if tell == nil || len(req.Ops) == 0 {
@@ -31,8 +31,12 @@ func (s *Server) withLists(req *commands.Request) (look func([]*quorum.Outcome))
 	}
 	return func([]*quorum.Outcome) {
 		for i := range ops {
-			if items, left := s.signals.Peek(notify.Signal{DB: ops[i].DB, Key: ops[i].Key}, time.Now()); items > 0 {
+			at := notify.Signal{DB: ops[i].DB, Key: ops[i].Key}
+			if items, left := s.signals.Peek(at, time.Now()); items > 0 {
 				kept = append(kept, left)
+			}
+			if ops[i].Kind == quorum.Remove {
+				s.signals.Drop(at)
 			}
 		}
 	}

@@ -122,8 +122,9 @@ func (g generator) condition() string {
 
 // signal fills a list, as a rule with an end.
 func (g generator) signal(list string) string {
-	return fmt.Sprintf("redis.call('del', %s) redis.call('%s', %s, %s) %s", list, g.pick("lpush", "rpush"), list,
-		g.pick("1", g.input(), "KEYS[1], ARGV[1]"), g.pick("", "redis.call('pexpire', "+list+", "+g.pick("500", "ARGV[2]", g.time())+") ",
+	return fmt.Sprintf("%s redis.call('%s', %s, %s) %s%s", g.pick("", "redis.call('del', "+list+")"), g.pick("lpush", "rpush"), list,
+		g.pick("1", g.input(), "KEYS[1], ARGV[1]"), g.pick("", "redis.call('ltrim', "+list+", 0, "+g.pick("0", "1", "-1", "ARGV[2]")+") "),
+		g.pick("", "redis.call('pexpire', "+list+", "+g.pick("500", "ARGV[2]", g.time())+") ",
 			"redis.call('pexpire', "+list+", 500) "))
 }
 

@@ -10,6 +10,9 @@ type keyModel struct {
 	// signal reports whether the key is a list that wakes waiting clients (publish.go),
 	// which is on no master.
 	signal bool
+	// bounded reports whether the run has deleted a signal, or trimmed it to a few items, so
+	// that it does not grow from call to call.
+	bounded bool
 }
 
 // content is what a key holds; the zero value is an absent key.

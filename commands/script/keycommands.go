@@ -54,6 +54,7 @@ func init() {
 		"SPUBLISH":    {3, 3, publish(true)},
 		"LPUSH":       {3, 0, pushTo(true)},
 		"RPUSH":       {3, 0, pushTo(false)},
+		"LTRIM":       {4, 4, trim},
 		"GETRANGE":    {4, 4, getrange},
 		"SUBSTR":      {4, 4, getrange},
 		"STRLEN":      {2, 2, strlen},
@@ -97,6 +98,7 @@ func del(r *run, args []value) (value, string) {
 	for _, name := range args[1:] {
 		k := r.touchAny(name)
 		seen = seen && !k.signal
+		k.bounded = true
 		if k.now.exists {
 			count++
 			k.remove()
@@ -172,18 +174,24 @@ func getrange(r *run, args []value) (value, string) {
 	if from < 0 && to < 0 && from > to {
 		return "", ""
 	}
-	if from < 0 {
-		from = max(from+n, 0)
-	}
-	if to < 0 {
-		to = max(to+n, 0)
-	}
-	to = min(to, n-1)
+	from, to = within(from, max(to, -n), n) // an end before the first byte is the first
 	if from > to {
 		return "", ""
 	}
 	r.Step(1 + int(to-from)/16)
 	return text[from : to+1], ""
+}
+
+// within returns the positions from and to, both included, of what has n places; negative
+// ones count from the end. There is nothing between them if from > to.
+func within(from, to, n int64) (int64, int64) {
+	if from < 0 {
+		from = max(from+n, 0)
+	}
+	if to < 0 {
+		to += n
+	}
+	return from, min(to, n-1)
 }
 
 func keyType(r *run, args []value) (value, string) {

@@ -1,6 +1,11 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/script/lua"
+import (
+	"math"
+	"slices"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // Bounds of one signal list: it only wakes clients, and stores no data.
 const (
@@ -12,7 +17,6 @@ const (
 // a filled key counts as written.
 type signalList struct {
 	items []value // string or sealed
-	bytes int
 }
 
 // signalling ends a run that pushes to a key not known as a signal. A dry run does not
@@ -36,37 +40,73 @@ func publish(sharded bool) commandFunc {
 // pushTo is LPUSH and RPUSH on a signal.
 func pushTo(left bool) commandFunc {
 	return func(r *run, args []value) (value, string) {
-		k := r.touchAny(args[1])
-		switch {
-		case !k.signal && r.proving:
-			panic(unproved{})
-		case !k.signal && r.space.signalKeys != nil:
-			r.space.signalKeys[k.name.(string)] = true
-			k.signal, k.found, k.now = true, content{}, content{}
-		case !k.signal:
-			panic(signalling{k.name.(string)})
-		}
-		list := &signalList{}
-		if old, ok := k.now.value.(*signalList); ok {
-			list.items, list.bytes = append(list.items, old.items...), old.bytes
-		}
+		k, items := r.signal(args[1])
 		for _, a := range args[2:] {
 			item := r.passed(a)
-			if s, ok := item.(string); ok {
-				list.bytes += len(s)
-			}
 			if left {
-				list.items = append([]value{item}, list.items...)
+				items = append([]value{item}, items...)
 			} else {
-				list.items = append(list.items, item)
+				items = append(items, item)
 			}
-			if len(list.items) > maxSignalItems || list.bytes > maxSignalBytes {
+			if len(items) > maxSignalItems || textBytes(items) > maxSignalBytes {
 				lua.Refuse("keeps data in the list %.40q, redlockd keeps locks only", keyName(r, k))
 			}
 		}
-		k.now = content{exists: true, value: list, expiry: k.now.expiry}
+		k.now = content{exists: true, value: &signalList{items}, expiry: k.now.expiry}
 		return signalNumber{}, ""
 	}
+}
+
+// trim is LTRIM on a signal, with positions as GETRANGE has them.
+func trim(r *run, args []value) (value, string) {
+	from, failure := r.position(args[2])
+	if failure != "" {
+		return nil, failure
+	}
+	to, failure := r.position(args[3])
+	if failure != "" {
+		return nil, failure
+	}
+	k, items := r.signal(args[1])
+	if (from < 0) == (to < 0) && to-from < maxSignalItems {
+		k.bounded = true
+	}
+	from, to = within(from, to, int64(len(items)))
+	if from > to {
+		k.remove()
+	} else {
+		k.now.value = &signalList{items[from : to+1]}
+	}
+	return lua.Record(r.Budget, "ok", "OK"), ""
+}
+
+// signal returns the list that a command names, and a copy of what the run has put there.
+// What earlier calls left is not known, and the notice replaces it.
+func (r *run) signal(name value) (k *keyModel, items []value) {
+	k = r.touchAny(name)
+	switch {
+	case !k.signal && r.proving:
+		panic(unproved{})
+	case !k.signal && r.space.signalKeys != nil:
+		r.space.signalKeys[k.name.(string)] = true
+		k.signal, k.found, k.now = true, content{}, content{}
+	case !k.signal:
+		panic(signalling{k.name.(string)})
+	}
+	if list, ok := k.now.value.(*signalList); ok {
+		items = slices.Clone(list.items)
+	}
+	return k, items
+}
+
+// textBytes returns the bytes of the items that are texts of the script.
+func textBytes(items []value) (n int) {
+	for _, item := range items {
+		if s, ok := item.(string); ok {
+			n += len(s)
+		}
+	}
+	return n
 }
 
 // keyName returns a key's name for an error text.
@@ -79,19 +119,26 @@ func keyName(r *run, k *keyModel) string {
 }
 
 // noticesOfSignals turns what a run has left in signals into notices. A list without an
-// expiry would be data, and is refused. A proof gives up where a signal ends up without
-// items or expiry: in another call the key may be a lock.
+// expiry that could grow from call to call would be data, and is refused. A proof gives up
+// where a signal ends up without items, or would be refused: in another call the key may
+// be a lock.
 func noticesOfSignals(r *run) {
 	for _, k := range r.space.keys {
-		list, ok := k.now.value.(*signalList)
-		switch {
-		case !k.signal, !k.now.exists && !r.proving:
+		list, filled := k.now.value.(*signalList)
+		if !k.signal || !filled && !r.proving {
 			continue
-		case r.proving && (!ok || k.now.expiry.kind != given):
+		}
+		expires := k.now.expiry.kind == given
+		switch {
+		case r.proving && (!filled || !expires && !k.bounded):
 			panic(unproved{})
-		case k.now.expiry.kind != given:
+		case !expires && !k.bounded:
 			lua.Refuse("keeps the list %.40q without an expiry, redlockd keeps locks only", keyName(r, k))
 		}
-		r.space.notices = append(r.space.notices, sealedNotice{signal: k.name, items: list.items, ttl: k.now.expiry.after})
+		ttl := k.now.expiry.after
+		if !expires {
+			ttl = fixedNumber(math.MaxInt64)
+		}
+		r.space.notices = append(r.space.notices, sealedNotice{signal: k.name, items: list.items, ttl: ttl})
 	}
 }

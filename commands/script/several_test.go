@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -94,6 +95,15 @@ func TestNotices(t *testing.T) {
 			[]Notice{{Signal: "s", Items: []string{"b", "1"}, TTL: 700 * time.Millisecond}}},
 		{"pushed right, twice", `redis.call('rpush', 's', 1) redis.call('rpush', 's', 2) redis.call('expire', 's', 7) return redis.call('del', KEYS[1])`,
 			[]Notice{{Signal: "s", Items: []string{"1", "2"}, TTL: 7 * time.Second}}},
+		{"trimmed", `redis.call('rpush', 's', 1, 2, 3, 4) redis.call('ltrim', 's', 1, -2) redis.call('expire', 's', 7) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"2", "3"}, TTL: 7 * time.Second}}},
+		{"trimmed to its newest, without an end", `redis.call('lpush', 's', 1) redis.call('lpush', 's', 2) redis.call('ltrim', 's', 0, 0) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"2"}, TTL: math.MaxInt64}}},
+		{"trimmed to its last, without an end", `redis.call('ltrim', 's', -15, -1) redis.call('rpush', 's', 1) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"1"}, TTL: math.MaxInt64}}},
+		{"filled anew, without an end", `redis.call('del', 's') redis.call('rpush', 's', 1) return redis.call('del', KEYS[1])`,
+			[]Notice{{Signal: "s", Items: []string{"1"}, TTL: math.MaxInt64}}},
+		{"trimmed to nothing", `redis.call('rpush', 's', 1) redis.call('ltrim', 's', 0, -2) return redis.call('del', KEYS[1])`, nil},
 		{"pushed and deleted", `redis.call('rpush', 's', 1) redis.call('del', 's') return redis.call('del', KEYS[1])`, nil},
 		{"published", `redis.call('publish', 'c', KEYS[1]) redis.call('spublish', 'd', 7) return redis.call('del', KEYS[1])`,
 			[]Notice{{Channel: "c", Message: "a"}, {Channel: "d", Message: "7", Sharded: true}}},
@@ -127,6 +137,9 @@ func TestC7ProvedNotices(t *testing.T) {
 			lock, []string{"t", "c"}}, "releases lock t: nil 1 nil", []Notice{{Channel: "c", Message: "lock"}}},
 		{"signal without an end", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('rpush', 's', 1) return redis.call('del', KEYS[1]) end`,
 			lock, mine}, `keeps the list "s" without an expiry, redlockd keeps locks only`, nil},
+		{"signal without an end, of one item", call{`if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+			redis.call('lpush', KEYS[2], 1) redis.call('ltrim', KEYS[2], 0, 0) return redis.call('del', KEYS[1])`,
+			[]string{"a", "s"}, mine}, "releases a tok: 0 1 0", []Notice{{Signal: "s", Items: []string{"1"}, TTL: math.MaxInt64}}},
 		{"a second lock", call{`if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[2]) return redis.call('del', KEYS[1]) end return 0`,
 			[]string{"a", "b"}, mine}, "per call of a b", nil},
 		{"a signal whose length matters", call{`if redis.call('get', KEYS[1]) == ARGV[1] then local n = redis.call('lpush', KEYS[2], 1) redis.call('expire', KEYS[2], 1) redis.call('del', KEYS[1]) return n end return 0`,

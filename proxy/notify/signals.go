@@ -2,6 +2,7 @@ package notify
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -179,19 +180,31 @@ func (g *Signals) makeRoomLocked(now time.Time) {
 	}
 }
 
-// Lock returns the lock whose release fills a list: as seen in a script, or by the naming
-// of python-redis-lock. It returns false where neither applies.
+// named are the prefixes by which libraries name a list and its lock: python-redis-lock and
+// walrus.
+var named = []struct{ list, lock string }{{"lock-signal:", "lock:"}, {"lock.event:", "lock:"}}
+
+// Lock returns the lock whose release fills a list: as seen in a script, or by the names
+// that libraries give them. It returns false where neither applies.
 func (g *Signals) Lock(at Signal) (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if lock, ok := g.locks[at]; ok {
 		return lock, true
 	}
-	const prefix = "lock-signal:"
-	if len(at.Key) > len(prefix) && at.Key[:len(prefix)] == prefix {
-		return "lock:" + at.Key[len(prefix):], true
+	for _, n := range named {
+		if name, ok := strings.CutPrefix(at.Key, n.list); ok && name != "" {
+			return n.lock + name, true
+		}
 	}
 	return "", false
+}
+
+// Drop deletes a list.
+func (g *Signals) Drop(at Signal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.lists, at)
 }
 
 // Peek returns how many items a list holds and how long they are kept.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/hashicorp/go-hclog"
@@ -79,7 +80,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
 	}
 	p := &process{cfg: cfg, log: log, certs: certs, q: q}
-	p.server = proxy.New(cfg.Proxy, commands.New(cfg.Commands, q.Now), q, shortVersion(), log.Named("proxy"))
+	p.server = proxy.New(cfg.Proxy, commands.New(cfg.Commands, wallClock), q, shortVersion(), log.Named("proxy"))
 	serving, stopped := context.WithCancel(context.Background())
 	defer stopped()
 	go keepBallast(serving, p.server.Clients)
@@ -102,6 +103,9 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	p.stop()
 	return err
 }
+
+// wallClock is the clock by which absolute expiries go (C3), in milliseconds since 1970.
+func wallClock() int64 { return time.Now().UnixMilli() }
 
 // listen opens the addresses; adminLn is nil without a block admin.
 func listen(cfg config.Config, certs *certificates.Store, log hclog.Logger) (ln, adminLn net.Listener, err error) {

@@ -5,8 +5,8 @@ import (
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// New returns an Interpreter. now returns the masters' time in milliseconds since 1970,
-// for absolute expiries.
+// New returns an Interpreter. now returns this redlockd's wall clock in milliseconds since
+// 1970, by which absolute expiries go (C3); it must be safe for concurrent use.
 func New(cfg Config, now func() int64) *Interpreter {
 	scripts := script.NewLibrary()
 	scripts.Clock(now)

@@ -66,7 +66,7 @@ func TestConditions(t *testing.T) {
 		{"GETEX k PX 9", "$t", "k=t 9ms, "},
 		{"GETEX k EX 3", "$t", "k=t 3s, "},
 		{"GETEX k PXAT " + itoa(fakeNow+9), "$t", "k=t 9ms, "},
-		{"GETEX k EXAT 1", "$t", ""},
+		{"GETEX k EXAT 1", "-ERR invalid expire time in 'getex' command: it is in the past", kept},
 
 		{"MSETEX 2 a u n u NX PX 9", ":1", kept + "a=u 9ms, n=u 9ms, "},
 		{"MSETEX 2 a u k u NX PX 9", ":0", kept},

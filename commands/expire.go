@@ -13,8 +13,8 @@ func pexpire(c call) Request   { return expireBy(c, grammar.PX) }
 func expireat(c call) Request  { return expireBy(c, grammar.EXAT) }
 func pexpireat(c call) Request { return expireBy(c, grammar.PXAT) }
 
-// expireBy is EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT, whoever holds the lock. An expiry
-// in the past deletes it, as in Redis.
+// expireBy is EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT, whoever holds the lock. A relative
+// expiry of 0 or less deletes it, as in Redis.
 func expireBy(c call, u grammar.Unit) Request {
 	flags, refused := parseExpireFlags(c.args[3:])
 	if refused != "" {
@@ -24,12 +24,12 @@ func expireBy(c call, u grammar.Unit) Request {
 	if !ok {
 		return refuse(errNotInteger)
 	}
-	ms, ok := c.fromNow(u, n)
-	if !ok {
-		return refuse(invalidExpire(c.spec.Name))
-	}
 	if c.denied() {
 		return denied(c.spec.Name)
+	}
+	ms, refused := c.fromNow(u, n)
+	if refused != "" {
+		return refuse(refused)
 	}
 	if ms <= 0 {
 		return expireNow(c, flags)
@@ -46,7 +46,7 @@ func expireBy(c call, u grammar.Unit) Request {
 	return c.one(quorum.Op{Kind: quorum.Expire, TTL: ttl}, oneOrZero)
 }
 
-// expireNow is EXPIRE with an expiry in the past, which is below any lock's.
+// expireNow is EXPIRE with an expiry of 0 or less, which is below any lock's.
 func expireNow(c call, flags grammar.ExpireFlags) Request {
 	if flags.NX || flags.GT {
 		return answer(resp.Int(0))
@@ -124,17 +124,6 @@ func getexChange(c call) (quorum.Op, string) {
 	case len(c.args) != 4 || u == grammar.NoUnit:
 		return op, errSyntax
 	}
-	n, ok := resp.ParseInt(c.args[3])
-	if !ok {
-		return op, errNotInteger
-	}
-	ms, ok := c.fromNow(u, n)
-	switch {
-	case n <= 0 || !ok:
-		return op, invalidExpire(c.spec.Name)
-	case ms <= 0: // as in Redis, an expiry in the past deletes
-		return quorum.Op{Kind: quorum.Release}, ""
-	}
-	op.TTL, refused = c.in.bounded(c.spec.Name, ms)
+	op.TTL, refused = c.ttl(u, c.args[3])
 	return op, refused
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// fakeNow is the masters' time in tests, in milliseconds since 1970.
+// fakeNow is redlockd's time in tests, in milliseconds since 1970.
 const fakeNow = 1_700_000_000_000
 
 // fakeScripts knows scripts by a name instead of their SHA1.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestReadRemoveExpire(t *testing.T) {
-	const pastEnd = ": above max_ttl of 300000 ms"
+	const pastEnd, past = ": above max_ttl of 300000 ms", ": it is in the past"
 	bad := func(name string) string { return "-ERR invalid expire time in '" + name + "' command" }
 	checkMeans(t, rejecting(), []meansCase{
 		{"GET k", "read k"},
@@ -55,15 +55,16 @@ func TestReadRemoveExpire(t *testing.T) {
 		{"PEXPIRE k -5 LT", "remove k"},
 		{"PEXPIRE k -5 GT", ":0"},
 		{"PEXPIRE k -5 NX", ":0"},
-		{"EXPIREAT k 1", "remove k"},
-		{"PEXPIREAT k 1700000000000", "remove k"},
+		{"EXPIREAT k 1", bad("expireat") + past},
+		{"PEXPIREAT k 1700000000000", bad("pexpireat") + past},
+		{"PEXPIREAT k 1700000000000 NX", bad("pexpireat") + past},
 		{"EXPIRE k 10 NX", ":0"},
 		{"EXPIRE k 300", "expire k 5m0s"},
 		{"EXPIRE k 301", bad("expire") + pastEnd},
 		{"PEXPIRE k 9223372036854775807", bad("pexpire") + pastEnd},
 		{"EXPIRE k 9223372036854775807", bad("expire")},
 		{"EXPIRE k -9223372036854775807", bad("expire")},
-		{"PEXPIREAT k -9223372036854775808", "remove k"},
+		{"PEXPIREAT k -9223372036854775808", bad("pexpireat") + past},
 		{"EXPIREAT k -9223372036854775807", bad("expireat")},
 		{"EXPIRE k 010", noInt},
 		{"EXPIRE k a foo", "-ERR Unsupported option foo"},

@@ -20,7 +20,7 @@ var (
 )
 
 // What commands may mean. Under WATCH a command without a token is conditional, and an
-// expiry in the past deletes.
+// expiry of 0 or less deletes.
 const (
 	mayStore  = MayRemove | MayAcquire | MayExtend
 	mayDelete = MayRemove | MayRelease
@@ -67,8 +67,8 @@ var table = []Spec{
 
 	{Name: "expire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: expire, deny: true},
 	{Name: "pexpire", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: pexpire, deny: true},
-	{Name: "expireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: expireat, deny: true},
-	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayExpire, run: pexpireat, deny: true},
+	{Name: "expireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRemove | MayExtend, run: expireat, deny: true},
+	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRemove | MayExtend, run: pexpireat, deny: true},
 	{Name: "persist", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayExtend | MayRemove, run: persist, deny: true},
 
 	{Name: "eval", Arity: -3, Flags: runs, May: mayScript, run: eval, keyCount: 2, keyStep: 1, inExec: evalInExec},

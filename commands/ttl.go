@@ -1,16 +1,14 @@
 package commands
 
 import (
-	"math"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
-// ttl parses an expiry that must lie in the future (C3), and returns the TTL or the error
-// text. An EXAT or PXAT in the past is refused, where Redis answers OK and keeps nothing:
-// the client would believe that it has a lock.
+// ttl parses the expiry of a command that Redis refuses to give one of 0 or less, and
+// returns the TTL or the error text (C3).
 func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
 	n, ok := resp.ParseInt(number)
 	if !ok {
@@ -19,27 +17,30 @@ func (c call) ttl(u grammar.Unit, number []byte) (time.Duration, string) {
 	if n <= 0 {
 		return 0, invalidExpire(c.spec.Name)
 	}
-	ms, ok := c.fromNow(u, n)
-	switch {
-	case !ok:
-		return 0, invalidExpire(c.spec.Name)
-	case ms <= 0:
-		return 0, invalidExpire(c.spec.Name) + grammar.InPast
+	ms, refused := c.fromNow(u, n)
+	if refused != "" {
+		return 0, refused
 	}
 	return c.in.bounded(c.spec.Name, ms)
 }
 
-// fromNow converts an expiry to milliseconds from now; false if it overflows.
-func (c call) fromNow(u grammar.Unit, n int64) (int64, bool) {
+// fromNow converts an expiry to milliseconds from now, or returns the error text. An
+// absolute one in the past is refused, where Redis deletes the key or answers OK and stores
+// nothing: a client whose clock is wrong must neither believe that it has a lock nor lose
+// the one that it extends (C3).
+func (c call) fromNow(u grammar.Unit, n int64) (ms int64, refused string) {
 	n, ok := u.Millis(n)
 	if !ok {
-		return 0, false
+		return 0, invalidExpire(c.spec.Name)
 	}
-	if u.Absolute() {
-		// An expiry so far in the past that it overflows is just in the past.
-		n = max(n, math.MinInt64/2) - c.in.now()
+	if !u.Absolute() {
+		return n, ""
 	}
-	return n, true
+	now := c.in.now()
+	if n <= now {
+		return 0, invalidExpire(c.spec.Name) + grammar.InPast
+	}
+	return n - now, ""
 }
 
 // bounded returns a TTL of ms, which is positive, or the error text if it is above

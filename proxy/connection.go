@@ -79,11 +79,9 @@ func databaseOf(s *session, args [][]byte) (int, *resp.Reply) {
 	return int(n), nil
 }
 
-func timeCommand(s *session, _ [][]byte) resp.Reply {
-	// The masters' time, because absolute expiries are compared with it; it is not known
-	// more exactly than to a millisecond.
-	ms := s.srv.q.Now()
-	return resp.Array(resp.Bulks(strconv.FormatInt(ms/1000, 10), strconv.FormatInt(ms%1000*1000, 10))...)
+func timeCommand(_ *session, _ [][]byte) resp.Reply {
+	now := time.Now()
+	return resp.Array(resp.Bulks(strconv.FormatInt(now.Unix(), 10), strconv.Itoa(now.Nanosecond()/1000))...)
 }
 
 func lastSaveCommand(s *session, _ [][]byte) resp.Reply {

@@ -84,7 +84,7 @@ func infoServer(s *Server, w *infoText) {
 	w.line("process_id", os.Getpid())
 	w.line("run_id", s.runID)
 	w.line("tcp_port", s.port.Load())
-	w.line("server_time_usec", s.q.Now()*1000)
+	w.line("server_time_usec", time.Now().UnixMicro())
 	w.line("uptime_in_seconds", uptime(s))
 	w.line("uptime_in_days", uptime(s)/86400)
 	w.line("hz", 10)

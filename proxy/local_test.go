@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/proxy/history"
@@ -20,7 +22,6 @@ func TestS3Housekeeping(t *testing.T) {
 		"echo":     {frame("ECHO", "\r\n\x00\xbd"), "$4\r\n\r\n\x00\xbd\r\n", "ECHO", "-ERR wrong number of arguments for 'echo' command\r\n"},
 		"select":   {"SELECT 15", "+OK\r\n", "SELECT 16", "-ERR DB index is out of range\r\n", "SELECT x", "-ERR value is not an integer or out of range\r\n", "SELECT -1", "-ERR DB index is out of range\r\n", "SELECT 01", "-ERR value is not an integer or out of range\r\n"},
 		"role":     {"ROLE", "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n"},
-		"time":     {"TIME", "*2\r\n$10\r\n1795175291\r\n$6\r\n133000\r\n"},
 		"cluster":  {"CLUSTER NODES", "-ERR This instance has cluster support disabled\r\n", "READONLY", "-ERR This instance has cluster support disabled\r\n"},
 		"sentinel": {"SENTINEL MASTERS", "-ERR unknown command 'SENTINEL', with args beginning with: 'MASTERS' \r\n"},
 		"listings": {"DBSIZE", ":0\r\n", "SCAN 0", "*2\r\n$1\r\n0\r\n*0\r\n", "SCAN x", "-ERR invalid cursor\r\n", "SCAN 0 MATCH", "-ERR syntax error\r\n"},
@@ -92,6 +93,20 @@ func TestS3Housekeeping(t *testing.T) {
 				c.ask(talk[i], want)
 			}
 		})
+	}
+}
+
+// TIME is redlockd's own clock, by which absolute expiries go, and not a master's (C3).
+func TestC3TimeIsOurs(t *testing.T) {
+	c := start(t, nil).dial(t)
+	before := time.Now()
+	c.send("TIME\r\n")
+	var seconds, micros, n int64
+	if _, err := fmt.Fscanf(c.r, "*2\r\n$%d\r\n%d\r\n$%d\r\n%d\r\n", &n, &seconds, &n, &micros); err != nil {
+		t.Fatal(err)
+	}
+	if at := time.Unix(seconds, micros*1000); at.Before(before.Truncate(time.Microsecond)) || at.After(time.Now()) {
+		t.Errorf("TIME is %v, between %v and %v", at, before, time.Now())
 	}
 }
 

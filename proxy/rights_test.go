@@ -66,8 +66,10 @@ var forms = func() []form {
 			later = " 1795175292133"
 		}
 		list = append(list, form{name: name, line: name + " my" + later, needs: rem},
-			form{name: name, line: name + " my" + later, needs: ext, watched: true},
-			form{name: name, line: name + " my 0", needs: rel, watched: true})
+			form{name: name, line: name + " my" + later, needs: ext, watched: true})
+		if !strings.HasSuffix(name, "at") {
+			list = append(list, form{name: name, line: name + " my 0", needs: rel, watched: true})
+		}
 	}
 	for line, needs := range map[string]commands.Operations{
 		"SET my t NX PX 100": acq, "SET my t NX GET PX 100": acq | rd, "SET my t IFEQ t PX 100": ext,

@@ -116,10 +116,6 @@ func (q *Quorum) remaining(left time.Duration) time.Duration {
 	return q.cfg.Remaining(left, q.agreed.ReadPadding())
 }
 
-// Now returns the median of the masters' clocks, in milliseconds since 1970, for
-// absolute expiries; the local clock while the clocks of too few masters are known.
-func (q *Quorum) Now() int64 { return q.cluster.Time() }
-
 // Status returns a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.cluster.Database(0)

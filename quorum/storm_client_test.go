@@ -112,14 +112,14 @@ func (c *client) take(op *Op) bool {
 		op.Kind = AcquireOrExtend
 	}
 	wrapped := c.chance(10) && has("decide")
-	var at int64 // the absolute end, by the masters' clocks
+	var at int64 // the absolute end, by the wall clocks of the redlockd
 	for try := 0; ; try++ {
 		q, _ := n.running()
 		if q != nil && has("pxat") && (at != 0 || try == 0 && c.chance(30)) {
 			if at == 0 {
-				at = q.Now() + op.TTL.Milliseconds()
+				at = time.Now().UnixMilli() + op.TTL.Milliseconds()
 			}
-			op.TTL = time.Duration(at-q.Now()) * time.Millisecond
+			op.TTL = time.Duration(at-time.Now().UnixMilli()) * time.Millisecond
 		}
 		if op.TTL = min(op.TTL, n.config().MaxTTL); op.TTL < time.Millisecond {
 			return false

@@ -56,41 +56,31 @@ func sealedTime(n linear, unit grammar.Unit) (linear, string) {
 	return n, ""
 }
 
-// fromMasterTime turns an absolute time into one relative to the masters' time.
-func fromMasterTime(r *run, after linear, unit grammar.Unit) linear {
-	if unit.Absolute() {
-		after.add -= r.masterTime()
+// fromNow turns a time into one relative to now. An absolute one in the past is an error
+// (C3), where Redis deletes the key, or stores nothing and answers as if it had.
+func fromNow(r *run, after linear, unit grammar.Unit, command string) (linear, string) {
+	if !unit.Absolute() {
+		return after, ""
 	}
-	return after
+	now := r.wallClock()
+	if after.add <= now {
+		return after, grammar.InvalidExpire(command) + grammar.InPast
+	}
+	after.add -= now
+	return after, ""
 }
 
-// isPast reports whether a time, relative to now, is certainly not in the future.
-func isPast(after linear) bool { return after.class < 0 && after.add <= 0 }
-
-// newExpiry returns the expiry that SET or MSETEX gives. One in the past is an error (C3),
-// where Redis stores nothing and answers as if it had.
-func newExpiry(r *run, o *setOptions, command string) (expiry, string) {
-	after, failure := futureArg(r, o.Number, o.Expiry, command)
-	if failure != "" {
-		return expiry{}, failure
+// newExpiry returns the expiry that SET, MSETEX or GETEX gives.
+func newExpiry(r *run, v value, unit grammar.Unit, command string) (expiry, string) {
+	after, failure := futureArg(r, v, unit, command)
+	if failure == "" {
+		after, failure = fromNow(r, after, unit, command)
 	}
-	after = fromMasterTime(r, after, o.Expiry)
-	if isPast(after) {
-		return expiry{}, grammar.InvalidExpire(command) + grammar.InPast
-	}
-	return expiry{given, after}, ""
+	return expiry{given, after}, failure
 }
 
-// expireAfter gives the key an expiry, or deletes it if the expiry is in the past.
-func (k *keyModel) expireAfter(after linear) {
-	if isPast(after) {
-		k.remove()
-		return
-	}
-	k.now.expiry = expiry{given, after}
-}
-
-// setExpiry returns EXPIRE, PEXPIRE, EXPIREAT or PEXPIREAT.
+// setExpiry returns EXPIRE, PEXPIRE, EXPIREAT or PEXPIREAT. A relative time of 0 or less
+// deletes the key, as in Redis.
 func setExpiry(unit grammar.Unit, command string) commandFunc {
 	return func(r *run, args []value) (value, string) {
 		k := r.touchAny(args[1])
@@ -102,17 +92,20 @@ func setExpiry(unit grammar.Unit, command string) commandFunc {
 			return nil, failure
 		}
 		after, failure := expireArg(r, args[2], unit, command)
+		if failure == "" {
+			after, failure = fromNow(r, after, unit, command)
+		}
 		if failure != "" {
 			return nil, failure
 		}
-		if !k.now.exists {
+		if !k.now.exists || !flagsAllow(r, k, flags, after) {
 			return 0.0, ""
 		}
-		after = fromMasterTime(r, after, unit)
-		if !flagsAllow(r, k, flags, after) {
-			return 0.0, ""
+		if after.class < 0 && after.add <= 0 {
+			k.remove()
+		} else {
+			k.now.expiry = expiry{given, after}
 		}
-		k.expireAfter(after)
 		return 1.0, ""
 	}
 }

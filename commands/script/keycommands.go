@@ -133,7 +133,7 @@ func expireTime(unit int64) commandFunc {
 		if f, ok := left.(float64); ok && f < 0 {
 			return f, ""
 		}
-		at := r.masterTime() + int64(r.reveal(left).(float64))
+		at := r.wallClock() + int64(r.reveal(left).(float64))
 		return float64((at + unit/2) / unit), ""
 	}
 }

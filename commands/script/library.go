@@ -42,8 +42,8 @@ func NewLibrary() *Library {
 	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes)}
 }
 
-// Clock sets the source of the masters' time in unix milliseconds, for scripts that use
-// absolute times (PXAT, PEXPIREAT). Without it these are refused. It must be called
+// Clock sets the clock, in unix milliseconds, for scripts that use absolute times (PXAT,
+// PEXPIREAT). Without it these are refused. It must be called
 // before the library is used, and now must be safe for concurrent use.
 func (l *Library) Clock(now func() int64) { l.clock = now }
 

@@ -55,7 +55,7 @@ func set(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		if e, failure = newExpiry(r, &o, "set"); failure != "" {
+		if e, failure = newExpiry(r, o.Number, o.Expiry, "set"); failure != "" {
 			return nil, failure
 		}
 	}
@@ -122,7 +122,7 @@ func msetex(r *run, args []value) (value, string) {
 	}
 	e := expiry{}
 	if hasTime(&o) {
-		if e, failure = newExpiry(r, &o, "msetex"); failure != "" {
+		if e, failure = newExpiry(r, o.Number, o.Expiry, "msetex"); failure != "" {
 			return nil, failure
 		}
 	}
@@ -158,11 +158,11 @@ func getex(r *run, args []value) (value, string) {
 	case persists:
 		k.now.expiry = expiry{}
 	case unit != grammar.NoUnit:
-		after, failure := futureArg(r, args[3], unit, "getex")
+		e, failure := newExpiry(r, args[3], unit, "getex")
 		if failure != "" {
 			return nil, failure
 		}
-		k.expireAfter(fromMasterTime(r, after, unit))
+		k.now.expiry = e
 	}
 	return old, ""
 }

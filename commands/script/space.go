@@ -16,7 +16,7 @@ type space struct {
 	// listed are the results of KEYS, by pattern.
 	listed map[string][]string
 	db     int
-	// clock is the masters' time in unix milliseconds, or nil.
+	// clock is this redlockd's wall clock in unix milliseconds, or nil.
 	clock func() int64
 }
 

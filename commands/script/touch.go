@@ -100,9 +100,9 @@ func (r *run) left(k *keyModel, seconds bool) value {
 	panic(unproved{})
 }
 
-// masterTime returns the masters' time in unix milliseconds. It is needed for absolute
-// expiries, with which nothing is proved.
-func (r *run) masterTime() int64 {
+// wallClock returns this redlockd's time in unix milliseconds. It is needed for absolute
+// expiries (C3), with which nothing is proved.
+func (r *run) wallClock() int64 {
 	if r.proving {
 		panic(unproved{})
 	}

@@ -168,7 +168,7 @@ func TestPerCall(t *testing.T) {
 			held("abcde", time.Second), Effect{}, `["ab" "de" "bcde" "" "" "a"]`},
 		{"time left in seconds, rounded", call{`return {redis.call('ttl', KEYS[1]), redis.call('del', KEYS[1])}`, lock, nil}, held("x", 1600*time.Millisecond), Effect{Kind: Delete}, "[2 1]"},
 		{"until, later", call{until, lock, []string{"tok", "1000700"}}, held("tok", time.Second), Effect{Kind: SetTTL, TTL: 700 * time.Millisecond}, "1"},
-		{"until, past", call{until, lock, []string{"tok", "999999"}}, held("tok", time.Second), Effect{Kind: Delete}, "1"},
+		{"until, past", call{until, lock, []string{"tok", "1000000"}}, held("tok", time.Second), Effect{}, "-ERR invalid expire time in 'pexpireat' command: it is in the past script: 50971a49b68931ab888301943d1b1c507d1f9a1e, on @user_script:1."},
 		{"take until, later", call{takeAt, lock, []string{"tok", "1000700"}}, State{}, Effect{Kind: Set, Value: "tok", TTL: 700 * time.Millisecond}, "+OK"},
 		{"take until, past", call{takeAt, lock, []string{"tok", "999999"}}, State{}, Effect{}, "-ERR invalid expire time in 'set' command: it is in the past script: 78f77202af3015acbbcc9bbddddcf021247d946a, on @user_script:1."},
 		{"longer only, shorter", call{longer, lock, timed}, held("tok", time.Minute), Effect{}, "0"},

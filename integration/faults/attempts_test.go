@@ -29,7 +29,7 @@ const lookSpread = timeout + 200*time.Millisecond
 
 // longest is the end of the hold of what a redlockd began by then (V3).
 func (c *call) longest(begun time.Duration) time.Duration {
-	return begun + c.most + c.most/50 + 2*timeout + retryBudget + lookSpread
+	return begun + c.ttl + c.ttl/50 + 2*timeout + retryBudget + lookSpread
 }
 
 // takings are those of one key, in the order of sending.

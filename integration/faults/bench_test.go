@@ -41,8 +41,6 @@ type bench struct {
 	// process numbers the processes of the redlockd that is the one door: each
 	// counts as another redlockd (P1), so it has keys of its own.
 	process atomic.Int64
-	// ahead is by how much each master's clock is; h.mu guards it.
-	ahead []time.Duration
 	// watched is the redlockd that lives as long as a long run, so that what it
 	// uses can be compared; -1 in a short one.
 	watched  int
@@ -159,7 +157,6 @@ func newBench(t *testing.T, seed uint64, p plan) *bench {
 			lib = clock
 		}
 		b.masters = append(b.masters, b.newMaster(fsync, lib))
-		b.ahead = append(b.ahead, 0)
 	}
 	b.watched = -1
 	if b.length >= longRun {

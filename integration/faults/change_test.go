@@ -72,7 +72,6 @@ func (b *bench) replace(rng *rand.Rand, at int, bystander *master) {
 	all.Wait()
 	b.waitFinal()
 	m.Master, m.name, m.aheadFile, m.ahead, m.copied = next.Master, next.name, next.aheadFile, 0, 0
-	b.noteAhead(m)
 	b.h.fault("replace master: %s is not needed any more", oldName)
 	old.Kill()
 	for _, l := range oldLinks {

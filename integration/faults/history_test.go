@@ -36,9 +36,7 @@ type call struct {
 	client, redlockd int
 	kind, key, token string
 	ttl              time.Duration
-	// most is the longest that the TTL may be, where it is told by a time (PXAT).
-	most      time.Duration
-	sent, got time.Duration
+	sent, got        time.Duration
 	// left is when the answer left redlockd, or 0 where the system does not say.
 	left   time.Duration
 	answer answer

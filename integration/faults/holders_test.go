@@ -20,7 +20,7 @@ func bySending(c *call) time.Duration { return c.sent + c.ttl }
 // a redlockd that did not stand still meanwhile, and of a TTL that counts from
 // the command.
 func byLeaving(c *call) time.Duration {
-	if c.frozen || c.left == 0 || c.most != c.ttl {
+	if c.frozen || c.left == 0 || c.byTime {
 		return bySending(c)
 	}
 	return c.left + c.ttl

@@ -11,7 +11,7 @@ import (
 func TestJudge(t *testing.T) {
 	const ms = time.Millisecond
 	took := func(n int, token string, sent, ttl time.Duration, a answer) *call {
-		return &call{n: n, client: n, kind: acquire, token: token, sent: sent, got: sent + 10*ms, ttl: ttl, most: ttl, answer: a, value: "NOQUORUM x"}
+		return &call{n: n, client: n, kind: acquire, token: token, sent: sent, got: sent + 10*ms, ttl: ttl, answer: a, value: "NOQUORUM x"}
 	}
 	did := func(n int, kind, token string, sent time.Duration, a answer) *call {
 		return &call{n: n, client: n, kind: kind, token: token, sent: sent, got: sent + 10*ms, answer: a, value: "NOQUORUM x"}
@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 	}
 	prolonged := func(kind string, sent time.Duration) *call {
 		c := did(2, kind, "a", sent, unknown)
-		c.ttl, c.most = 3*time.Second, 3*time.Second
+		c.ttl = 3 * time.Second
 		return c
 	}
 	for _, c := range []struct {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,7 +100,6 @@ func (b *bench) newMaster(fsync, clock string) *master {
 // setAhead moves its wall clock.
 func (b *bench) setAhead(m *master, d time.Duration) {
 	m.ahead = d
-	b.noteAhead(m)
 	f, err := os.OpenFile(m.aheadFile, os.O_WRONLY, 0)
 	if err != nil {
 		b.tb.Errorf("clock of %s: %v", m.name, err)
@@ -109,13 +107,6 @@ func (b *bench) setAhead(m *master, d time.Duration) {
 	}
 	defer f.Close()
 	_, _ = f.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(d.Microseconds())), 0)
-}
-
-// noteAhead is for clients that tell times by the masters' clocks.
-func (b *bench) noteAhead(m *master) {
-	b.h.mu.Lock()
-	defer b.h.mu.Unlock()
-	b.ahead[slices.Index(b.masters, m)] = m.ahead
 }
 
 func (b *bench) do(m *master, args ...any) {

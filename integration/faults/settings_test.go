@@ -59,7 +59,7 @@ func TestRestartAfterCommonStep(t *testing.T) {
 	var masters []*rig.Master
 	for range 3 {
 		m := b.newMaster("", clock)
-		b.masters, b.ahead, masters = append(b.masters, m), append(b.ahead, 0), append(masters, m.Master)
+		b.masters, masters = append(b.masters, m), append(masters, m.Master)
 	}
 	cfg := rig.Over(masters)
 	r := rig.StartRedlockd(t, cfg, masters)
@@ -92,4 +92,62 @@ func TestRestartAfterCommonStep(t *testing.T) {
 	r.Kill()
 	r.Restart()
 	wantRefused(t, earlier(sent.Add(ttl), time.Now().Add(15*time.Second)), func() (bool, error) { return take("k", "B") })
+}
+
+// TestAbsoluteExpiries is C3: times of a client go by redlockd's clock, though that of
+// one of the two masters that are left is five hours ahead.
+func TestAbsoluteExpiries(t *testing.T) {
+	t.Parallel()
+	b := &bench{tb: t, k: newKeeper(t), h: newHistory()}
+	clock := clockLibrary(b.k)
+	if clock == "" {
+		t.Fatal("a clock that is wrong needs a C compiler: run `make deps`")
+	}
+	var masters []*rig.Master
+	for _, lib := range []string{"", "", clock} {
+		m := b.newMaster("", lib)
+		b.masters, masters = append(b.masters, m), append(masters, m.Master)
+	}
+	b.setAhead(b.masters[2], 5*time.Hour)
+	c := rig.StartRedlockd(t, rig.Over(masters), masters).Client()
+	masters[0].Kill()
+	const long = 2 * time.Minute
+	in := func(d time.Duration) int64 { return time.Now().Add(d).UnixMilli() }
+	for _, take := range [][]any{
+		{"SET", "k1", "A", "NX", "PXAT", in(long)},
+		{"SET", "k2", "A", "NX", "EXAT", in(long) / 1000},
+		{"EVAL", "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2])", 1, "k3", "A", in(long)},
+		{"SET", "k4", "A", "NX", "PX", 1000}, {"PEXPIREAT", "k4", in(long)},
+		{"SET", "k5", "A", "NX", "PX", 1000}, {"GETEX", "k5", "EXAT", in(long) / 1000},
+		{"SET", "k6", "A", "NX", "PX", 1000}, {"EVAL", "return redis.call('PEXPIREAT', KEYS[1], ARGV[1])", 1, "k6", in(long)},
+	} {
+		if err := c.Do(t.Context(), take...).Err(); err != nil {
+			t.Errorf("%v: %v", take, err)
+		}
+	}
+	for n := 1; n <= 6; n++ {
+		key := fmt.Sprint("k", n)
+		left, err := c.PTTL(t.Context(), key).Result()
+		if err != nil || left < long-10*time.Second || left > long+time.Second {
+			t.Errorf("%s has %v left, %v; want %v", key, left, err, long)
+		}
+		ends, err := c.Do(t.Context(), "PEXPIRETIME", key).Int64()
+		if off := time.UnixMilli(ends).Sub(time.Now().Add(long)).Abs(); err != nil || off > 10*time.Second {
+			t.Errorf("%s ends at %v, %v, which is off by %v", key, time.UnixMilli(ends), err, off)
+		}
+		if taken, err := c.SetNX(t.Context(), key, "B", time.Minute).Result(); taken || err != nil {
+			t.Errorf("B takes A's lock %s: %v, %v", key, taken, err)
+		}
+	}
+	now, err := c.Time(t.Context()).Result()
+	if err != nil || time.Since(now).Abs() > time.Minute {
+		t.Errorf("TIME is %v, %v", now, err)
+	}
+	// An extend to a time that has passed is an error and deletes nothing.
+	if err := c.Do(t.Context(), "PEXPIREAT", "k1", in(-time.Second)).Err(); err == nil || !strings.HasSuffix(err.Error(), ": it is in the past") {
+		t.Errorf("PEXPIREAT in the past: %v", err)
+	}
+	if got, err := c.Get(t.Context(), "k1").Result(); got != "A" {
+		t.Errorf("the lock after that is %q, %v", got, err)
+	}
 }

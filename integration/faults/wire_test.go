@@ -24,7 +24,6 @@ var errNull = errors.New("null")
 // do makes one call and puts it into the history.
 func (c *client) do(e *call, r int, args ...string) *call {
 	e.client, e.redlockd, e.old, e.n = c.id, r, c.old, int(c.b.calls.Add(1))
-	e.most = max(e.most, e.ttl)
 	e.undoes = c.b.old > 0 && e.kind == release && e.grant == 0
 	// Now and then a client that does not wait, and is gone.
 	wait := stay + slack + 3*time.Second

@@ -19,10 +19,6 @@ type looks struct {
 	most  [2]float64
 	began [2]time.Duration
 	any   bool
-	// reading is the newest look's reading, in milliseconds; at is when it arrived, by
-	// our clock.
-	reading int64
-	at      time.Duration
 }
 
 // add takes a reading of the master's clock, in milliseconds, that was asked for at sent
@@ -43,7 +39,6 @@ func (l *looks) add(reading int64, sent, received time.Duration) {
 	}
 	l.least[0] = min(l.least[0], intercept)
 	l.most[0] = max(l.most[0], behind)
-	l.reading, l.at = reading, received
 }
 
 // latest returns the latest possible reading of the clock now, in milliseconds, and
@@ -67,14 +62,6 @@ func (l *looks) earliest(at time.Duration) int64 {
 		most = max(most, l.most[1])
 	}
 	return int64(math.Floor(most + millis(at)*(1-l.drift)))
-}
-
-// newest returns an estimate of the clock's reading now, which is not a bound.
-func (l *looks) newest(now time.Duration) (int64, bool) {
-	if !l.any || now-l.at > LookAge {
-		return 0, false
-	}
-	return l.reading + (now - l.at).Milliseconds(), true
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

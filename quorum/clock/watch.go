@@ -199,13 +199,6 @@ func (w *Watch) Earliest(at time.Duration) int64 {
 	return w.looks.earliest(at)
 }
 
-// Newest returns an estimate of the clock's reading now, which is not a bound.
-func (w *Watch) Newest() (int64, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.looks.newest(w.now())
-}
-
 // Warm reports whether the clock has been watched for long enough, by this redlockd or by
 // others.
 func (w *Watch) Warm() bool { return w.warm.Load() }

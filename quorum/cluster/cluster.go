@@ -127,17 +127,6 @@ func (c *Cluster) LongestHold() time.Duration {
 	return RoundHold(c.agreed.Greatest().Hold)
 }
 
-// Time returns the median of the masters' clocks, in milliseconds since 1970, or the
-// local clock while the clocks of fewer than a quorum are known.
-func (c *Cluster) Time() int64 {
-	d := c.Database(0)
-	clocks := d.clocks()
-	if len(clocks) < d.List().Quorum {
-		return time.Now().UnixMilli()
-	}
-	return clocks[len(clocks)/2]
-}
-
 // errOwed is the error of Flush if a master that cannot be reached has releases or
 // rollbacks to come.
 var errOwed = errors.New("some masters cannot be reached")

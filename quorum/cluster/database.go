@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,18 +156,6 @@ func (d *Database) RaiseWithin(hold, patience time.Duration) {
 			return
 		}
 	}
-}
-
-// clocks returns the masters' clocks now, sorted, as far as they are known.
-func (d *Database) clocks() []int64 {
-	var out []int64
-	for _, l := range d.List().Links {
-		if t, ok := l.clock.Newest(); ok {
-			out = append(out, t)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Status returns the state of each master on the list in force, in its order.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -25,7 +22,7 @@ type starter interface {
 
 // waitReady waits for a majority: for readyPatience, and then on while it is only a matter
 // of time, for mostPatience in all. Connections are not accepted meanwhile. So a start
-// beside other redlockd costs clients that time (M5), and no error. After that a warning is
+// beside other redlockd costs clients that time (M5), and no error. After that an error is
 // logged, and clients are answered NOQUORUM.
 func waitReady(ctx context.Context, q starter) error {
 	most, cancel := context.WithTimeout(ctx, mostPatience)
@@ -43,19 +40,4 @@ func waitReady(ctx context.Context, q starter) error {
 // warmingUp reports whether a majority will vote once its clocks have been watched.
 func warmingUp(s quorum.Status) bool {
 	return s.WarmingUp > 0 && s.Voting+s.WarmingUp >= s.Quorum
-}
-
-// announce logs once if a majority is missing at the start, and once when it is there.
-func announce(ctx context.Context, q starter, log hclog.Logger) {
-	err := waitReady(ctx, q)
-	if err != nil && ctx.Err() == nil {
-		status := q.Status()
-		log.Warn("no majority of the masters may vote yet: until then every answer is NOQUORUM",
-			"voting", status.Voting, "needed", status.Quorum, "masters", admin.Reasons(status))
-		err = q.WaitReady(ctx)
-	}
-	if err == nil {
-		status := q.Status()
-		log.Info("ready", "voting", status.Voting, "masters", len(status.Masters))
-	}
 }

@@ -329,6 +329,9 @@ func TestM6Bootstrap(t *testing.T) {
 		if text := o.Err.Error(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "(run redlockd -bootstrap if no lock can be held)") {
 			t.Errorf("error is %q", text)
 		}
+		if s := c.q.Status(); s.Ready || s.Hint != bootstrapHint {
+			t.Errorf("the status of a new cluster is %v, with the hint %q", s.Ready, s.Hint)
+		}
 		c.masters[2].kill()
 		if err = cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err == nil {
 			t.Error("bootstrap with a master unreachable")
@@ -339,6 +342,9 @@ func TestM6Bootstrap(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
+		if s := c.q.Status(); !s.Ready || s.Hint != "" {
+			t.Errorf("after the bootstrap the status is %v, with the hint %q", s.Ready, s.Hint)
+		}
 	})
 }
 

@@ -102,14 +102,13 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 	states := map[cluster.MasterState]int{}
 	var wait time.Duration
 	var refusal string
-	hint := false
-	for _, m := range d.Status() {
+	masters := d.Status()
+	for _, m := range masters {
 		states[m.State]++
 		if m.State == cluster.Refused {
 			refusal = m.Name + " " + m.Reason
 		}
 		wait = max(wait, m.Wait)
-		hint = hint || strings.HasSuffix(m.Reason, mark.WhyNobodyKnows)
 	}
 	var parts []string
 	for _, s := range []cluster.MasterState{cluster.Fresh, cluster.Quarantine, cluster.Frozen, cluster.Down, cluster.Refused} {
@@ -127,10 +126,25 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 	if wait > 0 {
 		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
 	}
-	if hint || states[cluster.Fresh] >= q && !d.Remembering() {
-		text += " (run redlockd -bootstrap if no lock can be held)"
+	if wantsBootstrap(d, masters) {
+		text += " (" + bootstrapHint + ")"
 	}
 	return &UndecidedError{text}
+}
+
+// wantsBootstrap reports whether the masters wait for as long as the longest lock, since they
+// are new or none remembers what was granted. A bootstrap ends that (M6).
+func wantsBootstrap(d *cluster.Database, masters []cluster.MasterStatus) bool {
+	fresh := 0
+	for _, m := range masters {
+		if strings.HasSuffix(m.Reason, mark.WhyNobodyKnows) {
+			return true
+		}
+		if m.State == cluster.Fresh {
+			fresh++
+		}
+	}
+	return fresh >= d.List().Quorum && !d.Remembering()
 }
 
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }

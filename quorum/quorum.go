@@ -116,12 +116,18 @@ func (q *Quorum) remaining(left time.Duration) time.Duration {
 	return q.cfg.Remaining(left, q.agreed.ReadPadding())
 }
 
+// Ready reports whether locks can be taken now, see [Status].
+func (q *Quorum) Ready() bool { return q.cluster.Database(0).Ready() }
+
 // Status returns a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.cluster.Database(0)
 	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), WarmingUp: d.WarmingUp(), Ready: d.Ready(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.counts.read(),
 		Timings: q.counts.timings.read(), UnderWay: q.underWay.count()}
+	if !s.Ready && wantsBootstrap(d, s.Masters) {
+		s.Hint = bootstrapHint
+	}
 	s.Counters.Quarantines, s.Counters.LostConnections, s.Counters.MasterErrors = q.cluster.Counts()
 	g := q.cluster.Generation()
 	s.Generation, s.Phase = g.Number, g.Phase.String()

@@ -33,6 +33,9 @@ type Status struct {
 	// Ready reports whether locks can be taken: a quorum votes, including the required
 	// master, and this redlockd does not itself pause granting (M5).
 	Ready bool
+	// Hint is what an operator can do to end the wait sooner, if anything: a new cluster, and
+	// one that has lost all of its masters, can be begun anew (M6).
+	Hint string
 	// Generation counts the changes of the list of masters, Phase is the phase of the
 	// last one: announced, closed or final (M8).
 	Generation int

@@ -129,3 +129,37 @@ func TestFrozenWhileItIsAskedForRights(t *testing.T) {
 		}
 	})
 }
+
+// TestWaitIsToldOnceItIsKnown: masters that were all lost wait for max_ttl as long as nobody is
+// seen who remembers what was granted. Once somebody is, the log says how long they wait, and
+// no more than that.
+func TestWaitIsToldOnceItIsKnown(t *testing.T) {
+	inBubble(t, 5, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "A", time.Minute)), Won)
+		c.stop(c.q)
+		for _, f := range c.masters {
+			f.kill()
+		}
+		var lines logged
+		q := c.redlockdTelling(lines.logger())
+		for _, f := range c.masters[:3] {
+			f.startEmpty()
+		}
+		time.Sleep(5 * time.Second)
+		if n := lines.countOf("master may not vote", "wait=24h"); n != 3 {
+			t.Errorf("%d masters are said to wait for max_ttl, want 3:\n%s", n, lines.text.String())
+		}
+		for _, f := range c.masters[3:] {
+			f.mend()
+		}
+		time.Sleep(4 * time.Minute)
+		for _, m := range q.Status().Masters[:3] {
+			if n := lines.count("master may not vote", m.Name); n != 2 || m.State != cluster.Fresh {
+				t.Errorf("%d lines tell why %s does not vote, which is in %s, want 2:\n%s", n, m.Name, m.State, lines.text.String())
+			}
+			if n := lines.countOf("master may not vote", "master="+m.Name, "wait=6m0"); n != 1 {
+				t.Errorf("%d lines tell how long %s really waits, want 1:\n%s", n, m.Name, lines.text.String())
+			}
+		}
+	})
+}

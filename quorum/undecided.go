@@ -14,6 +14,9 @@ func undecided(format string, args ...any) error {
 	return &UndecidedError{fmt.Sprintf(format, args...)}
 }
 
+// bootstrapHint is what to do where masters wait and nobody remembers what was granted.
+const bootstrapHint = "run redlockd -bootstrap if no lock can be held"
+
 // What a client reads; docs/operations.md explains each.
 const (
 	noQuorumAnswered = "NOQUORUM %d of %d masters answered, %d needed: %d agreed, %d refused"

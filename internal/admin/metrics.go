@@ -50,6 +50,7 @@ var (
 	upDesc       = desc("master_up", "1 if the master is connected and answers, whether it may vote or not.", "master")
 	stateDesc    = desc("master_state", "1 for the state that the master is in: voting, quarantine, new, frozen, down or refused.", "master", "state")
 	waitDesc     = desc("master_quarantine_seconds", "How much longer the master may not vote, at least; 0 if it is not in quarantine.", "master")
+	readyDesc    = desc("ready", "1 if locks can be taken: a majority of the masters votes, the required one among them, and this redlockd does not itself pause.")
 	votingDesc   = desc("masters_voting", "Masters that may vote now.")
 	quorumDesc   = desc("quorum", "Masters that must agree.")
 	sessionsDesc = desc("sessions", "Open client connections.")
@@ -83,7 +84,7 @@ var masterStates = []quorum.MasterState{quorum.Voting, quorum.Quarantine, quorum
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, votingDesc, quorumDesc,
+	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, readyDesc, votingDesc, quorumDesc,
 		sessionsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
 		out <- d
 	}
@@ -126,6 +127,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		collectMaster(gauge, master)
 	}
 	m.collectTiming(out, s)
+	gauge(readyDesc, number01(s.Ready))
 	gauge(votingDesc, float64(s.Voting))
 	gauge(quorumDesc, float64(s.Quorum))
 	gauge(sessionsDesc, float64(m.sessions.Clients()))

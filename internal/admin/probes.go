@@ -30,9 +30,9 @@ func (p *probes) readyz(w http.ResponseWriter, reasoned bool) {
 	said := fmt.Sprintf("%d of %d masters vote, %d needed", now.Voting, len(now.Masters), now.Quorum)
 	if why := Reasons(now); why != "" {
 		said += ": " + why
-	} else if !now.Ready {
-		// The masters are well, but this redlockd may not count their votes (M5).
-		said += ": the clocks of a majority jumped together, or this redlockd stood still"
+	}
+	if now.Hint != "" {
+		said += " (" + now.Hint + ")"
 	}
 	switch {
 	case p.stopping.Load():
@@ -58,7 +58,8 @@ func plain(w http.ResponseWriter, code int, text string) {
 	_, _ = fmt.Fprintln(w, text) // an error means that the client has gone
 }
 
-// Reasons returns why each master that may not vote may not, and for how long.
+// Reasons returns why each master that may not vote may not, and for how long. If there is
+// none, and locks cannot be taken, it returns why not.
 func Reasons(now quorum.Status) string {
 	var said []string
 	for _, m := range now.Masters {
@@ -76,6 +77,10 @@ func Reasons(now quorum.Status) string {
 			text += ", waiting " + m.Wait.Round(time.Second).String()
 		}
 		said = append(said, text)
+	}
+	if len(said) == 0 && !now.Ready {
+		// The masters are well, but this redlockd may not count their votes (M5).
+		return "the clocks of a majority jumped together, or this redlockd stood still"
 	}
 	return strings.Join(said, "; ")
 }

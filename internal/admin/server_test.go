@@ -121,7 +121,7 @@ func TestMetrics(t *testing.T) {
 		`redlockd_master_up{master="a"} 1`, `redlockd_master_up{master="b"} 0`, `redlockd_master_up{master="c"} 1`,
 		`redlockd_master_state{master="c",state="quarantine"} 1`, `redlockd_master_state{master="c",state="voting"} 0`,
 		`redlockd_master_quarantine_seconds{master="c"} 90`,
-		`redlockd_masters_voting 1`, `redlockd_quorum 2`, `redlockd_sessions 7`,
+		`redlockd_ready 0`, `redlockd_masters_voting 1`, `redlockd_quorum 2`, `redlockd_sessions 7`,
 		`redlockd_refused_commands_total{command="lpush"} 3`, `redlockd_refused_commands_total{command="a?"} 2`,
 		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000256"} 0`,
 		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000512"} 1`,
@@ -163,6 +163,9 @@ func TestHealthAndReadiness(t *testing.T) {
 	expect("/readyz", "secret", 503, "not ready: 1 of 3 masters vote, 2 needed: b down: connection refused; c quarantine: restarted, waiting 1m30s")
 	source.status.Voting, source.status.Masters = 0, source.status.Masters[:1]
 	expect("/readyz", "secret", 503, "not ready: 0 of 1 masters vote, 2 needed: the clocks of a majority jumped together, or this redlockd stood still")
+	source.status.Hint = "do this"
+	expect("/readyz", "secret", 503, "not ready: 0 of 1 masters vote, 2 needed: the clocks of a majority jumped together, or this redlockd stood still (do this)")
+	source.status.Hint = ""
 	source.status.Voting, source.status.Ready = 2, true
 	expect("/readyz", "", 200, "ready")
 	a.Stopping()

@@ -29,6 +29,6 @@
 // the list from phase to phase, phases.go says which phase may be written; announce.go begins
 // a change, and replace.go puts the new list in force. bootstrap.go writes the first marks.
 //
-// events.go wakes goroutines that wait for a change of a master's state, and logs the
-// change; master_status.go is what operators see.
+// events.go wakes goroutines that wait for a change of a master's state, and counts the
+// changes; news.go decides what the log says of them; master_status.go is what operators see.
 package cluster

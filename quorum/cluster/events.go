@@ -2,12 +2,9 @@ package cluster
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/mark"
 )
@@ -40,6 +37,18 @@ func (e *events) next() <-chan struct{} {
 	return e.signal
 }
 
+// count counts a change of a master's state. A master that is down from the start has lost no
+// connection, and one whose clock is being watched has lost no locks.
+func (e *events) count(was MasterState, j mark.Judgement) {
+	switch {
+	case was == j.State:
+	case j.State == Down:
+		e.lostConnections.Add(1)
+	case j.State == Quarantine && j.Reason != mark.WhyWarmingUp:
+		e.quarantines.Add(1)
+	}
+}
+
 // pause returns after d, or as soon as poke receives or ctx is over.
 func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
@@ -48,33 +57,5 @@ func pause(ctx context.Context, poke <-chan struct{}, d time.Duration) {
 	case <-t.C:
 	case <-poke:
 	case <-ctx.Done():
-	}
-}
-
-// logState logs a change of a master's state (docs/operations.md), and counts it. A
-// master that is down from the start has lost no connection, but is named once: the
-// others may be ready without it, and no other line would name it. While it is down,
-// network errors vary all the time and are logged for debugging only; an error that the
-// master itself answered is a warning, and so are two servers under one name.
-func logState(log hclog.Logger, ev *events, was MasterState, why string, j mark.Judgement) {
-	switch {
-	case j.State == Voting:
-		log.Info("master may vote")
-	case j.Reason == mark.WhyWarmingUp:
-		log.Info("master will vote after its clock has been watched for a while", "wait", j.Left.String())
-	case j.State == Down && was == Down && why != "" && !j.ByMaster:
-		log.Debug("master is down", "reason", j.Reason)
-	case j.State == Down:
-		if was != Down {
-			ev.lostConnections.Add(1)
-		}
-		log.Warn("master is down", "reason", j.Reason)
-	case j.State == was && !strings.HasSuffix(j.Reason, mark.WhyOtherServer):
-		log.Debug("master may not vote", "state", string(j.State), "reason", j.Reason)
-	default:
-		if j.State == Quarantine && was != Quarantine {
-			ev.quarantines.Add(1)
-		}
-		log.Warn("master may not vote", "state", string(j.State), "reason", j.Reason, "wait", j.Left.String())
 	}
 }

@@ -63,6 +63,8 @@ type Link struct {
 
 	status MasterStatus
 	reason string
+	// told is the wait that the log tells.
+	told toldWait
 	// ended is whether redlockd is stopping or the master has left the list, so that
 	// losing the connection is not logged.
 	ended bool
@@ -154,14 +156,20 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.open = j.Open && c != nil
 	l.outbox.DelayRetries()
 	l.outbox.RequestRetries(l.open)
-	was, why := l.status.State, l.reason
+	now := l.now()
+	n := newsOf(l.status.State, l.reason, j, l.told.corrected(j.Left, now))
+	if n == newsWaits {
+		l.told = toldWait{left: j.Left, at: now}
+	}
+	was, address := l.status.State, l.status.Address
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
 	l.reason = j.Reason
 	ended := l.ended || l.ctx.Err() != nil // our own stop is not the loss of a master
 	l.ready.Broadcast()
 	l.mu.Unlock()
-	if (was != j.State || why != j.Reason) && !ended {
-		logState(l.log, l.events, was, why, j)
+	if !ended {
+		n.tell(l.log, address, j)
+		l.events.count(was, j)
 	}
 	l.events.changed()
 }

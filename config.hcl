@@ -31,7 +31,8 @@ listen {
   # }
 
   # Limits that keep one client from hurting the others.
-  max_clients       = 10000     # sessions; further ones are rejected
+  max_clients       = 10000     # sessions; further ones are rejected. Lowered at
+                                # the start if the system allows too few open files
   max_pending       = 1000      # sessions that are not logged in, or in the TLS
                                 # handshake; for one more, an older one is closed
   max_memory        = 268435456 # bytes of waiting commands and replies, of all

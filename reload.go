@@ -66,6 +66,7 @@ func (r *reloader) reload(certs *certificates.Store) {
 	for _, warning := range warned {
 		r.log.Warn(warning)
 	}
+	fitDescriptors(&cfg, r.log)
 	certs.Reload(cfg.TLS, cfg.Quorum.Masters)
 	r.changeMasters(certs.Masters(cfg.Quorum.Masters))
 	if r.access != nil {

@@ -75,6 +75,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 		return fmt.Errorf("cannot serve: %w", err)
 	}
 	cfg.Quorum.Masters = certs.Masters(cfg.Quorum.Masters)
+	operators := fitDescriptors(&cfg, log)
 	q, err := quorum.New(cfg.Quorum, log.Named("quorum"))
 	if err != nil {
 		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
@@ -96,6 +97,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	if adminLn != nil {
 		build := admin.Build{Version: shortVersion(), Details: versionText()}
 		p.admin = admin.New(cfg, build, q, p.server, certs, lately, log.Named("admin"))
+		p.admin.Limit(operators)
 		go p.admin.Serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
 	}

@@ -16,7 +16,7 @@ func TestTurnedAwayAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, first := pipeWith(t, func(c *Config) { c.MaxClients = 1 })
 		plain := func(c net.Conn) net.Conn { return c }
-		for range maxTurnedAway {
+		for range MaxTurnedAway {
 			srv.join(t, plain) // does not read
 		}
 		late := srv.join(t, plain)
@@ -34,7 +34,7 @@ func TestTurnedAwayAreFew(t *testing.T) {
 		if !next.ended() || next.received() != "-ERR max number of clients reached\r\n" {
 			t.Error("the next one is not told why")
 		}
-		if d := srv.Defences(); d.TurnedAway != maxTurnedAway+2 {
+		if d := srv.Defences(); d.TurnedAway != MaxTurnedAway+2 {
 			t.Errorf("%d are counted", d.TurnedAway)
 		}
 		first.send("PING\r\n")

@@ -46,10 +46,11 @@ const (
 	parkSooner   = 50
 	manyReaders  = 1024
 	shortestStay = time.Millisecond
-	// maxTurnedAway bounds the connections over max_clients that are being answered an
-	// error; more are closed without one.
-	maxTurnedAway = 64
 )
+
+// MaxTurnedAway bounds the TLS connections over max_clients that are being answered an
+// error; more are closed without one. Each needs a descriptor that is no client's.
+const MaxTurnedAway = 8
 
 // frameLimits returns the limits of a session's frames: those of the configuration, and
 // Redis's tighter ones before login.

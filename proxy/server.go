@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,110 +99,6 @@ func (s *Server) replyLimits() replies.Limits {
 
 // cfg returns the configuration in force. Callers must not change it.
 func (s *Server) cfg() *Config { return s.conf.Load() }
-
-// Serve accepts connections from ln until Shutdown, and then returns nil. It closes ln.
-// It may be called for several listeners.
-func (s *Server) Serve(ln net.Listener) error {
-	defer ln.Close()
-	if !s.roster.listen(ln) {
-		return nil
-	}
-	if a, ok := ln.Addr().(*net.TCPAddr); ok {
-		s.port.Store(int64(a.Port))
-	}
-	pause := time.Duration(0)
-	for {
-		conn, err := ln.Accept()
-		switch {
-		case err == nil:
-			pause = 0
-			s.admit(conn)
-			continue
-		case s.roster.stopped():
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return err
-		}
-		// Too many open files, for example: trying again at once would keep a core busy
-		// and fail again.
-		if pause == 0 {
-			s.log.Warn("cannot accept connections, trying again", "error", err)
-		}
-		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		if !s.sleep(pause) {
-			return nil
-		}
-	}
-}
-
-// sleep waits for d. It returns false if Shutdown was called meanwhile.
-func (s *Server) sleep(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.stopped:
-		return false
-	}
-}
-
-// admit starts a session, or turns the connection away.
-func (s *Server) admit(conn net.Conn) {
-	s.stats.Connections.Add(1)
-	bufferless(conn)
-	ses, oldest, full := s.newSession(conn)
-	s.drop(oldest)
-	switch {
-	case full:
-		s.stats.Rejected.Add(1)
-		s.turnAway(conn)
-		return
-	case ses == nil:
-		_ = conn.Close()
-		return
-	}
-	ses.Log().Debug("session opened", "address", ses.remote())
-	go ses.run()
-}
-
-// newSession enters a new session in the roster. ses is nil when there are too many
-// sessions (then full is true), or after Shutdown. oldest is the pending session that has
-// to make room for it, or nil.
-func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
-	now := time.Now()
-	begin := func(id int64) *session {
-		s.wg.Add(1) // end calls Done
-		ses := &session{srv: s, conn: conn, id: id, born: now, lastCommand: now, clientInfo: newClientInfo(now)}
-		ses.reading, ses.logins = ses.newReading(), s.logins.Load()
-		ses.proto.Store(2)
-		ses.account.Open(s.memory)
-		ses.pipe = replies.NewPipeline(s.writers, conn, &ses.account, ses)
-		if u := ses.logins.users.Open(); u != nil {
-			ses.user, ses.in, ses.clientInfo.user = u, ses.logins.in[u.Name()], u.Name()
-		}
-		return ses
-	}
-	return s.roster.enter(begin, s.cfg().MaxClients, s.cfg().MaxPending)
-}
-
-// turnAway closes a connection over max_clients, with an error reply unless too many
-// others are being turned away already.
-func (s *Server) turnAway(conn net.Conn) {
-	if s.away.Add(1) > maxTurnedAway {
-		s.away.Add(-1)
-		_ = conn.Close()
-		return
-	}
-	// In its own goroutine, because the first write of TLS is a handshake. It ends within
-	// a second, so Shutdown does not wait for it.
-	go func() {
-		defer s.away.Add(-1)
-		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte("-ERR max number of clients reached\r\n"))
-	}()
-}
 
 // Shutdown stops accepting, lets every session finish and answer what was sent before,
 // and closes them; when ctx is over it closes them at once and returns ctx's error (S6).

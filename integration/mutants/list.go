@@ -872,6 +872,8 @@ var mutants = []mutant{
 		"			case len(names) == most:\n", "			case len(names) == most && false:\n"}}, access},
 	{"S6", "a start does not wait until a majority has watched its clocks", []change{{"announce.go",
 		"return s.WarmingUp > 0 &&", "return false &&"}}, "."},
+	{"S5", "clients may use the descriptors of masters and operators", []change{{"descriptors.go",
+		"return max(limit-kept, 1), ", "return limit, "}}, "."},
 	{"S6", "who may read is told who holds a lock", []change{{"proxy/locks.go",
 		"	if s.user.May(commands.MayAdmin) {", "	if true {"}}, access},
 	{"S6", "a command of the connection that is not listed is open", []change{{"proxy/access.go",

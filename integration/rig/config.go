@@ -32,6 +32,9 @@ type Config struct {
 	MasterPassword string
 
 	LogLevel string
+
+	// Ulimit are arguments of ulimit under which redlockd runs: "-n 64".
+	Ulimit string
 }
 
 // Over is what most tests use: the masters, and a timeout that a busy machine

@@ -56,7 +56,11 @@ func JoinRedlockd(tb TB, cfg Config) *Redlockd {
 	tb.Helper()
 	dir := tb.TempDir()
 	path := cfg.write(tb, dir)
-	r := &Redlockd{Config: cfg, path: path, process: newProcess(tb, dir, Binary(tb), "-config", path)}
+	argv := []string{Binary(tb), "-config", path}
+	if cfg.Ulimit != "" {
+		argv = append([]string{"sh", "-c", `ulimit ` + cfg.Ulimit + ` && exec "$0" "$@"`}, argv...)
+	}
+	r := &Redlockd{Config: cfg, path: path, process: newProcess(tb, dir, argv...)}
 	r.launch()
 	return r
 }

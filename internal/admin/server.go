@@ -15,9 +15,11 @@ import (
 	"github.com/redlockd/redlockd/status"
 )
 
+// MaxConnections bounds the connections to the address, unless Limit sets a lower bound.
+const MaxConnections = 64
+
 // Limits of the address. It has few legitimate users, and must not slow down locks.
 const (
-	maxConnections = 64
 	maxHeaderBytes = 16 << 10
 	maxScrapes     = 4 // at the same time
 	readTime       = 5 * time.Second
@@ -31,13 +33,15 @@ type Server struct {
 	probes probes
 	page   *status.Page
 	server *http.Server
-	open   atomic.Int64 // connections
+	open   atomic.Int64 // connections, and how many there may be
+	most   atomic.Int64
 }
 
 // New returns a server configured by the block admin, which must be present. Serve starts
 // it, and it must be stopped. lately is the latest lines of the log, for the page.
 func New(cfg config.Config, build Build, masters status.Masters, sessions Sessions, certs Certificates, lately status.Log, log hclog.Logger) *Server {
 	s := &Server{probes: probes{masters: masters}}
+	s.Limit(MaxConnections)
 	lock := newBasicAuth(cfg.Admin.Password, log)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", lock.require(promhttp.HandlerFor(newRegistry(build.Version, masters, sessions, certs),
@@ -61,11 +65,14 @@ func New(cfg config.Config, build Build, masters status.Masters, sessions Sessio
 	return s
 }
 
+// Limit lowers the bound on connections, for a process that may open few files.
+func (s *Server) Limit(connections int) { s.most.Store(int64(connections)) }
+
 // bound limits the number of connections.
 func (s *Server) bound(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
-		if s.open.Add(1) > maxConnections {
+		if s.open.Add(1) > s.most.Load() {
 			_ = c.Close() // the server notices, and reports StateClosed
 		}
 	case http.StateClosed, http.StateHijacked:

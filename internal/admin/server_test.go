@@ -208,7 +208,7 @@ func TestAdminConnectionsAreFew(t *testing.T) {
 		return err
 	}
 	var open []net.Conn
-	for range maxConnections {
+	for range MaxConnections {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

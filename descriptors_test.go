@@ -1,0 +1,27 @@
+package main
+
+import "testing"
+
+// TestShareDescriptors: masters, operators and files come first, and clients get the rest.
+func TestShareDescriptors(t *testing.T) {
+	const five, embedded = 6, 11 // connections to the masters
+	for _, c := range []struct {
+		name                           string
+		limit, masters                 int
+		wantClients, wantMostOperators int
+	}{
+		{"ample", 20_000, five, 19_806, 64},
+		{"what systems often allow", 1024, five, 830, 64},
+		{"half is for clients", 256, five, 128, 64},
+		{"hardly any", 64, five, 16, 8},
+		{"hardly any, with the masters in the process", 64, embedded, 6, 8},
+		{"fifteen masters", 256, 16, 128, 64},
+		{"too few for anything", 16, five, 1, 8},
+	} {
+		clients, operators := shareDescriptors(c.limit, c.masters)
+		if clients != c.wantClients || operators != c.wantMostOperators {
+			t.Errorf("%s: %d of %d are for clients and %d for operators, want %d and %d", c.name,
+				clients, c.limit, operators, c.wantClients, c.wantMostOperators)
+		}
+	}
+}

@@ -55,6 +55,7 @@ func (a *attempt) ask(now time.Duration, which uint32) {
 	}
 	a.mu.Lock()
 	a.asking = false
+	a.box.unsent |= unsent
 	for i := range a.box.ballots {
 		if unsent>>i&1 != 0 && a.box.ballots[i].Vote == vote.Awaited {
 			a.box.ballots[i].Vote = vote.Silent

@@ -14,9 +14,9 @@ type ballotBox struct {
 	ballots []vote.Ballot
 	// first is the master that is asked alone before the others (V5), or -1.
 	first int
-	// sent are the masters to which the operation was sent, undone those to which its
-	// rollback was sent, as bits.
-	sent, undone uint32
+	// sent are the masters to which the operation was sent, unsent those that could not be
+	// asked, undone those to which its rollback was sent, as bits.
+	sent, unsent, undone uint32
 	// few is room for the ballots of the usual number of masters.
 	few [fewMasters]vote.Ballot
 }

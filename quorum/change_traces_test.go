@@ -387,6 +387,23 @@ func TestM8NotOverToASmallerMajority(t *testing.T) {
 	})
 }
 
+// TestNoQuorumSaysThatALookIsTooOld checks that an acquire right after a pause of redlockd is
+// told why no master could be asked: what is known of their clocks is too old (V6).
+func TestNoQuorumSaysThatALookIsTooOld(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		s := &stoppable{}
+		c.stop(c.q)
+		c.q = c.redlockdBy(s.clock())
+		c.ready()
+		c.want(do(c.q, acquire("another", "t", time.Second)), Won) // the marks record its hold
+		c.pass(3*time.Second, s)
+		o := c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
+		if want := "3 silent (a not looked at for 2s, b not looked at for 2s, c not looked at for 2s)"; !strings.Contains(o.Err.Error(), want) {
+			t.Errorf("%q, want %q", o.Err, want)
+		}
+	})
+}
+
 // TestNoQuorumSaysWhyVotesAreMissing checks that NOQUORUM states why the vote of a
 // master that may vote is missing: it was not waited for, did not count, or did not
 // come in time.

@@ -22,8 +22,14 @@ type shortfall struct {
 	// masters is the attempt's list; ballots are in its order.
 	masters *cluster.List
 	began   time.Duration
-	ballots []vote.Ballot
-	needs   vote.Needs
+	// took is how long it took until the verdict was certain.
+	took, timeout time.Duration
+	ballots       []vote.Ballot
+	needs         vote.Needs
+	// unsent are the masters that could not be asked, as bits; hold is what their marks
+	// must record for it.
+	unsent uint32
+	hold   time.Duration
 }
 
 // noQuorum returns the error for the client: how many masters agreed, refused and were
@@ -31,6 +37,9 @@ type shortfall struct {
 func (s *shortfall) noQuorum(split bool) error {
 	n, q := len(s.ballots), s.masters.Quorum
 	t := vote.Count(s.ballots, s.needs)
+	if t.Agreed() {
+		return tooLate(s.kind, s.took, s.timeout)
+	}
 	var silent []int
 	foreign, doubtful := false, 0
 	for i, b := range s.ballots {
@@ -78,12 +87,17 @@ func (s *shortfall) withoutRequired() error {
 	return undecided(noQuorumRequired, text)
 }
 
-// tooLate is the error for a reply that could not be written in time (V2).
-func tooLate(kind vote.Kind) error {
-	if kind == vote.Extend {
-		return errLateExtend
+// tooLate is the error for an operation that was won, but so long after its first byte
+// that it is not reported (V2).
+func tooLate(kind vote.Kind, took, timeout time.Duration) error {
+	then := "the lock is rolled back"
+	switch kind {
+	case vote.Extend:
+		then = "the lock may have been extended"
+	case vote.Transact:
+		then = "the locks may have been changed"
 	}
-	return errLate
+	return undecided(noQuorumLate, took.Round(time.Millisecond), timeout, then)
 }
 
 // lacking is the error while fewer than q masters may vote, or, with toVote false, can
@@ -156,7 +170,7 @@ func (s *shortfall) why(masters []int) string {
 		l := s.masters.Links[i]
 		state := string(l.Describe().State)
 		if state == string(cluster.Voting) {
-			state = l.WhyMissing(&s.ballots[i], s.began)
+			state = l.WhyMissing(&s.ballots[i], s.began, s.unsent>>i&1 == 0, s.hold)
 		}
 		parts[k] = l.Name + " " + state
 	}

@@ -89,8 +89,8 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, ov
 // noQuorum returns the error for a verdict of Undecided or Split.
 func (a *attempt) noQuorum(v Verdict) error {
 	a.mu.Lock()
-	s := shortfall{kind: a.op.Kind, db: a.call.db.Database, masters: a.masters, began: a.times.began,
-		ballots: slices.Clone(a.box.ballots), needs: a.box.needs}
+	s := shortfall{kind: a.op.Kind, db: a.call.db.Database, masters: a.masters, began: a.times.began, took: a.times.known - a.times.began,
+		timeout: a.call.q.cfg.Timeout, ballots: slices.Clone(a.box.ballots), needs: a.box.needs, unsent: a.box.unsent, hold: a.mark}
 	a.mu.Unlock()
 	return s.noQuorum(v == Split)
 }

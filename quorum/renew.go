@@ -51,13 +51,14 @@ func (g *grant) left() time.Duration {
 }
 
 func (g *grant) confirm(at time.Duration) error {
+	cfg := g.attempt.call.q.cfg
 	if g.confirmed = at; at <= g.limit() {
 		g.noteTerms()
 		return nil
 	}
 	g.attempt.call.q.counts.lateGrants.Add(1)
 	g.undo()
-	return tooLate(g.attempt.op.Kind)
+	return tooLate(g.attempt.op.Kind, at-g.limit()+cfg.Timeout, cfg.Timeout)
 }
 
 // undo rolls the grant back. Doing it twice does no harm, since the rollback names the

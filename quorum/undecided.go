@@ -24,14 +24,13 @@ const (
 	noQuorumRequired = "NOQUORUM the required master did not agree: %s"
 	noQuorumLonger   = "NOQUORUM no lock of %v was granted before: every master's mark must bear it first, and %s"
 	noQuorumTurn     = "NOQUORUM not decided within %v: others on this key came first, or masters are slow"
+	noQuorumLate     = "NOQUORUM the majority agreed too late: %v after it was asked, timeout is %v; %s"
 	noQuorumStill    = "NOQUORUM the clocks of a majority jumped together, or redlockd stood still: it grants nothing for %v, others do"
 )
 
 // The errors without details.
 var (
-	errLateExtend = undecided("NOQUORUM the majority agreed too late: the lock may have been extended")
-	errLate       = undecided("NOQUORUM the majority agreed too late: the lock is rolled back")
-	errNotListed  = undecided("NOQUORUM not listed: too few masters list their keys, " +
+	errNotListed = undecided("NOQUORUM not listed: too few masters list their keys, " +
 		"or redlockd lacks the right to ask (+scan, +dbsize)")
 	errStopping   = undecided("NOQUORUM redlockd is stopping")
 	errCrowdedKey = undecided("NOQUORUM too many operations wait for this key")

@@ -26,7 +26,7 @@ func TestUndecidedTextsStandInOneFile(t *testing.T) {
 			t.Errorf("%s has a text of its own: they belong to undecided.go", name)
 		}
 	}
-	for _, err := range []error{errLate, errLateExtend, errNotListed, errStopping, errCrowdedKey, errGone, ErrLockChanged} {
+	for _, err := range []error{tooLate(Acquire, 1, 1), errNotListed, errStopping, errCrowdedKey, errGone, ErrLockChanged} {
 		if !strings.HasPrefix(err.Error(), "NOQUORUM ") {
 			t.Errorf("%q does not begin with NOQUORUM", err)
 		}

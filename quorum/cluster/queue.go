@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -91,10 +93,11 @@ func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
 }
 
 // WhyMissing says, for operators, why a voting master's vote is missing from an attempt
-// that began at since, by our clock: the other votes already showed that there is no
-// quorum, the master answered an error (V14), too much waits for it (M1), its mark or its
-// clock did not fit (M3, M5), or it is slow.
-func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
+// for hold that began at since, by our clock: the other votes already showed that there is
+// no quorum, the master answered an error (V14), too much waits for it (M1), its mark or its
+// clock did not fit (M3, M5), or it is slow. asked reports whether it could be asked at all;
+// if not, its time is not known well enough (V6), or its mark must record hold first (M3).
+func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration, asked bool, hold time.Duration) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -108,8 +111,17 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration) string {
 		return "not counted"
 	case l.outbox.Crowded(1):
 		return "overloaded"
-	default:
+	case asked:
 		return "too late"
+	}
+	_, known := l.clock.Latest(l.now())
+	switch {
+	case !known:
+		return fmt.Sprintf("not looked at for %v", clock.LookAge)
+	case l.view.Under != nil && !l.allowsHold(l.view.Under, hold):
+		return "its mark does not bear this TTL yet"
+	default:
+		return "not asked"
 	}
 }
 

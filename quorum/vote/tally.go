@@ -229,8 +229,8 @@ func (t *Tally) Holder() string {
 	return t.Most
 }
 
-// agreed reports whether a quorum agreed, and the required master with it if there is
+// Agreed reports whether a quorum agreed, and the required master with it if there is
 // one.
-func (t *Tally) agreed() bool {
+func (t *Tally) Agreed() bool {
 	return t.Yes >= t.Quorum && (t.Required == None || t.Required == agrees)
 }

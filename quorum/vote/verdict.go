@@ -39,7 +39,7 @@ func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
 	answered := t.Yes + t.Absent + t.Met(n)
 	refusable := t.Required == None || t.Required == Denies
 	switch {
-	case t.agreed():
+	case t.Agreed():
 		return Won, true
 	case t.Required == Mute:
 		return Undecided, true
@@ -86,7 +86,7 @@ func (t *Tally) release(n int) (Verdict, bool) {
 // extended (V11), unless the lock may be older than that master's role.
 func (t *Tally) extend() (Verdict, bool) {
 	switch {
-	case t.agreed():
+	case t.Agreed():
 		return Won, true
 	case t.Required == waits:
 		return Undecided, false
@@ -122,7 +122,7 @@ func (t *Tally) transact(frees bool) (Verdict, bool) {
 func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 	known := t.Required != waits && t.Required != Mute
 	switch {
-	case t.agreed():
+	case t.Agreed():
 		return Won, true
 	case ifPresent && t.Required == Denies && !t.changing:
 		return NoLock, true

@@ -7,9 +7,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
@@ -28,8 +30,11 @@ type reloader struct {
 	level   string
 	// masters receives a changed list of masters (M8); set before watch.
 	masters interface {
+		MayChangeMasters([]quorum.Master) error
 		ChangeMasters([]quorum.Master) error
 	}
+	// outcomes receives how each reload went; set before watch.
+	outcomes *admin.Reloads
 	// access receives users and limits; set before watch. nil in tests.
 	access func(proxy.Config)
 }
@@ -56,19 +61,33 @@ func (r *reloader) watch(ctx context.Context, certs *certificates.Store) {
 	}
 }
 
-// reload reads the file once. A wrong file changes nothing.
+// reload reads the file once.
 func (r *reloader) reload(certs *certificates.Store) {
+	ok := r.take(certs)
+	r.outcomes.Done(ok, time.Now())
+	if ok {
+		r.log.Info("configuration reloaded", "file", r.file, "level", r.level)
+	} else {
+		r.log.Error("configuration not reloaded, the old one stays in force", "file", r.file)
+	}
+}
+
+// take reads the file and puts it in force. If it is wrong, or its list of masters cannot be
+// reached from the present one, nothing is changed, and take returns false.
+func (r *reloader) take(certs *certificates.Store) bool {
 	cfg, warned, err := config.Load(r.file, r.listen)
 	if err != nil {
-		r.refuse(err)
-		return
+		r.tellWrong(err)
+		return false
 	}
 	for _, warning := range warned {
 		r.log.Warn(warning)
 	}
+	if !r.mastersTaken(r.masters.MayChangeMasters(cfg.Quorum.Masters)) || !certs.Reload(cfg.TLS, cfg.Quorum.Masters) ||
+		!r.mastersTaken(r.masters.ChangeMasters(certs.Masters(cfg.Quorum.Masters))) {
+		return false
+	}
 	fitDescriptors(&cfg, r.log)
-	certs.Reload(cfg.TLS, cfg.Quorum.Masters)
-	r.changeMasters(certs.Masters(cfg.Quorum.Masters))
 	if r.access != nil {
 		r.access(cfg.Proxy)
 	}
@@ -79,18 +98,19 @@ func (r *reloader) reload(certs *certificates.Store) {
 	if waiting := config.NeedsRestart(r.running, cfg); len(waiting) > 0 {
 		r.log.Warn("some changes take effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
-	r.log.Info("configuration reloaded", "file", r.file, "level", r.level)
+	return true
 }
 
-// changeMasters hands the list on, which may be unchanged.
-func (r *reloader) changeMasters(list []quorum.Master) {
-	if err := r.masters.ChangeMasters(list); err != nil {
+// mastersTaken logs why the list of masters cannot be taken, if err says so.
+func (r *reloader) mastersTaken(err error) bool {
+	if err != nil {
 		r.log.Error("list of masters not changed", "problem", err)
 	}
+	return err == nil
 }
 
-// refuse logs each problem with its line.
-func (r *reloader) refuse(err error) {
+// tellWrong logs each problem with its line.
+func (r *reloader) tellWrong(err error) {
 	var file *config.Error
 	if errors.As(err, &file) {
 		for _, p := range file.Problems() {
@@ -99,5 +119,4 @@ func (r *reloader) refuse(err error) {
 	} else {
 		r.log.Error("wrong configuration", "problem", err)
 	}
-	r.log.Error("configuration not reloaded, the old one stays in force", "file", r.file)
 }

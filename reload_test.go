@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/internal/admin"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/config"
 	"github.com/redlockd/redlockd/proxy"
@@ -26,7 +29,7 @@ func reloading(t *testing.T, text string) (*reloader, *syncBuffer) {
 	}
 	log, _ := newLogger(cfg.Log, out)
 	r := newReloader(options{config: name}, cfg, log)
-	r.masters = &toldMasters{}
+	r.masters, r.outcomes = &toldMasters{}, admin.NewReloads(time.Now())
 	t.Cleanup(r.stop)
 	return r, out
 }
@@ -36,6 +39,8 @@ type toldMasters struct {
 	list []quorum.Master
 	err  error
 }
+
+func (m *toldMasters) MayChangeMasters([]quorum.Master) error { return m.err }
 
 func (m *toldMasters) ChangeMasters(list []quorum.Master) error {
 	m.list = list
@@ -51,9 +56,54 @@ func TestReloadChangesTheMasters(t *testing.T) {
 		t.Errorf("told %+v, want the list of the file", told.list)
 	}
 	told.err = errors.New("two at once")
-	rewrite(t, r, masters)
-	if got := out.String(); !strings.Contains(got, `[ERROR] redlockd: list of masters not changed: problem="two at once"`) {
+	said := out.String()
+	told.list, r.access = nil, func(proxy.Config) { t.Error("the users of a refused file are taken") }
+	rewrite(t, r, "log {\n level = \"debug\"\n}"+masters)
+	want := `[ERROR] redlockd: list of masters not changed: problem="two at once"` + "\n"
+	if got := strings.TrimPrefix(out.String(), said); !strings.Contains(got, want) || !strings.Contains(got, "[ERROR] redlockd: configuration not reloaded, ") {
 		t.Errorf("does not say why the masters stay: %s", got)
+	} else if strings.Contains(got, "configuration reloaded") {
+		t.Errorf("says of a refused list that it was reloaded: %s", got)
+	}
+	if told.list != nil || r.log.IsDebug() {
+		t.Error("a part of a file with a refused list was taken")
+	}
+}
+
+// TestReloadIsAMetric: the metrics tell whether the last reload went well, and when one last
+// did, which the start counts as.
+func TestReloadIsAMetric(t *testing.T) {
+	r, _ := reloading(t, masters)
+	began := time.Unix(1<<30, 0)
+	r.outcomes = admin.NewReloads(began)
+	want := func(good bool, since time.Time) {
+		t.Helper()
+		if g, at := r.outcomes.Last(); g != good || at.Before(since) || good == false && at.After(time.Now()) {
+			t.Errorf("good: %v, and last at %v; want %v since %v", g, at, good, since)
+		}
+	}
+	want(true, began)
+	rewrite(t, r, "log {")
+	want(false, began)
+	before := time.Now()
+	rewrite(t, r, masters)
+	want(true, before)
+	r.masters = &toldMasters{err: errors.New("two at once")}
+	rewrite(t, r, masters)
+	want(false, before)
+}
+
+// TestReloadReportsInTheOrderOfTheFile: as -check does, so that they are corrected from the
+// top down.
+func TestReloadReportsInTheOrderOfTheFile(t *testing.T) {
+	r, out := reloading(t, masters)
+	rewrite(t, r, "listen {\n max_clients = 0\n drain = \"1ms\"\n}\nquorum {\n clock_drift = 3\n handover = 7\n}\nlog {\n level = \"loud\"\n}"+masters)
+	var lines []string
+	for _, m := range regexp.MustCompile(`at=\S+\.hcl:(\d+)`).FindAllStringSubmatch(out.String(), -1) {
+		lines = append(lines, m[1])
+	}
+	if got, want := strings.Join(lines, " "), "2 3 6 7 10"; got != want {
+		t.Errorf("reports lines %s, want %s:\n%s", got, want, out.String())
 	}
 }
 

@@ -53,12 +53,13 @@ func serveDev(ctx context.Context, cfg config.Config, stderr io.Writer) error {
 
 // process is everything that runs while redlockd serves.
 type process struct {
-	cfg    config.Config
-	log    hclog.Logger
-	certs  *certificates.Store
-	q      *quorum.Quorum
-	server *proxy.Server
-	admin  *admin.Server // nil without a block admin
+	cfg     config.Config
+	log     hclog.Logger
+	certs   *certificates.Store
+	q       *quorum.Quorum
+	server  *proxy.Server
+	admin   *admin.Server // nil without a block admin
+	reloads *admin.Reloads
 }
 
 // serve connects the packages, serves until ctx is over, and stops. again reloads the
@@ -80,7 +81,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	if err != nil {
 		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
 	}
-	p := &process{cfg: cfg, log: log, certs: certs, q: q}
+	p := &process{cfg: cfg, log: log, certs: certs, q: q, reloads: admin.NewReloads(time.Now())}
 	p.server = proxy.New(cfg.Proxy, commands.New(cfg.Commands, wallClock), q, shortVersion(), log.Named("proxy"))
 	serving, stopped := context.WithCancel(context.Background())
 	defer stopped()
@@ -96,7 +97,8 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 		"quorum", cfg.Majority(), "version", shortVersion())
 	if adminLn != nil {
 		build := admin.Build{Version: shortVersion(), Details: versionText()}
-		p.admin = admin.New(cfg, build, q, p.server, certs, lately, log.Named("admin"))
+		p.admin = admin.New(cfg, build, admin.Sources{Masters: q, Sessions: p.server, Certificates: certs,
+			Reloads: p.reloads, Log: lately}, log.Named("admin"))
 		p.admin.Limit(operators)
 		go p.admin.Serve(adminLn, log)
 		log.Info("serving metrics, health and readiness", "address", adminLn.Addr().String())
@@ -156,6 +158,7 @@ func (p *process) watch(ctx context.Context, served <-chan error, again *reloade
 	if again != nil {
 		again.masters = p.q
 		again.access = p.server.Reload
+		again.outcomes = p.reloads
 		tasks.Go(func() { again.watch(watching, p.certs) })
 	}
 	// Before the stop, so that "ready" is never logged after "stopping".

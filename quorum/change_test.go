@@ -204,6 +204,9 @@ func TestM8OneChangeAtATime(t *testing.T) {
 		other := c.redlockd()
 		time.Sleep(3 * time.Second)
 		f, g := c.join("f"), c.join("g")
+		if c.q.MayChangeMasters(c.listed("e", f, g)) == nil || c.q.MayChangeMasters(c.listed("e", f)) != nil {
+			t.Error("what may be changed is not what is changed")
+		}
 		if err := c.q.ChangeMasters(c.listed("e", f, g)); err == nil {
 			t.Error("two new masters at once are taken")
 		}

@@ -97,6 +97,11 @@ func (q *Quorum) ChangeMasters(masters []cluster.Master) error {
 	return q.cluster.ChangeMasters(masters)
 }
 
+// MayChangeMasters returns the error that ChangeMasters would return now, and changes nothing.
+func (q *Quorum) MayChangeMasters(masters []cluster.Master) error {
+	return q.cluster.MayChange(masters)
+}
+
 // hold returns how long the masters keep a lock for a TTL (V3).
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
 	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding)

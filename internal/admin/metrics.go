@@ -17,6 +17,7 @@ import (
 type Sessions interface {
 	status.Clients
 	Clients() int
+	MaxClients() int
 	Refused() map[string]uint64
 	Defences() proxy.Defences
 }
@@ -25,9 +26,9 @@ type Sessions interface {
 type Certificates interface{ Expiries() map[string]time.Time }
 
 // newRegistry returns a registry with everything on /metrics, and nothing global.
-func newRegistry(version string, masters status.Masters, sessions Sessions, certs Certificates) *prometheus.Registry {
+func newRegistry(version string, from Sources) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(&metrics{version, masters, sessions, certs}, collectors.NewGoCollector(),
+	r.MustRegister(&metrics{version, from}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -35,10 +36,8 @@ func newRegistry(version string, masters status.Masters, sessions Sessions, cert
 // metrics reads the packages' own counters when it is scraped. So counting costs the
 // locks nothing, and INFO and Prometheus report the same numbers.
 type metrics struct {
-	version  string
-	masters  status.Masters
-	sessions Sessions
-	certs    Certificates
+	version string
+	from    Sources
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -46,21 +45,26 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	acquiresDesc = desc("acquires_total", "Acquires by verdict: won, held by another, split over several attempts, or undecided because no majority could tell.", "verdict")
-	upDesc       = desc("master_up", "1 if the master is connected and answers, whether it may vote or not.", "master")
-	stateDesc    = desc("master_state", "1 for the state that the master is in: voting, quarantine, new, frozen, down or refused.", "master", "state")
-	waitDesc     = desc("master_quarantine_seconds", "How much longer the master may not vote, at least; 0 if it is not in quarantine.", "master")
-	readyDesc    = desc("ready", "1 if locks can be taken: a majority of the masters votes, the required one among them, and this redlockd does not itself pause.")
-	votingDesc   = desc("masters_voting", "Masters that may vote now.")
-	quorumDesc   = desc("quorum", "Masters that must agree.")
-	sessionsDesc = desc("sessions", "Open client connections.")
-	refusedDesc  = desc("refused_commands_total", "Commands that redlockd does not serve, by name; beyond a bound of names as other.", "command")
-	failuresDesc = desc("login_failures_total", "Logins with a wrong user or password.")
-	deniedDesc   = desc("denied_total", "Commands answered NOPERM, because the user lacks a right.")
-	closedDesc   = desc("sessions_closed_total", "Sessions closed because of a limit, by the limit.", "limit")
-	memoryDesc   = desc("session_memory_bytes", "What sessions hold of commands that wait and replies that were not read, beyond 16 KiB each.")
-	expiryDesc   = desc("certificate_expiry_timestamp_seconds", "When the certificate of a block tls ends, in seconds since 1970.", "block")
-	buildDesc    = desc("build_info", "1, with what this redlockd was built from.", "version", "goversion")
+	acquiresDesc   = desc("acquires_total", "Acquires by verdict: won, held by another, split over several attempts, or undecided because no majority could tell.", "verdict")
+	upDesc         = desc("master_up", "1 if the master is connected and answers, whether it may vote or not.", "master")
+	stateDesc      = desc("master_state", "1 for the state that the master is in: voting, quarantine, new, frozen, down or refused.", "master", "state")
+	waitDesc       = desc("master_quarantine_seconds", "How much longer the master may not vote, at least; 0 if it is not in quarantine.", "master")
+	readyDesc      = desc("ready", "1 if locks can be taken: a majority of the masters votes, the required one among them, and this redlockd does not itself pause.")
+	votingDesc     = desc("masters_voting", "Masters that may vote now.")
+	quorumDesc     = desc("quorum", "Masters that must agree.")
+	sessionsDesc   = desc("sessions", "Open client connections.")
+	generationDesc = desc("masters_generation", "How often the list of masters has changed, and 1.")
+	phaseDesc      = desc("masters_phase", "1 for the phase that the last change of the list of masters is in: announced, closed or final.", "phase")
+	reloadDesc     = desc("config_last_reload_successful", "1 if the configuration file is in force as it was when it was last loaded, 0 if it was refused then.")
+	reloadedDesc   = desc("config_last_reload_success_timestamp_seconds", "When a configuration file was last put in force, in seconds since 1970.")
+	maxClientsDesc = desc("max_clients", "How many client connections there may be: the limit in force, which open files may make less than the setting.")
+	refusedDesc    = desc("refused_commands_total", "Commands that redlockd does not serve, by name; beyond a bound of names as other.", "command")
+	failuresDesc   = desc("login_failures_total", "Logins with a wrong user or password.")
+	deniedDesc     = desc("denied_total", "Commands answered NOPERM, because the user lacks a right.")
+	closedDesc     = desc("sessions_closed_total", "Sessions closed because of a limit, by the limit.", "limit")
+	memoryDesc     = desc("session_memory_bytes", "What sessions hold of commands that wait and replies that were not read, beyond 16 KiB each.")
+	expiryDesc     = desc("certificate_expiry_timestamp_seconds", "When the certificate of a block tls ends, in seconds since 1970.", "block")
+	buildDesc      = desc("build_info", "1, with what this redlockd was built from.", "version", "goversion")
 )
 
 // counters are the quorum's counters that have no label.
@@ -79,13 +83,16 @@ var counters = []struct {
 	{desc("without_majority_total", "Operations answered NOQUORUM because no majority could tell."), func(c quorum.Counters) uint64 { return c.WithoutMajority }},
 }
 
+// phases are all phases of a change of the list of masters, so that each has a series.
+var phases = []string{"announced", "closed", "final"}
+
 // masterStates are all states of a master, so that each has a series.
 var masterStates = []quorum.MasterState{quorum.Voting, quorum.Quarantine, quorum.Fresh, quorum.Frozen, quorum.Down, quorum.Refused}
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, readyDesc, votingDesc, quorumDesc,
-		sessionsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
+		generationDesc, phaseDesc, reloadDesc, reloadedDesc, sessionsDesc, maxClientsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
 		out <- d
 	}
 	for _, c := range counters {
@@ -105,7 +112,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	s := m.masters.Status()
+	s := m.from.Masters.Status()
 	counter(acquiresDesc, s.Counters.Won, "won")
 	counter(acquiresDesc, s.Counters.Held, "held")
 	counter(acquiresDesc, s.Counters.Split, "split")
@@ -113,10 +120,10 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	for _, c := range counters {
 		counter(c.desc, c.value(s.Counters))
 	}
-	for name, n := range labelled(m.sessions.Refused()) {
+	for name, n := range labelled(m.from.Sessions.Refused()) {
 		counter(refusedDesc, n, name)
 	}
-	d := m.sessions.Defences()
+	d := m.from.Sessions.Defences()
 	counter(failuresDesc, d.LoginFailures)
 	counter(deniedDesc, d.Denied)
 	counter(closedDesc, d.Dropped, "max_pending")
@@ -130,8 +137,16 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	gauge(readyDesc, number01(s.Ready))
 	gauge(votingDesc, float64(s.Voting))
 	gauge(quorumDesc, float64(s.Quorum))
-	gauge(sessionsDesc, float64(m.sessions.Clients()))
-	for block, ends := range m.certs.Expiries() {
+	gauge(generationDesc, float64(s.Generation))
+	for _, phase := range phases {
+		gauge(phaseDesc, number01(s.Phase == phase), phase)
+	}
+	good, at := m.from.Reloads.Last()
+	gauge(reloadDesc, number01(good))
+	gauge(reloadedDesc, float64(at.Unix()))
+	gauge(sessionsDesc, float64(m.from.Sessions.Clients()))
+	gauge(maxClientsDesc, float64(m.from.Sessions.MaxClients()))
+	for block, ends := range m.from.Certificates.Expiries() {
 		gauge(expiryDesc, float64(ends.Unix()), block)
 	}
 	gauge(buildDesc, 1, m.version, runtime.Version())
@@ -153,9 +168,9 @@ func number01(b bool) float64 {
 }
 
 // labelled makes names valid for labels, which are UTF-8. Clients choose the names; two
-// that become equal are counted together.
+// that become equal are counted together. "other" is always there, so that the metric is.
 func labelled(names map[string]uint64) map[string]uint64 {
-	clean := make(map[string]uint64, len(names))
+	clean := map[string]uint64{"other": 0}
 	for name, n := range names {
 		clean[strings.ToValidUTF8(name, "?")] += n
 	}

@@ -37,14 +37,24 @@ type Server struct {
 	most   atomic.Int64
 }
 
+// Sources are what the address tells of.
+type Sources struct {
+	Masters      status.Masters
+	Sessions     Sessions
+	Certificates Certificates
+	Reloads      *Reloads
+	// Log is the latest lines of the log, for the page.
+	Log status.Log
+}
+
 // New returns a server configured by the block admin, which must be present. Serve starts
-// it, and it must be stopped. lately is the latest lines of the log, for the page.
-func New(cfg config.Config, build Build, masters status.Masters, sessions Sessions, certs Certificates, lately status.Log, log hclog.Logger) *Server {
-	s := &Server{probes: probes{masters: masters}}
+// it, and it must be stopped.
+func New(cfg config.Config, build Build, from Sources, log hclog.Logger) *Server {
+	s := &Server{probes: probes{masters: from.Masters}}
 	s.Limit(MaxConnections)
 	lock := newBasicAuth(cfg.Admin.Password, log)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", lock.require(promhttp.HandlerFor(newRegistry(build.Version, masters, sessions, certs),
+	mux.Handle("GET /metrics", lock.require(promhttp.HandlerFor(newRegistry(build.Version, from),
 		promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, Timeout: readTime, ErrorLog: errorLog(log)})))
 	// Without a password these answer only yes or no, because probes seldom have one.
 	mux.HandleFunc("GET /healthz", s.probes.healthz)
@@ -52,7 +62,7 @@ func New(cfg config.Config, build Build, masters status.Masters, sessions Sessio
 	if cfg.Admin.Pprof {
 		profiles(mux, lock)
 	}
-	s.page = status.New(masters, sessions, lately, facts(cfg, build))
+	s.page = status.New(from.Masters, from.Sessions, from.Log, facts(cfg, build))
 	mux.Handle("GET /", lock.require(s.page))
 	s.server = &http.Server{
 		Handler:           http.MaxBytesHandler(mux, maxHeaderBytes),

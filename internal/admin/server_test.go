@@ -34,8 +34,9 @@ func (f *fixedSource) Status() quorum.Status { return f.status }
 func (f *fixedSource) Expiries() map[string]time.Time {
 	return map[string]time.Time{"listen": time.Unix(1<<31, 0)}
 }
-func (f *fixedSource) Clients() int { return 7 }
-func (f *fixedSource) Blocked() int { return 4 }
+func (f *fixedSource) Clients() int    { return 7 }
+func (f *fixedSource) MaxClients() int { return 10000 }
+func (f *fixedSource) Blocked() int    { return 4 }
 func (f *fixedSource) Held(int) (int, []history.Held) {
 	return 5, f.held
 }
@@ -49,7 +50,7 @@ func (f *fixedSource) Defences() proxy.Defences {
 // threeMasters are one that votes, one that is down, and one in quarantine.
 func threeMasters() *fixedSource {
 	return &fixedSource{
-		status: quorum.Status{Quorum: 2, Voting: 1, Masters: []quorum.MasterStatus{
+		status: quorum.Status{Quorum: 2, Voting: 1, Generation: 3, Phase: "closed", Masters: []quorum.MasterStatus{
 			{Name: "a", State: quorum.Voting, Votes: quorum.Votes{Counted: 31, Spare: 32, Silent: 33},
 				Batches: quorum.Histogram{Counts: [19]uint64{2, 3}, Count: 6, Sum: 9 * time.Second}},
 			{Name: "b", State: quorum.Down, Reason: "connection refused"},
@@ -67,7 +68,8 @@ func newServer(cfg config.Admin, source interface {
 	Sessions
 	Certificates
 }) *Server {
-	return New(config.Config{Admin: &cfg}, Build{}, source, source, source, journal.New(), hclog.NewNullLogger())
+	return New(config.Config{Admin: &cfg}, Build{}, Sources{Masters: source, Sessions: source, Certificates: source,
+		Reloads: NewReloads(time.Unix(1<<30, 0)), Log: journal.New()}, hclog.NewNullLogger())
 }
 
 // startAdmin serves on a free port until the test ends, and returns the URL.
@@ -121,8 +123,10 @@ func TestMetrics(t *testing.T) {
 		`redlockd_master_up{master="a"} 1`, `redlockd_master_up{master="b"} 0`, `redlockd_master_up{master="c"} 1`,
 		`redlockd_master_state{master="c",state="quarantine"} 1`, `redlockd_master_state{master="c",state="voting"} 0`,
 		`redlockd_master_quarantine_seconds{master="c"} 90`,
-		`redlockd_ready 0`, `redlockd_masters_voting 1`, `redlockd_quorum 2`, `redlockd_sessions 7`,
-		`redlockd_refused_commands_total{command="lpush"} 3`, `redlockd_refused_commands_total{command="a?"} 2`,
+		`redlockd_ready 0`, `redlockd_masters_voting 1`, `redlockd_quorum 2`, `redlockd_sessions 7`, `redlockd_max_clients 10000`, `redlockd_masters_generation 3`,
+		`redlockd_masters_phase{phase="announced"} 0`, `redlockd_masters_phase{phase="closed"} 1`, `redlockd_masters_phase{phase="final"} 0`,
+		`redlockd_config_last_reload_successful 1`, `redlockd_config_last_reload_success_timestamp_seconds 1.073741824e+09`,
+		`redlockd_refused_commands_total{command="lpush"} 3`, `redlockd_refused_commands_total{command="a?"} 2`, `redlockd_refused_commands_total{command="other"} 0`,
 		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000256"} 0`,
 		`redlockd_operation_duration_seconds_bucket{operation="acquire",le="0.000512"} 1`,
 		`redlockd_operation_duration_seconds_sum{operation="acquire"} 0.0004`,

@@ -31,9 +31,9 @@ func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
 			out <- prometheus.MustNewConstMetric(votesDesc, prometheus.CounterValue, float64(n), master.Name, vote)
 		}
 	}
-	held, _ := m.sessions.Held(0)
+	held, _ := m.from.Sessions.Held(0)
 	for d, v := range map[*prometheus.Desc]int{underWayDesc: s.UnderWay, waitingDesc: s.Waiting,
-		blockedDesc: m.sessions.Blocked(), heldDesc: held} {
+		blockedDesc: m.from.Sessions.Blocked(), heldDesc: held} {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v))
 	}
 }

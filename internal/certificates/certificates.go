@@ -91,19 +91,22 @@ func (s *Store) Watch(ctx context.Context) {
 func (s *Store) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var all loads
 	for _, i := range s.identities {
 		if i.changed() {
-			s.take(i, i.files)
+			all.take(i, i.files)
 		}
 	}
+	all.tell(s.log)
 }
 
 // Reload loads all files again, by the names that the blocks have now (SIGHUP). Blocks of
 // masters are added and removed; those of listeners wait for the next start. A block
-// whose files are wrong is logged and stays as it was.
-func (s *Store) Reload(blocks Blocks, masters []quorum.Master) {
+// whose files are wrong is logged and stays as it was; then Reload returns false.
+func (s *Store) Reload(blocks Blocks, masters []quorum.Master) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var all loads
 	s.identities = slices.DeleteFunc(s.identities, func(i *identity) bool {
 		_, stays := blocks[i.block]
 		return !stays && IsMaster(i.block)
@@ -114,37 +117,21 @@ func (s *Store) Reload(blocks Blocks, masters []quorum.Master) {
 		switch {
 		case !ok:
 		case IsMaster(i.block) && (i.fixed(files) != files || fresh.host != i.host):
-			if s.take(fresh, files) {
+			if all.take(fresh, files) {
 				s.identities[k] = fresh
 			}
 		default:
-			s.take(i, i.fixed(files))
+			all.take(i, i.fixed(files))
 		}
 	}
 	for _, block := range blocks.Names() {
 		known := slices.ContainsFunc(s.identities, func(i *identity) bool { return i.block == block })
-		if fresh := newIdentity(block, masters); !known && IsMaster(block) && s.take(fresh, blocks[block]) {
+		if fresh := newIdentity(block, masters); !known && IsMaster(block) && all.take(fresh, blocks[block]) {
 			s.identities = append(s.identities, fresh)
 		}
 	}
-}
-
-// take loads the files of one block and logs the result.
-func (s *Store) take(i *identity, files Files) bool {
-	if err := i.load(files); err != nil {
-		s.log.Error("cannot load new certificates, the old ones stay in force", "block", i.block, "error", err)
-		return false
-	}
-	s.log.Info("certificates loaded", "block", i.block, "expire", expiryText(i.expiry()))
-	return true
-}
-
-// expiryText formats an expiry for operators.
-func expiryText(t time.Time) string {
-	if t.IsZero() {
-		return "none"
-	}
-	return t.UTC().Format(time.RFC3339)
+	all.tell(s.log)
+	return len(all.failed) == 0
 }
 
 // Expiries returns when redlockd's own certificates expire, by block. A block without a

@@ -88,7 +88,7 @@ func TestChangedFilesAreTaken(t *testing.T) {
 	if got := serverName(t, certs); got != "two" {
 		t.Errorf("the listener is %q, want two\n%s", got, out)
 	}
-	if !strings.Contains(out.String(), "certificates loaded: block=listen") {
+	if !strings.Contains(out.String(), "certificates loaded: blocks=listen ") {
 		t.Errorf("does not say so: %s", out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/invalid"
 )
 
@@ -136,12 +137,31 @@ func warnings(cfg Config) []string {
 	if !cfg.Quorum.RestartQuarantine {
 		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
 	}
-	for _, block := range cfg.TLS.Names() {
-		if ends := cfg.TLS[block].Expiry(); !ends.IsZero() && time.Until(ends) < certificateNotice {
-			said = append(said, fmt.Sprintf("the certificate of %s.tls expires on %s", block, ends.UTC().Format(time.RFC3339)))
+	return append(said, expiring(cfg.TLS)...)
+}
+
+// expiring returns a warning for each certificate that expires soon. Blocks with the same
+// certificate are named together.
+func expiring(all certificates.Blocks) []string {
+	var dates []string
+	blocks := map[string]string{} // by date
+	for _, block := range all.Names() {
+		ends := all[block].Expiry()
+		if ends.IsZero() || time.Until(ends) >= certificateNotice {
+			continue
 		}
+		date := ends.UTC().Format(time.RFC3339)
+		if blocks[date] == "" {
+			dates = append(dates, date)
+		} else {
+			blocks[date] += ", "
+		}
+		blocks[date] += block + ".tls"
 	}
-	return said
+	for i, date := range dates {
+		dates[i] = "the certificate of " + blocks[date] + " expires on " + date
+	}
+	return dates
 }
 
 // certificateNotice is how long before its expiry a certificate is warned about.

@@ -106,7 +106,7 @@ func decode(name string, source []byte, listen string) (Config, []string, error)
 	files := map[string]*hcl.File{name: file}
 	if diags.HasErrors() {
 		// What follows a syntax error is guesswork, so no other problem is reported.
-		return Config{}, nil, &Error{name, diags, files}
+		return Config{}, nil, newError(name, diags, files)
 	}
 	cfg := Default()
 	d := newDecoder(file.Body.MissingItemRange())
@@ -116,7 +116,7 @@ func decode(name string, source []byte, listen string) (Config, []string, error)
 	}
 	d.check(cfg)
 	if d.diags.HasErrors() {
-		return Config{}, nil, &Error{name, d.diags, files}
+		return Config{}, nil, newError(name, d.diags, files)
 	}
 	return cfg, warnings(cfg), nil
 }

@@ -9,22 +9,26 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Error is everything that is wrong with a configuration. It can print itself with the
-// lines concerned.
+// Error is everything that is wrong with a configuration, from the top of the file down. It
+// can print itself with the lines concerned.
 type Error struct {
 	name  string // of the file
 	diags hcl.Diagnostics
 	files map[string]*hcl.File
 }
 
-func (e *Error) Error() string { return e.diags.Error() }
-
-// Print writes every problem with its file, line and the line's text, from the top of the
-// file down.
-func (e *Error) Print(w io.Writer) {
-	slices.SortStableFunc(e.diags, func(a, b *hcl.Diagnostic) int {
+// newError returns the Error with all these problems, in any order.
+func newError(name string, diags hcl.Diagnostics, files map[string]*hcl.File) *Error {
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
 		return cmp.Compare(line(a), line(b))
 	})
+	return &Error{name, diags, files}
+}
+
+func (e *Error) Error() string { return e.diags.Error() }
+
+// Print writes every problem with its file, line and the line's text.
+func (e *Error) Print(w io.Writer) {
 	hcl.NewDiagnosticTextWriter(w, e.files, 78, false).WriteDiagnostics(e.diags)
 }
 

@@ -68,12 +68,12 @@ func TestCertificateThatEndsIsWarnedAbout(t *testing.T) {
 	ca := certtest.NewAuthority(t, "ca")
 	ca.Life = certificateNotice - 1
 	f := ca.Files(t, "locks")
-	file := fmt.Sprintf("listen {\n tls {\n cert = %q\n key = %q\n}\n}%s", f.Cert, f.Key, masters)
+	file := fmt.Sprintf("listen {\n tls {\n cert = %[1]q\n key = %[2]q\n}\n}\nadmin {\n tls {\n cert = %[1]q\n key = %[2]q\n}\n}%[3]s", f.Cert, f.Key, masters)
 	_, warned, err := Load(write(t, file), "")
 	if err != nil {
 		t.Fatal(said(t, err))
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of listen.tls expires on 20") {
-		t.Errorf("warned %q, want one about listen.tls", warned)
+	if len(warned) != 1 || !strings.Contains(warned[0], "the certificate of admin.tls, listen.tls expires on 20") {
+		t.Errorf("warned %q, want one about both blocks", warned)
 	}
 }

@@ -13,18 +13,12 @@ import (
 // error says why the change cannot be made at all; then nothing has changed. Only the
 // latest list requested is carried out.
 func (c *Cluster) ChangeMasters(masters []Master) error {
-	cfg := c.cfg
-	cfg.Masters = masters
-	if err := cfg.Validate(); err != nil {
-		return err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if from, to := ListName(c.masters), ListName(masters); from != to {
-		if !mark.OneStep(from, to) {
-			return errors.New("more than one master is added, removed or replaced: change one at a time, " +
-				"or restart this redlockd if the others have this list already")
-		}
+	if err := c.mayChange(masters); err != nil {
+		return err
+	}
+	if ListName(c.masters) != ListName(masters) {
 		// A master that stays is dialled at its new address at once: the majority that
 		// the change needs may include it.
 		c.masters = moved(c.masters, masters)
@@ -35,6 +29,27 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	c.change.takeBack(masters)
 	c.redial(masters)
 	c.masters = masters
+	return nil
+}
+
+// MayChange returns the error that ChangeMasters would return now, and changes nothing.
+func (c *Cluster) MayChange(masters []Master) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mayChange(masters)
+}
+
+// mayChange is MayChange. The caller must hold mu.
+func (c *Cluster) mayChange(masters []Master) error {
+	cfg := c.cfg
+	cfg.Masters = masters
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	if from, to := ListName(c.masters), ListName(masters); from != to && !mark.OneStep(from, to) {
+		return errors.New("more than one master is added, removed or replaced: change one at a time, " +
+			"or restart this redlockd if the others have this list already")
+	}
 	return nil
 }
 

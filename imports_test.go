@@ -19,10 +19,11 @@ const module = "github.com/redlockd/redlockd"
 var uses = map[string][]string{
 	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "internal/journal", "proxy", "commands", "quorum"},
 	"internal/admin":        {"internal/config", "internal/journal", "status", "proxy", "proxy/history", "quorum"},
-	"internal/config":       {"internal/certificates", "internal/invalid", "internal/certtest", "proxy", "proxy/users", "commands", "quorum"},
+	"internal/config":       {"internal/address", "internal/certificates", "internal/invalid", "internal/certtest", "proxy", "proxy/users", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
 	"internal/invalid":      {},
+	"internal/address":      {},
 	"internal/journal":      {},
 	"status":                {"internal/journal", "proxy", "proxy/history", "quorum"},
 	"proxy":                 {"internal/invalid", "internal/resp", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "commands", "commands/grammar", "quorum"},
@@ -42,7 +43,7 @@ var uses = map[string][]string{
 	// Operations know the masters, and the masters the tasks that wait for them, but not
 	// the other way round.
 	"quorum":         {"quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
-	"quorum/cluster": {"internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/cluster": {"internal/address", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/outbox":  {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/latency": {},
 	// The pure parts of quorum: they do no I/O and wait for nothing.

@@ -73,7 +73,7 @@ func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
 		{"no_expiry", oneOfTo(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
 		{"restart_quarantine", boolTo(&q.RestartQuarantine)},
 		{"handover", durationTo(&q.Handover)},
-		{"deny", stringsTo(&c.Deny)},
+		{"deny", stringsTo(&c.Deny, `["del", "unlink"]`)},
 	}, nil)
 	c.NoExpiry = commands.NoExpiry(noExpiry)
 	// Two packages use it: commands refuses a greater TTL, quorum waits for locks that
@@ -97,7 +97,7 @@ func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 	switch {
 	case !given:
 		d.add(block.DefRange, "No address", "master "+m.Name+": expected address = \"host:port\".")
-	case problem != "" && !d.refused[at]:
+	case problem != "" && d.read(certificates.MasterBlock(m.Name)+".address"):
 		d.add(at, "Wrong address", "master "+m.Name+": "+problem)
 	}
 	if problem != "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/internal/address"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/invalid"
 )
@@ -33,25 +35,45 @@ func (d *decoder) check(cfg Config) {
 	if problem := addressProblem(cfg.Proxy.Address, 0); problem != "" {
 		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
 	} else if open(cfg.Proxy) && !onThisHost(cfg.Proxy.Address) {
-		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.Proxy.Address))
+		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.Proxy.Address), "listen.password")
 	}
 	d.checkAdmin(cfg)
+	d.checkOwn(cfg)
 	q := cfg.Quorum
 	if 2*q.Timeout > q.MaxTTL {
 		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
-			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: a lock could expire while it is being acquired.", q.Timeout, q.MaxTTL))
+			"timeout is %v and max_ttl is %v, expected max_ttl to be at least two timeouts: a lock could expire while it is being acquired.", q.Timeout, q.MaxTTL), "quorum.max_ttl")
 	}
 	if longest := q.Timeout + q.RetryBudget; cfg.Drain < longest {
 		d.wrong("listen.drain", "Relation between settings", fmt.Sprintf(
-			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.Drain, longest))
+			"drain is %v and timeout + retry_budget is %v, expected drain to be at least that: a stop would cut off commands that are being answered.", cfg.Drain, longest), "quorum.timeout", "quorum.retry_budget")
 	}
 }
 
-// wrong adds a problem with a setting: at its line if it has one, else at its block's,
-// else at the end of the file.
-func (d *decoder) wrong(name, summary, detail string) {
-	block, _, _ := strings.Cut(name, ".")
-	d.add(d.at(name, d.at(block, d.end)), summary, detail)
+// wrong adds a problem with a setting: at its line if it has one, else at that of the block
+// around it, else at the end of the file. It adds none if the setting could not be read, or
+// one of the others by which it is judged: that has been reported.
+func (d *decoder) wrong(name, summary, detail string, others ...string) {
+	if d.read(append(others, name)...) {
+		d.add(d.place(name), summary, detail)
+	}
+}
+
+// read reports whether none of the settings has a value that could not be used. A password
+// may stand in a file.
+func (d *decoder) read(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return d.unread[name] || d.unread[name+"_file"] })
+}
+
+// place returns the place of a setting, or of the block around it.
+func (d *decoder) place(name string) hcl.Range {
+	if at, ok := d.ranges[name]; ok {
+		return at
+	}
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return d.place(name[:i])
+	}
+	return d.end
 }
 
 // part adds what a package's Validate returned: one error or several joined.
@@ -64,21 +86,22 @@ func (d *decoder) part(block string, err error) {
 		problems = joined.Unwrap()
 	}
 	for _, problem := range problems {
-		d.add(d.find(block, problem), "Wrong value", problem.Error()+".")
+		d.wrong(d.find(block, problem), "Wrong value", problem.Error()+".")
 	}
 }
 
-// find returns the place of a package's error. A wrong number of masters concerns the
-// whole file.
-func (d *decoder) find(block string, problem error) hcl.Range {
+// find returns the name of the setting that a package's error is about. A wrong number of
+// masters concerns the whole file.
+func (d *decoder) find(block string, problem error) string {
 	var wrong *invalid.Error
-	if !errors.As(problem, &wrong) {
-		return d.at(block, d.end)
+	switch {
+	case !errors.As(problem, &wrong):
+		return block
+	case wrong.Path == "masters" || strings.HasPrefix(wrong.Path, "master."):
+		return wrong.Path
+	default:
+		return block + "." + wrong.Path
 	}
-	if wrong.Path == "masters" {
-		return d.end
-	}
-	return d.at(block+"."+wrong.Path, d.at(wrong.Path, d.at(block, d.end)))
 }
 
 // addressProblem says what is wrong with host:port, or returns "". leastPort is 0 where
@@ -104,7 +127,27 @@ func (d *decoder) checkAdmin(cfg Config) {
 	if problem := addressProblem(a.Address, 0); problem != "" {
 		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
 	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
-		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address))
+		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address), "admin.password")
+	}
+}
+
+// checkOwn checks that redlockd's own addresses are different ones, and no masters.
+func (d *decoder) checkOwn(cfg Config) {
+	own := map[string]string{"listen.address": cfg.Proxy.Address}
+	if cfg.Admin != nil {
+		own["admin.address"] = cfg.Admin.Address
+		if address.Collide(cfg.Proxy.Address, cfg.Admin.Address) {
+			d.wrong("admin.address", "Address in use", fmt.Sprintf(
+				"admin.address is %s and listen.address is %s, expected two ports.", cfg.Admin.Address, cfg.Proxy.Address), "listen.address")
+		}
+	}
+	for _, m := range cfg.Quorum.Masters {
+		for name, listen := range own {
+			if address.Reaches(m.Address, listen) {
+				d.wrong(certificates.MasterBlock(m.Name)+".address", "Wrong address", fmt.Sprintf(
+					"master %s: %s is redlockd's own address (%s).", m.Name, m.Address, name), name)
+			}
+		}
 	}
 }
 

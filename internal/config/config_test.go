@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -254,7 +255,7 @@ func TestWrongFiles(t *testing.T) {
 		{"port too great", "master \"a\" { address = \"h:70000\" }", []string{"line 1", "from 1 to 65535"}},
 		{"one name", "master \"a\" { address = \"h:1\" }\nmaster \"a\" { address = \"h:2\" }", []string{"line 2", `two masters are named "a"`}},
 		{"one name with a quote", "master \"a\\\"b\" { address = \"h:1\" }\nmaster \"a\\\"b\" { address = \"h:2\" }\nlog {}\n", []string{"line 2", `two masters are named "a\"b"`}},
-		{"one address", "master \"a\" { address = \"h:1\" }\nmaster \"b\" { address = \"h:1\" }", []string{"line 2", `"a" and "b" have the same address`}},
+		{"one address", "master \"a\" { address = \"h:1\" }\nmaster \"b\" { address = \"h:1\" }", []string{"line 2", `master "b" at h:1 is the same server as master "a" at h:1`}},
 		{"no password", "listen {\n address = \"0.0.0.0:6380\"\n}" + masters, []string{"line 2", "listen.address is 0.0.0.0:6380", "listen.password", "127.0.0.1"}},
 		{"no password, any host", "listen {\n address = \":6380\"\n}" + masters, []string{"line 2", "listen.password"}},
 		{"listen port", "listen {\n address = \"127.0.0.1:http\"\n}" + masters, []string{"line 2", "is not a number"}},
@@ -277,10 +278,35 @@ func TestOneProblemIsSaidOnce(t *testing.T) {
 		"listen {\n address = 7\n}" + masters,
 		"quorum {\n max_ttl = \"25h\"\n}" + masters,
 		"listen {\n address = \"x\"\n}" + masters,
+		"listen {\n address = \":6380\"\n password = 7\n}" + masters,
+		"listen {\n address = \":6380\"\n password_file = 7\n}" + masters,
+		"quorum {\n timeout = 7\n max_ttl = \"60ms\"\n}" + masters,
+		"quorum {\n retry_budget = 7\n}\nlisten {\n drain = \"60ms\"\n}" + masters,
+		"listen {\n address = 7\n}\nmaster \"a\" { address = \"127.0.0.1:6380\" }",
 	} {
 		_, _, err := Load(write(t, file), "")
 		if got := said(t, err); strings.Count(got, "Error:") != 1 {
 			t.Errorf("%q gives not one problem:\n%s", file, got)
+		}
+	}
+}
+
+// TestOneWrongSettingIsSaidOnce: a setting that cannot be read, whichever, is reported, and
+// nothing that follows from it.
+func TestOneWrongSettingIsSaidOnce(t *testing.T) {
+	setEverything(t)
+	lines := strings.SplitAfter(everything, "\n")
+	for i, line := range lines {
+		name, _, found := strings.Cut(line, " = ")
+		if !found {
+			continue
+		}
+		wrong := strings.Join(lines[:i], "") + name + " = {}\n" + strings.Join(lines[i+1:], "")
+		_, _, err := Load(write(t, wrong), "")
+		if err == nil {
+			t.Errorf("line %d, %s = {}: accepted", i+1, strings.TrimSpace(name))
+		} else if got := said(t, err); strings.Count(got, "Error:") != 1 || !strings.Contains(got, fmt.Sprintf("line %d,", i+1)) {
+			t.Errorf("line %d, %s = {}, gives not one problem there:\n%s", i+1, strings.TrimSpace(name), got)
 		}
 	}
 }

@@ -14,14 +14,15 @@ type decoder struct {
 	// ranges is keyed by "quorum.timeout" for a setting, and by "master.a" or "log" for a
 	// block itself.
 	ranges map[string]hcl.Range
-	// refused are the places whose value could not be used.
-	refused map[hcl.Range]bool
+	// unread are the settings whose value could not be used, keyed like ranges. What else
+	// may be wrong with them is not known.
+	unread map[string]bool
 	// end is the place to report for anything missing.
 	end hcl.Range
 }
 
 func newDecoder(end hcl.Range) *decoder {
-	return &decoder{ranges: map[string]hcl.Range{}, refused: map[hcl.Range]bool{}, end: end}
+	return &decoder{ranges: map[string]hcl.Range{}, unread: map[string]bool{}, end: end}
 }
 
 // setting is one attribute: its name, and a function that stores its value. set returns
@@ -35,14 +36,6 @@ func (d *decoder) add(at hcl.Range, summary, detail string) {
 	d.diags = append(d.diags, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at,
 	})
-}
-
-// at returns the place of the setting, or other if it is not in the file.
-func (d *decoder) at(name string, other hcl.Range) hcl.Range {
-	if r, ok := d.ranges[name]; ok {
-		return r
-	}
-	return other
 }
 
 // content decodes a body and reports what is not in the schema.
@@ -82,6 +75,7 @@ func (d *decoder) attributesAt(path string, block *hcl.Block, settings []setting
 	content := d.content(block.Body, schema)
 	for _, s := range settings {
 		delete(d.ranges, path+"."+s.name) // it may be that of another block with this path
+		delete(d.unread, path+"."+s.name)
 		if a, ok := content.Attributes[s.name]; ok {
 			d.attribute(path, a, s)
 		}
@@ -113,11 +107,11 @@ func (d *decoder) attribute(path string, a *hcl.Attribute, s setting) {
 	value, diags := a.Expr.Value(functions)
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
-		d.refused[at] = true
+		d.unread[path+"."+s.name] = true
 		return
 	}
 	if expected := s.set(value); expected != "" {
-		d.refused[at] = true
+		d.unread[path+"."+s.name] = true
 		d.add(at, "Wrong value", s.name+": expected "+expected+".")
 	}
 }

@@ -22,8 +22,8 @@ func (d *decoder) user(cfg *Config) inner {
 		d.attributesAt("listen.user."+u.Name, block, []setting{
 			{"password", passwordsTo(&u.Passwords)},
 			{"password_file", passwordFileTo(&u.Passwords)},
-			{"keys", stringsTo(&u.Keys)},
-			{"channels", stringsTo(&u.Channels)},
+			{"keys", stringsTo(&u.Keys, `["locks:orders:*"]`)},
+			{"channels", stringsTo(&u.Channels, `["orders:*"]`)},
 			{"operations", operationsTo(&u.Operations)},
 		}, nil)
 		cfg.Proxy.Users = append(cfg.Proxy.Users, u)
@@ -43,7 +43,7 @@ func passwordsTo(to *[]string) func(cty.Value) string {
 			return ""
 		}
 		var list []string
-		if stringsTo(&list)(v) != "" {
+		if stringsTo(&list, "")(v) != "" {
 			return "a string in quotes, or a list of them"
 		}
 		*to = append(*to, list...)
@@ -81,7 +81,7 @@ func operationsTo(to *commands.Operations) func(cty.Value) string {
 	return func(v cty.Value) string {
 		var names []string
 		expected := `a list of some of "` + strings.Join(commands.OperationNames(), `", "`) + `"`
-		if stringsTo(&names)(v) != "" {
+		if stringsTo(&names, "")(v) != "" {
 			return expected
 		}
 		for _, name := range names {

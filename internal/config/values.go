@@ -88,9 +88,9 @@ func boolTo(to *bool) func(cty.Value) string {
 	}
 }
 
-func stringsTo(to *[]string) func(cty.Value) string {
+func stringsTo(to *[]string, example string) func(cty.Value) string {
 	return func(v cty.Value) string {
-		const expected = `a list of strings, as ["del", "unlink"]`
+		expected := "a list of strings, as " + example
 		if v.IsNull() || !v.IsWhollyKnown() || !v.Type().IsTupleType() {
 			return expected
 		}

@@ -6,8 +6,8 @@ import "fmt"
 
 // Error describes one wrong value.
 type Error struct {
-	// Path is the setting's name within its package's block, like timeout; or a block,
-	// like master.a or user.orders.
+	// Path is the setting's name within its package's block, like timeout or
+	// user.orders.keys; or a block, like master.a.
 	Path string
 
 	text string

@@ -66,11 +66,11 @@ func Problems(passwords []string, others []User) (errs []error) {
 		case u.Name == Default && len(passwords) > 0:
 			errs = append(errs, invalid.Errorf(path, "%s has a block, and a password is set beside it: expected one of them", who))
 		case len(u.Passwords) == 0:
-			errs = append(errs, invalid.Errorf(path, "%s has no password", who))
+			errs = append(errs, invalid.Errorf(path+".password", "%s has no password", who))
 		case len(u.Keys) == 0:
-			errs = append(errs, invalid.Errorf(path, `%s may name no key, expected keys, as ["locks:orders:*"]`, who))
+			errs = append(errs, invalid.Errorf(path+".keys", `%s may name no key, expected keys, as ["locks:orders:*"]`, who))
 		case u.Operations == 0:
-			errs = append(errs, invalid.Errorf(path, `%s may do nothing, expected operations, as ["acquire", "release"]`, who))
+			errs = append(errs, invalid.Errorf(path+".operations", `%s may do nothing, expected operations, as ["acquire", "release"]`, who))
 		}
 		seen[u.Name] = true
 		check(path, who, u.Passwords)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/redlockd/redlockd/internal/address"
 	"github.com/redlockd/redlockd/internal/invalid"
 )
 
@@ -102,8 +103,8 @@ func (c Config) Validate() error {
 		bad("masters", "there are %d masters, expected 1 to %d", n, MaxMasters)
 	}
 	var required []string
-	names, addresses := map[string]bool{}, map[string]string{}
-	for _, m := range c.Masters {
+	names := map[string]bool{}
+	for i, m := range c.Masters {
 		switch {
 		case m.Name == "" || len(m.Name) > 64:
 			bad("master."+m.Name, "a master's name is %q, expected 1 to 64 characters", m.Name)
@@ -114,10 +115,11 @@ func (c Config) Validate() error {
 		if m.Required {
 			required = append(required, m.Name)
 		}
-		if other, ok := addresses[m.Address]; ok {
-			bad("master."+m.Name, "masters %q and %q have the same address %s", other, m.Name, m.Address)
+		for _, other := range c.Masters[:i] {
+			if address.Same(other.Address, m.Address) {
+				bad("master."+m.Name+".address", "master %q at %s is the same server as master %q at %s", m.Name, m.Address, other.Name, other.Address)
+			}
 		}
-		addresses[m.Address] = m.Name
 	}
 	if len(required) > 1 {
 		bad("master."+required[len(required)-1], "masters %q are required, expected one at most", required)

@@ -34,7 +34,8 @@ var uses = map[string][]string{
 	"proxy/epoll":           {},
 	"proxy/history":         {"quorum"},
 	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "quorum"},
-	"commands/script":       {"internal/resp", "commands/script/lua", "commands/grammar"},
+	"commands/script":       {"internal/resp", "commands/script/cjson", "commands/script/lua", "commands/grammar"},
+	"commands/script/cjson": {"commands/script/lua"},
 	// The Lua interpreter, whatever it is used for.
 	"commands/script/lua": {},
 	"internal/resp":       {},
@@ -190,6 +191,7 @@ func TestImportRulesCatch(t *testing.T) {
 		{"/commands/script", "github.com/yuin/gopher-lua/ast"},
 		{"/commands/script/lua", module + "/commands/script"},
 		{"/commands/script/lua", module + "/commands/grammar"},
+		{"/commands/script/lua", module + "/commands/script/cjson"},
 		{"/commands", module + "/commands/script/lua"},
 		{"/proxy/replies", module + "/proxy"},
 		{"/proxy/history", module + "/proxy/replies"},

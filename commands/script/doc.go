@@ -30,10 +30,10 @@
 //     execute.go: a run from its start to its end; run.go: the state of a run;
 //   - symbol.go: sealed values; host.go: what the interpreter may learn of them;
 //     space.go, key.go and notice.go: the model of the keys and of the notices;
-//   - redislib.go: redis.call and the other globals; keycommands.go: the table
-//     of commands, with setcommands.go, expire.go, conditions.go and publish.go;
-//     touch.go and arguments.go: how commands access keys and read their
-//     arguments; reply.go: from a Lua value to a reply.
+//   - redislib.go: redis.call and the other globals, of which cjson is a package of
+//     its own; keycommands.go: the table of commands, with setcommands.go, expire.go,
+//     conditions.go and publish.go; touch.go and arguments.go: how commands access
+//     keys and read their arguments; reply.go: from a Lua value to a reply.
 //
 // The package does no I/O and uses no clock of its own. A script can do no harm: it
 // reaches nothing but the model, and its steps, its memory and its depth are bounded

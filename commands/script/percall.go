@@ -36,6 +36,7 @@ func scriptProgram(c *chunk, f *form, db int, clock func() int64, listed map[str
 type touchedKeys struct {
 	locks   []string
 	signals map[string]bool
+	decodes bool // whether a run decoded JSON
 }
 
 // perCall returns the meaning of a call without a proof. Its keys are found by dry runs:
@@ -60,33 +61,35 @@ func perCall(p *program) (*Meaning, error) {
 	}}}, nil
 }
 
-// dryRuns finds the keys that runs touch. If there are several, all keys that were passed
-// as keys are added, whether a dry run touched them or not.
+// dryRuns finds the keys that runs touch. If there are several, or if a run decodes JSON,
+// which no dry state is, all keys that were passed as keys are added, whether a dry run
+// touched them or not.
 func (p *program) dryRuns() (touched touchedKeys, last Result, err error) {
 	touched.signals = map[string]bool{}
 	b := lua.NewBudget()
 	for more := true; more; { // each round adds signals, so it ends
-		touched.locks, last, more, err = p.touched(b, touched.signals)
+		last, more, err = p.touch(b, &touched)
 	}
-	if err == nil && len(touched.locks) > 1 {
+	if err == nil && (len(touched.locks) > 1 || len(touched.locks) == 1 && touched.decodes) {
 		touched.addKeys(p.keys)
 	}
 	return touched, last, err
 }
 
-// touched runs the program once in every dry state; more reports whether there were
-// signals that were not known before.
-func (p *program) touched(b *lua.Budget, signals map[string]bool) (locks []string, last Result, more bool, err error) {
+// touch runs the program once in every dry state and sets t; more reports whether there
+// were signals that were not known before.
+func (p *program) touch(b *lua.Budget, t *touchedKeys) (last Result, more bool, err error) {
+	t.locks = nil
 	learned := map[string]bool{}
 	for _, state := range dryStates(p.inputs) {
 		var s *space
-		s = p.space(signals, func(string) (State, bool) {
+		s = p.space(t.signals, func(string) (State, bool) {
 			if len(s.keys) >= 2*maxKeys { // some may turn out to be signals
 				lua.Refuse("uses more than %d keys", maxKeys)
 			}
 			return state, true
 		})
-		for _, name := range locks {
+		for _, name := range t.locks {
 			s.keys = append(s.keys, model(name, state))
 		}
 		s.signalKeys = learned
@@ -96,17 +99,18 @@ func (p *program) touched(b *lua.Budget, signals map[string]bool) (locks []strin
 		}
 		for _, k := range s.keys[known:] {
 			if !k.signal {
-				locks = append(locks, k.name.(string))
+				t.locks = append(t.locks, k.name.(string))
 			}
 		}
+		t.decodes = t.decodes || s.decodes
 	}
 	for name := range learned {
-		signals[name] = true
+		t.signals[name] = true
 	}
-	if more = len(learned) > 0; !more && err == nil && len(locks) > maxKeys {
+	if more = len(learned) > 0; !more && err == nil && len(t.locks) > maxKeys {
 		err = &RefusedError{Did: fmt.Sprintf("uses more than %d keys", maxKeys)}
 	}
-	return locks, last, more, err
+	return last, more, err
 }
 
 func (t *touchedKeys) addKeys(keys []string) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/redlockd/redlockd/commands/script/cjson"
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
@@ -12,12 +13,24 @@ import (
 var globals = newGlobals()
 
 func newGlobals() *lua.Globals {
-	g := lua.NewGlobals(`bit cjson cmsgpack struct
+	g := lua.NewGlobals(`bit cmsgpack struct `+cjson.Absent+`
 		redis.set_repl redis.REPL_ALL redis.REPL_AOF redis.REPL_SLAVE redis.REPL_REPLICA redis.REPL_NONE
 		redis.breakpoint redis.debug redis.acl_check_cmd redis.register_function redis.REDIS_VERSION
 		redis.REDIS_VERSION_NUM`, "which no lock needs")
+	g.Add(cjson.Name, jsonLibrary(), cjson.Constants())
 	g.Add("redis", redisLibrary, map[string]value{"LOG_DEBUG": 0.0, "LOG_VERBOSE": 1.0, "LOG_NOTICE": 2.0, "LOG_WARNING": 3.0})
 	return g
+}
+
+// jsonLibrary returns cjson's functions. A run notes that it decodes.
+func jsonLibrary() map[string]lua.Function {
+	all := cjson.Functions()
+	decode := all["decode"]
+	all["decode"] = func(l *lua.Run, args []value) []value {
+		l.Host().(*run).space.decodes = true
+		return decode(l, args)
+	}
+	return all
 }
 
 var redisLibrary = map[string]lua.Function{

@@ -13,6 +13,8 @@ type space struct {
 	notices []sealedNotice
 	// signalKeys are, in a dry run, the keys that turned out to be signals.
 	signalKeys map[string]bool
+	// decodes reports whether the run has decoded JSON.
+	decodes bool
 	// listed are the results of KEYS, by pattern.
 	listed map[string][]string
 	db     int

@@ -210,8 +210,9 @@ func TestRefused(t *testing.T) {
 		{"how many hear a message", `redis.call('del', KEYS[1]) return redis.call('publish', 'c', ARGV[1])`, "uses the number of receivers of its PUBLISH"},
 		{"an error after a write", `redis.call('set', KEYS[1], ARGV[1]) error('x')`, "fails after it has changed the key"},
 		{"chance", `return math.random()`, "uses math.random, which no lock needs"},
-		{"json", `return cjson.encode({})`, "uses cjson, which no lock needs"},
-		{"a caught error", `return {pcall(function() error('x') end)}`, "catches an error with pcall"},
+		{"settings of json", `cjson.encode_keep_buffer(false)`, "uses cjson.encode_keep_buffer, which no lock needs"},
+		{"another type by another library", `return cmsgpack.pack({})`, "uses cmsgpack, which no lock needs"},
+		{"a caught error of a command", `return {pcall(redis.call, 'set', KEYS[1])}`, "catches an error that is not a string"},
 		{"an absolute time without a clock", `return redis.call('set', KEYS[1], ARGV[1], 'PXAT', ARGV[2])`, "uses an absolute time, which is not kept here"},
 		{"a name of several lines", "return redis.call('a\\nb')", "calls A B, which is not a lock command"},
 	} {

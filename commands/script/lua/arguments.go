@@ -14,10 +14,18 @@ func arg(args []Value, i int) Value {
 
 func one(v Value) []Value { return []Value{v} }
 
+// BadArgument raises Lua's error for argument i of a library function.
+func (r *Run) BadArgument(name string, i int, problem string) {
+	if r.byPcall() {
+		name = "?"
+	}
+	r.Fail("bad argument #%d to '%s' (%s)", i+1, name, problem)
+}
+
 // need returns argument i, and raises Lua's error if it is missing.
 func need(r *Run, name string, args []Value, i int) Value {
 	if i >= len(args) {
-		r.fail("bad argument #%d to '%s' (value expected)", i+1, name)
+		r.BadArgument(name, i, "value expected")
 	}
 	return args[i]
 }
@@ -30,7 +38,7 @@ func tableArg(r *Run, name string, args []Value) *Table {
 		if len(args) == 0 {
 			got = "no value"
 		}
-		r.fail("bad argument #1 to '%s' (table expected, got %s)", name, got)
+		r.BadArgument(name, 0, "table expected, got "+got)
 	}
 	return t
 }
@@ -42,7 +50,7 @@ func StringArg(r *Run, name string, args []Value, i int) string {
 		if i >= len(args) {
 			t = "no value"
 		}
-		r.fail("bad argument #%d to '%s' (string expected, got %s)", i+1, name, t)
+		r.BadArgument(name, i, "string expected, got "+t)
 	}
 	s := Text(v)
 	r.Step(1 + len(s)/16)
@@ -53,7 +61,7 @@ func StringArg(r *Run, name string, args []Value, i int) string {
 func numberArg(r *Run, name string, args []Value, i int) float64 {
 	f, ok := r.number(r.Reveal(arg(args, i)))
 	if !ok {
-		r.fail("bad argument #%d to '%s' (number expected, got %s)", i+1, name, TypeName(arg(args, i)))
+		r.BadArgument(name, i, "number expected, got "+TypeName(arg(args, i)))
 	}
 	return f
 }

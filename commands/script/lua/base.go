@@ -37,7 +37,7 @@ var baseLibrary = map[string]Function{
 		if arg(args, 1) != nil {
 			text = StringArg(r, "assert", args, 1)
 		}
-		r.fail("%s", text)
+		r.Fail("%s", text)
 		return nil
 	},
 	"error": func(r *Run, args []Value) []Value {
@@ -46,7 +46,7 @@ var baseLibrary = map[string]Function{
 			Refuse("calls error with a level")
 		}
 		if t := TypeName(v); (t == "string" || t == "number") && arg(args, 1) != 0.0 {
-			r.fail("%s", r.text(v))
+			r.Fail("%s", r.text(v))
 		}
 		r.Raise(v)
 		return nil
@@ -56,17 +56,26 @@ var baseLibrary = map[string]Function{
 	},
 }
 
-// protected is pcall. What a script receives for a caught error differs between the
-// servers that run Lua, so an error inside is refused.
-func protected(r *Run, f Value, args []Value) []Value {
+// protected is pcall. What a script receives for an error that is not a string differs
+// between the servers that run Lua, so it is refused.
+func protected(r *Run, f Value, args []Value) (results []Value) {
+	direct := r.direct
 	defer func() {
-		if p := recover(); p != nil {
-			if _, ok := p.(*Raised); ok {
-				p = &RefusedError{Did: "catches an error with pcall"}
+		r.direct = direct
+		switch p := recover().(type) {
+		case nil:
+		case *Raised:
+			if _, isText := p.Value.(string); !isText {
+				Refuse("catches an error that is not a string")
 			}
+			results = []Value{false, p.Value}
+		default:
 			panic(p)
 		}
 	}()
+	if _, isClosure := f.(*closure); !isClosure {
+		r.direct = r.depth + 1
+	}
 	return append([]Value{true}, r.call(f, args, "")...)
 }
 
@@ -100,7 +109,7 @@ func toString(r *Run, v Value) Value {
 			return "true"
 		}
 		return "false"
-	case *Table, *closure, *builtin:
+	case *Table, *closure, *builtin, *Userdata:
 		Refuse("converts a %s to a string", TypeName(v))
 	case Symbol:
 		if text, ok := r.host.Apply("tostring", v); ok {
@@ -140,7 +149,7 @@ func unpack(r *Run, args []Value) []Value {
 		to = t.Border(r.Budget)
 	}
 	if to-from >= 8000 {
-		r.fail("too many results to unpack")
+		r.Fail("too many results to unpack")
 	}
 	var results []Value
 	for i := from; i <= to; i++ {
@@ -159,7 +168,7 @@ func selectFrom(r *Run, args []Value) []Value {
 		n += len(args)
 	}
 	if n < 1 {
-		r.fail("bad argument #1 to 'select' (index out of range)")
+		r.BadArgument("select", 0, "index out of range")
 	}
 	if n >= len(args) {
 		return nil

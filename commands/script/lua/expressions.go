@@ -140,7 +140,7 @@ func (r *Run) variable(x *ast.IdentExpr, e *env) Value {
 	}
 	r.globals.refuseAbsent(x.Value)
 	r.line = x.Line()
-	r.fail("Script attempted to access nonexistent global variable '%.100s'", x.Value)
+	r.Fail("Script attempted to access nonexistent global variable '%.100s'", x.Value)
 	return nil
 }
 

@@ -50,9 +50,9 @@ func (r *Run) loopNumber(which string, v Value) float64 {
 	f, ok := r.number(r.Reveal(v))
 	if !ok {
 		if which == "initial" {
-			r.fail("'for' initial value must be a number")
+			r.Fail("'for' initial value must be a number")
 		}
-		r.fail("'for' %s must be a number", which)
+		r.Fail("'for' %s must be a number", which)
 	}
 	return f
 }

@@ -55,11 +55,11 @@ func (r *Run) ordered(a, b Value) {
 	ta, tb := TypeName(a), TypeName(b)
 	switch {
 	case ta != tb:
-		r.fail("attempt to compare %s with %s", ta, tb)
+		r.Fail("attempt to compare %s with %s", ta, tb)
 	case ta == "string":
 		Refuse("orders strings with < or >")
 	case ta != "number":
-		r.fail("attempt to compare two %s values", ta)
+		r.Fail("attempt to compare two %s values", ta)
 	}
 }
 
@@ -74,9 +74,9 @@ func (r *Run) arithmetic(operator string, a, b Value, nameA, nameB string) Value
 	y, okB := r.number(r.Reveal(b))
 	switch {
 	case !okA:
-		r.fail("attempt to perform arithmetic on %s", describe(nameA, a))
+		r.Fail("attempt to perform arithmetic on %s", describe(nameA, a))
 	case !okB:
-		r.fail("attempt to perform arithmetic on %s", describe(nameB, b))
+		r.Fail("attempt to perform arithmetic on %s", describe(nameB, b))
 	}
 	return calculate(operator, x, y)
 }
@@ -88,7 +88,7 @@ func (r *Run) concat(a, b Value, nameA, nameB string) Value {
 		name string
 	}{{b, nameB}, {a, nameA}} {
 		if t := TypeName(side.v); t != "string" && t != "number" {
-			r.fail("attempt to concatenate %s", describe(side.name, side.v))
+			r.Fail("attempt to concatenate %s", describe(side.name, side.v))
 		}
 	}
 	x, y := r.text(a), r.text(b)
@@ -104,7 +104,7 @@ func (r *Run) length(v Value, name string) Value {
 	case *Table:
 		return float64(v.Border(r.Budget))
 	}
-	r.fail("attempt to get length of %s", describe(name, v))
+	r.Fail("attempt to get length of %s", describe(name, v))
 	return nil
 }
 
@@ -121,23 +121,23 @@ func (r *Run) index(object, key Value, name string) Value {
 	if TypeName(object) == "string" {
 		return r.index(r.globals.strings, key, "")
 	}
-	r.fail("attempt to index %s", describe(name, object))
+	r.Fail("attempt to index %s", describe(name, object))
 	return nil
 }
 
 func (r *Run) setIndex(object, key, v Value, name string) {
 	t, ok := object.(*Table)
 	if !ok {
-		r.fail("attempt to index %s", describe(name, object))
+		r.Fail("attempt to index %s", describe(name, object))
 	}
 	key = r.Reveal(key)
 	switch f, isNumber := key.(float64); {
 	case t.readonly:
-		r.fail("Attempt to modify a readonly table")
+		r.Fail("Attempt to modify a readonly table")
 	case key == nil:
-		r.fail("table index is nil")
+		r.Fail("table index is nil")
 	case isNumber && math.IsNaN(f):
-		r.fail("table index is NaN")
+		r.Fail("table index is NaN")
 	}
 	t.Set(r.Budget, key, v)
 }

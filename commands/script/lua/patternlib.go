@@ -74,7 +74,7 @@ func gsub(r *Run, args []Value) []Value {
 		with = StringArg(r, "gsub", args, 2)
 	case "table", "function":
 	default:
-		r.fail("bad argument #3 to 'gsub' (string/function/table expected)")
+		r.BadArgument("gsub", 2, "string/function/table expected")
 	}
 	if arg(args, 3) != nil {
 		limit = max(0, integerArg(r, "gsub", args, 3))
@@ -113,7 +113,7 @@ func replacement(r *Run, s string, m *pm.MatchData, with Value) string {
 	case TypeName(v) == "string" || TypeName(v) == "number":
 		return r.text(v)
 	}
-	r.fail("invalid replacement value (a %s)", TypeName(v))
+	r.Fail("invalid replacement value (a %s)", TypeName(v))
 	return ""
 }
 
@@ -132,7 +132,7 @@ func filledIn(r *Run, with, whole string, captures []Value) string {
 			case with[i] >= '1' && with[i] <= '9':
 				n := int(with[i] - '1')
 				if n >= len(captures) {
-					r.fail("invalid capture index")
+					r.Fail("invalid capture index")
 				}
 				piece = r.text(captures[n])
 			default:

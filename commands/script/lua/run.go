@@ -13,7 +13,7 @@ import (
 // and are functions of their own.
 //
 // A run leaves its normal course only by panics. A *Raised, which is a Lua error, ends in
-// Chunk.Call (and in pcall, which refuses it); a *RefusedError and the host's own panics
+// Chunk.Call or in pcall; a *RefusedError and the host's own panics
 // end at the caller of Chunk.Call.
 type Run struct {
 	*Budget
@@ -22,6 +22,7 @@ type Run struct {
 	vars    map[string]Value
 	host    Host
 	depth   int
+	direct  int // the depth of the library function that pcall itself called last, or 0
 	line    int // of the current node, for error texts
 }
 
@@ -84,11 +85,19 @@ func (r *Run) Host() Host { return r.host }
 // Raise raises v as an error, at the current line.
 func (r *Run) Raise(v Value) { panic(&Raised{v, r.line}) }
 
-// fail raises a Lua error at the current line.
-func (r *Run) fail(format string, args ...any) {
+// Fail raises a Lua error at the current line. As in Lua, its text begins with the line
+// unless pcall itself has called the function that fails.
+func (r *Run) Fail(format string, args ...any) {
 	r.Grow(128)
-	r.Raise(fmt.Sprintf("%s:%d: %s", r.chunk.name, r.line, fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if !r.byPcall() {
+		text = fmt.Sprintf("%s:%d: %s", r.chunk.name, r.line, text)
+	}
+	r.Raise(text)
 }
+
+// byPcall reports whether pcall itself has called what runs, which is not a Lua function.
+func (r *Run) byPcall() bool { return r.direct == r.depth && r.direct > 0 }
 
 func (r *Run) bind(e *env, name string, v Value) *env {
 	r.Grow(64)
@@ -127,7 +136,7 @@ func (r *Run) call(f Value, args []Value, what string) []Value {
 	case *closure:
 		return r.enter(f, args)
 	}
-	r.fail("attempt to call %s", describe(what, f))
+	r.Fail("attempt to call %s", describe(what, f))
 	return nil
 }
 

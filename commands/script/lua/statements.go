@@ -118,7 +118,7 @@ func (r *Run) setName(name string, v Value, e *env) {
 		at.v = v
 		return
 	}
-	r.fail("Attempt to modify a readonly table")
+	r.Fail("Attempt to modify a readonly table")
 }
 
 func (r *Run) define(s *ast.FuncDefStmt, f *frame, e *env) {

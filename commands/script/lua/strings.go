@@ -66,7 +66,7 @@ var stringLibrary = map[string]Function{
 		for i := range args {
 			c := integerArg(r, "char", args, i)
 			if c < 0 || c > 255 {
-				r.fail("bad argument #%d to 'char' (invalid value)", i+1)
+				r.BadArgument("char", i, "invalid value")
 			}
 			b[i] = byte(c)
 		}

@@ -1,5 +1,7 @@
 package lua
 
+import "iter"
+
 // Table is a Lua table without metatables. list holds 1..len(list) without a
 // gap; everything else is in rest.
 type Table struct {
@@ -104,6 +106,22 @@ func (t *Table) next(key Value) []Value {
 		return []Value{k, v}
 	}
 	return []Value{nil}
+}
+
+// All yields all entries: those of 1..n in order, then the others in no order.
+func (t *Table) All() iter.Seq2[Value, Value] {
+	return func(yield func(key, v Value) bool) {
+		for i, v := range t.list {
+			if !yield(float64(i+1), v) {
+				return
+			}
+		}
+		for key, v := range t.rest {
+			if !yield(key, v) {
+				return
+			}
+		}
+	}
 }
 
 // List returns a new table of items; nil items leave gaps.

@@ -25,7 +25,7 @@ var tableLibrary = map[string]Function{
 			t.Set(r.Budget, float64(at), args[2])
 			return nil
 		}
-		r.fail("wrong number of arguments to 'insert'")
+		r.Fail("wrong number of arguments to 'insert'")
 		return nil
 	},
 	"remove": func(r *Run, args []Value) []Value {
@@ -67,7 +67,7 @@ var tableLibrary = map[string]Function{
 func writable(r *Run, name string, args []Value) *Table {
 	t := tableArg(r, name, args)
 	if t.readonly {
-		r.fail("Attempt to modify a readonly table")
+		r.Fail("Attempt to modify a readonly table")
 	}
 	return t
 }
@@ -77,7 +77,7 @@ func join(r *Run, t *Table, separator string, from, to int) string {
 	for i := from; i <= to; i++ {
 		v := t.Get(float64(i))
 		if kind := TypeName(v); kind != "string" && kind != "number" {
-			r.fail("invalid value (%s) at index %d in table for 'concat'", kind, i)
+			r.Fail("invalid value (%s) at index %d in table for 'concat'", kind, i)
 		}
 		s := r.text(v)
 		if i > from {

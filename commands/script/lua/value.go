@@ -1,8 +1,12 @@
 package lua
 
-// Value is a Lua value: nil, bool, float64, string, *Table, a function, or a
+// Value is a Lua value: nil, bool, float64, string, *Table, *Userdata, a function, or a
 // Symbol of the host.
 type Value any
+
+// Userdata is a value of a library that a script can hold, pass on and compare, and
+// nothing else. It is equal only to itself.
+type Userdata struct{ Name string }
 
 // Symbol is a value that the host keeps sealed: a script can hold it, pass it on, and use
 // it as a condition (it is true), and the interpreter knows its type. For everything else
@@ -41,6 +45,8 @@ func TypeName(v Value) string {
 		return "string"
 	case *Table:
 		return "table"
+	case *Userdata:
+		return "userdata"
 	case Symbol:
 		return v.Type()
 	}

@@ -46,9 +46,11 @@ func (r runner) plan(states []quorum.State) plan {
 // grants returns the changes that keep the locks which the reply tells the client to be its
 // own, although the run does nothing to them: it would give them their token where they are
 // absent, or prolong them where little time is left, and replies otherwise where they hold
-// another one. Such a reply promises the locks, and the copies may be those of an attempt
-// whose rollback is under way (V6). They keep the TTL that they have; what is over gets the
-// one that was asked for (V15).
+// another one. The token may also be a new one, as of a script that stores the owner and the
+// time, if the reply is the same as if it had just been stored. Such a reply promises the
+// locks, and the copies may be those of an attempt whose rollback is under way (V6). They
+// keep the token and the TTL that they have; what is over gets the TTL that was asked for
+// (V15).
 func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 	none, ending, others := make([]quorum.State, len(states)), slices.Clone(states), slices.Clone(states)
 	kept := make(map[string]int)
@@ -61,24 +63,34 @@ func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 	if len(kept) == 0 || p.reply.Kind == resp.KindError {
 		return nil
 	}
-	would := append(r.once(none).changes, r.once(ending).changes...)
+	would := []plan{r.once(none), r.once(ending)}
 	for _, i := range kept {
 		alone := slices.Clone(states)
 		alone[i] = quorum.State{}
-		would = append(would, r.once(alone).changes...)
+		would = append(would, r.once(alone))
 	}
-	for _, c := range would {
-		i, ok := kept[c.Key]
-		if s := states[i]; ok && !c.Delete && c.Token == s.Token {
+	for _, w := range would {
+		alike := reflect.DeepEqual(w.reply, p.reply)
+		for _, c := range w.changes {
+			i, ok := kept[c.Key]
+			s := states[i]
+			if !ok || c.Delete || c.Token != s.Token && !alike {
+				continue
+			}
 			if delete(kept, c.Key); !s.Lapsed {
 				c.TTL, c.Keeps = wholeMillis(s.TTL), true
 			}
-			others[i].Token = strangeToken
+			c.Token = s.Token
 			out = append(out, c)
 		}
 	}
-	if len(out) > 0 && reflect.DeepEqual(r.once(others).reply, p.reply) {
-		return nil
+	for _, stranger := range []string{strangeToken, "{}"} { // no object, and one without an owner
+		for _, c := range out {
+			others[slices.Index(r.meaning.Keys, c.Key)].Token = stranger
+		}
+		if len(out) > 0 && reflect.DeepEqual(r.once(others).reply, p.reply) {
+			return nil
+		}
 	}
 	return out
 }

@@ -44,7 +44,7 @@ var uses = map[string][]string{
 	// Operations know the masters, and the masters the tasks that wait for them, but not
 	// the other way round.
 	"quorum":         {"quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
-	"quorum/cluster": {"internal/address", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/cluster": {"internal/address", "internal/certtest", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/outbox":  {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/latency": {},
 	// The pure parts of quorum: they do no I/O and wait for nothing.

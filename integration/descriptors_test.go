@@ -42,6 +42,13 @@ func TestS5FewDescriptors(t *testing.T) {
 				t.Errorf("SET: %q", got)
 			}
 			wantReadyz(t, r)
+			r.Reload(cfg)
+			eventually(t, "the file is read again", func() (bool, string) {
+				return strings.Contains(r.Log(), "configuration reloaded"), r.Log()
+			})
+			if got := clients[0].Ask("CONFIG", "GET", "maxclients"); !strings.HasSuffix(got, fmt.Sprintf("\r\n%d\r\n", c.want)) {
+				t.Errorf("after a SIGHUP CONFIG GET tells %q, want %d", got, c.want)
+			}
 			if log := r.Log(); !strings.Contains(log, c.says) || c.says == "" && strings.Contains(log, "[WARN]") {
 				t.Errorf("the log does not say %q:\n%s", c.says, log)
 			}

@@ -176,7 +176,11 @@ func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, confi
 		return d.DialContext(ctx, "tcp", address)
 	}
 	secure := tls.Dialer{NetDialer: d, Config: config}
-	return secure.DialContext(ctx, "tcp", address)
+	socket, err := secure.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return alerted{socket.(*tls.Conn)}, nil // as documented
 }
 
 // reasonOf shortens an error for operators.

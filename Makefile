@@ -10,6 +10,12 @@ STORMS    ?= 1000
 # The version is stamped by name; reading it from git besides fails a build as
 # root in somebody else's checkout, which is what many CI machines have.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# As redlockd is released, so that all builds share what they compile. The race
+# detector needs 1.
+export CGO_ENABLED := 0
+# A program with the race detector sleeps for a second before it exits, and the
+# tests start and stop hundreds.
+export GORACE := atexit_sleep_ms=20 $(GORACE)
 # The lock clients that make test runs, of those that are installed, and the
 # time after which it starts no more.
 CLIENTS   ?= .
@@ -23,26 +29,47 @@ MOST      ?= 75s
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-# -count=1, because go does not see that integration/ tests a binary built from
-# the other packages, and would repeat an old result.
-test: deps lint ## get what is missing, then lint and run every test
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout $(TIMEOUT) ./quorum ./integration ./... # the longest first
-	@CGO_ENABLED=1 go test -race -count=1 ./proxy -args -park 0s # every test with sessions that are parked at once
-	@go test -count=1 -run '^TestAllocations$$' ./proxy ./commands/... ./quorum # not true under -race
+# Two passes: where the time is virtual the race detector makes the tests five times
+# slower, so quorum has it for the storms only, and proxy for parked sessions. What
+# integration/ starts is built with it. -short leaves out the rounds that make shows
+# has. -vet=off, because lint has had all of vet. -count=1, because go does not see
+# that integration/ tests a binary built from the other packages, and would repeat an
+# old result.
+test: ## get what is missing, then lint and run every test
+	@.ci/step 1/5 "what the tests need" $(MAKE) deps
+	@.ci/step 2/5 "gofmt, vet, staticcheck: 10 s, the first time 3 min" $(MAKE) lint
+	@.ci/step 3/5 "tests in virtual time, and allocations: 1 min" $(MAKE) virtual
+	@.ci/step 4/5 "the others, with the race detector: 4 min" $(MAKE) raced
+	@.ci/step 5/5 "lock clients on one Redis and on redlockd: 1 min" $(MAKE) served
+
+TESTS = -short -vet=off -count=1 -timeout $(TIMEOUT)
+VIRTUAL = ./quorum ./proxy ./commands ./commands/script
+.PHONY: virtual raced served
+virtual:
+	@go test $(TESTS) $(VIRTUAL)
+
+raced:
+	@. ./.deps/env && CGO_ENABLED=1 go test -race $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v -e /quorum$$ -e /proxy$$)
+	@CGO_ENABLED=1 go test -race $(TESTS) -run '^TestStorm$$' ./quorum -args -storms 8
+	@CGO_ENABLED=1 go test -race $(TESTS) ./proxy -args -park 0s # every test with sessions that are parked at once
+
+served:
 	@. ./.deps/env && go run ./integration/clients/runner -brief -jobs 3 -most $(MOST) -only '$(CLIENTS)'
 
 deps: ## get redis-server, redis-cli, a C compiler and redis-py if missing
 	@.ci/deps
 
-lint: ## gofmt, go vet, staticcheck
+# With -race, so that what they compile is what the tests need, too.
+lint: deps ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt needed: $$unformatted"; exit 1; }
-	@go vet ./...
-	@go tool staticcheck ./...
+	@CGO_ENABLED=1 go vet -race ./...
+	@staticcheck=$$(go tool -n staticcheck) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$staticcheck ./...
 
 build: ## bin/redlockd
-	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
+	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
 
 bench: deps ## redlockd beside redsync and one Redis: tables and a chart; BENCH='-only a' for less
+	@. ./.deps/env && cd integration/bench && go vet . && go test -count=1 . # a module of its own
 	@go build -C integration/bench -o $(CURDIR)/bin/compare . && bin/compare -root . -out bin/bench $(BENCH)
 
 gobench: deps ## Go's own benchmarks of all packages
@@ -84,8 +111,9 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 	@echo "Not checked: that the image builds and starts (no Docker here), that the images it names exist,"
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
 
-shows: deps ## contests, freezes, restarts and changes of masters of make test, in full; SEED=n repeats
+shows: deps ## what make test shortens, in full: contests, freezes, restarts, changes of masters, votes under -race; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./quorum ./proxy ./integration
 
 suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian
 	@. ./.deps/env && integration/suites/run.py -report docs/suites.md

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	scripts    = flag.Int("scripts", 1000, "number of random scripts that are compared with Redis")
+	scripts    = flag.Int("scripts", 0, "number of random scripts that are compared with Redis; 0 is 1000, or 250 with -short")
 	scriptSeed = flag.Uint64("script-seed", 0, "seed of the random scripts, 0: a new one")
 	scriptOnly = flag.Int("script-only", -1, "only the random script of this number")
 )
@@ -36,6 +36,12 @@ const (
 func TestC7ScriptsAsOnRedis(t *testing.T) {
 	if *scriptSeed == 0 {
 		*scriptSeed = rand.Uint64()
+	}
+	if *scripts == 0 {
+		*scripts = 1000
+		if testing.Short() {
+			*scripts = 250
+		}
 	}
 	t.Logf("-script-seed %d", *scriptSeed)
 	one := StartRedis(t)

@@ -114,7 +114,7 @@ func TestMajorityOfDisks(t *testing.T) {
 			for _, r := range rs {
 				r.WaitVoting(masters...)
 			}
-			for round := range number("RESTARTS", 2) {
+			for round := range number("RESTARTS", 1) {
 				began := time.Now()
 				for _, m := range masters[:3] {
 					m.Kill()

@@ -16,7 +16,7 @@ import (
 // gone, the Redis is required no more, and at last it is replaced.
 func TestMovingIn(t *testing.T) {
 	t.Parallel()
-	length := time.Duration(number("MOVING", 10)) * time.Second
+	length := time.Duration(number("MOVING", 6)) * time.Second
 	p := plan{clients: 24, old: 10, redlockds: 2, minTTL: 300 * time.Millisecond, maxTTL: 1100 * time.Millisecond}
 	p.each = func(_ int, cfg *rig.Config) { cfg.Required = cfg.Names[0] }
 	b := newBench(t, seed(), p)

@@ -68,7 +68,7 @@ func TestLockOutlivesRestartOfAll(t *testing.T) {
 // TestOneWinner is V4, V5 and V7: of many clients at two redlockd that take
 // one lock at the same time one wins, and never two.
 func TestOneWinner(t *testing.T) {
-	rounds := number("ROUNDS", 300)
+	rounds := number("ROUNDS", 100)
 	masters := rig.StartMasters(t, 5)
 	cfg := rig.Over(masters)
 	rs := []*rig.Redlockd{rig.StartRedlockd(t, cfg, masters), rig.JoinRedlockd(t, cfg)}
@@ -129,7 +129,7 @@ func TestOneWinner(t *testing.T) {
 // than its locks' TTLs, at moments drawn at random.
 func TestRedlockdFrozen(t *testing.T) {
 	t.Parallel()
-	freezes := number("FREEZES", 30)
+	freezes := number("FREEZES", 12)
 	p := plan{clients: 32, redlockds: 5, minTTL: 150 * time.Millisecond, maxTTL: 400 * time.Millisecond}
 	b := newBench(t, seed(), p)
 	var left, frozen atomic.Int64

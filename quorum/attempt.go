@@ -32,10 +32,6 @@ type attempt struct {
 	// earlier (V6).
 	shortens *attempt
 
-	// namesCopies reports whether the copies this attempt creates carry a name of their
-	// own, so that a rollback deletes only them (V6).
-	namesCopies bool
-
 	mu sync.Mutex
 	// box has the votes.
 	box ballotBox
@@ -49,6 +45,9 @@ type attempt struct {
 	// all have been, so that no later operation overtakes this one.
 	asking      bool
 	wasAnswered bool
+	// namesCopies reports whether the copies this attempt creates carry a name of their
+	// own, so that a rollback deletes only them (V6). It never changes.
+	namesCopies bool
 	// nameShared reports whether there are other open attempts, or locks that may live,
 	// with the same key and token; openOne is the attempt's entry among the open ones
 	// (names.go).

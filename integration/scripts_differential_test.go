@@ -230,7 +230,7 @@ func (g lua) calls() []scriptCall {
 func (g lua) state(which int, args []string) keyState {
 	s := keyState{found: which > 0, value: args[0], left: int64(100_000 + 150_000*g.IntN(2))}
 	if which == 2 {
-		s.value = g.pick(otherKey, "tok", "tokx", "somebody", args[0]+":1", args[0]+"x", "7", "1", "160000", "", firstKey)
+		s.value = g.pick(otherKey, "tok", "tokx", "somebody", args[0]+":1", args[0]+"x", `["`+args[0]+`"]`, `{"o":"`+args[0]+`"}`, "7", "1", "160000", "", firstKey)
 	}
 	return s
 }

@@ -91,6 +91,8 @@ func (g lua) stored() string {
 		return "ARGV[1] .. " + g.pick("':1'", "ARGV[3]", "ARGV[5]")
 	case 3:
 		return g.pick("n", "v", "w", "tostring(n)", "tonumber(ARGV[2])")
+	case 4:
+		return g.pick("cjson.encode({ARGV[1]})", "cjson.encode({o = ARGV[1]})", "cjson.encode({ARGV[1], v or 0, n})")
 	}
 	return "ARGV[1]"
 }
@@ -246,6 +248,9 @@ func (g lua) condition(depth int) string {
 		return g.pick("type(v)", "type(ARGV[2])", "type(w)") + same + g.pick("'string'", "'boolean'", "'nil'", "'number'")
 	case 14:
 		return "w" + same + "ARGV[1]"
+	case 15:
+		return g.pick("v", "ARGV[3]") + " and " + g.pick("pcall(cjson.decode, v)", "cjson.decode(v)[1] == ARGV[1]", "v == cjson.encode({ARGV[1]})",
+			"v:sub(1, 1) == '{' and cjson.decode(v).o"+same+"ARGV[1]", "pcall(function() return cjson.decode(ARGV[3]).o end)", "cjson.decode(cjson.encode({ARGV[3]}))[1] == '1'")
 	}
 	return g.pick("v", "v", g.command("get", g.key())) + same + "ARGV[1]"
 }
@@ -284,6 +289,9 @@ func (g lua) reply(depth int) string {
 		return g.read()
 	case 19:
 		return g.pick("string.format('%s:%d', ARGV[1], n)", "string.upper(ARGV[1])", "#(v or '')", "string.rep(ARGV[1], 2)", "ARGV[1]:match('%w+')", "(string.gsub(v or '', '^tok', 'x'))", "table.concat(KEYS, ',')", "select('#', unpack(ARGV))", "math.max(n, 3)")
+	}
+	if g.one(5) {
+		return g.pick("cjson.encode({v, n})", "{pcall(cjson.decode, v)}", "cjson.decode(v or '[1]')", "cjson.encode(t)", "cjson.null")
 	}
 	return g.write(g.key())
 }

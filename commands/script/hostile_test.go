@@ -21,6 +21,10 @@ var hostile = []struct{ name, body string }{
 	{"error of a table", `error({})`},
 	{"not a number", `return 0 / 0`},
 	{"a library extended by insert", `table.insert(redis, 1)`},
+	{"deep JSON", `return cjson.decode(string.rep('[', 1e6))`},
+	{"JSON of a table that holds itself", `local t = {} t.t = t return cjson.encode(t)`},
+	{"JSON that is wide", `local t = {1} for i = 1, 30 do t = {t, t} end return cjson.encode(t)`},
+	{"JSON errors that are caught", `while true do pcall(cjson.decode, KEYS[1]) end`},
 	{"too long", "return 1 --" + strings.Repeat("x", 32<<10)},
 	{"nothing", ``},
 	{"zero bytes", "return '\x00' == \x00"},
@@ -92,6 +96,9 @@ func FuzzUnderstand(f *testing.F) {
 	}
 	for _, b := range behaviours {
 		f.Add(b.body, "lock", "tok", "5000")
+	}
+	for _, body := range []string{takeObject, renewObject, releaseObject, swapObject, dropSafely, dropBoth} {
+		f.Add(body, "lock", `{"owner":"tok"}`, "5000")
 	}
 	f.Fuzz(func(t *testing.T, body, key, token, ttl string) {
 		watchdog := time.AfterFunc(10*time.Second, func() { panic("does not end: " + body) })

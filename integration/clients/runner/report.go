@@ -112,9 +112,9 @@ func writeMeanings(b *strings.Builder, meanings, standIns []users) {
 		b.WriteString(`
 ## Scripts seen
 
-Reply and effect of each script that the libraries send. Each script was run on
-a Redis of its own, in every state of its key. A dash means: the same as in the
-column to the left.
+Reply and effect of each script that the libraries send, but for those that use
+JSON. Each script was run on a Redis of its own, in every state of its key. A dash
+means: the same as in the column to the left.
 `)
 		writeMeaningTables(b, meanings)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +26,11 @@ type script struct {
 	name string
 	keys int
 	text string
-	args []string // $token, $ms (60000), $at (the time in 60 s), or as they are
+	args []string // $token, $ms (60000), $at (the time in 60 s), $key, or as they are
 }
+
+// values are what a key may hold.
+type values struct{ mine, theirs string }
 
 // sequence is commands without scripts.
 type sequence struct {
@@ -43,6 +47,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "no table of", own[0])
 		os.Exit(2)
 	}
+	held, isObject := objects[own[0]]
+	if !isObject {
+		held = values{token, other}
+	}
 	for _, s := range all {
 		states := []string{"absent", "equal", "other"}
 		if s.keys > 1 {
@@ -50,7 +58,7 @@ func main() {
 		}
 		for _, state := range states {
 			key := fmt.Sprintf("%s%s:%s", prefix, strings.ReplaceAll(s.name, " ", "-"), strings.ReplaceAll(state, " ", "-"))
-			steps.Tell(s.name+", "+state, s.run(rdb, key, state))
+			steps.Tell(s.name+", "+state, s.run(rdb, key, state, held))
 		}
 	}
 	for _, s := range sequences[own[0]] {
@@ -62,17 +70,21 @@ const token, other = "token-0123456789012345", "token-of-somebody-else"
 
 // run puts the keys into the state, runs the script twice (by text, then by
 // hash) and tells both replies and what is left.
-func (s script) run(rdb *redis.Client, key, state string) any {
+func (s script) run(rdb *redis.Client, key, state string, held values) any {
 	var keys []string
 	for i := range s.keys {
 		keys = append(keys, key+":"+strconv.Itoa(i))
+	}
+	passed := keys
+	if slices.Contains(s.args, "$key") {
+		passed = nil // the script gets its key as an argument
 	}
 	first, second, _ := strings.Cut(state, " and ")
 	if second == "" {
 		second = first
 	}
 	for i, k := range keys {
-		value := map[string]string{"equal": token, "other": other}[[]string{first, second}[i]]
+		value := map[string]string{"equal": held.mine, "other": held.theirs}[[]string{first, second}[i]]
 		if value == "" {
 			continue
 		}
@@ -83,13 +95,14 @@ func (s script) run(rdb *redis.Client, key, state string) any {
 	var args []any
 	for _, a := range s.args {
 		a = strings.ReplaceAll(a, "$token", token)
+		a = strings.ReplaceAll(a, "$key", keys[0])
 		a = strings.ReplaceAll(a, "$at", strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10))
 		args = append(args, strings.ReplaceAll(a, "$ms", "60000"))
 	}
-	answer := reply(rdb.Eval(ctx, s.text, keys, args...).Result())
+	answer := reply(rdb.Eval(ctx, s.text, passed, args...).Result())
 	told := []any{answer, left(rdb, keys)}
 	time.Sleep(20 * time.Millisecond) // PEXPIRE GT within a millisecond is 0
-	again := reply(redis.NewScript(s.text).EvalSha(ctx, rdb, keys, args...).Result())
+	again := reply(redis.NewScript(s.text).EvalSha(ctx, rdb, passed, args...).Result())
 	return append(told, "by hash", again, left(rdb, keys))
 }
 

@@ -31,6 +31,10 @@ var scripts = map[string][]script{
 			local value = redis.call('get', KEYS[1])
 			return {value, redis.call('pttl', KEYS[1])}`, nil},
 	},
+	"libkv": {
+		{"swap", 1, swapOrDrop, []string{"swap", "$key", `{"LastIndex":123456789}`, `{"Key":"k","LastIndex":123456790}`, "60"}},
+		{"drop", 1, swapOrDrop, []string{"drop", "$key", `{"LastIndex":123456789}`}},
+	},
 	"Elixir Redlock": {
 		{"extend", 1, `
 			if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -105,6 +109,20 @@ var scripts = map[string][]script{
 			return nil`, []string{"$token", "a channel"}},
 	},
 }
+
+// objects are the values of the libraries whose value is no token.
+var objects = map[string]values{
+	"libkv": {`{"Key":"k","Value":"bWU=","LastIndex":123456789}`, `{"Key":"k","Value":"eW91","LastIndex":987654321}`},
+}
+
+// swapOrDrop goes by a number in what it expects; its key is an argument.
+const swapOrDrop = `
+	local what, key, expected, new, seconds = unpack(ARGV)
+	if redis.call('exists', key) == 0 then error('it is not there') end
+	local held = cjson.decode(redis.call('get', key))
+	if held.LastIndex ~= cjson.decode(expected).LastIndex then error('it has changed') end
+	if what == 'drop' then redis.call('del', key) else redis.call('set', key, new, 'ex', seconds) end
+	return 'OK'`
 
 const redlockRuby = `
 	local held = redis.call('get', KEYS[1])

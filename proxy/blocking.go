@@ -176,7 +176,7 @@ func popArguments(s *session, args [][]byte) (w *notify.Waiter, timeout time.Dur
 	if seconds > 0 {
 		timeout = max(timeout, time.Millisecond)
 	}
-	return notify.NewWaiter(s.db, args[1:last], grammar.Is(args[0], "brpop")), timeout, nil
+	return notify.NewWaiter(s.id, s.db, args[1:last], grammar.Is(args[0], "brpop")), timeout, nil
 }
 
 // popNow is BLPOP and BRPOP inside MULTI, where they do not wait.

@@ -47,5 +47,6 @@
 //   - messages and lists: pubsub.go, blocking.go (BLPOP, LLEN), notices.go (what a
 //     release publishes);
 //   - listings: sweep.go (asking the masters), scan.go, locks.go;
-//   - for operators: slowlog.go (SLOWLOG), look.go (the admin address).
+//   - for operators: slowlog.go (SLOWLOG), look.go and one_lock.go (the
+//     admin address).
 package proxy

@@ -164,6 +164,13 @@ func (q *fakeQuorum) Open(db int, done func()) {
 	}()
 }
 
+// Opened reports whether Open was called; database 0 is always open.
+func (q *fakeQuorum) Opened(db int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return db == 0 || slices.Contains(q.opened, db)
+}
+
 // Scan goes over the locks by their names, count at a time.
 func (q *fakeQuorum) Scan(_ context.Context, db int, cursor uint64, match func(string) bool, count int) (quorum.Page, error) {
 	if q.listGate != nil {

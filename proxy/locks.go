@@ -139,17 +139,30 @@ func locksWho(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	s.srv.q.Do(&quorum.Op{Kind: quorum.Read, DB: s.db, Key: key}, s.pipe, func(o *quorum.Outcome) { read <- o })
 	copies := s.srv.q.Copies(ctx, s.db, key)
 	o := <-read
-	state, ttl, why := "free", resp.Null, resp.Null
-	switch {
-	case o.Err != nil:
-		state, why = "undecided", resp.Bulk(resp.Clean([]byte(o.Err.Error()), 1024))
-	case o.State.Found:
-		state, ttl = "held", resp.Int(o.State.TTL.Milliseconds())
-	case o.State.Lapsed:
-		state, why = "ending", resp.Bulk("its TTL is over; the masters keep it a moment longer")
+	state, because := lockState(o)
+	ttl, why := resp.Null, resp.Null
+	if o.State.Found {
+		ttl = resp.Int(o.State.TTL.Milliseconds())
+	}
+	if because != "" {
+		why = resp.Bulk(because)
 	}
 	return named("key", resp.Bulk(key), "state", resp.Bulk(state), "ttl-ms", ttl, "why", why,
 		"holder", describeHolder(s, key, o.State), "copies", describeCopies(copies))
+}
+
+// lockState returns the state of a lock that was read, in a word: held, free, ending or
+// undecided. why is empty where the word says enough.
+func lockState(o *quorum.Outcome) (state, why string) {
+	switch {
+	case o.Err != nil:
+		return "undecided", resp.Clean([]byte(o.Err.Error()), 1024)
+	case o.State.Found:
+		return "held", ""
+	case o.State.Lapsed:
+		return "ending", "its TTL is over; the masters keep it a moment longer"
+	}
+	return "free", ""
 }
 
 // describeCopies returns what each master has of a lock. The token that a majority of

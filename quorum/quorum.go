@@ -84,6 +84,9 @@ func (q *Quorum) Open(db int, done func()) {
 	}()
 }
 
+// Opened reports whether a database is in use.
+func (q *Quorum) Opened(db int) bool { return q.cluster.Opened(db) != nil }
+
 // WaitReady returns nil as soon as locks can be taken: a majority may vote, including
 // the required master if there is one. If ctx ends first, it returns ctx's error.
 func (q *Quorum) WaitReady(ctx context.Context) error { return q.cluster.Database(0).Wait(ctx) }

@@ -30,10 +30,11 @@ type contention struct {
 type contended struct {
 	id              lockID
 	weight, surplus float64
+	refused         *refusals
 }
 
-// add counts one refusal.
-func (c *contention) add(id lockID, now time.Time) {
+// add counts one refusal of who.
+func (c *contention) add(id lockID, who *Holder, now time.Time) {
 	if len(id.key) > maxContendedKey {
 		id.key = strings.Clone(id.key[:maxContendedKey])
 	}
@@ -43,6 +44,7 @@ func (c *contention) add(id lockID, now time.Time) {
 		k := &c.keys[i]
 		if k.id == id {
 			k.weight += w
+			k.refused.add(who, now)
 			return
 		}
 		if k.weight < c.keys[least].weight {
@@ -50,12 +52,24 @@ func (c *contention) add(id lockID, now time.Time) {
 		}
 	}
 	if c.used < len(c.keys) {
-		c.keys[c.used] = contended{id: id, weight: w}
+		least = c.used
+		c.keys[least].refused = new(refusals)
 		c.used++
-		return
 	}
 	k := &c.keys[least]
-	*k = contended{id: id, weight: k.weight + w, surplus: k.weight}
+	*k.refused = refusals{}
+	k.refused.add(who, now)
+	*k = contended{id: id, weight: k.weight + w, surplus: k.weight, refused: k.refused}
+}
+
+// find returns a key that is contended, or nil.
+func (c *contention) find(id lockID) *contended {
+	for i := range c.keys[:c.used] {
+		if c.keys[i].id == id {
+			return &c.keys[i]
+		}
+	}
+	return nil
 }
 
 // worth returns the weight of a refusal now: later ones weigh more, so that the counts of
@@ -83,6 +97,8 @@ type Contended struct {
 	Key string
 	// PerMinute is the recent rate of refusals.
 	PerMinute float64
+	// Holder has the lock, as far as this redlockd knows; else nil.
+	Holder *Holder
 }
 
 // Contended returns the most contended keys, at most most.
@@ -96,7 +112,7 @@ func (t *Locks) Contended(now time.Time, most int) []Contended {
 		w := s.hot.worth(now)
 		for _, k := range s.hot.keys[:s.hot.used] {
 			if rate := (k.weight - k.surplus) / w / minutes; rate >= 0.1 {
-				list = append(list, Contended{k.id.db, k.id.key, rate})
+				list = append(list, Contended{k.id.db, k.id.key, rate, s.holderLocked(k.id, now)})
 			}
 		}
 		s.mu.Unlock()

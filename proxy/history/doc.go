@@ -1,5 +1,6 @@
 // Package history remembers, for operators, what this redlockd has answered: who holds
 // which lock (locks.go records it, held.go returns it), which keys are contended
-// (contention.go), which commands were slow (slowlog.go), and counts since the start
-// (counters.go). All of it is bounded, and none of it decides anything.
+// (contention.go) and to whom they were refused (refusals.go), which commands were slow
+// (slowlog.go), and counts since the start (counters.go). All of it is bounded, and none of
+// it decides anything.
 package history

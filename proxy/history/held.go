@@ -66,6 +66,14 @@ func (t *Locks) HolderOf(db int, key string) Holder {
 	return Holder{}
 }
 
+// holderLocked returns the holder of a lock whose TTL is not over, nil if it is not remembered.
+func (s *lockShard) holderLocked(id lockID, now time.Time) *Holder {
+	if l, ok := s.held.Peek(id); ok && l.Until >= now.UnixMilli() {
+		return l.Holder
+	}
+	return nil
+}
+
 // each calls f for every lock whose TTL is not over, and forgets the others. f must not
 // block, because a shard is locked.
 func (t *Locks) each(now time.Time, f func(lockID, Lock)) {

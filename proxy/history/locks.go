@@ -99,7 +99,7 @@ func (t *Locks) Note(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend:
 		s := t.shard(op.Key)
 		s.mu.Lock()
-		s.hot.add(lockID{op.DB, op.Key}, time.Now())
+		s.hot.add(lockID{op.DB, op.Key}, who, time.Now())
 		s.mu.Unlock()
 	}
 }
@@ -146,6 +146,9 @@ func (t *Locks) take(op *quorum.Op, who *Holder) {
 	defer s.mu.Unlock()
 	s.enterLocked(lockID{op.DB, op.Key}, Lock{Holder: who, token: maphash.String(t.seed, op.Token),
 		Since: now, Until: now + op.TTL.Milliseconds(), Taken: true})
+	if k := s.hot.find(lockID{op.DB, op.Key}); k != nil {
+		k.refused.remove(who)
+	}
 }
 
 // Withdraw forgets a lock whose grant could not be answered to the client.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,51 @@ func TestContention(t *testing.T) {
 		if len(c.Key) > maxContendedKey {
 			t.Errorf("a name of %d bytes", len(c.Key))
 		}
+	}
+}
+
+// TestRefusedAreRemembered: who was refused a lock is known until it gets it, a bounded number of
+// the latest.
+func TestRefusedAreRemembered(t *testing.T) {
+	l := NewLocks()
+	began := time.Now()
+	note := func(verdict quorum.Verdict, session int64) {
+		l.Note(&quorum.Op{Kind: quorum.Acquire, DB: 1, Key: "k", TTL: time.Minute}, outcome(verdict), &Holder{Session: session})
+	}
+	sessions := func(db int, since time.Time) (ids []int64, more bool) {
+		list, more := l.RefusedSince(db, "k", since)
+		for _, r := range list {
+			ids = append(ids, r.Session)
+		}
+		slices.Sort(ids)
+		return ids, more
+	}
+	note(quorum.Won, 1)
+	for _, session := range []int64{2, 3, 2, 2} {
+		note(quorum.Held, session)
+	}
+	if ids, more := sessions(1, began.Add(-time.Second)); !slices.Equal(ids, []int64{2, 3}) || more {
+		t.Errorf("refused were %v, more: %v", ids, more)
+	}
+	if ids, _ := sessions(0, began.Add(-time.Second)); len(ids) > 0 {
+		t.Errorf("in another database %v", ids)
+	}
+	if ids, _ := sessions(1, time.Now().Add(time.Second)); len(ids) > 0 {
+		t.Errorf("since later %v", ids)
+	}
+	if c := l.Contended(time.Now(), 1); len(c) != 1 || c[0].Holder == nil || c[0].Holder.Session != 1 {
+		t.Errorf("contended is %+v, held by 1", c)
+	}
+	note(quorum.Won, 3)
+	if ids, _ := sessions(1, began.Add(-time.Second)); !slices.Equal(ids, []int64{2}) {
+		t.Errorf("3 has got it, and refused were %v", ids)
+	}
+	for session := range int64(2 * maxRefused) {
+		note(quorum.Held, 10+session)
+	}
+	ids, more := sessions(1, began.Add(-time.Second))
+	if len(ids) != maxRefused || !more || ids[maxRefused-1] != 9+2*maxRefused {
+		t.Errorf("of many %v, more: %v", ids, more)
 	}
 }
 

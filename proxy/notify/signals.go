@@ -189,6 +189,10 @@ var named = []struct{ list, lock string }{{"lock-signal:", "lock:"}, {"lock.even
 func (g *Signals) Lock(at Signal) (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.lockLocked(at)
+}
+
+func (g *Signals) lockLocked(at Signal) (string, bool) {
 	if lock, ok := g.locks[at]; ok {
 		return lock, true
 	}

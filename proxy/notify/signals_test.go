@@ -17,7 +17,7 @@ func TestSignalsAreBoundedAndEnd(t *testing.T) {
 	if len(g.lists) > maxSignals || len(g.locks) > maxSignals {
 		t.Errorf("%d lists and %d locks are kept", len(g.lists), len(g.locks))
 	}
-	w := NewWaiter(0, [][]byte{[]byte("0")}, false)
+	w := NewWaiter(7, 0, [][]byte{[]byte("0")}, false)
 	if _, ok := g.PopNow(w, now.Add(maxSignalTTL+1)); ok {
 		t.Error("a signal outlived its time")
 	}

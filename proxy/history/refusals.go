@@ -1,0 +1,73 @@
+package history
+
+import "time"
+
+// maxRefused is how many clients are remembered of those that were refused a key. Of more than
+// that the latest are.
+const maxRefused = 32
+
+// refusals are the clients that were refused one key because another had it. The zero value is
+// ready.
+type refusals struct {
+	clients [maxRefused]refusal
+	used    int
+}
+
+// refusal is the latest one of a client. who is nil if it has got the lock since.
+type refusal struct {
+	who *Holder
+	at  int64 // in milliseconds since 1970
+}
+
+// add records that who was refused.
+func (r *refusals) add(who *Holder, now time.Time) {
+	oldest := 0
+	for i := range r.clients[:r.used] {
+		c := &r.clients[i]
+		if c.who != nil && c.who.Session == who.Session {
+			c.at = now.UnixMilli()
+			return
+		}
+		if c.at < r.clients[oldest].at {
+			oldest = i
+		}
+	}
+	if r.used < len(r.clients) {
+		oldest = r.used
+		r.used++
+	}
+	r.clients[oldest] = refusal{who, now.UnixMilli()}
+}
+
+// remove forgets a client, since it has got the lock.
+func (r *refusals) remove(who *Holder) {
+	for i := range r.clients[:r.used] {
+		if c := &r.clients[i]; c.who != nil && c.who.Session == who.Session {
+			*c = refusal{}
+		}
+	}
+}
+
+// Refused is a client that was refused a lock, and when that was last.
+type Refused struct {
+	Holder
+	At time.Time
+}
+
+// RefusedSince returns the clients that were refused a lock since a time and have not got it
+// after that. more reports whether there may be others.
+func (t *Locks) RefusedSince(db int, key string, since time.Time) (list []Refused, more bool) {
+	s := t.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.hot.find(lockID{db, key})
+	if k == nil {
+		return nil, false
+	}
+	for _, c := range k.refused.clients[:k.refused.used] {
+		if c.who != nil && c.at >= since.UnixMilli() {
+			list = append(list, Refused{*c.who, time.UnixMilli(c.at)})
+		}
+	}
+	return list, len(list) == maxRefused
+}

@@ -235,7 +235,9 @@ func (c *call) answerLocked(o *Outcome, now time.Duration) bool {
 	}
 	c.mu.Unlock()
 	o.Took = now - c.arrived
-	c.q.counts.timings[c.op.Kind].Add(o.Took)
+	if o.Err == nil {
+		c.q.counts.timings[c.op.Kind].Add(o.Took)
+	}
 	c.done(o)
 	c.q.underWay.leave()
 	return true

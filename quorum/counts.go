@@ -56,7 +56,9 @@ func (c *counts) read() Counters {
 var kindNames = [...]string{vote.Read: "read", vote.Acquire: "acquire", vote.AcquireOrExtend: "acquire_or_extend", vote.Release: "release",
 	vote.Extend: "extend", vote.Remove: "remove", vote.Expire: "expire", vote.Store: "store", vote.Decide: "decide", vote.DecideAll: "transaction"}
 
-// timings are the durations of operations, from Do to their outcome, by kind.
+// timings are the durations of operations that were decided, from Do to their outcome, by kind.
+// What is refused for want of a majority takes microseconds, and says nothing of how long a lock
+// takes.
 type timings [len(kindNames)]latency.Recorder
 
 func (t *timings) read() map[string]latency.Histogram {

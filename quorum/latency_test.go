@@ -38,6 +38,29 @@ func TestVotesAndTimings(t *testing.T) {
 	})
 }
 
+// TestRefusalsAreNotTimed checks that what is answered NOQUORUM, which takes microseconds, does
+// not make locks look fast.
+func TestRefusalsAreNotTimed(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "t", time.Second)), Won)
+		c.want(do(c.q, acquire("k", "u", time.Second)), Held)
+		for _, f := range c.masters[1:] {
+			f.kill()
+		}
+		time.Sleep(time.Second)
+		before := c.q.Status()
+		c.want(do(c.q, acquire("j", "t", time.Second)), Undecided)
+		c.want(do(c.q, release("k", "t")), Undecided)
+		after := c.q.Status()
+		if a, r := after.Timings["acquire"].Count, after.Timings["release"].Count; a != 2 || r != 0 {
+			t.Errorf("%d acquires and %d releases are timed, want the two acquires that were decided", a, r)
+		}
+		if n := after.Counters.WithoutMajority - before.Counters.WithoutMajority; n != 2 {
+			t.Errorf("%d were without a majority, want 2", n)
+		}
+	})
+}
+
 func TestWaitingIsCounted(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {

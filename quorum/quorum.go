@@ -130,7 +130,7 @@ func (q *Quorum) Ready() bool { return q.cluster.Database(0).Ready() }
 // Status returns a snapshot of the masters and counters.
 func (q *Quorum) Status() Status {
 	d := q.cluster.Database(0)
-	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), WarmingUp: d.WarmingUp(), Ready: d.Ready(),
+	s := Status{Masters: d.Status(), Quorum: d.List().Quorum, Voting: d.Voting(), WarmingUp: d.WarmingUp(), Ready: d.Ready(), Silence: d.Silence(),
 		Embedded: q.cfg.Masters[0].Embedded, Counters: q.counts.read(),
 		Timings: q.counts.timings.read(), UnderWay: q.underWay.count()}
 	if !s.Ready && wantsBootstrap(d, s.Masters) {

@@ -1,6 +1,8 @@
 package quorum
 
 import (
+	"time"
+
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/latency"
 )
@@ -43,7 +45,11 @@ type Status struct {
 	// Embedded reports whether the masters live in this process (-dev).
 	Embedded bool
 	Counters Counters
-	// Timings are the durations of operations, from Do to their outcome, by kind.
+	// Silence is for how much longer this redlockd grants nothing, since the clocks of a majority
+	// jumped together, or it stood still (M5); 0 if it grants.
+	Silence time.Duration
+	// Timings are the durations of operations that were decided, from Do to their outcome,
+	// by kind.
 	Timings map[string]latency.Histogram
 	// UnderWay is the number of operations whose outcome was not delivered yet, Waiting
 	// that of those among them that wait for others on their key (V7).

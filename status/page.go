@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"embed"
 	"net/http"
 	"sync"
@@ -21,6 +22,7 @@ type Clients interface {
 	Contended(most int) []history.Contended
 	Sessions(most int) (total int, latest []proxy.Session)
 	Blocked() int
+	OneLock(ctx context.Context, db int, key string) (proxy.OneLock, error)
 }
 
 // Log tells of the latest lines of the log, the newest first; it is the process's journal.
@@ -63,7 +65,9 @@ func New(masters Masters, clients Clients, log Log, facts []Fact) *Page {
 	p.mux.Handle("GET /{$}", file("index.html", "text/html; charset=utf-8"))
 	p.mux.Handle("GET /status.css", file("status.css", "text/css; charset=utf-8"))
 	p.mux.Handle("GET /status.js", file("status.js", "text/javascript; charset=utf-8"))
+	p.mux.Handle("GET /find.js", file("find.js", "text/javascript; charset=utf-8"))
 	p.mux.HandleFunc("GET /events", p.events)
+	p.mux.HandleFunc("GET /lock", p.lock)
 	p.sample(time.Now())
 	p.running.Go(p.run)
 	return p

@@ -2,48 +2,44 @@ package status
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/redlockd/redlockd/internal/journal"
 	"github.com/redlockd/redlockd/proxy"
 	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
-const (
-	// maxRows bounds each table of the page.
-	maxRows = 12
-	// maxEvents bounds the list of what happened lately.
-	maxEvents = 40
-	// maxText bounds a text that a client chose.
-	maxText = 120
-)
+// maxRows bounds each table of the page.
+const maxRows = 12
 
 // Snapshot is what the page shows. Times are in milliseconds where nothing
 // else is said.
 type Snapshot struct {
-	Now        int64        `json:"now"`
-	Up         int64        `json:"up"`
-	Ready      bool         `json:"ready"`
-	Voting     int          `json:"voting"`
-	Quorum     int          `json:"quorum"`
-	Generation int          `json:"generation"`
-	Phase      string       `json:"phase"`
-	Masters    []MasterRow  `json:"masters"`
-	Rates      Rates        `json:"rates"`
-	Acquire    Latency      `json:"acquire"`
-	UnderWay   int          `json:"under_way"`
-	Waiting    int          `json:"waiting"`
-	Blocked    int          `json:"blocked"`
-	Held       int          `json:"held"`
-	Longest    []HeldRow    `json:"longest"`
-	Contended  []KeyRow     `json:"contended"`
-	Sessions   int          `json:"sessions"`
-	Latest     []SessionRow `json:"latest"`
-	Events     []EventRow   `json:"events"`
+	Now   int64 `json:"now"`
+	Up    int64 `json:"up"`
+	Ready bool  `json:"ready"`
+	// Dev is whether the masters are in memory (-dev).
+	Dev bool `json:"dev"`
+	// Outlook is nil while locks can be taken.
+	Outlook    *Outlook    `json:"outlook"`
+	Voting     int         `json:"voting"`
+	Quorum     int         `json:"quorum"`
+	Generation int         `json:"generation"`
+	Phase      string      `json:"phase"`
+	Masters    []MasterRow `json:"masters"`
+	// Rates are of the last second, for the chart, Recent and Acquire of the last ten.
+	Rates     Rates        `json:"rates"`
+	Recent    Rates        `json:"recent"`
+	Acquire   Latency      `json:"acquire"`
+	UnderWay  int          `json:"under_way"`
+	Waiting   int          `json:"waiting"`
+	Blocked   int          `json:"blocked"`
+	Held      int          `json:"held"`
+	Longest   []HeldRow    `json:"longest"`
+	Contended []KeyRow     `json:"contended"`
+	Sessions  int          `json:"sessions"`
+	Latest    []SessionRow `json:"latest"`
+	Events    []EventRow   `json:"events"`
 }
 
 // Latency is told in microseconds, -1 where nothing was measured lately.
@@ -63,7 +59,8 @@ type MasterRow struct {
 	Version  string  `json:"version"`
 	Latency  Latency `json:"latency"`
 	// Share is its part of all votes that were counted lately, Silent the part
-	// of its own that were silent; -1 where there were none.
+	// of its own that were silent; -1 where there were none. One that is down or
+	// frozen has no share and no latency now, whatever it had a moment ago.
 	Share  float64 `json:"share"`
 	Silent float64 `json:"silent"`
 }
@@ -78,6 +75,8 @@ type HeldRow struct {
 	Age     int64  `json:"age"`
 	Left    int64  `json:"left"`
 	Taken   bool   `json:"taken"`
+	// Exact is whether Key is the whole key as it is, so that one can ask for it.
+	Exact bool `json:"exact"`
 }
 
 // KeyRow is a contended key.
@@ -85,6 +84,10 @@ type KeyRow struct {
 	DB        int     `json:"db"`
 	Key       string  `json:"key"`
 	PerMinute float64 `json:"per_minute"`
+	// Name and Address are the holder's, empty where it is not known.
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Exact   bool   `json:"exact"`
 }
 
 // SessionRow is a client connection.
@@ -100,26 +103,13 @@ type SessionRow struct {
 	Blocked bool   `json:"blocked"`
 }
 
-// EventRow is a line of the log.
-type EventRow struct {
-	At     int64      `json:"at"`
-	Level  string     `json:"level"`
-	Text   string     `json:"text"`
-	Fields []EventKey `json:"fields"`
-}
-
-// EventKey is a variable part of a line of the log.
-type EventKey struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
 // snapshot is the state s and what the packages tell now.
 func (p *Page) snapshot(s quorum.Status) Snapshot {
 	now := time.Now()
 	newest, before := p.since(1)
 	_, earlier := p.since(lately)
 	out := Snapshot{Now: now.UnixMilli(), Up: now.Sub(p.began).Milliseconds(), Ready: s.Ready, Voting: s.Voting, Quorum: s.Quorum,
+		Dev: s.Embedded, Outlook: outlook(s), Recent: ratesOf(newest, earlier),
 		Generation: s.Generation, Phase: s.Phase, Rates: ratesOf(newest, before), Acquire: latency(newest.acquires, earlier.acquires),
 		UnderWay: s.UnderWay, Waiting: s.Waiting, Blocked: p.clients.Blocked(), Masters: masterRows(s.Masters, earlier.masters),
 		Events:  eventRows(p.log.Latest(maxEvents)),
@@ -129,10 +119,14 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 	out.Held, held = p.clients.Held(maxRows)
 	for _, h := range held {
 		out.Longest = append(out.Longest, HeldRow{DB: h.DB, Key: shown(h.Key), Name: shown(h.Name), Address: h.Address, User: shown(h.User),
-			Age: now.Sub(h.Since).Milliseconds(), Left: max(0, h.Until.Sub(now).Milliseconds()), Taken: h.Taken})
+			Age: now.Sub(h.Since).Milliseconds(), Left: max(0, h.Until.Sub(now).Milliseconds()), Taken: h.Taken, Exact: exact(h.Key)})
 	}
 	for _, c := range p.clients.Contended(maxRows) {
-		out.Contended = append(out.Contended, KeyRow{DB: c.DB, Key: shown(c.Key), PerMinute: c.PerMinute})
+		row := KeyRow{DB: c.DB, Key: shown(c.Key), PerMinute: c.PerMinute, Exact: exact(c.Key)}
+		if c.Holder != nil {
+			row.Name, row.Address = shown(c.Holder.Name), c.Holder.Address
+		}
+		out.Contended = append(out.Contended, row)
 	}
 	out.Sessions, sessions = p.clients.Sessions(maxRows)
 	for _, c := range sessions {
@@ -140,68 +134,6 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 			Command: shown(c.Command), Age: c.Age.Milliseconds(), Idle: c.Idle.Milliseconds(), Waiting: c.Waiting, Blocked: c.Blocked})
 	}
 	return out
-}
-
-// eventRows are lines of the log, for people.
-func eventRows(lines []journal.Line) []EventRow {
-	rows := make([]EventRow, len(lines))
-	for i, line := range lines {
-		rows[i] = EventRow{At: line.Time.UnixMilli(), Level: line.Level, Text: line.Text, Fields: make([]EventKey, len(line.Fields))}
-		for k, f := range line.Fields {
-			rows[i].Fields[k] = EventKey{Key: f.Key, Value: shown(f.Value)}
-		}
-	}
-	return rows
-}
-
-// masterRows compares the masters with how they were earlier.
-func masterRows(masters []quorum.MasterStatus, earlier map[string]quorum.MasterStatus) []MasterRow {
-	rows := make([]MasterRow, len(masters))
-	counted := make([]uint64, len(masters))
-	all := uint64(0)
-	for i, m := range masters {
-		e := earlier[m.Name]
-		counted[i] = more(m.Votes.Counted, e.Votes.Counted)
-		all += counted[i]
-		rows[i] = MasterRow{Name: m.Name, Address: m.Address, State: string(m.State), Reason: shown(m.Reason), Required: m.Required,
-			Wait: m.Wait.Milliseconds(), Version: m.Version, Latency: latency(m.Batches, e.Batches), Share: -1, Silent: -1}
-		silent := more(m.Votes.Silent, e.Votes.Silent)
-		if votes := counted[i] + silent + more(m.Votes.Spare, e.Votes.Spare); votes > 0 {
-			rows[i].Silent = float64(silent) / float64(votes)
-		}
-	}
-	for i := range rows {
-		if all > 0 {
-			rows[i].Share = float64(counted[i]) / float64(all)
-		}
-	}
-	return rows
-}
-
-// more is by how much a counter grew; a master that was replaced begins anew.
-func more(now, before uint64) uint64 { return max(now, before) - before }
-
-func latency(newest, before quorum.Histogram) Latency {
-	return Latency{P50: quantile(0.5, newest, before), P99: quantile(0.99, newest, before)}
-}
-
-// shown is a text that a client chose, for people: short, and quoted where it
-// could look like something else, as control characters and those that turn
-// the direction of writing do.
-func shown(text string) string {
-	if len(text) > maxText {
-		cut := maxText
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	for _, r := range text {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return strconv.Quote(text)
-		}
-	}
-	return text
 }
 
 // hello is the first event: the chart so far, the newest snapshot, and what

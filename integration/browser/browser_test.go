@@ -27,8 +27,6 @@ type tab struct {
 	ctx context.Context
 	url string
 
-	once sync.Once // before the first picture
-
 	mu       sync.Mutex
 	problems []string
 }
@@ -129,6 +127,13 @@ func (b *tab) sees(what, expression string) {
 	})
 }
 
+// gather waits for a chart that is worth a picture, where SHOTS asks for pictures.
+func gather(d time.Duration) {
+	if os.Getenv("SHOTS") != "" {
+		time.Sleep(d)
+	}
+}
+
 // shot keeps a picture where SHOTS names a folder.
 func (b *tab) shot(name string, width int64, dark bool, vision string) {
 	b.t.Helper()
@@ -136,7 +141,6 @@ func (b *tab) shot(name string, width int64, dark bool, vision string) {
 	if dir == "" {
 		return
 	}
-	b.once.Do(func() { time.Sleep(100 * time.Second) }) // for a chart worth a picture
 	scheme := "light"
 	if dark {
 		scheme = "dark"

@@ -50,6 +50,8 @@ func TestStatusPage(t *testing.T) {
 	masters[2].Kill()
 	b.sees("that a master is down", master("ams1")+".matches('.down') && "+master("ams1")+".innerText.includes('down')")
 	b.sees("that four vote", "document.querySelector('#verdict').innerText.includes('4 of 5 masters vote')")
+	gather(100 * time.Second)
+	b.find("locks:ledger:close")
 	b.shot("readme", 1280, false, "none")
 	b.shot("desktop", 1440, false, "none")
 	b.shot("dark", 1440, true, "none")

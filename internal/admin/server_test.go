@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -37,6 +38,9 @@ func (f *fixedSource) Expiries() map[string]time.Time {
 func (f *fixedSource) Clients() int    { return 7 }
 func (f *fixedSource) MaxClients() int { return 10000 }
 func (f *fixedSource) Blocked() int    { return 4 }
+func (f *fixedSource) OneLock(context.Context, int, string) (proxy.OneLock, error) {
+	return proxy.OneLock{State: "held"}, nil
+}
 func (f *fixedSource) Held(int) (int, []history.Held) {
 	return 5, f.held
 }
@@ -179,9 +183,9 @@ func TestHealthAndReadiness(t *testing.T) {
 
 func TestAdminPassword(t *testing.T) {
 	_, url := startAdmin(t, "secret", threeMasters())
-	for _, path := range []string{"/metrics", "/"} {
+	for _, path := range []string{"/metrics", "/", "/lock?key=k"} {
 		for password, want := range map[string]int{"": 401, "secre": 401, "secret2": 401, "secret": 200} {
-			if code, body := get(t, url+path, password); code != want || want == 401 && strings.Contains(body, "redlockd_") {
+			if code, body := get(t, url+path, password); code != want || want == 401 && (strings.Contains(body, "redlockd_") || strings.Contains(body, "held")) {
 				t.Errorf("%s with %q: %d, want %d", path, password, code, want)
 			}
 		}

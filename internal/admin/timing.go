@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	operationDesc = desc("operation_duration_seconds", "Time from a command's arrival to the outcome of its operation, waiting for others on the key included, by operation.", "operation")
+	operationDesc = desc("operation_duration_seconds", "Time from a command's arrival to the outcome of its operation, waiting for others on the key included, by operation. Only those that were decided count.", "operation")
 	batchDesc     = desc("master_batch_duration_seconds", "Time from sending a master a batch of operations to its answer.", "master")
 	votesDesc     = desc("master_votes_total", "A master's votes: counted in the verdict, spare because it had fallen before, or silent.", "master", "vote")
 	underWayDesc  = desc("operations_under_way", "Operations that were not told their outcome yet.")

@@ -43,10 +43,15 @@ function say(id, text) {
 }
 
 // fill replaces what is in an element, but not under a selection that somebody
-// is about to copy.
+// is about to copy, nor under a finger or the keyboard's focus.
+let pressed = false;
+for (const [type, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+  addEventListener(type, () => { pressed = down; });
+}
 function fill(parent, children) {
   const s = document.getSelection();
   if (s && !s.isCollapsed && parent.contains(s.anchorNode)) return;
+  if (pressed || (parent !== document.activeElement && parent.contains(document.activeElement))) return;
   parent.replaceChildren(...children);
 }
 
@@ -75,6 +80,17 @@ function number(n) {
 
 const percent = (part) => (part < 0 ? "–" : part > 0 && part < 0.01 ? "< 1 %" : Math.round(part * 100) + " %");
 const inDB = (db, key) => [db ? el("span", "db", "db" + db) : null, el("code", "", key)];
+
+// lockOf is a lock of a list, which a click looks up (find.js).
+function lockOf(r) {
+  if (!r.exact) return inDB(r.db, r.key);
+  const button = el("button", "lock", ...inDB(r.db, r.key));
+  button.type = "button";
+  button.dataset.key = r.key;
+  button.dataset.db = r.db;
+  return [button];
+}
+const client = (r) => [...who(r), el("span", "address", r.address)];
 const who = (r) => [el("strong", "", r.name || "unnamed"), r.user && r.user !== "default" ? el("span", "user", r.user) : null];
 
 function drawVerdict(s) {
@@ -87,6 +103,41 @@ function drawVerdict(s) {
   say("verdict", sign + " " + text);
   say("uptime", "up " + span(s.up) + (s.phase && s.phase !== "final" ? " · list of masters " + s.generation + ": " + s.phase : ""));
   document.title = sign + " " + s.voting + "/" + all + " redlockd";
+  $("dev").hidden = !s.dev;
+}
+
+const ORDINALS = ["", "first", "second", "third", "fourth"];
+const named = (list) => (list.length < 2 ? list.join("") : list.slice(0, -1).join(", ") + " or " + list[list.length - 1]);
+
+// drawOutage says when locks can be taken again, and what to do.
+function drawOutage(s) {
+  const o = s.outlook;
+  $("outage").hidden = $("advice").hidden = !o;
+  if (!o) return;
+  let text = "Service resumes in " + span(o.wait) + " at the earliest";
+  if (o.more > 0) text = "Service resumes when " + (o.more > 1 ? o.more + " more of the masters vote: " : "one more master votes: ") + named(o.missing);
+  else if (o.master) text += ": then " + o.master + " votes, the " + (ORDINALS[s.quorum] || "last") + " master";
+  say("outlook", text + ".");
+  $("hint").hidden = !o.hint;
+  say("hint", o.hint ? "Sooner, if no lock can be held: " + o.hint + "." : "");
+  const states = new Set(s.masters.map((m) => m.state));
+  for (const e of document.querySelectorAll("#advice [data-for]")) {
+    e.hidden = e.dataset.for === "silence" ? s.masters.some((m) => m.state !== "voting") : !states.has(e.dataset.for);
+  }
+}
+
+const LEVELS = { error: "✕", warn: "!", info: "·" };
+
+// drawEvents lists the latest lines of the log, the newest first.
+function drawEvents(s) {
+  fill($("lately"), s.events.map((e) => {
+    const at = new Date(e.at);
+    const time = el("time", "", at.toLocaleTimeString("en-GB"));
+    time.dateTime = at.toISOString();
+    time.title = at.toLocaleString();
+    return el("li", e.level, time, " ", el("b", "sign", LEVELS[e.level] || "·"), " ", el("span", "text", e.text), " ",
+      el("span", "fields", e.fields.map((f) => f.key + "=" + f.value).join("  ")));
+  }));
 }
 
 function drawMasters(s) {
@@ -110,10 +161,11 @@ function drawMasters(s) {
 }
 
 function drawNumbers(s) {
+  const r = s.recent;
   const tiles = [
-    ["won per second", number(s.rates.won)], ["held by another", number(s.rates.held)],
-    ["split or undecided", number(s.rates.split + s.rates.undecided), s.rates.split + s.rates.undecided > 0],
-    ["acquire takes", latency(s.acquire.p50), false, "p99 " + latency(s.acquire.p99)],
+    ["won per second", number(r.won)], ["held by another", number(r.held)],
+    ["split or undecided", number(r.split + r.undecided), r.split + r.undecided > 0],
+    ["acquire takes", latency(s.acquire.p50), false, s.acquire.p50 < 0 ? "none was decided" : "p99 " + latency(s.acquire.p99)],
     ["locks held", count(s.held)], ["waiting", count(s.waiting + s.blocked), false, count(s.under_way) + " under way"],
     ["sessions", count(s.sessions)],
   ];
@@ -183,12 +235,13 @@ function drawTable(id, rows, none) {
 }
 
 function drawTables(s) {
-  say("held-count", s.held > s.longest.length ? s.longest.length + " of " + s.held : "");
-  drawTable("longest", s.longest.map((l) => row([inDB(l.db, l.key)], [[...who(l), el("span", "address", l.address)]],
+  say("held-count", s.held > s.longest.length ? s.longest.length + " of " + count(s.held) : "");
+  drawTable("longest", s.longest.map((l) => row([lockOf(l)], [client(l)],
     [(l.taken ? "" : "more than ") + span(l.age), "n"], [span(l.left), "n"])), "no lock is held that this redlockd gave");
-  drawTable("contended", s.contended.map((k) => row([inDB(k.db, k.key)], [number(k.per_minute), "n"])),
+  drawTable("contended", s.contended.map((k) => row([lockOf(k)],
+    [k.address ? client(k) : el("span", "none", "–")], [number(k.per_minute), "n"])),
     "no lock was wanted lately while somebody else had it");
-  say("session-count", s.sessions > s.latest.length ? s.latest.length + " of " + s.sessions + ", the latest first" : "");
+  say("session-count", s.sessions > s.latest.length ? s.latest.length + " of " + count(s.sessions) + ", the latest first" : "");
   drawTable("sessions", s.latest.map((c) => row([who(c)], [c.address, "address"], [c.library || "–"],
     [[el("code", "", c.command), c.blocked ? el("span", "tag", "waits") : null, c.waiting > 0 ? el("span", "tag", c.waiting + " under way") : null]],
     [span(c.idle), "n"], [span(c.age), "n"])), "nobody is connected");
@@ -196,16 +249,23 @@ function drawTables(s) {
 
 function draw(s) {
   drawVerdict(s);
+  drawOutage(s);
   drawMasters(s);
   drawNumbers(s);
   drawChart();
+  drawEvents(s);
   drawTables(s);
 }
 
+// beside is an address beside the page's, without the password that may be in it.
+function beside(path) {
+  const at = new URL(path, location.href);
+  at.username = at.password = at.hash = "";
+  return at;
+}
+
 function connect() {
-  const at = new URL("events", location.href);
-  at.username = at.password = "";
-  const events = new EventSource(at);
+  const events = new EventSource(beside("events"));
   const hear = (handle) => (e) => {
     heard = Date.now();
     $("lost").hidden = true;

@@ -159,6 +159,20 @@ func TestC7ObjectOfOptions(t *testing.T) {
 	}
 }
 
+// TestC7EncodedKeysAreSorted: a run that encodes an object stores the same each time.
+func TestC7EncodedKeysAreSorted(t *testing.T) {
+	m, err := call{`return redis.call('set', KEYS[1], cjson.encode({c = 1, a = 2, e = ARGV[1], b = {y = 1, x = 2}, d = 4}), 'NX', 'PX', 5000)`, lock, mine}.understand(NewLibrary())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `set {"a":2,"b":{"x":2,"y":1},"c":1,"d":4,"e":"tok"} 5s: +OK`
+	for range 20 {
+		if got := ran(m, State{}); got != want {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 // TestC7ObjectShowsASecondKey: a key that only an object leads to is one of the call's.
 func TestC7ObjectShowsASecondKey(t *testing.T) {
 	m, err := call{dropBoth, []string{"a", "b"}, []string{"A"}}.understand(NewLibrary())

@@ -41,6 +41,14 @@ type Program struct {
 	General bool `json:"general"`
 	// StandIn is a program of ours in place of a library that cannot be had.
 	StandIn bool `json:"stand_in"`
+	// Refused is set where redlockd cannot serve the library, and has to say so.
+	Refused *refusal `json:"refused"`
+}
+
+// refusal is why a library cannot be served.
+type refusal struct {
+	Error string `json:"error"` // a part of the first reply that is not Redis's
+	Why   string `json:"why"`   // for the report
 }
 
 // loadBenches reads integration/clients/*/bench.json, the languages with the
@@ -135,7 +143,7 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, seen heard,
 			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, prefix)
 			said := rec.stop()
 			switch {
-			case i > 0 || p.General:
+			case i > 0 || p.General || p.Refused != nil:
 			case p.StandIn:
 				seen.standIns.add(p.Name, said)
 			default:

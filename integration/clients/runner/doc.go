@@ -9,6 +9,10 @@
 // against one redis-server, against redlockd over five masters, and against
 // redlockd over five masters of which two are dead, and compares step by step.
 //
+// A library that redlockd cannot serve has its program too, with what redlockd must answer:
+// so the report tells only reasons that were seen, and a library that is served after all is
+// noticed.
+//
 // Everything a program says passes a Recorder. It keeps the scripts, whose
 // meaning the report tells, and with -trace every command and reply, which is
 // what one looks at when a row differs.

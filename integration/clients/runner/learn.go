@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,11 +58,11 @@ func learn(addr, text string, call scriptCall) (meaning, error) {
 	call.args = inTheFuture(call.args)
 	m := meaning{keys: len(call.keys)}
 	m.absent = c.try(text, call, 0)
-	m.differ = c.try(text, call, learnTTL, otherToken)
-	m.equal, m.forever = m.differ, c.try(text, call, 0, otherToken)
+	m.differ = c.tryLock(text, call, learnTTL, otherToken)
+	m.equal, m.forever = m.differ, c.tryLock(text, call, 0, otherToken)
 	for _, word := range append(slices.Clone(call.keys[1:]), call.args...) {
-		if got := c.try(text, call, learnTTL, word); got != m.differ && word != "" {
-			m.equal, m.forever = got, c.try(text, call, 0, word)
+		if got := c.tryLock(text, call, learnTTL, word); got != m.differ && word != "" {
+			m.equal, m.forever = got, c.tryLock(text, call, 0, word)
 			if strings.Contains(m.absent+m.equal, "all ") {
 				m.lacking = c.try(text, call, learnTTL, word, "")
 				m.partly = c.try(text, call, learnTTL, word, otherToken)
@@ -92,37 +89,14 @@ func inTheFuture(args []string) []string {
 	return args
 }
 
-// wire is a connection that sends commands and reads replies as one line.
-type wire struct {
-	conn net.Conn
-	in   *bufio.Reader
-	err  error
-}
-
-func dial(addr string) (*wire, error) {
-	conn, err := net.DialTimeout("tcp", addr, time.Second)
-	if err != nil {
-		return nil, err
+// tryLock is try with the value for all keys, or for the first alone where another one is a
+// list that the script fills.
+func (w *wire) tryLock(text string, call scriptCall, ttl int, value string) string {
+	got := w.try(text, call, ttl, value)
+	if strings.Contains(got, "WRONGTYPE") {
+		got = w.try(text, call, ttl, value, "")
 	}
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	return &wire{conn: conn, in: bufio.NewReader(conn)}, nil
-}
-
-func (w *wire) do(words ...string) string {
-	if w.err != nil {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(words))
-	for _, word := range words {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(word), word)
-	}
-	if _, w.err = w.conn.Write([]byte(b.String())); w.err != nil {
-		return ""
-	}
-	var reply string
-	reply, w.err = readReply(w.in)
-	return reply
+	return got
 }
 
 // try puts the keys into a state, runs the script and says what it answered

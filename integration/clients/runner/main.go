@@ -134,7 +134,7 @@ func sumUp(rows []row, out io.Writer) {
 				why = append(why, r.missing)
 			}
 		}
-		fmt.Fprintf(out, "%-9s %2d ok, %2d missing", language, count[ok], count[missing])
+		fmt.Fprintf(out, "%-9s %2d ok, %2d refused, %2d missing", language, count[ok], count[refused], count[missing])
 		for _, reason := range why {
 			fmt.Fprintf(out, "\n          %s", short(reason, 160))
 		}
@@ -168,7 +168,7 @@ func judge(rows []row, out io.Writer) error {
 	for _, r := range rows {
 		count[r.status()]++
 	}
-	fmt.Fprintf(out, "%d ok, %d differ, %d broken, %d missing\n", count[ok], count[differs], count[broken], count[missing])
+	fmt.Fprintf(out, "%d ok, %d refused, %d differ, %d broken, %d missing\n", count[ok], count[refused], count[differs], count[broken], count[missing])
 	if count[differs]+count[broken] > 0 {
 		return errors.New("not every client is served as by one Redis")
 	}

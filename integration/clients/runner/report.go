@@ -30,6 +30,7 @@ are not a library. Each sends the same commands and scripts, in a wording of our
 own, in every state of its keys.
 `)
 	writeTable(&b, rows, true)
+	writeRefused(&b, rows)
 	writeNotes(&b, rows)
 	writeDifferences(&b, rows)
 	writeMissing(&b, rows)
@@ -40,9 +41,33 @@ own, in every state of its keys.
 func writeTable(b *strings.Builder, rows []row, standIns bool) {
 	b.WriteString("\n| language | library | version | all well | two of five dead |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
-		if r.standIn == standIns {
+		if r.standIn == standIns && r.refused == nil {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.language, r.name, r.version, cell(r, 1), cell(r, 2))
 		}
+	}
+}
+
+// writeRefused writes what cannot be served, each with the reply that says so.
+func writeRefused(b *strings.Builder, rows []row) {
+	b.WriteString(`
+## Not supported, and why
+
+Each was run like the others: it works over one redis-server, and redlockd refuses it, with
+all masters well and with two dead. Where no version is given, a program of ours sends what
+such a library sends.
+
+| language | library | version | redlockd answers | why |
+|---|---|---|---|---|
+`)
+	for _, r := range rows {
+		if r.refused == nil {
+			continue
+		}
+		answer := string(r.status())
+		if r.status() == refused {
+			answer = code(r.refused.Error)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.language, r.name, r.version, answer, r.refused.Why)
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	differs status = "differs"
 	broken  status = "broken" // fails against the plain Redis: the program's own fault
 	missing status = "missing"
+	refused status = "refused" // as was expected
 )
 
 // row is one library's line in the table.
@@ -31,6 +32,7 @@ type row struct {
 	language, name, version, note string
 	max                           bool      // ran with no_expiry = "max_ttl"
 	standIn                       bool      // ours, in place of the library
+	refused                       *refusal  // redlockd cannot serve it
 	missing                       string    // why it did not run
 	runs                          []outcome // one redis, all well, two dead
 	targets                       []target  // of these runs
@@ -52,6 +54,8 @@ func (r row) status() status {
 		return broken
 	case len(r.differences(1))+len(r.differences(2)) > 0:
 		return differs
+	case r.refused != nil:
+		return refused
 	default:
 		return ok
 	}
@@ -71,8 +75,27 @@ func (r row) broken() string {
 	return ""
 }
 
-// differences compares a run with the plain Redis's.
+// differences compares a run with the plain Redis's. Where redlockd has to refuse, the only
+// difference is that it does not.
 func (r row) differences(target int) []difference {
+	if r.refused == nil {
+		return r.compared(target)
+	}
+	if got := r.firstDifference(target); !strings.Contains(got, r.refused.Error) {
+		return []difference{{"the refusal", r.refused.Error, got, targetNames[target]}}
+	}
+	return nil
+}
+
+// firstDifference is the first result that is not the plain Redis's, "" if there is none.
+func (r row) firstDifference(target int) string {
+	if all := r.compared(target); len(all) > 0 {
+		return all[0].got
+	}
+	return ""
+}
+
+func (r row) compared(target int) []difference {
 	var out []difference
 	want, got := r.runs[0], r.runs[target]
 	for _, step := range want.steps {

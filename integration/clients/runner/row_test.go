@@ -49,6 +49,29 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A library that cannot be served has to be refused with the error that is said, at once and
+// in both clusters.
+func TestRefused(t *testing.T) {
+	good, refusal := gave("", true, "one"), &refusal{Error: "unknown command 'INCR'"}
+	no, other := gave("", true, "FAILED unknown command 'INCR', with"), gave("", true, "FAILED something else")
+	for _, tt := range []struct {
+		name              string
+		redis, well, dead outcome
+		want              status
+	}{
+		{"refused", good, no, no, refused},
+		{"served", good, good, good, differs},
+		{"served by one", good, no, good, differs},
+		{"another error", good, other, other, differs},
+		{"hangs", good, gave("hangs after \"a\"", true), no, differs},
+		{"broken", other, other, other, broken},
+	} {
+		if got := (row{runs: []outcome{tt.redis, tt.well, tt.dead}, refused: refusal}).status(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestOutOfTime(t *testing.T) {
 	good, late, wrong := gave("", true, "one"), gave("", true, "FAILED NOQUORUM 2 of 5"), gave("", true, "two")
 	for _, tt := range []struct {
@@ -88,7 +111,7 @@ func TestJudgeCountsMissingApart(t *testing.T) {
 	if err := judge([]row{{runs: good}, {missing: "no runtime"}}, &out); err != nil {
 		t.Errorf("judge: %v", err)
 	}
-	if want := "1 ok, 0 differ, 0 broken, 1 missing\n"; out.String() != want {
+	if want := "1 ok, 0 refused, 0 differ, 0 broken, 1 missing\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}
 	if judge([]row{{runs: []outcome{gave("", 1), gave("", 2), gave("", 1)}}}, &out) == nil {
@@ -103,7 +126,7 @@ func TestSumUp(t *testing.T) {
 		{language: "Go", runs: good}, {language: "Java", missing: "no javac"},
 		{language: "Go", runs: good}, {language: "Java", missing: "no javac"}, {language: "Java", missing: "no mvn"},
 	}, &out)
-	want := "Go         2 ok,  0 missing\nJava       0 ok,  3 missing\n          no javac\n          no mvn\n"
+	want := "Go         2 ok,  0 refused,  0 missing\nJava       0 ok,  0 refused,  3 missing\n          no javac\n          no mvn\n"
 	if out.String() != want {
 		t.Errorf("it says\n%s, want\n%s", out.String(), want)
 	}

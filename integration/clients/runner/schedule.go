@@ -92,7 +92,7 @@ func takeTurns(jobs []*job) {
 // run makes the row: unless something is missing, or it is too late.
 func (j *job) run(ctx context.Context, opts options, rig *rig, seen heard, late bool) {
 	b, p := j.bench, j.program
-	j.row = row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, standIn: p.StandIn}
+	j.row = row{language: b.Language, name: p.Name, note: p.Note, max: p.Max, standIn: p.StandIn, refused: p.Refused}
 	if late {
 		j.row.missing = fmt.Sprintf("left out, the %v of -most are over; make clients runs it", opts.most)
 		return
@@ -110,7 +110,7 @@ func (j *job) run(ctx context.Context, opts options, rig *rig, seen heard, late 
 
 // tell prints the row, or briefly what is wrong with it.
 func (j *job) tell(opts options, out io.Writer) {
-	if st := j.row.status(); opts.brief && (st == ok || st == missing) {
+	if st := j.row.status(); opts.brief && (st == ok || st == missing || st == refused) {
 		return
 	}
 	fmt.Fprintf(out, "%s%s\n", j.row.line(), j.time())

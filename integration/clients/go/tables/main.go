@@ -166,7 +166,7 @@ func (s sequence) run(rdb *redis.Client, key string) any {
 		}
 		var args []any
 		for _, word := range strings.Fields(line) {
-			word = strings.ReplaceAll(word, "$key", key)
+			word = strings.ReplaceAll(strings.ReplaceAll(word, "$key", key), "$function", function)
 			word = strings.ReplaceAll(word, "$until", strconv.FormatInt(time.Now().Add(time.Minute).Unix(), 10))
 			args = append(args, strings.ReplaceAll(word, "$empty", ""))
 		}

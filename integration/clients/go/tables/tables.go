@@ -2,26 +2,6 @@ package main
 
 // scripts are by the name of the library.
 var scripts = map[string][]script{
-	"rueidislock": {
-		{"acquire until", 1, `
-			local held = redis.call('GET', KEYS[1])
-			if not held then return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) end
-			return false`, []string{"$token", "$at"}},
-		{"acquire for", 1, `
-			local held = redis.call('GET', KEYS[1])
-			if held then return nil end
-			return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX')`, []string{"$token", "$ms"}},
-		{"force", 1, `
-			redis.call('GET', KEYS[1])
-			return redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2])`, []string{"$token", "$at"}},
-		{"extend until", 1, `
-			if ARGV[1] ~= redis.call('GET', KEYS[1]) then return 0 end
-			return redis.call('PEXPIREAT', KEYS[1], ARGV[2])`, []string{"$token", "$at"}},
-		{"binary token", 1, `
-			if redis.call('GET', KEYS[1]) then return 0 end
-			redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-			return 1`, []string{"\x00\xff\r\n\x80$token", "$ms"}},
-	},
 	"redislock 0.10, one key":  redislock(1),
 	"redislock 0.10, two keys": redislock(2),
 	"redlock-rb": {

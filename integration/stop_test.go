@@ -100,12 +100,11 @@ func TestLocksOutliveRedlockd(t *testing.T) {
 
 // TestS6StartBesideAnother requires that a redlockd which starts beside another
 // one, and watches the masters' clocks first (M5), lets clients wait and refuses nothing:
-// here for 2.65 s, which is longer than it waits for masters that are missing.
+// here for 4.15 s, which is longer than it waits for masters that are missing.
 func TestS6StartBesideAnother(t *testing.T) {
 	t.Parallel()
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
-	cfg.Timeout, cfg.RetryBudget = 250*time.Millisecond, 2*time.Second
 	StartRedlockd(t, cfg, masters)
 	second := JoinRedlockd(t, cfg)
 	w := DialWire(t, second.Addr)
@@ -117,7 +116,7 @@ func TestS6StartBesideAnother(t *testing.T) {
 			t.Errorf("SET in database %s: %q, want OK", db, got)
 		}
 	}
-	if log := second.Log(); strings.Contains(log, "[WARN]") {
+	if log := second.Log(); strings.Contains(log, "[WARN]") || strings.Contains(log, "[ERROR]") {
 		t.Errorf("a start beside another one warns:\n%s", log)
 	}
 }

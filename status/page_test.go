@@ -279,7 +279,7 @@ func TestShares(t *testing.T) {
 		{Name: "a", Votes: quorum.Votes{Counted: 40, Spare: 10}},
 		{Name: "b", Votes: quorum.Votes{Counted: 60, Silent: 30}},
 		{Name: "new"},
-		{Name: "down", State: quorum.Down, Votes: quorum.Votes{Counted: 0, Silent: 30}},
+		{Name: "down", State: quorum.Down, Votes: quorum.Votes{Silent: 30}, Batches: quorum.Histogram{Counts: [19]uint64{1: 5}, Count: 5}},
 	}, before)
 	// What it had a moment ago is not what it has now.
 	if rows[3].Share != -1 || rows[3].Silent != 1 || rows[3].Latency.P50 != -1 {

@@ -51,6 +51,16 @@ func TestOutage(t *testing.T) {
 	b.sees("that the outage is over", "document.querySelector('#outage').hidden && document.querySelector('#advice').hidden")
 }
 
+// TestNewCluster: whoever forgot -bootstrap is told.
+func TestNewCluster(t *testing.T) {
+	r := rig.JoinRedlockd(t, rig.Over(rig.StartMasters(t, 3)))
+	b := open(t, "http://"+r.Admin+"/")
+	b.sees("the wait, and what ends it", `/Service resumes in 24 h/.test(document.querySelector('#outage').innerText) &&
+		document.querySelector('#outage').innerText.includes('To end the wait, run redlockd -bootstrap if no lock can be held.')`)
+	b.sees("what to do with new masters", "[...document.querySelectorAll('#advice [data-for]')].filter(e => !e.hidden).map(e => e.dataset.for).join() === 'new'")
+	b.shot("new", 1440, false, "none")
+}
+
 // TestFindsOneOfManyLocks: with 3,000 locks, one is found with its holder, and who waits for it.
 func TestFindsOneOfManyLocks(t *testing.T) {
 	masters := rig.StartMasters(t, 3)

@@ -119,7 +119,7 @@ function drawOutage(s) {
   else if (o.master) text += ": then " + o.master + " votes, the " + (ORDINALS[s.quorum] || "last") + " master";
   say("outlook", text + ".");
   $("hint").hidden = !o.hint;
-  say("hint", o.hint ? "Sooner, if no lock can be held: " + o.hint + "." : "");
+  say("hint", o.hint ? "To end the wait, " + o.hint + "." : "");
   const states = new Set(s.masters.map((m) => m.state));
   for (const e of document.querySelectorAll("#advice [data-for]")) {
     e.hidden = e.dataset.for === "silence" ? s.masters.some((m) => m.state !== "voting") : !states.has(e.dataset.for);

@@ -19,7 +19,8 @@ export GORACE := atexit_sleep_ms=20 $(GORACE)
 # The lock clients that make test runs, of those that are installed, and the
 # time after which it starts no more.
 CLIENTS   ?= .
-MOST      ?= 75s
+MOST      ?= 45s
+MAKEFLAGS += --no-print-directory
 # make test REDIS_SERVER=/opt/valkey/bin/valkey-server has that server for the
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.
@@ -29,17 +30,17 @@ MOST      ?= 75s
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-# Two passes: where the time is virtual the race detector makes the tests five times
-# slower, so quorum has it for the storms only, and proxy for parked sessions. What
-# integration/ starts is built with it. -short leaves out the rounds that make shows
-# has. -vet=off, because lint has had all of vet. -count=1, because go does not see
-# that integration/ tests a binary built from the other packages, and would repeat an
-# old result.
+# The race detector makes the tests in virtual time five times slower, so quorum has it
+# for the storms only; what integration/ starts is built with it. Most tests there wait,
+# so more of them run at a time than there are processors. -short leaves out the rounds
+# that make shows has. -vet=off, because lint has had all of vet. -count=1, because go
+# does not see that integration/ tests a binary built from the other packages, and would
+# repeat an old result.
 test: ## get what is missing, then lint and run every test
 	@.ci/step 1/5 "what the tests need" $(MAKE) deps
 	@.ci/step 2/5 "gofmt, vet, staticcheck: 10 s, the first time 3 min" $(MAKE) lint
 	@.ci/step 3/5 "tests in virtual time, and allocations: 1 min" $(MAKE) virtual
-	@.ci/step 4/5 "the others, with the race detector: 4 min" $(MAKE) raced
+	@.ci/step 4/5 "all others, with the race detector: 3 min" $(MAKE) raced
 	@.ci/step 5/5 "lock clients on one Redis and on redlockd: 1 min" $(MAKE) served
 
 TESTS = -short -vet=off -count=1 -timeout $(TIMEOUT)
@@ -49,7 +50,7 @@ virtual:
 	@go test $(TESTS) $(VIRTUAL)
 
 raced:
-	@. ./.deps/env && CGO_ENABLED=1 go test -race $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v -e /quorum$$ -e /proxy$$)
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -p 3 -parallel 4 $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v /quorum$$)
 	@CGO_ENABLED=1 go test -race $(TESTS) -run '^TestStorm$$' ./quorum -args -storms 8
 	@CGO_ENABLED=1 go test -race $(TESTS) ./proxy -args -park 0s # every test with sessions that are parked at once
 

@@ -150,6 +150,7 @@ func TestUserWithoutRights(t *testing.T) {
 
 // S6: users and passwords change while locks are taken, and no session drops.
 func TestReloadOfUsersUnderLoad(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 3)
 	cfg := overFive(masters)
 	cfg.Listen = `password = ["old", "new"]`

@@ -35,6 +35,7 @@ var scenarios = []struct {
 // TestClients runs unmodified clients against one Redis and against redlockd:
 // they must see the same, also when two of the five masters are dead.
 func TestClients(t *testing.T) {
+	t.Parallel()
 	one := StartRedis(t)
 	r, masters := StartCluster(t, 5)
 	want := map[string]string{}

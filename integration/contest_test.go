@@ -19,6 +19,7 @@ const contestants = 10
 // the same token at the same time always exactly one wins, the others hear
 // null, and the losers never free what the winner has.
 func TestContest(t *testing.T) {
+	t.Parallel()
 	rounds := 150
 	if testing.Short() {
 		rounds = 30

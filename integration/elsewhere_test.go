@@ -5,6 +5,7 @@ import "testing"
 // TestC4SubscribersElsewhere: who subscribed through another redlockd is in no count, so
 // none is told. A lock that is a subscription (portalocker's) would have two holders.
 func TestC4SubscribersElsewhere(t *testing.T) {
+	t.Parallel()
 	a, b := twoRedlockd(t)
 	a.want(t, "*3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n", "SUBSCRIBE", "ch")
 	for _, w := range []*Wire{b, DialWire(t, a.conn.RemoteAddr().String())} {
@@ -17,6 +18,7 @@ func TestC4SubscribersElsewhere(t *testing.T) {
 // TestReleaseWakesWhoPops: a release that leaves one item in a list, as walrus's does, wakes
 // a client that pops from it, and within a second one at another redlockd.
 func TestReleaseWakesWhoPops(t *testing.T) {
+	t.Parallel()
 	a, b := twoRedlockd(t)
 	beside := DialWire(t, a.conn.RemoteAddr().String())
 	for _, waiter := range []*Wire{beside, b} {

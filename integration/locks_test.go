@@ -15,6 +15,7 @@ import (
 // TestListings lists 2000 locks with SCAN over real masters, one of which is
 // killed in the middle of its keys: each lock is listed.
 func TestListings(t *testing.T) {
+	t.Parallel()
 	masters := rig.StartMasters(t, 5)
 	cfg := rig.Over(masters)
 	cfg.Timeout = unhurried
@@ -57,6 +58,7 @@ func TestListings(t *testing.T) {
 
 // TestLocksByRedisCLI is what somebody does at 3 a.m.
 func TestLocksByRedisCLI(t *testing.T) {
+	t.Parallel()
 	masters := rig.StartMasters(t, 3)
 	r := rig.StartRedlockd(t, rig.Over(masters), masters)
 	host, port, _ := strings.Cut(r.Addr, ":")

@@ -66,6 +66,7 @@ func TestP1BareMajorityNotGivenTwice(t *testing.T) {
 				name += ", and a second redlockd"
 			}
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				b := takeBareMajority(t)
 				clients := []*redis.Client{b.Client()}
 				loss.do(t, b)
@@ -169,6 +170,7 @@ func TestQuarantineEnds(t *testing.T) {
 // TestP4WhoCannotTellDoesNotSayNo is P4 and V10: two of the three masters that
 // have a lock are gone, so nobody knows whether it is held.
 func TestP4WhoCannotTellDoesNotSayNo(t *testing.T) {
+	t.Parallel()
 	b := takeBareMajority(t)
 	b.masters[0].Kill()
 	c := DialWire(t, b.Addr)

@@ -71,6 +71,7 @@ end return n`
 // prolonged it let the next client have it at once, though the masters keep a lock
 // that is not asked for.
 func TestV15OverInEveryAnswer(t *testing.T) {
+	t.Parallel()
 	masters, redis := StartMasters(t, 3), StartRedis(t)
 	cfg := overFive(masters)
 	cfg.Timeout, cfg.RetryBudget = 2*time.Second, time.Second // what is not deleted stays for 5 s

@@ -170,6 +170,7 @@ var registryCases = []struct {
 // who gets it then. The masters keep what nobody frees for more than a second, so who
 // gets it at once gets it because it was freed.
 func TestRegistryAfterTheTTL(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 3)
 	cfg := overFive(masters)
 	cfg.Timeout, cfg.RetryBudget = 500*time.Millisecond, 500*time.Millisecond

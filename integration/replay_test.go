@@ -34,6 +34,7 @@ type answer struct {
 // all its connections, in the chunks and in the order in which it sent them,
 // and compares the replies of one Redis with those of redlockd.
 func TestReplayStackExchangeRedis(t *testing.T) {
+	t.Parallel()
 	for _, rec := range []struct{ file, password string }{
 		{"stackexchange-1.2.6-db0.jsonl", ""},
 		{"stackexchange-1.2.6-db1-password.jsonl", "s3cret"},

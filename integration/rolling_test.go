@@ -21,6 +21,10 @@ import (
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	const clients, shared = 8, 3
+	some := int64(30 * clients)
+	if testing.Short() {
+		some /= 3
+	}
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	// A busy machine is no majority's loss, which is not what this is about.
@@ -40,7 +44,7 @@ func TestRollingRestart(t *testing.T) {
 	defer wg.Wait()
 	defer s.over.Store(true)
 	for round := range 2 {
-		s.await(30 * clients)
+		s.await(some)
 		r := s.servers[round%2]
 		r.told.Store(time.Now().UnixNano())
 		r.Stop()
@@ -49,7 +53,7 @@ func TestRollingRestart(t *testing.T) {
 		r.Restart()
 		r.WaitVoting(masters...)
 	}
-	s.await(30 * clients)
+	s.await(some)
 	t.Logf("%d cycles; a connection was closed %d times, with %d commands sent after the stop", s.cycles.Load(), s.closed.Load(), s.late.Load())
 }
 

@@ -306,7 +306,8 @@ var plainCases = []sameCase{
 	{"GETEX", []step{
 		c("GETEX @none"), c("GETEX @none PX 100"), c("SET @k t NX PX 50000"), c("GETEX @k"), about(20_000, c("PTTL @k")),
 		c("GETEX @k PX 20000"), about(20_000, c("PTTL @k")), c("GETEX @k EX 0"), c("GETEX @k FOO"), c("GETEX @k EX"), c("GETEX @k EX 1 PX 1"),
-		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("GET @k"), c("EXEC"), c("GETEX @k EXAT 1"), c("GET @k"),
+		c("GETEX @k PX x"), c("MULTI"), c("GETEX @k EX 30"), c("GET @k"), c("EXEC"),
+		differs(c("GETEX @k EXAT 1"), `-ERR invalid expire time in 'getex' command: it is in the past\r\n`, "C3: it deletes nothing"), differs(c("GET @k"), `\$1\r\nt\r\n`, "C3: it deletes nothing"),
 	}},
 	{"signal lists, and all locks of a pattern", []step{
 		c("SET @k t NX PX 50000"), c("LLEN @k"), c("LLEN @l"), c("KEYS @*"),

@@ -27,6 +27,18 @@ const (
 	maxExamples = 20
 )
 
+// scriptCount is how many random scripts are tried.
+func scriptCount() int {
+	switch {
+	case *scripts > 0:
+		return *scripts
+	case testing.Short():
+		return 250
+	default:
+		return 1000
+	}
+}
+
 // TestC7ScriptsAsOnRedis runs random scripts on one Redis and through
 // redlockd over five masters, in the same states and with the same arguments.
 // Reply and effect, on a majority, are the same, or redlockd refuses the
@@ -37,12 +49,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 	if *scriptSeed == 0 {
 		*scriptSeed = rand.Uint64()
 	}
-	if *scripts == 0 {
-		*scripts = 1000
-		if testing.Short() {
-			*scripts = 250
-		}
-	}
+	count := scriptCount()
 	t.Logf("-script-seed %d", *scriptSeed)
 	one := StartRedis(t)
 	masters := StartMasters(t, 5)
@@ -63,7 +70,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 			s.masters = append(s.masters, DialWire(t, m.Addr))
 		}
 		sessions.Go(func() {
-			for i := n; i < *scripts; i += scriptSessions {
+			for i := n; i < count; i += scriptSessions {
 				if *scriptOnly >= 0 && i != *scriptOnly {
 					continue
 				}
@@ -77,7 +84,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 	sessions.Wait()
 
 	t.Logf("%d scripts in %v: %d calls compared, %d refused, %d asked again because of NOQUORUM",
-		*scripts, time.Since(started).Round(time.Millisecond), d.compared, d.refused, d.repeated)
+		count, time.Since(started).Round(time.Millisecond), d.compared, d.refused, d.repeated)
 	for _, what := range slices.Sorted(maps.Keys(d.seen)) {
 		t.Logf("%6d %s", d.seen[what], what)
 	}
@@ -89,7 +96,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 	for _, text := range d.once {
 		t.Logf("not seen again: %s", text)
 	}
-	if len(d.once) > 1+*scripts/1000 {
+	if len(d.once) > 1+count/1000 {
 		t.Errorf("%d differences that did not come again", len(d.once))
 	}
 	if d.different > 0 {
@@ -99,7 +106,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 		t.Errorf("%d calls refused and only %d compared: what is refused is not tested", d.refused, d.compared)
 	}
 	for _, effect := range []string{"nothing", "sets", "deletes", "prolongs"} {
-		if *scriptOnly < 0 && d.seen[effect] < *scripts/10 {
+		if *scriptOnly < 0 && d.seen[effect] < count/10 {
 			t.Errorf("only %d calls whose effect is: %s; the grammar is too narrow", d.seen[effect], effect)
 		}
 	}

@@ -32,7 +32,7 @@ func TestC7PatternsAsOnRedis(t *testing.T) {
 	t.Logf("-script-seed %d", seed)
 	g := lua{rand.New(rand.NewPCG(seed, 7)), 1}
 	compared, refused := 0, 0
-	for range max(1, *scripts/100) {
+	for range max(1, scriptCount()/100) {
 		var commands [][]string
 		for range 100 {
 			commands = append(commands, []string{"EVAL", patternScripts[g.IntN(len(patternScripts))], "0",

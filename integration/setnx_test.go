@@ -14,6 +14,7 @@ import (
 // its own. Who gets the time that is over back has the lock: at most one, and
 // with one redlockd exactly one. Its DEL then frees the lock.
 func TestOldSETNXPattern(t *testing.T) {
+	t.Parallel()
 	rounds := 100
 	if testing.Short() {
 		rounds = 25

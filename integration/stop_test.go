@@ -19,6 +19,7 @@ import (
 // was begun is whole, the exit code is 0, and a lock whose client was not told
 // of it is not there.
 func TestStopUnderLoad(t *testing.T) {
+	t.Parallel()
 	r, masters := StartCluster(t, 5)
 	const clients = 50
 	var cycles atomic.Int64
@@ -124,6 +125,7 @@ func TestS6StartBesideAnother(t *testing.T) {
 // TestStartsWithoutMajority requires that a start with unreachable masters is
 // no failure: the answer is NOQUORUM, with a reason, until a majority is there.
 func TestStartsWithoutMajority(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	Bootstrap(t, cfg)
@@ -145,6 +147,7 @@ func TestStartsWithoutMajority(t *testing.T) {
 // TestNotBootstrapped is M6: new masters refuse, and the refusal says what to
 // do; -bootstrap makes them vote, once.
 func TestNotBootstrapped(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	r := JoinRedlockd(t, cfg)
@@ -169,6 +172,7 @@ func TestNotBootstrapped(t *testing.T) {
 // TestBootstrapWithoutAMaster is M6: a master that does not answer may hold
 // locks.
 func TestBootstrapWithoutAMaster(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 5)
 	masters[3].Kill()
 	cfg := overFive(masters)
@@ -180,6 +184,7 @@ func TestBootstrapWithoutAMaster(t *testing.T) {
 
 // TestPasswords is M7 and the session's own password.
 func TestPasswords(t *testing.T) {
+	t.Parallel()
 	masters := make([]*Master, 3)
 	for i := range masters {
 		masters[i] = StartMaster(t, "--requirepass", "masters' secret")
@@ -214,6 +219,7 @@ func TestPasswords(t *testing.T) {
 // a busy machine may answer NOQUORUM, and then all is asked again about another
 // key; no other reply is let pass.
 func TestDev(t *testing.T) {
+	t.Parallel()
 	r := rig.DevRedlockd(t)
 	w := DialWire(t, r.Addr)
 	key := ""
@@ -253,6 +259,7 @@ func TestDev(t *testing.T) {
 // TestP2TTLEnds is P2: what nobody releases is free again after its TTL, and not
 // before.
 func TestP2TTLEnds(t *testing.T) {
+	t.Parallel()
 	r, masters := StartCluster(t, 5)
 	ctx, c := context.Background(), r.Client()
 	sent := time.Now()

@@ -154,6 +154,7 @@ func TestThawFreesNothing(t *testing.T) {
 // TestClientGoneBeforeItsOK is P5: a lock that is won for a client that has
 // left is free again at once, not after its TTL.
 func TestClientGoneBeforeItsOK(t *testing.T) {
+	t.Parallel()
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	cfg.Timeout = 5 * time.Second // long enough to leave within it

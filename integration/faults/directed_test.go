@@ -61,6 +61,7 @@ func newBeside(t *testing.T) (c *linked, r, other *rig.Redlockd) {
 // its attempt everywhere, also where another redlockd has a lock by the same
 // token.
 func TestRollbackSparesEqualToken(t *testing.T) {
+	t.Parallel()
 	c, r, other := newBeside(t)
 	ctx, client, holder := context.Background(), r.Client(), other.Client()
 	for n := range 3 {
@@ -99,6 +100,7 @@ func TestRollbackSparesEqualToken(t *testing.T) {
 // slower answer of the same client, redlockd stands still, and by then the
 // lock may be another's.
 func TestLateOKIsNotTold(t *testing.T) {
+	t.Parallel()
 	masters := rig.StartMasters(t, 5)
 	cfg := rig.Over(masters)
 	cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL = timeout, 2*time.Second, time.Second
@@ -151,6 +153,7 @@ func TestLateOKIsNotTold(t *testing.T) {
 // arrives when the lock has been taken again with the same token; it must not
 // free it.
 func TestOldConnectionIsFenced(t *testing.T) {
+	t.Parallel()
 	c := newLinked(t)
 	var old []*rig.Link
 	for i, l := range c.links[:3] {
@@ -196,6 +199,7 @@ func TestOldConnectionIsFenced(t *testing.T) {
 // TestRollbackSparesProlonged is V6: an acquire-or-extend has prolonged a lock
 // and its votes come too late. The lock is what it was before at least.
 func TestRollbackSparesProlonged(t *testing.T) {
+	t.Parallel()
 	c, r, other := newBeside(t)
 	ctx, client, holder := context.Background(), r.Client(), other.Client()
 	prolonged := 0

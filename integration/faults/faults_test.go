@@ -10,6 +10,7 @@ import (
 // TestFaults is P1, P2, P4 and P5 under everything that happens to real
 // masters.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	p := plan{length: 15 * time.Second, clients: 24, redlockds: 3, minTTL: 300 * time.Millisecond,
 		maxTTL: 1100 * time.Millisecond, clocks: true}
 	if m := number("MINUTES", 0); m > 0 {

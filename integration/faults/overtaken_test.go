@@ -39,6 +39,7 @@ func (j *keyJudge) overtaken(t *taking, c *call) (out []cause) {
 // another, and reaches two masters late itself. The three copies keep others away
 // although the release was answered 1, until it has reached those two.
 func TestReleaseOvertakes(t *testing.T) {
+	t.Parallel()
 	const key, late = "overtaken", time.Second
 	c, releaser, owner := newBeside(t)
 	beside := *c

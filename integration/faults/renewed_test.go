@@ -15,6 +15,7 @@ import (
 // threads' commands over one connection. While one of them is tried again for ten
 // timeouts, the OK of the others has to wait, and is no worse for it.
 func TestOKsBehindASplitAreRenewed(t *testing.T) {
+	t.Parallel()
 	masters := rig.StartMasters(t, 5)
 	cfg := rig.Over(masters)
 	cfg.Timeout, cfg.RetryBudget, cfg.MaxTTL = timeout, 10*timeout, 10*time.Second

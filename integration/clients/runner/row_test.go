@@ -72,6 +72,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Every bench.json can be read, and what is refused is so for a reason.
+func TestBenches(t *testing.T) {
+	benches, err := loadBenches("..")
+	if err != nil || len(benches) == 0 {
+		t.Fatalf("%d languages: %v", len(benches), err)
+	}
+	for _, b := range benches {
+		for _, p := range b.Programs {
+			if p.Refused != nil && (p.Refused.Error == "" || p.Refused.Why == "") {
+				t.Errorf("%s/%s is refused without an error or a reason", b.Language, p.Name)
+			}
+		}
+	}
+}
+
 func TestOutOfTime(t *testing.T) {
 	good, late, wrong := gave("", true, "one"), gave("", true, "FAILED NOQUORUM 2 of 5"), gave("", true, "two")
 	for _, tt := range []struct {

@@ -96,7 +96,7 @@ func lapsing(s quorum.State) quorum.State {
 func replyIfChanged(maxTTL time.Duration, o *quorum.Outcome, choose func(quorum.State) decision) resp.Reply {
 	met := quorum.State{}
 	if o.Verdict == quorum.Held {
-		if o.State.Token == "" {
+		if !o.State.Found {
 			return Failed(quorum.ErrLockChanged) // another token, not known which
 		}
 		met = quorum.State{Found: true, Token: o.State.Token, TTL: maxTTL}

@@ -42,7 +42,7 @@ func TestLockThatMovedUnderTheLook(t *testing.T) {
 		{"EXPIRE GT, another's", "EXPIRE k 20 GT", nil, there, held("x"), movedReply},
 		{"EXPIRE LT, another's", "EXPIRE k 5 LT", nil, there, held("x"), movedReply},
 		{"acquire, used up but not yet free", "EVAL s 1 k t", tellingPTTL(script.Acquires), none, held("x"), ":1"},
-		{"acquire, taken by nobody known", "EVAL s 1 k t", tellingPTTL(script.Acquires), none, held(""), movedReply},
+		{"acquire, taken by nobody known", "EVAL s 1 k t", tellingPTTL(script.Acquires), none, &quorum.Outcome{Verdict: quorum.Held}, movedReply},
 		{"acquire or extend, another's", "EVAL s 1 k t", tellingPTTL(script.AcquiresOrExtends), none, held("x"), ":1"},
 		{"acquire or extend, ours", "EVAL s 1 k t", tellingPTTL(script.AcquiresOrExtends), none, held("t"), movedReply},
 		{"extend, gone", "EVAL s 1 k t", tellingPTTL(script.Extends), there, absent(), ":-2"},

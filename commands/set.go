@@ -76,8 +76,8 @@ func setAndGet(c call, token string, ttl time.Duration) Request {
 		switch {
 		case o.Verdict == quorum.Won && o.Done != quorum.Extend:
 			return resp.Null
-		case o.Verdict == quorum.Held && (o.State.Token == token || o.State.Token == "" && o.Done != quorum.Read):
-			return Failed(quorum.ErrLockChanged) // what is there now is not known, if it has no token
+		case o.Verdict == quorum.Held && (o.State.Token == token || !o.State.Found):
+			return Failed(quorum.ErrLockChanged) // what is there now is not known
 		case o.Verdict == quorum.Held:
 			return resp.Bulk(o.State.Token)
 		}

@@ -35,7 +35,7 @@ func (a *attempt) begin(now time.Duration) {
 			a.box.ballots[i].Vote = vote.Unasked
 		}
 	}
-	which := ^uint32(0)
+	which := ^uint16(0)
 	if a.box.first >= 0 {
 		which = 1 << a.box.first
 	}
@@ -46,8 +46,8 @@ func (a *attempt) begin(now time.Duration) {
 
 // ask sends the operation to some masters, given as bits, and counts those that cannot
 // be asked now as silent. asking must be set already.
-func (a *attempt) ask(now time.Duration, which uint32) {
-	var unsent uint32
+func (a *attempt) ask(now time.Duration, which uint16) {
+	var unsent uint16
 	for i, l := range a.masters.Links {
 		if which>>i&1 != 0 && !l.Ask(a, i, now) {
 			unsent |= 1 << i
@@ -170,7 +170,7 @@ func (a *attempt) askOthers(now time.Duration) {
 	}
 	a.asking = true
 	a.mu.Unlock()
-	a.ask(now, ^uint32(1<<a.box.first))
+	a.ask(now, ^uint16(1<<a.box.first))
 }
 
 // limits returns the limits below which copies on one master are over. They count from

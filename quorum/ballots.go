@@ -16,7 +16,7 @@ type ballotBox struct {
 	first int
 	// sent are the masters to which the operation was sent, unsent those that could not be
 	// asked, undone those to which its rollback was sent, as bits.
-	sent, unsent, undone uint32
+	sent, unsent, undone uint16
 	// few is room for the ballots of the usual number of masters.
 	few [fewMasters]vote.Ballot
 }

@@ -124,7 +124,7 @@ func (c *call) start(now time.Duration) {
 		c.readAll()
 	case c.endsByOurClock():
 		c.read(c.unlessOver, now)
-	case c.probing:
+	case c.probing && c.op.Kind != Read:
 		c.probe()
 	default:
 		c.attempt(c.op, nil, now)

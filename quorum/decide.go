@@ -55,8 +55,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 	}, c.q.now())
 }
 
-// failed reports whether a read that is to tell what to do could not. Then the call is tried
-// again, or ends.
+// failed reports whether a read could not tell. Then the call is tried again, or ends.
 func (c *call) failed(read *attempt, o *Outcome) bool {
 	switch {
 	case o.Err == nil:
@@ -86,10 +85,10 @@ func (op *Op) actsOn(o *Outcome) bool {
 	return !decided.doesNothing() || o.State.Found && o.State.TTL <= time.Millisecond
 }
 
-// meetsItself reports whether an acquire is to decide what to do where its own token is. What
-// has no token may be no string (V14), as a read tells.
+// meetsItself reports whether an acquire is to decide what to do where its own token is, or
+// where the token is not known, as a read may tell.
 func (op *Op) meetsItself(o *Outcome) bool {
-	own := o.State.Token == op.Token || o.State.Token == ""
+	own := o.State.Token == op.Token || !o.State.Found
 	return op.Kind == Acquire && op.Decide != nil && o.Verdict == Held && own
 }
 

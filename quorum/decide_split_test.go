@@ -61,3 +61,32 @@ func TestV5DecideGivesUp(t *testing.T) {
 		}
 	})
 }
+
+// TestV10DifferentTokensAreNoAbsence checks that nobody is told, or acts as if, that there is
+// no lock where each master has another token: some client stores one over another at this
+// moment (V10, why 269).
+func TestV10DifferentTokensAreNoAbsence(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		differ := func() {
+			for i, token := range []string{"A", "A B", "A C"} {
+				c.overwrite("k", token, i)
+			}
+		}
+		differ()
+		decide := Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if !s.Found {
+				t.Error("it is taken for absent")
+			}
+			return Op{Kind: Read}
+		}}
+		c.want(do(c.q, decide), Undecided)
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		for _, op := range []Op{decide, {Kind: Read, Key: "k"}} {
+			differ()
+			time.AfterFunc(10*time.Millisecond, func() { c.overwrite("k", "A B C", 0, 1, 2) })
+			if o := c.want(do(c.q, op), Held); o.State.Token != "A B C" {
+				t.Errorf("%v finds %q", op.Kind, o.State.Token)
+			}
+		}
+	})
+}

@@ -28,7 +28,7 @@ type shortfall struct {
 	needs         vote.Needs
 	// unsent are the masters that could not be asked, as bits; hold is what their marks
 	// must record for it.
-	unsent uint32
+	unsent uint16
 	hold   time.Duration
 }
 
@@ -61,7 +61,7 @@ func (s *shortfall) noQuorum(split bool) error {
 	if t.Required == vote.Mute {
 		return s.withoutRequired()
 	}
-	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met(n))
+	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met)
 	if doubtful > 0 {
 		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
 	}

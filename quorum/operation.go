@@ -143,8 +143,8 @@ const (
 type Outcome struct {
 	// Verdict is how it ended.
 	Verdict Verdict
-	// State is what Read (or Decide) found. For other operations that ended Held,
-	// State.Token is the token that refused them, where it is known.
+	// State is what Read (or Decide) found. For other operations that ended Held it is Found
+	// where a read would tell the token that refused them; its TTL is not known.
 	State State
 	// Prolonged reports, for a won AcquireOrExtend, whether the client had the lock
 	// before.

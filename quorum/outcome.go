@@ -28,8 +28,8 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0 && !a.call.wasOver
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
-	case v == Held:
-		o.State.Token = t.Holder()
+	case v == Held && t.Known():
+		o.State = State{Found: true, Token: t.Holder()}
 	}
 	a.mu.Unlock()
 	if o.Verdict == Undecided || o.Verdict == Split {

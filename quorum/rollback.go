@@ -48,7 +48,7 @@ func (a *attempt) dropRollbackAt(i int) {
 // rollback deletes what the attempt created, on every master to which the operation was
 // sent and for whose vote which returns true (P5, V6).
 func (a *attempt) rollback(which func(vote.Vote) bool) {
-	var at uint32
+	var at uint16
 	a.mu.Lock()
 	a.unwanted = true
 	for i := range a.box.ballots {

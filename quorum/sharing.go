@@ -83,7 +83,7 @@ func (c *call) passOnThose(which func(*call) bool) {
 func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	outcome := Outcome{Verdict: o.Verdict, State: o.State, Err: o.Err}
 	if c.op.Kind == Acquire && o.Verdict == Won {
-		outcome = Outcome{Verdict: Held, State: State{Token: c.op.Token}}
+		outcome = Outcome{Verdict: Held, State: State{Found: true, Token: c.op.Token}}
 	}
 	if len(c.sharing) > 0 {
 		acts := false

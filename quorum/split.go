@@ -8,6 +8,11 @@ import (
 // verdict takes the verdict on an attempt of the call's own operation.
 func (c *call) verdict(a *attempt, v Verdict) {
 	switch {
+	case c.op.Kind == Read:
+		if o := a.outcome(v); !c.failed(a, o) {
+			c.finishAt(o, a.times.ended)
+		}
+		return
 	case v == Split:
 		c.split(a)
 		return
@@ -32,7 +37,7 @@ func (c *call) split(a *attempt) {
 	c.lastToken, c.lastMasters = token, masters
 	switch {
 	case again && heldWithSilent && !c.mayProlong(token):
-		c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+		c.finish(&Outcome{Verdict: Held}) // by no quorum, so the token is not told
 	case c.mayRetry():
 		c.retry()
 	default:
@@ -95,7 +100,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 			c.attempt(c.op, c.verdict, c.q.now())
 			return
 		case v == Held && held:
-			c.finish(&Outcome{Verdict: Held, State: State{Token: token}})
+			c.finish(&Outcome{Verdict: Held, State: State{Found: true, Token: token}})
 			return
 		}
 		c.split(r)

@@ -88,3 +88,27 @@ func TestV14ToldOfNoString(t *testing.T) {
 		}
 	})
 }
+
+// TestV10ATokenIsToldByAQuorum checks that an acquire that is refused by one copy of a lock that
+// was released, and by one of its successor, tells neither token, as a read does not (V10, why
+// 268).
+func TestV10ATokenIsToldByAQuorum(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "A", time.Minute)))
+		time.Sleep(time.Second)
+		c.masters[0].kill()
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, release("k", "A")), Won)
+		c.tell(do(c.q, acquire("k", "B", time.Minute)))
+		c.stop(c.q)
+		c.masters[0].mend()
+		c.masters[2].kill()
+		c.q = c.redlockd()
+		c.ready()
+		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
+		c.want(do(c.q, takeAndTell("x")), Undecided)
+		if o := c.want(do(c.q, acquire("k", "x", time.Second)), Held); o.State.Found {
+			t.Errorf("it is told of %q", o.State.Token)
+		}
+	})
+}

@@ -81,13 +81,12 @@ type Tally struct {
 	MostCount int
 	// hasVotingHolder reports whether a master that is not in quarantine holds Most.
 	hasVotingHolder bool
-	// mostHolders is the number of masters that any one token may have at most: those
-	// where it was found, and those in quarantine where another one was found, since
-	// these may have held it before they lost their memory.
-	mostHolders int
+	// Met is the number of masters where a token was found, whichever it is.
+	Met int
 	// firm is the number of masters not in quarantine that hold Most. rival is the number
-	// of those that any other token which was found may have at most, as in mostHolders, and
-	// doubtful that of masters in quarantine where a token was found.
+	// of those that any other token which was found may have at most: where it was found, and
+	// in quarantine with another one, since these may have held it before they lost their
+	// memory. doubtful is the number of masters in quarantine where a token was found.
 	firm, rival, doubtful int
 	// Required is the required master's answer (V11), RequiredBallot is that master's
 	// ballot; None and nil if there is no such master.
@@ -106,10 +105,8 @@ func Count(ballots []Ballot, n Needs) Tally {
 	if t.Required != None {
 		t.RequiredBallot = &ballots[n.Required]
 	}
-	met := false
 	for i := range ballots {
 		b := &ballots[i]
-		met = met || b.Doubtful
 		switch b.Vote {
 		case Awaited, Unasked:
 			t.Awaited++
@@ -127,25 +124,22 @@ func Count(ballots []Ballot, n Needs) Tally {
 			t.Silent++
 		case Refused, Found:
 			t.meet(ballots, i)
-			met = true
+			t.Met++
 		}
 	}
 	t.Unknown = t.Silent + n.LeavingCopies
-	if !met {
+	if t.Met == 0 {
 		return t
 	}
 	t.doubtful = HoldersOf(ballots, nil)
-	t.mostHolders = t.doubtful
 	for i := range ballots {
 		b := &ballots[i]
 		if b.Vote != Refused && b.Vote != Found {
 			continue
 		}
-		may := HoldersOf(ballots, b)
-		t.mostHolders = max(t.mostHolders, may)
 		switch {
 		case b.Token != t.Most:
-			t.rival = max(t.rival, may)
+			t.rival = max(t.rival, HoldersOf(ballots, b))
 		case !b.Doubtful:
 			t.firm++
 		}
@@ -197,8 +191,19 @@ func (t *Tally) meet(ballots []Ballot, i int) {
 	}
 }
 
-// Met returns how many of n masters hold a token.
-func (t *Tally) Met(n int) int { return n - t.Awaited - t.Yes - t.Absent - t.Silent }
+// absent reports whether there is certainly no lock: so few masters hold any token, or may,
+// that no quorum can. Different tokens are no absence: one of them may be about to be stored
+// over another one (V10).
+func (t *Tally) absent() bool { return t.Met+t.Unknown+t.Awaited < t.Least }
+
+// Known reports whether Holder is what a read would tell: a token that a quorum has, and no
+// other one can have, or that of the required master (V10, V11).
+func (t *Tally) Known() bool {
+	if t.RequiredHolds() {
+		return !t.RequiredBallot.Foreign
+	}
+	return t.MostCount >= t.Quorum && t.Tokenless < t.Quorum && t.hasVotingHolder && !t.contested()
+}
 
 // RequiredHolds reports whether the required master holds a token that no quorum holds.
 // That token counts: what a quorum holds against it is a lost attempt that is about to

@@ -18,9 +18,9 @@ func VerdictOf(asked Question, ballots []Ballot, n Needs) (v Verdict, certain bo
 	t := Count(ballots, n)
 	switch asked.Kind {
 	case Acquire, AcquireOrExtend:
-		return t.acquire(len(ballots), n.HeldBy(ballots, asked.Token))
+		return t.acquire(n.HeldBy(ballots, asked.Token))
 	case Release, Remove:
-		return t.release(len(ballots))
+		return t.release()
 	case Extend, Expire:
 		return t.extend()
 	case Store:
@@ -35,8 +35,8 @@ func VerdictOf(asked Question, ballots []Ballot, n Needs) (v Verdict, certain bo
 // acquire is V4. If a token would have a quorum only together with the silent masters,
 // the verdict is Split, which is tried again. held reports whether the required
 // master's refusal alone is enough, by the votes so far (V11).
-func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
-	answered := t.Yes + t.Absent + t.Met(n)
+func (t *Tally) acquire(held bool) (Verdict, bool) {
+	answered := t.Yes + t.Absent + t.Met
 	refusable := t.Required == None || t.Required == Denies
 	switch {
 	case t.Agreed():
@@ -59,8 +59,8 @@ func (t *Tally) acquire(n int, held bool) (Verdict, bool) {
 // release is V8: h is the number of masters that released (Yes), s that of the silent
 // ones (Unknown). If the required master held the token, it is released; while that
 // master is mute, the release is undecided (V11).
-func (t *Tally) release(n int) (Verdict, bool) {
-	answered := t.Yes + t.Absent + t.Met(n)
+func (t *Tally) release() (Verdict, bool) {
+	answered := t.Yes + t.Absent + t.Met
 	switch {
 	case t.Yes >= t.Quorum:
 		return Won, true
@@ -74,7 +74,7 @@ func (t *Tally) release(n int) (Verdict, bool) {
 		return t.negative()
 	case t.Awaited > 0:
 		return Undecided, false
-	case t.Yes >= 1 && answered >= t.Quorum && t.Met(n) == 0:
+	case t.Yes >= 1 && answered >= t.Quorum && t.Met == 0:
 		return Won, true
 	default:
 		return Undecided, true
@@ -134,7 +134,7 @@ func (t *Tally) store(ifPresent bool) (Verdict, bool) {
 }
 
 // read is V10: Held if a token has a quorum and no other one may have it (contested),
-// NoLock if none can have one even with all silent masters. The required master is always
+// NoLock if fewer than a quorum can have any token, even with all silent masters. The required master is always
 // waited for: a token of its own counts although no quorum has it, and a quorum's token is
 // no lock if it has no key (V11).
 func (t *Tally) read() (Verdict, bool) {
@@ -153,7 +153,7 @@ func (t *Tally) read() (Verdict, bool) {
 		return Held, true
 	case t.Required == Mute:
 		return Undecided, true
-	case t.mostHolders+t.Unknown+t.Awaited < t.Least:
+	case t.absent():
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0
@@ -161,13 +161,13 @@ func (t *Tally) read() (Verdict, bool) {
 }
 
 // negative distinguishes, like a read (V10), between Held and NoLock for an operation
-// that no quorum can have carried out. If a token may have a quorum with the silent
-// masters, the answer is Held.
+// that no quorum can have carried out. If a quorum may have tokens, also different ones,
+// the answer is Held.
 func (t *Tally) negative() (Verdict, bool) {
 	switch {
-	case t.mostHolders+t.Unknown+t.Awaited < t.Least, t.overruled():
+	case t.absent(), t.overruled():
 		return NoLock, true
-	case t.MostCount >= t.Quorum, t.mostHolders+t.Unknown >= t.Least:
+	case t.Met+t.Unknown >= t.Least:
 		return Held, true
 	default:
 		return Undecided, false

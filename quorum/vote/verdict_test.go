@@ -35,7 +35,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 	answered := len(ballots) - n[Silent]
 	no := NoLock
 	lacks := is(Absent) && !changing
-	if !lacks && (most >= q || most+n[Silent] >= least) {
+	if !lacks && met+n[Silent] >= least {
 		no = Held
 	}
 	switch kind {
@@ -107,7 +107,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 			return Held
 		case without:
 			return Undecided
-		case most+n[Silent] < least:
+		case met+n[Silent] < least:
 			return NoLock
 		default:
 			return Undecided
@@ -231,10 +231,14 @@ func TestVerdicts(t *testing.T) {
 		{"V8 release of what may be another's lock", Release, b(no, no, x, wait, wait), Undecided, false},
 		{"V8 release of what is another's lock, by the late ones", Release, b(no, no, x, x, x), Held, true},
 		{"V8 extend of what may be another's lock", Extend, b(no, no, x, mute, mute), Held, true},
-		{"V8 extend, two others have no lock", Extend, b(x, x, y, y, no), NoLock, true},
+		{"V8 extend, different tokens are no absence", Extend, b(x, x, y, y, no), Held, true},
+		{"V8 extend, too few masters have any token", Extend, b(x, y, no, no, no), NoLock, true},
 		{"V8 extend, who cannot tell must not say no", Extend, b(pro, pro, mute, no, no), Undecided, true},
 		{"V8 extend of a lost lock", Extend, b(pro, no, no, no, no), NoLock, true},
 		{"V10 read with one dead", Read, b(fx, fx, no, no, mute), Undecided, true},
+		{"V10 different tokens are no absence", Read, b(fx, Ballot{Vote: Found, Token: "y"}, Ballot{Vote: Found, Token: "z"}), Undecided, true},
+		{"V10 nor where one master has none", Read, b(fx, Ballot{Vote: Found, Token: "y"}, no), Undecided, true},
+		{"V10 too few masters have any token", Read, b(fx, Ballot{Vote: Found, Token: "y"}, no, no, no), NoLock, true},
 		{"V10 absent even with the silent", Read, b(no, no, no, mute, mute), NoLock, true},
 		{"M4 read, another token in quarantine is no evidence", Read, b(fx, fx, no, no, Ballot{Vote: Found, Token: "y", Doubtful: true}), Undecided, true},
 		{"M4 nor while others are awaited", Read, b(Ballot{Vote: Found, Token: "y", Doubtful: true}, fx, wait, no, no), Undecided, false},

@@ -91,3 +91,31 @@ func TestM9SeatThatMovesWithinAnAttempt(t *testing.T) {
 		})
 	}
 }
+
+// TestM9AnswersOfAServerWithoutItsSeat checks that nothing counts that an old server answers
+// once a redlockd has seen that its seat has moved (M9), also before it looks at that server
+// again: what it has may have been released at the new one.
+func TestM9AnswersOfAServerWithoutItsSeat(t *testing.T) {
+	for phase := range 10 {
+		inBubble(t, 3, func(c *testCluster) {
+			old, _, wayToB, first := c.moving()
+			b := c.masters[1]
+			c.want(do(old, acquire("k", "A", half)), Won)
+			wayToB.leads(b.dial)
+			for seatOfA(b.markOf(t)).Epoch <= first {
+				c.want(do(old, Op{Kind: Extend, Key: "k", Token: "A", TTL: half}), Won)
+				time.Sleep(10 * time.Millisecond)
+			}
+			time.Sleep(time.Duration(phase) * 10 * time.Millisecond)
+			do(old, acquire("other", "B", half)) // tells it of the seat
+			for i := range 20 {
+				if o := do(old, acquire("k", "B", half)); o.Verdict == Held {
+					t.Errorf("phase %d: the old server's copy refuses another one, %d", phase, i)
+				}
+				if o := do(old, Op{Kind: Read, Key: "k"}); o.Verdict == Held {
+					t.Errorf("phase %d: the old server's copy is read, %d", phase, i)
+				}
+			}
+		})
+	}
+}

@@ -60,6 +60,24 @@ func TestM4ViewNotesBeats(t *testing.T) {
 	}
 }
 
+// V15: whose a residue is, is known for claimTrust after a look at the claims: a redlockd that
+// has not looked for longer takes none for its own.
+func TestV15WhoseAResidueIs(t *testing.T) {
+	v := &View{}
+	m := seenMark(true, 1)
+	m.residues = append(m.residues, residue{number: 8, redlockd: "another"})
+	v.Note(m, 10*time.Second, "me")
+	for _, c := range []struct {
+		number int64
+		after  time.Duration
+		want   bool
+	}{{7, 0, false}, {7, claimTrust, false}, {7, claimTrust + 1, true}, {8, 0, true}, {9, 0, false}, {9, claimTrust + 1, true}} {
+		if got := v.MayBeOthers(c.number, "me", 10*time.Second+c.after); got != c.want {
+			t.Errorf("residue %d, %v after the look: may be another's %v, want %v", c.number, c.after, got, c.want)
+		}
+	}
+}
+
 // M9: the seat is known by the server that was judged, and only while the link is
 // connected to it.
 func TestM9ViewOfTheSeat(t *testing.T) {

@@ -9,21 +9,35 @@ import (
 // call sends an operation to a redlockd; meant is what the client wants by it.
 func (c *client) call(n *node, meant, op Op) hearing { return c.callAll(n, []Op{meant}, op) }
 
-// callAll is call for an operation that means several. A hasty client leaves before a
-// slow answer.
+// callAll is call for an operation that means several.
 func (c *client) callAll(n *node, meant []Op, op Op) hearing {
-	patience := time.Minute
-	if c.chance(10) && has("hasty") {
-		patience = some(c.rng, time.Millisecond, 400*time.Millisecond)
-	}
-	time.Sleep(time.Microsecond) // what this client was answered is over before this is sent
-	v := &visit{client: c, node: n, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), heard: make(chan hearing, 1)}
+	v := c.visits(n)
 	for _, m := range meant {
 		t := c.judge.begin(n, m)
 		t.byRead = op.Kind != m.Kind
 		v.tries = append(v.tries, t)
 	}
-	c.calls.Go(func() { v.serve(op) })
+	return v.carriesOut(op)
+}
+
+// visits begins a visit of a redlockd, for one operation.
+func (c *client) visits(n *node) *visit {
+	time.Sleep(time.Microsecond) // what this client was answered is over before this is sent
+	return &visit{client: c, node: n, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), heard: make(chan hearing, 1)}
+}
+
+// carriesOut has the operation carried out, and returns what the client hears. A hasty client
+// leaves before a slow answer.
+func (v *visit) carriesOut(op Op) hearing {
+	patience := time.Minute
+	if v.chance(10) && has("hasty") {
+		patience = some(v.client.rng, time.Millisecond, 400*time.Millisecond)
+	}
+	v.sent, v.meant = v.now(), op
+	if len(v.tries) > 0 {
+		v.meant = v.tries[0].op
+	}
+	v.calls.Go(func() { v.serve(op) })
 	select {
 	case a := <-v.heard:
 		return a
@@ -41,19 +55,33 @@ type visit struct {
 	rng    *rand.Rand
 	tries  []*try
 	heard  chan hearing
+	// meant is what the client wants, sent when it asked for that.
+	meant Op
+	sent  time.Duration
+	// session is the life of the redlockd in which the client has watched a key; 0 if it need
+	// not be the same one.
+	session int
+	// late reports whether the answer waited in its session.
+	late bool
+	// opened is since when the redlockd has used the database.
+	opened time.Duration
 }
 
 // serve carries the operation out and answers, unless the redlockd ends meanwhile.
 func (v *visit) serve(op Op) {
 	q, life := v.node.running()
-	if q == nil {
+	v.opened = v.node.opens(op.DB, life)
+	if has("noquorum") {
+		v.looksWhoVotes()
+	}
+	if q == nil || v.session != 0 && life != v.session {
 		v.lost(true)
 		return
 	}
 	out := make(chan *Outcome, 1)
 	q.Do(&op, &v.caller, func(o *Outcome) { out <- o })
 	o := <-out
-	cfg := v.node.config()
+	cfg, decided := v.node.config(), v.now()
 	if v.node.pass(v.rng, 25, cfg.Stay()) != life {
 		v.lost(false)
 		return
@@ -67,6 +95,7 @@ func (v *visit) serve(op Op) {
 		v.lost(true)
 		return
 	}
+	v.late = v.now() > decided
 	if err := o.Confirm(o.Clock()); err != nil {
 		v.tellAll(hearing{verdict: Undecided, known: true}, err)
 		return
@@ -114,12 +143,12 @@ func (n *node) life() int {
 // answerOf returns the answer for the client. If the operation depended on a read and
 // was not carried out, that is what was read.
 func (v *visit) answerOf(o *Outcome) hearing {
-	a := hearing{verdict: o.Verdict, state: o.State, known: true}
-	meant := v.tries[0].op.Kind
+	a := hearing{verdict: o.Verdict, state: o.State, known: true, done: o.Done, err: o.Err}
+	meant := v.meant.Kind
 	switch {
 	case len(v.tries) > 1 && o.Verdict == Won && len(o.Changes) == 0:
 		a.verdict = Changed
-	case o.Done == Read && meant != Read && len(v.tries) == 1 && o.Err == nil:
+	case o.Done == Read && meant != Read && len(v.tries) < 2 && o.Err == nil:
 		if a.verdict = Absent; o.State.Token != "" && !o.State.Lapsed {
 			a.verdict = Held
 		}
@@ -132,19 +161,22 @@ func (v *visit) lost(undone bool) {
 	for _, t := range v.tries {
 		t.lost(undone)
 	}
-	op := v.tries[0].op
+	op := v.meant
 	v.tell("%d %q %v by %s at redlockd %d: nothing is heard", op.DB, op.Key, op.Kind, op.Token, v.node.number)
 	v.heard <- hearing{}
 }
 
 // tellAll hands the answer to the client and to the judge.
 func (v *visit) tellAll(a hearing, err error) {
-	op := v.tries[0].op
+	op := v.meant
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	v.tell("%d %q %v by %s %s for %v at redlockd %d, asked at %.4f: %v %s %s", op.DB, op.Key, op.Kind, op.Token, op.NewToken, op.TTL, v.node.number, v.tries[0].sent.Seconds(), a.verdict, a.state.Token, text)
+	v.tell("%d %q %v by %s %s for %v at redlockd %d, asked at %.4f: %v %s %s", op.DB, op.Key, op.Kind, op.Token, op.NewToken, op.TTL, v.node.number, v.sent.Seconds(), a.verdict, a.state.Token, text)
+	if a.known && a.open() {
+		v.undecided(text)
+	}
 	for _, t := range v.tries {
 		switch {
 		case a.open() || a.verdict == Changed:

@@ -26,6 +26,9 @@ type hearing struct {
 	verdict Verdict
 	state   State
 	known   bool
+	// done is what was carried out, err what the client reads if nothing was decided.
+	done Kind
+	err  error
 }
 
 func (a hearing) won() bool { return a.known && a.verdict == Won }
@@ -48,6 +51,10 @@ func (c *client) node() *node {
 // live uses locks until the storm ends.
 func (c *client) live() {
 	for ; c.sleep(some(c.rng, 0, 120*time.Millisecond)); c.round++ {
+		if c.busy != "" && c.chance(60) {
+			c.does(c.busy)
+			continue
+		}
 		switch dice := c.rng.IntN(100); {
 		case dice < 25:
 			c.read(c.lock())
@@ -59,10 +66,37 @@ func (c *client) live() {
 			c.crowd()
 		case dice < 40 && has("tokenless"):
 			c.tokenless()
+		case dice < 44 && has("watch"):
+			c.does("watch")
+		case dice < 48 && has("members"):
+			c.does("members")
+		case dice < 52 && has("comesback"):
+			c.does("comesback")
 		default:
 			c.session()
 		}
 	}
+}
+
+// does is one round of what is busy in some storms.
+func (c *client) does(class string) {
+	switch class {
+	case "watch":
+		c.watches()
+	case "members":
+		c.joins()
+	case "comesback":
+		c.comesBack()
+	}
+}
+
+// drawBusy returns what most clients do in a storm, or nothing.
+func (s *storm) drawBusy() string {
+	busy := pick(s.stream("busy"), []string{"", "", "", "watch", "members", "comesback"})
+	if busy == "" || !has(busy) {
+		return ""
+	}
+	return busy
 }
 
 // lock returns an operation on one of the locks, with a new token.
@@ -124,7 +158,12 @@ func (c *client) take(op *Op) bool {
 		if op.TTL = min(op.TTL, n.config().MaxTTL); op.TTL < time.Millisecond {
 			return false
 		}
-		a := c.ask(n, *op, wrapped)
+		a := hearing{}
+		if try == 0 && op.Kind == Acquire && c.chance(20) && has("setget") {
+			a = c.setAndGet(n, *op)
+		} else {
+			a = c.ask(n, *op, wrapped)
+		}
 		if a.won() {
 			return true
 		}
@@ -171,10 +210,14 @@ func (c *client) keep(op *Op) bool {
 		op.Replace, op.NewToken = true, op.Token+"'"
 	}
 	op.TTL = c.ttl(n) // longer or shorter
+	at := after(op.TTL)
 	a := c.ask(n, *op, op.Kind == Extend && c.chance(10) && has("decide"))
 	if a.open() && !op.Replace && c.chance(60) {
 		n = c.node()
 		op.TTL = c.ttl(n)
+		if left := n.left(at); left > 0 && c.chance(50) && has("pxat") {
+			op.TTL = left // one time for both
+		}
 		a = c.call(n, *op, *op)
 	}
 	if a.won() && op.Replace {
@@ -204,7 +247,26 @@ func (c *client) tokenless() {
 	if op.Kind != Store {
 		op.Token = ""
 	}
-	c.call(n, op, op)
+	at := after(op.TTL)
+	if a := c.call(n, op, op); op.Kind != Expire || !a.open() || !has("pxat") {
+		return
+	}
+	n = c.node() // EXPIREAT, which names the same time once more
+	if op.TTL = n.left(at); op.TTL > 0 {
+		c.call(n, op, op)
+	}
+}
+
+// after returns the time, by the clocks of redlockd, at which a TTL is over that begins now.
+func after(ttl time.Duration) int64 { return time.Now().UnixMilli() + ttl.Milliseconds() }
+
+// left returns the TTL that a redlockd makes of such a time; 0 if it refuses that.
+func (n *node) left(at int64) time.Duration {
+	left := time.Duration(at-time.Now().UnixMilli()) * time.Millisecond
+	if left < time.Millisecond || left > n.config().MaxTTL {
+		return 0
+	}
+	return left
 }
 
 // several takes two locks at once, and releases them.

@@ -147,6 +147,7 @@ func (p pair) String() string { return fmt.Sprintf("%d-%s", p.node.number, p.ser
 func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)) {
 	var wires []*wire
 	for _, p := range ways {
+		s.troubled(p.node, p.server, after)
 		g := p.node.wiring()
 		s.Lock()
 		wires = append(wires, g.wire(p.server))
@@ -252,6 +253,7 @@ func (s *storm) begins(n *node, down time.Duration, cfg cluster.Config) {
 	}
 	s.tell("redlockd %d ends", n.number)
 	n.crashed++
+	s.troubled(n, nil, down)
 	n.crash()
 	s.mend(down, func() {
 		defer func() { <-n.turn }()

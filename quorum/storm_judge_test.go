@@ -15,6 +15,7 @@ type witness struct {
 	leases map[keyName][]*lease
 	tries  map[keyName][]*try // those under way
 	past   map[keyName][]*try // those that ended last
+	turns  map[keyName][]turn // of watched keys
 	counts map[string]int     // of verdicts and of excuses
 }
 
@@ -78,8 +79,9 @@ type try struct {
 	// had and hadSure are what was promised when the operation was sent.
 	lease, to    *lease
 	had, hadSure time.Duration
-	// byRead reports whether the answer follows from a read.
-	byRead bool
+	// byRead reports whether the answer follows from a read, tells whether it tells the
+	// token that is in the way, stranger whether the client names another one's token.
+	byRead, tells, stranger bool
 	// holder is the lease that certainly holds the lock when a read is sent, gaps is that
 	// lease's.
 	holder *lease
@@ -87,7 +89,7 @@ type try struct {
 }
 
 func newWitness(s *storm) *witness {
-	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, counts: map[string]int{}}
+	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, turns: map[keyName][]turn{}, counts: map[string]int{}}
 }
 
 func (j *witness) noteRenewal(late bool) {
@@ -187,7 +189,7 @@ func (t *try) disturb(l *lease) bool {
 		return false
 	}
 	l.until, l.sure = limit, min(l.sure, limit)
-	if l != t.lease {
+	if l != t.lease || t.stranger {
 		l.touched = t.now()
 	}
 	return true
@@ -224,7 +226,7 @@ func (t *try) over() {
 		t.past[t.lock] = slices.Delete(list, 0, 100)
 	}
 	for _, l := range t.leases[t.lock] {
-		if _, ok := t.limit(l); ok && l != t.lease {
+		if _, ok := t.limit(l); ok && (l != t.lease || t.stranger) {
 			l.touched = now
 		}
 		if t.op.Kind == Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {

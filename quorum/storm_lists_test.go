@@ -28,6 +28,7 @@ func (n *node) reload(list []site) {
 	n.known = append(n.known, list...)
 	q, g := n.q, n.wires
 	n.mu.Unlock()
+	n.troubled(n, nil, 0)
 	if q == nil {
 		return
 	}

@@ -20,6 +20,7 @@ func (s *storm) whole(rng *rand.Rand) *redisServer {
 
 // on begins a fault of a server, and ends it after a time.
 func (s *storm) on(f *redisServer, after time.Duration, begin, end func()) {
+	s.troubled(nil, f, after)
 	s.Lock()
 	begin()
 	s.Unlock()

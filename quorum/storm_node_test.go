@@ -34,7 +34,11 @@ type node struct {
 	// uncounted is the time that its clocks have not counted.
 	uncounted time.Duration
 	lives     int
-	crashed   int // how often
+	// openedAt is since when it has used a database, in one of its lives.
+	openedAt map[[2]int]time.Duration
+	// idle is when a master was last seen not to vote for it.
+	idle    map[string]time.Duration
+	crashed int // how often
 }
 
 // wiring has the wires of one redlockd in one of its lives.
@@ -189,6 +193,7 @@ func (n *node) freeze() bool {
 	}
 	n.thawed = make(chan struct{})
 	n.froze++
+	n.troubled(n, nil, 0)
 	n.clock.stop()
 	n.hold(n.wires, 1)
 	return true
@@ -221,6 +226,9 @@ func (n *node) thaw(counts bool) {
 		n.uncounted += n.world.now() - n.clock.at
 	}
 	n.hold(n.wires, -1)
+	if n.troubled(n, nil, 0); !counts {
+		n.troubled(nil, nil, 0) // it doubts the clocks of all, for all (M5)
+	}
 	close(n.thawed)
 	n.thawed = nil
 }

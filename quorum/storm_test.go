@@ -55,10 +55,12 @@ func TestStorm(t *testing.T) {
 // storm is a cluster under faults, with its clients.
 type storm struct {
 	*world
-	t     *testing.T
-	seed  uint64
-	shape shape
-	judge *witness
+	t      *testing.T
+	seed   uint64
+	shape  shape
+	judge  *witness
+	joined members
+	busy   string // what most clients do
 
 	servers []*redisServer // all there are, also those on no list
 	nodes   []*node
@@ -77,8 +79,10 @@ type storm struct {
 	// of the rules hold.
 	guarded map[any]time.Duration
 	mended  sync.WaitGroup
-	stop    chan struct{}
-	calls   sync.WaitGroup
+	// troubles are the faults so far.
+	troubles []trouble
+	stop     chan struct{}
+	calls    sync.WaitGroup
 
 	mu    sync.Mutex
 	story []string
@@ -87,7 +91,8 @@ type storm struct {
 func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{t: t, seed: seed, world: &world{began: time.Now()}, emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
 	s.judge = newWitness(s)
-	s.shape = drawShape(s.stream("shape"))
+	s.joined.ends = map[string]time.Duration{}
+	s.shape, s.busy = drawShape(s.stream("shape")), s.drawBusy()
 	return s
 }
 

@@ -184,6 +184,10 @@ func (t *try) refused(v Verdict, token string) {
 	}
 	if v == Held {
 		t.explain(token)
+		if t.tells {
+			t.count("told by SET NX GET")
+			t.told(token)
+		}
 	}
 }
 
@@ -210,6 +214,7 @@ func (t *try) found(v Verdict, st State) {
 	}
 	if v == Held {
 		t.explain(st.Token)
+		t.told(st.Token)
 	}
 }
 
@@ -237,7 +242,7 @@ func (t *try) explain(token string) {
 func (t *try) why(l *lease) string {
 	copies, strange := t.copies(l.token)
 	switch {
-	case max(l.until, l.ends) > t.sent && l.freed == 0:
+	case l.has(t.sent):
 		return "a: a client has it"
 	case l.closed >= t.sent && l != t.lease || l.open > 0 || t.prolonging(l):
 		return "b: another attempt was under way"

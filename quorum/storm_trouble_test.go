@@ -1,0 +1,169 @@
+package quorum
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// recently is how long before an operation a cause of its NOQUORUM may have ended.
+const recently = 3 * time.Second
+
+// trouble is a fault, for as long as it lasts: of a way, of a server for all redlockd, of a
+// redlockd itself, or of the whole list.
+type trouble struct {
+	node   *node
+	server *redisServer
+	from   time.Duration
+	to     time.Duration
+}
+
+// troubled notes a fault that lasts until a time from now.
+func (s *storm) troubled(n *node, f *redisServer, lasts time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.troubles = append(s.troubles, trouble{n, f, s.now(), s.now() + lasts})
+	if len(s.troubles) > 500 {
+		s.troubles = slices.DeleteFunc(s.troubles, func(t trouble) bool { return t.to < s.now()-time.Minute })
+	}
+}
+
+// troublesOf returns the servers that faults kept from a redlockd since a time, and whether it
+// was itself disturbed, or the list.
+func (s *storm) troublesOf(n *node, since time.Duration) (servers []*redisServer, itself bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.troubles {
+		switch {
+		case t.to < since || t.node != nil && t.node != n:
+		case t.server == nil:
+			itself = true
+		default:
+			servers = append(servers, t.server)
+		}
+	}
+	return servers, itself
+}
+
+// undecided checks that a NOQUORUM has a cause that was there in the last three seconds.
+func (v *visit) undecided(text string) {
+	if !has("noquorum") {
+		return
+	}
+	why := v.whyUndecided(text)
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	if why == "" {
+		v.judge.fail("NOQUORUM WITHOUT A CAUSE: %d %q %v by %s at redlockd %d, asked at %v: %s", v.meant.DB, v.meant.Key, v.meant.Kind, v.meant.Token, v.node.number, v.sent, text)
+		return
+	}
+	v.judge.count("excuse: NOQUORUM, " + why)
+}
+
+// whyUndecided returns the cause of a NOQUORUM, or "".
+func (v *visit) whyUndecided(text string) string {
+	faulty, itself := v.troublesOf(v.node, v.sent-recently)
+	v.looksWhoVotes()
+	idle := v.node.idleSince(v.sent - recently)
+	if q, _ := v.node.running(); q == nil || v.listChanges() {
+		itself = true
+	}
+	silent, required := 0, false
+	list := v.list()
+	v.Lock()
+	for _, p := range list {
+		if idle[p.master] || slices.Contains(faulty, p.leads()) {
+			silent++
+			required = required || v.shape.required && p.master == "a"
+		}
+	}
+	v.Unlock()
+	switch n := len(list); {
+	case v.late && strings.Contains(text, "too late"):
+		return "the answer waited in its session"
+	case v.sent-v.opened < time.Second:
+		return "the redlockd has just opened the database"
+	case strings.Contains(text, "they are being told"):
+		return "the marks are being told of a longer lock"
+	case itself:
+		return "redlockd stood still, ended, or changes its list"
+	case silent > n-vote.Majority(n) || required:
+		return "masters away"
+	case strings.Contains(text, "must bear it first") && silent > 0:
+		return "a longer lock waits for a master that is away"
+	case silent > 0 && v.beside():
+		return "a lock beside masters that are away"
+	case v.crowded():
+		return "others at once"
+	}
+	return ""
+}
+
+// opens returns since when a redlockd, in this life, has been asked for locks of a database.
+func (n *node) opens(db, life int) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key := [2]int{db, life}
+	if _, ok := n.openedAt[key]; !ok {
+		n.openedAt[key] = n.now()
+	}
+	return n.openedAt[key]
+}
+
+// looksWhoVotes notes the masters that do not vote for the redlockd, as it says itself: in
+// quarantine, which ends in time (recovers).
+func (v *visit) looksWhoVotes() {
+	q, _ := v.node.running()
+	if q == nil {
+		return
+	}
+	now := v.now()
+	for _, db := range slices.Compact([]int{0, v.meant.DB}) {
+		d := q.cluster.Opened(db)
+		if d == nil {
+			continue
+		}
+		for _, m := range d.Status() {
+			if m.State != cluster.Voting {
+				v.node.mu.Lock()
+				v.node.idle[m.Name] = now
+				v.node.mu.Unlock()
+			}
+		}
+	}
+}
+
+// idleSince returns the masters that were seen not to vote for a redlockd since a time.
+func (n *node) idleSince(since time.Duration) map[string]bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := map[string]bool{}
+	for name, at := range n.idle {
+		out[name] = at >= since
+	}
+	return out
+}
+
+// beside reports whether a lock may be on a bare majority, or copies of one on a few masters.
+func (v *visit) beside() bool {
+	lock := keyName{v.meant.DB, v.meant.Key}
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	return lock.key == membersKey || slices.ContainsFunc(v.judge.leases[lock], func(l *lease) bool {
+		return l.open > 0 || max(l.until, l.ends, l.may, l.former, l.closed) > v.sent-recently
+	})
+}
+
+// crowded reports whether other clients ask for the same lock at the same time.
+func (v *visit) crowded() bool {
+	lock := keyName{v.meant.DB, v.meant.Key}
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	own := func(t *try) bool { return slices.Contains(v.tries, t) }
+	slack := v.node.config().Timeout
+	return lock.key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
+		slices.ContainsFunc(v.judge.past[lock], func(t *try) bool { return !own(t) && t.ended+slack > v.sent })
+}

@@ -101,6 +101,8 @@ func (j *witness) turned(t *try, made turn, g *glance) {
 		case other.sent <= g.got || other.got >= made.sent:
 		case other.by != made.by && g.token == "":
 			j.gap("WATCH: %v, %q was taken and freed through another redlockd while %s watched it free, and EXEC acts", t.lock, other.token, t.op.Token)
+		case other.by != made.by && t.op.Kind == Release && other.token == "":
+			j.gap("WATCH: %v, %q was freed through another redlockd, and is freed again by a copy that this has not reached (V8)", t.lock, g.token)
 		default:
 			j.fail("WATCH: %v, %s has watched %q since %v at redlockd %d, it became %q at %v at redlockd %d, and EXEC acts", t.lock, t.op.TokenAfter(),
 				g.token, g.got, t.node.number, other.token, other.got, other.by.node.number)
@@ -119,6 +121,5 @@ func (j *witness) gap(format string, args ...any) {
 		return
 	}
 	j.tell("GAP "+format, args...)
-	what, _, _ := strings.Cut(format, " %")
-	j.count("KNOWN GAP: " + strings.TrimSuffix(what, ":"))
+	j.count("KNOWN GAP: " + strings.NewReplacer("%v", "-", "%q", "-", "%s", "-", "%d", "-").Replace(format))
 }

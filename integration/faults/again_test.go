@@ -48,16 +48,37 @@ func (c *client) deadline() deadline {
 // is over, or more than the redlockd allows.
 func (c *client) tryBy(key, token string, by deadline, r int) *call {
 	if by.at.IsZero() {
-		return c.acquire(key, token, again, r)
+		return c.acquire(key, token, again, 1, r)
 	}
-	e := &call{kind: acquire, key: key, token: token, grant: c.b.nextGrant(), byTime: true}
-	if e.ttl = time.Until(by.at); e.ttl < 50*time.Millisecond || e.ttl > c.most(r) {
+	e := &call{kind: acquire, key: key, token: token, grant: c.b.nextGrant()}
+	if !c.lastsUntil(e, by, r) {
 		return nil
 	}
-	option, value := "PXAT", by.at.UnixMilli()
-	if by.seconds {
-		option, value = "EXAT", by.at.Unix()
+	return c.do(e, r, "SET", key, token, "NX", by.option(), by.value())
+}
+
+// lastsUntil makes the TTL of a call one that a time tells, and reports whether that may be
+// asked of a redlockd.
+func (c *client) lastsUntil(e *call, by deadline, r int) bool {
+	ttl := time.Until(by.at)
+	if ttl < 50*time.Millisecond || ttl > c.most(r) {
+		return false
 	}
-	c.do(e, r, "SET", key, token, "NX", option, strconv.FormatInt(value, 10))
-	return e
+	e.ttl, e.byTime = ttl, true
+	return true
+}
+
+// option is that of SET, value the time as Redis reads it.
+func (d deadline) option() string {
+	if d.seconds {
+		return "EXAT"
+	}
+	return "PXAT"
+}
+
+func (d deadline) value() string {
+	if d.seconds {
+		return strconv.FormatInt(d.at.Unix(), 10)
+	}
+	return strconv.FormatInt(d.at.UnixMilli(), 10)
 }

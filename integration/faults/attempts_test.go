@@ -57,7 +57,7 @@ func (w *times) takings(calls []*call) (out []*taking) {
 // mayProlong reports whether t may have prolonged copies that others have created. A
 // redlockd rolls back only what it has created itself (V6), so nobody undoes that.
 func mayProlong(t *taking, all []*taking) bool {
-	return t.kind == extend || t.kind == renew && slices.ContainsFunc(all, func(o *taking) bool {
+	return t.kind == extend || t.replaces || t.kind == renew && slices.ContainsFunc(all, func(o *taking) bool {
 		return o != t && o.token == t.token && o.sent < t.over && o.until > t.sent
 	})
 }

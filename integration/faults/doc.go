@@ -21,6 +21,11 @@
 // repeat the faults. They are recorded as they are carried out, and a run that
 // fails says where: SCHEDULE=file repeats them, each at its time with its targets.
 //
+// A NOQUORUM needs a cause of the last three seconds. An EXEC is judged by what was
+// changed since its WATCH (watched_test.go), strings that several hold by who was
+// told to be in (members_test.go). What is known to be wrong is no violation, and
+// counted under its name (gap).
+//
 // What the masters carry out is recorded, too (executed_test.go), and told with a
 // violation (account_test.go).
 //
@@ -31,6 +36,7 @@
 // The environment: SEED repeats a run's draws and SCHEDULE its faults, MINUTES
 // makes it long, CLIENTS sets how many; ROUNDS, FREEZES, MOVING (seconds) and
 // RESTARTS make the shows long; KEEP=1 keeps the logs of a failed run,
-// REDLOCKD_BINARY tests another binary, QUORUM adds a line to the quorum block of
+// REDLOCKD_BINARY tests another binary, WITHOUT leaves out clients by commas (none
+// if it is empty), QUORUM adds a line to the quorum block of
 // its configuration.
 package faults

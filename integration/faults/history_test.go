@@ -56,6 +56,11 @@ type call struct {
 	amiss string
 	// byTime is whether the TTL was told by a time.
 	byTime bool
+	// tells is whether an acquire that is refused tells the token that is in the way.
+	tells bool
+	// replaces is whether an acquire gives a lock another token: nothing undoes that (V8).
+	// implied is whether another call, which was made with it, is judged in its place.
+	replaces, implied bool
 	// n numbers the calls of a run.
 	n int
 	// grant numbers the lock that the client acts for, 0 for none.
@@ -93,11 +98,19 @@ type history struct {
 	// bares are the times of bare majorities.
 	bares  []stretch
 	counts map[string]int
+	// mute are the times at which a redlockd said that a master does not vote.
+	mute map[[2]int][]time.Duration
+	// gaps are violations that are known, by what they are.
+	gaps map[string]int
+	// strings are what members of strings were told, and turns what EXEC was.
+	strings map[string][]*glimpse
+	turns   map[string][]*turn
 }
 
 func newHistory() *history {
 	return &history{began: time.Now(), keys: map[string][]*call{}, accounts: map[string]*account{}, counts: map[string]int{},
-		voting: map[[2]int][]time.Duration{}}
+		voting: map[[2]int][]time.Duration{}, mute: map[[2]int][]time.Duration{}, gaps: map[string]int{},
+		strings: map[string][]*glimpse{}, turns: map[string][]*turn{}}
 }
 
 func (h *history) now() time.Duration { return time.Since(h.began) }

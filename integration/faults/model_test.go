@@ -123,7 +123,7 @@ func (c *call) holdEnd() time.Duration { return c.longest(c.got) }
 func (j *keyJudge) linearizable() porcupine.CheckResult {
 	var ops []porcupine.Operation
 	for _, c := range j.calls {
-		if c.answer == unknown || c.undoes {
+		if c.answer == unknown || c.undoes || c.tells && c.answer == no {
 			continue
 		}
 		in := asked{call: c, end: certainEnd(c, j.calls, j.w, bySending, nil), excused: c.old || j.excused(c)}

@@ -140,12 +140,13 @@ func (t *trouble) stands(redlockd int) bool { return len(t.masters) == 0 && t.re
 type times struct {
 	troubles []*trouble
 	stood    []stillness
+	mute     map[[2]int][]time.Duration
 }
 
 // around is with enough before and after for the aftermath of anything.
 func (h *history) around(from, to time.Duration) *times {
 	const more = time.Minute
-	out := &times{}
+	out := &times{mute: h.mute}
 	for _, t := range h.troubles {
 		if t.from < to+more && (t.to == forever || t.to > from-more) {
 			out.troubles = append(out.troubles, t)
@@ -173,6 +174,35 @@ func (h *times) silentTo(redlockd int, from, to time.Duration) (masters []int, w
 		}
 	}
 	return masters, why
+}
+
+// recently is how long before a call that nobody could decide its cause may have ended.
+const recently = 3 * time.Second
+
+// lately are the masters of silentTo that were silent in the last three seconds: by a fault, or
+// in a quarantine of which the redlockd itself says that it lasts. cut are those by faults alone.
+func (h *times) lately(redlockd int, from, to time.Duration) (masters, cut []int, why []*trouble) {
+	for _, t := range h.troubles {
+		if !t.keeps(redlockd) || !t.shows(from, to) {
+			continue
+		}
+		fresh, is := t.to == forever || from < t.to+recently, false
+		for _, m := range t.masters {
+			if !fresh && !h.saidMute(redlockd, m, from-recently, to) {
+				continue
+			}
+			if is = true; !slices.Contains(masters, m) {
+				masters = append(masters, m)
+			}
+			if fresh && !slices.Contains(cut, m) {
+				cut = append(cut, m)
+			}
+		}
+		if is {
+			why = append(why, t)
+		}
+	}
+	return masters, cut, why
 }
 
 // standing is what kept a redlockd from working at some time, or nil.

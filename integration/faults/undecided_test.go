@@ -9,7 +9,7 @@ import (
 
 // undecided is that redlockd could not tell.
 func (j *keyJudge) undecided(c *call) (out []cause) {
-	if t := j.w.standing(c.redlockd, c.sent, c.got); t != nil {
+	if t := j.w.standing(c.redlockd, c.sent, c.got); t != nil && (t.to == forever || c.sent < t.to+recently) {
 		out = append(out, cause{still, t.String()})
 	}
 	for _, s := range j.w.stood {
@@ -17,15 +17,19 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 			out = append(out, cause{machine, fmt.Sprintf("from %.3fs to %.3fs", s.from.Seconds(), s.to.Seconds())})
 		}
 	}
-	silent, why := j.w.silentTo(c.redlockd, c.sent, c.got)
+	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got)
 	reasons := make([]string, 0, len(why))
 	for _, t := range why {
 		reasons = append(reasons, t.String())
 	}
 	text := fmt.Sprintf("masters %v: %s", silent, strings.Join(reasons, "; "))
 	creates := c.kind == acquire || c.kind == renew
-	if len(silent) > j.masters-(j.masters/2+1) || j.required && len(silent) > 0 {
+	tooMany := func(n int) bool { return n > j.masters-(j.masters/2+1) || j.required && n > 0 }
+	switch {
+	case tooMany(len(cut)):
 		out = append(out, cause{away, text})
+	case tooMany(len(silent)):
+		out = append(out, cause{waiting, text})
 	}
 	for _, o := range j.calls {
 		if o != c && o.kind != read && o.sent < c.got && c.sent < j.overOf(o)+timeout {

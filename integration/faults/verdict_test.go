@@ -49,10 +49,19 @@ func (b *bench) check() {
 			b.checkKey(key, bySent(b.h.keys[key]))
 		})
 	}
+	for key := range b.h.strings {
+		b.h.checkMembers(key)
+	}
+	for key := range b.h.turns {
+		b.h.checkTurns(key)
+	}
 	wg.Wait()
 	b.tb.Logf("%d histories; calls: %v", len(b.h.keys), b.h.counts)
 	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", b.certain.Load(), b.h.onBares())
 	b.tb.Logf("%v", b.table)
+	for _, what := range slices.Sorted(maps.Keys(b.h.gaps)) {
+		b.tb.Logf("KNOWN GAP, %d times: %s", b.h.gaps[what], what)
+	}
 	b.giveAccounts()
 	if len(b.h.violations) > 0 || b.tb.Failed() {
 		b.keepRun()
@@ -83,19 +92,23 @@ func (b *bench) checkKey(key string, calls []*call) {
 		c.frozen = c.frozen || b.h.stoodStill(c.sent, c.got)
 	}
 	j := b.newKeyJudge(calls)
+	j.violation = b.h.violation
+	if b.mannerOf(key) == comesBack {
+		j.violation = func(what string, _ ...any) { b.h.gap("one token at several redlockd: " + what) }
+	}
 	b.certain.Add(int64(len(j.spans)))
 	if x, y, found := twoHolders(spansOf(calls, j.w, byLeaving)); found {
-		b.h.violation("TWO HOLDERS of %s, who count from when their OK left:\n  %v\n  %v", key, x.by, y.by)
+		j.violation("TWO HOLDERS of %s, who count from when their OK left:\n  %v\n  %v", key, x.by, y.by)
 		b.h.tell(key, x.start-5*time.Second, y.start+time.Second)
 	}
 	if x, y, found := twoHolders(j.spans); found {
-		b.h.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v", key, y.start.Seconds(),
+		j.violation("TWO HOLDERS of %s from %.3f to %.3f:\n  %v\n  %v", key, y.start.Seconds(),
 			min(x.end, y.end).Seconds(), x.by, y.by)
 		b.h.tell(key, y.start-5*time.Second, y.start+time.Second)
 	}
 	for _, c := range calls {
 		if c.amiss != "" && j.w.standing(c.redlockd, c.sent, c.got) == nil && !c.frozen {
-			b.h.violation("%s, though redlockd was well: %v", c.amiss, c)
+			j.violation("%s, though redlockd was well: %v", c.amiss, c)
 			b.h.tell(key, c.sent-time.Second, c.got)
 		}
 		found, judged := j.causes(c)
@@ -104,12 +117,12 @@ func (b *bench) checkKey(key string, calls []*call) {
 		}
 		b.table.count(c, found)
 		if len(found) == 0 {
-			b.h.violation("WITHOUT A CAUSE: %v\nconsidered:\n%s", c, j.considered(c))
+			j.violation("WITHOUT A CAUSE: %v\nconsidered:\n%s", c, j.considered(c))
 			b.h.tell(key, c.sent-5*time.Second, c.got+time.Second)
 		}
 	}
 	if j.linearizable() != porcupine.Ok {
-		b.h.violation("porcupine: %s is not one lock", key)
+		j.violation("porcupine: %s is not one lock", key)
 		b.h.tell(key, calls[0].sent, calls[len(calls)-1].got)
 	}
 }

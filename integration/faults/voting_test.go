@@ -27,8 +27,11 @@ func (b *bench) watchVoting(n int, names []string) {
 		for m, name := range names {
 			_, line, _ := strings.Cut(text, ":name="+name+",")
 			line, _, _ = strings.Cut(line, "\r")
-			if strings.Contains(line, ",state=voting,") {
+			switch {
+			case strings.Contains(line, ",state=voting,"):
 				b.h.votes(n, m, asked)
+			case line != "":
+				b.h.doesNotVote(n, m, b.h.now())
 			}
 		}
 	}
@@ -39,6 +42,20 @@ func (h *history) votes(redlockd, master int, at time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.voting[[2]int{redlockd, master}] = append(h.voting[[2]int{redlockd, master}], at)
+}
+
+// doesNotVote notes that a redlockd said at some time that a master does not vote.
+func (h *history) doesNotVote(redlockd, master int, at time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mute[[2]int{redlockd, master}] = append(h.mute[[2]int{redlockd, master}], at)
+}
+
+// saidMute reports whether a redlockd said in a time that a master does not vote.
+func (w *times) saidMute(redlockd, master int, from, to time.Duration) bool {
+	said := w.mute[[2]int{redlockd, master}]
+	at, _ := slices.BinarySearch(said, from)
+	return at < len(said) && said[at] <= to
 }
 
 // endOfQuarantine returns when all redlockd had said that the masters of a trouble that

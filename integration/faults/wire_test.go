@@ -23,6 +23,13 @@ var errNull = errors.New("null")
 
 // do makes one call and puts it into the history.
 func (c *client) do(e *call, r int, args ...string) *call {
+	c.send(e, r, args...)
+	c.b.h.add(e)
+	return e
+}
+
+// send makes one call.
+func (c *client) send(e *call, r int, args ...string) {
 	e.client, e.redlockd, e.old, e.n = c.id, r, c.old, int(c.b.calls.Add(1))
 	e.undoes = c.b.old > 0 && e.kind == release && e.grant == 0
 	// Now and then a client that does not wait, and is gone.
@@ -45,6 +52,10 @@ func (c *client) do(e *call, r int, args ...string) *call {
 	e.frozen = !calm
 	var told errReply
 	switch {
+	case e.tells && err == nil: // SET NX GET: the token that is in the way
+		e.answer, e.value = no, text
+	case e.tells && err == errNull:
+		e.answer = yes
 	case err == nil && text == "0" && e.kind != read:
 		e.answer = no
 	case err == nil:
@@ -69,8 +80,6 @@ func (c *client) do(e *call, r int, args ...string) *call {
 	if calm && e.got-e.sent > stay+slack {
 		e.amiss = "a late answer"
 	}
-	c.b.h.add(e)
-	return e
 }
 
 // ask sends one command and reads its reply: a text, errNull, an errReply, or
@@ -133,7 +142,7 @@ func readReply(b *bufio.Reader) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	switch {
-	case line == "$-1" || line == "_":
+	case line == "$-1" || line == "*-1" || line == "_":
 		return "", errNull
 	case line[0] == '-':
 		return "", errReply(line[1:])

@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+const ms = time.Millisecond
+
+// TestJudgeOfMembers checks what of the strings that several hold is a violation: that who
+// certainly is in is not told.
+func TestJudgeOfMembers(t *testing.T) {
+	in := &glimpse{sent: 0, got: 10 * ms, who: "a", until: time.Second}
+	leaves := &glimpse{sent: 500 * ms, got: 500 * ms, who: "a"}
+	look := func(sent time.Duration, found ...string) *glimpse {
+		return &glimpse{sent: sent, got: sent + 5*ms, found: found}
+	}
+	for _, c := range []struct {
+		name string
+		all  []*glimpse
+		want int
+	}{
+		{"is found", []*glimpse{in, look(100*ms, "b", "a")}, 0},
+		{"is not found", []*glimpse{in, look(100*ms, "b")}, 1},
+		{"nobody is found", []*glimpse{in, look(100 * ms)}, 1},
+		{"looked before it was told", []*glimpse{in, look(8 * ms)}, 0},
+		{"begins to leave", []*glimpse{in, leaves, look(498 * ms)}, 0},
+		{"its TTL is over", []*glimpse{in, look(900 * ms)}, 0},
+	} {
+		h := newHistory()
+		h.strings["k"] = c.all
+		h.checkMembers("k")
+		if len(h.violations) != c.want {
+			t.Errorf("%s: %q, want %d", c.name, h.violations, c.want)
+		}
+	}
+}
+
+// TestJudgeOfExec checks which EXEC had to do nothing: the token has changed since WATCH.
+func TestJudgeOfExec(t *testing.T) {
+	made := func(redlockd int, sent time.Duration, became string) *turn {
+		return &turn{call: &call{redlockd: redlockd, sent: sent, got: sent + 5*ms}, became: became}
+	}
+	exec := func(saw string) *turn {
+		e := made(0, 500*ms, "x")
+		e.watched, e.saw = 100*ms, saw
+		return e
+	}
+	frees := func(saw string) *turn {
+		e := exec(saw)
+		e.kind, e.became = release, ""
+		return e
+	}
+	for _, c := range []struct {
+		name string
+		all  []*turn
+		want string
+	}{
+		{"nothing changed", []*turn{exec("a")}, ""},
+		{"it changed before", []*turn{made(0, 90*ms, "a"), exec("a")}, ""},
+		{"it changed", []*turn{made(0, 200*ms, "b"), exec("a")}, "violation"},
+		{"it changed through another redlockd", []*turn{made(1, 200*ms, "b"), exec("a")}, "violation"},
+		{"it was taken and freed through another redlockd", []*turn{made(1, 200*ms, "b"), exec("")}, "gap"},
+		{"it was taken and freed", []*turn{made(0, 200*ms, "b"), exec("")}, "violation"},
+		{"it was freed through another redlockd, and is again", []*turn{made(1, 200*ms, ""), frees("a")}, "gap"},
+		{"it was freed, and is again", []*turn{made(0, 200*ms, ""), frees("a")}, "violation"},
+		{"it may have changed after", []*turn{made(0, 498*ms, "b"), exec("a")}, ""},
+	} {
+		h := newHistory()
+		h.turns["k"] = c.all
+		h.checkTurns("k")
+		got := ""
+		switch {
+		case len(h.violations) > 0:
+			got = "violation"
+		case len(h.gaps) > 0:
+			got = "gap"
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestJudgeOfTokens checks that a token that SET NX GET tells is one that somebody may have, where
+// a refusal alone may come from a copy that is out of reach.
+func TestJudgeOfTokens(t *testing.T) {
+	long := &call{n: 1, kind: acquire, token: "a", got: 10 * ms, ttl: time.Second, answer: yes}
+	freed := &call{n: 2, kind: release, token: "a", sent: 500 * ms, got: 510 * ms, answer: yes}
+	short := &trouble{what: "cut", from: 490 * ms, to: 600 * ms, after: back, masters: []int{1}, redlockd: everyone}
+	for _, c := range []struct {
+		name  string
+		calls []*call
+		tells string // the token, or none for SET NX
+		want  bool
+	}{
+		{"refused by a copy that the release did not reach", []*call{long, freed}, "", true},
+		{"told of it", []*call{long, freed}, "a", false},
+		{"told of who has it", []*call{long}, "a", true},
+		{"told of somebody else", []*call{long}, "b", false},
+	} {
+		is := &call{n: 3, kind: acquire, token: "z", sent: 620 * ms, got: 625 * ms, ttl: time.Second, answer: no, tells: c.tells != "", value: c.tells}
+		calls := append(slices.Clone(c.calls), is)
+		w := &times{troubles: []*trouble{short}}
+		j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: 5}
+		if found, judged := j.causes(is); !judged || len(found) > 0 != c.want {
+			t.Errorf("%s: causes %v, judged %v", c.name, found, judged)
+		}
+	}
+}
+
+// TestJudgeOfNoQuorum checks that masters that are away excuse a NOQUORUM for three seconds only,
+// and those in quarantine while the redlockd itself says so.
+func TestJudgeOfNoQuorum(t *testing.T) {
+	const s = time.Second
+	cut := &trouble{what: "cut", from: s, to: 2 * s, after: 3 * s, masters: []int{0, 1, 2}, redlockd: everyone}
+	lost := &trouble{what: "empty restart", from: s, to: 2 * s, after: 30 * s, masters: []int{0, 1, 2}, redlockd: everyone, quarantine: true}
+	said := map[[2]int][]time.Duration{}
+	for m := range 3 {
+		said[[2]int{0, m}] = []time.Duration{3 * s, 8 * s}
+	}
+	for _, c := range []struct {
+		name string
+		by   *trouble
+		at   time.Duration
+		want string
+	}{
+		{"while they are cut off", cut, 1500 * ms, away},
+		{"two seconds later", cut, 4 * s, away},
+		{"four seconds later", cut, 6 * s, ""},
+		{"in quarantine, as it says", lost, 9 * s, waiting},
+		{"in quarantine, as it does not say any more", lost, 12 * s, ""},
+	} {
+		e := &call{kind: acquire, token: "a", sent: c.at, got: c.at + 10*ms, answer: unknown, value: "NOQUORUM x"}
+		w := &times{troubles: []*trouble{c.by}, mute: said}
+		j := &keyJudge{w: w, calls: []*call{e}, takings: w.takings([]*call{e}), masters: 5}
+		got := ""
+		for _, f := range j.undecided(e) {
+			got += f.kind
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestGapIsNamed checks that a known gap is counted by its words, without what differs.
+func TestGapIsNamed(t *testing.T) {
+	h := newHistory()
+	h.gap("one: TWO HOLDERS of %s")
+	h.gap("one: TWO HOLDERS of %v")
+	if len(h.gaps) != 1 || h.gaps["one: TWO HOLDERS of "] != 2 || len(h.violations) > 0 {
+		t.Errorf("%v", h.gaps)
+	}
+}

@@ -29,23 +29,23 @@ func fitDescriptors(cfg *config.Config, log hclog.Logger) (operators int) {
 	if cfg.Quorum.Masters[0].Embedded {
 		masters = 2*len(cfg.Quorum.Masters) + 1 // both ends are here, and a listener
 	}
-	clients, operators := shareDescriptors(limit, masters)
+	clients, operators, all := shareDescriptors(limit, masters)
 	if most := cfg.Proxy.MaxClients; clients < most {
 		log.Warn("too few open files are allowed, lowering max_clients", "max_clients", clients, "configured", most,
-			"open_files", limit, "needed", most+limit-clients)
+			"open_files", limit, "needed", most+all)
 		cfg.Proxy.MaxClients = clients
 	}
 	return operators
 }
 
 // shareDescriptors returns how many clients and how many connections of operators a limit
-// of descriptors allows. masters is how many connections one database has to the masters;
-// each of them may be dialled anew while the one before is open. All databases and all
-// operators have theirs if these are not more than half of the limit, else they share that
-// half.
-func shareDescriptors(limit, masters int) (clients, operators int) {
+// of descriptors allows, and how many all but clients may need. masters is how many
+// connections one database has to the masters; each of them may be dialled anew while the
+// one before is open. All databases and all operators have theirs if these are not more
+// than half of the limit, else they share that half.
+func shareDescriptors(limit, masters int) (clients, operators, all int) {
 	others := filesOpen + proxy.MaxTurnedAway + 2*masters
-	all := others + (quorum.Databases-1)*masters + admin.MaxConnections
+	all = others + (quorum.Databases-1)*masters + admin.MaxConnections
 	kept := max(others+leastOperators, min(all, limit/2))
-	return max(limit-kept, 1), min(kept-others, admin.MaxConnections)
+	return max(limit-kept, 1), min(kept-others, admin.MaxConnections), all
 }

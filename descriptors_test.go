@@ -18,10 +18,13 @@ func TestShareDescriptors(t *testing.T) {
 		{"fifteen masters", 256, 16, 128, 64},
 		{"too few for anything", 16, five, 1, 8},
 	} {
-		clients, operators := shareDescriptors(c.limit, c.masters)
+		clients, operators, all := shareDescriptors(c.limit, c.masters)
 		if clients != c.wantClients || operators != c.wantMostOperators {
 			t.Errorf("%s: %d of %d are for clients and %d for operators, want %d and %d", c.name,
 				clients, c.limit, operators, c.wantClients, c.wantMostOperators)
+		}
+		if enough, _, _ := shareDescriptors(1000+all, c.masters); enough != 1000 {
+			t.Errorf("%s: %d are said to be needed for 1000 clients, and leave %d", c.name, 1000+all, enough)
 		}
 	}
 }

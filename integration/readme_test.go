@@ -60,12 +60,14 @@ func readReadme(t *testing.T) *walk {
 	section, _, _ = strings.Cut(section, "\n## ")
 	w := &walk{dir: t.TempDir(), clients: rig.FreeAddress(t)}
 	file := filepath.Join(w.dir, "config.hcl")
-	moves := []string{"bin/redlockd", rig.Binary(t), "config.hcl", file, "make build\n", "",
+	moves := []string{"bin/redlockd", rig.Binary(t), "config.hcl", file,
 		"127.0.0.1:6380", w.clients, "127.0.0.1:9736", "127.0.0.1:0"}
 	for _, port := range []string{"7001", "7002", "7003", "7004", "7005"} {
 		_, free, _ := net.SplitHostPort(rig.FreeAddress(t))
 		moves, w.ports = append(moves, port, free), append(w.ports, free)
 	}
+	// make build takes longer than the servers need to start, so what stands in for it waits for them.
+	moves = append(moves, "make build\n", "for port in "+strings.Join(w.ports, " ")+"; do\n  until redis-cli -p $port ping; do sleep 0.01; done\ndone\n")
 	elsewhere := strings.NewReplacer(moves...)
 	if err := os.WriteFile(file, []byte(elsewhere.Replace(string(config))), 0o600); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,9 @@ func readReadme(t *testing.T) *walk {
 // sh carries out commands, all of which must succeed.
 func (w *walk) sh(t *testing.T, commands string) {
 	t.Helper()
-	run := exec.Command("sh", "-ec", commands)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	run := exec.CommandContext(ctx, "sh", "-ec", commands)
 	run.Dir = w.dir
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, commands, out)

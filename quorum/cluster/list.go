@@ -104,7 +104,7 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 	for i, l := range m.Links {
 		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && !mark.OnList(g.Before, l.Name) {
-			*b = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
+			*b = vote.HealOnly.Of(*b, 0)
 		}
 	}
 }
@@ -122,7 +122,8 @@ func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Holders) {
 	}
 	for i, l := range m.Links {
 		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && mark.Moved(l.hash, began, now) {
-			*b = vote.Ballot{Vote: vote.Silent, MayAct: b.MayAct, Discounted: true}
+			*b = vote.Void.Of(*b, 0)
+			b.Discounted = true
 		}
 	}
 }

@@ -132,26 +132,19 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)
 	}
-	counts := s.counts(b, replies, received)
-	quarantined := b.Under != nil && !(b.Under.Real && b.Warm && s.votes())
-	joining, unsettled := b.Under != nil && s.joins(b.Under), s.unsettled(b.Under)
+	standing, unsettled := s.standing(b, replies, received), s.unsettled(b.Under)
 	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
 	bundles := !s.c.dialect.Singly
 	results, answers := b.Results, b.Read(&s.c.dialect, replies)
 	failed := false
 	for i, t := range b.Tasks {
-		results[i] = outbox.ResultOf(t, answers[i], quarantined)
+		its := standing
+		its.Fits = its.Fits && (t.Asked == nil || s.countsFor(t.Asked.List))
+		results[i] = outbox.ResultOf(t, answers[i], its.Weight())
 		s.c.dialect.Learn(t, results[i])
 		failed = failed || !results[i].Done && t.MustDeliver()
 		if results[i].Code != "" && !results[i].Done {
 			s.fault.code, s.fault.at = results[i].Code, received
-		}
-		switch b := results[i].Ballot; {
-		case !counts || t.Asked != nil && !s.countsFor(t.Asked.List):
-			results[i].Ballot = vote.Ballot{Vote: vote.Silent}
-		case joining, b.Vote == vote.Absent && s.mayHaveStepped(received):
-			// It is no vote yet (M8), or in doubt (M5); it is healed like one in quarantine.
-			results[i].Ballot = vote.Ballot{Vote: vote.Silent, AbsentVoid: b.AbsentVoid || b.Vote == vote.Absent}
 		}
 		results[i].Ballot.Unsettled = unsettled
 		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
@@ -191,9 +184,20 @@ func (s *sender) noteAnswer(b *outbox.Batch, received time.Duration) {
 	}
 }
 
-// counts checks the mark and the clock, which were read after the batch's tasks (M3, M5).
+// standing returns what is known of the master behind a batch, whose mark and clock were read
+// after its tasks. The caller must hold mu.
+func (s *sender) standing(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) vote.Standing {
+	return vote.Standing{
+		Fits:           s.fits(b, replies, received), // first: it takes over what was read
+		Joins:          b.Under != nil && s.joins(b.Under),
+		Quarantined:    b.Under != nil && !(b.Under.Real && b.Warm && s.votes()),
+		MayHaveStepped: s.mayHaveStepped(received),
+	}
+}
+
+// fits checks the mark and the clock, which were read after the batch's tasks (M3, M5).
 // The caller must hold mu.
-func (s *sender) counts(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
+func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
 	micros, err := outbox.ReadTime(replies[len(replies)-1])
 	if err != nil {
 		return false

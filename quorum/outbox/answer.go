@@ -44,41 +44,23 @@ type Result struct {
 	Code string
 }
 
-// ResultOf turns a master's answer into a vote. quarantined reports whether the master
-// may have forgotten locks, so that its "absent" does not count (M4).
-func ResultOf(t *Task, a answer, quarantined bool) Result {
+// ResultOf turns a master's answer into a vote of this weight.
+func ResultOf(t *Task, a answer, w vote.Weight) Result {
+	r := read(t, a)
+	r.Ballot = w.Of(r.Ballot, t.Kind)
+	return r
+}
+
+func read(t *Task, a answer) Result {
 	if a.err != nil && !rueidis.IsRedisNil(a.err) {
 		return errorResult(a.err)
 	}
 	if t.Page != nil {
 		return Result{Ballot: t.Page.read(t.Kind, a.msg), Done: true}
 	}
-	b := t.read(a.msg)
-	if quarantined {
-		b = doubted(b, t)
-	}
 	n, err := a.msg.AsInt64()
 	late := err == nil && n < 0
-	return Result{Ballot: b, Done: !late, Late: late}
-}
-
-// doubted returns what the vote of a master in quarantine counts for (M4). Its "absent"
-// is silent, and so are a lock that it created and its refusal by another token, since
-// its data may be of an earlier time. A copy found on it counts for reads and releases
-// but extends nothing: an operation that came late may have created it after the master
-// forgot its vote for another lock.
-func doubted(b vote.Ballot, t *Task) vote.Ballot {
-	switch {
-	case b.Vote == vote.Absent:
-		b.Vote, b.AbsentVoid = vote.Silent, true
-	case b.Vote == vote.Refused && (t.Kind == vote.Extend || t.Kind == vote.Release):
-		b = vote.Ballot{Vote: vote.Silent}
-	case b.Vote == vote.Created || b.Vote == vote.Prolonged || b.Vote == vote.Longer:
-		b = vote.Ballot{Vote: vote.Silent}
-	case b.Vote == vote.Found:
-		b.Doubtful = true
-	}
-	return b
+	return Result{Ballot: t.read(a.msg), Done: !late, Late: late}
 }
 
 // errorResult is V14: WRONGTYPE is a refusal, every other error is silent.

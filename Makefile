@@ -31,26 +31,26 @@ help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 # The race detector makes the tests in virtual time five times slower, so quorum has it
-# for the storms only; what integration/ starts is built with it. Most tests there wait,
-# so more of them run at a time than there are processors. -short leaves out the rounds
-# that make shows has. -vet=off, because lint has had all of vet. -count=1, because go
-# does not see that integration/ tests a binary built from the other packages, and would
-# repeat an old result.
+# for the storms only, and it finds nothing in what is pure; what integration/ starts is
+# built with it. Most tests there wait, so more of them run at a time than there are
+# processors. -short leaves out the rounds that make shows has. -vet=off, because lint has
+# had all of vet. -count=1, because go does not see that integration/ tests a binary built
+# from the other packages, and would repeat an old result.
 test: ## get what is missing, then lint and run every test
 	@.ci/step 1/5 "what the tests need" $(MAKE) deps
 	@.ci/step 2/5 "gofmt, vet, staticcheck: 10 s, the first time 3 min" $(MAKE) lint
-	@.ci/step 3/5 "tests in virtual time, and allocations: 1 min" $(MAKE) virtual
+	@.ci/step 3/5 "tests in virtual time and of what is pure: 1 min" $(MAKE) plain
 	@.ci/step 4/5 "all others, with the race detector: 3 min" $(MAKE) raced
 	@.ci/step 5/5 "lock clients on one Redis and on redlockd: 1 min" $(MAKE) served
 
 TESTS = -short -vet=off -count=1 -timeout $(TIMEOUT)
-VIRTUAL = ./quorum ./proxy ./commands ./commands/script
-.PHONY: virtual raced served
-virtual:
-	@go test $(TESTS) $(VIRTUAL)
+PLAIN = ./quorum ./integration/mutants ./proxy ./commands/... ./packaging/...
+.PHONY: plain raced served
+plain:
+	@go test $(TESTS) $(PLAIN)
 
 raced:
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -p 3 -parallel 4 $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v /quorum$$)
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -p 3 -parallel 4 $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v -e /quorum$$ -e /mutants$$ -e /commands/ -e /packaging/)
 	@CGO_ENABLED=1 go test -race $(TESTS) -run '^TestStorm$$' ./quorum -args -storms 8
 	@CGO_ENABLED=1 go test -race $(TESTS) ./proxy -args -park 0s # every test with sessions that are parked at once
 

@@ -2,6 +2,7 @@ package mark
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -183,10 +184,23 @@ func TestMarkText(t *testing.T) {
 			t.Errorf("%q came back as %+v, %v", text, back, err)
 		}
 	}
-	for _, text := range []string{"", "hello", "1 real", strings.Repeat(" ", 13), "2 real a b c 0 1 h 0 0 0 0 - -"} {
+	for _, text := range []string{"", "hello", "1 real", strings.Repeat(" ", 13), "2 real a b c 0 1 3 h - 0 0 0 0 - -",
+		strings.Replace((&Mark{}).String(), markVersion, "2", 1)} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%q is taken for a mark", text)
 		}
+	}
+}
+
+// TestDocsTellTheFields checks that docs/design.md tells how many fields a mark has.
+func TestDocsTellTheFields(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := (&Mark{}).String()
+	if n := len(strings.Split(text, " ")); n != markFields || !strings.Contains(string(docs), fmt.Sprintf("a string of %d fields", n)) {
+		t.Errorf("a mark has %d fields, %q; docs/design.md tells another number", n, text)
 	}
 }
 

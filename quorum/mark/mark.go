@@ -82,12 +82,10 @@ const (
 	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
 )
 
-// markVersion is the mark's first field. A mark of version 2 lacks the last nine fields; its
-// floor was 6 min.
+// markVersion is the mark's first field, markFields the number of all.
 const (
-	markVersion  = "3"
-	markFields   = 25
-	fieldsBefore = 16
+	markVersion = "3"
+	markFields  = 25
 )
 
 func (m *Mark) String() string {
@@ -113,10 +111,6 @@ var ErrNotAMark = errors.New("the key " + Key + " holds a value that is not a ma
 // Parse reads what String wrote.
 func Parse(s string) (*Mark, error) {
 	f := strings.Split(s, " ")
-	if len(f) == fieldsBefore && f[0] == "2" {
-		f = append(f, "-", "0", "0", "0", "-", "0", "0", "0", "360000")
-		f[0] = markVersion
-	}
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, ErrNotAMark
 	}

@@ -3,6 +3,8 @@ package quorum
 import (
 	"slices"
 	"strings"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
@@ -88,6 +90,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "the redlockd has just opened the database"
 	case strings.Contains(text, "they are being told"):
 		return "the marks are being told of a longer lock"
+	case strings.Contains(text, "grants nothing for") && v.mayBeSilent():
+		return "redlockd grants nothing, as it says, for it may have missed a step of the clocks"
 	case itself:
 		return "redlockd stood still, ended, or changes its list"
 	case silent > n-vote.Majority(n) || required:
@@ -100,6 +104,19 @@ func (v *visit) whyUndecided(text string) string {
 		return "others at once"
 	}
 	return ""
+}
+
+// mayBeSilent reports whether a clock has stepped, or the redlockd stood still, since the oldest
+// lock that there may be was taken: for so long it grants nothing (M5).
+func (v *visit) mayBeSilent() bool {
+	longest := time.Duration(0)
+	for _, cfg := range v.shape.settings {
+		longest = max(longest, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding())))
+	}
+	froze, _ := v.node.stillness()
+	v.Lock()
+	defer v.Unlock()
+	return froze > 0 || slices.ContainsFunc(v.servers, func(f *redisServer) bool { return f.stepped > 0 && f.stepped > v.sent-longest-recently })
 }
 
 // opens returns since when a redlockd, in this life, has been asked for locks of a database.
@@ -166,4 +183,38 @@ func (v *visit) crowded() bool {
 	slack := v.node.config().Timeout
 	return lock.key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
 		slices.ContainsFunc(v.judge.past[lock], func(t *try) bool { return !own(t) && t.ended+slack > v.sent })
+}
+
+// TestStormJudgeOfNoQuorum checks what excuses a NOQUORUM: too many masters with a fault in the
+// last three seconds, and nothing that was before, nor too few of them.
+func TestStormJudgeOfNoQuorum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 3, 1, false, false
+		defer s.end()
+		s.build()
+		time.Sleep(30 * time.Second)
+		why := func() string {
+			c := s.dropsIn(s.stream("judge"))
+			v := c.visits(s.nodes[0])
+			v.sent, v.meant = s.now(), acquire("k", "t", time.Second)
+			return v.whyUndecided("NOQUORUM")
+		}
+		if got := why(); got != "" {
+			t.Errorf("without a fault: %q", got)
+		}
+		servers := s.present()
+		if s.troubled(nil, servers[0], time.Second); why() != "" {
+			t.Errorf("one of three is away: %q", why())
+		}
+		if s.troubled(s.nodes[0], servers[1], time.Second); why() != "masters away" {
+			t.Errorf("two of three are away: %q", why())
+		}
+		if time.Sleep(3500 * time.Millisecond); why() != "masters away" {
+			t.Errorf("2.5 s after: %q", why())
+		}
+		if time.Sleep(time.Second); why() != "" {
+			t.Errorf("3.5 s after: %q", why())
+		}
+	})
 }

@@ -91,7 +91,7 @@ model: ## look for a second holder in docs/model, with the rules and without eac
 	@.ci/deps model
 	@go run ./docs/model
 
-soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats the draws, SCHEDULE=file a run's faults, WITHOUT="" has all clients
+soak: deps ## faults for MINUTES, looking for two holders; SEED=n repeats the draws, SCHEDULE=file a run's faults
 	@. ./.deps/env && MINUTES=$(MINUTES) SEED=$(SEED) SCHEDULE=$(abspath $(SCHEDULE)) go test -count=1 -v -timeout 0 -run TestFaults ./integration/faults
 
 storms: ## STORMS random storms in virtual time from SEED on; MUTANT='name + name' takes out these rules of integration/mutants

@@ -146,6 +146,8 @@ func (v *visit) answerOf(o *Outcome) hearing {
 	a := hearing{verdict: o.Verdict, state: o.State, known: true, done: o.Done, err: o.Err}
 	meant := v.meant.Kind
 	switch {
+	case o.Verdict == Held && !o.State.Found && len(v.tries) == 1 && v.tries[0].tells:
+		a.verdict = Undecided // no token is known to be in the way (package commands)
 	case len(v.tries) > 1 && o.Verdict == Won && len(o.Changes) == 0:
 		a.verdict = Changed
 	case o.Done == Read && meant != Read && len(v.tries) < 2 && o.Err == nil:

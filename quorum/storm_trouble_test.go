@@ -69,7 +69,7 @@ func (v *visit) undecided(text string) {
 func (v *visit) whyUndecided(text string) string {
 	faulty, itself := v.troublesOf(v.node, v.sent-recently)
 	v.looksWhoVotes()
-	idle := v.node.idleSince(v.sent - recently)
+	idle := v.idleSince(v.sent - recently)
 	if q, _ := v.node.running(); q == nil || v.listChanges() {
 		itself = true
 	}
@@ -153,13 +153,16 @@ func (v *visit) looksWhoVotes() {
 	}
 }
 
-// idleSince returns the masters that were seen not to vote for a redlockd since a time.
-func (n *node) idleSince(since time.Duration) map[string]bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// idleSince returns the masters that were seen not to vote for any redlockd since a time: what
+// one writes into a mark ends the votes that others ask for under the mark of before.
+func (s *storm) idleSince(since time.Duration) map[string]bool {
 	out := map[string]bool{}
-	for name, at := range n.idle {
-		out[name] = at >= since
+	for _, n := range s.nodes {
+		n.mu.Lock()
+		for name, at := range n.idle {
+			out[name] = out[name] || at >= since
+		}
+		n.mu.Unlock()
 	}
 	return out
 }

@@ -36,7 +36,6 @@
 // The environment: SEED repeats a run's draws and SCHEDULE its faults, MINUTES
 // makes it long, CLIENTS sets how many; ROUNDS, FREEZES, MOVING (seconds) and
 // RESTARTS make the shows long; KEEP=1 keeps the logs of a failed run,
-// REDLOCKD_BINARY tests another binary, WITHOUT leaves out clients by commas (none
-// if it is empty), QUORUM adds a line to the quorum block of
-// its configuration.
+// REDLOCKD_BINARY tests another binary, WITHOUT leaves out clients by commas,
+// QUORUM adds a line to the quorum block of its configuration.
 package faults

@@ -35,7 +35,7 @@ func Functions() map[string]lua.Function {
 
 // Constants returns what else is in the library.
 func Constants() map[string]lua.Value {
-	return map[string]lua.Value{"null": null, "_NAME": "cjson", "_VERSION": "2.1.0"}
+	return map[string]lua.Value{"null": null, "_NAME": Name, "_VERSION": "2.1.0"}
 }
 
 func onlyOne(r *lua.Run, name string, args []lua.Value) {

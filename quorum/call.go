@@ -31,7 +31,7 @@ type call struct {
 	cleared, decides bool
 	// wasOver reports whether the lock was over by our clock (unlessOver).
 	wasOver bool
-	// tried is what a DecideAll may have done in a try that was not won (notTransacted).
+	// tried is what a Decide or DecideAll may have done in a try that was not won.
 	tried tried
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
 	lastToken   string

@@ -20,6 +20,10 @@ func (c *call) decide(read *attempt, v Verdict) {
 		return
 	}
 	op := c.op.Decide(o.State)
+	if c.tried.mayBeWhy(op.changes()) {
+		c.finish(c.tried.outcome)
+		return
+	}
 	if !op.doesNothing() {
 		c.passOn()
 	}
@@ -44,15 +48,36 @@ func (c *call) decide(read *attempt, v Verdict) {
 			return
 		}
 		// The state changed after the read, or no token has a majority yet.
-		changed := v == Split || v == Held || v == Absent
-		if changed && c.mayRetry() {
-			c.retry()
-			return
+		changed, leaves := v == Split || v == Held || v == Absent, v != Won && a.leaves(v)
+		if leaves {
+			v = Undecided
 		}
 		o := a.outcome(v)
 		o.Done = op.Kind
-		c.finish(o)
+		if leaves {
+			c.tried.note(op.changes(), o)
+		}
+		switch {
+		case changed && c.mayRetry():
+			c.retry()
+		case v == Won:
+			c.finish(o)
+		default:
+			c.nothingDone(o)
+		}
 	}, c.q.now())
+}
+
+// changes returns what an operation that was decided on takes from the lock.
+func (op *Op) changes() []Change {
+	switch {
+	case op.Kind == Release:
+		return []Change{{Key: op.Key, Delete: true}}
+	case op.Replace:
+		return []Change{{Key: op.Key, Token: op.NewToken}}
+	default:
+		return nil
+	}
 }
 
 // failed reports whether a read could not tell. Then the call is tried again, or ends.

@@ -35,7 +35,7 @@ var classes = map[string]string{
 
 // unmended are the classes in which storms still find faults in redlockd. A class is
 // removed here once they are mended; -without "" is a storm with all classes.
-const unmended = "firsttry,gaps,leaves"
+const unmended = "firsttry,gaps"
 
 func has(class string) bool {
 	if classes[class] == "" {

@@ -101,11 +101,18 @@ func (c *call) transacted(o *Outcome, changes []Change) {
 	c.finish(o)
 }
 
-// tried is what a try of a DecideAll would have changed, if it may have done some of it, and
-// the outcome that says so.
+// tried is what a try of a Decide or DecideAll would have changed, if it may have done some of
+// it, and the outcome that says so.
 type tried struct {
 	changes []Change
 	outcome *Outcome
+}
+
+// note keeps the first such try.
+func (t *tried) note(changes []Change, o *Outcome) {
+	if t.outcome == nil {
+		*t = tried{changes, o}
+	}
 }
 
 // mayBeWhy reports whether the next try found other changes to make, perhaps because this
@@ -116,7 +123,7 @@ func (t *tried) mayBeWhy(changes []Change) bool {
 	})
 }
 
-// nothingDone ends a DecideAll that has done nothing in this try. If an earlier one may have
+// nothingDone ends a call that has done nothing in this try. If an earlier one may have
 // done something, its outcome is the call's.
 func (c *call) nothingDone(o *Outcome) {
 	if o.Err == nil && c.tried.outcome != nil {
@@ -131,7 +138,7 @@ func (c *call) nothingDone(o *Outcome) {
 func (a *attempt) leaves(v Verdict) bool {
 	var done bool
 	a.look(func(box *ballotBox) { done = box.mayHaveDone() })
-	final := slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
+	final := a.op.Replace || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
 	return done && (final || v == Undecided && a.raised())
 }
 
@@ -149,8 +156,8 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	}
 	o := a.outcome(v)
 	o.Done = DecideAll
-	if leaves && c.tried.outcome == nil {
-		c.tried = tried{changes, o}
+	if leaves {
+		c.tried.note(changes, o)
 	}
 	if !raised && answered >= a.masters.Quorum && c.mayRetry() {
 		c.retry()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // overwrite gives a key to another client on some masters, as an overwriting command through
@@ -184,5 +186,25 @@ func TestV1ChangedAfterItWasTried(t *testing.T) {
 			extended.Undo() // its client has gone before it was answered
 			return []Change{{Key: "j", Delete: true}, {Key: "k", Delete: true}}
 		}}), Undecided)
+	})
+}
+
+// TestV1TriedOnOneKey checks that who takes its name out of a value is not told that it was not
+// in, though an earlier try has taken it out on a majority: the required master refused that
+// one, and has what it stored when the key is read again (V1, why 270).
+func TestV1TriedOnOneKey(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Masters[0].Required = true }, func(c *testCluster) {
+		c.overwrite("k", "a,b", 0, 1, 2)
+		o := do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.Token != "a,b" {
+				return Op{Kind: Read}
+			}
+			c.overwrite("k", "c", 0) // by a client that uses the old Redis itself
+			time.AfterFunc(time.Millisecond, func() { c.overwrite("k", "b", 0) })
+			return Op{Kind: Extend, Key: "k", Token: "a,b", Replace: true, NewToken: "b", TTL: time.Minute}
+		}})
+		if c.want(o, Undecided); c.copies("k", "b") != 3 {
+			t.Errorf("%d copies", c.copies("k", "b"))
+		}
 	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io/fs"
 	"maps"
 	"os"
@@ -45,17 +44,31 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesAreShort: no rule has more than six lines.
-func TestRulesAreShort(t *testing.T) {
+// TestRulesStateThreeFacts: a rule consists of at most three sentences and its reason, and
+// no sentence is so long that it hides a fourth fact.
+func TestRulesStateThreeFacts(t *testing.T) {
 	text, err := os.ReadFile(designFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := regexp.MustCompile(`(?m)^- \*\*([PCVMS][0-9]+) .*\n(?:  .*\n)*`)
+	found := 0
+	rule := regexp.MustCompile(`(?m)^- \*\*([PCVMS][0-9]+) [^*]*\*\* (.*\n(?:  .*\n)*)`)
+	closing := regexp.MustCompile(` (?:Why: |\[More\]|Traces? [0-9])`)
 	for _, m := range rule.FindAllSubmatch(text, -1) {
-		if n := bytes.Count(m[0], []byte("\n")); n > 6 {
-			t.Errorf("%s has %d lines", m[1], n)
+		found++
+		facts := closing.Split(strings.Join(strings.Fields(string(m[2])), " "), 2)[0]
+		sentences := strings.Split(strings.TrimSuffix(facts, "."), ". ")
+		if len(sentences) > 3 {
+			t.Errorf("%s states %d facts: %s", m[1], len(sentences), facts)
 		}
+		for _, s := range sentences {
+			if n := len(strings.Fields(s)); n > 45 {
+				t.Errorf("%s has a sentence of %d words: %s", m[1], n, s)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("found only %d rules", found)
 	}
 	for line := range strings.Lines(string(text)) {
 		if n := len(strings.TrimSuffix(line, "\n")); n > 120 && !strings.HasPrefix(line, "|") {

@@ -9,10 +9,11 @@
 // through a master's keys.
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
-// sending (pace.go). Tasks that may not have arrived are repeated (retries.go), and so
+// sending (pace.go): it waits no longer than a tenth of timeout. Tasks that may not have arrived are repeated (retries.go), and so
 // is a change of a lock's token that one master has missed (changes.go).
 //
 // A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), runs
-// of plain ones as a single script call (bundle.go). answer.go turns the master's
+// of plain ones as a single script call (bundle.go). If the master refuses such a call as a
+// whole, the connection sends them singly from then on. answer.go turns the master's
 // answers into votes.
 package outbox

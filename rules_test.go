@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -75,6 +76,58 @@ func TestRulesStateThreeFacts(t *testing.T) {
 			t.Errorf("a line of %s has %d characters: %.40s...", designFile, n, line)
 		}
 	}
+}
+
+// TestTraces: the traces are numbered without holes, each rule cites those that it closes and
+// no others, and a trace that is cited anywhere is there.
+func TestTraces(t *testing.T) {
+	files := tree(t)
+	text := string(files[designFile])
+	closes, n := map[string][]int{}, 0
+	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+)\*? \| .* \| ([^|]*) \|$`).FindAllStringSubmatch(text, -1) {
+		if n++; m[1] != strconv.Itoa(n) {
+			t.Fatalf("%s has trace %s in the place of %d", designFile, m[1], n)
+		}
+		for _, rule := range citation.FindAllString(m[2], -1) {
+			closes[rule] = append(closes[rule], n)
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^- \*\*([CVMS][0-9]+) .*\n(?:  .*\n)*`).FindAllStringSubmatch(text, -1) {
+		if got := citedTraces(m[0]); !slices.Equal(got, closes[m[1]]) {
+			t.Errorf("%s cites the traces %v, want %v, which it closes", m[1], got, closes[m[1]])
+		}
+	}
+	found := 0
+	for path, text := range files {
+		if ext := filepath.Ext(path); ext != ".go" && ext != ".md" {
+			continue
+		}
+		for _, trace := range citedTraces(string(text)) {
+			if found++; trace < 1 || trace > n {
+				t.Errorf("%s cites trace %d, which %s does not have", path, trace, designFile)
+			}
+		}
+	}
+	if found < 200 {
+		t.Errorf("found only %d citations of traces", found)
+	}
+}
+
+// citedTraces returns the numbers of the traces that a text cites, as "trace 7", "why 7, 8" or
+// "Traces 7 to 9, 12".
+func citedTraces(text string) (out []int) {
+	list := regexp.MustCompile(`\b(?:why|[Tt]races?)((?:(?:\s|//|,|\band|\bto)+[0-9]{1,3}\b)+)`)
+	part := regexp.MustCompile(`([0-9]+)(?:\s+to\s+([0-9]+))?`)
+	for _, m := range list.FindAllStringSubmatch(text, -1) {
+		for _, p := range part.FindAllStringSubmatch(m[1], -1) {
+			from, _ := strconv.Atoi(p[1])
+			last, _ := strconv.Atoi(p[2])
+			for trace := from; trace <= max(from, last); trace++ {
+				out = append(out, trace)
+			}
+		}
+	}
+	return out
 }
 
 // definedRules returns the rules of the specification, each of which is defined once.

@@ -6,7 +6,7 @@ import (
 )
 
 // TestV6BeatsOfManyReconnections checks that the beat by which claims of residues age is not
-// raised faster by redlockd that lose their connections again and again (V6, why 194): a
+// raised faster by redlockd that lose their connections again and again (V6, why 51): a
 // redlockd trusts its claim for 5 s of its own clock, and others may take it after 120 beats.
 func TestV6BeatsOfManyReconnections(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

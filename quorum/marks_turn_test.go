@@ -7,7 +7,7 @@ import (
 )
 
 // TestM3OperationBesideALook checks that what is asked at the very moment of a look which
-// writes the mark is decided, where every master that is left is needed (why 255).
+// writes the mark is decided, where every master that is left is needed (why 126).
 func TestM3OperationBesideALook(t *testing.T) {
 	looks := 1000 // which goroutine comes first is chance
 	if raceEnabled {

@@ -25,7 +25,7 @@ func longPadding(cfg *cluster.Config) { cfg.MaxTTL, cfg.Timeout = time.Minute, t
 
 // TestV3LeastPaddingOfMarksThatWereLost checks that what a redlockd with a longer timeout
 // remembers of the least padding does not count: it was cut off while all masters were lost
-// and begun anew by one with a shorter timeout (V3, P4, why 163).
+// and begun anew by one with a shorter timeout (V3, P4, why 23).
 func TestV3LeastPaddingOfMarksThatWereLost(t *testing.T) {
 	inBubbleWith(t, 3, longPadding, func(c *testCluster) {
 		c.stop(c.q)
@@ -52,7 +52,7 @@ func TestV3LeastPaddingOfMarksThatWereLost(t *testing.T) {
 }
 
 // TestV3LeastPaddingOfOneMark checks that the least padding of one mark does not count either
-// where the others began anew with less (V3, P4, why 163).
+// where the others began anew with less (V3, P4, why 23).
 func TestV3LeastPaddingOfOneMark(t *testing.T) {
 	inBubbleWith(t, 5, longPadding, func(c *testCluster) {
 		c.stop(c.q)

@@ -32,7 +32,7 @@ func (c *testCluster) toldToTheEnd(q *Quorum, sent time.Time, ttl time.Duration)
 }
 
 // TestV3LeastPaddingHiddenByANewMark checks that a mark which records no least padding does
-// not hide what the others record (V3, P4, why 190): a restarted empty after a redlockd with a
+// not hide what the others record (V3, P4, why 24): a restarted empty after a redlockd with a
 // longer timeout had joined.
 func TestV3LeastPaddingHiddenByANewMark(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = time.Minute }, func(c *testCluster) {
@@ -50,7 +50,7 @@ func TestV3LeastPaddingHiddenByANewMark(t *testing.T) {
 
 // TestV3LeastPaddingOfANewCluster checks that the padding of before is not forgotten if a
 // redlockd with a longer timeout joins while no mark records a least padding yet (V3, P4,
-// why 191).
+// why 25).
 func TestV3LeastPaddingOfANewCluster(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = time.Minute }, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "A", time.Minute)), Won)

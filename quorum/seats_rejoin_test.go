@@ -8,7 +8,7 @@ import (
 // TestM9SeatOfAMasterThatLeftAndJoined checks that a master that joins the list again does
 // not get its seat by an epoch that its former server has had: a redlockd that was cut off
 // meanwhile still remembers that one, and would give the seat back to the former server,
-// which votes at once (M9, why 162).
+// which votes at once (M9, why 197).
 func TestM9SeatOfAMasterThatLeftAndJoined(t *testing.T) {
 	for i := range 8 {
 		replaced := i == 0 // else c is removed and added; whether B wins then depends on chance

@@ -26,7 +26,7 @@ func raiseTo(ttl time.Duration, several bool) Op {
 
 // TestV15OverThoughItWasRaised checks that a lock is over after its TTL, if its TTL was raised by
 // less than the drift of the one before, so that its copies have kept their expiries (V15, V3, why
-// 233).
+// 112).
 func TestV15OverThoughItWasRaised(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -53,7 +53,7 @@ func TestV15OverThoughItWasRaised(t *testing.T) {
 }
 
 // TestV15OverThoughItWasKept checks that a lock is over after its TTL, which a command has kept
-// (V15, why 234).
+// (V15, why 113).
 func TestV15OverThoughItWasKept(t *testing.T) {
 	for i := range 8 {
 		prolonged, several := i == 7, i%2 == 1
@@ -110,7 +110,7 @@ func TestV15NotOverByWhatAnotherGave(t *testing.T) {
 }
 
 // TestV15NotOverByARenewalOfLess checks that a lock that was extended over another session, before
-// the reply to its acquire left, is not over by the renewal of the acquire (V15, V2, why 235).
+// the reply to its acquire left, is not over by the renewal of the acquire (V15, V2, why 114).
 func TestV15NotOverByARenewalOfLess(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

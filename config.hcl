@@ -163,9 +163,10 @@ master "e" {
 # /healthz (alive) and /readyz (a majority of the masters votes). There is none
 # without this block.
 admin {
-  # Without a password, or tls with client_ca, only this host may be served. If
-  # the default address is in use, redlockd logs a warning and takes a free port;
-  # if another one is, it does not start.
+  # Without a password, or tls with client_ca, only this host may be served, as
+  # localhost or an IP address and under no other name. If the default address is
+  # in use, redlockd logs a warning and takes a free port; if another one is, it
+  # does not start.
   address = "127.0.0.1:9736"
 
   # For HTTP basic authentication, with any user name. Who does not send it gets

@@ -64,8 +64,12 @@ func New(cfg config.Config, build Build, from Sources, log hclog.Logger) *Server
 	}
 	s.page = status.New(from.Masters, from.Sessions, from.Log, facts(cfg, build))
 	mux.Handle("GET /", lock.require(s.page))
+	var handler http.Handler = mux
+	if _, encrypted := cfg.TLS["admin"]; !encrypted && cfg.Admin.Password == "" {
+		handler = withoutName(mux)
+	}
 	s.server = &http.Server{
-		Handler:           http.MaxBytesHandler(mux, maxHeaderBytes),
+		Handler:           http.MaxBytesHandler(handler, maxHeaderBytes),
 		ReadHeaderTimeout: readTime, ReadTimeout: readTime,
 		WriteTimeout: writeTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeaderBytes,

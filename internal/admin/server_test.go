@@ -72,7 +72,15 @@ func newServer(cfg config.Admin, source interface {
 	Sessions
 	Certificates
 }) *Server {
-	return New(config.Config{Admin: &cfg}, Build{}, Sources{Masters: source, Sessions: source, Certificates: source,
+	return newServerOf(config.Config{Admin: &cfg}, source)
+}
+
+func newServerOf(cfg config.Config, source interface {
+	status.Masters
+	Sessions
+	Certificates
+}) *Server {
+	return New(cfg, Build{}, Sources{Masters: source, Sessions: source, Certificates: source,
 		Reloads: NewReloads(time.Unix(1<<30, 0)), Log: journal.New()}, hclog.NewNullLogger())
 }
 
@@ -209,7 +217,7 @@ func TestAdminConnectionsAreFew(t *testing.T) {
 	_, url := startAdmin(t, "", threeMasters())
 	address := strings.TrimPrefix(url, "http://")
 	ask := func(c net.Conn) error {
-		if _, err := fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		if _, err := fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			return err
 		}
 		_, err := c.Read(make([]byte, 1024))

@@ -49,3 +49,11 @@ func (r *run) position(v value) (int64, string) {
 	n, failure := r.integerArg(r.reveal(v))
 	return n.add, failure
 }
+
+// positions are the two of a command that is given a range.
+func (r *run) positions(first, last value) (from, to int64, failure string) {
+	if from, failure = r.position(first); failure == "" {
+		to, failure = r.position(last)
+	}
+	return from, to, failure
+}

@@ -157,11 +157,7 @@ func strlen(r *run, args []value) (value, string) {
 
 // getrange is GETRANGE: both ends are included, negative positions count from the end.
 func getrange(r *run, args []value) (value, string) {
-	from, failure := r.position(args[2])
-	if failure != "" {
-		return nil, failure
-	}
-	to, failure := r.position(args[3])
+	from, to, failure := r.positions(args[2], args[3])
 	if failure != "" {
 		return nil, failure
 	}

@@ -59,11 +59,7 @@ func pushTo(left bool) commandFunc {
 
 // trim is LTRIM on a signal, with positions as GETRANGE has them.
 func trim(r *run, args []value) (value, string) {
-	from, failure := r.position(args[2])
-	if failure != "" {
-		return nil, failure
-	}
-	to, failure := r.position(args[3])
+	from, to, failure := r.positions(args[2], args[3])
 	if failure != "" {
 		return nil, failure
 	}

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"flag"
@@ -39,6 +40,14 @@ func scriptCount() int {
 	}
 }
 
+// seedOfScripts returns the seed of a test's random scripts, and logs it.
+func seedOfScripts(t *testing.T) uint64 {
+	t.Helper()
+	seed := cmp.Or(*scriptSeed, rand.Uint64())
+	t.Logf("-script-seed %d", seed)
+	return seed
+}
+
 // TestC7ScriptsAsOnRedis runs random scripts on one Redis and through
 // redlockd over five masters, in the same states and with the same arguments.
 // Reply and effect, on a majority, are the same, or redlockd refuses the
@@ -46,18 +55,14 @@ func scriptCount() int {
 // that differ in little, so a memory of meanings that takes calls for the same
 // that are not is seen.
 func TestC7ScriptsAsOnRedis(t *testing.T) {
-	if *scriptSeed == 0 {
-		*scriptSeed = rand.Uint64()
-	}
 	count := scriptCount()
-	t.Logf("-script-seed %d", *scriptSeed)
 	one := StartRedis(t)
 	masters := StartMasters(t, 5)
 	cfg := overFive(masters)
 	cfg.NoExpiry, cfg.MaxTTL = "max_ttl", longestTTL*time.Millisecond
 	r := StartRedlockd(t, cfg, masters)
 
-	d := &differential{seen: map[string]int{}}
+	d := &differential{seed: seedOfScripts(t), seen: map[string]int{}}
 	var sessions sync.WaitGroup
 	started := time.Now()
 	for n := range scriptSessions {
@@ -114,6 +119,7 @@ func TestC7ScriptsAsOnRedis(t *testing.T) {
 
 // differential is what all sessions have found.
 type differential struct {
+	seed                        uint64
 	mu                          sync.Mutex
 	compared, refused, repeated int
 	different                   int // calls
@@ -146,7 +152,7 @@ type scriptCall struct {
 // compare makes the script of this number and its calls, and plays them. All
 // calls go out in one write: each has its own keys.
 func (s *scriptSession) compare(number int) error {
-	rng := rand.New(rand.NewPCG(*scriptSeed, uint64(number)))
+	rng := rand.New(rand.NewPCG(s.seed, uint64(number)))
 	g := lua{rng, 1 + rng.IntN(2)}
 	body := g.script()
 	calls := g.calls()

@@ -29,12 +29,7 @@ func TestC7JSONAsOnRedis(t *testing.T) {
 	one := DialWire(t, StartRedis(t).Addr)
 	r, _ := StartCluster(t, 3)
 	lockd := DialWire(t, r.Addr)
-	seed := *scriptSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-script-seed %d", seed)
-	g := lua{rand.New(rand.NewPCG(seed, 36)), 1}
+	g := lua{rand.New(rand.NewPCG(seedOfScripts(t), 36)), 1}
 	commands := [][]string{
 		{"EVAL", jsonScripts[0], "0", strings.Repeat("[", 1000) + strings.Repeat("]", 1000)},
 		{"EVAL", jsonScripts[0], "0", strings.Repeat("[", 1001) + strings.Repeat("]", 1001)},

@@ -25,12 +25,7 @@ func TestC7PatternsAsOnRedis(t *testing.T) {
 	one := DialWire(t, StartRedis(t).Addr)
 	r, _ := StartCluster(t, 3)
 	lockd := DialWire(t, r.Addr)
-	seed := *scriptSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-script-seed %d", seed)
-	g := lua{rand.New(rand.NewPCG(seed, 7)), 1}
+	g := lua{rand.New(rand.NewPCG(seedOfScripts(t), 7)), 1}
 	compared, refused := 0, 0
 	for range max(1, scriptCount()/100) {
 		var commands [][]string

@@ -14,11 +14,7 @@ import (
 // TestOutage is what somebody on call sees: that locks are refused, when that ends, what to do and
 // what happened; and that refusals do not look like fast locks, nor dead masters like voters.
 func TestOutage(t *testing.T) {
-	masters := rig.StartMasters(t, 5)
-	cfg := rig.Over(masters)
-	cfg.MaxTTL = 15 * time.Second // so a quarantine lasts 20 s
-	cfg.Names = []string{"fra1", "fra2", "ams1", "ams2", "par1"}
-	r := rig.StartRedlockd(t, cfg, masters)
+	r, masters := overFiveCities(t)
 	b := open(t, "http://"+r.Admin+"/")
 	b.sees("that it is no -dev", "document.querySelector('#dev').hidden")
 	b.sees("no outage", "document.querySelector('#outage').hidden && document.querySelector('#advice').hidden")

@@ -20,11 +20,7 @@ const token = "token-that-nobody-may-see"
 // TestStatusPage shows a lock that comes and goes, and a master that goes and
 // comes back, as somebody sees it who looks at the page all the time.
 func TestStatusPage(t *testing.T) {
-	masters := rig.StartMasters(t, 5)
-	cfg := rig.Over(masters)
-	cfg.MaxTTL = 15 * time.Second // so a quarantine lasts 20 s
-	cfg.Names = []string{"fra1", "fra2", "ams1", "ams2", "par1"}
-	r := rig.StartRedlockd(t, cfg, masters)
+	r, masters := overFiveCities(t)
 	b := open(t, "http://"+r.Admin+"/")
 	b.sees("that all masters vote", "document.querySelectorAll('.master.voting').length === 5")
 	b.sees("that it is ready", "document.querySelector('#verdict').innerText.startsWith('✓ Ready')")
@@ -83,6 +79,16 @@ func TestStatusPage(t *testing.T) {
 	b.sees("that redlockd is silent", "document.body.matches('.stale') && !document.querySelector('#lost').hidden")
 	r.Thaw()
 	b.sees("that it speaks again", "!document.body.matches('.stale') && document.querySelector('#lost').hidden")
+}
+
+// overFiveCities starts redlockd over five masters whose quarantine lasts 20 s.
+func overFiveCities(t *testing.T) (*rig.Redlockd, []*rig.Master) {
+	t.Helper()
+	masters := rig.StartMasters(t, 5)
+	cfg := rig.Over(masters)
+	cfg.MaxTTL = 15 * time.Second
+	cfg.Names = []string{"fra1", "fra2", "ams1", "ams2", "par1"}
+	return rig.StartRedlockd(t, cfg, masters), masters
 }
 
 // work is what a busy day looks like: workers that want a few locks.

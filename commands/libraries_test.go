@@ -91,7 +91,7 @@ func TestScriptsOfRealClientsThatLookFirst(t *testing.T) {
 	}
 }
 
-// rueidislock gives its expiry as the masters' time.
+// rueidislock gives its expiry as an absolute time, by its own clock.
 func TestAbsoluteExpiryInAScript(t *testing.T) {
 	in := New(rejecting(), func() int64 { return fakeNow })
 	req := evalText(t, in, acquireUntil, "k", "t", itoa(fakeNow+100))

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"fmt"
+	"bytes"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 const (
@@ -64,13 +66,21 @@ func (l *logWriter) run() {
 		}
 		batch := l.unwritten
 		if l.lost > 0 {
-			batch = fmt.Appendf(batch, "redlockd: %d lines are missing here, because the log was not read in time\n", l.lost)
+			batch = append(batch, missing(l.lost, batch[0] == '{')...)
 		}
 		l.unwritten, l.lost = nil, 0
 		l.mu.Unlock()
 		_, _ = l.w.Write(batch) // a reader that has gone ends nothing
 		l.mu.Lock()
 	}
+}
+
+// missing returns the line that says how many are missing, in the form that the others have.
+func missing(lines int, json bool) []byte {
+	var line bytes.Buffer
+	log := hclog.New(&hclog.LoggerOptions{Name: "redlockd", JSONFormat: json, Output: &line})
+	log.Warn("lines are missing here, because the log was not read in time", "lines", lines)
+	return line.Bytes()
 }
 
 // Close returns when everything is written, after flushTime at the latest.

@@ -71,7 +71,7 @@ func (s *shortfall) noQuorum(split bool) error {
 	if len(silent) > 0 {
 		text += fmt.Sprintf(", %d silent (%s)", len(silent), s.why(silent))
 	}
-	if split {
+	if split || s.kind == vote.Read && t.Met >= q && t.MostCount < q {
 		text += "; split: no token has a majority"
 	}
 	return &UndecidedError{text}

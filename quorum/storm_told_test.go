@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -55,15 +56,14 @@ func (s *storm) leastMajority() int {
 	return vote.Majority(least)
 }
 
-// requiredHad reports whether the required master, wherever the redlockd knows it, had a token
-// since the operation was sent.
+// requiredHad reports whether a server that is or was the required master had a token since the
+// operation was sent: a redlockd may use any of them while the name moves.
 func (t *try) requiredHad(token string) bool {
-	t.node.mu.Lock()
-	known := append(slices.Clone(t.node.known), t.node.file...)
-	t.node.mu.Unlock()
 	t.Lock()
 	defer t.Unlock()
-	return t.shape.required && slices.ContainsFunc(known, func(p site) bool { return p.master == "a" && p.leads().had(t.lock, token, t.sent) })
+	return t.shape.required && slices.ContainsFunc(t.servers, func(f *redisServer) bool {
+		return strings.TrimRight(f.name, "'") == "a" && f.had(t.lock, token, t.sent)
+	})
 }
 
 // lagging reports whether a master was made a replica of a server that lacks something, so

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // The attempts of a DecideAll that change something. What a lost attempt has created can be
@@ -134,10 +135,16 @@ func (c *call) nothingDone(o *Outcome) {
 
 // leaves reports whether a lost attempt may have done what no rollback undoes, at masters that
 // said so, or whose answer is missing: it has taken something from a lock on any of them, or
-// has prolonged one on a majority.
+// has prolonged one on a majority. A release has, where a master says so: what has become of
+// the others' copies is read.
 func (a *attempt) leaves(v Verdict) bool {
-	var done bool
-	a.look(func(box *ballotBox) { done = box.mayHaveDone() })
+	var done, freed bool
+	a.look(func(box *ballotBox) {
+		done, freed = box.mayHaveDone(), vote.Count(box.ballots, box.needs).Yes > 0
+	})
+	if a.op.Kind == Release {
+		return freed
+	}
 	final := a.op.Replace || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
 	return done && (final || v == Undecided && a.raised())
 }

@@ -208,3 +208,18 @@ func TestV1TriedOnOneKey(t *testing.T) {
 		}
 	})
 }
+
+// TestV1TriedToFreeOneKey is the same for who is the last one in and deletes the key, while
+// somebody else joins on the other half of the masters.
+func TestV1TriedToFreeOneKey(t *testing.T) {
+	inBubble(t, 4, func(c *testCluster) {
+		c.overwrite("k", "a", 0, 1, 2, 3)
+		c.want(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.Token != "a" {
+				return Op{Kind: Read}
+			}
+			c.overwrite("k", "a,b", 2, 3)
+			return release("k", "a")
+		}}), Undecided)
+	})
+}

@@ -23,8 +23,8 @@ type attempt struct {
 	// masters is the list of masters when the attempt was made (M8); ballots, tasks and
 	// expiries are in its order.
 	masters *cluster.List
-	// holders are the servers that had the masters' seats when the attempt was made (M9).
-	holders *mark.Holders
+	// seating tells which servers had the masters' seats when the attempt was made (M9).
+	seating *mark.Seating
 	// hold is how long the masters keep the lock, mark the hold that their marks must
 	// bear.
 	hold, mark time.Duration
@@ -83,7 +83,7 @@ type attemptTimes struct {
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
-	a := &attempt{call: c, op: op, then: then, masters: masters, holders: masters.Holders()}
+	a := &attempt{call: c, op: op, then: then, masters: masters, seating: masters.Seating()}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises, Renews: op.renews != nil, Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
 	a.due.of = a
@@ -143,7 +143,7 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.holders)
+	a.masters.WithoutMoved(a.box.ballots, a.seating)
 	a.masters.WithoutJoining(a.box.ballots)
 	a.followChange()
 	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
@@ -215,7 +215,7 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(&a.due, wait, now)
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.holders)
+	a.masters.WithoutMoved(a.box.ballots, a.seating)
 	a.followChange()
 	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)

@@ -118,7 +118,7 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 	if !t.Backed() || t.MostCount == 0 || t.MostCount+t.Silent < t.Quorum {
 		return false
 	}
-	own := t.Prolonged + vote.HoldersOf(v.ballots, &vote.Ballot{Token: ours})
+	own := t.Prolonged + vote.MastersWith(v.ballots, &vote.Ballot{Token: ours})
 	return t.Most == ours || own+t.Unknown < t.Least
 }
 

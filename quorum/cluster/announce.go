@@ -49,7 +49,7 @@ func (c *change) begin(ctx context.Context) {
 		return
 	}
 	for _, g := range c.recordedStates() {
-		later := state.Less(g) && c.counts(g)
+		later := state.Less(g) && c.recorded(g)
 		if g.Masters == name && (later || c.overtaken(state, g)) {
 			c.all.replace(wanted, g)
 			return
@@ -106,7 +106,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 	// A write that reaches a master after the lock is over could contradict another
 	// redlockd's change.
 	c.write(to, taken+ttl)
-	if !c.await(ctx, taken+ttl, func() bool { return c.counts(to) }) {
+	if !c.await(ctx, taken+ttl, func() bool { return c.recorded(to) }) {
 		return errNotAnnounced
 	}
 	return nil

@@ -18,7 +18,7 @@ type change struct {
 	all *Cluster
 
 	mu sync.Mutex
-	// state is the latest state of our list that counts, since when it was found to, by
+	// state is the latest state of our list that enough marks record, since when it was found to, by
 	// our clock.
 	state mark.Generation
 	since time.Duration
@@ -134,8 +134,8 @@ func (c *change) links() []*Link {
 	return links
 }
 
-// look takes over the latest state of our list that counts, completes a state that too
-// few marks record, and warns if this redlockd still has the old list.
+// look takes over the latest state of our list that enough marks record, completes a state that
+// too few marks record, and warns if this redlockd still has the old list.
 func (c *change) look() {
 	c.forget()
 	list := c.all.Database(0).List().name
@@ -143,11 +143,11 @@ func (c *change) look() {
 	rest := best // the state to complete
 	for _, g := range c.recordedStates() {
 		switch {
-		case g.Masters == list && best.Less(g) && (c.counts(g) || g.Phase == mark.Closed && c.unfinished(g)):
+		case g.Masters == list && best.Less(g) && (c.recorded(g) || g.Phase == mark.Closed && c.unfinished(g)):
 			best = g
 		case g.Masters == list && rest.Less(g) && (c.interrupted(g, best) || c.unfinished(g)):
 			rest = g
-		case g.Masters != list && g.Before == list && c.want() == nil && c.counts(g):
+		case g.Masters != list && g.Before == list && c.want() == nil && c.recorded(g):
 			if c.isNewMessage("behind", g) {
 				c.all.log.Warn("this redlockd has the old list of masters, reload it with the new one",
 					"generation", g.Number, "phase", g.Phase.String())

@@ -109,14 +109,14 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 }
 
-// Holders returns the servers that have the masters' seats now.
-func (m *List) Holders() *mark.Holders { return m.Links[0].db.agreed.Holders() }
+// Seating tells which servers have the masters' seats now.
+func (m *List) Seating() *mark.Seating { return m.Links[0].db.agreed.Seating() }
 
 // WithoutMoved makes the votes of masters silent whose seat another server has taken since
 // the attempt began: the answer of another master may have shown that only after they had
-// voted (M9). began are the holders of that time.
-func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Holders) {
-	now := m.Holders()
+// voted (M9). began is the seating of that time.
+func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Seating) {
+	now := m.Seating()
 	if now == began {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // may have lost their marks since, and the previous list may be in force again. Another
 // redlockd may have closed such a mark anew, hence its id.
 func (c *change) mayEnd(final mark.Generation) bool {
-	if c.countsBy(final, seated(onlyInView((*Link).generation))) {
+	if c.recordedBy(final, seated(onlyInView((*Link).generation))) {
 		return true
 	}
 	var closed []time.Duration
@@ -65,7 +65,7 @@ func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 	}
 	announced := to
 	announced.Phase = mark.Announced
-	if c.countsBy(announced, onlyInView((*Link).generation)) || c.unfinished(to) {
+	if c.recordedBy(announced, onlyInView((*Link).generation)) || c.unfinished(to) {
 		return to
 	}
 	return none

@@ -142,7 +142,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
-		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, HolderInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 

@@ -21,18 +21,17 @@ func (c *change) recordedStates() []mark.Generation {
 	return out
 }
 
-// counts reports whether a state counts: a majority of the old list's marks, or, when it
-// is final, of the new list's, records it or a later phase; marks of servers without their
-// seats do not count (speaks). inForce is the same for real
-// marks only: a mark that is pending under our list may be pending under another
-// redlockd's list a moment later.
-func (c *change) counts(g mark.Generation) bool { return c.countsBy(g, seated((*Link).generation)) }
+// recorded reports whether enough marks record a state or a later phase: a majority of the old
+// list's, or, when it is final, of the new list's, without those of servers that lack their
+// seats (speaks). inForce is the same for real marks only: a mark that is pending under our
+// list may be pending under another redlockd's list a moment later.
+func (c *change) recorded(g mark.Generation) bool { return c.recordedBy(g, seated((*Link).generation)) }
 
 func (c *change) inForce(g mark.Generation) bool {
-	return c.countsBy(g, seated((*Link).realGeneration))
+	return c.recordedBy(g, seated((*Link).realGeneration))
 }
 
-func (c *change) countsBy(g mark.Generation, of func(*Link) (mark.Generation, bool)) bool {
+func (c *change) recordedBy(g mark.Generation, of func(*Link) (mark.Generation, bool)) bool {
 	recording := func(list string) bool {
 		n := 0
 		for _, l := range c.links() {
@@ -83,8 +82,8 @@ func seated(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation
 func (l *Link) speaks() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	holder, v := l.holder(), &l.view
-	return holder == "" || holder == v.RecordedID && (v.RecordedReal || v.Standing.RecordedSeat.Server == holder)
+	server, v := l.seated(), &l.view
+	return server == "" || server == v.RecordedID && (v.RecordedReal || v.Standing.RecordedSeat.Server == server)
 }
 
 // onlyInView restricts of to masters whose marks are in view.

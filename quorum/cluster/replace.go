@@ -104,7 +104,7 @@ func (c *Cluster) redial(masters []Master) {
 	}
 }
 
-// replace makes masters the list in force in all databases; g is a state that counts for
+// replace makes masters the list in force in all databases; g is a recorded state of
 // it. Addresses and credentials are the latest ones: another file may have been read since
 // the change began.
 func (c *Cluster) replace(masters []Master, g mark.Generation) {
@@ -125,7 +125,7 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 	c.change.replaced(masters, g, leaving)
 }
 
-// replace makes masters the list in force in this database; g is a state that counts for
+// replace makes masters the list in force in this database; g is a recorded state of
 // it. It returns the links that are not on the list.
 func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (leaving []*Link) {
 	before := d.List()

@@ -36,8 +36,8 @@ func (mon *monitor) takeSeat(s mark.Observation) {
 
 // changeSeat gives the seat to a server and has it recorded in all marks. reading is the
 // master's clock.
-func (mon *monitor) changeSeat(own mark.Seat, holder string, reading int64) {
-	if !mon.db.agreed.Take(mon.hash, own, holder, reading) {
+func (mon *monitor) changeSeat(own mark.Seat, server string, reading int64) {
+	if !mon.db.agreed.Take(mon.hash, own, server, reading) {
 		return
 	}
 	for _, other := range mon.db.change.links() {
@@ -125,7 +125,7 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 }
 
 // forgotten returns the masters of whose seats the marks in view, other than this
-// master's, may not tell the latest holder: it was recorded in so many marks that those
+// master's, may not tell the latest server: it was recorded in so many marks that those
 // that are left need not include one.
 func (mon *monitor) forgotten() []string {
 	var out []string
@@ -138,7 +138,7 @@ func (mon *monitor) forgotten() []string {
 }
 
 // told reports whether so many real marks, other than those of two masters, are in view
-// that they include one that records the first one's latest holder.
+// that they include one that records the latest server in the first one's seat.
 func (c *change) told(name, except string) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
@@ -171,7 +171,7 @@ func (c *change) lists(state mark.Generation) []string {
 	return out
 }
 
-// spread writes later holders of seats to the marks of all databases of the master.
+// spread writes later seats to the marks of all databases of the master.
 func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
 	all := mon.seats()
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {

@@ -203,7 +203,7 @@ func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, received t
 		return false
 	}
 	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])
-	return s.sawClock(micros, b.Sent, received) && same && !s.view.Superseded(s.holder())
+	return s.sawClock(micros, b.Sent, received) && same && !s.view.Superseded(s.seated())
 }
 
 // sameMark reports whether the mark still is the one that the batch went out under.

@@ -39,8 +39,8 @@ func (l *Link) doubtful() bool {
 // seat. The caller must hold mu.
 func (l *Link) holdsSeat() bool { return l.view.Holds(l.db.agreed.Seat(l.hash)) }
 
-// holder returns the server that has this master's seat.
-func (l *Link) holder() string { return l.db.agreed.Seat(l.hash).Server }
+// seated returns the server that has this master's seat.
+func (l *Link) seated() string { return l.db.agreed.Seat(l.hash).Server }
 
 // noteMark takes over what this master's mark records of all masters. The caller must
 // hold mu.

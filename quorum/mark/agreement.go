@@ -19,10 +19,10 @@ type Agreement struct {
 	seats Seats
 	// number is the greatest number of a list that any mark records.
 	number int
-	// moved is when a seat's holder or beat was last seen to change, by our clock.
+	// moved is when a seat's server or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
-	// holders are the seats, to be read without a lock; a new map whenever one changes.
-	holders atomic.Pointer[Holders]
+	// seating is the seats, to be read without a lock; a new map whenever one changes.
+	seating atomic.Pointer[Seating]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
 	// greatestHold is the greatest hold that any mark records. paddingSince is since when
@@ -41,7 +41,7 @@ func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
 	c.readPadding.Store(int64(own.Padding))
-	c.holders.Store(&Holders{})
+	c.seating.Store(&Seating{})
 	c.use(own)
 	return c
 }
@@ -73,9 +73,9 @@ func (c *Agreement) forgetSeats(list []string) {
 		}
 		delete(c.seats, name)
 		delete(c.moved, name)
-		holders := maps.Clone(*c.holders.Load())
-		delete(holders, name)
-		c.holders.Store(&holders)
+		seating := maps.Clone(*c.seating.Load())
+		delete(seating, name)
+		c.seating.Store(&seating)
 	}
 }
 
@@ -88,24 +88,24 @@ func (c *Agreement) raise(name string, s Seat) {
 		return
 	}
 	c.moved[name] = c.now()
-	holders := maps.Clone(*c.holders.Load())
-	holders[name] = after
-	c.holders.Store(&holders)
+	seating := maps.Clone(*c.seating.Load())
+	seating[name] = after
+	c.seating.Store(&seating)
 }
 
-// SawBeat takes over the beat of the mark of a seat's holder.
-func (c *Agreement) SawBeat(name, holder string, beat int64) {
+// SawBeat takes over the beat of the mark of the server that has a seat.
+func (c *Agreement) SawBeat(name, server string, beat int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.seats[name]; s.Server == holder && s.Beat < beat {
+	if s := c.seats[name]; s.Server == server && s.Beat < beat {
 		s.Beat = beat
 		c.raise(name, s)
 	}
 }
 
-// Take gives a seat to a server, or makes it vacant, if the seat's holder still is the
+// Take gives a seat to a server, or makes it vacant, if the seat still is of the
 // one seen. reading is the master's clock. It reports whether it did.
-func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) bool {
+func (c *Agreement) Take(name string, seen Seat, server string, reading int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.seats[name].Same(seen) {
@@ -115,16 +115,16 @@ func (c *Agreement) Take(name string, seen Seat, holder string, reading int64) b
 	if seen.Epoch == 0 {
 		epoch = c.firstEpoch(reading)
 	}
-	c.raise(name, Seat{Epoch: epoch, Server: holder})
+	c.raise(name, Seat{Epoch: epoch, Server: server})
 	return true
 }
 
-// Begin gives a seat to a server in a new cluster (M6). No redlockd remembers a later holder of
+// Begin gives a seat to a server in a new cluster (M6). No redlockd remembers a later server of
 // before.
-func (c *Agreement) Begin(name, holder string, reading int64) {
+func (c *Agreement) Begin(name, server string, reading int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.raise(name, Seat{Epoch: c.firstEpoch(reading) + renewal, Server: holder})
+	c.raise(name, Seat{Epoch: c.firstEpoch(reading) + renewal, Server: server})
 }
 
 // firstEpoch is that of a seat of which nothing is known. The caller must hold mu.
@@ -156,19 +156,19 @@ func (c *Agreement) All(on func(name string) bool) Seats {
 	return out
 }
 
-// Holders are the seats at one time, by the hashes of the masters' names.
-type Holders map[string]Seat
+// Seating is the seats at one time, by the hashes of the masters' names.
+type Seating map[string]Seat
 
 // Moved reports whether another server has taken a seat between from and to.
-func Moved(name string, from, to *Holders) bool {
+func Moved(name string, from, to *Seating) bool {
 	return from != to && (*from)[name].Server != "" && (*from)[name].Server != (*to)[name].Server
 }
 
-// Holders returns the seats now; the value does not change. It takes no lock.
-func (c *Agreement) Holders() *Holders { return c.holders.Load() }
+// Seating returns the seats now; the value does not change. It takes no lock.
+func (c *Agreement) Seating() *Seating { return c.seating.Load() }
 
 // Seat returns a seat. It takes no lock.
-func (c *Agreement) Seat(name string) Seat { return (*c.holders.Load())[name] }
+func (c *Agreement) Seat(name string) Seat { return (*c.seating.Load())[name] }
 
 // Lasting returns those of the seats that have not changed for at least while.
 func (c *Agreement) Lasting(all Seats, while time.Duration) Seats {

@@ -72,7 +72,7 @@ func (r *Rules) unseated(s Observation) Judgement {
 // whyNotQuiet distinguishes two servers under one name, which an operator must end, from
 // a server that restarted and waits until the other masters have been looked at.
 func (r *Rules) whyNotQuiet() string {
-	if r.HolderInUse {
+	if r.SeatInUse {
 		return WhyOtherServer
 	}
 	return WhyMayBeOther
@@ -200,8 +200,7 @@ func (r *Rules) voting(s Observation, m Memory) Judgement {
 
 // refreshed returns the mark with everything raised that is due. What is due by time
 // waits for the next beat, so that marks are written once a second. In database 0, later
-// holders of seats are left out: spread writes them to the marks of all databases
-// together.
+// seats are left out: spread writes them to the marks of all databases together.
 func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)

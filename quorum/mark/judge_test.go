@@ -28,9 +28,9 @@ func TestJudge(t *testing.T) {
 	unborne.SeatRecorded = false
 	unseen, seen := r, r
 	unseen.Remembered, seen.Remembered, seen.InView = false, false, true
-	other.Own, other.SeatRecorded, other.HolderInUse = Seat{Epoch: 2, Server: "else"}, true, true
+	other.Own, other.SeatRecorded, other.SeatInUse = Seat{Epoch: 2, Server: "else"}, true, true
 	unknown := other
-	unknown.HolderInUse = false
+	unknown.SeatInUse = false
 	left = other
 	left.Quiet = true
 	none.Own = Seat{Epoch: 2, Server: Vacant}

@@ -98,7 +98,7 @@ type Rules struct {
 	Seats Seats
 	Own   Seat
 	// Forgotten are the masters of whose seats the other marks may not tell the latest
-	// holder, because too many of them were lost (M9).
+	// server, because too many of them were lost (M9).
 	Forgotten []string
 	// LastingSeats are the seats that others have had time to record, see refreshed.
 	LastingSeats Seats
@@ -111,8 +111,8 @@ type Rules struct {
 	// CountsFrom is the reading of the master's clock from which a quarantine counts: the
 	// seat was recorded by then.
 	CountsFrom int64
-	// HolderInUse is whether that server was in use after this one was connected to.
-	HolderInUse bool
+	// SeatInUse is whether that server was in use after this one was connected to.
+	SeatInUse bool
 	// MostDoubt is how long a doubt may matter at most; 0 if it is not known (M5).
 	MostDoubt time.Duration
 	// Silent is whether this redlockd itself grants nothing for a while (M5).

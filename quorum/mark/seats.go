@@ -46,12 +46,12 @@ const (
 // but whose own mark could not be written.
 const Vacant = "-"
 
-// Less reports whether other is a later holder of the seat.
+// Less reports whether other is a later server in the seat.
 func (s Seat) Less(other Seat) bool {
 	return s.Epoch < other.Epoch || s.Epoch == other.Epoch && s.Server < other.Server
 }
 
-// Same reports whether both seats have the same holder.
+// Same reports whether both are the same server in the seat.
 func (s Seat) Same(other Seat) bool { return s.Epoch == other.Epoch && s.Server == other.Server }
 
 // Seats are the seats of all masters, by the hashes of their names.
@@ -64,7 +64,7 @@ func (t Seats) raise(name string, other Seat) {
 	}
 }
 
-// Behind reports whether other has a later holder of any seat.
+// Behind reports whether other has a later server in any seat.
 func (t Seats) Behind(other Seats) bool {
 	for name, s := range other {
 		if t[name].Less(s) {
@@ -74,7 +74,7 @@ func (t Seats) Behind(other Seats) bool {
 	return false
 }
 
-// beats returns t with the higher beats of other, where the holder is the same.
+// beats returns t with the higher beats of other, where the server is the same.
 func (t Seats) beats(other Seats) Seats {
 	out := maps.Clone(t)
 	for name, s := range other {
@@ -85,7 +85,7 @@ func (t Seats) beats(other Seats) Seats {
 	return out
 }
 
-// renewal is added to the epoch of a seat whose latest holder may be forgotten: more
+// renewal is added to the epoch of a seat whose latest server may be forgotten: more
 // servers than that never took it unseen.
 const renewal = 1_000_000
 

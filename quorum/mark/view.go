@@ -79,15 +79,15 @@ type standing struct {
 // Real reports whether the master has a real mark.
 func (v *View) Real() bool { return v.Under != nil && v.Under.Real }
 
-// Holds reports whether the server that the link is connected to is the holder of the
+// Holds reports whether the server that the link is connected to has the
 // master's seat, and its mark is not of an earlier time (M4).
 func (v *View) Holds(own Seat) bool {
 	return v.Standing.Server != "" && own.Server == v.Standing.Server && !(v.Under != nil && v.Under.before(own, 3))
 }
 
 // Superseded reports whether another server has taken the seat of one that has voted.
-func (v *View) Superseded(holder string) bool {
-	return v.Real() && holder != "" && holder != v.Standing.Server
+func (v *View) Superseded(server string) bool {
+	return v.Real() && server != "" && server != v.Standing.Server
 }
 
 // RecordsHold reports whether the master's mark records a hold of ms milliseconds.

@@ -44,7 +44,7 @@ for db in string.gmatch(raise('0'), '%d+') do raise(db) end
 raise(ARGV[1])
 return 1`)
 
-	// Seats writes later holders of seats to the marks of all databases in use, which
+	// Seats writes later seats to the marks of all databases in use, which
 	// database 0's mark lists. Argument: hash:epoch:server:beat, separated by commas.
 	Seats = newScript(raises + `
   local order, seats = {}, {}

@@ -131,7 +131,7 @@ func Count(ballots []Ballot, n Needs) Tally {
 	if t.Met == 0 {
 		return t
 	}
-	t.doubtful = HoldersOf(ballots, nil)
+	t.doubtful = MastersWith(ballots, nil)
 	for i := range ballots {
 		b := &ballots[i]
 		if b.Vote != Refused && b.Vote != Found {
@@ -139,7 +139,7 @@ func Count(ballots []Ballot, n Needs) Tally {
 		}
 		switch {
 		case b.Token != t.Most:
-			t.rival = max(t.rival, HoldersOf(ballots, b))
+			t.rival = max(t.rival, MastersWith(ballots, b))
 		case !b.Doubtful:
 			t.firm++
 		}
@@ -158,9 +158,9 @@ func (t *Tally) contested() bool {
 	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.Least
 }
 
-// HoldersOf returns how many masters may hold the token of the ballot of, or, if of is
+// MastersWith returns how many masters may hold the token of the ballot of, or, if of is
 // nil, a token that was found nowhere.
-func HoldersOf(ballots []Ballot, of *Ballot) int {
+func MastersWith(ballots []Ballot, of *Ballot) int {
 	n := 0
 	for i := range ballots {
 		b := &ballots[i]

@@ -73,7 +73,8 @@ func (r *reloader) reload(certs *certificates.Store) {
 }
 
 // take reads the file and puts it in force. If it is wrong, or its list of masters cannot be
-// reached from the present one, nothing is changed, and take returns false.
+// reached from the present one, nothing is changed, and take returns false. It does so, too,
+// if certificates are replaced by wrong ones just now; those that are good are in force then.
 func (r *reloader) take(certs *certificates.Store) bool {
 	cfg, warned, err := config.Load(r.file, r.listen)
 	if err != nil {

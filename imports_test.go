@@ -43,10 +43,11 @@ var uses = map[string][]string{
 	"commands/grammar": {},
 	// Operations know the masters, and the masters the tasks that wait for them, but not
 	// the other way round.
-	"quorum":         {"quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
-	"quorum/cluster": {"internal/address", "internal/certtest", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
-	"quorum/outbox":  {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
-	"quorum/latency": {},
+	"quorum":           {"quorum/fakeredis", "quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/cluster":   {"internal/address", "internal/certtest", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/outbox":    {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
+	"quorum/latency":   {},
+	"quorum/fakeredis": {"quorum/mark"},
 	// The pure parts of quorum: they do no I/O and wait for nothing.
 	"quorum/clock":   {},
 	"quorum/vote":    {},
@@ -59,7 +60,7 @@ var uses = map[string][]string{
 }
 
 // forTests are packages that only tests may import.
-var forTests = []string{"internal/certtest"}
+var forTests = []string{"internal/certtest", "quorum/fakeredis"}
 
 // homes says where a library may be imported, so that only one package depends on it.
 // "tests" is every test.
@@ -68,7 +69,7 @@ var homes = map[string][]string{
 	"github.com/coreos/go-systemd":      {""},
 	"github.com/google/licensecheck":    {"packaging"},
 	"github.com/redis/rueidis":          {"quorum/cluster", "quorum/outbox"},
-	"github.com/yuin/gopher-lua":        {"commands/script/lua", "tests"},
+	"github.com/yuin/gopher-lua":        {"commands/script/lua", "quorum/fakeredis", "tests"},
 	"github.com/zeebo/xxh3":             {"commands/grammar"},
 	"github.com/hashicorp/hcl":          {"internal/config"},
 	"github.com/prometheus":             {"internal/admin"},
@@ -176,6 +177,8 @@ func TestImportRulesCatch(t *testing.T) {
 	tests := []struct{ from, to string }{
 		{"/quorum", module + "/proxy"},
 		{"/quorum", module + "/commands"},
+		{"/quorum", module + "/quorum/fakeredis"},
+		{"/quorum/fakeredis", module + "/quorum"},
 		{"/quorum/clock", module + "/quorum"},
 		{"/quorum/cluster", module + "/quorum"},
 		{"/quorum/outbox", module + "/quorum/cluster"},

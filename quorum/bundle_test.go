@@ -107,7 +107,7 @@ func TestM2BundlePartlyRefused(t *testing.T) {
 			c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
 			synctest.Wait()
 			for _, m := range c.masters {
-				m.set(func() { m.refused[tt.command] = "NOPERM this user has no permissions to run it" })
+				m.set(func() { m.Refused[tt.command] = "NOPERM this user has no permissions to run it" })
 			}
 			ops := []Op{release("mine", "t"), release("none", "t")}
 			for i := range 3 {
@@ -137,7 +137,7 @@ func TestM2BundleRefused(t *testing.T) {
 		c.ready()
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won) // the marks bear the hold
 		for _, m := range c.masters {
-			m.set(func() { m.secret = "secret" })
+			m.set(func() { m.Secret = "secret" })
 		}
 		for turn := range 2 {
 			ops := []Op{acquire("secret", "t", time.Minute)}
@@ -239,7 +239,7 @@ func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		slow := c.masters[2]
-		slow.set(func() { slow.secret = "secret" })
+		slow.set(func() { slow.Secret = "secret" })
 		c.slow(8*time.Millisecond, 2)
 		under := start(c.q, acquire("before", "t", time.Minute))
 		c.want(<-under, Won)

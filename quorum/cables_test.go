@@ -86,7 +86,7 @@ func (c *testCluster) pass(d time.Duration, s *stoppable) {
 	s.skipped += d
 	s.mu.Unlock()
 	for _, f := range c.masters {
-		f.set(func() { f.offset += d })
+		f.set(func() { f.Offset += d })
 	}
 }
 

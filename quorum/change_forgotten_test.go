@@ -96,7 +96,7 @@ func TestM8LostChangeInAnotherDatabase(t *testing.T) {
 				c.stop(c.q)
 				c.loses(0, 1, 2)
 				x := c.masters[3]
-				x.set(func() { delete(x.dbs[0], mark.Key) })
+				x.Del(mark.Key)
 				c.q = c.redlockdOf(list)
 				open(c.q, 3)
 				c.serves(c.q, 4)

@@ -21,7 +21,7 @@ func TestM8FinalThatComesLate(t *testing.T) {
 			defer slow.release()
 			for i := range list {
 				if name := list[i].Name; name != "a" {
-					list[i].Dial = slow.dial(c.masters[slices.IndexFunc(c.masters, func(f *fakeMaster) bool { return f.name == name })])
+					list[i].Dial = slow.dial(c.masters[slices.IndexFunc(c.masters, func(f *fakeMaster) bool { return f.Name == name })])
 				}
 			}
 			one, waysOfOne := c.redlockdOver(list)

@@ -34,7 +34,7 @@ func TestM8ForgottenWhileAnnounced(t *testing.T) {
 	for _, n := range []int{3, 5} {
 		inBubbleWith(t, n, short, func(c *testCluster) {
 			leaves := c.masters[n-1]
-			list := c.listed(leaves.name, c.join("x"))
+			list := c.listed(leaves.Name, c.join("x"))
 			c.change(c.q, list)
 			c.reaches(c.q, 2, "announced")
 			for _, f := range c.masters[1 : n-1] {

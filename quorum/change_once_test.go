@@ -18,8 +18,8 @@ func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 		f, g := c.join("f"), c.join("g")
 		one, two := c.redlockdOf([]Master{a, later(b)}), c.redlockdOf([]Master{later(a), b})
 		time.Sleep(5 * time.Second)
-		c.change(one, []Master{a, {Name: f.name, Address: f.name + ":1", Dial: f.dial}})
-		c.change(two, []Master{b, {Name: g.name, Address: g.name + ":1", Dial: g.dial}})
+		c.change(one, []Master{a, {Name: f.Name, Address: f.Name + ":1", Dial: f.dial}})
+		c.change(two, []Master{b, {Name: g.Name, Address: g.Name + ":1", Dial: g.dial}})
 		time.Sleep(20 * time.Second)
 		if first, second := one.Status().Generation, two.Status().Generation; first+second != 3 {
 			t.Errorf("generations %d and %d, want one of the two changes made", first, second)

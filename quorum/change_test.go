@@ -22,7 +22,7 @@ func (c *testCluster) join(name string) *fakeMaster {
 func (c *testCluster) listed(out string, in ...*fakeMaster) []cluster.Master {
 	list := slices.DeleteFunc(slices.Clone(c.cfg.Masters), func(m cluster.Master) bool { return m.Name == out })
 	for _, f := range in {
-		list = append(list, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
+		list = append(list, cluster.Master{Name: f.Name, Address: f.Name + ":1", Dial: f.dial})
 	}
 	return list
 }

@@ -200,7 +200,7 @@ func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 		back := mark.Generation{Number: 3, Phase: mark.Announced, Masters: first, Before: cluster.ListName(c.listed("e", c.join("f")))}
 		for _, f := range c.masters[:2] {
 			f.changeMark(func(m *mark.Mark) { m.Generation = back })
-			f.set(func() { f.delay = 5 * time.Millisecond }) // e answers first
+			f.set(func() { f.Delay = 5 * time.Millisecond }) // e answers first
 		}
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
 	})
@@ -300,7 +300,7 @@ func TestTraceRestartedOntoAListFarAway(t *testing.T) {
 		x, w := c.join("x"), c.join("w")
 		list := []cluster.Master{c.cfg.Masters[0]}
 		for _, f := range []*fakeMaster{x, w} {
-			list = append(list, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
+			list = append(list, cluster.Master{Name: f.Name, Address: f.Name + ":1", Dial: f.dial})
 		}
 		second := c.redlockdOf(list)
 		for range 30 {

@@ -195,7 +195,7 @@ func TestM8LessThanHalfAnnounced(t *testing.T) {
 		for i, f := range c.masters {
 			raw := f.holds(mark.Key)
 			if m, err := mark.Parse(raw); err != nil || i != 1 && m.Number != 1 {
-				t.Errorf("the mark of %s is of generation %d, %v", f.name, m.Number, err)
+				t.Errorf("the mark of %s is of generation %d, %v", f.Name, m.Number, err)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ func TestM5AbsentInDoubt(t *testing.T) {
 			c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
 			time.Sleep(time.Second)
 			for _, f := range c.masters {
-				f.set(func() { f.offset += 5 * time.Minute })
+				f.set(func() { f.Offset += 5 * time.Minute })
 			}
 			time.Sleep(3 * time.Second)
 			if restarted {
@@ -38,7 +38,7 @@ func TestM5LeastLeftInDoubt(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		time.Sleep(time.Second)
 		for _, f := range c.masters {
-			f.set(func() { f.offset += 300 * time.Millisecond })
+			f.set(func() { f.Offset += 300 * time.Millisecond })
 		}
 		time.Sleep(8*time.Second + 700*time.Millisecond)
 		for range 70 { // until 12 ms before its end

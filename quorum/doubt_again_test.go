@@ -40,7 +40,7 @@ func TestM5WitnessOfAnEarlierDoubt(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for _, f := range c.masters {
-			f.set(func() { f.offset += time.Minute })
+			f.set(func() { f.Offset += time.Minute })
 		}
 		for range 20 {
 			start(paused, Op{Kind: Read, Key: "other"})
@@ -66,8 +66,8 @@ func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {
 			a, b := c.masters[0], c.masters[1]
 			k := c.throughCable(0)
 			long := a.newWire()
-			long.away(30 * time.Millisecond)
-			k.dial = long.dial
+			long.Away(30 * time.Millisecond)
+			k.dial = long.Dial
 			far := c.redlockd()
 			c.cfg.Masters[0].Dial = a.dial
 			time.Sleep(3 * time.Second)
@@ -77,8 +77,8 @@ func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			start(far, acquire("long", "t", 4*time.Minute)) // which the marks do not record yet
 			time.Sleep(after)
-			a.set(func() { a.offset += time.Minute })
-			b.set(func() { b.offset += time.Minute })
+			a.set(func() { a.Offset += time.Minute })
+			b.set(func() { b.Offset += time.Minute })
 			for range 300 {
 				start(c.q, Op{Kind: Read, Key: "other"})
 				time.Sleep(time.Millisecond)

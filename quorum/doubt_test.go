@@ -16,7 +16,7 @@ func TestM5SilenceOutlivesARestart(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Minute)), Won)
 		time.Sleep(time.Second)
 		for _, f := range c.masters {
-			f.set(func() { f.offset += 5 * time.Minute })
+			f.set(func() { f.Offset += 5 * time.Minute })
 		}
 		time.Sleep(3 * time.Second)
 		c.stop(c.q)
@@ -50,7 +50,7 @@ func TestM5DoubtIsTakenBack(t *testing.T) {
 		watches.skipped += 900 * time.Millisecond
 		watches.mu.Unlock()
 		for _, f := range c.masters {
-			f.set(func() { f.offset += 900 * time.Millisecond })
+			f.set(func() { f.Offset += 900 * time.Millisecond })
 		}
 		time.Sleep(4 * time.Second)
 		c.want(do(still, acquire("k", "t", time.Second)), Undecided)
@@ -80,7 +80,7 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 			}
 			time.Sleep(clock.LookEvery - 30*time.Millisecond)
 			for _, f := range c.masters {
-				f.set(func() { f.offset += time.Minute })
+				f.set(func() { f.Offset += time.Minute })
 			}
 			time.Sleep(after)
 			sent := time.Now()
@@ -107,7 +107,7 @@ func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			c.want(do(c.q, acquire("k", "t", 30*time.Second)), Won)
 			for _, f := range c.masters {
-				f.set(func() { f.offset += time.Minute })
+				f.set(func() { f.Offset += time.Minute })
 			}
 			fresh := c.redlockd()
 			for range 20 {
@@ -140,8 +140,8 @@ func TestM5DoubtWhileAMarkIsWritten(t *testing.T) {
 					looked = time.Now()
 				}
 				if !looked.IsZero() && time.Since(looked) == after {
-					a.set(func() { a.offset += time.Minute })
-					b.set(func() { b.offset += time.Minute })
+					a.set(func() { a.Offset += time.Minute })
+					b.set(func() { b.Offset += time.Minute })
 				}
 			}
 			time.Sleep(2 * time.Second)

@@ -15,7 +15,7 @@ func TestM4ConnectionLostBefore(t *testing.T) {
 		late := c.redlockd()
 		c.cfg.Masters = direct
 		for _, f := range c.masters {
-			f.set(func() { f.aof = true })
+			f.set(func() { f.AOF = true })
 		}
 		time.Sleep(5 * time.Second)
 		c.masters[2].kill()

@@ -37,7 +37,7 @@ func TestM4MajorityThatLostNothing(t *testing.T) {
 	for _, redlockds := range []int{1, 2, 4} {
 		inBubble(t, 5, func(c *testCluster) {
 			for _, f := range c.masters {
-				f.set(func() { f.aof = true })
+				f.set(func() { f.AOF = true })
 			}
 			all := []*Quorum{c.q}
 			for range redlockds - 1 {
@@ -121,7 +121,7 @@ func (c *testCluster) cutOff() (late *Quorum, mend func()) {
 	late = c.redlockd()
 	c.cfg.Masters = direct
 	for _, f := range c.masters {
-		f.set(func() { f.aof = true })
+		f.set(func() { f.AOF = true })
 	}
 	time.Sleep(3 * time.Second)
 	c.want(do(c.q, acquire("long", "t", time.Minute)), Won)

@@ -18,15 +18,15 @@ func TestM4BeatIsTold(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			c.stop(c.q)
 			for i, f := range c.masters {
-				f.set(func() { f.aof = true })
+				f.set(func() { f.AOF = true })
 				if i > 0 { // the looks at them come a little later than those at a
-					f.set(func() { f.delay = later })
+					f.set(func() { f.Delay = later })
 				}
 			}
 			c.q = c.redlockd()
 			time.Sleep(2 * time.Second)
 			for _, f := range c.masters {
-				f.set(func() { f.delay = 0 })
+				f.set(func() { f.Delay = 0 })
 			}
 			time.Sleep(2 * time.Second)
 			to.cut(true)

@@ -37,7 +37,7 @@ func inBubbleWith(t *testing.T, n int, change func(*cluster.Config), test func(c
 		for i := range n {
 			f := newFakeMaster(t, string(rune('a'+i)))
 			c.masters = append(c.masters, f)
-			c.cfg.Masters = append(c.cfg.Masters, cluster.Master{Name: f.name, Address: f.name + ":1", Dial: f.dial})
+			c.cfg.Masters = append(c.cfg.Masters, cluster.Master{Name: f.Name, Address: f.Name + ":1", Dial: f.dial})
 		}
 		change(&c.cfg)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -61,7 +61,7 @@ func (c *testCluster) end() {
 		c.stop(q)
 	}
 	for _, f := range c.masters {
-		f.set(f.dispose)
+		f.set(f.Dispose)
 	}
 	time.Sleep(15 * time.Second) // the background goroutines of rueidis end
 	synctest.Wait()

@@ -46,7 +46,7 @@ func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
 		synctest.Wait()
 		c.comesLate(f, release("k", "t"))
 		for _, runID := range []string{"run-another", "run-a"} {
-			f.set(func() { f.runID = runID })
+			f.set(func() { f.RunID = runID })
 			f.cut()
 			time.Sleep(3 * time.Second) // the seat is free after five (M9)
 		}
@@ -66,7 +66,7 @@ func TestM3DeadlineWithoutFence(t *testing.T) {
 				c.stop(c.q)
 				for _, f := range c.masters {
 					f.set(func() {
-						f.refused["CLIENT KILL"] = "NOPERM this user has no permissions to run the 'client|kill' command"
+						f.Refused["CLIENT KILL"] = "NOPERM this user has no permissions to run the 'client|kill' command"
 					})
 				}
 				c.q = c.redlockd()

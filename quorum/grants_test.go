@@ -67,7 +67,7 @@ func TestV6KeptWhileTheMasterHalts(t *testing.T) {
 			one, other := c.two()
 			halting := func(d time.Duration, at int) {
 				for _, f := range c.masters {
-					f.set(func() { f.halt, f.haltAt = d, at })
+					f.set(func() { f.Halt, f.HaltAt = d, at })
 				}
 			}
 			for at := 2; at <= 5; at++ { // each expiry is found between two

@@ -18,7 +18,7 @@ func TestM7OldRedis(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		old := c.masters[2]
 		old.kill()
-		old.set(func() { old.version = "6.0.16" })
+		old.set(func() { old.Version = "6.0.16" })
 		old.startEmpty()
 		time.Sleep(5 * time.Second)
 		if s := c.state(2); s.State != cluster.Refused || s.Reason != why {

@@ -47,9 +47,9 @@ func TestM4ReplicaThatLags(t *testing.T) {
 // followsLate makes the master a replica, which has an earlier token under a key, or none.
 func (f *fakeMaster) followsLate(key, token string) {
 	f.set(func() {
-		f.replica = true
+		f.Replica = true
 		for _, command := range []string{"SET", "DEL", "PEXPIREAT"} {
-			f.refused[command] = "READONLY You can't write against a read only replica."
+			f.Refused[command] = "READONLY You can't write against a read only replica."
 		}
 	})
 	f.Del(key)

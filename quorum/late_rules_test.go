@@ -132,7 +132,7 @@ func TestM5LooksOfBeforeAStepAreForgotten(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		time.Sleep(2500 * time.Millisecond)
 		for _, f := range c.masters {
-			f.set(func() { f.offset = 5 * time.Second })
+			f.set(func() { f.Offset = 5 * time.Second })
 		}
 		extend := Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}
 		began, asked := time.Now(), time.Now()

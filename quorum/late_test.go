@@ -6,17 +6,19 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // distant is a redlockd whose way to the masters can be long, unlike that of others.
 type distant struct {
 	*Quorum
-	wires []*wire
+	wires []*fakeredis.Wire
 }
 
 func (d *distant) farther(way time.Duration) {
 	for _, w := range d.wires {
-		w.away(way)
+		w.Away(way)
 	}
 }
 
@@ -38,7 +40,7 @@ func (c *testCluster) two() (one *distant, other *Quorum) {
 	for i, f := range c.masters {
 		w := f.newWire()
 		one.wires = append(one.wires, w)
-		c.cfg.Masters[i].Dial = w.dial
+		c.cfg.Masters[i].Dial = w.Dial
 	}
 	one.Quorum = c.redlockd()
 	c.cfg = cfg
@@ -188,7 +190,7 @@ func TestV6ExtendMayShorten(t *testing.T) {
 		for _, op := range []Op{extend("k", "A", time.Second), {Kind: AcquireOrExtend, Key: "k", Token: "A", TTL: time.Second}} {
 			inBubble(t, 3, func(c *testCluster) {
 				for _, f := range c.masters {
-					f.set(func() { f.version = version })
+					f.set(func() { f.Version = version })
 				}
 				one, other := c.two()
 				c.want(do(other, acquire("k", "A", 20*time.Second)), Won)
@@ -230,7 +232,7 @@ func TestV6ExtendedIsNotRolledBack(t *testing.T) {
 	for _, version := range []string{"6.2.14", "7.2.0"} {
 		inBubble(t, 3, func(c *testCluster) {
 			for _, f := range c.masters {
-				f.set(func() { f.version = version })
+				f.set(func() { f.Version = version })
 			}
 			one, other := c.two()
 			for round := range 40 {

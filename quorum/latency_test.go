@@ -9,7 +9,7 @@ import (
 // dead one as silent.
 func TestVotesAndTimings(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
-		c.masters[3].set(func() { c.masters[3].delay = 4 * time.Millisecond })
+		c.masters[3].set(func() { c.masters[3].Delay = 4 * time.Millisecond })
 		c.masters[4].kill()
 		time.Sleep(time.Second)
 		before := c.q.Status()

@@ -78,7 +78,7 @@ func TestM2Batches(t *testing.T) {
 func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 	for name, fault := range map[string]func(f *fakeMaster){
 		"flushed":         func(f *fakeMaster) { f.FlushAll() },
-		"another server":  func(f *fakeMaster) { f.FlushAll(); f.set(func() { f.runID = "other" }) },
+		"another server":  func(f *fakeMaster) { f.FlushAll(); f.set(func() { f.RunID = "other" }) },
 		"restarted empty": func(f *fakeMaster) { f.kill(); f.startEmpty() },
 		"another master's keys": func(f *fakeMaster) {
 			f.FlushAll()
@@ -130,7 +130,7 @@ func TestM3Fence(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		ended := 0
 		f.set(func() {
-			for id := range f.ended {
+			for id := range f.Ended {
 				if id < 1000 { // not the id that no connection has
 					ended++
 				}
@@ -167,8 +167,8 @@ func (f *fakeMaster) strangers(skip int) (lines []string) {
 	f.Lock()
 	defer f.Unlock()
 	fence := 0
-	for i := skip; i < len(f.log); i++ {
-		line, from := f.log[i], f.from[i]
+	for i := skip; i < len(f.Log); i++ {
+		line, from := f.Log[i], f.From[i]
 		switch {
 		case fence == 0 && strings.HasPrefix(line, "CLIENT KILL"):
 			fence = from
@@ -269,7 +269,7 @@ func TestM4Restarts(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 				f := c.masters[0]
-				f.set(func() { f.aof = r.aof })
+				f.set(func() { f.AOF = r.aof })
 				f.kill()
 				r.start(f)
 				time.Sleep(5 * time.Second)
@@ -286,8 +286,8 @@ func TestM4Restarts(t *testing.T) {
 func TestM4Unfit(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-		c.masters[0].set(func() { c.masters[0].replica = true })
-		c.masters[1].set(func() { c.masters[1].evicts = true })
+		c.masters[0].set(func() { c.masters[0].Replica = true })
+		c.masters[1].set(func() { c.masters[1].Evicts = true })
 		time.Sleep(2 * time.Second)
 		for i, word := range []string{"replica", "allkeys-lru"} {
 			if s := c.state(i); s.State != cluster.Quarantine || !strings.Contains(s.Reason, word) {
@@ -298,8 +298,8 @@ func TestM4Unfit(t *testing.T) {
 		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 1 of 3 masters may vote: 2 quarantine, waiting ") {
 			t.Errorf("error is %q", o.Err)
 		}
-		c.masters[0].set(func() { c.masters[0].replica = false })
-		c.masters[1].set(func() { c.masters[1].evicts = false })
+		c.masters[0].set(func() { c.masters[0].Replica = false })
+		c.masters[1].set(func() { c.masters[1].Evicts = false })
 		time.Sleep(3 * time.Second)
 		for i := range 2 {
 			if s := c.state(i); s.State != cluster.Quarantine {
@@ -413,7 +413,7 @@ func TestV9ExtendHeals(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond)
 			if n := c.copies("k", "t"); n != 5 {
-				t.Fatalf("%d copies after the restart of %s", n, f.name)
+				t.Fatalf("%d copies after the restart of %s", n, f.Name)
 			}
 		}
 		c.want(do(c.q, release("k", "t")), Won)

@@ -8,7 +8,7 @@ import (
 
 // goesBackBy puts a master back to its memory of a while ago, with its run_id and its
 // connections, as the snapshot of a virtual machine does.
-func (f *fakeMaster) goesBackBy(ago time.Duration) { f.set(func() { f.goBack(f.now() - ago) }) }
+func (f *fakeMaster) goesBackBy(ago time.Duration) { f.set(func() { f.GoBack(f.Now() - ago) }) }
 
 // TestM4MemoryOfBeforeUnderABatch checks that a mark of before, which a batch reads between
 // two looks, is not taken for one that another redlockd has written: the next batch would

@@ -65,14 +65,14 @@ func TestV8FreedBehindAChangeThatFails(t *testing.T) {
 					synctest.Wait()
 					time.Sleep(200 * time.Millisecond)
 					f := c.masters[2]
-					f.set(func() { f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
+					f.set(func() { f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
 					c.slow(2*time.Millisecond, 2)
 					c.want(do(c.q, replaceBy("k", "A", "B", 20*time.Second)[0]), Won)
 					time.Sleep(pause)
 					c.want(do(c.q, free), Won)
 					time.Sleep(500 * time.Millisecond)
 					c.slow(0, 2)
-					f.set(func() { delete(f.refused, "SET") })
+					f.set(func() { delete(f.Refused, "SET") })
 					time.Sleep(3 * time.Second)
 					if got := f.holds("k"); got != "" {
 						t.Errorf("the master that was full still holds %q", got)
@@ -151,7 +151,7 @@ func TestV8RemovedByTheRequiredWord(t *testing.T) {
 func TestM3DeadlineOfAReleaseIsNotKept(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[2]
-		f.set(func() { f.refused["CLIENT KILL"] = "NOPERM no" })
+		f.set(func() { f.Refused["CLIENT KILL"] = "NOPERM no" })
 		f.kill()
 		f.mend()
 		time.Sleep(3 * time.Second)
@@ -161,7 +161,7 @@ func TestM3DeadlineOfAReleaseIsNotKept(t *testing.T) {
 		f.freeze()
 		c.want(do(c.q, release("k", "A")), Won)
 		time.Sleep(500 * time.Millisecond)
-		f.set(func() { delete(f.refused, "CLIENT KILL") })
+		f.set(func() { delete(f.Refused, "CLIENT KILL") })
 		f.kill()
 		f.thaw()
 		synctest.Wait()
@@ -285,7 +285,7 @@ func TestV6WhatAsksForMoreShortensNothing(t *testing.T) {
 			t.Run(name+" "+version, func(t *testing.T) {
 				inBubble(t, 3, func(c *testCluster) {
 					for _, f := range c.masters {
-						f.set(func() { f.version = version })
+						f.set(func() { f.Version = version })
 					}
 					other := c.redlockd()
 					time.Sleep(3 * time.Second)

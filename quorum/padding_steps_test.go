@@ -30,7 +30,7 @@ func TestV3StepWithinARoundTripOfAnother(t *testing.T) {
 			}
 			taken := start(far, acquire("k", "B", time.Second))
 			time.Sleep(time.Until(sent.Add(ttl - 650*time.Millisecond)))
-			c.masters[0].set(func() { c.masters[0].offset += step })
+			c.masters[0].set(func() { c.masters[0].Offset += step })
 			if o := <-taken; o.Verdict == Won && time.Since(sent) < ttl {
 				t.Errorf("phase %d: a second holder", phase)
 			}
@@ -46,8 +46,8 @@ func (c *testCluster) far(way time.Duration) *Quorum {
 	c.cfg.Masters = slices.Clone(c.cfg.Masters)
 	for i, f := range c.masters {
 		w := f.newWire()
-		w.away(way)
-		c.cfg.Masters[i].Dial = w.dial
+		w.Away(way)
+		c.cfg.Masters[i].Dial = w.Dial
 	}
 	return c.redlockd()
 }

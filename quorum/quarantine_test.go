@@ -17,7 +17,7 @@ func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	t.Helper()
 	m, err := mark.Parse(f.holds(mark.Key))
 	if err != nil {
-		t.Fatalf("master %s: %v", f.name, err)
+		t.Fatalf("master %s: %v", f.Name, err)
 	}
 	return m
 }
@@ -37,7 +37,7 @@ func (c *testCluster) votesAgain(i int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	c.t.Fatalf("after ten minutes master %s does not vote: %+v", c.masters[i].name, c.state(i))
+	c.t.Fatalf("after ten minutes master %s does not vote: %+v", c.masters[i].Name, c.state(i))
 }
 
 // TestM4WaitsForTheLastCopy checks that a master that has forgotten its locks does not
@@ -84,9 +84,9 @@ func TestM4EvictionBeginsTheWaitAnew(t *testing.T) {
 		f.kill()
 		f.startEmpty()
 		time.Sleep(15 * time.Second)
-		f.set(func() { f.evicts = true })
+		f.set(func() { f.Evicts = true })
 		time.Sleep(3 * time.Second)
-		f.set(func() { f.evicts = false })
+		f.set(func() { f.Evicts = false })
 		asked := time.Now()
 		time.Sleep(2 * time.Second)
 		c.votesAgain(0)
@@ -122,7 +122,7 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 }
 
 // durable makes a master report that it loses nothing in a restart.
-func (f *fakeMaster) durable() { f.set(func() { f.aof = true }) }
+func (f *fakeMaster) durable() { f.set(func() { f.AOF = true }) }
 
 // restartsWith restarts a master with an earlier mark and without the lock that it has
 // granted since, as if from an earlier disk.
@@ -188,7 +188,7 @@ func TestM4RestartWithoutSync(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		f.durable()
-		f.set(func() { f.refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
+		f.set(func() { f.Refused["CONFIG"] = "NOPERM this user has no permissions to run the 'config|get' command" })
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		synctest.Wait()
 		f.restartsWith(t, f.holds(mark.Key)) // without the lock, which was not synced
@@ -219,7 +219,7 @@ func TestM4ReadOfEarlierDisks(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		for _, f := range back {
 			if f.holds("k") != "before" {
-				t.Fatalf("%s holds %q", f.name, f.holds("k"))
+				t.Fatalf("%s holds %q", f.Name, f.holds("k"))
 			}
 		}
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)

@@ -15,7 +15,7 @@ func (c *testCluster) onTwo() {
 
 // lags makes a master the replica of a server that lacks A's lock.
 func (f *fakeMaster) lags() {
-	f.set(func() { f.replica = true })
+	f.set(func() { f.Replica = true })
 	f.Del("k")
 }
 
@@ -35,7 +35,7 @@ func (c *testCluster) wantNoOther(q *Quorum, d time.Duration) {
 func TestM4UnfitUntilItIsWritten(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
-			f.set(func() { f.aof = true })
+			f.set(func() { f.AOF = true })
 		}
 		b := c.masters[1]
 		c.onTwo()
@@ -44,7 +44,7 @@ func TestM4UnfitUntilItIsWritten(t *testing.T) {
 		b.startWithMemory()
 		time.Sleep(5 * time.Second)
 		b.kill()
-		b.set(func() { b.replica = false })
+		b.set(func() { b.Replica = false })
 		b.refuse("OOM command not allowed when used memory > 'maxmemory'.")
 		b.startWithMemory()
 		time.Sleep(3 * time.Second)
@@ -76,7 +76,7 @@ func TestM9ReplicaIsToldToOthers(t *testing.T) {
 				own["b"].leads(noRoute)
 			}
 			time.Sleep(time.Second)
-			b.set(func() { b.replica = false })
+			b.set(func() { b.Replica = false })
 			ways["b"].leads(b.dial)
 			c.wantNoOther(late, 10*time.Second)
 			c.q = late

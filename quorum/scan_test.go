@@ -54,7 +54,7 @@ func TestScanListsWhatAQuorumHas(t *testing.T) {
 		}
 		for _, f := range c.masters[:3] {
 			f.Del("k1")
-			f.set(func() { f.paged = true })
+			f.set(func() { f.Paged = true })
 		}
 		want = slices.Delete(want, 1, 2)
 		if got := c.listAll(0, 2, func(int) {}); !slices.Equal(got, want) {
@@ -85,7 +85,7 @@ func TestScanGoesOnWithAnotherMaster(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for _, f := range c.masters {
-			f.set(func() { f.paged = true })
+			f.set(func() { f.Paged = true })
 		}
 		got := c.listAll(0, 2, func(step int) {
 			if step == 2 {
@@ -129,7 +129,7 @@ func TestScanIsBounded(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for _, f := range c.masters {
-			f.set(func() { f.paged = true })
+			f.set(func() { f.Paged = true })
 		}
 		reads := c.q.Status().Counters.Reads
 		page, err := c.q.Scan(c.t.Context(), 0, 0, func(key string) bool { return key == "k0" }, 10)

@@ -40,7 +40,7 @@ func (c *testCluster) leftAndJoined(replaced bool) {
 	second := c.redlockdOf(list)
 	c.serves(second, len(list))
 	joins := c.server("run-new")
-	joins.set(func() { joins.offset = -20 * 365 * 24 * time.Hour }) // its clock is wrong
+	joins.set(func() { joins.Offset = -20 * 365 * 24 * time.Hour }) // its clock is wrong
 	again := c.moved("c", joins)
 	c.change(second, again)
 	c.reaches(second, 3, "final")

@@ -19,7 +19,7 @@ func (c *testCluster) moved(name string, to *fakeMaster) []cluster.Master {
 	list := append([]cluster.Master(nil), c.cfg.Masters...)
 	for i := range list {
 		if list[i].Name == name {
-			list[i].Address, list[i].Dial = to.runID+":1", to.dial
+			list[i].Address, list[i].Dial = to.RunID+":1", to.dial
 		}
 	}
 	return list
@@ -28,7 +28,7 @@ func (c *testCluster) moved(name string, to *fakeMaster) []cluster.Master {
 // server adds a server with a run_id of its own, which is not on the list yet.
 func (c *testCluster) server(runID string) *fakeMaster {
 	f := newFakeMaster(c.t, "new")
-	f.runID = runID
+	f.RunID = runID
 	c.masters = append(c.masters, f)
 	return f
 }
@@ -53,12 +53,12 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 		time.Sleep(time.Second)
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won) // on the old a, and b
 		c.masters[2].thaw()
-		c.masters[1].set(func() { c.masters[1].delay = 20 * time.Millisecond })
+		c.masters[1].set(func() { c.masters[1].Delay = 20 * time.Millisecond })
 		time.Sleep(time.Second)
 		if o := do(second, acquire("k", "u", 10*time.Second)); o.Verdict == Won {
 			t.Fatal("a second holder")
 		}
-		c.masters[1].set(func() { c.masters[1].delay = 0 })
+		c.masters[1].set(func() { c.masters[1].Delay = 0 })
 		// After its reload it uses the new server too, whose quarantine now passes.
 		if err := c.q.ChangeMasters(c.moved("a", to)); err != nil {
 			t.Fatal(err)
@@ -141,12 +141,12 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		f := c.masters[0]
 		f.set(func() {
-			f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
-			f.offset = 10 * time.Minute
+			f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+			f.Offset = 10 * time.Minute
 		})
 		time.Sleep(2 * time.Second)
 		other := c.redlockd()
-		f.set(func() { f.refused = map[string]string{} })
+		f.set(func() { f.Refused = map[string]string{} })
 		c.stop(c.q)
 		for range 20 {
 			time.Sleep(time.Second)
@@ -261,7 +261,7 @@ func TestM9SeatsInAllDatabases(t *testing.T) {
 				}
 				zero, three := marks[0], marks[3]
 				if name := mark.NameHash("a"); three.Seats[name].Less(zero.Seats[name]) {
-					t.Fatalf("master %s: the mark of database 3 bears %v, that of database 0 %v", f.name, three.Seats[name], zero.Seats[name])
+					t.Fatalf("master %s: the mark of database 3 bears %v, that of database 0 %v", f.Name, three.Seats[name], zero.Seats[name])
 				}
 			}
 		}
@@ -362,7 +362,7 @@ func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 	}, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 		to := c.server("run-new")
-		to.set(func() { to.offset = time.Minute })
+		to.set(func() { to.Offset = time.Minute })
 		leads.Store(to)
 		op := acquire("k", "t", 5*time.Second)
 		op.DB = 3

@@ -85,12 +85,12 @@ func TestM5ShortTimeoutBesideALongOne(t *testing.T) {
 		time.Sleep(time.Second)
 		c.takeBarely(acquire("k", "t", 30*time.Second))
 		time.Sleep(3 * time.Second)
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		c.masters[0].set(func() { c.masters[0].Offset = time.Minute })
 		long := c.cfg
 		c.cfg.Timeout = 20 * time.Millisecond
 		near := append([]cluster.Master(nil), c.cfg.Masters...)
 		for i, f := range c.masters {
-			near[i].Dial = f.newWire().dial
+			near[i].Dial = f.newWire().Dial
 		}
 		c.cfg.Masters = near
 		short := c.redlockd()
@@ -123,13 +123,13 @@ func TestM5TimeoutThatOnlyTheMarkKnows(t *testing.T) {
 		for n := len(a.commands(0)); !slices.Contains(a.commands(n), "TIME "); {
 			time.Sleep(time.Millisecond)
 		}
-		a.set(func() { a.offset = time.Minute }) // right after a look of R2
+		a.set(func() { a.Offset = time.Minute }) // right after a look of R2
 		c.cfg = brief
 		one, ways := c.redlockdOver(c.cfg.Masters)
 		ways["a"].leads(noRoute)
 		ways["b"].leads(noRoute)
 		time.Sleep(100 * time.Millisecond)
-		ways["a"].leads(a.newWire().dial)
+		ways["a"].leads(a.newWire().Dial)
 		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 			if o := do(one, acquire("k", "B", time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder after %v", time.Since(began))

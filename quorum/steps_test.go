@@ -30,7 +30,7 @@ func TestM5StepOfOneMaster(t *testing.T) {
 		inBubble(t, 5, func(c *testCluster) {
 			c.takeBarely(acquire("k", "t", 2*time.Second))
 			time.Sleep(time.Second)
-			c.masters[0].set(func() { c.masters[0].offset = step })
+			c.masters[0].set(func() { c.masters[0].Offset = step })
 			for began := time.Now(); time.Since(began) < 900*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 				if o := do(c.q, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
 					t.Fatalf("a second holder after a step of %v", step)
@@ -64,7 +64,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 				for n := len(f.commands(0)); !slices.Contains(f.commands(n), "TIME "); {
 					time.Sleep(time.Millisecond)
 				}
-				f.set(func() { f.offset += time.Minute })
+				f.set(func() { f.Offset += time.Minute })
 				began := time.Now()
 				for {
 					m, err := mark.Parse(f.holds(mark.Key))
@@ -74,7 +74,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 				}
 				if took := time.Since(began); took > c.warmingUp() {
-					t.Errorf("the way takes %v: the step of master %s was written after %v, others wait %v", way, f.name, took, c.warmingUp())
+					t.Errorf("the way takes %v: the step of master %s was written after %v, others wait %v", way, f.Name, took, c.warmingUp())
 				}
 				time.Sleep(10 * time.Second)
 			}
@@ -97,7 +97,7 @@ func quorumJumpsTogether(c *testCluster) {
 	synctest.Wait()
 	time.Sleep(time.Second)
 	for _, f := range c.masters {
-		f.set(func() { f.offset = 500 * time.Millisecond })
+		f.set(func() { f.Offset = 500 * time.Millisecond })
 	}
 	time.Sleep(2 * time.Second)
 	o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
@@ -153,7 +153,7 @@ func (c *testCluster) silenceOfMaxTTL(timeout time.Duration) {
 	longest := mine.Hold(mine.MaxTTL, max(mine.Padding(), 2*timeout))
 	c.want(do(c.q, acquire("k", "t", mine.MaxTTL)), Won)
 	for _, f := range c.masters {
-		f.set(func() { f.offset = 500 * time.Millisecond })
+		f.set(func() { f.Offset = 500 * time.Millisecond })
 	}
 	silence := c.q.cluster.Database(0).Silence
 	for silence() == 0 {
@@ -194,7 +194,7 @@ func TestM5QuorumJumpsBeforeWhatWaits(t *testing.T) {
 				c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 				for _, f := range c.masters {
 					f.away(2 * time.Millisecond)
-					f.set(func() { f.offset = time.Minute })
+					f.set(func() { f.Offset = time.Minute })
 				}
 				stepped := time.Now()
 				busy := func(until time.Duration) { // so that a batch is always under way
@@ -222,7 +222,7 @@ func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		for _, f := range c.masters {
-			f.set(func() { f.offset = 500 * time.Millisecond })
+			f.set(func() { f.Offset = 500 * time.Millisecond })
 		}
 		time.Sleep(2 * time.Second)
 		open := make(chan struct{})
@@ -243,11 +243,11 @@ func TestM5QuorumJumpedBeforeTheFirstUseOfADatabase(t *testing.T) {
 func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
-		f.set(func() { f.aof = true })
+		f.set(func() { f.AOF = true })
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		time.Sleep(2 * time.Second)
 		f.kill()
-		f.set(func() { f.offset = time.Minute })
+		f.set(func() { f.Offset = time.Minute })
 		f.startWithMemory()
 		for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(50 * time.Millisecond) {
 			if o := do(c.q, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -265,7 +265,7 @@ func TestM5QuorumStepsApart(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters[:2] {
-			f.set(func() { f.offset = time.Duration(i+1) * time.Minute })
+			f.set(func() { f.Offset = time.Duration(i+1) * time.Minute })
 		}
 		time.Sleep(3 * time.Second)
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Undecided)
@@ -282,10 +282,10 @@ func TestM5StepInAPause(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
 		time.Sleep(2500 * time.Millisecond) // no look is under way
 		for _, f := range c.masters {
-			f.set(func() { f.offset = 300 * time.Millisecond })
+			f.set(func() { f.Offset = 300 * time.Millisecond })
 		}
 		// Its delay makes it the last to be looked at.
-		c.masters[0].set(func() { c.masters[0].offset, c.masters[0].delay = time.Minute, 5*time.Millisecond })
+		c.masters[0].set(func() { c.masters[0].Offset, c.masters[0].Delay = time.Minute, 5*time.Millisecond })
 		time.Sleep(2 * time.Second)
 		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
 		if !strings.Contains(o.Err.Error(), "stood still") {
@@ -310,7 +310,7 @@ func TestM5PauseBesideASteadyClock(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
 		time.Sleep(2500 * time.Millisecond) // no look is under way
 		c.pass(400*time.Millisecond, s)
-		c.masters[4].set(func() { c.masters[4].offset -= 400 * time.Millisecond })
+		c.masters[4].set(func() { c.masters[4].Offset -= 400 * time.Millisecond })
 		time.Sleep(2 * time.Second)
 		if o := c.want(do(c.q, acquire("own", "t", time.Second)), Undecided); !strings.Contains(o.Err.Error(), "stood still") {
 			t.Errorf("error is %q", o.Err)
@@ -324,7 +324,7 @@ func TestM5PauseBesideASteadyClock(t *testing.T) {
 func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[1]
-		f.set(func() { f.delay = 5 * time.Millisecond })
+		f.set(func() { f.Delay = 5 * time.Millisecond })
 		looks := func() bool { // and TIME is under way
 			log := f.commands(0)
 			return strings.HasPrefix(log[len(log)-1], "GET") && strings.HasPrefix(log[len(log)-2], "INFO")
@@ -333,7 +333,7 @@ func TestM5StepIsToldWhileAnotherFreezes(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		f.freeze()
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		c.masters[0].set(func() { c.masters[0].Offset = time.Minute })
 		time.Sleep(c.warmingUp())
 		if m, err := mark.Parse(c.masters[0].holds(mark.Key)); err != nil || m.Real {
 			t.Errorf("the mark is %+v, %v", m, err)
@@ -356,7 +356,7 @@ func TestM5ExtendAfterAQuorumStepped(t *testing.T) {
 			c.want(do(c.q, acquire("k", "t", ttl)), Won)
 			time.Sleep(2*time.Second + time.Duration(phase)*100*time.Millisecond)
 			for _, f := range c.masters {
-				f.set(func() { f.offset = 400 * time.Millisecond })
+				f.set(func() { f.Offset = 400 * time.Millisecond })
 			}
 			for range 60 {
 				time.Sleep(50 * time.Millisecond)

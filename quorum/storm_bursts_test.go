@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -14,24 +15,24 @@ func (s *storm) staleWitness(rng *rand.Rand) {
 	if f == nil || s.spared(n) || !n.freeze() {
 		return
 	}
-	began, away := s.now(), some(rng, 1200*time.Millisecond, 4*time.Second)
+	began, away := s.Now(), some(rng, 1200*time.Millisecond, 4*time.Second)
 	s.tell("redlockd %d stands still for %v", n.number, away)
 	s.mend(away, func() { n.thaw(true) })
 	time.Sleep(away - some(rng, 0, 300*time.Millisecond))
 	s.Lock()
-	busy, to := f.down || f.frozen || s.spared(f), began+some(rng, 0, 200*time.Millisecond)
-	lies := f.beatAt(to) == f.beatAt(s.now())
+	busy, to := f.Down || f.Frozen || s.spared(f), began+some(rng, 0, 200*time.Millisecond)
+	lies := f.BeatAt(to) == f.BeatAt(s.Now())
 	s.Unlock()
 	if busy || lies {
 		return
 	}
-	s.tell("master %s ends, and comes back with its disk of %v", f.name, to)
+	s.tell("master %s ends, and comes back with its disk of %v", f.Name, to)
 	s.on(f, some(rng, 0, 400*time.Millisecond), func() {
-		f.aof = has("aof")
-		f.crash()
-		f.goBack(to)
-		f.strange = true
-	}, func() { f.boot(false) })
+		f.AOF = has("aof")
+		f.Crash()
+		f.GoBack(to)
+		f.Strange = true
+	}, func() { f.Boot(false) })
 }
 
 // burst lets locks be taken on a bare majority of the masters. One of these loses
@@ -49,7 +50,7 @@ func (s *storm) burst(rng *rand.Rand) {
 	}
 	after := some(rng, 300*time.Millisecond, 1500*time.Millisecond)
 	s.tell("burst: %v are cut off for %v", ways, after)
-	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	s.onWires(ways, after, func(w *fakeredis.Wire) { w.Refused++; w.Reset() }, func(w *fakeredis.Wire) { w.Refused-- })
 	one := []func(*rand.Rand){s.restart, s.freeze, s.cut, func(*rand.Rand) {}}[rng.IntN(4)]
 	time.Sleep(some(rng, 0, 600*time.Millisecond))
 	if has("crash") && has("freeze") {
@@ -64,7 +65,7 @@ func (s *storm) burst(rng *rand.Rand) {
 	case dice > 0 && has("step"):
 		s.stepBy(rng, f, stride(rng))
 	case has("flush"):
-		s.tell("master %s is flushed", f.name)
-		s.on(f, 0, f.flush, nil)
+		s.tell("master %s is flushed", f.Name)
+		s.on(f, 0, f.Flush, nil)
 	}
 }

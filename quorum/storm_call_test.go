@@ -33,7 +33,7 @@ func (v *visit) carriesOut(op Op) hearing {
 	if v.chance(10) && has("hasty") {
 		patience = some(v.client.rng, time.Millisecond, 400*time.Millisecond)
 	}
-	v.sent, v.meant = v.now(), op
+	v.sent, v.meant = v.Now(), op
 	if len(v.tries) > 0 {
 		v.meant = v.tries[0].op
 	}
@@ -81,7 +81,7 @@ func (v *visit) serve(op Op) {
 	out := make(chan *Outcome, 1)
 	q.Do(&op, &v.caller, func(o *Outcome) { out <- o })
 	o := <-out
-	cfg, decided := v.node.config(), v.now()
+	cfg, decided := v.node.config(), v.Now()
 	if v.node.pass(v.rng, 25, cfg.Stay()) != life {
 		v.lost(false)
 		return
@@ -95,7 +95,7 @@ func (v *visit) serve(op Op) {
 		v.lost(true)
 		return
 	}
-	v.late = v.now() > decided
+	v.late = v.Now() > decided
 	if err := o.Confirm(o.Clock()); err != nil {
 		v.tellAll(hearing{verdict: Undecided, known: true}, err)
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // calm checks that locks can be taken some time after the last fault.
@@ -60,12 +61,12 @@ func (s *storm) recovers() bool {
 		hold, handover = max(hold, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding()))), max(handover, cfg.Handover)
 	}
 	patience := 3*hold + handover + 30*time.Second
-	for limit := s.now() + patience; ; time.Sleep(time.Second) {
+	for limit := s.Now() + patience; ; time.Sleep(time.Second) {
 		why := s.ailing()
 		if why == "" {
 			return true
 		}
-		if s.now() <= limit {
+		if s.Now() <= limit {
 			continue
 		}
 		if !s.remedy() { // looking for one took a while
@@ -74,7 +75,7 @@ func (s *storm) recovers() bool {
 			}
 			return why == ""
 		}
-		limit = s.now() + patience
+		limit = s.Now() + patience
 	}
 }
 
@@ -137,7 +138,7 @@ func (s *storm) emptyRefused() bool {
 			s.tell("master %s, which is refused in database %d, is emptied", p.master, db)
 			s.judge.count("excuse: a master of another list was emptied")
 			s.emptied[p.master], again = true, true
-			s.on(servers[i], 0, servers[i].flush, nil)
+			s.on(servers[i], 0, servers[i].Flush, nil)
 		}
 		if again {
 			return true
@@ -186,7 +187,7 @@ func (s *storm) reaches(st Status) bool {
 	s.Lock()
 	defer s.Unlock()
 	for _, p := range s.list() {
-		servers[p.master] = p.leads().runID
+		servers[p.master] = p.leads().RunID
 	}
 	return !slices.ContainsFunc(st.Masters, func(m cluster.MasterStatus) bool { return servers[m.Name] != m.RunID })
 }
@@ -207,17 +208,17 @@ func (s *storm) nothingLeft(dbs []int) {
 	defer s.Unlock()
 	for _, f := range servers {
 		for _, db := range dbs {
-			for _, key := range f.keys(db) {
+			for _, key := range f.Keys(db) {
 				if key == mark.Key {
 					continue
 				}
-				e := f.dbs[db][key]
-				if e.expiry == 0 {
-					s.fail("LEFT: master %s, database %d: %q has no expiry", f.name, db, key)
+				e, _ := f.Get(db, key)
+				if e.Expiry == 0 {
+					s.fail("LEFT: master %s, database %d: %q has no expiry", f.Name, db, key)
 				}
-				for _, l := range s.judge.leases[keyName{db, key}] {
-					if l.token == e.value && !l.kept && crashed == 0 && !f.strange {
-						s.fail("LEFT: master %s, database %d: %q is held by %s, which was undone or freed", f.name, db, key, l.token)
+				for _, l := range s.judge.leases[fakeredis.KeyName{DB: db, Key: key}] {
+					if l.token == e.Value && !l.kept && crashed == 0 && !f.Strange {
+						s.fail("LEFT: master %s, database %d: %q is held by %s, which was undone or freed", f.Name, db, key, l.token)
 					}
 				}
 			}

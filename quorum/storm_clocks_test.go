@@ -7,11 +7,12 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // watch finds a redlockd that watches a server's clock and role. It keeps faults away
 // from both, and from the way between them, for a while.
-func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
+func (s *storm) watch(rng *rand.Rand, f *fakeredis.Server, d time.Duration) bool {
 	at := rng.IntN(len(s.nodes))
 	for i := range s.nodes {
 		n := s.nodes[(at+i)%len(s.nodes)]
@@ -24,10 +25,10 @@ func (s *storm) watch(rng *rand.Rand, f *redisServer, d time.Duration) bool {
 }
 
 // watches reports whether a redlockd can reach a server now and counts its vote.
-func (n *node) watches(f *redisServer) bool { return n.watchesOver(f, 10*time.Millisecond) }
+func (n *node) watches(f *fakeredis.Server) bool { return n.watchesOver(f, 10*time.Millisecond) }
 
 // watchesOver is watches where packets may take up to slow longer each way.
-func (n *node) watchesOver(f *redisServer, slow time.Duration) bool {
+func (n *node) watchesOver(f *fakeredis.Server, slow time.Duration) bool {
 	n.mu.Lock()
 	q, g, thawed := n.q, n.wires, n.thawed
 	n.mu.Unlock()
@@ -36,8 +37,8 @@ func (n *node) watchesOver(f *redisServer, slow time.Duration) bool {
 	}
 	n.Lock()
 	w := g.wire(f)
-	good := !f.down && !f.frozen && f.fault != "BUSY" && w.refused+w.there.stalled+w.back.stalled == 0 && len(w.pipes) > 0 &&
-		max(w.there.delay, w.back.delay) < slow
+	good := !f.Down && !f.Frozen && f.Fault != "BUSY" && w.Refused+w.There.Stalled+w.Back.Stalled == 0 && w.Connected() &&
+		max(w.There.Delay, w.Back.Delay) < slow
 	n.Unlock()
 	if !good {
 		return false
@@ -52,7 +53,7 @@ func (n *node) watchesOver(f *redisServer, slow time.Duration) bool {
 
 // step makes a clock step while some redlockd watches it.
 func (s *storm) step(rng *rand.Rand) {
-	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) { s.stepBy(rng, f, stride(rng)) })
+	s.with(rng, 0, 0, func(f *fakeredis.Server, _ time.Duration) { s.stepBy(rng, f, stride(rng)) })
 }
 
 // stride returns the size of a step: from a few milliseconds to a minute, in either
@@ -69,8 +70,8 @@ func stride(rng *rand.Rand) time.Duration {
 	return by
 }
 
-func (n *node) watchesAll(all []*redisServer, slow time.Duration) bool {
-	return !slices.ContainsFunc(all, func(f *redisServer) bool { return !n.watchesOver(f, slow) })
+func (n *node) watchesAll(all []*fakeredis.Server, slow time.Duration) bool {
+	return !slices.ContainsFunc(all, func(f *fakeredis.Server) bool { return !n.watchesOver(f, slow) })
 }
 
 // seen returns how long a redlockd takes at most to see a step and to write it into the
@@ -86,20 +87,20 @@ func (s *storm) seen() time.Duration {
 	return clock.WarmUpTime(longest)
 }
 
-func (s *storm) stepBy(rng *rand.Rand, f *redisServer, by time.Duration) {
+func (s *storm) stepBy(rng *rand.Rand, f *fakeredis.Server, by time.Duration) {
 	if !s.watch(rng, f, s.seen()) {
 		return
 	}
-	s.tell("master %s: its clock steps by %v", f.name, by)
+	s.tell("master %s: its clock steps by %v", f.Name, by)
 	s.jump(f, by)
 }
 
 // jump makes a clock step at once.
-func (s *storm) jump(f *redisServer, by time.Duration) {
+func (s *storm) jump(f *fakeredis.Server, by time.Duration) {
 	s.on(f, 0, func() {
-		f.offset += by
-		f.stepped = s.now()
-		f.strange = f.strange || by < 0
+		f.Offset += by
+		f.Stepped = s.Now()
+		f.Strange = f.Strange || by < 0
 	}, nil)
 }
 

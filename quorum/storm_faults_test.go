@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // source makes faults of some kinds, again and again.
@@ -95,27 +96,27 @@ func (s *storm) spare(d time.Duration, things ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, it := range things {
-		s.guarded[it] = max(s.guarded[it], s.now()+d)
+		s.guarded[it] = max(s.guarded[it], s.Now()+d)
 	}
 }
 
 func (s *storm) spared(it any) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now() < s.guarded[it]
+	return s.Now() < s.guarded[it]
 }
 
 // pair is a redlockd and a server, and the way between them.
 type pair struct {
 	node   *node
-	server *redisServer
+	server *fakeredis.Server
 }
 
 // present returns the servers that the masters of the list are now.
-func (s *storm) present() []*redisServer {
+func (s *storm) present() []*fakeredis.Server {
 	s.Lock()
 	defer s.Unlock()
-	var out []*redisServer
+	var out []*fakeredis.Server
 	for _, p := range s.list() {
 		out = append(out, p.leads())
 	}
@@ -141,11 +142,11 @@ func (s *storm) ways(rng *rand.Rand) []pair {
 	return out
 }
 
-func (p pair) String() string { return fmt.Sprintf("%d-%s", p.node.number, p.server.name) }
+func (p pair) String() string { return fmt.Sprintf("%d-%s", p.node.number, p.server.Name) }
 
 // onWires changes some wires for a while.
-func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)) {
-	var wires []*wire
+func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*fakeredis.Wire)) {
+	var wires []*fakeredis.Wire
 	for _, p := range ways {
 		s.troubled(p.node, p.server, after)
 		g := p.node.wiring()
@@ -154,11 +155,11 @@ func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)
 		s.Unlock()
 	}
 	for _, w := range wires {
-		w.change(func() { begin(w) })
+		w.Change(func() { begin(w) })
 	}
 	s.mend(after, func() {
 		for _, w := range wires {
-			w.change(func() { end(w) })
+			w.Change(func() { end(w) })
 		}
 	})
 }
@@ -168,17 +169,17 @@ func (s *storm) onWires(ways []pair, after time.Duration, begin, end func(*wire)
 func (s *storm) cut(rng *rand.Rand) {
 	ways, after, breaks := s.ways(rng), some(rng, 0, 6*time.Second), rng.IntN(2) == 0
 	s.tell("cut off: %v for %v", ways, after)
-	s.onWires(ways, after, func(w *wire) {
-		if w.refused++; breaks {
-			w.resetAll()
+	s.onWires(ways, after, func(w *fakeredis.Wire) {
+		if w.Refused++; breaks {
+			w.Reset()
 			return
 		}
-		w.there.stalled++
-		w.back.stalled++
-	}, func(w *wire) {
-		if w.refused--; !breaks {
-			w.there.stalled--
-			w.back.stalled--
+		w.There.Stalled++
+		w.Back.Stalled++
+	}, func(w *fakeredis.Wire) {
+		if w.Refused--; !breaks {
+			w.There.Stalled--
+			w.Back.Stalled--
 		}
 	})
 }
@@ -187,16 +188,16 @@ func (s *storm) cut(rng *rand.Rand) {
 func (s *storm) oneWay(rng *rand.Rand) {
 	ways, after := s.ways(rng), some(rng, 0, 5*time.Second)
 	way := s.oneOf(rng, "cut off one way", ways, after)
-	s.onWires(ways, after, func(w *wire) { way(w).stalled++ }, func(w *wire) { way(w).stalled-- })
+	s.onWires(ways, after, func(w *fakeredis.Wire) { way(w).Stalled++ }, func(w *fakeredis.Wire) { way(w).Stalled-- })
 }
 
-func (s *storm) oneOf(rng *rand.Rand, what string, ways []pair, after time.Duration) func(*wire) *direction {
+func (s *storm) oneOf(rng *rand.Rand, what string, ways []pair, after time.Duration) func(*fakeredis.Wire) *fakeredis.Direction {
 	if rng.IntN(2) == 0 {
 		s.tell("%s, there: %v for %v", what, ways, after)
-		return func(w *wire) *direction { return &w.there }
+		return func(w *fakeredis.Wire) *fakeredis.Direction { return &w.There }
 	}
 	s.tell("%s, back: %v for %v", what, ways, after)
-	return func(w *wire) *direction { return &w.back }
+	return func(w *fakeredis.Wire) *fakeredis.Direction { return &w.Back }
 }
 
 // delay makes one direction slow, often longer than timeout.
@@ -204,22 +205,13 @@ func (s *storm) delay(rng *rand.Rand) {
 	ways, after := s.ways(rng), some(rng, 0, 4*time.Second)
 	by := time.Duration(float64(s.nodes[0].config().Timeout) * (0.5 + rng.Float64()))
 	way := s.oneOf(rng, fmt.Sprintf("%v longer", by), ways, after)
-	s.onWires(ways, after, func(w *wire) { way(w).delay += by }, func(w *wire) { way(w).delay -= by })
-}
-
-// resetAll breaks the connections. The caller must hold the world's lock.
-func (w *wire) resetAll() {
-	for _, p := range w.server.pipes {
-		if p.wire == w {
-			defer p.reset()
-		}
-	}
+	s.onWires(ways, after, func(w *fakeredis.Wire) { way(w).Delay += by }, func(w *fakeredis.Wire) { way(w).Delay -= by })
 }
 
 func (s *storm) reset(rng *rand.Rand) {
 	ways := s.ways(rng)
 	s.tell("connections break: %v", ways)
-	s.onWires(ways, 0, (*wire).resetAll, func(*wire) {})
+	s.onWires(ways, 0, (*fakeredis.Wire).Reset, func(*fakeredis.Wire) {})
 }
 
 // freeze makes a redlockd stand still.

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // witness records what clients were answered, and judges it by P1 and P4.
 type witness struct {
 	*storm
 	mu     sync.Mutex
-	leases map[keyName][]*lease
-	tries  map[keyName][]*try // those under way
-	past   map[keyName][]*try // those that ended last
-	turns  map[keyName][]turn // of watched keys
-	counts map[string]int     // of verdicts and of excuses
+	leases map[fakeredis.KeyName][]*lease
+	tries  map[fakeredis.KeyName][]*try // those under way
+	past   map[fakeredis.KeyName][]*try // those that ended last
+	turns  map[fakeredis.KeyName][]turn // of watched keys
+	counts map[string]int               // of verdicts and of excuses
 }
 
 // lease is what the clients with one token were answered about a lock.
@@ -65,7 +66,7 @@ type lease struct {
 // try is one operation, from its sending to its end.
 type try struct {
 	*witness
-	lock keyName
+	lock fakeredis.KeyName
 	op   Op // as the client means it
 	node *node
 	cfg  cluster.Config
@@ -89,7 +90,7 @@ type try struct {
 }
 
 func newWitness(s *storm) *witness {
-	return &witness{storm: s, leases: map[keyName][]*lease{}, tries: map[keyName][]*try{}, past: map[keyName][]*try{}, turns: map[keyName][]turn{}, counts: map[string]int{}}
+	return &witness{storm: s, leases: map[fakeredis.KeyName][]*lease{}, tries: map[fakeredis.KeyName][]*try{}, past: map[fakeredis.KeyName][]*try{}, turns: map[fakeredis.KeyName][]turn{}, counts: map[string]int{}}
 }
 
 func (j *witness) noteRenewal(late bool) {
@@ -105,7 +106,7 @@ func (j *witness) noteRenewal(late bool) {
 func (j *witness) count(what string) { j.counts[what]++ }
 
 // leaseOf returns the lease of a token. The caller must hold mu.
-func (j *witness) leaseOf(lock keyName, token string) *lease {
+func (j *witness) leaseOf(lock fakeredis.KeyName, token string) *lease {
 	for _, l := range j.leases[lock] {
 		if l.token == token {
 			return l
@@ -142,7 +143,7 @@ func (n *node) teller(db int) teller {
 func (j *witness) begin(n *node, op Op) *try {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	t := &try{witness: j, lock: keyName{op.DB, op.Key}, op: op, node: n, cfg: n.config(), sent: j.now()}
+	t := &try{witness: j, lock: fakeredis.KeyName{DB: op.DB, Key: op.Key}, op: op, node: n, cfg: n.config(), sent: j.Now()}
 	t.froze, t.uncounted = n.stillness()
 	t.teller = n.teller(op.DB)
 	if op.Token != "" && op.Kind != Read {
@@ -190,7 +191,7 @@ func (t *try) disturb(l *lease) bool {
 	}
 	l.until, l.sure = limit, min(l.sure, limit)
 	if l != t.lease || t.stranger {
-		l.touched = t.now()
+		l.touched = t.Now()
 	}
 	return true
 }
@@ -212,14 +213,14 @@ func (t *try) undisturbed(l *lease) bool {
 // lasts returns until when a copy made now may live on masters.
 func (t *try) lasts() time.Duration {
 	hold := t.cfg.Hold(t.op.TTL, t.widest())
-	return t.now() + hold + cluster.ExpirySpread + cluster.NameSlack + t.cfg.LookSlack() + hold/100
+	return t.Now() + hold + cluster.ExpirySpread + cluster.NameSlack + t.cfg.LookSlack() + hold/100
 }
 
 // over ends the operation. The caller must hold mu.
 func (t *try) over() {
 	at := slices.Index(t.tries[t.lock], t)
 	t.tries[t.lock] = slices.Delete(t.tries[t.lock], at, at+1)
-	now := t.now()
+	now := t.Now()
 	t.ended = now
 	t.past[t.lock] = append(t.past[t.lock], t)
 	if list := t.past[t.lock]; len(list) > 200 {

@@ -2,10 +2,10 @@ package quorum
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -13,32 +13,24 @@ import (
 // redlockd sees that it is a replica. Until then it answers as that server does, as
 // docs/safety.md states; see misled.
 func (s *storm) lossyRole(rng *rand.Rand) {
-	s.with(rng, 2500*time.Millisecond, 4*time.Second, func(f *redisServer, after time.Duration) {
+	s.with(rng, 2500*time.Millisecond, 4*time.Second, func(f *fakeredis.Server, after time.Duration) {
 		if !s.watch(rng, f, after+4*time.Second) {
 			return
 		}
 		lag := some(rng, 0, 3*time.Second)
-		s.tell("master %s is a replica for %v, of one that lacks the last %v", f.name, after, lag)
+		s.tell("master %s is a replica for %v, of one that lacks the last %v", f.Name, after, lag)
 		s.on(f, after, func() {
-			f.replica, f.strange, f.lagged, f.lag = true, true, s.now(), lag
-			f.goBack(f.lagged - lag)
-		}, func() { f.replica, f.promoted = false, true })
+			f.Replica, f.Strange, f.Lagged, f.Lag = true, true, s.Now(), lag
+			f.GoBack(f.Lagged - lag)
+		}, func() { f.Replica, f.Promoted = false, true })
 	})
 }
 
-// lacks reports whether a server that was made a replica since a time has lost a copy by
-// that. The caller must hold the world's lock.
-func (s *redisServer) lacks(n keyName, token string, since time.Duration) bool {
-	e, ok := s.get(n.db, n.key)
-	return s.lagged >= since && !(ok && e.value == token) && slices.ContainsFunc(s.trails[n], func(p span) bool {
-		return p.value == token && p.from < s.lagged && p.to >= s.lagged
-	})
-}
-
-// lacksExtend reports whether such a server has a copy with an expiry of before the lease was
-// last prolonged, by which its lock is over. The caller must hold the world's lock.
-func (s *redisServer) lacksExtend(l *lease, since time.Duration) bool {
-	return s.lagged >= since && l.taken <= s.lagged && l.taken >= s.lagged-s.lag
+// lacksExtend reports whether a server that was made a replica since a time has a copy with an
+// expiry of before the lease was last prolonged, by which its lock is over. The caller must hold
+// the world's lock.
+func lacksExtend(s *fakeredis.Server, l *lease, since time.Duration) bool {
+	return s.Lagged >= since && l.taken <= s.Lagged && l.taken >= s.Lagged-s.Lag
 }
 
 // misled reports whether the answer that a lock is absent, or another token's, follows from
@@ -62,14 +54,14 @@ func (t *try) decidedByLaggard(l *lease, v Verdict, token string) bool {
 	defer t.Unlock()
 	for _, p := range list {
 		switch f := p.leads(); {
-		case f.lacks(t.lock, l.token, since), v == Absent && token == l.token && f.lacksExtend(l, since):
-			if e, ok := f.get(t.lock.db, t.lock.key); v == Held && !(ok && e.value == token) {
+		case f.Lacks(t.lock, l.token, since), v == Absent && token == l.token && lacksExtend(f, l, since):
+			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == Held && !(ok && e.Value == token) {
 				continue
 			}
 			if laggards++; t.shape.required && p.master == "a" {
 				return true
 			}
-		case f.had(t.lock, l.token, t.sent):
+		case f.Had(t.lock, l.token, t.sent):
 			copies++
 		}
 	}

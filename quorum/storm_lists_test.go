@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -130,26 +131,19 @@ func (s *storm) changeList(rng *rand.Rand) {
 // successor returns another server for a master: an empty one, or one with the memory
 // of the first, which then ends for good. Nothing protects a single master against two
 // servers under its name (M9), so its first server always ends.
-func (s *storm) successor(rng *rand.Rand, p site) *redisServer {
+func (s *storm) successor(rng *rand.Rand, p site) *fakeredis.Server {
 	s.Lock()
 	before, full := p.leads(), len(s.servers) >= maxServers
 	s.Unlock()
 	if full || s.spared(before) {
 		return nil
 	}
-	f := s.server(fmt.Sprint(before.name, "'"))
+	f := s.server(fmt.Sprint(before.Name, "'"))
 	if rng.IntN(3) == 0 || len(s.list()) == 1 {
 		s.Lock()
-		before.crash()
-		before.gone = true
-		for db, keys := range before.dbs {
-			for key, e := range keys {
-				f.put(db, key, e)
-			}
-		}
-		before.flush() // so that its old copies refuse no client
+		f.TakeOver(before)
 		s.Unlock()
-		s.tell("master %s: server %s ends, %s has what it had", p.master, before.name, f.name)
+		s.tell("master %s: server %s ends, %s has what it had", p.master, before.Name, f.Name)
 	}
 	return f
 }
@@ -159,8 +153,8 @@ func (s *storm) changeAddress(rng *rand.Rand) {
 	list := s.list()
 	at := rng.IntN(len(list))
 	if f := s.successor(rng, list[at]); f != nil {
-		s.tell("master %s moves to the address of %s", list[at].master, f.name)
-		list[at] = site{master: list[at].master, address: f.name + ":1", to: f}
+		s.tell("master %s moves to the address of %s", list[at].master, f.Name)
+		list[at] = site{master: list[at].master, address: f.Name + ":1", to: f}
 		s.reloadAll(rng, list, 3*time.Second)
 	}
 }
@@ -173,7 +167,7 @@ func (s *storm) moveName(rng *rand.Rand) {
 		return
 	}
 	if f := s.successor(rng, p); f != nil {
-		s.tell("the name of master %s leads to %s now", p.master, f.name)
+		s.tell("the name of master %s leads to %s now", p.master, f.Name)
 		s.Lock()
 		*p.moving = f
 		s.Unlock()
@@ -206,7 +200,7 @@ func (s *storm) shrink(rng *rand.Rand) {
 		return
 	}
 	handover := s.nodes[0].config().Handover
-	s.onWires(ways, 2*handover, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	s.onWires(ways, 2*handover, func(w *fakeredis.Wire) { w.Refused++; w.Reset() }, func(w *fakeredis.Wire) { w.Refused-- })
 	for _, n := range s.nodes {
 		if n != last {
 			n.reload(s.list())

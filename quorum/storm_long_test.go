@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -19,8 +20,8 @@ func (s *storm) longest(rng *rand.Rand) {
 	if f == nil {
 		return
 	}
-	s.tell("master %s is flushed", f.name)
-	s.on(f, 0, f.flush, nil)
+	s.tell("master %s is flushed", f.Name)
+	s.on(f, 0, f.Flush, nil)
 	s.contend(rng, op, op.TTL, s.nodes...)
 }
 
@@ -36,27 +37,27 @@ func (s *storm) rewound(rng *rand.Rand) {
 		s.tell("redlockd %d stands still", witness.number)
 		defer witness.thaw(true)
 	}
-	began := s.now()
+	began := s.Now()
 	if len(s.list()) == 1 || !s.sleep(2500*time.Millisecond) {
 		return
 	}
 	f, op := s.onBareMajority(rng, n, 6*time.Second)
-	if f == nil || !s.sleep(began+3*time.Second-s.now()) {
+	if f == nil || !s.sleep(began+3*time.Second-s.Now()) {
 		return
 	}
 	s.Lock()
-	lies := f.beatAt(began) == f.beatAt(s.now())
+	lies := f.BeatAt(began) == f.BeatAt(s.Now())
 	s.Unlock()
 	if lies {
 		return
 	}
 	down := some(rng, 0, 100*time.Millisecond)
-	s.tell("master %s ends, and comes back after %v with its disk of %v", f.name, down, began)
+	s.tell("master %s ends, and comes back after %v with its disk of %v", f.Name, down, began)
 	s.on(f, down, func() {
-		f.aof, f.strange = has("aof"), true
-		f.crash()
-		f.goBack(began)
-	}, func() { f.boot(false) })
+		f.AOF, f.Strange = has("aof"), true
+		f.Crash()
+		f.GoBack(began)
+	}, func() { f.Boot(false) })
 	time.Sleep(down)
 	if frozen && rng.IntN(2) == 0 {
 		witness.thaw(true)
@@ -67,13 +68,13 @@ func (s *storm) rewound(rng *rand.Rand) {
 // onBareMajority takes a lock for as long as most, or as the redlockd allows, on a bare
 // majority, and keeps other faults away from the masters until the lock ends. It returns
 // one master of that majority, nil if the lock was not won.
-func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*redisServer, Op) {
+func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*fakeredis.Server, Op) {
 	list := s.present()
 	at := rng.IntN(len(list))
 	c := s.dropsIn(rng)
 	op := c.lock()
 	op.Key = fmt.Sprint("long", c.number) // which nobody removes
-	if slices.ContainsFunc(list, func(f *redisServer) bool { return s.spared(f) }) {
+	if slices.ContainsFunc(list, func(f *fakeredis.Server) bool { return s.spared(f) }) {
 		return nil, op
 	}
 	var ways []pair
@@ -84,7 +85,7 @@ func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*re
 	}
 	const after = 500 * time.Millisecond
 	s.tell("for a long lock, cut off for %v: %v", after, ways)
-	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	s.onWires(ways, after, func(w *fakeredis.Wire) { w.Refused++; w.Reset() }, func(w *fakeredis.Wire) { w.Refused-- })
 	if !c.takes(n, &op, most, after-50*time.Millisecond) {
 		return nil, op
 	}
@@ -98,7 +99,7 @@ func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*re
 // the storm's end too.
 func (s *storm) contend(rng *rand.Rand, op Op, d time.Duration, through ...*node) {
 	c := s.dropsIn(rng)
-	for end := s.now() + d; s.now() < end && !s.t.Failed(); c.round++ {
+	for end := s.Now() + d; s.Now() < end && !s.t.Failed(); c.round++ {
 		time.Sleep(20 * time.Millisecond)
 		op.Token = fmt.Sprint(c.number, "-", c.round, "'")
 		c.call(pick(rng, through), op, op)

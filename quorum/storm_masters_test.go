@@ -4,22 +4,23 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // whole returns a server of the list without a fault, or nil.
-func (s *storm) whole(rng *rand.Rand) *redisServer {
+func (s *storm) whole(rng *rand.Rand) *fakeredis.Server {
 	f := pick(rng, s.present())
 	s.Lock()
 	defer s.Unlock()
-	if s.spared(f) || f.down || f.frozen || f.replica || f.evicts {
+	if s.spared(f) || f.Down || f.Frozen || f.Replica || f.Evicts {
 		return nil
 	}
 	return f
 }
 
 // on begins a fault of a server, and ends it after a time.
-func (s *storm) on(f *redisServer, after time.Duration, begin, end func()) {
+func (s *storm) on(f *fakeredis.Server, after time.Duration, begin, end func()) {
 	s.troubled(nil, f, after)
 	s.Lock()
 	begin()
@@ -31,44 +32,44 @@ func (s *storm) on(f *redisServer, after time.Duration, begin, end func()) {
 		s.Lock()
 		defer s.Unlock()
 		end()
-		f.work()
+		f.Work()
 	})
 }
 
 // with calls fault with a server that has no other fault.
-func (s *storm) with(rng *rand.Rand, least, most time.Duration, fault func(f *redisServer, after time.Duration)) {
+func (s *storm) with(rng *rand.Rand, least, most time.Duration, fault func(f *fakeredis.Server, after time.Duration)) {
 	if f := s.whole(rng); f != nil {
 		fault(f, some(rng, least, most))
 	}
 }
 
 func (s *storm) still(rng *rand.Rand) {
-	s.with(rng, 0, 3*time.Second, func(f *redisServer, after time.Duration) {
-		s.tell("master %s stands still for %v", f.name, after)
-		s.on(f, after, func() { f.frozen = true }, func() { f.frozen = false })
+	s.with(rng, 0, 3*time.Second, func(f *fakeredis.Server, after time.Duration) {
+		s.tell("master %s stands still for %v", f.Name, after)
+		s.on(f, after, func() { f.Frozen = true }, func() { f.Frozen = false })
 	})
 }
 
 func (s *storm) slow(rng *rand.Rand) {
-	s.with(rng, 0, 2*time.Second, func(f *redisServer, after time.Duration) {
+	s.with(rng, 0, 2*time.Second, func(f *fakeredis.Server, after time.Duration) {
 		each := some(rng, 100*time.Microsecond, 10*time.Millisecond)
-		s.tell("master %s takes %v for each command for %v", f.name, each, after)
-		s.on(f, after, func() { f.slow = each }, func() { f.slow = 0 })
+		s.tell("master %s takes %v for each command for %v", f.Name, each, after)
+		s.on(f, after, func() { f.Slow = each }, func() { f.Slow = 0 })
 	})
 }
 
 // kill ends a master, which comes back with all its data.
 func (s *storm) kill(rng *rand.Rand) {
-	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
-		s.tell("master %s ends, and comes back with its memory after %v, aof %v", f.name, after, f.aof)
-		s.on(f, after, f.crash, func() { f.boot(false) })
+	s.with(rng, 0, 1500*time.Millisecond, func(f *fakeredis.Server, after time.Duration) {
+		s.tell("master %s ends, and comes back with its memory after %v, aof %v", f.Name, after, f.AOF)
+		s.on(f, after, f.Crash, func() { f.Boot(false) })
 	})
 }
 
 func (s *storm) empty(rng *rand.Rand) {
-	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
-		s.tell("master %s ends, and comes back empty after %v", f.name, after)
-		s.on(f, after, f.crash, func() { f.boot(true) })
+	s.with(rng, 0, 1500*time.Millisecond, func(f *fakeredis.Server, after time.Duration) {
+		s.tell("master %s ends, and comes back empty after %v", f.Name, after)
+		s.on(f, after, f.Crash, func() { f.Boot(true) })
 	})
 }
 
@@ -76,18 +77,18 @@ func (s *storm) empty(rng *rand.Rand) {
 // loses nothing, its beat must disprove that, or the claim is taken back: nothing shows
 // a disk that lies and has the same beat.
 func (s *storm) oldDisk(rng *rand.Rand) {
-	s.with(rng, 0, 1500*time.Millisecond, func(f *redisServer, after time.Duration) {
+	s.with(rng, 0, 1500*time.Millisecond, func(f *fakeredis.Server, after time.Duration) {
 		old := some(rng, 500*time.Millisecond, 5*time.Second)
 		s.on(f, after, func() {
-			to := s.now() - old
-			if f.beatAt(to) == f.beatAt(s.now()) {
-				f.aof = false
+			to := s.Now() - old
+			if f.BeatAt(to) == f.BeatAt(s.Now()) {
+				f.AOF = false
 			}
-			s.tell("master %s ends, and comes back after %v with its disk of %v before, aof %v", f.name, after, old, f.aof)
-			f.crash()
-			f.goBack(to)
-			f.strange = true
-		}, func() { f.boot(false) })
+			s.tell("master %s ends, and comes back after %v with its disk of %v before, aof %v", f.Name, after, old, f.AOF)
+			f.Crash()
+			f.GoBack(to)
+			f.Strange = true
+		}, func() { f.Boot(false) })
 	})
 }
 
@@ -107,20 +108,20 @@ func (s *storm) forget(rng *rand.Rand) {
 	for _, at := range rng.Perm(len(list))[:n] {
 		f, after := list[at], some(rng, 0, time.Second)
 		s.Lock()
-		busy := s.spared(f) || f.down || f.frozen || f.replica || f.evicts
+		busy := s.spared(f) || f.Down || f.Frozen || f.Replica || f.Evicts
 		s.Unlock()
 		if busy {
 			continue
 		}
-		s.tell("one of a majority, master %s ends, and comes back empty after %v", f.name, after)
-		s.on(f, after, f.crash, func() { f.boot(true) })
+		s.tell("one of a majority, master %s ends, and comes back empty after %v", f.Name, after)
+		s.on(f, after, f.Crash, func() { f.Boot(true) })
 	}
 }
 
 func (s *storm) flush(rng *rand.Rand) {
-	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) {
-		s.tell("master %s is flushed", f.name)
-		s.on(f, 0, f.flush, nil)
+	s.with(rng, 0, 0, func(f *fakeredis.Server, _ time.Duration) {
+		s.tell("master %s is flushed", f.Name)
+		s.on(f, 0, f.Flush, nil)
 	})
 }
 
@@ -132,35 +133,35 @@ func (s *storm) errors(rng *rand.Rand) {
 		if code == "BUSY" && s.spared(f) {
 			continue // no redlockd sees anything meanwhile
 		}
-		s.tell("master %s answers %s for %v", f.name, code, after)
-		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
+		s.tell("master %s answers %s for %v", f.Name, code, after)
+		s.on(f, after, func() { f.Fault = code }, func() { f.Fault = "" })
 	}
 }
 
 func (s *storm) scripts(rng *rand.Rand) {
-	s.with(rng, 0, 0, func(f *redisServer, _ time.Duration) {
-		s.tell("master %s forgets its scripts", f.name)
-		s.on(f, 0, func() { clear(f.scripts) }, nil)
+	s.with(rng, 0, 0, func(f *fakeredis.Server, _ time.Duration) {
+		s.tell("master %s forgets its scripts", f.Name)
+		s.on(f, 0, f.ForgetScripts, nil)
 	})
 }
 
 // role makes a master a replica for a while.
 func (s *storm) role(rng *rand.Rand) {
-	s.with(rng, 0, 4*time.Second, func(f *redisServer, after time.Duration) {
-		s.tell("master %s is a replica for %v", f.name, after)
-		s.on(f, after, func() { f.replica = true }, func() { f.replica, f.promoted = false, true })
+	s.with(rng, 0, 4*time.Second, func(f *fakeredis.Server, after time.Duration) {
+		s.tell("master %s is a replica for %v", f.Name, after)
+		s.on(f, after, func() { f.Replica = true }, func() { f.Replica, f.Promoted = false, true })
 	})
 }
 
 // evict makes a master delete keys, as soon as a redlockd has seen that it may.
 func (s *storm) evict(rng *rand.Rand) {
-	s.with(rng, time.Second, 8*time.Second, func(f *redisServer, after time.Duration) {
-		s.tell("master %s may evict keys for %v", f.name, after)
-		s.on(f, after, func() { f.evicts = true }, func() { f.evicts = false })
+	s.with(rng, time.Second, 8*time.Second, func(f *fakeredis.Server, after time.Duration) {
+		s.tell("master %s may evict keys for %v", f.Name, after)
+		s.on(f, after, func() { f.Evicts = true }, func() { f.Evicts = false })
 		s.mended.Go(func() {
-			for until := s.now() + after; s.now() < until; time.Sleep(300 * time.Millisecond) {
+			for until := s.Now() + after; s.Now() < until; time.Sleep(300 * time.Millisecond) {
 				s.Lock()
-				f.evict()
+				f.Evict()
 				s.Unlock()
 			}
 		})

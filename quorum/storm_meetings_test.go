@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -25,7 +26,7 @@ func (s *storm) delays(n *node, by, after time.Duration) {
 		}
 	}
 	s.tell("what redlockd %d sends takes %v longer for %v", n.number, by, after)
-	s.onWires(ways, after, func(w *wire) { w.there.delay += by }, func(w *wire) { w.there.delay -= by })
+	s.onWires(ways, after, func(w *fakeredis.Wire) { w.There.Delay += by }, func(w *fakeredis.Wire) { w.There.Delay -= by })
 }
 
 // quiet is a redlockd that only one client asks, guarded as such for a while. What many
@@ -73,9 +74,9 @@ func (s *storm) schism(rng *rand.Rand) {
 	if full || alone || stays == goes || s.spared(before) || s.spared(stays) || !stays.freeze() {
 		return
 	}
-	f := s.server(before.name + "'")
-	s.tell("master %s moves to the address of %s, and redlockd %d, which stands still, stays with %s", list[at].master, f.name, stays.number, before.name)
-	list[at] = site{master: list[at].master, address: f.name + ":1", to: f}
+	f := s.server(before.Name + "'")
+	s.tell("master %s moves to the address of %s, and redlockd %d, which stands still, stays with %s", list[at].master, f.Name, stays.number, before.Name)
+	list[at] = site{master: list[at].master, address: f.Name + ":1", to: f}
 	s.mu.Lock()
 	s.file = list
 	s.mu.Unlock()
@@ -85,7 +86,7 @@ func (s *storm) schism(rng *rand.Rand) {
 			n.reload(list)
 		}
 	}
-	for until := s.now() + 10*time.Second; s.now() < until && !goes.watches(f) && s.sleep(100*time.Millisecond); {
+	for until := s.Now() + 10*time.Second; s.Now() < until && !goes.watches(f) && s.sleep(100*time.Millisecond); {
 	}
 	s.part(stays, f)
 	stays.thaw(true)
@@ -93,8 +94,8 @@ func (s *storm) schism(rng *rand.Rand) {
 
 // part leaves one redlockd a bare majority with its own server, and the others one with
 // f; the two share no other master.
-func (s *storm) part(stays *node, f *redisServer) {
-	var others []*redisServer
+func (s *storm) part(stays *node, f *fakeredis.Server) {
+	var others []*fakeredis.Server
 	for _, g := range s.present() {
 		if g != f {
 			others = append(others, g)
@@ -111,5 +112,5 @@ func (s *storm) part(stays *node, f *redisServer) {
 	}
 	const after = 5 * time.Second // the one that stood still watches the clocks first (M5)
 	s.tell("cut off: %v for %v", ways, after)
-	s.onWires(ways, after, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	s.onWires(ways, after, func(w *fakeredis.Wire) { w.Refused++; w.Reset() }, func(w *fakeredis.Wire) { w.Refused-- })
 }

@@ -50,7 +50,7 @@ func namesIn(st State) []string {
 // joins joins the others, looks a few times who is there, and leaves.
 func (c *client) joins() {
 	name := fmt.Sprint(c.number, "-", c.round)
-	asked, ttl := c.now(), c.membersTTL()
+	asked, ttl := c.Now(), c.membersTTL()
 	a := c.decides(c.node(), func(st State) Op {
 		switch {
 		case !st.Found && !st.Lapsed:
@@ -88,12 +88,12 @@ func membersSlack(ttl time.Duration) time.Duration { return ttl/100 + 10*time.Mi
 
 // looks reads who is a member, and checks that all are there that certainly are.
 func (c *client) looks(n *node) {
-	sure := c.joined.certain(c.now())
+	sure := c.joined.certain(c.Now())
 	a := c.decides(n, func(State) Op { return Op{Kind: Read} })
 	if a.open() {
 		return
 	}
-	still := c.joined.certain(c.now())
+	still := c.joined.certain(c.Now())
 	for _, name := range sure {
 		if slices.Contains(still, name) && !slices.Contains(namesIn(a.state), name) {
 			c.missing("MEMBERS: redlockd %d says that %q are in, and %s certainly is", n.number, a.state.Token, name)
@@ -103,7 +103,7 @@ func (c *client) looks(n *node) {
 
 // leaves takes a name out. It asks again while nobody can tell.
 func (c *client) leaves(name string) {
-	sure := slices.Contains(c.joined.certain(c.now()), name)
+	sure := slices.Contains(c.joined.certain(c.Now()), name)
 	end := c.joined.endOf(name)
 	c.joined.note(name, 0)
 	for range 1 + c.rng.IntN(2) {
@@ -118,7 +118,7 @@ func (c *client) leaves(name string) {
 			}
 			return Op{Kind: Extend, Token: st.Token, Replace: true, NewToken: strings.Join(others, ","), TTL: st.TTL.Truncate(time.Millisecond), Keeps: true}
 		})
-		if sure && has("leaves") && !a.open() && a.done == Read && c.now() < end {
+		if sure && has("leaves") && !a.open() && a.done == Read && c.Now() < end {
 			c.missing("NOT A MEMBER: redlockd %d says that %q are in, as %s leaves", n.number, a.state.Token, name)
 		}
 		if !a.open() {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // node is one redlockd, through all its restarts.
@@ -44,7 +45,7 @@ type node struct {
 // wiring has the wires of one redlockd in one of its lives.
 type wiring struct {
 	*node
-	wires  map[*redisServer]*wire
+	wires  map[*fakeredis.Server]*fakeredis.Wire
 	frozen int // 1 while the redlockd stands still
 	dead   bool
 	life   int
@@ -52,14 +53,16 @@ type wiring struct {
 
 // wire returns the wire to a server, and makes it if there is none. The caller must
 // hold the world's lock.
-func (g *wiring) wire(f *redisServer) *wire {
+func (g *wiring) wire(f *fakeredis.Server) *fakeredis.Wire {
 	w := g.wires[f]
 	if w == nil {
-		w = &wire{world: g.world, server: f, pipes: map[*pipe]bool{}, dead: g.dead,
-			rng: g.stream(fmt.Sprint("wire", g.number, f.name, g.life))}
-		way := time.Duration(w.rng.IntN(400)) * time.Microsecond
-		w.there = direction{delay: way, jitter: way, stalled: g.frozen}
-		w.back = w.there
+		rng := g.stream(fmt.Sprint("wire", g.number, f.Name, g.life))
+		if w = fakeredis.NewWire(f, rng); g.dead {
+			w.Die()
+		}
+		way := time.Duration(rng.IntN(400)) * time.Microsecond
+		w.There = fakeredis.Direction{Delay: way, Jitter: way, Stalled: g.frozen}
+		w.Back = w.There
 		g.wires[f] = w
 	}
 	return w
@@ -74,7 +77,7 @@ func (n *node) masters(g *wiring, list []site) []cluster.Master {
 			g.Lock()
 			w := g.wire(p.leads())
 			g.Unlock()
-			return w.dial()
+			return w.Dial()
 		}
 		out = append(out, m)
 	}
@@ -93,8 +96,8 @@ func (n *node) begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lives++
-	n.wires = &wiring{node: n, wires: map[*redisServer]*wire{}, life: n.lives}
-	n.clock = &pendulum{world: n.world, rate: 1}
+	n.wires = &wiring{node: n, wires: map[*fakeredis.Server]*fakeredis.Wire{}, life: n.lives}
+	n.clock = &pendulum{World: n.World, rate: 1}
 	if has("drift") {
 		n.clock.rate = 1 + (n.rng.Float64()-0.5)*0.009
 	}
@@ -134,11 +137,7 @@ func (n *node) crash() {
 	n.Lock()
 	g.dead = true
 	for _, w := range g.wires {
-		w.dead = true
-		for p := range w.pipes {
-			p.in.queue = nil
-			p.receive(nil)
-		}
+		w.Die()
 	}
 	n.Unlock()
 	n.end()
@@ -203,7 +202,7 @@ func (n *node) freeze() bool {
 func (n *node) hold(g *wiring, by int) {
 	n.Lock()
 	g.frozen += by
-	wires := make([]*wire, 0, len(g.wires))
+	wires := make([]*fakeredis.Wire, 0, len(g.wires))
 	for _, f := range n.storm.servers {
 		if w := g.wires[f]; w != nil {
 			wires = append(wires, w)
@@ -211,7 +210,7 @@ func (n *node) hold(g *wiring, by int) {
 	}
 	n.Unlock()
 	for _, w := range wires {
-		w.change(func() { w.there.stalled, w.back.stalled = w.there.stalled+by, w.back.stalled+by })
+		w.Change(func() { w.There.Stalled, w.Back.Stalled = w.There.Stalled+by, w.Back.Stalled+by })
 	}
 }
 
@@ -223,7 +222,7 @@ func (n *node) thaw(counts bool) {
 		return
 	}
 	if n.clock.goOn(counts); !counts {
-		n.uncounted += n.world.now() - n.clock.at
+		n.uncounted += n.World.Now() - n.clock.at
 	}
 	n.hold(n.wires, -1)
 	if n.troubled(n, nil, 0); !counts {

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // pendulum is the clock of a redlockd: it has a rate of its own, and stands still when
 // the redlockd does.
 type pendulum struct {
-	*world
+	*fakeredis.World
 	rate    float64
 	mu      sync.Mutex
 	stopped bool
@@ -23,7 +25,7 @@ type pendulum struct {
 func (p *pendulum) now() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := p.world.now()
+	at := p.World.Now()
 	if p.stopped {
 		at = p.at
 	}
@@ -33,7 +35,7 @@ func (p *pendulum) now() time.Duration {
 func (p *pendulum) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopped, p.at = true, p.world.now()
+	p.stopped, p.at = true, p.World.Now()
 }
 
 // standstill returns how long the clock has stood still in all.
@@ -48,7 +50,7 @@ func (p *pendulum) goOn(counts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped = false; !counts {
-		p.lost += p.world.now() - p.at
+		p.lost += p.World.Now() - p.at
 	}
 }
 

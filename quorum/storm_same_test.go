@@ -13,21 +13,21 @@ func (c *client) comesBack() {
 	op := Op{Kind: Acquire, Key: sameKey, Token: sameToken}
 	n := c.sameNode()
 	op.TTL = c.ttl(n)
-	sent := c.now()
+	sent := c.Now()
 	if !c.call(n, op, op).won() {
 		return
 	}
 	for range c.rng.IntN(3) {
-		if !c.sleep(some(c.rng, 0, op.TTL/3)) || c.now() >= sent+op.TTL/2 {
+		if !c.sleep(some(c.rng, 0, op.TTL/3)) || c.Now() >= sent+op.TTL/2 {
 			break
 		}
-		n, sent = c.sameNode(), c.now()
+		n, sent = c.sameNode(), c.Now()
 		op.Kind, op.TTL = Extend, c.ttl(n)
 		if !c.call(n, op, op).won() {
 			return
 		}
 	}
-	if c.chance(70) && c.sleep(some(c.rng, 0, op.TTL/3)) && c.now() < sent+op.TTL/2 {
+	if c.chance(70) && c.sleep(some(c.rng, 0, op.TTL/3)) && c.Now() < sent+op.TTL/2 {
 		op.Kind, op.TTL = Release, 0
 		c.call(c.sameNode(), op, op)
 	}
@@ -46,7 +46,7 @@ func (c *client) sameNode() *node {
 // fail is a violation, or a known gap where one token of several clients was used through several
 // redlockd: their operations cannot be told apart. Each process counts as another redlockd.
 func (t *try) fail(format string, args ...any) {
-	if t.lock.key != sameKey || t.oneDoor() && t.nodes[0].crashed == 0 {
+	if t.lock.Key != sameKey || t.oneDoor() && t.nodes[0].crashed == 0 {
 		t.storm.fail(format, args...)
 		return
 	}

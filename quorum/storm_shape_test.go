@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // classes are the kinds of faults and operations in a storm, by the names that -without
@@ -110,14 +111,14 @@ func (p *shape) String() string {
 type site struct {
 	master  string
 	address string
-	to      *redisServer
+	to      *fakeredis.Server
 	// moving is where the name leads now, for every redlockd with the site. The caller
 	// must hold the world's lock.
-	moving **redisServer
+	moving **fakeredis.Server
 }
 
 // leads returns the server there. The caller must hold the world's lock.
-func (p *site) leads() *redisServer {
+func (p *site) leads() *fakeredis.Server {
 	if p.moving != nil {
 		return *p.moving
 	}
@@ -125,23 +126,23 @@ func (p *site) leads() *redisServer {
 }
 
 // server adds one more server.
-func (s *storm) server(name string) *redisServer {
+func (s *storm) server(name string) *fakeredis.Server {
 	s.Lock()
 	defer s.Unlock()
 	rng := s.stream("server" + name)
-	f := newServer(s.world, name, s.shape.versions[len(s.servers)%len(s.shape.versions)], rng)
+	f := fakeredis.NewServer(s.World, name, s.shape.versions[len(s.servers)%len(s.shape.versions)], rng)
 	if has("drift") {
-		f.rate = 1 + (rng.Float64()-0.5)*0.009
+		f.Rate = 1 + (rng.Float64()-0.5)*0.009
 	}
-	f.aof = rng.IntN(3) == 0 && has("aof")
+	f.AOF = rng.IntN(3) == 0 && has("aof")
 	s.servers = append(s.servers, f)
 	return f
 }
 
 // place returns a site for a server; every third has a name that may move.
-func (s *storm) place(master string, f *redisServer) site {
-	p := site{master: master, address: f.name + ":1", to: f}
-	if f.rng.IntN(3) == 0 {
+func (s *storm) place(master string, f *fakeredis.Server) site {
+	p := site{master: master, address: f.Name + ":1", to: f}
+	if f.Rand.IntN(3) == 0 {
 		to := f
 		p.moving = &to
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -19,8 +20,8 @@ func (s *storm) untold(rng *rand.Rand) {
 	}
 	code, after := pick(rng, []string{"OOM", "MISCONF", "NOREPLICAS"}), s.seen()+some(rng, 0, time.Second)
 	for _, f := range on {
-		s.tell("master %s answers %s for %v", f.name, code, after)
-		s.on(f, after, func() { f.fault = code }, func() { f.fault = "" })
+		s.tell("master %s answers %s for %v", f.Name, code, after)
+		s.on(f, after, func() { f.Fault = code }, func() { f.Fault = "" })
 	}
 	s.stepTogether(on, sees, stride(rng))
 	s.sleep(some(rng, 0, after/2))
@@ -46,8 +47,8 @@ func (s *storm) early(rng *rand.Rand) {
 	if sees.config().Timeout < long.Timeout {
 		s.begins(sees, 0, long)
 		s.spare(3*time.Second, sees)
-		for until := s.now() + 3*time.Second; !sees.watchesAll(on, 10*time.Millisecond); {
-			if s.now() > until || !s.sleep(50*time.Millisecond) {
+		for until := s.Now() + 3*time.Second; !sees.watchesAll(on, 10*time.Millisecond); {
+			if s.Now() > until || !s.sleep(50*time.Millisecond) {
 				return
 			}
 		}
@@ -74,8 +75,8 @@ func (s *storm) early(rng *rand.Rand) {
 // it was won. It gives up after some time.
 func (c *client) takes(n *node, op *Op, most, within time.Duration) bool {
 	op.Kind, op.TTL = Acquire, min(most, n.config().MaxTTL)
-	for end := c.now() + within; !c.call(n, *op, *op).won(); {
-		if c.now() > end || !c.sleep(20*time.Millisecond) {
+	for end := c.Now() + within; !c.call(n, *op, *op).won(); {
+		if c.Now() > end || !c.sleep(20*time.Millisecond) {
 			return false
 		}
 	}
@@ -103,14 +104,14 @@ func (s *storm) onlySees(sees, starts *node, by time.Duration) {
 		}
 	}
 	s.tell("%v longer both ways: %v; cut off: %v", by, slow, cut)
-	s.onWires(slow, 6*time.Second, func(w *wire) { w.there.delay, w.back.delay = w.there.delay+by, w.back.delay+by },
-		func(w *wire) { w.there.delay, w.back.delay = w.there.delay-by, w.back.delay-by })
-	s.onWires(cut, 5*time.Second, func(w *wire) { w.refused++; w.resetAll() }, func(w *wire) { w.refused-- })
+	s.onWires(slow, 6*time.Second, func(w *fakeredis.Wire) { w.There.Delay, w.Back.Delay = w.There.Delay+by, w.Back.Delay+by },
+		func(w *fakeredis.Wire) { w.There.Delay, w.Back.Delay = w.There.Delay-by, w.Back.Delay-by })
+	s.onWires(cut, 5*time.Second, func(w *fakeredis.Wire) { w.Refused++; w.Reset() }, func(w *fakeredis.Wire) { w.Refused-- })
 }
 
 // watched returns a bare majority of the masters, a redlockd that watches them, and
 // another one; or nil if there are none without a fault.
-func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
+func (s *storm) watched(rng *rand.Rand) (on []*fakeredis.Server, by, other *node) {
 	nodes := slices.Clone(s.nodes)
 	rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 	nodes = slices.DeleteFunc(nodes, func(n *node) bool { return s.spared(n) })
@@ -118,7 +119,7 @@ func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	majority := vote.Majority(len(all))
 	for i, n := range nodes {
-		on = slices.DeleteFunc(slices.Clone(all), func(f *redisServer) bool { return s.spared(f) || !n.watches(f) })
+		on = slices.DeleteFunc(slices.Clone(all), func(f *fakeredis.Server) bool { return s.spared(f) || !n.watches(f) })
 		if len(nodes) > 1 && len(on) >= majority {
 			return on[:majority], n, nodes[(i+1)%len(nodes)]
 		}
@@ -128,11 +129,11 @@ func (s *storm) watched(rng *rand.Rand) (on []*redisServer, by, other *node) {
 
 // stepTogether makes clocks step by the same time, and keeps faults away from the
 // redlockd that is to see it, and from its ways, until it has.
-func (s *storm) stepTogether(on []*redisServer, sees *node, by time.Duration) {
+func (s *storm) stepTogether(on []*fakeredis.Server, sees *node, by time.Duration) {
 	s.spare(s.seen(), sees)
 	for _, f := range on {
 		s.spare(s.seen(), f, pair{sees, f})
-		s.tell("master %s: its clock steps by %v, as redlockd %d is to see", f.name, by, sees.number)
+		s.tell("master %s: its clock steps by %v, as redlockd %d is to see", f.Name, by, sees.number)
 		s.jump(f, by)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 var (
@@ -54,7 +56,7 @@ func TestStorm(t *testing.T) {
 
 // storm is a cluster under faults, with its clients.
 type storm struct {
-	*world
+	*fakeredis.World
 	t      *testing.T
 	seed   uint64
 	shape  shape
@@ -62,7 +64,7 @@ type storm struct {
 	joined members
 	busy   string // what most clients do
 
-	servers []*redisServer // all there are, also those on no list
+	servers []*fakeredis.Server // all there are, also those on no list
 	nodes   []*node
 	// file is the list of masters that all redlockd are to have.
 	file []site
@@ -89,7 +91,7 @@ type storm struct {
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
-	s := &storm{t: t, seed: seed, world: &world{began: time.Now()}, emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
+	s := &storm{t: t, seed: seed, World: fakeredis.NewWorld(), emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
 	s.judge = newWitness(s)
 	s.joined.ends = map[string]time.Duration{}
 	s.shape, s.busy = drawShape(s.stream("shape")), s.drawBusy()
@@ -106,7 +108,7 @@ func (s *storm) stream(actor string) *rand.Rand {
 func (s *storm) tell(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.story = append(s.story, fmt.Sprintf("%9.4f ", s.now().Seconds())+fmt.Sprintf(format, args...))
+	s.story = append(s.story, fmt.Sprintf("%9.4f ", s.Now().Seconds())+fmt.Sprintf(format, args...))
 }
 
 func (s *storm) fail(format string, args ...any) {
@@ -158,7 +160,7 @@ func (s *storm) end() {
 	}
 	s.Lock()
 	for _, f := range s.servers {
-		f.dispose()
+		f.Dispose()
 	}
 	s.Unlock()
 	time.Sleep(15 * time.Second) // the background goroutines of rueidis end

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -61,8 +62,8 @@ func (s *storm) leastMajority() int {
 func (t *try) requiredHad(token string) bool {
 	t.Lock()
 	defer t.Unlock()
-	return t.shape.required && slices.ContainsFunc(t.servers, func(f *redisServer) bool {
-		return strings.TrimRight(f.name, "'") == "a" && f.had(t.lock, token, t.sent)
+	return t.shape.required && slices.ContainsFunc(t.servers, func(f *fakeredis.Server) bool {
+		return strings.TrimRight(f.Name, "'") == "a" && f.Had(t.lock, token, t.sent)
 	})
 }
 
@@ -71,5 +72,5 @@ func (t *try) requiredHad(token string) bool {
 func (s *storm) lagging() bool {
 	s.Lock()
 	defer s.Unlock()
-	return slices.ContainsFunc(s.servers, func(f *redisServer) bool { return f.lagged > 0 && f.lagged >= s.now()-5*time.Second })
+	return slices.ContainsFunc(s.servers, func(f *fakeredis.Server) bool { return f.Lagged > 0 && f.Lagged >= s.Now()-5*time.Second })
 }

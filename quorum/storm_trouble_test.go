@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -18,24 +19,24 @@ const recently = 3 * time.Second
 // redlockd itself, or of the whole list.
 type trouble struct {
 	node   *node
-	server *redisServer
+	server *fakeredis.Server
 	from   time.Duration
 	to     time.Duration
 }
 
 // troubled notes a fault that lasts until a time from now.
-func (s *storm) troubled(n *node, f *redisServer, lasts time.Duration) {
+func (s *storm) troubled(n *node, f *fakeredis.Server, lasts time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.troubles = append(s.troubles, trouble{n, f, s.now(), s.now() + lasts})
+	s.troubles = append(s.troubles, trouble{n, f, s.Now(), s.Now() + lasts})
 	if len(s.troubles) > 500 {
-		s.troubles = slices.DeleteFunc(s.troubles, func(t trouble) bool { return t.to < s.now()-time.Minute })
+		s.troubles = slices.DeleteFunc(s.troubles, func(t trouble) bool { return t.to < s.Now()-time.Minute })
 	}
 }
 
 // troublesOf returns the servers that faults kept from a redlockd since a time, and whether it
 // was itself disturbed, or the list.
-func (s *storm) troublesOf(n *node, since time.Duration) (servers []*redisServer, itself bool) {
+func (s *storm) troublesOf(n *node, since time.Duration) (servers []*fakeredis.Server, itself bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.troubles {
@@ -120,7 +121,7 @@ func (v *visit) mayBeSilent() bool {
 	froze, _ := v.node.stillness()
 	v.Lock()
 	defer v.Unlock()
-	return froze > 0 || slices.ContainsFunc(v.servers, func(f *redisServer) bool { return f.stepped > 0 && f.stepped > v.sent-longest-recently })
+	return froze > 0 || slices.ContainsFunc(v.servers, func(f *fakeredis.Server) bool { return f.Stepped > 0 && f.Stepped > v.sent-longest-recently })
 }
 
 // opens returns since when a redlockd, in this life, has been asked for locks of a database.
@@ -129,7 +130,7 @@ func (n *node) opens(db, life int) time.Duration {
 	defer n.mu.Unlock()
 	key := [2]int{db, life}
 	if _, ok := n.openedAt[key]; !ok {
-		n.openedAt[key] = n.now()
+		n.openedAt[key] = n.Now()
 	}
 	return n.openedAt[key]
 }
@@ -141,7 +142,7 @@ func (v *visit) looksWhoVotes() {
 	if q == nil {
 		return
 	}
-	now := v.now()
+	now := v.Now()
 	for _, db := range slices.Compact([]int{0, v.meant.DB}) {
 		d := q.cluster.Opened(db)
 		if d == nil {
@@ -173,22 +174,22 @@ func (s *storm) idleSince(since time.Duration) map[string]bool {
 
 // beside reports whether a lock may be on a bare majority, or copies of one on a few masters.
 func (v *visit) beside() bool {
-	lock := keyName{v.meant.DB, v.meant.Key}
+	lock := fakeredis.KeyName{DB: v.meant.DB, Key: v.meant.Key}
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
-	return lock.key == membersKey || slices.ContainsFunc(v.judge.leases[lock], func(l *lease) bool {
+	return lock.Key == membersKey || slices.ContainsFunc(v.judge.leases[lock], func(l *lease) bool {
 		return l.open > 0 || max(l.until, l.ends, l.may, l.former, l.closed) > v.sent-recently
 	})
 }
 
 // crowded reports whether other clients ask for the same lock at the same time.
 func (v *visit) crowded() bool {
-	lock := keyName{v.meant.DB, v.meant.Key}
+	lock := fakeredis.KeyName{DB: v.meant.DB, Key: v.meant.Key}
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
 	own := func(t *try) bool { return slices.Contains(v.tries, t) }
 	slack := v.node.config().Timeout
-	return lock.key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
+	return lock.Key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
 		slices.ContainsFunc(v.judge.past[lock], func(t *try) bool { return !own(t) && t.ended+slack > v.sent })
 }
 
@@ -204,7 +205,7 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 		why := func() string {
 			c := s.dropsIn(s.stream("judge"))
 			v := c.visits(s.nodes[0])
-			v.sent, v.meant = s.now(), acquire("k", "t", time.Second)
+			v.sent, v.meant = s.Now(), acquire("k", "t", time.Second)
 			return v.whyUndecided("NOQUORUM")
 		}
 		if got := why(); got != "" {

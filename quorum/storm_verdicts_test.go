@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -44,11 +45,11 @@ func (t *try) won() {
 	defer t.witness.mu.Unlock()
 	t.over()
 	t.count(fmt.Sprintf("%v won", t.op.Kind))
-	switch now := t.now(); {
+	switch now := t.Now(); {
 	case t.op.takes():
 		before := t.promises()
 		t.holds()
-		if t.to.until > t.now() {
+		if t.to.until > t.Now() {
 			t.alone(before)
 		}
 	case t.op.Kind == Release && t.outlived(t.lease):
@@ -67,7 +68,7 @@ func (t *try) won() {
 // fast returns by how much the redlockd's clock may have run ahead, or behind, since
 // the lease was last taken. The caller must hold mu.
 func (t *try) fast(l *lease) time.Duration {
-	return time.Duration(t.node.config().ClockDrift * float64(t.now()-l.taken))
+	return time.Duration(t.node.config().ClockDrift * float64(t.Now()-l.taken))
 }
 
 // outlived reports whether the redlockd that is asked has granted the lock itself, its
@@ -85,7 +86,7 @@ func (t *try) outlived(l *lease) bool {
 func (t *try) steppedSince(since time.Duration) bool {
 	t.node.Lock()
 	defer t.node.Unlock()
-	return slices.ContainsFunc(t.storm.servers, func(f *redisServer) bool { return f.stepped > 0 && f.stepped >= since })
+	return slices.ContainsFunc(t.storm.servers, func(f *fakeredis.Server) bool { return f.Stepped > 0 && f.Stepped >= since })
 }
 
 // mayArrive reports whether an operation that another redlockd has sent to take the
@@ -109,7 +110,7 @@ func (t *try) promises() map[*lease]time.Duration {
 func (t *try) alone(before map[*lease]time.Duration) {
 	for l, until := range before {
 		switch {
-		case until <= t.now() || t.op.Kind == Store:
+		case until <= t.Now() || t.op.Kind == Store:
 		case l != t.lease:
 			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, until)
 		case t.op.Kind == Acquire && t.to.untold:
@@ -123,7 +124,7 @@ func (t *try) alone(before map[*lease]time.Duration) {
 
 // holds notes what the client was answered. The caller must hold mu.
 func (t *try) holds() {
-	l, now := t.to, t.now()
+	l, now := t.to, t.Now()
 	if t.op.Kind == Extend && t.had <= t.sent {
 		l.untold = true
 	}
@@ -163,15 +164,15 @@ func (t *try) refused(v Verdict, token string) {
 		t.to.kept = t.to.kept || t.op.Kind != Acquire
 	}
 	t.lived()
-	holder := t.lease != nil && t.had > t.now()
+	holder := t.lease != nil && t.had > t.Now()
 	byClock := t.byRead || t.op.Kind == Release && v == Absent // V15
-	if holder && byClock && t.hadSure <= t.now() {
+	if holder && byClock && t.hadSure <= t.Now() {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
 	switch {
 	case !holder || v != Absent:
-	case byClock && t.hadSure <= t.now()+t.fast(t.lease), t.op.Kind == Extend && slices.Contains(t.lease.from, t.node) && t.had <= t.now()+t.fast(t.lease):
+	case byClock && t.hadSure <= t.Now()+t.fast(t.lease), t.op.Kind == Extend && slices.Contains(t.lease.from, t.node) && t.had <= t.Now()+t.fast(t.lease):
 		holder = false
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}
@@ -204,11 +205,11 @@ func (t *try) found(v Verdict, st State) {
 	if v != Held && v != Absent {
 		return
 	}
-	if l != nil && l.sure > t.now() && l.sure <= t.now()+t.fast(l) && v == Absent {
+	if l != nil && l.sure > t.Now() && l.sure <= t.Now()+t.fast(l) && v == Absent {
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 		l = nil
 	}
-	if l != nil && l.sure > t.now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) && !t.misled(l, v, st.Token) {
+	if l != nil && l.sure > t.Now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) && !t.misled(l, v, st.Token) {
 		t.fail("NOT FOUND: %v, a read at redlockd %d finds %v %q, and %s has it until %v", t.lock, t.node.number, v, st.Token, l.token, l.until)
 		return
 	}
@@ -294,9 +295,9 @@ func (t *try) copies(token string) (n int, strange bool) {
 	t.Lock()
 	defer t.Unlock()
 	for _, f := range t.servers {
-		if f.had(t.lock, token, t.sent) {
+		if f.Had(t.lock, token, t.sent) {
 			n++
-			strange = strange || f.strange
+			strange = strange || f.Strange
 		}
 	}
 	return n, strange

@@ -39,7 +39,7 @@ func (c *client) watches() {
 	if seen.verdict != Held {
 		seen.state = State{}
 	}
-	if got := c.now(); !seen.open() && c.sleep(some(c.rng, 0, 400*time.Millisecond)) {
+	if got := c.Now(); !seen.open() && c.sleep(some(c.rng, 0, 400*time.Millisecond)) {
 		c.exec(op, &glance{token: seen.state.Token, got: got, node: v.node, session: session, watch: w})
 	}
 }
@@ -73,12 +73,12 @@ func (c *client) exec(op Op, g *glance) {
 func (c *client) turns(v *visit, op Op, g *glance) hearing {
 	t := c.judge.begin(v.node, op)
 	t.stranger, v.tries = g != nil, []*try{t}
-	sent, by := c.now(), v.node.teller(op.DB)
+	sent, by := c.Now(), v.node.teller(op.DB)
 	a := v.carriesOut(op)
 	if !a.won() {
 		return a
 	}
-	made := turn{sent: sent, got: c.now(), by: by}
+	made := turn{sent: sent, got: c.Now(), by: by}
 	if op.Kind != Release {
 		made.token = op.TokenAfter()
 	}

@@ -106,7 +106,7 @@ func TestM5StepsSeenOneByOne(t *testing.T) {
 		for i, w := range ways {
 			w.leads(noRoute)
 			if i < 2 {
-				c.masters[i].set(func() { c.masters[i].offset += 5 * time.Minute })
+				c.masters[i].set(func() { c.masters[i].Offset += 5 * time.Minute })
 			}
 		}
 		for i, w := range ways {

@@ -86,8 +86,8 @@ func TestRightsAreTold(t *testing.T) {
 			c.masters[2].kill()
 			time.Sleep(5 * time.Second)
 			c.masters[2].set(func() {
-				clear(c.masters[2].refused)
-				c.masters[2].refused[command] = "NOPERM this user has no permissions to run the '" + command + "' command"
+				clear(c.masters[2].Refused)
+				c.masters[2].Refused[command] = "NOPERM this user has no permissions to run the '" + command + "' command"
 			})
 			c.masters[2].mend()
 			time.Sleep(5 * time.Second)
@@ -117,7 +117,7 @@ func TestFrozenWhileItIsAskedForRights(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		f := c.masters[1]
-		f.set(func() { f.delay, f.log = 5*time.Millisecond, nil })
+		f.set(func() { f.Delay, f.Log = 5*time.Millisecond, nil })
 		q := c.redlockd()
 		for !slices.ContainsFunc(f.commands(0), func(line string) bool { return strings.HasPrefix(line, "PTTL") }) {
 			time.Sleep(time.Millisecond)

@@ -90,7 +90,7 @@ func checkOver(c *testCluster, ask Op, over, byBoth bool) {
 	synctest.Wait()
 	for _, m := range c.masters {
 		if !m.isDown() && m.holds("k") == "t" {
-			c.t.Errorf("a copy is left on %s", m.name)
+			c.t.Errorf("a copy is left on %s", m.Name)
 		}
 	}
 	c.want(do(c.q, acquire("k", "u", second)), Won)
@@ -105,7 +105,7 @@ func (c *testCluster) untilOver(ttl time.Duration) {
 func (f *fakeMaster) isDown() bool {
 	f.Lock()
 	defer f.Unlock()
-	return f.down
+	return f.Down
 }
 
 // TestV15OverInABundle checks that releases that go out as one script are answered by
@@ -404,7 +404,7 @@ func TestV15ProlongedAfterAStep(t *testing.T) {
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", 4*second)))
 		for _, m := range c.masters { // at once: they vote again after being watched
-			m.set(func() { m.offset -= 20 * second })
+			m.set(func() { m.Offset -= 20 * second })
 		}
 		time.Sleep(3 * second)
 		c.tell(do(other, extend("k", "t", 4*second)))

@@ -307,7 +307,7 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 func TestTracePromotedDurableReplica(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
-			f.set(func() { f.aof = true })
+			f.set(func() { f.AOF = true })
 		}
 		c.masters[2].freeze()
 		time.Sleep(1500 * time.Millisecond)
@@ -315,7 +315,7 @@ func TestTracePromotedDurableReplica(t *testing.T) {
 		f := c.masters[0]
 		f.kill()
 		f.Del("k") // not replicated yet; the mark and its beat were
-		f.promoted = true
+		f.Promoted = true
 		f.startWithMemory() // another run_id, aof, our mark
 		c.masters[2].thaw()
 		time.Sleep(3 * time.Second)
@@ -357,10 +357,10 @@ func TestTraceStaleGreatest(t *testing.T) {
 			time.Sleep(time.Second)
 			c.slow(0, 0)
 			time.Sleep(time.Second + time.Duration(at)*time.Millisecond)
-			c.masters[2].set(func() { c.masters[2].refused["SET"] = "OOM no" }) // A's lock is on a and b
+			c.masters[2].set(func() { c.masters[2].Refused["SET"] = "OOM no" }) // A's lock is on a and b
 			o := do(second, acquire("k", "A", 60*time.Second))
 			synctest.Wait()
-			c.masters[2].set(func() { delete(c.masters[2].refused, "SET") })
+			c.masters[2].set(func() { delete(c.masters[2].Refused, "SET") })
 			if o.Verdict != Won || c.masters[2].holds("k") != "" {
 				return
 			}
@@ -414,7 +414,7 @@ func TestTraceFenceForgetsAnotherRunID(t *testing.T) {
 		f := c.masters[0]
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
 		cut := func(runID string) {
-			f.set(func() { f.runID = runID })
+			f.set(func() { f.RunID = runID })
 			f.cut()
 			time.Sleep(2 * time.Second)
 		}
@@ -442,10 +442,10 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 		fails := func(masters ...int) {
 			for i, f := range c.masters {
 				f.set(func() {
-					delete(f.refused, "SET")
+					delete(f.Refused, "SET")
 					for _, m := range masters {
 						if i == m {
-							f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+							f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
 						}
 					}
 				})
@@ -488,9 +488,9 @@ func TestTraceReleaseForgottenWithTheQueue(t *testing.T) {
 		synctest.Wait()
 		c.want(<-read, Absent)
 		c.want(do(c.q, release("k", "t")), Won) // both wait behind that batch
-		c.masters[1].set(func() { c.masters[1].refused["SET"] = "OOM no" })
+		c.masters[1].set(func() { c.masters[1].Refused["SET"] = "OOM no" })
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Undecided) // and is lost
-		c.masters[1].set(func() { delete(c.masters[1].refused, "SET") })
+		c.masters[1].set(func() { delete(c.masters[1].Refused, "SET") })
 		time.Sleep(8 * time.Second) // the connection is given up
 		f.thaw()
 		time.Sleep(5 * time.Second)

@@ -14,7 +14,7 @@ import (
 // slow makes masters answer each command only after a delay.
 func (c *testCluster) slow(delay time.Duration, masters ...int) {
 	for _, i := range masters {
-		c.masters[i].set(func() { c.masters[i].delay = delay })
+		c.masters[i].set(func() { c.masters[i].Delay = delay })
 	}
 }
 
@@ -125,7 +125,7 @@ func TestV5SplitsEnd(t *testing.T) {
 			split := false
 			var outs []<-chan *Outcome
 			for i, q := range others {
-				c.masters[i].set(func() { c.masters[i].delay = 0 })
+				c.masters[i].set(func() { c.masters[i].Delay = 0 })
 				outs = append(outs, start(q, acquire(key, fmt.Sprint("t", i), 5*time.Second)))
 			}
 			won := 0
@@ -449,7 +449,7 @@ func TestV14Errors(t *testing.T) {
 			t.Errorf("a list is read as %v, %v", o.Verdict, o.Err)
 		}
 		for _, f := range c.masters[:2] {
-			f.set(func() { f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
+			f.set(func() { f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'." })
 		}
 		c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)
 		time.Sleep(time.Millisecond)

@@ -18,7 +18,7 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
 		time.Sleep(2 * time.Second)
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		c.masters[0].set(func() { c.masters[0].Offset = time.Minute })
 		other := c.redlockd()
 		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -53,15 +53,15 @@ func TestM5StepThatNoMarkCanTell(t *testing.T) {
 			c.masters[2].kill()
 			for _, f := range c.masters[:2] {
 				f.set(func() {
-					f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
-					f.offset = time.Minute
+					f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+					f.Offset = time.Minute
 				})
 			}
 			time.Sleep(2*time.Second + time.Duration(phase)*clock.LookEvery/5)
 			other := c.redlockd()
 			time.Sleep(3 * time.Second)
 			for _, f := range c.masters[:2] {
-				f.set(func() { delete(f.refused, "SET") })
+				f.set(func() { delete(f.Refused, "SET") })
 			}
 			for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
 				if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -84,8 +84,8 @@ func TestM5StepThatNobodyTells(t *testing.T) {
 		taken := time.Now()
 		for _, f := range c.masters[:2] {
 			f.set(func() {
-				f.refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
-				f.offset = time.Minute
+				f.Refused["SET"] = "OOM command not allowed when used memory > 'maxmemory'."
+				f.Offset = time.Minute
 			})
 		}
 		c.masters[2].kill()
@@ -100,7 +100,7 @@ func TestM5StepThatNobodyTells(t *testing.T) {
 			k.cut(true)
 		}
 		for _, f := range c.masters[:2] {
-			f.set(func() { delete(f.refused, "SET") })
+			f.set(func() { delete(f.Refused, "SET") })
 		}
 		for time.Since(taken) < 20*time.Second {
 			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -119,7 +119,7 @@ func TestM5MastersWithManyClients(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
 		for _, f := range c.masters {
-			f.set(func() { f.crowd, f.log = 10_000, nil })
+			f.set(func() { f.Crowd, f.Log = 10_000, nil })
 		}
 		q, began := c.redlockd(), time.Now()
 		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery {
@@ -127,7 +127,7 @@ func TestM5MastersWithManyClients(t *testing.T) {
 		}
 		for _, f := range c.masters {
 			if slices.Contains(f.commands(0), "CLIENT LIST") {
-				t.Errorf("master %s lists its clients", f.name)
+				t.Errorf("master %s lists its clients", f.Name)
 			}
 		}
 	})
@@ -145,7 +145,7 @@ func TestM5StepBeforeOthersAreBack(t *testing.T) {
 			f.kill()
 			other := c.redlockd()
 			time.Sleep(3 * time.Second)
-			f.set(func() { f.offset = time.Minute })
+			f.set(func() { f.Offset = time.Minute })
 			f.mend()
 			for began := time.Now(); time.Since(began) < time.Second; time.Sleep(5 * time.Millisecond) {
 				if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -169,10 +169,10 @@ func TestM5StepAfterALongAbsence(t *testing.T) {
 		c.takeBarely(acquire("k", "t", 2*time.Second))
 		time.Sleep(1200 * time.Millisecond)
 		for _, f := range c.masters[1:] {
-			f.set(func() { f.delay = 5 * time.Millisecond })
+			f.set(func() { f.Delay = 5 * time.Millisecond })
 		}
 		// The drift allows for 3 s in 5 min.
-		c.masters[0].set(func() { c.masters[0].offset = 2500 * time.Millisecond })
+		c.masters[0].set(func() { c.masters[0].Offset = 2500 * time.Millisecond })
 		cable.cut(false)
 		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(2 * time.Millisecond) {
 			if o := do(other, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
@@ -195,7 +195,7 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 		k.DB = 3
 		c.takeBarely(k)
 		time.Sleep(1900 * time.Millisecond)
-		c.masters[0].set(func() { c.masters[0].offset = time.Minute })
+		c.masters[0].set(func() { c.masters[0].Offset = time.Minute })
 		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 			u := acquire("k", "u", 2*time.Second)
 			u.DB = 3
@@ -215,7 +215,7 @@ func TestM5AskedBeforeTheClockSettled(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond) // no look is under way
 		c.masters[0].Del("k")               // as a step of its clock would
 		for _, f := range c.masters {
-			f.set(func() { f.delay = 5 * time.Millisecond })
+			f.set(func() { f.Delay = 5 * time.Millisecond })
 		}
 		settle := func(settled bool) {
 			l := c.q.cluster.Opened(0).List().Links[0]
@@ -245,7 +245,7 @@ func TestM5StepWhileItStoodStill(t *testing.T) {
 			f.SetTTL("k", 3*time.Second)
 		}
 		// It was on the first one as well. The drift allows for 600 ms.
-		c.masters[0].set(func() { c.masters[0].offset += 500 * time.Millisecond })
+		c.masters[0].set(func() { c.masters[0].Offset += 500 * time.Millisecond })
 		for began := time.Now(); time.Since(began) < time.Second; time.Sleep(10 * time.Millisecond) {
 			if o := do(slow, acquire("k", "u", 2*time.Second)); o.Verdict == Won {
 				t.Fatalf("a second holder %v after the pause", time.Since(began))
@@ -285,7 +285,7 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 		k.DB = 3
 		c.takeBarely(k)
 		time.Sleep(1200 * time.Millisecond)
-		c.masters[0].set(func() { c.masters[0].offset += 1100 * time.Millisecond })
+		c.masters[0].set(func() { c.masters[0].Offset += 1100 * time.Millisecond })
 		cable.cut(false)
 		for began := time.Now(); time.Since(began) < 750*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 			for _, q := range others {
@@ -306,8 +306,8 @@ func TestM5WhoElseIsConnected(t *testing.T) {
 		name   string
 		change func(f *fakeMaster)
 	}{
-		{"no right to list", func(f *fakeMaster) { f.refused["CLIENT LIST"] = "NOPERM" }},
-		{"no names", func(f *fakeMaster) { f.nameless = true }},
+		{"no right to list", func(f *fakeMaster) { f.Refused["CLIENT LIST"] = "NOPERM" }},
+		{"no names", func(f *fakeMaster) { f.Nameless = true }},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {

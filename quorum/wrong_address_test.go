@@ -18,7 +18,7 @@ func TestM5WrongAddress(t *testing.T) {
 	}{
 		{"one to an empty server", func(c *testCluster, ways map[string]*way) {
 			x := c.server("run-x")
-			x.offset = skew
+			x.Offset = skew
 			ways["a"].leads(x.dial)
 		}},
 		{"two to one another", func(c *testCluster, ways map[string]*way) {
@@ -27,16 +27,16 @@ func TestM5WrongAddress(t *testing.T) {
 		}},
 		{"all to replicas", func(c *testCluster, ways map[string]*way) {
 			for i, f := range c.masters[:3] {
-				x := c.server("run-x" + f.name)
-				x.replica, x.offset = true, time.Duration(i+1)*skew
+				x := c.server("run-x" + f.Name)
+				x.Replica, x.Offset = true, time.Duration(i+1)*skew
 				x.Set(mark.Key, f.holds(mark.Key))
-				ways[f.name].leads(x.dial)
+				ways[f.Name].leads(x.dial)
 			}
 		}},
 	} {
 		inBubble(t, 3, func(c *testCluster) {
 			for i, f := range c.masters {
-				f.set(func() { f.offset = time.Duration(i) * skew })
+				f.set(func() { f.Offset = time.Duration(i) * skew })
 			}
 			time.Sleep(20 * time.Minute)
 			masters := c.masters
@@ -46,7 +46,7 @@ func TestM5WrongAddress(t *testing.T) {
 			tt.leads(c, ways)
 			time.Sleep(20 * time.Second)
 			for _, f := range masters {
-				ways[f.name].leads(f.dial)
+				ways[f.Name].leads(f.dial)
 			}
 			time.Sleep(5 * time.Second)
 			t.Log(tt.name)
@@ -62,7 +62,7 @@ func TestM5WrongAddress(t *testing.T) {
 func TestM4UnfitBeforeARestart(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
-			f.set(func() { f.aof = true })
+			f.set(func() { f.AOF = true })
 		}
 		one, ways := c.redlockdOver(c.cfg.Masters)
 		_, others := c.redlockdOver(c.cfg.Masters)
@@ -73,11 +73,11 @@ func TestM4UnfitBeforeARestart(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		b := c.masters[1]
 		others["b"].leads(noRoute)
-		b.set(func() { b.replica = true })
+		b.set(func() { b.Replica = true })
 		time.Sleep(3 * time.Second)
 		ways["b"].leads(noRoute)
 		b.kill()
-		b.set(func() { b.replica = false })
+		b.set(func() { b.Replica = false })
 		b.startWithMemory()
 		others["b"].leads(b.dial)
 		time.Sleep(5 * time.Second)

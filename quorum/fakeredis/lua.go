@@ -1,4 +1,4 @@
-package quorum
+package fakeredis
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 // luaHost runs scripts for a server. It is used again for another one, and each script is
 // compiled once, since both take long.
 type luaHost struct {
-	server *redisServer
+	server *Server
 	state  *lua.LState
 	db     int
 	times  int // how often the script under way has read the time
@@ -38,7 +38,7 @@ func compile(text string) *lua.FunctionProto {
 // idleLuaHosts are those whose server is not used any more.
 var idleLuaHosts = sync.Pool{New: func() any { return newLuaHost() }}
 
-func luaHostFor(s *redisServer) *luaHost {
+func luaHostFor(s *Server) *luaHost {
 	h := idleLuaHosts.Get().(*luaHost)
 	h.server = s
 	return h
@@ -80,8 +80,8 @@ func (h *luaHost) data(args []string) any {
 		return no
 	}
 	if args[0] == "TIME" {
-		if h.times++; h.times == s.haltAt {
-			return timeReply(s.clock() + s.halt.Microseconds())
+		if h.times++; h.times == s.HaltAt {
+			return timeReply(s.clock() + s.Halt.Microseconds())
 		}
 	}
 	return s.data(&h.db, args)

@@ -1,6 +1,9 @@
-package quorum
+package fakeredis
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A server's replies are nil, int64, string (a bulk), status, failure, pairs and []any.
 type (
@@ -8,6 +11,13 @@ type (
 	failure string
 	pairs   []any
 )
+
+const wrongType = failure("WRONGTYPE Operation against a key holding the wrong kind of value")
+
+// timeReply is the answer of TIME for a time in microseconds.
+func timeReply(now int64) any {
+	return []any{strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10)}
+}
 
 // appendReply appends a reply in RESP3.
 func appendReply(b []byte, r any) []byte {

@@ -1,4 +1,4 @@
-package quorum
+package fakeredis
 
 import (
 	"crypto/sha1"
@@ -9,9 +9,9 @@ import (
 )
 
 // command carries out a command that came over a connection.
-func (s *redisServer) command(p *pipe, args []string) any {
+func (s *Server) command(p *pipe, args []string) any {
 	name := strings.ToUpper(args[0])
-	if text := refusals[s.fault]; text != "" && s.fault == "BUSY" && name != "HELLO" {
+	if text := refusals[s.Fault]; text != "" && s.Fault == "BUSY" && name != "HELLO" {
 		return failure(text)
 	}
 	if no := s.meet(p.id, args); no != nil {
@@ -19,10 +19,10 @@ func (s *redisServer) command(p *pipe, args []string) any {
 	}
 	switch {
 	case name == "HELLO":
-		if at := slices.Index(args, "SETNAME"); at >= 0 && !s.nameless {
+		if at := slices.Index(args, "SETNAME"); at >= 0 && !s.Nameless {
 			p.session.name = args[at+1]
 		}
-		return pairs{"server", "redis", "version", s.version, "proto", int64(3), "id", int64(p.id),
+		return pairs{"server", "redis", "version", s.Version, "proto", int64(3), "id", int64(p.id),
 			"mode", "standalone", "role", "master", "modules", []any{}}
 	case name == "SELECT":
 		p.db, _ = strconv.Atoi(args[1])
@@ -41,7 +41,7 @@ func (s *redisServer) command(p *pipe, args []string) any {
 	}
 }
 
-func (s *redisServer) client(p *pipe, args []string) any {
+func (s *Server) client(p *pipe, args []string) any {
 	switch strings.ToUpper(args[1]) {
 	case "ID":
 		return int64(p.id)
@@ -49,7 +49,7 @@ func (s *redisServer) client(p *pipe, args []string) any {
 		return s.list()
 	case "KILL":
 		id, _ := strconv.Atoi(args[len(args)-1])
-		s.ended[id] = true
+		s.Ended[id] = true
 		at := slices.IndexFunc(s.pipes, func(p *pipe) bool { return p.id == id })
 		if at < 0 {
 			return int64(0)
@@ -61,7 +61,7 @@ func (s *redisServer) client(p *pipe, args []string) any {
 	}
 }
 
-func (s *redisServer) eval(db int, name string, args []string) any {
+func (s *Server) eval(db int, name string, args []string) any {
 	text := args[1]
 	if name == "EVAL" {
 		sum := sha1.Sum([]byte(text))
@@ -77,7 +77,7 @@ func (s *redisServer) eval(db int, name string, args []string) any {
 }
 
 // data carries out a command on keys; db is the selected database.
-func (s *redisServer) data(db *int, args []string) any {
+func (s *Server) data(db *int, args []string) any {
 	name := strings.ToUpper(args[0])
 	switch name {
 	case "SET", "DEL", "UNLINK", "PEXPIREAT":
@@ -90,19 +90,19 @@ func (s *redisServer) data(db *int, args []string) any {
 		*db, _ = strconv.Atoi(args[1])
 		return status("OK")
 	case "GET":
-		switch e, ok := s.get(*db, args[1]); {
+		switch e, ok := s.Get(*db, args[1]); {
 		case !ok:
 			return nil
-		case e.foreign:
+		case e.Foreign:
 			return wrongType
 		default:
-			return e.value
+			return e.Value
 		}
 	case "MGET":
 		out := []any{}
 		for _, key := range args[1:] {
-			if e, ok := s.get(*db, key); ok && !e.foreign {
-				out = append(out, e.value)
+			if e, ok := s.Get(*db, key); ok && !e.Foreign {
+				out = append(out, e.Value)
 			} else {
 				out = append(out, nil)
 			}
@@ -113,9 +113,9 @@ func (s *redisServer) data(db *int, args []string) any {
 	case "DEL", "UNLINK", "EXISTS":
 		n := int64(0)
 		for _, key := range args[1:] {
-			if _, ok := s.get(*db, key); ok {
+			if _, ok := s.Get(*db, key); ok {
 				if n++; name != "EXISTS" {
-					s.del(*db, key)
+					s.Del(*db, key)
 				}
 			}
 		}
@@ -135,19 +135,12 @@ func (s *redisServer) data(db *int, args []string) any {
 	}
 }
 
-const wrongType = failure("WRONGTYPE Operation against a key holding the wrong kind of value")
-
-// timeReply is the answer of TIME for a time in microseconds.
-func timeReply(now int64) any {
-	return []any{strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10)}
-}
-
 // scan answers SCAN cursor COUNT n; the cursor is the number of a key.
-func (s *redisServer) scan(db int, args []string) any {
-	keys := s.keys(db)
+func (s *Server) scan(db int, args []string) any {
+	keys := s.Keys(db)
 	from, _ := strconv.Atoi(args[1])
 	to, next := len(keys), 0
-	if count, _ := strconv.Atoi(args[3]); s.paged && from+count < to {
+	if count, _ := strconv.Atoi(args[3]); s.Paged && from+count < to {
 		to, next = from+count, from+count
 	}
 	page := []any{}
@@ -157,26 +150,26 @@ func (s *redisServer) scan(db int, args []string) any {
 	return []any{strconv.Itoa(next), page}
 }
 
-func (s *redisServer) expiry(db int, name, key string) any {
-	e, ok := s.get(db, key)
+func (s *Server) expiry(db int, name, key string) any {
+	e, ok := s.Get(db, key)
 	switch {
 	case name == "PEXPIRETIME" && !s.is7():
 		return failure("ERR unknown command 'PEXPIRETIME'")
 	case !ok:
 		return int64(-2)
-	case e.expiry == 0:
+	case e.Expiry == 0:
 		return int64(-1)
 	case name == "PTTL":
-		return e.expiry - s.millis()
+		return e.Expiry - s.Millis()
 	default:
-		return e.expiry
+		return e.Expiry
 	}
 }
 
 // cmdSet is SET key value with NX, XX, GET, KEEPTTL, PX and PXAT.
-func (s *redisServer) cmdSet(db int, args []string) any {
+func (s *Server) cmdSet(db int, args []string) any {
 	var nx, xx, get, keep bool
-	e := entry{value: args[2]}
+	e := Entry{Value: args[2]}
 	for i := 3; i < len(args); i++ {
 		switch strings.ToUpper(args[i]) {
 		case "NX":
@@ -192,8 +185,8 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 			if err != nil || n <= 0 {
 				return failure("ERR invalid expire time in 'set' command")
 			}
-			if e.expiry = n; strings.EqualFold(args[i], "PX") {
-				e.expiry += s.millis()
+			if e.Expiry = n; strings.EqualFold(args[i], "PX") {
+				e.Expiry += s.Millis()
 			}
 			i++
 		default:
@@ -203,21 +196,21 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 	if nx && xx || nx && get && !s.is7() {
 		return failure("ERR syntax error")
 	}
-	before, was := s.get(db, args[1])
-	if get && before.foreign {
+	before, was := s.Get(db, args[1])
+	if get && before.Foreign {
 		return wrongType
 	}
 	if keep {
-		e.expiry = before.expiry
+		e.Expiry = before.Expiry
 	}
 	if !(nx && was) && !(xx && !was) {
-		s.put(db, args[1], e)
+		s.Put(db, args[1], e)
 	} else if !get {
 		return nil
 	}
 	switch {
 	case get && was:
-		return before.value
+		return before.Value
 	case get:
 		return nil
 	default:
@@ -226,26 +219,26 @@ func (s *redisServer) cmdSet(db int, args []string) any {
 }
 
 // cmdPexpireat is PEXPIREAT key time with GT, LT, NX and XX.
-func (s *redisServer) cmdPexpireat(db int, args []string) any {
+func (s *Server) cmdPexpireat(db int, args []string) any {
 	at, err := strconv.ParseInt(args[2], 10, 64)
 	if err != nil || len(args) > 3 && !s.is7() {
 		return failure("ERR value is not an integer or out of range")
 	}
-	e, ok := s.get(db, args[1])
+	e, ok := s.Get(db, args[1])
 	if !ok {
 		return int64(0)
 	}
 	if len(args) > 3 {
-		has := e.expiry != 0
-		fits := map[string]bool{"GT": has && at > e.expiry, "LT": !has || at < e.expiry, "NX": !has, "XX": has}
+		has := e.Expiry != 0
+		fits := map[string]bool{"GT": has && at > e.Expiry, "LT": !has || at < e.Expiry, "NX": !has, "XX": has}
 		if !fits[strings.ToUpper(args[3])] {
 			return int64(0)
 		}
 	}
-	if e.expiry = at; at <= s.millis() {
-		s.del(db, args[1])
+	if e.Expiry = at; at <= s.Millis() {
+		s.Del(db, args[1])
 	} else {
-		s.put(db, args[1], e)
+		s.Put(db, args[1], e)
 	}
 	return int64(1)
 }

@@ -1,4 +1,4 @@
-package quorum
+package fakeredis
 
 import (
 	"bytes"
@@ -7,58 +7,65 @@ import (
 	"time"
 )
 
-func (s *redisServer) accept(p *pipe) {
+func (s *Server) accept(p *pipe) {
 	s.nextID++
 	p.id = s.nextID
 	s.pipes = append(s.pipes, p)
 }
 
 // forget removes a connection that has ended.
-func (s *redisServer) forget(p *pipe) {
+func (s *Server) forget(p *pipe) {
 	if at := slices.Index(s.pipes, p); at >= 0 {
 		s.pipes = slices.Delete(s.pipes, at, at+1)
 	}
 }
 
 // hangUp ends a connection from the server's side.
-func (s *redisServer) hangUp(p *pipe) {
+func (s *Server) hangUp(p *pipe) {
 	p.unread, p.out.queue = nil, nil
 	s.forget(p)
-	p.push(&p.in, &p.back, nil)
+	p.push(&p.in, &p.Back, nil)
+}
+
+// CutAll ends all connections, as the network would: what is on its way still arrives.
+func (s *Server) CutAll() {
+	for _, p := range slices.Clone(s.pipes) {
+		p.close()
+	}
 }
 
 // receive takes what has arrived; no data is the end of the connection.
-func (s *redisServer) receive(p *pipe, data []byte) {
+func (s *Server) receive(p *pipe, data []byte) {
 	switch {
 	case !slices.Contains(s.pipes, p):
 	case len(data) > 0:
 		p.unread = append(p.unread, data...)
-		s.work()
-	case s.frozen:
+		s.Work()
+	case s.Frozen:
 		p.unread = append(p.unread, "*1\r\n$4\r\nQUIT\r\n"...)
 	default:
-		s.work()
+		s.Work()
 		s.forget(p)
-		delete(p.wire.pipes, p)
+		delete(p.Wire.pipes, p)
 	}
 }
 
-// work carries out what has arrived: all commands of a connection at once, or, if the
+// Work carries out what has arrived: all commands of a connection at once, or, if the
 // server is slow, one command after the other from all connections.
-func (s *redisServer) work() {
-	if s.frozen || s.down || s.busy {
+func (s *Server) Work() {
+	if s.Frozen || s.Down || s.busy {
 		return
 	}
-	if s.slow > 0 && len(s.pipes) > 0 {
-		at := s.rng.IntN(len(s.pipes))
+	if s.Slow > 0 && len(s.pipes) > 0 {
+		at := s.Rand.IntN(len(s.pipes))
 		for i := range s.pipes {
 			if p := s.pipes[(at+i)%len(s.pipes)]; s.serve(p, 1) {
 				s.busy = true
-				time.AfterFunc(s.slow, func() {
+				time.AfterFunc(s.Slow, func() {
 					s.Lock()
 					defer s.Unlock()
 					s.busy = false
-					s.work()
+					s.Work()
 				})
 				return
 			}
@@ -68,7 +75,7 @@ func (s *redisServer) work() {
 	for _, p := range slices.Clone(s.pipes) {
 		switch {
 		case p.waits:
-		case s.delay > 0:
+		case s.Delay > 0:
 			s.later(p)
 		default:
 			s.serve(p, 1<<30)
@@ -77,24 +84,24 @@ func (s *redisServer) work() {
 }
 
 // later carries out the next command of a connection after faults.delay.
-func (s *redisServer) later(p *pipe) {
+func (s *Server) later(p *pipe) {
 	if _, _, ok := nextCommand(p.unread); !ok {
 		return
 	}
 	p.waits = true
-	time.AfterFunc(s.delay, func() {
+	time.AfterFunc(s.Delay, func() {
 		s.Lock()
 		defer s.Unlock()
-		if p.waits = false; !s.frozen && !s.down {
+		if p.waits = false; !s.Frozen && !s.Down {
 			s.serve(p, 1)
-			s.work()
+			s.Work()
 		}
 	})
 }
 
 // serve carries out at most this many commands of a connection, and answers. It returns
 // whether there were any.
-func (s *redisServer) serve(p *pipe, most int) bool {
+func (s *Server) serve(p *pipe, most int) bool {
 	var out []byte
 	n := 0
 	for ; n < most && slices.Contains(s.pipes, p); n++ {
@@ -104,13 +111,13 @@ func (s *redisServer) serve(p *pipe, most int) bool {
 		}
 		if p.unread = rest; args[0] == "QUIT" {
 			s.forget(p)
-			delete(p.wire.pipes, p)
+			delete(p.Wire.pipes, p)
 			return true
 		}
 		out = appendReply(out, s.command(p, args))
 	}
 	if len(out) > 0 && !p.dead {
-		p.push(&p.in, &p.back, out)
+		p.push(&p.in, &p.Back, out)
 	}
 	return n > 0
 }

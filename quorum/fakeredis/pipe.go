@@ -1,45 +1,12 @@
-package quorum
+package fakeredis
 
 import (
-	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"sync"
 	"time"
 )
-
-// world is a network and its servers, all behind one lock, so that their events happen one
-// after the other.
-type world struct {
-	sync.Mutex
-	began time.Time
-}
-
-// now returns the time since the world began, which no redlockd or server uses as its
-// clock.
-func (w *world) now() time.Duration { return time.Since(w.began) }
-
-// direction is one direction of a wire. The caller must hold the world's lock.
-type direction struct {
-	delay, jitter time.Duration
-	stalled       int // the number of faults that stall it
-}
-
-// wire is the network between one redlockd, in one of its lives, and one server.
-type wire struct {
-	*world
-	server *redisServer
-	rng    *rand.Rand
-	there  direction
-	back   direction
-	// refused is the number of faults that refuse new connections; dead reports whether
-	// the redlockd has ended, while the bytes that it has sent still arrive.
-	refused int
-	dead    bool
-	pipes   map[*pipe]bool
-}
 
 // segment is bytes that travel together; an empty one is the end of the connection.
 type segment struct {
@@ -56,7 +23,7 @@ type flow struct {
 
 // pipe is a connection of a redlockd to a server.
 type pipe struct {
-	*wire
+	*Wire
 	readable *sync.Cond
 	out, in  flow
 	// inbox is what the redlockd has not read; over reports whether nothing follows.
@@ -68,49 +35,26 @@ type pipe struct {
 	session
 }
 
-var errUnreachable = errors.New("no route to host")
-
-// dial opens a connection. If the way is stalled, it fails after as long as redlockd
-// waits.
-func (w *wire) dial() (net.Conn, error) {
-	w.Lock()
-	defer w.Unlock()
-	if w.there.stalled+w.back.stalled > 0 {
-		w.Unlock()
-		time.Sleep(time.Second) // then redlockd gives up
-		w.Lock()
-		return nil, os.ErrDeadlineExceeded
-	}
-	if w.dead || w.refused > 0 || w.server.down {
-		return nil, errUnreachable
-	}
-	p := &pipe{wire: w}
-	p.readable = sync.NewCond(w.world)
-	w.pipes[p] = true
-	w.server.accept(p)
-	return p, nil
-}
-
 // push puts data on its way. The caller must hold the lock.
-func (p *pipe) push(f *flow, d *direction, data []byte) {
-	delay := d.delay
-	if d.jitter > 0 {
-		delay += time.Duration(p.rng.Int64N(int64(d.jitter)))
+func (p *pipe) push(f *flow, d *Direction, data []byte) {
+	delay := d.Delay
+	if d.Jitter > 0 {
+		delay += time.Duration(p.rng.Int64N(int64(d.Jitter)))
 	}
-	f.last = max(f.last, p.now()+delay)
+	f.last = max(f.last, p.Now()+delay)
 	f.queue = append(f.queue, segment{f.last, data})
 	p.pump(f)
 }
 
 // pump hands over what has arrived. The caller must hold the lock.
 func (p *pipe) pump(f *flow) {
-	d := &p.there
+	d := &p.There
 	if f == &p.in {
-		d = &p.back
+		d = &p.Back
 	}
-	for len(f.queue) > 0 && d.stalled == 0 {
+	for len(f.queue) > 0 && d.Stalled == 0 {
 		head := f.queue[0]
-		if wait := head.due - p.now(); wait > 0 {
+		if wait := head.due - p.Now(); wait > 0 {
 			if !f.armed {
 				f.armed = true
 				time.AfterFunc(wait, func() {
@@ -147,17 +91,6 @@ func (p *pipe) reset() {
 	delete(p.pipes, p)
 }
 
-// change calls what on a wire, and hands over what is not stalled any more.
-func (w *wire) change(what func()) {
-	w.Lock()
-	defer w.Unlock()
-	what()
-	for p := range w.pipes {
-		p.pump(&p.out)
-		p.pump(&p.in)
-	}
-}
-
 func (p *pipe) Read(b []byte) (int, error) {
 	p.Lock()
 	defer p.Unlock()
@@ -192,14 +125,14 @@ func (p *pipe) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	data := append([]byte(nil), b...)
-	if p.there.jitter > 0 && p.rng.IntN(16) == 0 {
+	if p.There.Jitter > 0 && p.rng.IntN(16) == 0 {
 		at := p.rng.IntN(len(data))
 		if at > 0 {
-			p.push(&p.out, &p.there, data[:at])
+			p.push(&p.out, &p.There, data[:at])
 		}
 		data = data[at:]
 	}
-	p.push(&p.out, &p.there, data)
+	p.push(&p.out, &p.There, data)
 	return len(b), nil
 }
 
@@ -221,7 +154,7 @@ func (p *pipe) close() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.push(&p.out, &p.there, nil)
+	p.push(&p.out, &p.There, nil)
 }
 
 func (p *pipe) SetDeadline(t time.Time) error {

@@ -49,6 +49,24 @@ func TestM5StepOfOneMaster(t *testing.T) {
 	}
 }
 
+// TestM5StepIsLoggedAsWhatItIs checks that a master whose clock stepped is not said to be two
+// servers, although it has a new mark and its seat is still that of the one before (M5, M9).
+func TestM5StepIsLoggedAsWhatItIs(t *testing.T) {
+	inBubble(t, 5, func(c *testCluster) {
+		var lines logged
+		c.redlockdTelling(lines.logger())
+		time.Sleep(5 * time.Second)
+		for _, wait := range []time.Duration{0, 400 * time.Millisecond} {
+			time.Sleep(wait)
+			c.masters[0].set(func() { c.masters[0].Offset += time.Hour })
+			time.Sleep(10 * time.Second)
+		}
+		if lines.countOf(mark.WhyClock) == 0 || lines.countOf(mark.WhyOtherServer)+lines.countOf(mark.WhyNobodyKnows) > 0 {
+			t.Error(lines.text.String())
+		}
+	})
+}
+
 // TestM5StepIsToldInTime checks that a step is written into the mark before other
 // redlockd rely on that clock, whatever the time between the look that sees it and
 // those at the other masters, also if the way to them takes most of a timeout (M5).

@@ -422,6 +422,8 @@ var mutants = []mutant{
 		"t.hasVotingHolder && !t.contested():", "t.hasVotingHolder:"}}, tally},
 	{"V10", "absent although the silent may hold it", []change{{"quorum/vote/tally.go",
 		"return t.Met+t.Unknown+t.Awaited < t.Least", "return t.Met+t.Awaited < t.Quorum"}}, tally},
+	{"M4", "a quarantine ends at the look that first shows it", []change{{"quorum/mark/judge.go",
+		"over := !r.FirstSeen && watched", "over := watched"}}, marks},
 	{"V1", "who has changed a value on some masters is answered by what that left", []change{{"quorum/decide.go",
 		"if c.tried.mayBeWhy(op.changes()) {", "if false {"}}, votes},
 	{"V10", "different tokens are an absence", []change{{"quorum/vote/tally.go",

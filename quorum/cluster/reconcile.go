@@ -112,7 +112,8 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	lasting, mostDoubt := mon.db.agreed.Lasting(all, clock.LookEvery/2), mon.mostDoubt()
 	mon.db.jumpedBefore()
 	settings := mon.settings()
-	g, inView, floor, limit, mayTakeOver := mon.grantedBefore(s), mon.inView(), time.Duration(0), time.Duration(0), false
+	g, firstSeen := mon.grantedBefore(s)
+	inView, floor, limit, mayTakeOver := mon.inView(), time.Duration(0), time.Duration(0), false
 	if mon.zero == nil {
 		limit, floor, mayTakeOver = mon.db.grantLimit(mon.Link)
 		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
@@ -143,24 +144,22 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
 		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
-		Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
+		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
 // grantedBefore returns what the other masters' marks tell of the locks that this master
 // may have forgotten. Only marks looked at since its mark became pending count. If the
-// mark is yet to become pending, recent looks are enough: the result ends no quarantine,
-// but shows operators how long this one will be.
-func (mon *monitor) grantedBefore(s mark.Observation) granted {
+// mark is yet to become pending, or is first seen to be, recent looks are enough: the result
+// ends no quarantine (firstSeen), but shows operators how long this one will be.
+func (mon *monitor) grantedBefore(s mark.Observation) (g granted, firstSeen bool) {
 	mon.mu.Lock()
 	since := mon.view.Pending
 	mon.mu.Unlock()
-	switch {
-	case s.Mark == nil || s.Mark.Real:
-		since = mon.now() - 2*clock.LookEvery
-	case since == 0:
-		since = mon.now()
+	pending := s.Mark != nil && !s.Mark.Real
+	if !pending || since == 0 {
+		return mon.db.holdSince(mon.Link, mon.now()-2*clock.LookEvery), pending
 	}
-	return mon.db.holdSince(mon.Link, since)
+	return mon.db.holdSince(mon.Link, since), false
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list of masters

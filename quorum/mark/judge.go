@@ -111,7 +111,11 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 		j.Write = fresh
 		return j
 	}
-	return r.stateOf(Judgement{Write: fresh})
+	after := *r
+	if s.Mark != nil && s.Mark.RunID == s.Server.RunID && s.Mark.ID == r.Own.Server {
+		after.Own.Server = fresh.ID // which gets the seat at once: no other server can use the old mark (M9)
+	}
+	return after.stateOf(Judgement{Write: fresh})
 }
 
 // restarted judges a master whose mark has another run_id: it came back with its data, or
@@ -175,7 +179,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
 		c.Seen = s.Reading
 	})
-	over := watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.DB != 0 || r.Remembered || r.InView)
+	over := !r.FirstSeen && watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.DB != 0 || r.Remembered || r.InView)
 	if over || !r.Quarantine {
 		watched = watched.With(func(c *Mark) {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)

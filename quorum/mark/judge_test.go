@@ -26,6 +26,8 @@ func TestJudge(t *testing.T) {
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
 	unborne.SeatRecorded = false
+	firstSeen := r
+	firstSeen.FirstSeen = true
 	unseen, seen := r, r
 	unseen.Remembered, seen.Remembered, seen.InView = false, false, true
 	other.Own, other.SeatRecorded, other.SeatInUse = Seat{Epoch: 2, Server: "else"}, true, true
@@ -120,6 +122,9 @@ func TestJudge(t *testing.T) {
 		{"M4 the wait is over",
 			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
 			saw, r, Voting, true, "real", ""},
+		{"M4 but it does not end at the first look that shows it",
+			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
+			saw, firstSeen, Quarantine, true, "pending", ""},
 		{"M9 nobody remembers, and too few are in view",
 			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
 			saw, unseen, Quarantine, true, "pending", whyOutOfView},

@@ -81,6 +81,9 @@ type Rules struct {
 	// Wait is how long earlier locks may last (M4), Greatest the greatest hold that a new
 	// mark records.
 	Wait, Greatest time.Duration
+	// FirstSeen is whether this look is the first that shows the quarantine. It does not end
+	// it: what the other marks have told until then may be older than the quarantine.
+	FirstSeen bool
 	// Remembered is whether enough masters can tell what was granted. InView is whether
 	// so many others are looked at now that no majority of them could know more unseen.
 	// NewFloor is the floor of a new cluster, Floor that of the other masters' real marks;

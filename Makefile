@@ -44,14 +44,14 @@ test: ## get what is missing, then lint and run every test
 	@.ci/step 5/5 "lock clients on one Redis and on redlockd: 1 min" $(MAKE) served
 
 TESTS = -short -vet=off -count=1 -timeout $(TIMEOUT)
-PLAIN = ./quorum ./integration/mutants ./proxy ./commands/... ./packaging/...
+PLAIN = ./quorum ./quorum/storms ./integration/mutants ./proxy ./commands/... ./packaging/...
 .PHONY: plain raced served
 plain:
 	@go test $(TESTS) $(PLAIN)
 
 raced:
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -p 3 -parallel 4 $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v -e /quorum$$ -e /mutants$$ -e /commands/ -e /packaging/)
-	@CGO_ENABLED=1 go test -race $(TESTS) -run '^TestStorm$$' ./quorum -args -storms 8
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -p 3 -parallel 4 $(TESTS) ./integration ./integration/faults $$(go list ./... | grep -v -e /quorum$$ -e /storms$$ -e /mutants$$ -e /commands/ -e /packaging/)
+	@CGO_ENABLED=1 go test -race $(TESTS) -run '^TestStorm$$' ./quorum/storms -args -storms 8
 	@CGO_ENABLED=1 go test -race $(TESTS) ./proxy -args -park 0s # every test with sessions that are parked at once
 
 served:
@@ -114,7 +114,7 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 
 shows: deps ## what make test shortens, in full: contests, freezes, restarts, changes of masters, votes under -race; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
-	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./quorum ./proxy ./integration
+	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./quorum ./quorum/storms ./proxy ./integration
 
 suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian
 	@. ./.deps/env && integration/suites/run.py -report docs/suites.md

@@ -47,6 +47,7 @@ var uses = map[string][]string{
 	"quorum/cluster":   {"internal/address", "internal/certtest", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/outbox":    {"quorum/clock", "quorum/mark", "quorum/scripts", "quorum/vote"},
 	"quorum/latency":   {},
+	"quorum/storms":    {"quorum", "quorum/fakeredis", "quorum/cluster", "quorum/clock", "quorum/mark", "quorum/vote"},
 	"quorum/fakeredis": {"quorum/mark"},
 	// The pure parts of quorum: they do no I/O and wait for nothing.
 	"quorum/clock":   {},

@@ -87,7 +87,7 @@ func (c *testCluster) redlockdBy(now clock.Clock) *Quorum {
 
 func (c *testCluster) redlockdWith(log hclog.Logger, now clock.Clock) *Quorum {
 	c.t.Helper()
-	q, err := newQuorum(c.cfg, log, now)
+	q, err := NewWithClock(c.cfg, log, now)
 	if err != nil {
 		c.t.Fatal(err)
 	}

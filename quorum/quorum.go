@@ -31,10 +31,11 @@ type Quorum struct {
 // New starts dialling the masters and returns at once: masters are silent until they
 // are reached. The error is that of cfg.Validate. The caller must call Close.
 func New(cfg cluster.Config, log hclog.Logger) (*Quorum, error) {
-	return newQuorum(cfg, log, clock.System())
+	return NewWithClock(cfg, log, clock.System())
 }
 
-func newQuorum(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
+// NewWithClock is New with another clock, for tests in virtual time.
+func NewWithClock(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 	q := &Quorum{now: now}
 	q.underWay.init()
 	q.deadlines.now = now
@@ -83,6 +84,9 @@ func (q *Quorum) Open(db int, done func()) {
 		done()
 	}()
 }
+
+// Cluster returns the masters, for tests that look at more of them than Status tells.
+func (q *Quorum) Cluster() *cluster.Cluster { return q.cluster }
 
 // Opened reports whether a database is in use.
 func (q *Quorum) Opened(db int) bool { return q.cluster.Opened(db) != nil }

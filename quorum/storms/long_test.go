@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -68,7 +69,7 @@ func (s *storm) rewound(rng *rand.Rand) {
 // onBareMajority takes a lock for as long as most, or as the redlockd allows, on a bare
 // majority, and keeps other faults away from the masters until the lock ends. It returns
 // one master of that majority, nil if the lock was not won.
-func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*fakeredis.Server, Op) {
+func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*fakeredis.Server, quorum.Op) {
 	list := s.present()
 	at := rng.IntN(len(list))
 	c := s.dropsIn(rng)
@@ -97,7 +98,7 @@ func (s *storm) onBareMajority(rng *rand.Rand, n *node, most time.Duration) (*fa
 
 // contend has another client try to take a lock through some redlockd for a while, beyond
 // the storm's end too.
-func (s *storm) contend(rng *rand.Rand, op Op, d time.Duration, through ...*node) {
+func (s *storm) contend(rng *rand.Rand, op quorum.Op, d time.Duration, through ...*node) {
 	c := s.dropsIn(rng)
 	for end := s.Now() + d; s.Now() < end && !s.t.Failed(); c.round++ {
 		time.Sleep(20 * time.Millisecond)

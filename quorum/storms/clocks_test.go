@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"math/rand/v2"

@@ -1,9 +1,10 @@
-package quorum
+package storms
 
 import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -53,7 +54,7 @@ func (s *storm) overtaken(rng *rand.Rand) {
 	if !s.sleep(looks) {
 		return
 	}
-	op.Kind, op.TTL = Extend, some(rng, 100*time.Millisecond, 600*time.Millisecond).Truncate(time.Millisecond)
+	op.Kind, op.TTL = quorum.Extend, some(rng, 100*time.Millisecond, 600*time.Millisecond).Truncate(time.Millisecond)
 	if c.call(slow, op, op).open() {
 		op.TTL = min(4*time.Second, quick.config().MaxTTL)
 		c.call(quick, op, op)

@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
@@ -26,7 +27,7 @@ type node struct {
 	known []site // all that were ever in its file
 	// used is the list in force when it ended.
 	used  []site
-	q     *Quorum // nil while it is down
+	q     *quorum.Quorum // nil while it is down
 	clock *pendulum
 	wires *wiring
 	// thawed is closed at the end of a freeze; nil when there is none.
@@ -118,7 +119,7 @@ func (n *node) bootWith(list []site) {
 	cfg := n.cfg
 	n.known = append(n.known, n.file...)
 	cfg.Masters = n.masters(n.wires, list)
-	q, err := newQuorum(cfg, &logger{Logger: hclog.NewNullLogger(), node: n}, n.clock.now)
+	q, err := quorum.NewWithClock(cfg, &logger{Logger: hclog.NewNullLogger(), node: n}, n.clock.now)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func (n *node) end() {
 
 // running waits for the end of a freeze, and returns the Quorum and the number of its
 // life; nil while the redlockd is down.
-func (n *node) running() (*Quorum, int) {
+func (n *node) running() (*quorum.Quorum, int) {
 	for {
 		n.mu.Lock()
 		q, life, thawed := n.q, n.lives, n.thawed
@@ -232,6 +233,20 @@ func (n *node) thaw(counts bool) {
 	n.thawed = nil
 }
 
+// do carries an operation out for a client that waits.
+func (n *node) do(op quorum.Op) *quorum.Outcome {
+	out := make(chan *quorum.Outcome, 1)
+	n.q.Do(&op, nil, func(o *quorum.Outcome) { out <- o })
+	return <-out
+}
+
+// open waits until a database is open.
+func (n *node) open(db int) {
+	done := make(chan struct{})
+	n.q.Open(db, func() { close(done) })
+	<-done
+}
+
 // config returns the present configuration.
 func (n *node) config() cluster.Config {
 	n.mu.Lock()
@@ -240,7 +255,7 @@ func (n *node) config() cluster.Config {
 }
 
 // inForce returns the list that a redlockd uses, as sites. The caller must hold mu.
-func (n *node) inForce(q *Quorum) []site {
+func (n *node) inForce(q *quorum.Quorum) []site {
 	var out []site
 	for _, m := range q.Status().Masters {
 		for _, p := range n.known {

@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -73,8 +74,8 @@ func (s *storm) early(rng *rand.Rand) {
 
 // takes takes a lock for as long as most, or as the redlockd allows, and returns whether
 // it was won. It gives up after some time.
-func (c *client) takes(n *node, op *Op, most, within time.Duration) bool {
-	op.Kind, op.TTL = Acquire, min(most, n.config().MaxTTL)
+func (c *client) takes(n *node, op *quorum.Op, most, within time.Duration) bool {
+	op.Kind, op.TTL = quorum.Acquire, min(most, n.config().MaxTTL)
 	for end := c.Now() + within; !c.call(n, *op, *op).won(); {
 		if c.Now() > end || !c.sleep(20*time.Millisecond) {
 			return false

@@ -1,9 +1,11 @@
-package quorum
+package storms
 
 import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // watchedKey is the key of clients that use WATCH: whoever has read a token there may free it.
@@ -22,22 +24,22 @@ func (c *client) watches() {
 	op := c.lock()
 	op.Key = watchedKey
 	if c.chance(50) {
-		op.Kind, op.TTL = Acquire, c.ttl(c.node())
+		op.Kind, op.TTL = quorum.Acquire, c.ttl(c.node())
 		if c.turns(c.visits(c.node()), op, nil).won() && c.sleep(some(c.rng, 0, op.TTL/2)) && c.chance(70) {
-			op.Kind = Release
+			op.Kind = quorum.Release
 			c.turns(c.visits(c.node()), op, nil)
 		}
 		return
 	}
-	w := &Watch{}
+	w := &quorum.Watch{}
 	defer w.Close()
 	v := c.visits(c.node())
 	_, session := v.node.running()
-	read := Op{Kind: Read, DB: op.DB, Key: op.Key, Arm: w}
+	read := quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key, Arm: w}
 	v.session, v.tries = session, []*try{c.judge.begin(v.node, read)}
 	seen := v.carriesOut(read)
-	if seen.verdict != Held {
-		seen.state = State{}
+	if seen.verdict != quorum.Held {
+		seen.state = quorum.State{}
 	}
 	if got := c.Now(); !seen.open() && c.sleep(some(c.rng, 0, 400*time.Millisecond)) {
 		c.exec(op, &glance{token: seen.state.Token, got: got, node: v.node, session: session, watch: w})
@@ -50,19 +52,19 @@ type glance struct {
 	got     time.Duration
 	node    *node
 	session int
-	watch   *Watch
+	watch   *quorum.Watch
 }
 
 // exec changes what was watched.
-func (c *client) exec(op Op, g *glance) {
-	op.Unless, op.TTL = []*Watch{g.watch}, c.ttl(g.node)
+func (c *client) exec(op quorum.Op, g *glance) {
+	op.Unless, op.TTL = []*quorum.Watch{g.watch}, c.ttl(g.node)
 	switch {
 	case g.token == "":
-		op.Kind = Acquire
+		op.Kind = quorum.Acquire
 	case c.chance(50):
-		op.Kind, op.Token, op.TTL = Release, g.token, 0
+		op.Kind, op.Token, op.TTL = quorum.Release, g.token, 0
 	default:
-		op.Kind, op.NewToken, op.Token, op.Replace = Extend, op.Token, g.token, true
+		op.Kind, op.NewToken, op.Token, op.Replace = quorum.Extend, op.Token, g.token, true
 	}
 	v := c.visits(g.node)
 	v.session = g.session
@@ -70,7 +72,7 @@ func (c *client) exec(op Op, g *glance) {
 }
 
 // turns sends an operation that changes the token, and notes that it did.
-func (c *client) turns(v *visit, op Op, g *glance) hearing {
+func (c *client) turns(v *visit, op quorum.Op, g *glance) hearing {
 	t := c.judge.begin(v.node, op)
 	t.stranger, v.tries = g != nil, []*try{t}
 	sent, by := c.Now(), v.node.teller(op.DB)
@@ -79,7 +81,7 @@ func (c *client) turns(v *visit, op Op, g *glance) hearing {
 		return a
 	}
 	made := turn{sent: sent, got: c.Now(), by: by}
-	if op.Kind != Release {
+	if op.Kind != quorum.Release {
 		made.token = op.TokenAfter()
 	}
 	c.judge.turned(t, made, g)
@@ -101,7 +103,7 @@ func (j *witness) turned(t *try, made turn, g *glance) {
 		case other.sent <= g.got || other.got >= made.sent:
 		case other.by != made.by && g.token == "":
 			j.gap("WATCH: %v, %q was taken and freed through another redlockd while %s watched it free, and EXEC acts", t.lock, other.token, t.op.Token)
-		case other.by != made.by && t.op.Kind == Release && other.token == "":
+		case other.by != made.by && t.op.Kind == quorum.Release && other.token == "":
 			j.gap("WATCH: %v, %q was freed through another redlockd, and is freed again by a copy that this has not reached (V8)", t.lock, g.token)
 		default:
 			j.fail("WATCH: %v, %s has watched %q since %v at redlockd %d, it became %q at %v at redlockd %d, and EXEC acts", t.lock, t.op.TokenAfter(),

@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // Several clients hold a lock together, with their names in its string: the first one takes it,
@@ -40,7 +42,7 @@ func (m *members) note(name string, end time.Duration) {
 	m.ends[name] = end
 }
 
-func namesIn(st State) []string {
+func namesIn(st quorum.State) []string {
 	if !st.Found || st.Token == "" {
 		return nil
 	}
@@ -51,16 +53,16 @@ func namesIn(st State) []string {
 func (c *client) joins() {
 	name := fmt.Sprint(c.number, "-", c.round)
 	asked, ttl := c.Now(), c.membersTTL()
-	a := c.decides(c.node(), func(st State) Op {
+	a := c.decides(c.node(), func(st quorum.State) quorum.Op {
 		switch {
 		case !st.Found && !st.Lapsed:
-			return Op{Kind: Acquire, Token: name, TTL: ttl}
+			return quorum.Op{Kind: quorum.Acquire, Token: name, TTL: ttl}
 		case !st.Found || slices.Contains(namesIn(st), name):
-			return Op{Kind: Read}
+			return quorum.Op{Kind: quorum.Read}
 		}
-		return Op{Kind: Extend, Token: st.Token, Replace: true, NewToken: st.Token + "," + name, TTL: ttl}
+		return quorum.Op{Kind: quorum.Extend, Token: st.Token, Replace: true, NewToken: st.Token + "," + name, TTL: ttl}
 	})
-	if a.won() && a.done != Read {
+	if a.won() && a.done != quorum.Read {
 		c.joined.note(name, asked+ttl-membersSlack(ttl))
 	}
 	for range c.rng.IntN(4) {
@@ -69,7 +71,7 @@ func (c *client) joins() {
 		}
 		c.looks(c.node())
 	}
-	if a.open() || a.won() && a.done != Read {
+	if a.open() || a.won() && a.done != quorum.Read {
 		c.leaves(name)
 	}
 }
@@ -89,7 +91,7 @@ func membersSlack(ttl time.Duration) time.Duration { return ttl/100 + 10*time.Mi
 // looks reads who is a member, and checks that all are there that certainly are.
 func (c *client) looks(n *node) {
 	sure := c.joined.certain(c.Now())
-	a := c.decides(n, func(State) Op { return Op{Kind: Read} })
+	a := c.decides(n, func(quorum.State) quorum.Op { return quorum.Op{Kind: quorum.Read} })
 	if a.open() {
 		return
 	}
@@ -108,17 +110,17 @@ func (c *client) leaves(name string) {
 	c.joined.note(name, 0)
 	for range 1 + c.rng.IntN(2) {
 		n := c.node()
-		a := c.decides(n, func(st State) Op {
+		a := c.decides(n, func(st quorum.State) quorum.Op {
 			others := slices.DeleteFunc(namesIn(st), func(other string) bool { return other == name })
 			switch {
 			case !st.Found || len(others) == len(namesIn(st)):
-				return Op{Kind: Read}
+				return quorum.Op{Kind: quorum.Read}
 			case len(others) == 0:
-				return Op{Kind: Release, Token: st.Token}
+				return quorum.Op{Kind: quorum.Release, Token: st.Token}
 			}
-			return Op{Kind: Extend, Token: st.Token, Replace: true, NewToken: strings.Join(others, ","), TTL: st.TTL.Truncate(time.Millisecond), Keeps: true}
+			return quorum.Op{Kind: quorum.Extend, Token: st.Token, Replace: true, NewToken: strings.Join(others, ","), TTL: st.TTL.Truncate(time.Millisecond), Keeps: true}
 		})
-		if sure && has("leaves") && !a.open() && a.done == Read && c.Now() < end {
+		if sure && has("leaves") && !a.open() && a.done == quorum.Read && c.Now() < end {
 			c.missing("NOT A MEMBER: redlockd %d says that %q are in, as %s leaves", n.number, a.state.Token, name)
 		}
 		if !a.open() {
@@ -146,16 +148,16 @@ func (c *client) missing(format string, args ...any) {
 }
 
 // decides sends what a script on the members does.
-func (c *client) decides(n *node, choose func(State) Op) hearing {
+func (c *client) decides(n *node, choose func(quorum.State) quorum.Op) hearing {
 	v := c.visits(n)
-	op := Op{Kind: Decide, Key: membersKey, Decide: func(st State) Op {
+	op := quorum.Op{Kind: quorum.Decide, Key: membersKey, Decide: func(st quorum.State) quorum.Op {
 		op := choose(st)
 		op.Key = membersKey
 		return op
 	}}
 	a := v.carriesOut(op)
-	if a.known && !a.won() && a.done != Read {
-		a.verdict = Undecided // the lock changed meanwhile (package commands)
+	if a.known && !a.won() && a.done != quorum.Read {
+		a.verdict = quorum.Undecided // the lock changed meanwhile (package commands)
 	}
 	c.judge.noteMembers(a)
 	return a

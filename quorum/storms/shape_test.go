@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/mark"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
@@ -26,7 +27,7 @@ func (s *storm) calm() {
 	if has("databases") {
 		dbs = append(dbs, 3)
 		for _, n := range s.nodes {
-			open(n.q, 3) // a quarantine passes only while a redlockd watches
+			n.open(3) // a quarantine passes only while a redlockd watches
 		}
 	}
 	if !s.recovers() {
@@ -34,17 +35,16 @@ func (s *storm) calm() {
 	}
 	for i, n := range s.nodes {
 		for _, db := range dbs {
-			k := acquire(fmt.Sprint("calm", i), "t", time.Second)
-			k.DB = db
-			o := do(n.q, k)
+			k := quorum.Op{Kind: quorum.Acquire, DB: db, Key: fmt.Sprint("calm", i), Token: "t", TTL: time.Second}
+			o := n.do(k)
 			// The first long lock of all waits until all marks bear its hold, which
 			// takes a few looks (M3).
-			for tries := 0; o.Verdict == Undecided && !has("firsttry") && tries < patience(o.Err.Error()); tries++ {
+			for tries := 0; o.Verdict == quorum.Undecided && !has("firsttry") && tries < patience(o.Err.Error()); tries++ {
 				s.judge.count("excuse: the first tries after the calm are not decided")
 				time.Sleep(200 * time.Millisecond)
-				o = do(n.q, k)
+				o = n.do(k)
 			}
-			if o.Verdict != Won {
+			if o.Verdict != quorum.Won {
 				s.fail("NOT WON: redlockd %d, database %d: %v %v", i, db, o.Verdict, o.Err)
 			}
 		}
@@ -110,7 +110,7 @@ func (s *storm) startWith(list []site) {
 	n.crash()
 	n.bootWith(list)
 	if has("databases") {
-		open(n.q, 3)
+		n.open(3)
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *storm) emptyRefused() bool {
 // another list.
 func (s *storm) refuses(master string, db int) bool {
 	return slices.ContainsFunc(s.nodes, func(n *node) bool {
-		d := n.q.cluster.Opened(db)
+		d := n.q.Cluster().Opened(db)
 		return d != nil && slices.ContainsFunc(d.Status(), func(m cluster.MasterStatus) bool {
 			return m.Name == master && strings.Contains(m.Reason, "another list of masters")
 		})
@@ -163,12 +163,12 @@ func (s *storm) ailing() string {
 	for _, n := range s.nodes {
 		st := n.q.Status()
 		all := st.Voting == len(s.list()) && st.Voting == len(st.Masters) // by its own list, too
-		if st.Ready && st.Phase == "final" && all && s.reaches(st) && (!has("databases") || n.q.cluster.Database(3).Voting() == st.Voting) {
+		if st.Ready && st.Phase == "final" && all && s.reaches(st) && (!has("databases") || n.q.Cluster().Database(3).Voting() == st.Voting) {
 			continue
 		}
 		text := fmt.Sprintf("redlockd %d: ready %v, generation %d %s", n.number, st.Ready, st.Generation, st.Phase)
 		for db := range cluster.Databases {
-			if d := n.q.cluster.Opened(db); d != nil {
+			if d := n.q.Cluster().Opened(db); d != nil {
 				text += fmt.Sprintf("; database %d, silent for %v", db, d.Silence())
 				for _, m := range d.Status() {
 					text += fmt.Sprintf(", %s %s %s %v", m.Name, m.State, m.Reason, m.Wait)
@@ -182,7 +182,7 @@ func (s *storm) ailing() string {
 
 // reaches reports whether a redlockd is connected to the servers to which the addresses
 // lead now.
-func (s *storm) reaches(st Status) bool {
+func (s *storm) reaches(st quorum.Status) bool {
 	servers := map[string]string{}
 	s.Lock()
 	defer s.Unlock()

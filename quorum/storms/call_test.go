@@ -1,16 +1,20 @@
-package quorum
+package storms
 
 import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // call sends an operation to a redlockd; meant is what the client wants by it.
-func (c *client) call(n *node, meant, op Op) hearing { return c.callAll(n, []Op{meant}, op) }
+func (c *client) call(n *node, meant, op quorum.Op) hearing {
+	return c.callAll(n, []quorum.Op{meant}, op)
+}
 
 // callAll is call for an operation that means several.
-func (c *client) callAll(n *node, meant []Op, op Op) hearing {
+func (c *client) callAll(n *node, meant []quorum.Op, op quorum.Op) hearing {
 	v := c.visits(n)
 	for _, m := range meant {
 		t := c.judge.begin(n, m)
@@ -28,7 +32,7 @@ func (c *client) visits(n *node) *visit {
 
 // carriesOut has the operation carried out, and returns what the client hears. A hasty client
 // leaves before a slow answer.
-func (v *visit) carriesOut(op Op) hearing {
+func (v *visit) carriesOut(op quorum.Op) hearing {
 	patience := time.Minute
 	if v.chance(10) && has("hasty") {
 		patience = some(v.client.rng, time.Millisecond, 400*time.Millisecond)
@@ -56,7 +60,7 @@ type visit struct {
 	tries  []*try
 	heard  chan hearing
 	// meant is what the client wants, sent when it asked for that.
-	meant Op
+	meant quorum.Op
 	sent  time.Duration
 	// session is the life of the redlockd in which the client has watched a key; 0 if it need
 	// not be the same one.
@@ -68,7 +72,7 @@ type visit struct {
 }
 
 // serve carries the operation out and answers, unless the redlockd ends meanwhile.
-func (v *visit) serve(op Op) {
+func (v *visit) serve(op quorum.Op) {
 	q, life := v.node.running()
 	v.opened = v.node.opens(op.DB, life)
 	if has("noquorum") {
@@ -78,8 +82,8 @@ func (v *visit) serve(op Op) {
 		v.lost(true)
 		return
 	}
-	out := make(chan *Outcome, 1)
-	q.Do(&op, &v.caller, func(o *Outcome) { out <- o })
+	out := make(chan *quorum.Outcome, 1)
+	q.Do(&op, &v.caller, func(o *quorum.Outcome) { out <- o })
 	o := <-out
 	cfg, decided := v.node.config(), v.Now()
 	if v.node.pass(v.rng, 25, cfg.Stay()) != life {
@@ -97,7 +101,7 @@ func (v *visit) serve(op Op) {
 	}
 	v.late = v.Now() > decided
 	if err := o.Confirm(o.Clock()); err != nil {
-		v.tellAll(hearing{verdict: Undecided, known: true}, err)
+		v.tellAll(hearing{verdict: quorum.Undecided, known: true}, err)
 		return
 	}
 	if left, ok := o.WriteBefore(); ok && v.rng.IntN(5) == 0 {
@@ -115,7 +119,7 @@ func (v *visit) serve(op Op) {
 
 // renewed renews a late outcome as a session does, and then may wait a moment. It
 // returns false if the redlockd has ended meanwhile.
-func (v *visit) renewed(o *Outcome, life int) bool {
+func (v *visit) renewed(o *quorum.Outcome, life int) bool {
 	done := make(chan struct{})
 	o.Renew(&v.caller, func() { close(done) })
 	<-done
@@ -142,17 +146,17 @@ func (n *node) life() int {
 
 // answerOf returns the answer for the client. If the operation depended on a read and
 // was not carried out, that is what was read.
-func (v *visit) answerOf(o *Outcome) hearing {
+func (v *visit) answerOf(o *quorum.Outcome) hearing {
 	a := hearing{verdict: o.Verdict, state: o.State, known: true, done: o.Done, err: o.Err}
 	meant := v.meant.Kind
 	switch {
-	case o.Verdict == Held && !o.State.Found && len(v.tries) == 1 && v.tries[0].tells:
-		a.verdict = Undecided // no token is known to be in the way (package commands)
-	case len(v.tries) > 1 && o.Verdict == Won && len(o.Changes) == 0:
-		a.verdict = Changed
-	case o.Done == Read && meant != Read && len(v.tries) < 2 && o.Err == nil:
-		if a.verdict = Absent; o.State.Token != "" && !o.State.Lapsed {
-			a.verdict = Held
+	case o.Verdict == quorum.Held && !o.State.Found && len(v.tries) == 1 && v.tries[0].tells:
+		a.verdict = quorum.Undecided // no token is known to be in the way (package commands)
+	case len(v.tries) > 1 && o.Verdict == quorum.Won && len(o.Changes) == 0:
+		a.verdict = quorum.Changed
+	case o.Done == quorum.Read && meant != quorum.Read && len(v.tries) < 2 && o.Err == nil:
+		if a.verdict = quorum.Absent; o.State.Token != "" && !o.State.Lapsed {
+			a.verdict = quorum.Held
 		}
 	}
 	return a
@@ -181,11 +185,11 @@ func (v *visit) tellAll(a hearing, err error) {
 	}
 	for _, t := range v.tries {
 		switch {
-		case a.open() || a.verdict == Changed:
+		case a.open() || a.verdict == quorum.Changed:
 			t.lost(true)
-		case t.op.Kind == Read:
+		case t.op.Kind == quorum.Read:
 			t.found(a.verdict, a.state)
-		case a.verdict == Won:
+		case a.verdict == quorum.Won:
 			t.won()
 		default:
 			t.refused(a.verdict, a.state.Token)

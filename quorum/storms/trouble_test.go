@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -144,7 +145,7 @@ func (v *visit) looksWhoVotes() {
 	}
 	now := v.Now()
 	for _, db := range slices.Compact([]int{0, v.meant.DB}) {
-		d := q.cluster.Opened(db)
+		d := q.Cluster().Opened(db)
 		if d == nil {
 			continue
 		}
@@ -205,7 +206,7 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 		why := func() string {
 			c := s.dropsIn(s.stream("judge"))
 			v := c.visits(s.nodes[0])
-			v.sent, v.meant = s.Now(), acquire("k", "t", time.Second)
+			v.sent, v.meant = s.Now(), quorum.Op{Kind: quorum.Acquire, Key: "k", Token: "t", TTL: time.Second}
 			return v.whyUndecided("NOQUORUM")
 		}
 		if got := why(); got != "" {

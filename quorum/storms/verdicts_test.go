@@ -1,10 +1,11 @@
-package quorum
+package storms
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -16,9 +17,9 @@ func (t *try) lost(undone bool) {
 	defer t.witness.mu.Unlock()
 	t.over()
 	t.count(fmt.Sprintf("%v undecided or unheard", t.op.Kind))
-	if t.op.takes() {
+	if takes(&t.op) {
 		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
-		t.to.kept = t.to.kept || !undone || t.op.Kind != Acquire
+		t.to.kept = t.to.kept || !undone || t.op.Kind != quorum.Acquire
 		t.replaces() // it may have been won too late
 	}
 	t.lived()
@@ -34,7 +35,7 @@ func (t *try) replaces() {
 // lived notes that copies of a lease may be left if it was not certainly released. The
 // caller must hold mu.
 func (t *try) lived() {
-	if t.op.Kind == Release && t.lease.freed == 0 {
+	if t.op.Kind == quorum.Release && t.lease.freed == 0 {
 		t.lease.kept = true
 	}
 }
@@ -46,17 +47,17 @@ func (t *try) won() {
 	t.over()
 	t.count(fmt.Sprintf("%v won", t.op.Kind))
 	switch now := t.Now(); {
-	case t.op.takes():
+	case takes(&t.op):
 		before := t.promises()
 		t.holds()
 		if t.to.until > t.Now() {
 			t.alone(before)
 		}
-	case t.op.Kind == Release && t.outlived(t.lease):
+	case t.op.Kind == quorum.Release && t.outlived(t.lease):
 		t.fail("OVER: %v, %s is told by redlockd %d that it was freed, which has told it that it is over at %v", t.lock, t.op.Token, t.node.number, t.lease.ends)
-	case t.op.Kind == Release && t.lease.closed <= t.sent:
+	case t.op.Kind == quorum.Release && t.lease.closed <= t.sent:
 		t.lease.freed, t.lease.late = now, t.mayArrive(t.lease)
-	case t.op.Kind == Remove:
+	case t.op.Kind == quorum.Remove:
 		for _, l := range t.leases[t.lock] {
 			if l.closed <= t.sent && l.open == 0 {
 				l.freed, l.late = now, t.mayArrive(l)
@@ -110,22 +111,22 @@ func (t *try) promises() map[*lease]time.Duration {
 func (t *try) alone(before map[*lease]time.Duration) {
 	for l, until := range before {
 		switch {
-		case until <= t.Now() || t.op.Kind == Store:
+		case until <= t.Now() || t.op.Kind == quorum.Store:
 		case l != t.lease:
 			t.fail("TWO HOLDERS of %v: %s by %v at redlockd %d, and %s until %v", t.lock, t.to.token, t.op.Kind, t.node.number, l.token, until)
-		case t.op.Kind == Acquire && t.to.untold:
+		case t.op.Kind == quorum.Acquire && t.to.untold:
 			t.count("excuse: it was extended before the acquire was answered that took it")
-		case t.op.Kind == Acquire:
+		case t.op.Kind == quorum.Acquire:
 			t.fail("TAKEN TWICE: %v by %s, at redlockd %d, who has it until %v", t.lock, l.token, t.node.number, until)
 		}
 	}
-	t.to.untold = t.to.untold && t.op.Kind == Extend
+	t.to.untold = t.to.untold && t.op.Kind == quorum.Extend
 }
 
 // holds notes what the client was answered. The caller must hold mu.
 func (t *try) holds() {
 	l, now := t.to, t.Now()
-	if t.op.Kind == Extend && t.had <= t.sent {
+	if t.op.Kind == quorum.Extend && t.had <= t.sent {
 		l.untold = true
 	}
 	if l.until < now {
@@ -136,7 +137,7 @@ func (t *try) holds() {
 		l.teller = teller{} // a master that missed this may have a copy of the longer grant, or the list changed meanwhile
 	}
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
-	if t.op.Kind == Store {
+	if t.op.Kind == quorum.Store {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
 	t.replaces()
@@ -154,36 +155,36 @@ func (t *try) holds() {
 
 // refused ends an operation that was answered with another holder, or with no such
 // lock; token is the one in the way, if it was in the answer.
-func (t *try) refused(v Verdict, token string) {
+func (t *try) refused(v quorum.Verdict, token string) {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
 	t.over()
 	t.count(fmt.Sprintf("%v %v", t.op.Kind, v))
-	if t.op.takes() { // its rollback is under way, or a minority was prolonged
+	if takes(&t.op) { // its rollback is under way, or a minority was prolonged
 		t.to.may, t.to.doubt, t.to.freed = max(t.to.may, t.lasts()), true, 0
-		t.to.kept = t.to.kept || t.op.Kind != Acquire
+		t.to.kept = t.to.kept || t.op.Kind != quorum.Acquire
 	}
 	t.lived()
 	holder := t.lease != nil && t.had > t.Now()
-	byClock := t.byRead || t.op.Kind == Release && v == Absent // V15
+	byClock := t.byRead || t.op.Kind == quorum.Release && v == quorum.Absent // V15
 	if holder && byClock && t.hadSure <= t.Now() {
 		holder = false
 		t.count("excuse: its TTL is over counted from its asking, as one Redis counts")
 	}
 	switch {
-	case !holder || v != Absent:
-	case byClock && t.hadSure <= t.Now()+t.fast(t.lease), t.op.Kind == Extend && slices.Contains(t.lease.from, t.node) && t.had <= t.Now()+t.fast(t.lease):
+	case !holder || v != quorum.Absent:
+	case byClock && t.hadSure <= t.Now()+t.fast(t.lease), t.op.Kind == quorum.Extend && slices.Contains(t.lease.from, t.node) && t.had <= t.Now()+t.fast(t.lease):
 		holder = false
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 	}
 	switch {
-	case t.op.Kind == Acquire, t.op.Kind == Expire, t.op.Kind == Remove, t.op.Kind == Store:
+	case t.op.Kind == quorum.Acquire, t.op.Kind == quorum.Expire, t.op.Kind == quorum.Remove, t.op.Kind == quorum.Store:
 	case holder && !t.undisturbed(t.lease):
 		t.count("excuse: others freed, shortened or stored over what its holder asks for")
 	case holder && !t.misled(t.lease, v, token):
 		t.fail("NO TO THE HOLDER: %v, %s is told %v %q by %v at redlockd %d, and has it until %v", t.lock, t.op.Token, v, token, t.op.Kind, t.node.number, t.had)
 	}
-	if v == Held {
+	if v == quorum.Held {
 		t.explain(token)
 		if t.tells {
 			t.count("told by SET NX GET")
@@ -193,7 +194,7 @@ func (t *try) refused(v Verdict, token string) {
 }
 
 // found ends a read with its answer.
-func (t *try) found(v Verdict, st State) {
+func (t *try) found(v quorum.Verdict, st quorum.State) {
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
 	t.over()
@@ -202,18 +203,18 @@ func (t *try) found(v Verdict, st State) {
 	if l != nil && l.gaps != t.gaps {
 		l = nil // its TTL was over for a while, and it was taken again
 	}
-	if v != Held && v != Absent {
+	if v != quorum.Held && v != quorum.Absent {
 		return
 	}
-	if l != nil && l.sure > t.Now() && l.sure <= t.Now()+t.fast(l) && v == Absent {
+	if l != nil && l.sure > t.Now() && l.sure <= t.Now()+t.fast(l) && v == quorum.Absent {
 		t.count("excuse: its TTL is over by a redlockd's clock, which runs fast")
 		l = nil
 	}
-	if l != nil && l.sure > t.Now() && t.undisturbed(l) && (v == Absent || st.Token != l.token) && !t.misled(l, v, st.Token) {
+	if l != nil && l.sure > t.Now() && t.undisturbed(l) && (v == quorum.Absent || st.Token != l.token) && !t.misled(l, v, st.Token) {
 		t.fail("NOT FOUND: %v, a read at redlockd %d finds %v %q, and %s has it until %v", t.lock, t.node.number, v, st.Token, l.token, l.until)
 		return
 	}
-	if v == Held {
+	if v == quorum.Held {
 		t.explain(st.Token)
 		t.told(st.Token)
 	}
@@ -282,7 +283,7 @@ func (s *storm) largerMajority() int {
 // caller must hold mu.
 func (t *try) prolonging(l *lease) bool {
 	for _, other := range t.tries[t.lock] {
-		if other.op.Kind == Expire && l.may >= other.sent {
+		if other.op.Kind == quorum.Expire && l.may >= other.sent {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package quorum
+package storms
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum"
 )
 
 // client takes one of a few locks again and again.
@@ -23,18 +25,20 @@ func (c *caller) Gone() bool { return c.gone.Load() }
 
 // hearing is the answer that a client got; known is false if it got none.
 type hearing struct {
-	verdict Verdict
-	state   State
+	verdict quorum.Verdict
+	state   quorum.State
 	known   bool
 	// done is what was carried out, err what the client reads if nothing was decided.
-	done Kind
+	done quorum.Kind
 	err  error
 }
 
-func (a hearing) won() bool { return a.known && a.verdict == Won }
+func (a hearing) won() bool { return a.known && a.verdict == quorum.Won }
 
 // open reports whether the client cannot know what became of the operation.
-func (a hearing) open() bool { return !a.known || a.verdict == Undecided || a.verdict == Split }
+func (a hearing) open() bool {
+	return !a.known || a.verdict == quorum.Undecided || a.verdict == quorum.Split
+}
 
 func (c *client) chance(percent int) bool { return c.rng.IntN(100) < percent }
 
@@ -100,16 +104,16 @@ func (s *storm) drawBusy() string {
 }
 
 // lock returns an operation on one of the locks, with a new token.
-func (c *client) lock() Op {
-	op := Op{Key: []string{"k", "l"}[c.rng.IntN(2)], Token: fmt.Sprint(c.number, "-", c.round)}
+func (c *client) lock() quorum.Op {
+	op := quorum.Op{Key: []string{"k", "l"}[c.rng.IntN(2)], Token: fmt.Sprint(c.number, "-", c.round)}
 	if c.rng.IntN(4) == 0 && has("databases") {
 		op.DB = 3
 	}
 	return op
 }
 
-func (c *client) read(op Op) hearing {
-	op.Kind, op.Token = Read, ""
+func (c *client) read(op quorum.Op) hearing {
+	op.Kind, op.Token = quorum.Read, ""
 	return c.call(c.node(), op, op)
 }
 
@@ -139,11 +143,11 @@ func (c *client) session() {
 }
 
 // take tries to acquire a lock, if need be with the same token through other redlockd.
-func (c *client) take(op *Op) bool {
+func (c *client) take(op *quorum.Op) bool {
 	n := c.node()
-	op.Kind, op.TTL = Acquire, c.ttl(n)
+	op.Kind, op.TTL = quorum.Acquire, c.ttl(n)
 	if c.chance(25) && has("orextend") {
-		op.Kind = AcquireOrExtend
+		op.Kind = quorum.AcquireOrExtend
 	}
 	wrapped := c.chance(10) && has("decide")
 	var at int64 // the absolute end, by the wall clocks of the redlockd
@@ -159,7 +163,7 @@ func (c *client) take(op *Op) bool {
 			return false
 		}
 		a := hearing{}
-		if try == 0 && op.Kind == Acquire && c.chance(20) && has("setget") {
+		if try == 0 && op.Kind == quorum.Acquire && c.chance(20) && has("setget") {
 			a = c.setAndGet(n, *op)
 		} else {
 			a = c.ask(n, *op, wrapped)
@@ -177,41 +181,41 @@ func (c *client) take(op *Op) bool {
 }
 
 // ask carries an operation out, directly or as what follows from a read.
-func (c *client) ask(n *node, op Op, wrapped bool) hearing {
+func (c *client) ask(n *node, op quorum.Op, wrapped bool) hearing {
 	if !wrapped {
 		return c.call(n, op, op)
 	}
-	outer := Op{Kind: Decide, DB: op.DB, Key: op.Key, Decide: func(st State) Op {
-		taken := op.Kind == Acquire || op.Kind == AcquireOrExtend
+	outer := quorum.Op{Kind: quorum.Decide, DB: op.DB, Key: op.Key, Decide: func(st quorum.State) quorum.Op {
+		taken := op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend
 		ours := st.Found && st.Token == op.Token
-		if taken && !st.Found && !st.Lapsed || op.Kind != Acquire && ours {
+		if taken && !st.Found && !st.Lapsed || op.Kind != quorum.Acquire && ours {
 			return op
 		}
-		return Op{Kind: Read, DB: op.DB, Key: op.Key}
+		return quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key}
 	}}
 	return c.call(n, op, outer)
 }
 
 // keep uses a lock that the client has, and returns whether the client still has it.
-func (c *client) keep(op *Op) bool {
+func (c *client) keep(op *quorum.Op) bool {
 	n := c.node()
-	op.Kind, op.Replace, op.NewToken = Extend, false, ""
+	op.Kind, op.Replace, op.NewToken = quorum.Extend, false, ""
 	switch dice := c.rng.IntN(100); {
 	case dice < 10:
 		c.read(*op)
 		return true
 	case dice < 25 && has("orextend"):
-		op.Kind = AcquireOrExtend
+		op.Kind = quorum.AcquireOrExtend
 	case dice < 32:
 		again := *op
-		again.Kind = Acquire
+		again.Kind = quorum.Acquire
 		return !c.call(n, again, again).won()
 	case dice < 45 && has("replace"):
 		op.Replace, op.NewToken = true, op.Token+"'"
 	}
 	op.TTL = c.ttl(n) // longer or shorter
 	at := after(op.TTL)
-	a := c.ask(n, *op, op.Kind == Extend && c.chance(10) && has("decide"))
+	a := c.ask(n, *op, op.Kind == quorum.Extend && c.chance(10) && has("decide"))
 	if a.open() && !op.Replace && c.chance(60) {
 		n = c.node()
 		op.TTL = c.ttl(n)
@@ -228,8 +232,8 @@ func (c *client) keep(op *Op) bool {
 }
 
 // free releases a lock.
-func (c *client) free(op Op) {
-	op.Kind, op.TTL, op.Replace = Release, 0, false
+func (c *client) free(op quorum.Op) {
+	op.Kind, op.TTL, op.Replace = quorum.Release, 0, false
 	wrapped := c.chance(15) && has("decide")
 	if a := c.ask(c.node(), op, wrapped); a.open() && c.chance(50) {
 		c.call(c.node(), op, op)
@@ -240,15 +244,15 @@ func (c *client) free(op Op) {
 func (c *client) tokenless() {
 	op := c.lock()
 	n := c.node()
-	op.Kind = []Kind{Remove, Expire, Store}[c.rng.IntN(3)]
-	if op.Kind != Remove {
+	op.Kind = []quorum.Kind{quorum.Remove, quorum.Expire, quorum.Store}[c.rng.IntN(3)]
+	if op.Kind != quorum.Remove {
 		op.TTL = c.ttl(n)
 	}
-	if op.Kind != Store {
+	if op.Kind != quorum.Store {
 		op.Token = ""
 	}
 	at := after(op.TTL)
-	if a := c.call(n, op, op); op.Kind != Expire || !a.open() || !has("pxat") {
+	if a := c.call(n, op, op); op.Kind != quorum.Expire || !a.open() || !has("pxat") {
 		return
 	}
 	n = c.node() // EXPIREAT, which names the same time once more
@@ -274,22 +278,22 @@ func (c *client) several() {
 	n, lock := c.node(), c.lock()
 	ttl := c.ttl(n)
 	keys := []string{"k", "l"}
-	change := func(frees bool) ([]Op, Op) {
-		var parts []Op
+	change := func(frees bool) ([]quorum.Op, quorum.Op) {
+		var parts []quorum.Op
 		for _, key := range keys {
-			p := Op{Kind: Acquire, DB: lock.DB, Key: key, Token: lock.Token, TTL: ttl}
+			p := quorum.Op{Kind: quorum.Acquire, DB: lock.DB, Key: key, Token: lock.Token, TTL: ttl}
 			if frees {
-				p.Kind, p.TTL = Release, 0
+				p.Kind, p.TTL = quorum.Release, 0
 			}
 			parts = append(parts, p)
 		}
-		return parts, Op{Kind: DecideAll, DB: lock.DB, Keys: keys, DecideAll: func(states []State) []Change {
-			var out []Change
+		return parts, quorum.Op{Kind: quorum.DecideAll, DB: lock.DB, Keys: keys, DecideAll: func(states []quorum.State) []quorum.Change {
+			var out []quorum.Change
 			for i, st := range states {
 				if frees != st.Found || frees && st.Token != lock.Token || st.Lapsed {
 					return nil
 				}
-				out = append(out, Change{Key: keys[i], Delete: frees, Token: lock.Token, TTL: ttl})
+				out = append(out, quorum.Change{Key: keys[i], Delete: frees, Token: lock.Token, TTL: ttl})
 			}
 			return out
 		}}
@@ -309,17 +313,17 @@ func (c *client) several() {
 func (c *client) crowd() {
 	n := c.node()
 	ttl, many := c.ttl(n), 6+c.rng.IntN(12)
-	all := func(kind Kind, n *node, ttl time.Duration) {
+	all := func(kind quorum.Kind, n *node, ttl time.Duration) {
 		var together sync.WaitGroup
 		for i := range many {
-			op := Op{Kind: kind, Key: fmt.Sprint("c", i), Token: fmt.Sprint(c.number, "-", c.round), TTL: ttl}
+			op := quorum.Op{Kind: kind, Key: fmt.Sprint("c", i), Token: fmt.Sprint(c.number, "-", c.round), TTL: ttl}
 			one := &client{storm: c.storm, number: c.number, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
 			together.Go(func() { one.call(n, op, op) })
 		}
 		together.Wait()
 	}
-	all(Acquire, n, ttl)
+	all(quorum.Acquire, n, ttl)
 	if c.sleep(time.Duration(c.rng.Int64N(int64(ttl)))) && c.chance(70) {
-		all(Release, c.node(), 0)
+		all(quorum.Release, c.node(), 0)
 	}
 }

@@ -1,9 +1,10 @@
-package quorum
+package storms
 
 import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -37,7 +38,7 @@ func lacksExtend(s *fakeredis.Server, l *lease, since time.Duration) bool {
 // a master that was made a replica of a server that lacks the lock, so shortly before that
 // the redlockd may not have seen its role (docs/safety.md): looks are a second apart, and
 // take a few round trips. The caller must hold mu.
-func (t *try) misled(l *lease, v Verdict, token string) bool {
+func (t *try) misled(l *lease, v quorum.Verdict, token string) bool {
 	if !t.decidedByLaggard(l, v, token) {
 		return false
 	}
@@ -47,15 +48,15 @@ func (t *try) misled(l *lease, v Verdict, token string) bool {
 
 // decidedByLaggard reports whether such a master's vote is decisive: it is the required
 // one, or the others that have a copy are no majority.
-func (t *try) decidedByLaggard(l *lease, v Verdict, token string) bool {
+func (t *try) decidedByLaggard(l *lease, v quorum.Verdict, token string) bool {
 	since, laggards, copies := t.sent-clock.LookEvery-3*t.cfg.Timeout, 0, 0
 	list := t.list()
 	t.Lock()
 	defer t.Unlock()
 	for _, p := range list {
 		switch f := p.leads(); {
-		case f.Lacks(t.lock, l.token, since), v == Absent && token == l.token && lacksExtend(f, l, since):
-			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == Held && !(ok && e.Value == token) {
+		case f.Lacks(t.lock, l.token, since), v == quorum.Absent && token == l.token && lacksExtend(f, l, since):
+			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && e.Value == token) {
 				continue
 			}
 			if laggards++; t.shape.required && p.master == "a" {

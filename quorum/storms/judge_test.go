@@ -1,10 +1,11 @@
-package quorum
+package storms
 
 import (
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
@@ -67,7 +68,7 @@ type lease struct {
 type try struct {
 	*witness
 	lock fakeredis.KeyName
-	op   Op // as the client means it
+	op   quorum.Op // as the client means it
 	node *node
 	cfg  cluster.Config
 	// ended is 0 while the operation is under way.
@@ -118,8 +119,8 @@ func (j *witness) leaseOf(lock fakeredis.KeyName, token string) *lease {
 }
 
 // takes reports whether an operation may leave a lock with its token.
-func (op *Op) takes() bool {
-	return op.Kind == Acquire || op.Kind == AcquireOrExtend || op.Kind == Extend || op.Kind == Store
+func takes(op *quorum.Op) bool {
+	return op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend || op.Kind == quorum.Extend || op.Kind == quorum.Store
 }
 
 // teller is a redlockd that answers, in one of its lives, with one list of masters.
@@ -132,28 +133,28 @@ type teller struct {
 func (n *node) teller(db int) teller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.q == nil || n.q.cluster.Opened(db) == nil {
+	if n.q == nil || n.q.Cluster().Opened(db) == nil {
 		return teller{}
 	}
-	return teller{n, n.lives, n.q.cluster.Opened(db).List()}
+	return teller{n, n.lives, n.q.Cluster().Opened(db).List()}
 }
 
 // begin notes that an operation is sent. One that releases or shortens a lock ends what
 // was promised, whatever the answer (P1).
-func (j *witness) begin(n *node, op Op) *try {
+func (j *witness) begin(n *node, op quorum.Op) *try {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	t := &try{witness: j, lock: fakeredis.KeyName{DB: op.DB, Key: op.Key}, op: op, node: n, cfg: n.config(), sent: j.Now()}
 	t.froze, t.uncounted = n.stillness()
 	t.teller = n.teller(op.DB)
-	if op.Token != "" && op.Kind != Read {
+	if op.Token != "" && op.Kind != quorum.Read {
 		t.lease = j.leaseOf(t.lock, op.Token)
 		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure
 		if op.Replace {
 			t.to = j.leaseOf(t.lock, op.NewToken)
 		}
 	}
-	if op.takes() {
+	if takes(&op) {
 		t.lease.open++
 		t.to.open++
 		t.to.from = append(t.to.from, n)
@@ -173,9 +174,9 @@ func (j *witness) begin(n *node, op Op) *try {
 func (t *try) limit(l *lease) (time.Duration, bool) {
 	own := l == t.lease
 	switch {
-	case t.op.Kind == Remove, t.op.Kind == Store && !own, own && (t.op.Kind == Release || t.op.Replace):
+	case t.op.Kind == quorum.Remove, t.op.Kind == quorum.Store && !own, own && (t.op.Kind == quorum.Release || t.op.Replace):
 		return 0, true
-	case t.op.Kind == Expire, own && (t.op.Kind == Store || t.op.Kind == Extend || t.op.Kind == AcquireOrExtend):
+	case t.op.Kind == quorum.Expire, own && (t.op.Kind == quorum.Store || t.op.Kind == quorum.Extend || t.op.Kind == quorum.AcquireOrExtend):
 		return t.sent + t.op.TTL, true
 	default:
 		return 0, false
@@ -230,13 +231,13 @@ func (t *try) over() {
 		if _, ok := t.limit(l); ok && (l != t.lease || t.stranger) {
 			l.touched = now
 		}
-		if t.op.Kind == Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {
+		if t.op.Kind == quorum.Expire && (l.may >= t.sent || l.open > 0 || l.closed >= t.sent) {
 			l.may, l.doubt = max(l.may, t.lasts()), true
 			// A rollback goes by the expiry, so it spares what this has prolonged.
 			l.kept = l.kept || l.freed == 0
 		}
 	}
-	if t.op.takes() {
+	if takes(&t.op) {
 		t.lease.open--
 		t.to.open--
 		t.lease.closed, t.to.closed = now, now

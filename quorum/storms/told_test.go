@@ -1,25 +1,26 @@
-package quorum
+package storms
 
 import (
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // setAndGet is SET NX GET with a token that no other attempt has: an acquire whose client is
 // told the token that is in the way. Where that is not known it reads (package commands).
-func (c *client) setAndGet(n *node, op Op) hearing {
+func (c *client) setAndGet(n *node, op quorum.Op) hearing {
 	v := c.visits(n)
 	t := c.judge.begin(n, op)
 	t.tells, v.tries = true, []*try{t}
-	op.Decide = func(st State) Op {
+	op.Decide = func(st quorum.State) quorum.Op {
 		if st.Found || st.Lapsed {
-			return Op{Kind: Read, DB: op.DB, Key: op.Key}
+			return quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key}
 		}
-		return Op{Kind: Acquire, DB: op.DB, Key: op.Key, Token: op.Token, TTL: op.TTL}
+		return quorum.Op{Kind: quorum.Acquire, DB: op.DB, Key: op.Key, Token: op.Token, TTL: op.TTL}
 	}
 	return v.carriesOut(op)
 }

@@ -1,4 +1,8 @@
-package quorum
+package storms
+
+import (
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // sameKey is a key on which all clients use sameToken: as SET k 1 NX and DEL k.
 const (
@@ -10,7 +14,7 @@ const (
 // a release that came later would free the next one's, on one Redis, too. In half of the storms
 // all ask one redlockd, as the promise for equal tokens needs (docs/safety.md).
 func (c *client) comesBack() {
-	op := Op{Kind: Acquire, Key: sameKey, Token: sameToken}
+	op := quorum.Op{Kind: quorum.Acquire, Key: sameKey, Token: sameToken}
 	n := c.sameNode()
 	op.TTL = c.ttl(n)
 	sent := c.Now()
@@ -22,13 +26,13 @@ func (c *client) comesBack() {
 			break
 		}
 		n, sent = c.sameNode(), c.Now()
-		op.Kind, op.TTL = Extend, c.ttl(n)
+		op.Kind, op.TTL = quorum.Extend, c.ttl(n)
 		if !c.call(n, op, op).won() {
 			return
 		}
 	}
 	if c.chance(70) && c.sleep(some(c.rng, 0, op.TTL/3)) && c.Now() < sent+op.TTL/2 {
-		op.Kind, op.TTL = Release, 0
+		op.Kind, op.TTL = quorum.Release, 0
 		c.call(c.sameNode(), op, op)
 	}
 }

@@ -60,6 +60,37 @@ func TestHouseLimits(t *testing.T) {
 	}
 }
 
+// ofNoRule are the tests of quorum that are named after no rule and no file: what tests share,
+// figures, and what goes through many rules.
+var ofNoRule = regexp.MustCompile(`^(fakes|fake_.*|race_.*|allocations|bench|logged|traces|master_rules|vote_rules)$`)
+
+// TestTestsAreFound: the tests of package quorum are in files that are named after a rule whose
+// tests they have (m5_doubt_test.go), or after the file that they test.
+func TestTestsAreFound(t *testing.T) {
+	files := tree(t)
+	rule := regexp.MustCompile(`^([cmpsv][0-9]+)_`)
+	found := 0
+	for name, text := range files {
+		stem, ok := strings.CutSuffix(path.Base(name), "_test.go")
+		if path.Dir(name) != "quorum" || !ok {
+			continue
+		}
+		found++
+		first, _, _ := strings.Cut(stem, "_")
+		_, ofFile := files["quorum/"+first+".go"]
+		if m := rule.FindStringSubmatch(stem); m != nil {
+			if !regexp.MustCompile(`(?m)^func Test` + strings.ToUpper(m[1]) + `[A-Z]`).Match(text) {
+				t.Errorf("%s has no test of the rule %s", name, strings.ToUpper(m[1]))
+			}
+		} else if !ofFile && !ofNoRule.MatchString(stem) {
+			t.Errorf("%s is named after no rule and no file of quorum", name)
+		}
+	}
+	if found < 50 {
+		t.Errorf("found only %d files", found)
+	}
+}
+
 // TestDocsNameRealFiles: the files named in documents and package comments exist. In a
 // document, a name without a folder may be in any package; in a package's comment it is
 // in that package.

@@ -75,7 +75,7 @@ var homes = map[string][]string{
 	"github.com/hashicorp/hcl":          {"internal/config"},
 	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
-	"github.com/hashicorp/golang-lru":   {"proxy/history"},
+	"github.com/hashicorp/golang-lru":   {"proxy/history", "proxy/notify"},
 	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "internal/journal", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
 	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants

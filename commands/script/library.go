@@ -123,7 +123,11 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 	case known.kind == PerCall:
 		return perCall(scriptProgram(c, realForm(slices.Concat(keys, args), len(keys)), db, l.clock, nil))
 	}
-	return known.meaning(inputs), nil
+	m := known.meaning(inputs)
+	if err := m.overfilled(); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // prove finds out what a form means and remembers it.

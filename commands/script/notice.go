@@ -1,6 +1,9 @@
 package script
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Notice is what a call publishes, or pushes to a list, for clients that wait for a lock.
 // It is given when the call was carried out.
@@ -41,6 +44,25 @@ func (t *sealedNotice) notice(inputs []string) Notice {
 		n.Items = append(n.Items, text(item))
 	}
 	return n
+}
+
+// overfilled returns an error if a call fills a list with more than it may hold.
+func (m *Meaning) overfilled() error {
+	if m.Extra == nil {
+		return nil
+	}
+	for _, list := range m.Notices {
+		for _, n := range list {
+			size := 0
+			for _, item := range n.Items {
+				size += len(item)
+			}
+			if size > maxSignalBytes {
+				return &RefusedError{Did: fmt.Sprintf(tooMuch, n.Signal, maxSignalItems, maxSignalBytes)}
+			}
+		}
+	}
+	return nil
 }
 
 // noticesOf returns the Notices of a call with these inputs; nil for none.

@@ -7,11 +7,15 @@ import (
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
-// Bounds of one signal list: it only wakes clients, and stores no data.
+// Bounds of one signal list, in items and in their bytes: it only wakes clients, and
+// stores no data.
 const (
 	maxSignalItems = 16
 	maxSignalBytes = 1 << 10
 )
+
+// tooMuch is what a script does that puts more than that into a list.
+const tooMuch = "keeps data in the list %.40q, of more than %d items or %d bytes, redlockd keeps locks only"
 
 // signalList is a signal's content while a run fills it. Two of them are never equal, so
 // a filled key counts as written.
@@ -49,7 +53,7 @@ func pushTo(left bool) commandFunc {
 				items = append(items, item)
 			}
 			if len(items) > maxSignalItems || textBytes(items) > maxSignalBytes {
-				lua.Refuse("keeps data in the list %.40q, redlockd keeps locks only", keyName(r, k))
+				lua.Refuse(tooMuch, keyName(r, k), maxSignalItems, maxSignalBytes)
 			}
 		}
 		k.now = content{exists: true, value: &signalList{items}, expiry: k.now.expiry}
@@ -95,7 +99,8 @@ func (r *run) signal(name value) (k *keyModel, items []value) {
 	return k, items
 }
 
-// textBytes returns the bytes of the items that are texts of the script.
+// textBytes returns the bytes of the items that are not sealed; Understand counts those
+// that are.
 func textBytes(items []value) (n int) {
 	for _, item := range items {
 		if s, ok := item.(string); ok {

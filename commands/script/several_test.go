@@ -245,6 +245,32 @@ func TestTransact(t *testing.T) {
 	}
 }
 
+// C4: a signal holds no data, whether a script or a call names it, and whether the form is
+// known already.
+func TestC4LongSignals(t *testing.T) {
+	const release = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('lpush', KEYS[2], ARGV[2], 'x') redis.call('pexpire', KEYS[2], 9) return redis.call('del', KEYS[1]) end`
+	for _, pads := range []string{"", " local once = redis.call('pttl', KEYS[1]) if once > 1e9 then return once end "} { // proved, and run in each call
+		l := NewLibrary()
+		for _, tt := range []struct {
+			bytes int
+			want  string
+		}{
+			{maxSignalBytes - 1, ""},
+			{maxSignalBytes, `keeps data in the list "l", of more than 16 items or 1024 bytes, redlockd keeps locks only`},
+			{900_000, `keeps data in the list "l", of more than 16 items or 1024 bytes, redlockd keeps locks only`},
+			{1, ""},
+		} {
+			got := ""
+			if _, err := (call{pads + release, []string{"a", "l"}, []string{"t", strings.Repeat("y", tt.bytes)}}).understand(l); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("%q and %d bytes: %q, want %q", pads, tt.bytes, got, tt.want)
+			}
+		}
+	}
+}
+
 // A call that fills ever more lists ends.
 func TestManySignals(t *testing.T) {
 	body := `for i = 1, 1000 do redis.call('rpush', 's' .. i, 1) redis.call('expire', 's' .. i, 1) end return redis.call('del', KEYS[1])`

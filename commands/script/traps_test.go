@@ -202,7 +202,7 @@ func TestRefused(t *testing.T) {
 		{"a list that is set", `redis.call('get', KEYS[1]) redis.call('rpush', 'l', 1) return redis.call('set', 'l', 1, 'px', 9)`, "uses the list \"l\" for more than waking waiting clients, redlockd keeps locks only"},
 		{"a list that may be there", `redis.call('pexpire', 'l', 9) redis.call('rpush', 'l', 1) return redis.call('del', KEYS[1])`, "uses the list \"l\" for more than waking waiting clients, redlockd keeps locks only"},
 		{"a list's length", `redis.call('del', KEYS[1]) return redis.call('rpush', 'l', 1)`, "uses the length of a list, redlockd keeps locks only"},
-		{"a list of much", `redis.call('get', KEYS[1]) for i = 1, 17 do redis.call('rpush', 'l', 1) end`, "keeps data in the list \"l\", redlockd keeps locks only"},
+		{"a list of much", `redis.call('get', KEYS[1]) for i = 1, 17 do redis.call('rpush', 'l', 1) end`, "keeps data in the list \"l\", of more than 16 items or 1024 bytes, redlockd keeps locks only"},
 		{"a list of the latest", `redis.call('get', KEYS[1]) redis.call('lpush', 'l', ARGV[1]) redis.call('ltrim', 'l', 0, 16)`, "keeps the list \"l\" without an expiry, redlockd keeps locks only"},
 		{"a list that is not trimmed", `redis.call('get', KEYS[1]) redis.call('lpush', 'l', ARGV[1]) redis.call('ltrim', 'l', 0, -1)`, "keeps the list \"l\" without an expiry, redlockd keeps locks only"},
 		{"a list that is trimmed, and no lock", `redis.call('lpush', KEYS[1], ARGV[1]) redis.call('ltrim', KEYS[1], 0, 0)`, "fills a list and names no lock"},

@@ -6,14 +6,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/redlockd/redlockd/commands"
 )
 
-// maxSignals bounds the filled lists, and the lists whose lock is known; maxSignalTTL is
-// the longest that a filled list is kept.
+// Bounds of all lists together; package script bounds the items of one. Beyond them the
+// list that was filled or looked for longest ago is forgotten, so that no client can keep
+// the signals of others from being kept.
 const (
-	maxSignals   = 10000
-	maxSignalTTL = 10 * time.Minute
+	maxSignals     = 10000
+	maxSignalBytes = 8 << 20
+	maxSignalTTL   = 10 * time.Minute
+	// listBytes and itemBytes are about what a list and an item take beside their texts.
+	listBytes, itemBytes = 256, 16
 )
 
 // Signal names a list of a database.
@@ -27,23 +33,35 @@ type Signal struct {
 // concurrent use.
 type Signals struct {
 	mu    sync.Mutex
-	lists map[Signal]filled
+	lists *simplelru.LRU[Signal, *list]
+	bytes int // of all lists
 	// waiting has the waiters for each list, in order of arrival.
 	waiting map[Signal][]*Waiter
-	// locks has the lock whose release fills a list, as seen in scripts.
-	locks map[Signal]string
-	swept time.Time
 }
 
-// filled is a list whose items have not been popped yet.
-type filled struct {
-	items   []string
+// list is what is known of a signal list.
+type list struct {
+	items   []string // that have not been popped
 	expires time.Time
+	// lock is the lock whose release fills the list, as seen in scripts; it is remembered
+	// when the items have gone. Empty if it is not known.
+	lock string
+}
+
+// size returns about how many bytes the list takes.
+func (l *list) size(at Signal) int {
+	n := listBytes + len(at.Key) + len(l.lock)
+	for _, item := range l.items {
+		n += itemBytes + len(item)
+	}
+	return n
 }
 
 // NewSignals returns Signals without lists and waiters.
 func NewSignals() *Signals {
-	return &Signals{lists: make(map[Signal]filled), waiting: make(map[Signal][]*Waiter), locks: make(map[Signal]string)}
+	g := &Signals{waiting: make(map[Signal][]*Waiter)}
+	g.lists, _ = simplelru.NewLRU(maxSignals, func(at Signal, l *list) { g.bytes -= l.size(at) })
+	return g
 }
 
 // Fill replaces what a list holds: the items go to the waiters, longest waiting first,
@@ -51,19 +69,39 @@ func NewSignals() *Signals {
 func (g *Signals) Fill(n commands.Notice, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := Signal{n.DB, n.Signal}
-	if len(g.locks) >= maxSignals {
-		clear(g.locks) // the next scripts show them again
+	// The texts are copied: a script may have cut them out of longer ones.
+	at := Signal{n.DB, strings.Clone(n.Signal)}
+	l := &list{expires: now.Add(min(n.TTL, maxSignalTTL)), lock: strings.Clone(n.Lock)}
+	if old, ok := g.lists.Peek(at); ok && l.lock == "" {
+		l.lock = old.lock
 	}
-	if n.Lock != "" {
-		g.locks[at] = n.Lock
+	for _, item := range n.Items {
+		l.items = append(l.items, strings.Clone(item))
 	}
-	delete(g.lists, at)
-	g.makeRoomLocked(now)
-	if len(g.lists) < maxSignals && len(n.Items) > 0 {
-		g.lists[at] = filled{slices.Clone(n.Items), now.Add(min(n.TTL, maxSignalTTL))}
-	}
+	g.putLocked(at, l, now)
+}
+
+// putLocked replaces a list, gives its items to its waiters, and only then makes room for
+// the rest: waiters are woken whatever can be kept.
+func (g *Signals) putLocked(at Signal, l *list, now time.Time) {
+	g.lists.Remove(at)
+	g.bytes += l.size(at)
+	g.lists.Add(at, l)
+	g.setLocked(at, l, l.items)
 	g.serveLocked(at, now)
+	for g.bytes > maxSignalBytes {
+		g.lists.RemoveOldest()
+	}
+}
+
+// setLocked replaces the items of a list, and forgets one of which nothing is known then.
+func (g *Signals) setLocked(at Signal, l *list, items []string) {
+	g.bytes -= l.size(at)
+	l.items = items
+	g.bytes += l.size(at)
+	if len(items) == 0 && l.lock == "" {
+		g.lists.Remove(at)
+	}
 }
 
 // serveLocked gives the items of a list to its waiters.
@@ -79,22 +117,27 @@ func (g *Signals) serveLocked(at Signal, now time.Time) {
 	}
 }
 
+// filledLocked returns what is known of a list, or nil; ok reports whether it holds items.
+func (g *Signals) filledLocked(at Signal, now time.Time) (l *list, ok bool) {
+	l, ok = g.lists.Peek(at)
+	if ok && !now.Before(l.expires) {
+		g.setLocked(at, l, nil)
+	}
+	return l, ok && len(l.items) > 0
+}
+
 // popLocked takes an item from one end of a list.
 func (g *Signals) popLocked(at Signal, right bool, now time.Time) (item string, ok bool) {
-	list, ok := g.lists[at]
-	if !ok || now.After(list.expires) {
-		delete(g.lists, at)
+	l, ok := g.filledLocked(at, now)
+	if !ok {
 		return "", false
 	}
+	i := 0
 	if right {
-		item, list.items = list.items[len(list.items)-1], list.items[:len(list.items)-1]
-	} else {
-		item, list.items = list.items[0], list.items[1:]
+		i = len(l.items) - 1
 	}
-	g.lists[at] = list
-	if len(list.items) == 0 {
-		delete(g.lists, at)
-	}
+	item = l.items[i]
+	g.setLocked(at, l, slices.Concat(l.items[:i], l.items[i+1:]))
 	return item, true
 }
 
@@ -114,130 +157,38 @@ func (g *Signals) popFirstLocked(w *Waiter, now time.Time) (Popped, bool) {
 	return Popped{}, false
 }
 
-// Wait pops like PopNow, and adds w to the waiters if there is nothing.
-func (g *Signals) Wait(w *Waiter, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p, ok := g.popFirstLocked(w, now); ok {
-		w.Popped <- p
-		return
-	}
-	for _, at := range w.Wants {
-		if !slices.Contains(g.waiting[at], w) {
-			g.waiting[at] = append(g.waiting[at], w)
-		}
-	}
-}
-
-// Cancel ends the waiting. It returns what was popped before, if anything was.
-func (g *Signals) Cancel(w *Waiter) (Popped, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.forgetLocked(w)
-	select {
-	case p := <-w.Popped:
-		return p, true
-	default:
-		return Popped{}, false
-	}
-}
-
 // GiveBack puts back what was popped for a client that has gone, so that the next waiter
 // gets it.
 func (g *Signals) GiveBack(p Popped, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list, ok := g.lists[p.From]
-	if !ok {
-		list.expires = now.Add(time.Second)
+	var back list
+	if l, _ := g.filledLocked(p.From, now); l != nil {
+		back = *l
 	}
-	list.items = append([]string{p.Item}, list.items...)
-	g.lists[p.From] = list
-	g.serveLocked(p.From, now)
-}
-
-// forgetLocked removes w from the waiters.
-func (g *Signals) forgetLocked(w *Waiter) {
-	for _, at := range w.Wants {
-		list := slices.DeleteFunc(g.waiting[at], func(other *Waiter) bool { return other == w })
-		g.waiting[at] = list
-		if len(list) == 0 {
-			delete(g.waiting, at)
-		}
+	if len(back.items) == 0 {
+		back.expires = now.Add(time.Second)
 	}
-}
-
-// makeRoomLocked drops expired lists when there are too many, at most once a second.
-func (g *Signals) makeRoomLocked(now time.Time) {
-	if len(g.lists) < maxSignals || now.Before(g.swept.Add(time.Second)) {
-		return
-	}
-	g.swept = now
-	for at, list := range g.lists {
-		if now.After(list.expires) {
-			delete(g.lists, at)
-		}
-	}
-}
-
-// named are the prefixes by which libraries name a list and its lock: python-redis-lock and
-// walrus.
-var named = []struct{ list, lock string }{{"lock-signal:", "lock:"}, {"lock.event:", "lock:"}}
-
-// Lock returns the lock whose release fills a list: as seen in a script, or by the names
-// that libraries give them. It returns false where neither applies.
-func (g *Signals) Lock(at Signal) (string, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.lockLocked(at)
-}
-
-func (g *Signals) lockLocked(at Signal) (string, bool) {
-	if lock, ok := g.locks[at]; ok {
-		return lock, true
-	}
-	for _, n := range named {
-		if name, ok := strings.CutPrefix(at.Key, n.list); ok && name != "" {
-			return n.lock + name, true
-		}
-	}
-	return "", false
+	back.items = append([]string{p.Item}, back.items...)
+	g.putLocked(p.From, &back, now)
 }
 
 // Drop deletes a list.
 func (g *Signals) Drop(at Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.lists, at)
+	if l, ok := g.lists.Peek(at); ok {
+		g.setLocked(at, l, nil)
+	}
 }
 
 // Peek returns how many items a list holds and how long they are kept.
 func (g *Signals) Peek(at Signal, now time.Time) (items int, left time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list, ok := g.lists[at]
-	if !ok || !now.Before(list.expires) {
+	l, ok := g.filledLocked(at, now)
+	if !ok {
 		return 0, 0
 	}
-	return len(list.items), list.expires.Sub(now)
-}
-
-// Blocked returns the number of waiters.
-func (g *Signals) Blocked() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	sessions := make(map[*Waiter]bool)
-	for _, list := range g.waiting {
-		for _, w := range list {
-			sessions[w] = true
-		}
-	}
-	return len(sessions)
-}
-
-// Waiting returns the number of waiters for a list.
-func (g *Signals) Waiting(at Signal) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.waiting[at])
+	return len(l.items), l.expires.Sub(now)
 }

@@ -40,8 +40,8 @@ listen {
   max_command_bytes = 1048576   # one command with all its arguments, or what
                                 # follows one MULTI
   max_arguments     = 1024      # of one command
-  max_key_bytes     = 4096      # one key
-  max_token_bytes   = 4096      # one token
+  max_key_bytes     = 4096      # one key; at most max_command_bytes
+  max_token_bytes   = 4096      # one token; at most max_command_bytes
   max_pipeline      = 1024      # commands of one session that wait for a reply
 
   idle_timeout  = "1h"  # close sessions that send nothing; "0s" means never

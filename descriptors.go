@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/redlockd/redlockd/internal/admin"
@@ -25,17 +27,33 @@ const (
 // raised the soft limit to the hard one by then.
 func fitDescriptors(cfg *config.Config, log hclog.Logger) (operators int) {
 	limit := descriptorLimit()
-	masters := len(cfg.Quorum.Masters) + 1 // one more while their list is changed
-	if cfg.Quorum.Masters[0].Embedded {
-		masters = 2*len(cfg.Quorum.Masters) + 1 // both ends are here, and a listener
-	}
-	clients, operators, all := shareDescriptors(limit, masters)
+	clients, operators, all := shareDescriptors(limit, toMasters(cfg))
 	if most := cfg.Proxy.MaxClients; clients < most {
 		log.Warn("too few open files are allowed, lowering max_clients", "max_clients", clients, "configured", most,
 			"open_files", limit, "needed", most+all)
 		cfg.Proxy.MaxClients = clients
 	}
 	return operators
+}
+
+// enoughDescriptors returns an error if the system's limit of open files does not allow one
+// client beside the masters.
+func enoughDescriptors(cfg *config.Config, limit int) error {
+	if least := filesOpen + toMasters(cfg) + 1; limit < least {
+		return fmt.Errorf("only %d open files are allowed, and %d masters and one client need %d: raise the limit (ulimit -n, LimitNOFILE)",
+			limit, len(cfg.Quorum.Masters), least)
+	}
+	return nil
+}
+
+// toMasters returns how many descriptors the connections of one database to the masters
+// take.
+func toMasters(cfg *config.Config) int {
+	masters := len(cfg.Quorum.Masters)
+	if cfg.Quorum.Masters[0].Embedded {
+		return 2*masters + 1 // both ends are here, and a listener
+	}
+	return masters + 1 // one more while their list is changed
 }
 
 // shareDescriptors returns how many clients and how many connections of operators a limit

@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/redlockd/redlockd/internal/config"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // TestShareDescriptors: masters, operators and files come first, and clients get the rest.
 func TestShareDescriptors(t *testing.T) {
@@ -16,7 +21,7 @@ func TestShareDescriptors(t *testing.T) {
 		{"hardly any", 64, five, 16, 8},
 		{"hardly any, with the masters in the process", 64, embedded, 6, 8},
 		{"fifteen masters", 256, 16, 128, 64},
-		{"too few for anything", 16, five, 1, 8},
+		{"only just enough", 27, five, 1, 8},
 	} {
 		clients, operators, all := shareDescriptors(c.limit, c.masters)
 		if clients != c.wantClients || operators != c.wantMostOperators {
@@ -26,5 +31,18 @@ func TestShareDescriptors(t *testing.T) {
 		if enough, _, _ := shareDescriptors(1000+all, c.masters); enough != 1000 {
 			t.Errorf("%s: %d are said to be needed for 1000 clients, and leave %d", c.name, 1000+all, enough)
 		}
+	}
+}
+
+// S5: where not even one client fits beside the masters, the start says so.
+func TestS5TooFewDescriptors(t *testing.T) {
+	var cfg config.Config
+	cfg.Quorum.Masters = make([]quorum.Master, 5)
+	if err := enoughDescriptors(&cfg, 27); err != nil {
+		t.Error(err)
+	}
+	const want = "only 26 open files are allowed, and 5 masters and one client need 27: raise the limit (ulimit -n, LimitNOFILE)"
+	if err := enoughDescriptors(&cfg, 26); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -65,6 +65,9 @@ type process struct {
 // serve connects the packages, serves until ctx is over, and stops. again reloads the
 // configuration on SIGHUP; nil if there is no file.
 func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *journal.Journal, again *reloader) error {
+	if err := enoughDescriptors(&cfg, descriptorLimit()); err != nil {
+		return err
+	}
 	certs, err := certificates.Open(cfg.TLS, cfg.Quorum.Masters, log.Named("tls"))
 	if err != nil {
 		return fmt.Errorf("read certificates: %w", err)

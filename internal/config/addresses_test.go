@@ -17,7 +17,7 @@ func TestAddressesThatLeadToOneServer(t *testing.T) {
 		{"a name and an address", master("a", "127.0.0.1:7001") + master("b", "localhost:7001"),
 			`line 2, in master "b"; master "b" at localhost:7001 is the same server as master "a" at 127.0.0.1:7001`},
 		{"redlockd's default address", "log {}\n" + master("a", "localhost:6380"),
-			`line 2, in master "a"; master a: localhost:6380 is redlockd's own address (listen.address)`},
+			`line 2, in master "a"; master "a": localhost:6380 is redlockd's own address (listen.address)`},
 		{"redlockd's address", listen("127.0.0.1:7001") + master("a", "127.0.0.1:7001"), "line 2,; own address (listen.address)"},
 		{"the admin address", "admin {}\n" + master("a", "127.0.0.1:9736"), "line 2,; own address (admin.address)"},
 		{"one address for both", listen("127.0.0.1:7000") + admin("localhost:7000") + masters,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -96,9 +97,9 @@ func (d *decoder) master(block *hcl.Block, cfg *Config) quorum.Master {
 	problem := addressProblem(m.Address, 1)
 	switch {
 	case !given:
-		d.add(block.DefRange, "No address", "master "+m.Name+": expected address = \"host:port\".")
+		d.add(block.DefRange, "No address", fmt.Sprintf("master %q: expected address = \"host:port\".", m.Name))
 	case problem != "" && d.read(certificates.MasterBlock(m.Name)+".address"):
-		d.add(at, "Wrong address", "master "+m.Name+": "+problem)
+		d.add(at, "Wrong address", fmt.Sprintf("master %q: %s", m.Name, problem))
 	}
 	if problem != "" {
 		// So that two wrong addresses are not reported as equal, too.

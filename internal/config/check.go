@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/redlockd/redlockd/internal/address"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/invalid"
+	"github.com/redlockd/redlockd/proxy"
 )
 
 // replaceAddress makes -listen override the file. From then on a problem with the address
@@ -39,6 +41,7 @@ func (d *decoder) check(cfg Config) {
 	}
 	d.checkAdmin(cfg)
 	d.checkOwn(cfg)
+	d.checkLengths(cfg.Proxy)
 	q := cfg.Quorum
 	if 2*q.Timeout > q.MaxTTL {
 		d.wrong("quorum.timeout", "Relation between settings", fmt.Sprintf(
@@ -108,13 +111,19 @@ func (d *decoder) find(block string, problem error) string {
 // the system may choose a port.
 func addressProblem(address string, leastPort int) string {
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
+	if err != nil || !printable(address) {
 		return fmt.Sprintf("%q is not host:port, as \"127.0.0.1:6380\".", address)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < leastPort || n > 65535 {
 		return fmt.Sprintf("the port of %q is not a number from %d to 65535.", address, leastPort)
 	}
 	return ""
+}
+
+// printable reports whether the text can be shown in a line: one with line breaks would
+// forge others.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // checkAdmin checks the admin address. It gives away less than a client may do, so a
@@ -128,6 +137,20 @@ func (d *decoder) checkAdmin(cfg Config) {
 		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
 	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
 		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address), "admin.password")
+	}
+}
+
+// checkLengths checks that a key and a token may be as long as their settings say: a
+// command that has one is longer.
+func (d *decoder) checkLengths(p proxy.Config) {
+	for _, l := range []struct {
+		name string
+		most int
+	}{{"max_key_bytes", p.MaxKeyBytes}, {"max_token_bytes", p.MaxTokenBytes}} {
+		if l.most > p.MaxCommandBytes {
+			d.wrong("listen."+l.name, "Relation between settings", fmt.Sprintf(
+				"%s is %d and max_command_bytes is %d, expected max_command_bytes to be at least that: a longer command is rejected.", l.name, l.most, p.MaxCommandBytes), "listen.max_command_bytes")
+		}
 	}
 }
 
@@ -145,7 +168,7 @@ func (d *decoder) checkOwn(cfg Config) {
 		for name, listen := range own {
 			if address.Reaches(m.Address, listen) {
 				d.wrong(certificates.MasterBlock(m.Name)+".address", "Wrong address", fmt.Sprintf(
-					"master %s: %s is redlockd's own address (%s).", m.Name, m.Address, name), name)
+					"master %q: %s is redlockd's own address (%s).", m.Name, m.Address, name), name)
 			}
 		}
 	}

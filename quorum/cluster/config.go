@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/redlockd/redlockd/internal/address"
 	"github.com/redlockd/redlockd/internal/invalid"
@@ -106,8 +108,8 @@ func (c Config) Validate() error {
 	names := map[string]bool{}
 	for i, m := range c.Masters {
 		switch {
-		case m.Name == "" || len(m.Name) > 64:
-			bad("master."+m.Name, "a master's name is %q, expected 1 to 64 characters", m.Name)
+		case m.Name == "" || len(m.Name) > 64 || strings.ContainsFunc(m.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+			bad("master."+m.Name, "a master's name is %q, expected 1 to 64 printable characters", m.Name)
 		case names[m.Name]:
 			bad("master."+m.Name, "two masters are named %q", m.Name)
 		}

@@ -48,23 +48,21 @@ func (c *call) decide(read *attempt, v Verdict) {
 			return
 		}
 		// The state changed after the read, or no token has a majority yet.
-		changed, leaves := v == Split || v == Held || v == Absent, v != Won && a.leaves(v)
-		if leaves {
-			v = Undecided
+		retries := (v == Split || v == Held || v == Absent) && c.mayRetry()
+		if v != Won && a.leaves(v) {
+			v = Undecided // what it has done may be what the next try reads
+			c.tried.note(op.changes(), a.outcome(v))
+		}
+		if retries {
+			c.retry()
+			return
 		}
 		o := a.outcome(v)
-		o.Done = op.Kind
-		if leaves {
-			c.tried.note(op.changes(), o)
-		}
-		switch {
-		case changed && c.mayRetry():
-			c.retry()
-		case v == Won:
+		if o.Done = op.Kind; v == Won {
 			c.finish(o)
-		default:
-			c.nothingDone(o)
+			return
 		}
+		c.nothingDone(o)
 	}, c.q.now())
 }
 

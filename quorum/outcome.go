@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// outcome builds the outcome from the verdict. It is called once.
+// outcome builds the outcome from the verdict. It is called once for a verdict of Won.
 func (a *attempt) outcome(v Verdict) *Outcome {
 	a.mu.Lock()
 	t := vote.Count(a.box.ballots, a.box.needs)

@@ -124,15 +124,18 @@ func TestJudgeOfNoQuorum(t *testing.T) {
 		name string
 		by   *trouble
 		at   time.Duration
+		text string
 		want string
 	}{
-		{"while they are cut off", cut, 1500 * ms, away},
-		{"two seconds later", cut, 4 * s, away},
-		{"four seconds later", cut, 6 * s, ""},
-		{"in quarantine, as it says", lost, 9 * s, waiting},
-		{"in quarantine, as it does not say any more", lost, 12 * s, ""},
+		{"while they are cut off", cut, 1500 * ms, "x", away},
+		{"two seconds later", cut, 4 * s, "x", away},
+		{"four seconds later", cut, 6 * s, "x", ""},
+		{"in quarantine, as it says", lost, 9 * s, "x", waiting},
+		{"in quarantine, as it does not say any more", lost, 12 * s, "x", ""},
+		{"in quarantine, as the answer says", lost, 12 * s, "2 of 5 masters may vote: 3 quarantine", waiting},
+		{"cut off long ago, and the answer speaks of a quarantine", cut, 6 * s, "2 of 5 masters may vote: 3 quarantine", ""},
 	} {
-		e := &call{kind: acquire, token: "a", sent: c.at, got: c.at + 10*ms, answer: unknown, value: "NOQUORUM x"}
+		e := &call{kind: acquire, token: "a", sent: c.at, got: c.at + 10*ms, answer: unknown, value: "NOQUORUM " + c.text}
 		w := &times{troubles: []*trouble{c.by}, mute: said}
 		j := &keyJudge{w: w, calls: []*call{e}, takings: w.takings([]*call{e}), masters: 5}
 		got := ""

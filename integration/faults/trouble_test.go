@@ -180,15 +180,16 @@ func (h *times) silentTo(redlockd int, from, to time.Duration) (masters []int, w
 const recently = 3 * time.Second
 
 // lately are the masters of silentTo that were silent in the last three seconds: by a fault, or
-// in a quarantine of which the redlockd itself says that it lasts. cut are those by faults alone.
-func (h *times) lately(redlockd int, from, to time.Duration) (masters, cut []int, why []*trouble) {
+// in a quarantine of which the redlockd itself says that it lasts, in its INFO or, if says is
+// true, in the answer. cut are those by faults alone.
+func (h *times) lately(redlockd int, from, to time.Duration, says bool) (masters, cut []int, why []*trouble) {
 	for _, t := range h.troubles {
 		if !t.keeps(redlockd) || !t.shows(from, to) {
 			continue
 		}
 		fresh, is := t.to == forever || from < t.to+recently, false
 		for _, m := range t.masters {
-			if !fresh && !h.saidMute(redlockd, m, from-recently, to) {
+			if !fresh && !(says && t.quarantine) && !h.saidMute(redlockd, m, from-recently, to) {
 				continue
 			}
 			if is = true; !slices.Contains(masters, m) {

@@ -17,7 +17,7 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 			out = append(out, cause{machine, fmt.Sprintf("from %.3fs to %.3fs", s.from.Seconds(), s.to.Seconds())})
 		}
 	}
-	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got)
+	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got, strings.Contains(c.value, " quarantine"))
 	reasons := make([]string, 0, len(why))
 	for _, t := range why {
 		reasons = append(reasons, t.String())

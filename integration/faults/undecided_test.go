@@ -12,6 +12,9 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 	if t := j.w.standing(c.redlockd, c.sent, c.got); t != nil && (t.to == forever || c.sent < t.to+recently) {
 		out = append(out, cause{still, t.String()})
 	}
+	if strings.Contains(c.value, "grants nothing for") {
+		out = append(out, j.w.silence(c)...)
+	}
 	for _, s := range j.w.stood {
 		if s.from < c.got && c.sent < s.to+s.after() {
 			out = append(out, cause{machine, fmt.Sprintf("from %.3fs to %.3fs", s.from.Seconds(), s.to.Seconds())})

@@ -8,7 +8,7 @@ type expectation string
 const (
 	holds     expectation = "holds"
 	second    expectation = "second holder"
-	comesBack expectation = "a released key is back"
+	comesBack expectation = "a released lock is back"
 )
 
 // modelCase is a world and what is left out of the rules in it.
@@ -37,16 +37,20 @@ const (
 	extends  = "OPS0=3 OPS1=1 LOSSES=1 EXTEND ONCE"
 	extends4 = "OPS0=4 OPS1=1 LOSSES=1 EXTEND ONCE"
 	releases = "OPS0=3 OPS1=1 RELEASE CUTS=1"
-	// What could not be told in time is renewed, and told then (V2): who was not told
-	// extends.
-	renewed = "OPS0=3 OPS1=1 LOSSES=1 EXTEND STRANGER ONCE"
-	healing = "OPS0=3 OPS1=0 EXTEND RELEASE RELEASED"
+	renewed  = "OPS0=2 OPS1=1 LOSSES=1 RENEW"
+	healing  = "OPS0=3 OPS1=0 EXTEND RELEASE RELEASED"
+	healing4 = "OPS0=4 OPS1=0 AOE EXTEND RELEASE RELEASED CUTS=1"
 	// A loss without the end of connections, and extends.
 	lateAcquire = "OPS0=2 OPS1=1 FLUSHES=1 EXTEND ONCE"
 	equal       = "OPS0=2 OPS1=2 EQUAL"
-	equalHear   = "OPS0=1 OPS1=2 EQUAL HEARD"
-	// One client at two redlockd, one after the other, and another client.
-	elsewhere = "OPS0=1 OPS1=1 OPS2=1 ELSEWHERE"
+	// One client at two redlockd, and another client at a third.
+	elsewhere        = "OPS0=1 OPS1=1 OPS2=1 ELSEWHERE"
+	elsewhereProlong = elsewhere + " AOE"
+	elsewhereExtend  = elsewhere + " EXTEND"
+	elsewhereRenew   = elsewhere + " RENEW"
+	// The client releases at the first one, which may not reach a master, and
+	// then takes the lock at the second.
+	repeated = "OPS0=2 OPS1=1 OPS2=1 ELSEWHERE IN_TURN ONCE AOE RELEASE CUTS=1"
 )
 
 // Worlds of beat.pml: how old the disk is, in half seconds, and whether R1,
@@ -69,9 +73,12 @@ var cases = []modelCase{
 	{"flush", flush, "", holds},
 	{"extends", extends4, "", holds},
 	{"releases", releases, "", holds},
-	{"released stays released", healing, "", holds},
+	{"released stays released", healing4, "", holds},
 	{"equal tokens", equal, "", holds},
-	{"same token elsewhere", elsewhere, "", holds},
+	{"prolonged elsewhere", elsewhereProlong, "", holds},
+	{"extended elsewhere", elsewhereExtend, "", holds},
+	{"renewed beside elsewhere", elsewhereRenew, "", holds},
+	{"release repeated", repeated, "", holds},
 	{"flush and late acquire", lateAcquire, "", holds},
 	{"older disk", witness, "", holds},
 	{"older disk by marks only", unlined, "", holds},
@@ -85,16 +92,21 @@ var cases = []modelCase{
 	{"V2 no time on extends", "OPS0=2 EXTEND ONCE", "NO_TIME_EXTEND", second},
 	{"V2 no look before the reply", "OPS0=1", "NO_LOOK", second},
 	{"V3 no padding", "OPS0=1", "NO_PADDING", second},
-	{"V6 rollback by token", equal, "NO_NAME", second},
-	{"V6 rollback where refused", equal, "NO_SPARE", holds},
-	{"V6 by token where refused", equalHear, "NO_NAME NO_SPARE", second},
-	{"V6 rollback of prolonged", prolong, "NO_ODD", second},
-	{"V6 one name twice", equal, "SAME_NAMES", second},
-	{"V6 one name elsewhere", elsewhere, "SAME_NAMES", second},
-	{"V6 by token elsewhere", elsewhere, "NO_NAME", second},
+	{"V2 renewal by token", elsewhereRenew, "RENEW_BY_TOKEN", second},
+	{"V6 one id for two tries", "OPS0=2 OPS1=1", "SAME_IDS", second},
+	{"V6 one id elsewhere", elsewhere, "SAME_IDS", second},
+	{"V6 prolonged keeps its attempt", elsewhereProlong, "KEEP_ATTEMPT", second},
+	{"V6 extended keeps its attempt", elsewhereExtend, "KEEP_ATTEMPT", second},
+	{"V6 rollback by attempt", prolong, "ROLLBACK_BY_ATTEMPT", second},
+	{"V6 rollback by lock", elsewhereProlong, "ROLLBACK_BY_LOCK", second},
+	{"V6 rollback by token", equal, "ROLLBACK_BY_TOKEN", second},
+	{"V6 by token elsewhere", elsewhere, "ROLLBACK_BY_TOKEN", second},
+	{"V8 release repeated by lock", repeated, "REPEAT_BY_LOCK", second},
+	{"V8 release repeated by token", repeated, "REPEAT_BY_TOKEN", second},
 	{"V9 healed copies vote", extends, "HEAL_VOTES COPIES_VOTE", second},
 	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE", second},
 	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},
+	{"V9 heal of any lock", healing4, "HEAL_ANY_LOCK", comesBack},
 	{"M3 no mark", "OPS0=1 FLUSHES=1", "NO_MARK", second},
 	{"M3 no fence", "OPS0=3 OPS1=1 RELEASE", "NO_FENCE", second},
 	{"M4 no quarantine", "OPS0=1 LOSSES=1", "NO_QUARANTINE", second},

@@ -5,33 +5,38 @@
  *
  * Every rule is in unless a -D leaves it out:
  *
- *   NO_TIME_ACQUIRE   V2  votes for an acquire count whenever they come
- *   NO_TIME_EXTEND    V2  the same for an extend
- *   NO_LOOK           V2  no look at the time right before the reply
- *   NO_PADDING        V3  masters are given the TTL, not the hold
- *   NO_NAME           V6  a rollback deletes by token alone
- *   NO_SPARE          V6  a rollback goes to masters that refused, too
- *   NO_ODD            V6  what was prolonged bears the attempt's name
- *   SAME_NAMES        V6  two redlockd may give attempts one name
- *   HEAL_VOTES        V9  a healed copy counts as a vote
- *   HEAL_ALWAYS       V9  a copy is healed without a majority
- *   HEAL_LATE         V9  an "absent" that comes after the verdict is healed
- *   NO_FENCE          M3  what a connection sent overtakes the one before
- *   NO_MARK           M3  votes count whatever the mark says
- *   NO_QUARANTINE     M4  a master that forgot votes again at once
- *   SHORT_QUARANTINE  M4  it waits for the TTL, not the hold
- *   NO_SHUT           M4  acquires go to a master in quarantine
- *   COPIES_VOTE       M4  a copy on a master in quarantine counts in an extend
+ *   NO_TIME_ACQUIRE      V2  votes for an acquire count whenever they come
+ *   NO_TIME_EXTEND       V2  the same for an extend
+ *   NO_LOOK              V2  no look at the time right before the reply
+ *   RENEW_BY_TOKEN       V2  a renewal prolongs what has its token
+ *   NO_PADDING           V3  masters are given the TTL, not the hold
+ *   SAME_IDS             V6  all attempts have one id
+ *   KEEP_ATTEMPT         V6  what is prolonged keeps its attempt
+ *   ROLLBACK_BY_ATTEMPT  V6  a rollback deletes what has its attempt
+ *   ROLLBACK_BY_LOCK     V6  a rollback deletes what has its lock
+ *   ROLLBACK_BY_TOKEN    V6  a rollback deletes what has its token
+ *   REPEAT_BY_LOCK       V8  a release is repeated on the locks that it met
+ *   REPEAT_BY_TOKEN      V8  a release is repeated on what has its token
+ *   HEAL_VOTES           V9  a healed copy counts as a vote
+ *   HEAL_ALWAYS          V9  a copy is healed without a majority
+ *   HEAL_LATE            V9  an "absent" that comes after the verdict is healed
+ *   HEAL_ANY_LOCK        V9  the healed lock need not be that of a majority
+ *   NO_FENCE             M3  what a connection sent overtakes the one before
+ *   NO_MARK              M3  votes count whatever the mark says
+ *   NO_QUARANTINE        M4  a master that forgot votes again at once
+ *   SHORT_QUARANTINE     M4  it waits for the TTL, not the hold
+ *   NO_SHUT              M4  acquires go to a master in quarantine
+ *   COPIES_VOTE          M4  a copy on a master in quarantine counts in an extend
  *
  * These make the world: OPS0, OPS1, OPS2 (operations of each redlockd), AOE,
- * EXTEND, RELEASE (what else than acquires), ONCE (a client acquires first and
- * never again), EQUAL (one token for all), ELSEWHERE (R1's client, once it was
- * not told, tries again at R2 with the same token; R3's is another), LOSSES (restarts), FLUSHES (losses
- * that keep the connections), UNSEEN (losses that nobody sees), CUTS (of
- * connections), HEARD (nobody gives up before all have answered), STRANGER
- * (who was not told may extend), TTL, TIMEOUT. FULL asserts only that
- * a lock on all masters is exclusive, RELEASED that what was released is not
- * healed. SORT makes the search smaller, see README.md.
+ * EXTEND, RELEASE, RENEW (what else than acquires), ONCE (a client acquires
+ * first and never again), EQUAL (one token for all), ELSEWHERE (one client uses
+ * R1 and R2, with one token; R3's has another), IN_TURN (R2 begins when R1 has
+ * done all, then R3), LOSSES (restarts), FLUSHES (losses that keep the
+ * connections), UNSEEN (losses that nobody sees), CUTS (of connections), TTL,
+ * TIMEOUT. FULL asserts only that a lock on all masters is exclusive, RELEASED
+ * that a lock that was released is not healed. SORT makes the search smaller,
+ * see README.md.
  */
 
 #ifndef TTL
@@ -64,6 +69,19 @@
 #define CUTS 0
 #endif
 
+#ifndef AOE
+#define AOE 0
+#endif
+#ifndef EXTEND
+#define EXTEND 0
+#endif
+#ifndef RELEASE
+#define RELEASE 0
+#endif
+#ifndef RENEW
+#define RENEW 0
+#endif
+
 #ifdef NO_PADDING
 #define HOLD TTL
 #else
@@ -76,28 +94,37 @@
 #endif
 
 mtype = { idle, asked, won };
-mtype = { acquire, acquire_or_extend, extend, heal, release };
+mtype = { acquire, acquire_or_extend, extend, heal, release, renew };
 /* Votes that lead to the same are one: awaited is also what was carried out
    and does not count, refused also what was not sent (M1), and absent also
    the "absent" of a master in quarantine. */
-mtype = { awaited, created, prolonged, refused, absent };
+mtype = { awaited, created, prolonged, deleted, refused, absent };
 
 #define SLOTS 2
 #define PENDING 128 /* added to the mark that something was sent under */
 
+/* What a copy says of itself. */
+typedef Copy {
+	byte lock;    /* the attempt that created it; whatever prolongs it keeps that */
+	byte attempt; /* the last one that gave it to a client */
+}
+
 /* What is between one redlockd and one master. */
 typedef Line {
 	mtype op[SLOTS];   /* sent and not carried out, in order */
-	byte name[SLOTS];  /* of the attempt */
+	byte attempt[SLOTS];
+	byte lock[SLOTS];  /* of a heal */
 	byte age[SLOTS];   /* since the attempt's first byte */
 	byte under[SLOTS]; /* the mark it was sent under */
 	mtype vote;        /* on the attempt under way */
-	byte owed;         /* the name of an attempt that is to be rolled back */
+	Copy met;          /* what the last extend prolonged, or release deleted */
+	bool again;        /* that release is to be repeated here */
+	byte owed;         /* the attempt that is to be rolled back */
 }
 
 typedef Master {
 	byte token; /* 0: there is no key */
-	byte name;  /* of the attempt that created it, 0 if it was prolonged */
+	Copy copy;
 	byte left;  /* until it expires */
 	byte mark;  /* counts the losses: each makes another mark */
 	byte wait;  /* above 0: the mark is pending, in quarantine for so long */
@@ -113,9 +140,12 @@ typedef Node {
 	byte holds;  /* how long its client was told to have the lock */
 	bool told;   /* it may extend: it was told, and has not begun anew */
 	bool all;    /* all masters had the lock when it was told */
-	byte gone;   /* the name of its last release */
+#ifdef RELEASED
+	byte freed;  /* the locks that its releases met, a bit for each */
+#endif
 #ifdef HEAL_LATE
-	byte extended; /* the name of its last extend that was won */
+	byte extended; /* its last extend that was won */
+	byte its_lock; /* what that healed */
 #endif
 }
 
@@ -126,49 +156,51 @@ byte cuts;
 
 /* Scratch, 0 between steps. */
 byte v;
-byte name;
+byte attempt;
+byte lock;
 byte age;
 byte under;
 byte room;
 
 #ifdef EQUAL
 #define TOKEN(n) 1
-#else
-#ifdef ELSEWHERE
+#elif defined(ELSEWHERE)
 #define TOKEN(n) (n == 2 -> 2 : 1)
 #else
 #define TOKEN(n) (n + 1)
 #endif
-#endif
-/* An attempt's expiry is its name: no two have one, as each redlockd makes
-   expiries with a residue of its own (V6). */
-#ifdef SAME_NAMES
-#define NAME(n) (r[n].done)
+/* A redlockd knows the answers to an attempt by its number. In a copy stands
+   the attempt's id, which no other one has (V6). */
+#define ATTEMPT(n) (16 * n + r[n].done)
+#ifdef SAME_IDS
+#define ID(a) 1
 #else
-#define NAME(n) (16 * n + r[n].done)
+#define ID(a) a
 #endif
 
 #define L m[j].line[n]
 #define MINE(j, n) (m[j].token == TOKEN(n))
-#define YES_AT(j, n) (m[j].line[n].vote == created || m[j].line[n].vote == prolonged)
+#define VOTE(j, n, what) (m[j].line[n].vote == what)
+#define YES_AT(j, n) (VOTE(j, n, created) || VOTE(j, n, prolonged) || VOTE(j, n, deleted))
 #define YES(n) (YES_AT(0, n) + YES_AT(1, n) + YES_AT(2, n))
 
 /* --- lines, and what can be left out of a state --------------------------- */
 
 inline clear(j, n, s) {
-	L.op[s] = 0; L.name[s] = 0; L.age[s] = 0; L.under[s] = 0
+	L.op[s] = 0; L.attempt[s] = 0; L.lock[s] = 0; L.age[s] = 0; L.under[s] = 0
 }
 
 inline pop(j, n) {
-	L.op[0] = L.op[1]; L.name[0] = L.name[1]; L.age[0] = L.age[1]; L.under[0] = L.under[1];
+	L.op[0] = L.op[1]; L.attempt[0] = L.attempt[1]; L.lock[0] = L.lock[1];
+	L.age[0] = L.age[1]; L.under[0] = L.under[1];
 	clear(j, n, 1)
 }
 
 inline put(j, n, s, what) {
-	L.op[s] = what; L.name[s] = name; L.age[s] = age; L.under[s] = under
+	L.op[s] = what; L.attempt[s] = attempt; L.lock[s] = lock; L.age[s] = age; L.under[s] = under
 }
 
-/* push puts a message (what, name, age, under) behind those that were sent
+/* push puts a message (what, attempt, lock, age, under) behind those that were sent
    before, if there is room. */
 inline push(j, n, what) {
 	room = 1;
@@ -180,18 +212,33 @@ inline push(j, n, what) {
 }
 
 inline forget(j) {
-	m[j].token = 0; m[j].name = 0; m[j].left = 0
+	m[j].token = 0; m[j].copy.lock = 0; m[j].copy.attempt = 0; m[j].left = 0
 }
 
 /* Past its time a message changes nothing: a SET because its expiry is over,
    a script by its deadline (V6). A release has none. */
 #define DEAD(s) (L.op[s] != 0 && L.op[s] != release && (L.age[s] >= HOLD || L.op[s] != acquire && L.age[s] > TIMEOUT))
 
-/* A rollback that can meet nothing any more is as good as carried out. */
-#ifdef NO_NAME
+#define ON_THE_WAY(j, n, what) (m[j].line[n].op[0] == what || m[j].line[n].op[1] == what)
+#define SENT(j, n, a) (m[j].line[n].attempt[0] == a || m[j].line[n].attempt[1] == a)
+#define HAS_LOCK(j, n) (m[j].copy.lock == ID(m[j].line[n].owed))
+#define HAS_ATTEMPT(j, n) (m[j].copy.attempt == ID(m[j].line[n].owed))
+
+/* What a rollback deletes (V6), and whether it can meet nothing any more, which
+   is as good as carried out. */
+#if defined(ROLLBACK_BY_TOKEN)
+#define TO_UNDO(j, n) MINE(j, n)
+#elif defined(ROLLBACK_BY_LOCK)
+#define TO_UNDO(j, n) HAS_LOCK(j, n)
+#elif defined(ROLLBACK_BY_ATTEMPT)
+#define TO_UNDO(j, n) HAS_ATTEMPT(j, n)
+#else
+#define TO_UNDO(j, n) (HAS_LOCK(j, n) && HAS_ATTEMPT(j, n))
+#endif
+#if defined(ROLLBACK_BY_TOKEN) || defined(ROLLBACK_BY_LOCK) || defined(SAME_IDS)
 #define VAIN false
 #else
-#define VAIN (L.owed != 0 && m[j].name != L.owed && L.name[0] != L.owed && L.name[1] != L.owed)
+#define VAIN (L.owed != 0 && !TO_UNDO(j, n) && !SENT(j, n, L.owed))
 #endif
 
 inline tidy_line(j, n) {
@@ -229,31 +276,33 @@ c_code {
 #define SORTED skip
 #endif
 
-/* Without one that has the lock, or may get it, and another that may get it,
-   nothing can be found any more: all such states are one. */
+/* Without one that has the lock, or may get it, and another client that may
+   get it, nothing can be found any more: all such states are one. */
 #define MAY_GET(n, ops) (r[n].done < ops || r[n].phase != idle)
 #define MAY_HAVE(n, ops) (r[n].holds > 0 || MAY_GET(n, ops))
 #define PAIR(a, x, b, y) (MAY_GET(a, x) && MAY_HAVE(b, y) || MAY_HAVE(a, x) && MAY_GET(b, y))
 #ifdef RELEASED
 #define OPEN true
-#else
-#if NODES == 3
-#define OPEN (PAIR(0, OPS0, 1, OPS1) || PAIR(0, OPS0, 2, OPS2) || PAIR(1, OPS1, 2, OPS2))
+#elif defined(ELSEWHERE)
+#define OPEN (PAIR(0, OPS0, 2, OPS2) || PAIR(1, OPS1, 2, OPS2))
 #else
 #define OPEN PAIR(0, OPS0, 1, OPS1)
 #endif
-#endif
+
+inline unvote(j, n) { L.vote = 0; L.met.lock = 0; L.met.attempt = 0; L.again = false }
+inline unvote_all(n) { unvote(0, n); unvote(1, n); unvote(2, n) }
 
 inline wipe_line(j, n) {
-	clear(j, n, 0); clear(j, n, 1); L.vote = 0; L.owed = 0
+	clear(j, n, 0); clear(j, n, 1); unvote(j, n); L.owed = 0
 }
 inline wipe_master(j) {
 	forget(j); m[j].mark = 0; m[j].wait = 0;
 	EACH_NODE(wipe_line, j)
 }
+inline unhold(n) { r[n].holds = 0; r[n].told = false; r[n].all = false }
 inline wipe_node(j, n) {
 	r[n].done = 255; r[n].op = 0; r[n].phase = idle; r[n].age = 0;
-	r[n].holds = 0; r[n].told = false; r[n].all = false; r[n].gone = 0
+	unhold(n)
 }
 inline wipe() {
 	wipe_master(0); wipe_master(1); wipe_master(2);
@@ -264,7 +313,7 @@ inline wipe() {
 /* Each step ends with what can have changed: the lines of a master, those of a
    node, or all; and with whether it still matters. */
 inline end_step() {
-	v = 0; name = 0; age = 0; under = 0; room = 0;
+	v = 0; attempt = 0; lock = 0; age = 0; under = 0; room = 0;
 	SORTED
 }
 inline tidy_master(j) { EACH_NODE(tidy_line, j) }
@@ -308,70 +357,111 @@ inline send(j, n, what, old) {
 	if
 	:: SHUT(j, what) -> L.vote = refused
 	:: else ->
-		name = NAME(n); age = 0;
+		attempt = ATTEMPT(n); age = 0;
 		push(j, n, what);
-		L.vote = (room -> awaited : refused) /* a full line is silent at once (M1) */
+		L.vote = (room || what == release -> awaited : refused) /* a full line is silent at once (M1) */
 	fi
 }
 
-#ifdef ELSEWHERE
-#define TURN(n) (n != 1 || r[0].done == OPS0 && r[0].phase == idle && !r[0].told)
+#ifdef IN_TURN
+#define AFTER(o, ops) (r[o].done >= ops && r[o].phase == idle)
+#define TURN(n) (n == 0 || n == 1 && AFTER(0, OPS0) || n == 2 && AFTER(1, OPS1))
 #else
 #define TURN(n) true
 #endif
-#define MAY_START(n, ops) (r[n].phase == idle && r[n].done < ops && TURN(n))
+/* Of what a client sends while a release of its own is under way, and the other
+   way round, nothing is promised. */
+#ifdef ELSEWHERE
+#define OTHER(n) (n == 2 -> 2 : 1 - n)
+#define RELEASES(o) (r[o].op == release || ON_THE_WAY(0, o, release) || ON_THE_WAY(1, o, release) || ON_THE_WAY(2, o, release))
+#define MAY_EXTEND(n) (r[n].done > 0 || r[OTHER(n)].done > 0)
+#else
+#define OTHER(n) n
+#define RELEASES(o) false
+#define MAY_EXTEND(n) r[n].told
+#endif
+#define MAY_START(n, ops) (r[n].phase == idle && r[n].done < ops && TURN(n) && !RELEASES(OTHER(n)))
+#define MAY_RELEASE(n) (r[n].told && r[OTHER(n)].phase == idle)
 #ifdef ONCE
 #define MAY_ACQUIRE(n) (r[n].done == 0)
 #else
 #define MAY_ACQUIRE(n) true
 #endif
 #define SOME_WAIT (m[0].wait + m[1].wait + m[2].wait > 0)
-#ifdef STRANGER
-#define MAY_EXTEND(n) (r[n].done > 0)
-#else
-#define MAY_EXTEND(n) r[n].told
-#endif
+inline send_all(n, what, old) {
+	r[n].op = what; r[n].phase = asked; r[n].age = 0;
+	unvote_all(n);
+	send(0, n, what, old); send(1, n, what, old); send(2, n, what, old)
+}
 
 /* start sends an operation to all masters (V1). old: this redlockd has not
    seen a loss yet, and sends under the mark of before. */
 inline start(n, what, old) {
 	r[n].done++;
-	printf("R%d: %e, attempt %d\n", n + 1, what, NAME(n));
+	printf("R%d: %e, attempt %d\n", n + 1, what, ATTEMPT(n));
 	if
 	:: old -> printf("       (has not seen the loss)\n")
 	:: else
 	fi;
 	if
-	:: what == release -> r[n].holds = 0; r[n].told = false; r[n].all = false; r[n].gone = NAME(n)
+	:: what == release -> unhold(n); unhold(OTHER(n))
 	:: (what == acquire || what == acquire_or_extend) && r[n].holds == 0 -> r[n].told = false
 	:: else
 	fi;
-	r[n].op = what; r[n].phase = asked;
-	send(0, n, what, old); send(1, n, what, old); send(2, n, what, old);
-	if
-	:: what == release -> rest(n); end_turn() /* its answer matters to nobody's lock */
-	:: else -> end_step()
-	fi
+	send_all(n, what, old);
+	end_turn()
 }
 
-/* heals sends the lock to the masters whose "absent" is in hand (V9). */
+/* What may have created the lock. If its reply is late it is renewed, once here,
+   under its own attempt (V2). */
+#define IS_GRANT(n) (r[n].op != extend && r[n].op != release)
+#define MAY_RENEW(n) (r[n].phase == asked && IS_GRANT(n) && r[n].op != renew && YES(n) >= 2)
+inline renews(n) {
+	printf("R%d: renews attempt %d\n", n + 1, ATTEMPT(n));
+	send_all(n, renew, 0);
+	end_step()
+}
+
+/* heals sends the lock that a quorum met to the masters whose "absent" is in
+   hand (V9). */
 inline heal_at(j, n) {
 	if
-	:: L.vote == absent -> look(j, n, 0); push(j, n, heal)
+	:: L.vote == absent && lock != 0 -> look(j, n, 0); push(j, n, heal)
 	:: else
 	fi
 }
-inline heals(n) { name = NAME(n); age = r[n].age; heal_at(0, n); heal_at(1, n); heal_at(2, n) }
+#define MET(j, n) m[j].line[n].met.lock
+#define BOTH_MET(i, k, n) (MET(i, n) != 0 && MET(i, n) == MET(k, n))
+#if defined(HEAL_ANY_LOCK) || defined(HEAL_ALWAYS)
+#define LESS(a, b) (b == 0 || a != 0 && a < b -> a : b)
+#define NO_QUORUM(n) LESS(MET(0, n), LESS(MET(1, n), MET(2, n)))
+#else
+#define NO_QUORUM(n) 0
+#endif
+inline heals(n) {
+	attempt = ATTEMPT(n); age = r[n].age;
+	lock = (BOTH_MET(0, 1, n) || BOTH_MET(0, 2, n) -> MET(0, n) : (BOTH_MET(1, 2, n) -> MET(1, n) : NO_QUORUM(n)));
+	heal_at(0, n); heal_at(1, n); heal_at(2, n)
+}
+
+/* A won release is repeated on the masters that missed it (V8), until this
+   redlockd begins something else. */
+inline repeats(n) {
+#ifdef RELEASED
+	r[n].freed = r[n].freed | (1 << MET(0, n)) | (1 << MET(1, n)) | (1 << MET(2, n));
+#endif
+	m[0].line[n].again = VOTE(0, n, awaited);
+	m[1].line[n].again = VOTE(1, n, awaited);
+	m[2].line[n].again = VOTE(2, n, awaited)
+}
 
 /* V2: an operation is won, and the reply is written, only in time. */
 #ifdef NO_TIME_ACQUIRE
 #define TIMELESS(n) (r[n].op != extend)
-#else
-#ifdef NO_TIME_EXTEND
+#elif defined(NO_TIME_EXTEND)
 #define TIMELESS(n) (r[n].op == extend)
 #else
 #define TIMELESS(n) false
-#endif
 #endif
 #define VOTES_COUNT(n) (r[n].age <= TIMEOUT || TIMELESS(n))
 #ifdef NO_LOOK
@@ -380,27 +470,30 @@ inline heals(n) { name = NAME(n); age = r[n].age; heal_at(0, n); heal_at(1, n); 
 #define IN_TIME(n) (r[n].age <= TIMEOUT || TIMELESS(n))
 #endif
 /* Between the verdict and the reply of an acquire nothing is done. */
-#define MAY_TELL(n) (IN_TIME(n) && (r[n].phase == won || r[n].phase == asked && r[n].op != extend && YES(n) >= 2))
+#define MAY_TELL(n) (IN_TIME(n) && (r[n].phase == won || r[n].phase == asked && IS_GRANT(n) && YES(n) >= 2))
 
-/* win is the verdict on an extend (V8), and heals. */
-#define MAY_WIN(n) (r[n].phase == asked && r[n].op == extend && YES(n) >= 2)
+/* win is the verdict on an extend or a release (V8), with what follows from it. */
+#define ANY(n, what) (VOTE(0, n, what) || VOTE(1, n, what) || VOTE(2, n, what))
+#define ENOUGH(n) (YES(n) >= 2 || r[n].op == release && YES(n) == 1 && ANY(n, absent) && !ANY(n, refused))
+#define MAY_WIN(n) (r[n].phase == asked && !IS_GRANT(n) && ENOUGH(n))
 inline win(n) {
 	printf("R%d: won, %d after its first byte\n", n + 1, r[n].age);
-	r[n].phase = won;
+	if
+	:: r[n].op == extend -> heals(n); r[n].phase = won; unvote_all(n);
 #ifdef HEAL_LATE
-	r[n].extended = NAME(n);
+		r[n].extended = ATTEMPT(n); r[n].its_lock = lock
 #endif
-	heals(n);
-	m[0].line[n].vote = 0; m[1].line[n].vote = 0; m[2].line[n].vote = 0;
+	:: else -> repeats(n); rest(n)
+	fi;
 	tidy_node(n);
-	end_step()
+	end_turn()
 }
 
-/* Who still has the lock when node n is told that it has it. */
+/* Whether another client, that of node o, has the lock when that of n is told. */
 #ifdef FULL
-#define HAS(o, n) (o != n && r[o].holds > 0 && r[o].all)
+#define HAS(o, n) (o != n && o != OTHER(n) && r[o].all)
 #else
-#define HAS(o, n) (o != n && r[o].holds > 0)
+#define HAS(o, n) (o != n && o != OTHER(n) && r[o].holds > 0)
 #endif
 #if NODES == 3
 #define ANOTHER(n) (HAS(0, n) || HAS(1, n) || HAS(2, n))
@@ -423,34 +516,23 @@ inline tell(n) {
    is carried out at some time behind the attempt. */
 inline owe(j, n) {
 	if
-	:: L.vote == awaited || L.vote == created -> L.owed = NAME(n)
-#ifdef NO_SPARE
-	:: L.vote == refused -> L.owed = NAME(n)
-#endif
-#ifdef NO_ODD
-	:: L.vote == prolonged -> L.owed = NAME(n)
-#endif
+	:: L.owed == 0 || L.vote == awaited || L.vote == created -> L.owed = ATTEMPT(n)
 	:: else
 	fi
 }
-
-#ifdef HEARD
-#define AWAITS(n) (m[0].line[n].vote == awaited || m[1].line[n].vote == awaited || m[2].line[n].vote == awaited)
-#else
-#define AWAITS(n) false
-#endif
 
 /* lose ends an operation without success, at any time: too few votes, too
    late, or the client has gone. */
 inline lose(n) {
 	printf("R%d: gives up\n", n + 1);
 	if
-	:: r[n].op != extend -> owe(0, n); owe(1, n); owe(2, n)
+	:: IS_GRANT(n) -> owe(0, n); owe(1, n); owe(2, n)
 #ifdef HEAL_ALWAYS
 	:: r[n].op == extend && r[n].phase == asked && YES(n) > 0 -> heals(n)
 #endif
 	:: else
 	fi;
+	unvote_all(n);
 	rest(n);
 	tidy_node(n);
 	end_turn()
@@ -458,15 +540,26 @@ inline lose(n) {
 
 /* --- what a master does --------------------------------------------------- */
 
-#ifdef NO_ODD
-#define ODD L.name[0]
-#else
-#define ODD 0
-#endif
-
-inline set(j, n, nm) {
-	m[j].token = TOKEN(n); m[j].name = nm; m[j].left = HOLD - L.age[0]
+inline store(j, n, itsLock) {
+	m[j].token = TOKEN(n); m[j].left = HOLD - L.age[0];
+	m[j].copy.lock = itsLock; m[j].copy.attempt = ID(L.attempt[0])
 }
+inline create(j, n) { store(j, n, ID(L.attempt[0])) }
+
+/* prolong keeps the lock and the later of both expiries, and writes its attempt
+   (V6). A renewal finds its attempt there (V2). */
+inline prolong(j, n) {
+	m[j].left = (m[j].left < HOLD - L.age[0] -> HOLD - L.age[0] : m[j].left);
+#ifndef KEEP_ATTEMPT
+	m[j].copy.attempt = (L.op[0] == renew -> m[j].copy.attempt : ID(L.attempt[0]))
+#endif
+}
+
+#ifdef RENEW_BY_TOKEN
+#define TO_RENEW(j, n) MINE(j, n)
+#else
+#define TO_RENEW(j, n) (m[j].copy.attempt == ID(m[j].line[n].attempt[0]))
+#endif
 
 /* counted is what a vote counts by the mark behind it (M3, M4). */
 inline counted(j, n) {
@@ -482,44 +575,52 @@ inline counted(j, n) {
 	fi
 }
 
-#define IS_ASKED(j, n) (r[n].phase == asked && m[j].line[n].name[0] == NAME(n))
+#define IS_ASKED(j, n) (r[n].phase == asked && m[j].line[n].attempt[0] == ATTEMPT(n) && (m[j].line[n].op[0] == renew) == (r[n].op == renew))
 /* An answer need not come. That matters only where it would have been healed,
-   or spared a rollback: one that is not told of is a node that gives up. */
-#if defined(NO_NAME) || defined(NO_SPARE)
-#define MAY_BE_UNHEARD(j, n) (IS_ASKED(j, n) && m[j].line[n].op[0] != 0)
-#else
-#define MAY_BE_UNHEARD(j, n) (IS_ASKED(j, n) && m[j].line[n].op[0] == extend && m[j].token == 0)
-#endif
+   or where a release is repeated: one that is not told of is a node that gives up. */
+#define MAY_BE_UNHEARD(j, n) (IS_ASKED(j, n) && (m[j].line[n].op[0] == extend && m[j].token == 0 || m[j].line[n].op[0] == release))
 
 /* carry_out carries out the first message of a line, at one moment, and reads
    the mark behind it. heard: its answer comes. */
 inline carry_out(j, n, heard) {
-	v = refused; room = 0;
-	printf("   m%d: %e for R%d, attempt %d\n", j + 1, L.op[0], n + 1, L.name[0]);
+	v = refused; room = 0; lock = m[j].copy.lock; attempt = m[j].copy.attempt;
+	printf("   m%d: %e for R%d, attempt %d\n", j + 1, L.op[0], n + 1, L.attempt[0]);
 	if
-	:: m[j].token == 0 && (L.op[0] == acquire || L.op[0] == acquire_or_extend) -> set(j, n, L.name[0]); v = created
-	:: m[j].token == 0 && L.op[0] == heal -> set(j, n, 0); printf("       heals\n");
+	:: m[j].token == 0 && (L.op[0] == acquire || L.op[0] == acquire_or_extend) -> create(j, n); v = created
+	:: m[j].token == 0 && L.op[0] == heal -> store(j, n, L.lock[0]); printf("       heals lock %d\n", L.lock[0]);
 #ifdef RELEASED
-		assert(r[n].gone < L.name[0] || L.op[1] == release)
+		assert(!(r[n].freed & (1 << L.lock[0])) || L.op[1] == release || L.again)
 #endif
-	:: m[j].token == 0 && L.op[0] == extend -> v = absent;
+	:: m[j].token == 0 && (L.op[0] == extend || L.op[0] == release) -> v = absent;
 #ifdef HEAL_VOTES
-		set(j, n, 0); v = prolonged;
+		if
+		:: L.op[0] == extend -> create(j, n); v = prolonged
+		:: else
+		fi;
 #endif
 #ifdef HEAL_LATE
-		room = (r[n].extended == L.name[0])
+		room = (r[n].extended == L.attempt[0])
 #endif
-	:: MINE(j, n) && (L.op[0] == acquire_or_extend || L.op[0] == extend) -> set(j, n, ODD); v = prolonged
-	:: MINE(j, n) && L.op[0] == release -> forget(j)
+	:: MINE(j, n) && (L.op[0] == acquire_or_extend || L.op[0] == extend) -> prolong(j, n); v = prolonged
+	:: MINE(j, n) && L.op[0] == renew && TO_RENEW(j, n) -> prolong(j, n); v = prolonged
+	:: MINE(j, n) && L.op[0] == release -> forget(j); v = deleted
 	:: else
 	fi;
 	counted(j, n);
 	if
-	:: heard && IS_ASKED(j, n) && VOTES_COUNT(n) -> L.vote = v; printf("       %e\n", v)
+	:: heard && IS_ASKED(j, n) && VOTES_COUNT(n) -> L.vote = v; printf("       %e\n", v);
+		if
+		:: v == prolonged && L.op[0] == extend -> L.met.lock = lock
+		:: v == deleted -> L.met.lock = lock; L.met.attempt = attempt
+		:: else
+		fi
 	:: else
 	fi;
-	name = L.name[0]; age = L.age[0]; under = L.under[0];
+	attempt = L.attempt[0]; lock = L.lock[0]; age = L.age[0]; under = L.under[0];
 	pop(j, n);
+#ifdef HEAL_LATE
+	lock = r[n].its_lock;
+#endif
 	if
 	:: room -> push(j, n, heal)
 	:: else
@@ -534,31 +635,52 @@ inline carry_out(j, n, heard) {
 #ifdef SORT
 #define BY_NAME(j, n) true
 #else
-#define BY_NAME(j, n) (n != 0 || m[j].line[n].name[0] != 1 || j == 0 || NOT_IN(j - 1))
-#define NOT_IN(k) (m[k].line[0].name[0] != 1 && m[k].line[0].name[1] != 1)
+#define BY_NAME(j, n) (n != 0 || m[j].line[n].attempt[0] != 1 || j == 0 || NOT_IN(j - 1))
+#define NOT_IN(k) !SENT(k, 0, 1)
 #endif
 #define MAY_CARRY_OUT(j, n) (m[j].line[n].op[0] != 0 && BY_NAME(j, n))
 
 /* overtake carries out the second message of a line before the first. */
 inline overtake(j, n) {
-	name = L.name[0]; age = L.age[0]; under = L.under[0];
+	attempt = L.attempt[0]; age = L.age[0]; under = L.under[0];
 	pop(j, n);
 	put(j, n, 1, release);
 	end_step()
 }
 
-#define MAY_ROLL_BACK(j, n) (m[j].line[n].owed != 0 && m[j].line[n].name[0] != m[j].line[n].owed && m[j].line[n].name[1] != m[j].line[n].owed)
+#define MAY_ROLL_BACK(j, n) (m[j].line[n].owed != 0 && !SENT(j, n, m[j].line[n].owed))
 inline roll_back(j, n) {
 	printf("   m%d: rollback for R%d, attempt %d\n", j + 1, n + 1, L.owed);
 	if
-#ifdef NO_NAME
-	:: MINE(j, n) -> forget(j); printf("       deletes\n")
-#else
-	:: MINE(j, n) && m[j].name == L.owed -> forget(j); printf("       deletes\n")
-#endif
+	:: MINE(j, n) && TO_UNDO(j, n) -> forget(j); printf("       deletes\n")
 	:: else
 	fi;
 	L.owed = 0;
+	tidy_master(j);
+	end_step()
+}
+
+/* A release is repeated on a copy that it met, or on one of these locks as it
+   was created (V8). */
+#define IS_MET(j, n, k) (MET(k, n) != 0 && m[j].copy.lock == MET(k, n) && AS_MET(j, n, k))
+#ifdef REPEAT_BY_LOCK
+#define AS_MET(j, n, k) true
+#else
+#define AS_MET(j, n, k) (m[j].copy.attempt == m[k].line[n].met.attempt || m[j].copy.attempt == m[j].copy.lock)
+#endif
+#ifdef REPEAT_BY_TOKEN
+#define TO_RELEASE(j, n) MINE(j, n)
+#else
+#define TO_RELEASE(j, n) (IS_MET(j, n, 0) || IS_MET(j, n, 1) || IS_MET(j, n, 2))
+#endif
+#define MAY_REPEAT(j, n) (m[j].line[n].again && !ON_THE_WAY(j, n, release) && !ON_THE_WAY(j, n, heal))
+inline repeat(j, n) {
+	printf("   m%d: R%d repeats its release\n", j + 1, n + 1);
+	if
+	:: TO_RELEASE(j, n) -> forget(j); printf("       deletes\n")
+	:: else
+	fi;
+	L.again = false;
 	tidy_master(j);
 	end_step()
 }
@@ -652,34 +774,19 @@ inline tick() {
 
 /* --- all that may happen next --------------------------------------------- */
 
-#ifdef AOE
-#define AOE_ON true
-#else
-#define AOE_ON false
-#endif
-#ifdef EXTEND
-#define EXTEND_ON true
-#else
-#define EXTEND_ON false
-#endif
-#ifdef RELEASE
-#define RELEASE_ON true
-#else
-#define RELEASE_ON false
-#endif
-
 #define STARTS(n, ops, old) \
 	:: d_step { MAY_START(n, ops) && MAY_ACQUIRE(n) && (!old || SOME_WAIT) -> start(n, acquire, old) } \
-	:: d_step { MAY_START(n, ops) && (!old || SOME_WAIT) && AOE_ON -> start(n, acquire_or_extend, old) }
+	:: d_step { MAY_START(n, ops) && (!old || SOME_WAIT) && AOE -> start(n, acquire_or_extend, old) }
 
 #define NODE(n, ops) \
 	STARTS(n, ops, 0) \
 	STARTS(n, ops, 1) \
-	:: d_step { MAY_START(n, ops) && EXTEND_ON && MAY_EXTEND(n) -> start(n, extend, 0) } \
-	:: d_step { MAY_START(n, ops) && RELEASE_ON && r[n].told -> start(n, release, 0) } \
+	:: d_step { MAY_START(n, ops) && EXTEND && MAY_EXTEND(n) -> start(n, extend, 0) } \
+	:: d_step { MAY_START(n, ops) && RELEASE && MAY_RELEASE(n) -> start(n, release, 0) } \
+	:: d_step { RENEW && MAY_RENEW(n) -> renews(n) } \
 	:: d_step { MAY_WIN(n) -> win(n) } \
 	:: d_step { MAY_TELL(n) -> tell(n) } \
-	:: d_step { r[n].phase != idle && !AWAITS(n) -> lose(n) } \
+	:: d_step { r[n].phase != idle -> lose(n) } \
 	LINE(0, n) LINE(1, n) LINE(2, n)
 
 #ifdef NO_FENCE
@@ -692,6 +799,7 @@ inline tick() {
 	:: d_step { MAY_CARRY_OUT(j, n) -> carry_out(j, n, true) } \
 	:: d_step { MAY_CARRY_OUT(j, n) && MAY_BE_UNHEARD(j, n) -> carry_out(j, n, false) } \
 	:: d_step { MAY_ROLL_BACK(j, n) -> roll_back(j, n) } \
+	:: d_step { MAY_REPEAT(j, n) -> repeat(j, n) } \
 	:: d_step { cuts < CUTS && MAY_CARRY_OUT(j, n) -> cut(j, n) } \
 	OVERTAKE(j, n)
 

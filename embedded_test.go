@@ -73,7 +73,7 @@ func masterTime(t *testing.T, c *redis.Client) time.Time {
 }
 
 // TestEmbeddedTimeFitsTTL: in one script TIME + PTTL is the PXAT that another script set,
-// as on a real master. The names of attempts are compared in this way (V6).
+// as on a real master. When a copy ends is read in this way (V15).
 func TestEmbeddedTimeFitsTTL(t *testing.T) {
 	c := startMasters(t)[0]
 	const set = `return redis.call('set', KEYS[1], 't', 'pxat', ARGV[1])`

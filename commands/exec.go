@@ -81,6 +81,7 @@ func guard(req Request, watched []Watched) Request {
 	ops := make([]quorum.Op, len(req.Ops))
 	for i, op := range req.Ops {
 		guards[i] = conditional(op, seen)
+		guards[i].watched = watched
 		ops[i] = guards[i].op
 		ops[i].DB, ops[i].Key, ops[i].Unless = op.DB, op.Key, watchesOf(watched)
 	}

@@ -78,7 +78,7 @@ func (t *transaction) authorize() string {
 // nothing if a watched key is not as it was.
 func (t *transaction) plan(states []quorum.State) plan {
 	for i, w := range t.watched {
-		if !same(w.state(), states[t.at[i]]) {
+		if !w.unchanged(states[t.at[i]]) {
 			return plan{reply: resp.NullArray}
 		}
 	}

@@ -28,15 +28,25 @@ func (w Watched) state() quorum.State {
 // now: the error if one of the two reads failed, the null array if the key is not as it
 // was, or nil.
 func (w Watched) Refusal(o *quorum.Outcome) *resp.Reply {
-	switch now := (Watched{Outcome: o}); {
+	var now quorum.State
+	if o.Verdict == quorum.Held {
+		now = o.State
+	}
+	switch {
 	case w.Outcome.Err != nil:
 		return new(Failed(w.Outcome.Err))
 	case o.Err != nil:
 		return new(Failed(o.Err))
-	case w.Watch.Changed() || !same(w.state(), now.state()):
+	case w.Watch.Changed() || !w.unchanged(now):
 		return &resp.NullArray
 	}
 	return nil
+}
+
+// unchanged reports whether the state that a read finds now is the one that was watched, also
+// by its lock: a token may have come back.
+func (w Watched) unchanged(now quorum.State) bool {
+	return same(w.state(), now) && (w.Watch == nil || w.Watch.Fits(now))
 }
 
 // watchesAll reports whether all keys of a command are watched, so that it changes no lock that
@@ -58,6 +68,8 @@ type guardedOp struct {
 	// nothing otherwise.
 	op   quorum.Op
 	seen quorum.State
+	// watched are the watches of the lock.
+	watched []Watched
 	// verdict is the verdict of the client's own operation if op finds the lock as it was
 	// seen.
 	verdict quorum.Verdict
@@ -112,9 +124,13 @@ func (g guardedOp) outcome(o *quorum.Outcome) (quorum.Outcome, bool) {
 	case o.Verdict == quorum.Changed:
 		return own, false
 	case g.op.Kind == quorum.Read:
-		return own, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || o.State.Token == g.seen.Token)
+		return own, o.Verdict == stateVerdict(g.seen) && (!g.seen.Found || g.unchanged(o.State))
 	}
 	return own, o.Verdict == quorum.Won
+}
+
+func (g guardedOp) unchanged(now quorum.State) bool {
+	return !slices.ContainsFunc(g.watched, func(w Watched) bool { return !w.unchanged(now) })
 }
 
 // stateVerdict returns the verdict of a read of this state.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // contestants is how many clients take one lock with one token at one time,
@@ -128,7 +130,7 @@ func together(clients []*redis.Client, do func(*redis.Client) string) map[string
 func holding(masters []*Master, key, token string) int {
 	n := 0
 	for _, m := range masters {
-		if got, err := m.Client.Get(context.Background(), key).Result(); err == nil && (token == "" || got == token) {
+		if got, err := m.Client.Get(context.Background(), key).Result(); err == nil && (token == "" || rig.Token(got) == token) {
 			n++
 		}
 	}

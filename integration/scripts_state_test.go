@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redlockd/redlockd/integration/rig"
 )
 
 // keyState is what a key holds; no value is an empty name.
@@ -134,7 +136,7 @@ func (w *Wire) look(keys []string) ([]keyState, error) {
 	for i := range keys {
 		value, left := replies[2*i], replies[2*i+1]
 		if value[0] == '$' && value[1] != '-' {
-			states[i] = keyState{found: true, value: strings.TrimPrefix(atoms(value)[0], "$")}
+			states[i] = keyState{found: true, value: rig.Token(strings.TrimPrefix(atoms(value)[0], "$"))}
 			states[i].left, _ = number(left)
 		}
 	}

@@ -1,12 +1,11 @@
 package quorum
 
 import (
-	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
-	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -18,12 +17,10 @@ func (a *attempt) begin(now time.Duration) {
 		// A release that waited too long is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
-	a.nameShared = a.call.db.keys.open(a)
 	if a.op.ends() {
 		a.term = a.call.db.keys.termOf(a.call, a.op.Key)
 	}
 	a.mu.Lock()
-	a.pending = 1
 	a.times.began, a.times.until = now, now+limit
 	if a.harmsIfLate() && !a.call.delayAnswer() && a.op.Kind != Remove {
 		a.end(Undecided, now)
@@ -65,20 +62,13 @@ func (a *attempt) ask(now time.Duration, which uint16) {
 }
 
 // Prepare makes the task for one master. It returns false if the time on the master's
-// clock is not known well enough, or no name is free there. The caller holds the link's
-// mutex ([cluster.Preparer]).
+// clock is not known well enough. The caller holds the link's mutex ([cluster.Preparer]).
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
-	if m := l.View().Under; m != nil {
-		t.Mark = m.ID
-	}
 	t.Limits = a.limits(i, l)
 	switch a.op.Kind {
-	case Read:
-		return t, true
-	case Release:
-		t.Until = a.times.began + a.call.q.cluster.LongestHold()
+	case Read, Release:
 		return t, true
 	}
 	latest, ok := l.Latest(a.mark, now)
@@ -86,62 +76,33 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, false
 	}
 	t.Deadline, t.Clears = l.Deadline(a.times.until), a.op.clears
-	if a.asked.Raises || a.asked.Renews || a.op.Kind == transact {
-		t.Longest = cluster.ExpiryOf(latest, l.GreatestHold(), l.ProlongsTo(now))
+	if a.op.Kind != transact {
+		t.Copy = a.copyOf(a.lock, a.op.TTL, a.hold, latest)
+		return t, true
 	}
-	if a.op.Kind == transact {
-		return t, a.nameSteps(i, l, latest, now)
-	}
-	t.Prolongs = cluster.ExpiryOf(latest, a.hold, l.ProlongsTo(now))
-	if a.namesCopies {
-		t.Was = a.earlierNames(a.masters.Links[i])
-		t.Expiry, ok = a.nameOf(i, l, lockName{a.op.Key, a.op.Token}, latest, a.hold, now)
-	}
-	return t, ok
-}
-
-// nameSteps gives the steps of a transact their expiries. The caller must hold the
-// link's mu.
-func (a *attempt) nameSteps(i int, l cluster.Locked, latest int64, now time.Duration) bool {
-	t := &a.tasks[i]
+	t.Copies = make([]outbox.Copy, len(a.op.steps))
 	for k := range a.op.steps {
-		e, ok := int64(0), true
 		switch s := &a.op.steps[k]; {
 		case s.Creates():
-			e, ok = a.nameOf(i, l, lockName{s.Key, s.Token}, latest, s.Hold, now)
+			t.Copies[k] = a.copyOf(a.id, s.TTL, s.Hold, latest)
 		case s.Does == outbox.Stores:
-			e = cluster.ExpiryOf(latest, s.Hold, l.ProlongsTo(now))
+			t.Copies[k] = a.copyOf(a.lock, s.TTL, s.Hold, latest)
 		}
-		if !ok {
-			return false
-		}
-		t.Expiries = append(t.Expiries, e)
 	}
-	return true
+	return t, true
 }
 
-// nameOf returns the expiry that names the attempt on a master; false if none is free.
-// It bears this redlockd's residue, and no open attempt, no lock that may live and no
-// rollback that is to be repeated, waits or is under way has it. The caller must hold
-// the link's mu.
-func (a *attempt) nameOf(i int, l cluster.Locked, n lockName, latest int64, hold, now time.Duration) (int64, bool) {
-	own, ok := l.Residue(now)
-	e := cluster.ExpiryOf(latest, hold, own)
-	// No attempt is opened meanwhile: those on one key begin one after the other.
-	for tries := 0; a.nameShared && a.call.db.keys.taken(a, n, a.masters.Links[i], e) || l.Outbox().RollbackPending(n.key, n.token, e); tries++ {
-		if tries >= cluster.MaxNames && !l.View().RecordsHold(e-latest) {
-			return 0, false
-		}
-		e += mark.Residues
-	}
-	return e, ok
+// copyOf returns what the attempt stores on a master whose clock shows latest at the latest.
+func (a *attempt) copyOf(lock tail.ID, ttl, hold time.Duration, latest int64) outbox.Copy {
+	return outbox.Copy{Expiry: cluster.ExpiryOf(latest, hold),
+		Tail: tail.Tail{Lock: lock, Attempt: a.id, End: cluster.ExpiryOf(latest, ttl), Grace: a.call.q.cfg.Timeout}}
 }
 
 // GoesOut is called right before a task is written, with the link's mutex held
 // ([outbox.Asker]): false drops the task, since the attempt is lost or the vote would
 // come late. If the attempt is won already, the task is still sent, since a lock is
 // safer the more masters have it, but not if it might do harm after the client was
-// answered.
+// answered. A release is sent whatever the others have answered.
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,14 +110,12 @@ func (a *attempt) GoesOut(i int, now time.Duration) bool {
 		// It prolongs nothing any more, but what is left goes.
 		t.Clears = true
 		a.box.sent |= 1 << i
-		a.pending++
 		return true
 	}
-	if a.unwanted || now > a.times.until || a.over && (a.op.Kind == Read || a.harmsIfLate()) {
+	if a.op.Kind != Release && a.unwanted || now > a.times.until || a.over && (a.op.Kind == Read || a.harmsIfLate()) {
 		return false
 	}
 	a.box.sent |= 1 << i
-	a.pending++
 	return true
 }
 
@@ -190,9 +149,8 @@ func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
 		return nil
 	}
 	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	if now := a.call.q.now(); known && !lives {
-		out.OfToken, out.Token = a.term.given(a.masters, i), a.term.token
-		out.OfToken = slices.DeleteFunc(out.OfToken, func(e int64) bool { return l.MayBeOthers(e, now) })
+	if known && !lives {
+		out.Attempt, out.End = a.term.attempt, a.term.ends.at(i)
 	}
 	return out
 }

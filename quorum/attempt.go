@@ -1,13 +1,13 @@
 package quorum
 
 import (
-	"cmp"
 	"sync"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -20,17 +20,16 @@ type attempt struct {
 	asked outbox.Asked
 	// then is called with the verdict; nil stands for call.verdict.
 	then func(*attempt, Verdict)
+	// id names the attempt in what it gives to copies, lock what it stores over others (V6).
+	id, lock tail.ID
 	// masters is the list of masters when the attempt was made (M8); ballots, tasks and
-	// expiries are in its order.
+	// ends are in its order.
 	masters *cluster.List
 	// seating tells which servers had the masters' seats when the attempt was made (M9).
 	seating *mark.Seating
 	// hold is how long the masters keep the lock, mark the hold that their marks must
 	// bear.
 	hold, mark time.Duration
-	// shortens is an attempt that won and found a later expiry, which this one may make
-	// earlier (V6).
-	shortens *attempt
 
 	mu sync.Mutex
 	// box has the votes.
@@ -39,26 +38,16 @@ type attempt struct {
 	// unwanted reports whether the operation must not take effect any more.
 	over     bool
 	unwanted bool
+	// won reports whether the verdict was Won.
+	won bool
 	// noLock reports whether the verdict was that there is no such lock.
 	noLock bool
 	// asking reports whether the masters are still being asked. The verdict waits until
 	// all have been, so that no later operation overtakes this one.
-	asking      bool
-	wasAnswered bool
-	// namesCopies reports whether the copies this attempt creates carry a name of their
-	// own, so that a rollback deletes only them (V6). It never changes.
-	namesCopies bool
-	// nameShared reports whether there are other open attempts, or locks that may live,
-	// with the same key and token; openOne is the attempt's entry among the open ones
-	// (names.go).
-	nameShared bool
-	openOne    openAttempt
-	times      attemptTimes
-	// pending is the number of parties that keep the attempt open (names.go): each
-	// master that has not answered, and the client until it was answered.
-	pending int
-	due     due
-	tasks   []outbox.Task
+	asking bool
+	times  attemptTimes
+	due    due
+	tasks  []outbox.Task
 	// term is the last known term of the key, nil if there is none; terms are the ones
 	// that this attempt grants.
 	term  *term
@@ -84,7 +73,16 @@ type attemptTimes struct {
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
 	a := &attempt{call: c, op: op, then: then, masters: masters, seating: masters.Seating()}
-	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises, Renews: op.renews != nil, Steps: op.steps}
+	a.id = tail.NewID()
+	a.lock = a.id
+	if op.renews != nil {
+		a.id = op.renews.id
+	}
+	if op.Kind == Store || op.Kind == transact || op.Replace {
+		a.lock = tail.NewID()
+	}
+	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises,
+		Renews: op.renews != nil, Locks: c.op.seenLocks(op.Key), Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
 	a.due.of = a
 	a.terms = a.oneTerm[:0]
@@ -93,7 +91,6 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	} else {
 		a.tasks = make([]outbox.Task, n)
 	}
-	a.namesCopies = op.Kind == Acquire || op.Kind == AcquireOrExtend || op.renews != nil && op.renews.namesOf(op.Key)
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
 		if op.Keeps {
@@ -107,9 +104,6 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 // Vote counts one master's answer, which arrived at the time now ([outbox.Asker]).
 func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	a.mu.Lock()
-	if a.box.wentOut(i) && a.partDone() {
-		defer a.call.db.keys.close(a)
-	}
 	if a.over {
 		a.late(i, b)
 		return
@@ -117,12 +111,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 	switch was := &a.box.ballots[i]; {
 	case was.Vote == vote.Awaited:
 		*was = b
-		a.tasks[i].Kept = b.Kept
 		was.Discounted = b.Vote == vote.Silent && !b.MayAct
-		if b.Vote == vote.Prolonged {
-			a.tasks[i].Prolonged = a.op.renews == nil || b.Expiry > 0
-			a.tasks[i].Prolongs = cmp.Or(b.Expiry, a.tasks[i].Prolongs) // what it has kept is what it was given (V15)
-		}
 	case was.MayAct && !b.MayAct:
 		was.MayAct = false // too late to count
 	default:
@@ -179,7 +168,7 @@ func (a *attempt) harmsIfLate() bool {
 	case Remove, Expire, Store, transact:
 		return true
 	default:
-		return a.asked.Shortens || a.op.Replace
+		return a.op.Replace
 	}
 }
 
@@ -233,20 +222,17 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		v = Undecided // won, but too late (V2)
 		a.call.q.counts.lateGrants.Add(1)
 	}
-	a.unwanted, a.noLock = v != Won, v == Absent
+	a.unwanted, a.won, a.noLock = v != Won, v == Won, v == Absent
 	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()
-	if v != Won && a.shortens != nil {
-		a.shortens.rollback(mayHaveCreated)
-	}
 	switch v {
 	case Won:
 		if a.op.Kind == Release {
 			a.call.db.keys.released(a)
 		}
-		a.retryChanges()
-		a.heal(func() { a.goOn(v, less) })
+		a.repeat()
+		a.mend(less, func() { a.goOn(v) })
 		return
 	case Held:
 		// The next client is refused as well, so there is time to wait for the other
@@ -255,17 +241,12 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	default:
 		a.rollback(mayHaveCreated)
 	}
-	a.answered() // nothing is granted that might be taken back
-	a.goOn(v, false)
+	a.repeat()
+	a.goOn(v)
 }
 
-// goOn passes the verdict on; less reports whether the lock that was won must be
-// shortened first.
-func (a *attempt) goOn(v Verdict, less bool) {
-	if less {
-		a.shorten()
-		return
-	}
+// goOn passes the verdict on.
+func (a *attempt) goOn(v Verdict) {
 	if a.then == nil {
 		a.call.verdict(a, v)
 		return
@@ -288,11 +269,14 @@ func (a *attempt) look(at func(*ballotBox)) {
 	at(&a.box)
 }
 
-// promises reports whether winning grants the client a lock for some time.
+// promises reports whether winning grants the client a lock for some time. A new token that
+// keeps the TTL grants nothing that the client did not have.
 func (a *attempt) promises() bool {
 	switch a.op.Kind {
-	case Acquire, AcquireOrExtend, Extend:
+	case Acquire, AcquireOrExtend:
 		return true
+	case Extend:
+		return !a.op.Keeps || !a.op.Replace
 	case transact:
 		return a.op.TTL > 0 // else it only frees
 	default:

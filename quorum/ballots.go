@@ -1,7 +1,9 @@
 package quorum
 
 import (
-	"github.com/redlockd/redlockd/quorum/mark"
+	"strings"
+
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -143,15 +145,36 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Least
 }
 
-// unchanged reports whether a read found the lock on a quorum with the expiries given,
-// on the same list of masters.
-func (v *ballotBox) unchanged(token string, given *expiries) bool {
+// unchanged reports whether a read found the lock on a quorum as an attempt gave it, on the
+// same list of masters.
+func (v *ballotBox) unchanged(token string, attempt tail.ID, given *ends) bool {
 	same := 0
 	for i := range v.ballots {
-		b, last := &v.ballots[i], given.at(i)
-		if b.Vote == vote.Found && b.Token == token && mark.SameGrant(b.Expiry, last) {
+		if b := &v.ballots[i]; b.Vote == vote.Found && b.Token == token && given.gave(i, attempt, &b.Tail) {
 			same++
 		}
 	}
 	return same >= v.needs.Quorum
+}
+
+// locksOf returns the locks of the copies that have a token, one for each copy, put together as
+// they are written; a bare token counts as the lock 0.
+func (v *ballotBox) locksOf(token string) string {
+	var out strings.Builder
+	for i := range v.ballots {
+		if b := &v.ballots[i]; b.Vote == vote.Found && b.Token == token && !b.Foreign {
+			out.WriteString(b.Tail.Lock.String())
+		}
+	}
+	return out.String()
+}
+
+// prolonged returns how many copies of a lock were prolonged.
+func (v *ballotBox) prolonged(lock tail.ID) (n int) {
+	for i := range v.ballots {
+		if b := &v.ballots[i]; (b.Vote == vote.Prolonged || b.Vote == vote.Longer) && b.Tail.Lock == lock {
+			n++
+		}
+	}
+	return n
 }

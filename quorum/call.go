@@ -199,6 +199,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 		return
 	}
 	c.q.counts.ended(c.op.Kind, o.Verdict)
+	c.op.sees(o)
 	if c.op.Kind != Read && c.op.renews == nil && o.Verdict == Won {
 		// An Undecided operation marks no watch: EXEC finds a change by comparing the
 		// tokens.

@@ -193,14 +193,15 @@ func (c *call) decideAll(states []State) {
 		}
 		return
 	}
-	c.transact(stepsOf(c.op.Keys, states, changes), changes)
+	c.transact(stepsOf(c.op.Keys, states, changes, c.op.seenLocks), changes)
 }
 
-// stepsOf combines the states read and the changes into the steps of a transact.
-func stepsOf(keys []string, states []State, changes []Change) []outbox.Step {
+// stepsOf combines the states read and the changes into the steps of a transact; locks tells
+// which locks of a key they may meet.
+func stepsOf(keys []string, states []State, changes []Change, locks func(key string) string) []outbox.Step {
 	out := make([]outbox.Step, len(keys))
 	for i, key := range keys {
-		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token}
+		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token, Locks: locks(key)}
 		for _, c := range changes {
 			switch {
 			case c.Key != key:

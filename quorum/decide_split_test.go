@@ -65,7 +65,7 @@ func TestV5DecideGivesUp(t *testing.T) {
 
 // TestV10DifferentTokensAreNoAbsence checks that nobody is told, or acts as if, that there is
 // no lock where each master has another token: some client stores one over another at this
-// moment (V10, why 86).
+// moment (V10, why 71).
 func TestV10DifferentTokensAreNoAbsence(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		differ := func() {

@@ -15,19 +15,19 @@
 //     also where a lock is over by our clock (over.go); on several keys it may take two
 //     attempts after that (transact.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     (ballots.go) and its time (deadlines.go); its name (names.go, expiries.go); its
-//     rollback (rollback.go), and, if it was won, the repair of masters that missed it
-//     (repair.go);
+//     (ballots.go) and its time (deadlines.go); its rollback (rollback.go); what masters
+//     that missed it are sent afterwards (repeat.go), or that lost the lock (mend.go);
 //   - the verdict: package vote derives it from the votes, as a pure function;
 //   - the outcome (outcome.go): the answer to the client, which is renewed if it leaves
 //     late (renew.go), and what is remembered of it (granted.go): until when the client may
-//     count on it (terms.go), the TTL of recent grants (recent.go), the names of locks
-//     that may live (live_names.go).
+//     count on it (terms.go) and which copies it has (ends.go), the TTL of recent grants
+//     (recent.go).
 //
 // Each package below knows nothing of those above it: package cluster has the masters and
-// what each may be asked, package outbox what waits for one of them, package mark what is
-// written on it, package clock the time it may have, package scripts the scripts that run
-// on it; package latency has histograms.
+// what each may be asked, package outbox what waits for one of them, package tail what a
+// copy says of itself, package mark what else is written on a master, package clock the
+// time it may have, package scripts the scripts that run on it; package latency has
+// histograms.
 //
 // No step of an operation dials or waits for a dial, and none starts a goroutine, except
 // once for each greater hold (call.go).
@@ -43,6 +43,6 @@
 // in undecided.go; noquorum.go fills them in from the votes and the states of the masters.
 //
 // The package does not know what a client sent or how a reply looks. Locks live on the
-// masters only: of the locks that were granted only a record is kept here, for instance
-// of their names, so that no other attempt gets the same one (V6).
+// masters only: of the locks that were granted only a record is kept here, which may be
+// lost.
 package quorum

@@ -90,7 +90,7 @@ func (f *fakeMaster) valueIn(db int, key string) string {
 	f.Lock()
 	defer f.Unlock()
 	e, _ := f.Get(db, key)
-	return e.Value
+	return e.Token()
 }
 
 func (f *fakeMaster) Exists(key string) bool {

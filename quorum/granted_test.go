@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // TestP5TakenOverItsRest checks that a lock which a script on several keys takes where its
@@ -62,7 +60,7 @@ func TestP5LateRenewalIsRolledBack(t *testing.T) {
 // name also on a master before 7.0, which does not answer the expiry, if that stands still
 // while a script finds it (V6).
 func TestV6KeptWhileTheMasterHalts(t *testing.T) {
-	for halt := 0; halt < 2*mark.Residues; halt += 3 {
+	for halt := 0; halt < 128; halt += 9 {
 		inBubble(t, 3, func(c *testCluster) {
 			one, other := c.two()
 			halting := func(d time.Duration, at int) {

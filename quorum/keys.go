@@ -20,16 +20,14 @@ type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
 	recent recent
-	// live are the names of granted locks that may live.
-	live  liveTable
-	terms terms
+	terms  terms
 	// unused are empty queues to be used for other keys.
 	unused []*keyQueue
 }
 
 // keyQueue is the operations on one key, in order of arrival. They go out one at a
-// time, from the first byte to the verdict (V7). The queue lives as long as it has any,
-// or open attempts (names.go). shard never changes; the caller must hold its mu for all
+// time, from the first byte to the verdict (V7). The queue lives as long as it has any.
+// shard never changes; the caller must hold its mu for all
 // other fields.
 type keyQueue struct {
 	key     string
@@ -43,13 +41,12 @@ type keyQueue struct {
 	// advancing reports whether some goroutine starts calls; it checks the queue again
 	// before it leaves.
 	advancing bool
-	open      *openAttempt
 }
 
 func (t *keyTable) init() {
 	t.seed = maphash.MakeSeed()
 	for i := range t.shards {
-		t.shards[i].queues, t.shards[i].live.of = map[string]*keyQueue{}, map[uint64]liveNames{}
+		t.shards[i].queues = map[string]*keyQueue{}
 	}
 }
 
@@ -75,7 +72,7 @@ const maxUnused = 64
 
 // tidy removes a queue that nothing needs. The caller must hold mu.
 func (s *keyShard) tidy(k *keyQueue) {
-	if k.advancing || k.running != nil || len(k.waiting) > 0 || len(k.asleep) > 0 || k.open != nil {
+	if k.advancing || k.running != nil || len(k.waiting) > 0 || len(k.asleep) > 0 {
 		return
 	}
 	delete(s.queues, k.key)

@@ -86,10 +86,12 @@ type Op struct {
 	renews, first *attempt
 
 	// Arm, for Kind Read, is armed when the read goes out: from then on any change of
-	// the key through this redlockd marks it (S4, WATCH).
+	// the key through this redlockd marks it (S4, WATCH). It remembers the locks that the
+	// read finds.
 	Arm *Watch
 	// Unless makes the operation answer Changed, and do nothing, if one of these
-	// watches was marked (S4, EXEC).
+	// watches was marked (S4, EXEC). Of their keys it meets only the locks that they
+	// remember.
 	Unless []*Watch
 }
 
@@ -120,6 +122,10 @@ type State struct {
 	Lapsed bool
 	// left is what is left by the copies, when Found: it may be less than a millisecond.
 	left time.Duration
+	// locks are those of the copies (ballotBox.locksOf), lacks is how many of them a quorum
+	// has at least, when Found.
+	locks string
+	lacks int
 	// Spared reports whether only a release may delete what is Lapsed, as its client may still
 	// count on it by its own clock (V15).
 	Spared bool

@@ -52,6 +52,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		return
 	}
 	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, max(left, time.Millisecond)), left: left}
+	o.State.locks, o.State.lacks = a.box.locksOf(token), t.Least-t.Unknown
 }
 
 // leftOf returns the token that a read found, what remains of its TTL, and whether the lock
@@ -79,7 +80,7 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, ov
 	case living < t.Quorum:
 		return t.Most, 0, true, true
 	}
-	if lasts, ok := a.term.lasts(a.masters, t.Most, a.call.arrived, a.call.q.now()); ok && a.box.unchanged(t.Most, &a.term.expiries) {
+	if lasts, ok := a.term.lasts(a.masters, t.Most, a.call.arrived, a.call.q.now()); ok && a.box.unchanged(t.Most, a.term.attempt, &a.term.ends) {
 		return t.Most, lasts, false, true
 	}
 	slices.Sort(left)

@@ -14,9 +14,6 @@ func TestP5ShortenedAndUndone(t *testing.T) {
 		c.overwrite("k", "t", 0)      // left by a redlockd that crashed during A's acquire of a minute
 		c.slow(4*time.Millisecond, 2) // the first two answers are of a, which has a copy, and b
 		o := c.want(do(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
-		if o.Prolonged {
-			t.Error("it was taken, not prolonged")
-		}
 		synctest.Wait()
 		o.Undo()
 		time.Sleep(2 * time.Second)
@@ -24,28 +21,5 @@ func TestP5ShortenedAndUndone(t *testing.T) {
 			t.Errorf("%d copies are left of a lock whose client has gone", n)
 		}
 		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
-	})
-}
-
-// TestP5ShortenedTooLate checks the same where the shortening is lost: the client is told
-// NOQUORUM.
-func TestP5ShortenedTooLate(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
-		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
-		c.overwrite("k", "t", 0)
-		c.slow(2*time.Millisecond, 0, 1)
-		c.slow(6*time.Millisecond, 2)
-		out := start(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: 20 * time.Second})
-		for c.masters[1].holds("k") == "" {
-			time.Sleep(100 * time.Microsecond)
-		}
-		time.Sleep(4500 * time.Microsecond) // the first attempt is won
-		c.slow(90*time.Millisecond, 1, 2)
-		c.want(<-out, Undecided)
-		c.slow(0, 0, 1, 2)
-		time.Sleep(2 * time.Second)
-		if n := c.copies("k", "t"); n > 1 {
-			t.Errorf("%d copies are left of a lock whose client was told NOQUORUM", n)
-		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // recent remembers the grants of a moment ago. Right after a grant the expiry may be
@@ -20,9 +21,10 @@ type recentGrant struct {
 	key   string
 	ttl   time.Duration
 	began time.Duration
-	// expiries are those given to the masters of this list.
-	masters  *cluster.List
-	expiries expiries
+	// ends are those that the attempt gave the masters of this list.
+	masters *cluster.List
+	attempt tail.ID
+	ends    ends
 }
 
 func (r *recent) add(g recentGrant) {

@@ -13,8 +13,8 @@ import (
 // If it had to wait for longer, for the replies before it or for an operation that may
 // still act on a master, the lock is renewed before the reply leaves: it is extended
 // for its whole TTL, and the reply is written if the renewal is won and in time. So the
-// padding need not cover that wait. The renewal also renames copies that still bear the
-// attempt's name, so that they can be rolled back as before (P5, V6).
+// padding need not cover that wait. It prolongs only what the attempt still has, and leaves
+// that to it, so that it can be rolled back as before (P5, V6).
 
 // grant is what an outcome promises, and how that is taken back.
 type grant struct {
@@ -68,10 +68,6 @@ func (g *grant) undo() {
 		a.call.db.keys.noteTerms(a, a.call.q.now()) // no reply follows, so none is later than now
 	}
 	g.attempt.rollback(mayHaveCreated)
-	if shortened := g.attempt.shortens; shortened != nil {
-		shortened.rollback(mayHaveCreated)
-	}
-	g.attempt.answered()
 	g.attempt.call.touch(&g.attempt.result)
 	g.mu.Lock()
 	g.undone = true
@@ -96,12 +92,11 @@ func (g *grant) noteTerms() {
 }
 
 // answered settles the grant once the reply was written at the time at: the terms end
-// accordingly, and nothing is kept for a rollback any more.
+// accordingly.
 func (g *grant) answered(at time.Duration) {
 	for _, t := range g.attempt.terms {
 		t.answered(at)
 	}
-	g.attempt.answered()
 	g.mu.Lock()
 	renewals := g.renewals
 	g.mu.Unlock()
@@ -164,15 +159,11 @@ func (g *grant) locks() []*Op {
 }
 
 func (g *grant) renews(key, token string, ttl time.Duration) *Op {
-	last := g.attempt
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, o := range g.renewals {
-		if a := o.grant.attempt; a.op.Key == key {
-			last = a
-		}
+	granted := g.attempt
+	if g.rest != nil && slices.ContainsFunc(g.rest.op.steps, func(s outbox.Step) bool { return s.Key == key }) {
+		granted = g.rest
 	}
-	return &Op{Kind: Extend, DB: last.op.DB, Key: key, Token: token, TTL: ttl, renews: last}
+	return &Op{Kind: Extend, DB: granted.op.DB, Key: key, Token: token, TTL: ttl, renews: granted}
 }
 
 // renewal is one round of renewing all locks of a grant.

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // renew renews an outcome and waits for the end.
@@ -316,7 +314,7 @@ func TestV3RefusedAfterItsTTL(t *testing.T) {
 				most = max(most, after)
 			}
 			t.Logf("a lock of %v is refused for %v to %v after its TTL, on average %v", ttl, least, most, sum/rounds)
-			if limit := 2*c.cfg.Timeout + c.cfg.Drift(ttl+2*c.cfg.Timeout) + cluster.ExpirySpread + c.cfg.LookSlack() + 5*time.Millisecond; most > limit || least < 2*c.cfg.Timeout {
+			if limit := 2*c.cfg.Timeout + c.cfg.Drift(ttl+2*c.cfg.Timeout) + c.cfg.LookSlack() + 5*time.Millisecond; most > limit || least < 2*c.cfg.Timeout {
 				t.Errorf("a lock of %v is refused for %v to %v, want %v to %v", ttl, least, most, 2*c.cfg.Timeout, limit)
 			}
 		})

@@ -3,45 +3,33 @@ package quorum
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// late notes a vote that comes after the verdict. If the attempt was lost, a copy to which
-// the late operation gave its name is rolled back. The caller must hold mu; late releases it.
+// What an attempt has created has its ID for lock and attempt, until somebody else gets the
+// copy. A rollback deletes that and nothing else, however late it comes (V6).
+
+// late notes a vote that comes after the verdict. What the operation has created meanwhile is
+// rolled back if the attempt was lost; what a master has missed of a won one is repeated. The
+// caller must hold mu; late releases it.
 func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
 		a.box.ballots[i] = b
 		a.masters.Links[i].VoteCounts().CountSpare(b.Vote)
 	}
-	spare := !a.mayHaveName(b.Vote) && a.box.undone>>i&1 != 0
-	again := waited && a.unwanted && a.box.undone>>i&1 == 0 && a.mayHaveName(b.Vote) && a.box.wentOut(i)
-	if again {
+	undoes := waited && a.unwanted && a.box.undone>>i&1 == 0 && mayHaveCreated(b.Vote) && a.box.wentOut(i)
+	if undoes {
 		a.box.undone |= 1 << i
 	}
 	a.mu.Unlock()
-	switch {
-	case again:
+	if undoes {
 		a.rollbackAt(i)
-	case spare:
-		a.dropRollbackAt(i)
 	}
-}
-
-// dropRollbackAt drops the rollback on a master that turns out to have created nothing. An
-// attempt without a name has none: without an expiry it would be the name of a release (V8).
-func (a *attempt) dropRollbackAt(i int) {
-	t, l := &a.tasks[i], a.masters.Links[i]
-	if a.namesCopies {
-		l.DropRollback(outbox.Name{Key: t.Key, Token: t.Token, Expiry: t.Expiry})
-		return
-	}
-	for k := range a.op.steps {
-		if s := &a.op.steps[k]; s.Creates() {
-			l.DropRollback(outbox.Name{Key: s.Key, Token: s.Token, Expiry: t.Expiries[k]})
-		}
+	if waited {
+		a.repeatAt(i, b)
 	}
 }
 
@@ -52,7 +40,7 @@ func (a *attempt) rollback(which func(vote.Vote) bool) {
 	a.mu.Lock()
 	a.unwanted = true
 	for i := range a.box.ballots {
-		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && (which(v) || a.mayHaveName(v) && !mayHaveCreated(v)) {
+		if v := a.box.ballots[i].Vote; a.box.wentOut(i) && which(v) {
 			at |= 1 << i
 		}
 	}
@@ -72,32 +60,24 @@ func mayHaveCreated(v vote.Vote) bool {
 	return v != vote.Refused && v != vote.Absent && v != vote.Prolonged && v != vote.Longer
 }
 
-// mayHaveName reports whether a copy on a master with this vote may bear the attempt's
-// name; also one that a renewal has prolonged.
-func (a *attempt) mayHaveName(v vote.Vote) bool {
-	return mayHaveCreated(v) || v == vote.Prolonged && a.namesCopies && a.op.renews != nil
-}
-
 // rollbackAt sends the rollback to one master: behind the operation on the same
 // connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
-	t := &a.tasks[i]
-	switch {
-	case a.namesCopies:
-		a.undo(i, t.Key, t.Token, t.Expiry, a.hold)
-	case a.op.Kind == transact:
+	switch a.op.Kind {
+	case Acquire, AcquireOrExtend:
+		a.undo(i, a.op.Key, a.hold)
+	case transact:
 		for k := range a.op.steps {
 			if s := &a.op.steps[k]; s.Creates() {
-				a.undo(i, s.Key, s.Token, t.Expiries[k], s.Hold)
+				a.undo(i, s.Key, s.Hold)
 			}
 		}
 	}
 }
 
-func (a *attempt) undo(i int, key, token string, expiry int64, hold time.Duration) {
-	cfg := a.call.q.cfg
+func (a *attempt) undo(i int, key string, hold time.Duration) {
 	a.call.q.counts.rollbacks.Add(1)
-	a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Rollback: true, Key: key, Token: token, Expiry: expiry,
-		Mark:  a.tasks[i].Mark,
-		Until: a.times.began + hold + cfg.Timeout + cfg.LookSlack() + cluster.ExpirySpread + cluster.NameSlack}, a.call.q.now())
+	a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.RollsBack, Key: key,
+		Copy:  outbox.Copy{Tail: tail.Tail{Lock: a.id, Attempt: a.id}},
+		Until: a.times.began + hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 }

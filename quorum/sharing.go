@@ -94,6 +94,7 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 	}
 	for _, s := range c.sharing {
 		shared := new(outcome)
+		s.op.sees(shared)
 		c.q.counts.ended(s.op.Kind, shared.Verdict)
 		s.answer(shared, now)
 	}

@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
-	"github.com/redlockd/redlockd/quorum/mark"
-	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // The masters keep a lock longer than its TTL (V3). In answers the TTL that the client
 // asked for counts: after that its lock is over in every answer, and a release deletes what is
 // left; so does an extend, a little later, as its client's clock may be slower (V15). For locks
-// that this redlockd has granted it knows that moment exactly, and recognizes their copies by the
-// expiries that it set; for other copies it goes by their remaining hold.
+// that this redlockd has granted it knows that moment exactly, and recognizes their copies by
+// their attempt; for other copies it goes by their remaining hold.
 
 // term is the last known grant on a key, and until when its client may count on it.
 type term struct {
@@ -21,11 +20,11 @@ type term struct {
 	// began is when the attempt that was granted did, at first (grantBegan). A term of an
 	// earlier one, whose reply leaves later, does not replace it.
 	began time.Duration
-	// ends is when the TTL is over, in nanoseconds of our clock, counted from when the
+	// until is when the TTL is over, in nanoseconds of our clock, counted from when the
 	// client was answered; until that has happened, when the TTL is over at the latest.
-	ends atomic.Int64
+	until atomic.Int64
 	// later is when a later grant of the lock ends at the latest whose reply has not left
-	// yet: masters may have kept the expiries of this one.
+	// yet.
 	later atomic.Int64
 	ttl   time.Duration
 	// spared is until when, by the client's clock, a TTL may last that was told before and that
@@ -33,20 +32,16 @@ type term struct {
 	spared time.Duration
 	// gone is when no copy can be left.
 	gone time.Duration
-	// masters is the list in whose order expiries are. expiries are those that this
-	// grant gave the masters, or that they kept, and no earlier ones: such a one may
-	// have been shortened since, and another redlockd may have extended the lock in
-	// between.
-	masters  *cluster.List
-	expiries expiries
-	// earlier are the expiries of the grants that this one renewed before its reply left
-	// (V2), maxRenewals at most: a master that a renewal did not reach still has one.
-	earlier []expiries
+	// masters is the list in whose order ends are. attempt has given the copies, until
+	// these ends at the latest (ends.gave).
+	masters *cluster.List
+	attempt tail.ID
+	ends    ends
 }
 
 // over reports whether the TTL is over at a time, by our clock.
 func (t *term) over(at time.Duration) bool {
-	return time.Duration(max(t.ends.Load(), t.later.Load())) <= at
+	return time.Duration(max(t.until.Load(), t.later.Load())) <= at
 }
 
 // mayLast reports whether the client may still count on the lock at a time by its own clock,
@@ -75,33 +70,6 @@ func (t *term) knows(masters *cluster.List) bool { return t != nil && t.masters 
 func (t *term) isOf(op *Op) bool {
 	named := op.Kind == Release || op.Kind == Extend || op.Kind == AcquireOrExtend
 	return !named || t.token == op.Token
-}
-
-// given returns the expiries that this grant gave a master, with those of the grants that
-// it renewed.
-func (t *term) given(masters *cluster.List, i int) []int64 {
-	if !t.knows(masters) {
-		return nil
-	}
-	out := []int64{t.expiries.at(i)}
-	for k := range t.earlier {
-		out = append(out, t.earlier[k].at(i))
-	}
-	return out
-}
-
-// takesKept notes the expiries of the grant before that the masters have kept, of step k or of
-// the only key, with the residue that they have now. What another grant has given is none of
-// them: its client may count on it for longer.
-func (t *term) takesKept(before *term, tasks []outbox.Task, k int) {
-	for i := range tasks {
-		e := tasks[i].KeptAt(k)
-		for _, given := range before.given(t.masters, i) {
-			if e > 0 && (mark.SameGrant(e, given) || mark.SameGrant(e-mark.Makers, given)) {
-				t.expiries.set(i, e)
-			}
-		}
-	}
 }
 
 // terms has the terms of the keys of one shard. The caller must hold the shard's mu.
@@ -141,8 +109,8 @@ func (t *term) lasts(masters *cluster.List, token string, arrived, now time.Dura
 	if !t.knows(masters) || t.token != token || t.over(arrived) {
 		return 0, false
 	}
-	return (time.Duration(t.ends.Load()) - now).Truncate(time.Millisecond), true
+	return (time.Duration(t.until.Load()) - now).Truncate(time.Millisecond), true
 }
 
 // answered sets the end, now that the client was answered at the time at.
-func (t *term) answered(at time.Duration) { t.ends.Store(int64(at + t.ttl)) }
+func (t *term) answered(at time.Duration) { t.until.Store(int64(at + t.ttl)) }

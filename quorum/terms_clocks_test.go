@@ -44,7 +44,7 @@ func clearsSeveral(s []State) []Change {
 }
 
 // TestV15NotOverByAFastClock checks that a lock that is over by R1's clock, but not yet by its
-// client's, is deleted by nothing but a release (V15, why 115): whatever R1 answers, and also if
+// client's, is deleted by nothing but a release (V15, why 92): whatever R1 answers, and also if
 // that is lost, no other client gets the lock. Reads and scripts are answered at once as if it
 // were absent.
 func TestV15NotOverByAFastClock(t *testing.T) {
@@ -85,7 +85,7 @@ func TestV15NotOverByAFastClock(t *testing.T) {
 
 // TestV15RaisedByAFastClock checks that a lock is not over before the TTL that its client was
 // told first, if a script has raised it since, by a clock that is fast, to what ends earlier by
-// the client's (V15, why 115).
+// the client's (V15, why 92).
 func TestV15RaisedByAFastClock(t *testing.T) {
 	const ttl = 5 * time.Minute
 	for _, several := range []bool{false, true} {

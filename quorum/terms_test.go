@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/cluster"
-	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // tell confirms a won outcome and marks it as answered, which begins the client's term.
@@ -165,7 +164,7 @@ func TestV15OverAtAnotherRedlockd(t *testing.T) {
 					time.Sleep(5 * second)
 
 					c.tell(do(c.q, acquire("k", "t", second)))
-					time.Sleep(c.cfg.Hold(second, c.q.agreed.Greatest().Padding) + cluster.ExpirySpread)
+					time.Sleep(c.cfg.Hold(second, c.q.agreed.Greatest().Padding))
 					c.want(do(other, ask), Absent)
 				})
 			})
@@ -181,7 +180,7 @@ func TestV15OverInTimeAtAnotherRedlockd(t *testing.T) {
 		other := c.redlockd()
 		time.Sleep(3 * second)
 		c.tell(do(c.q, acquire("k", "t", second)))
-		time.Sleep(second + c.cfg.Timeout + c.cfg.Drift(second) + cluster.ExpirySpread + c.cfg.Grace())
+		time.Sleep(second + c.cfg.Timeout + c.cfg.Drift(second) + c.cfg.Grace())
 		c.want(do(other, release("k", "t")), Absent)
 		synctest.Wait()
 		if n := c.copies("k", "t"); n > 0 {
@@ -363,7 +362,7 @@ func TestV15ExtendThatKeepsTheExpiry(t *testing.T) {
 				c.tell(do(c.q, k))
 				before := c.masters[0].TTL(k.Key)
 				c.tell(do(c.q, again))
-				if left := c.masters[0].TTL(k.Key); left <= before+mark.Residues*time.Millisecond {
+				if left := c.masters[0].TTL(k.Key); left <= before {
 					kept++
 				}
 				time.Sleep(second + time.Millisecond)

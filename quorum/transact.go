@@ -55,7 +55,7 @@ func (c *call) inTwo(op *Op) (first, rest *Op) {
 	for _, s := range op.steps {
 		if s.Final() {
 			final = append(final, s)
-			s = outbox.Step{Key: s.Key, Exists: s.Exists, Was: s.Was}
+			s = outbox.Step{Key: s.Key, Exists: s.Exists, Was: s.Was, Locks: s.Locks}
 		}
 		checks = append(checks, s)
 	}
@@ -88,7 +88,6 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 // takeBack rolls back what the first of two attempts has created.
 func (a *attempt) takeBack() {
 	a.rollback(mayHaveCreated)
-	a.answered()
 }
 
 // raised reports whether an attempt, if it was won, has prolonged a lock that there was.

@@ -217,7 +217,7 @@ func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 				one.farther(way) // the second fan-out
 				time.Sleep(20 * time.Millisecond)
 				one.farther(0)
-				c.want(<-out, Undecided)
+				c.want(<-out, Won) // its reply is late, and renewed
 				c.want(do(other, extend("k", "A", 20*time.Second)), Won)
 				time.Sleep(1500 * time.Millisecond)
 				c.want(do(other, acquire("k", "B", 10*time.Second)), Held)

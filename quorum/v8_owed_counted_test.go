@@ -55,8 +55,9 @@ func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 	}
 }
 
-// TestV8OwedReleaseOfACopyThatARenewalCounted is the same for a renewal.
-func TestV8OwedReleaseOfACopyThatARenewalCounted(t *testing.T) {
+// TestV2RenewalCountsItsOwnCopies checks that a renewal counts no copy of another attempt, though
+// it has the token: a DEL that is still to be repeated may delete it (V2, V8).
+func TestV2RenewalCountsItsOwnCopies(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other, way := c.redlockdThrough(2)
 		c.tell(do(other, acquire("k", "t", time.Minute)))
@@ -69,21 +70,12 @@ func TestV8OwedReleaseOfACopyThatARenewalCounted(t *testing.T) {
 		time.Sleep(time.Second)
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 		synctest.Wait()
-		a := c.masters[0]
 		time.Sleep(10 * time.Millisecond)
-		a.freeze()
+		c.masters[0].freeze()
 		time.Sleep(230 * time.Millisecond)
 		renew(o)
-		c.tell(o)
-		told := time.Now()
-		time.Sleep(200 * time.Millisecond)
-		a.thaw()
-		way.cut(false)
-		for time.Since(told) < time.Second {
-			time.Sleep(10 * time.Millisecond)
-			if o := do(c.q, acquire("k", "B", time.Second)); o.Verdict == Won {
-				t.Fatalf("B has the lock %v before A's TTL is over", time.Second-time.Since(told))
-			}
+		if err := o.Confirm(o.Clock()); err == nil {
+			t.Error("the acquire is told, and one copy of its own is left")
 		}
 	})
 }

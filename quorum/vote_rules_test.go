@@ -382,7 +382,7 @@ func TestV7WaitingIsBounded(t *testing.T) {
 }
 
 // TestV8BareMajority checks that no read, extend or release is answered with no while
-// the lock may have a quorum with the silent masters (V8, why 62).
+// the lock may have a quorum with the silent masters (V8, why 52).
 func TestV8BareMajority(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()

@@ -1,11 +1,13 @@
 package quorum
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // Watch reports whether a key was changed through this redlockd since the read that
@@ -17,10 +19,72 @@ type Watch struct {
 	table  *watchTable
 	key    string
 	closed bool
+	// locks are those that the read has found (State.locks). What another redlockd does to
+	// the key shows in them, also where the token has come back.
+	locks string
 }
 
 // Changed reports whether the key was changed since. Safe for concurrent use.
 func (w *Watch) Changed() bool { return w.changed.Load() }
+
+// saw notes what the read has found that armed the watch.
+func (w *Watch) saw(s *State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.locks = s.locks
+}
+
+// seen returns the locks of key that the watch remembers; empty if there were none.
+func (w *Watch) seen(key string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.key != key {
+		return ""
+	}
+	return w.locks
+}
+
+// Fits reports whether what a read finds now may still be the lock that was seen: so many
+// copies have one of its locks that a quorum may. A key that had no lock fits any state.
+func (w *Watch) Fits(s State) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.locks == "" || !s.Found {
+		return true
+	}
+	return countLocks(s.locks, w.locks) >= s.lacks
+}
+
+// countLocks returns how many of the locks are among others.
+func countLocks(locks, others string) (n int) {
+	size := len(tail.ID(0).String())
+	for lock := range slices.Chunk([]byte(locks), size) {
+		for other := range slices.Chunk([]byte(others), size) {
+			if bytes.Equal(lock, other) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// sees passes what a read has found on to the watch that it arms.
+func (op *Op) sees(o *Outcome) {
+	if op.Arm != nil {
+		op.Arm.saw(&o.State)
+	}
+}
+
+// seenLocks returns the locks of a key that the operation may meet (Unless); empty for any.
+func (op *Op) seenLocks(key string) string {
+	for _, w := range op.Unless {
+		if locks := w.seen(key); locks != "" {
+			return locks
+		}
+	}
+	return ""
+}
 
 // Close ends the watching. It may be called more than once, and if the watch was never
 // armed.

@@ -201,39 +201,6 @@ func (m *Master) FailOver(from *Master) {
 	}
 }
 
-// Holds reports whether the master has the key, in database 0; the token counts if
-// it is not empty.
-func (m *Master) Holds(key, token string) bool {
-	m.tb.Helper()
-	got, err := m.Client.Get(context.Background(), key).Result()
-	switch {
-	case err == redis.Nil:
-		return false
-	case err != nil:
-		m.tb.Errorf("GET %s at the master %s: %v", key, m.Addr, err)
-		return false
-	}
-	return token == "" || got == token
-}
-
-// WaitHeld waits until the masters have the key and returns the addresses of
-// those that still have not: a reply needs no more than a majority.
-func WaitHeld(masters []*Master, key, token string, within time.Duration) []string {
-	deadline := time.Now().Add(within)
-	for {
-		var without []string
-		for _, m := range masters {
-			if !m.Holds(key, token) {
-				without = append(without, m.Addr)
-			}
-		}
-		if len(without) == 0 || time.Now().After(deadline) {
-			return without
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
-
 // Direct returns a client of an address that tries everything once and waits
 // long: an answer that does not come is a failure.
 func Direct(addr, password string) *redis.Client {

@@ -8,18 +8,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// ExpirySpread is the most that an expiry exceeds its hold by to have the right remainder
-// (V6).
-const ExpirySpread = (mark.Residues - 1) * time.Millisecond
-
-// MaxNames is how many expiries are tried for one that no other attempt has. More are
-// tried only while the master's mark records the longer hold.
-const MaxNames = 4
-
-// NameSlack is the most that an expiry may exceed hold + ExpirySpread by: to be unique,
-// and to get another remainder where a script keeps a later expiry (package scripts).
-const NameSlack = MaxNames*mark.Residues*time.Millisecond + ExpirySpread
-
 // Padding is what the hold of a lock has beyond its TTL, apart from drift: one timeout
 // from the attempt's first byte to the reply's last, and one for a clock step that no
 // redlockd can see (V2, V3). Earlier attempts, such as those that were split, need none:
@@ -45,7 +33,7 @@ func (c *Config) Remaining(left, padding time.Duration) time.Duration {
 	// Besides Drift's own 2 ms: the rounding of Drift, of the reading, of its latest
 	// possible value, and one more.
 	const rounding = 4 * time.Millisecond
-	left -= 2*time.Millisecond + rounding + ExpirySpread + c.LookSlack()
+	left -= 2*time.Millisecond + rounding + c.LookSlack()
 	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - padding
 	return ttl.Truncate(time.Millisecond)
 }
@@ -98,11 +86,9 @@ func RoundHold(h time.Duration) time.Duration {
 }
 
 // ExpiryOf returns the expiry of a hold, in milliseconds by the master's own clock.
-// latest is the latest possible reading of that clock now, remainder the value that the
-// expiry mod mark.Residues must have (V6).
-func ExpiryOf(latest int64, hold time.Duration, remainder int64) int64 {
-	e := latest + hold.Milliseconds()
-	return e + (remainder-e%mark.Residues+mark.Residues)%mark.Residues
+// latest is the latest possible reading of that clock now.
+func ExpiryOf(latest int64, hold time.Duration) int64 {
+	return latest + ceilMillis(hold).Milliseconds()
 }
 
 func ceilMillis(d time.Duration) time.Duration {

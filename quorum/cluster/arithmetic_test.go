@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
-	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -39,11 +38,11 @@ func TestRemainingNeverMoreThanAsked(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.ClockDrift = rand.Float64() * 0.1
 		ttl := time.Duration(1+rand.Int64N(300000)) * time.Millisecond
-		beyond := time.Duration(rand.Int64N(int64(ExpirySpread + cfg.LookSlack() + 3*time.Millisecond)))
+		beyond := time.Duration(rand.Int64N(int64(cfg.LookSlack() + 3*time.Millisecond)))
 		if got := cfg.Remaining(cfg.Hold(ttl, cfg.Padding())+beyond, cfg.Padding()); got > ttl {
 			t.Fatalf("remaining is %v of a TTL of %v, %v beyond the hold", got, ttl, beyond)
 		}
-		slack := cfg.Drift(ttl+cfg.Padding()) + ExpirySpread + cfg.LookSlack() + 7*time.Millisecond
+		slack := cfg.Drift(ttl+cfg.Padding()) + cfg.LookSlack() + 7*time.Millisecond
 		if got := cfg.Remaining(cfg.Hold(ttl, cfg.Padding()), cfg.Padding()); got < ttl-slack {
 			t.Fatalf("remaining is %v of a TTL of %v, more than %v less", got, ttl, slack)
 		}
@@ -62,14 +61,13 @@ func TestRoundHold(t *testing.T) {
 	}
 }
 
-// V6: an expiry has the remainder asked for, and is never before the end of the hold.
-func TestExpiryHasItsResidue(t *testing.T) {
-	for latest := int64(1000); latest < 1100; latest++ {
-		for residue := range int64(mark.Residues) {
-			least := latest + 1000
-			if e := ExpiryOf(latest, time.Second, residue); e%mark.Residues != residue || e < least || e > least+mark.Residues-1 {
-				t.Fatalf("expiry %d of %d + 1000, residue %d", e, latest, residue)
-			}
+// V3: an expiry is never before the end of the hold.
+func TestV3ExpiryIsNotBeforeTheHold(t *testing.T) {
+	for hold, want := range map[time.Duration]int64{
+		time.Second: 2000, time.Second + 1: 2001, 1999 * time.Millisecond: 2999, 2*time.Second - 1: 3000,
+	} {
+		if got := ExpiryOf(1000, hold); got != want {
+			t.Errorf("the expiry of %v is %d, want %d", hold, got, want)
 		}
 	}
 }

@@ -10,8 +10,8 @@
 // the master's mark and clock (standing.go, link_clock.go), read with the link's mutex
 // held ([Locked], locked.go). Tasks are queued (queue.go) and go out in batches
 // (sender.go; going_out.go has what is decided about each at that moment) over one
-// connection at a time (connection.go; alert.go finds out why TLS fails). residue.go says by which residue this redlockd
-// names its attempts. While the master cannot answer, its votes are silent at once (M1).
+// connection at a time (connection.go; alert.go finds out why TLS fails). While the master
+// cannot answer, its votes are silent at once (M1).
 //
 // The link's monitor (monitor.go) dials, fences earlier connections (fence.go) and looks, has
 // package mark judge what it saw, and writes the mark (reconcile.go). It also finds out which

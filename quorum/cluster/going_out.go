@@ -1,59 +1,39 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // What is decided about a task at the moment when it goes out, since it may have waited.
 
-// retriesDue reports whether the kept tasks are to be repeated now. They wait until it is known
-// whose the residues are (isOutdated): database 0 may have yet to be looked at. The caller must
-// hold mu.
-func (s *sender) retriesDue() bool { return s.outbox.RetriesDue() && s.knowsClaims(s.now()) }
-
-// isOutdated reports whether a task that undoes or repeats something must not go out any
-// more: the master has lost what it is to undo, or its copies may be of another redlockd that
-// has got our residue since (V6, V8). While it is not known whose residue it is now, the task
-// is kept. The caller must hold mu.
-func (s *sender) isOutdated(t *outbox.Task, now time.Duration) bool {
-	switch {
-	case t.Rollback && s.view.Another(t.Mark):
-		return true
-	case t.Rollback && s.mayBeOthers(t.Expiry%mark.Makers, now),
-		t.Kind == vote.Release && t.Maker != 0 && s.mayBeOthers(t.Maker, now):
-		if !s.knowsClaims(now) {
-			s.outbox.Postpone(t)
-		}
-		return true
-	}
-	return t.From != nil && !s.stampChange(t, now)
-}
-
-// stampChange sets the expiry and the deadline of a repeated change when it goes out. If it
-// cannot yet, the task is kept, unless one behind it takes the lock. The caller must hold mu.
+// stampChange sets the times of a repeated change when it goes out, so that the copy ends with
+// the others; false if it cannot yet. The caller must hold mu.
 func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	left := t.Until - now
-	if left <= 0 {
-		return false
-	}
 	latest, ok := s.latest(RoundHold(left), now)
 	if !ok {
-		s.outbox.Postpone(t)
 		return false
 	}
-	t.Prolongs, t.Deadline = ExpiryOf(latest, left, s.prolongsTo(now)), s.deadline(now+s.cfg.Timeout)
+	t.Copy = outbox.Copy{Tail: t.Tail, Expiry: ExpiryOf(latest, left)}
+	t.Tail.End, t.Deadline = ExpiryOf(latest, t.Missed.Ends-now), s.deadline(now+s.cfg.Timeout)
 	return true
+}
+
+// follows reports whether a task must wait because one of those before it that are kept is for
+// its key. A vote need not: what it misses by that is repeated.
+func follows(kept []*outbox.Task, t *outbox.Task) bool {
+	return t.MustDeliver() && slices.ContainsFunc(kept, func(before *outbox.Task) bool { return before.Key == t.Key })
 }
 
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
 // (M3); one that is repeated may still have that of an earlier connection. The caller must
 // hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if t.Rollback || t.Kind != vote.Release {
+	if t.Then != outbox.Votes || t.Kind != vote.Release {
 		return
 	}
 	t.Deadline = 0

@@ -73,7 +73,7 @@ func (d *Database) holdOfMaxTTL() time.Duration {
 // over returns how long after a time a lock with this hold that was granted before may be
 // held.
 func (d *Database) over(hold time.Duration) time.Duration {
-	return hold + ExpirySpread + NameSlack + d.cfg.LookSlack() + d.agreed.Greatest().Timeout
+	return hold + d.cfg.LookSlack() + d.agreed.Greatest().Timeout
 }
 
 // survivors returns the greatest hold recorded by masters that can tell alone, the
@@ -213,7 +213,7 @@ func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []st
 func (mon *monitor) settings() mark.Settings {
 	d := mon.db
 	d.agreed.ForgetUnseen()
-	raises := d.agreed.RaiseLeast(d.first().List().voters(), d.List().Quorum, ExpirySpread+NameSlack+mon.cfg.LookSlack())
+	raises := d.agreed.RaiseLeast(d.first().List().voters(), d.List().Quorum, mon.cfg.LookSlack())
 	s := d.agreed.Greatest()
 	if !raises {
 		s.Least = 0

@@ -137,20 +137,6 @@ func TestM8WhoJoinsRemembersNothing(t *testing.T) {
 	}
 }
 
-// V6: a rollback is only for the mark that it was made under.
-func TestV6RollbackForAnotherMark(t *testing.T) {
-	now := time.Second
-	l := watched(t, &now).List().Links[0]
-	for id, want := range map[string]int{l.view.Under.ID: 1, "another": 0} {
-		b := &outbox.Batch{}
-		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Rollback: true, Key: "k", Token: "t", Mark: id})
-		(&sender{Link: l}).take(b)
-		if left, _ := l.outbox.Queued(); len(b.Tasks) != want || left != 0 {
-			t.Errorf("%d rollbacks of %q go out, want %d", len(b.Tasks), id, want)
-		}
-	}
-}
-
 // M5: what waited while redlockd saw the clocks of a majority jump creates nothing after
 // that: it would be counted by the new baseline, and the locks of before may be gone.
 func TestM5WaitedUntilTheSilence(t *testing.T) {
@@ -223,23 +209,5 @@ func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
 	d.sees(func(*mark.Mark) {})
 	if g := d.holdSince(back, lost); !g.remembered || g.greatest != 10*time.Second || g.wait > 11*time.Second {
 		t.Errorf("after all were looked at: %+v", g)
-	}
-}
-
-// V8: a repeated change that cannot go out yet, because the master's clock is not known, is
-// not kept for later if the lock is taken with the earlier token behind it.
-func TestV8ChangeThatWaitsBehindATaker(t *testing.T) {
-	for _, taken := range []bool{false, true} {
-		now := time.Second
-		l := watched(t, &now).List().Links[0]
-		l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: "k", Token: "u", From: []string{"t"}, Until: time.Minute})
-		l.outbox.FlushRetries()
-		if taken {
-			l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Key: "k", Token: "t"})
-		}
-		(&sender{Link: l}).take(&outbox.Batch{})
-		if kept, _ := l.outbox.Retries(); kept == 1 == taken {
-			t.Errorf("taken again %v: %d kept", taken, kept)
-		}
 	}
 }

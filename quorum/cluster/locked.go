@@ -30,22 +30,6 @@ func (l Locked) Latest(hold, now time.Duration) (int64, bool) { return l.link.la
 // which a script may act, for an attempt whose time is over at until, by our clock (V6).
 func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(until) }
 
-// Residue returns the residue by which this redlockd names its attempts on the master, 1
-// to 31; false while it has no claim that it can trust (V6).
-func (l Locked) Residue(now time.Duration) (int64, bool) { return l.link.residue(now) }
-
-// GreatestHold returns the greatest hold that the master's mark records (M3).
-func (l Locked) GreatestHold() time.Duration { return l.link.view.GreatestHold() }
-
-// ProlongsTo returns the residue of copies that this redlockd prolongs on the master (V6).
-func (l Locked) ProlongsTo(now time.Duration) int64 { return l.link.prolongsTo(now) }
-
-// MayBeOthers reports whether the residue of an expiry that this redlockd once gave may be
-// another redlockd's at now (V15).
-func (l Locked) MayBeOthers(expiry int64, now time.Duration) bool {
-	return l.link.mayBeOthers(expiry%mark.Makers, now)
-}
-
 // LapsedBy returns the least expiry, in the master's own milliseconds, of a copy that had
 // more than unused left at the earlier time at, or 0 where the master's clock is not
 // known (V15), or may have stepped: the copy's holder may still have the lock (M5).

@@ -41,7 +41,6 @@ func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 // accept is Send. The caller must hold mu.
 func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
-	l.outbox.SettleChanges(t, takes)
 	if !takes {
 		if t.MustDeliver() {
 			l.outbox.AddRetry(t)
@@ -59,7 +58,7 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozen(now):
 		return false
-	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver():
+	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver() && t.Kind != vote.Release:
 		return false
 	default:
 		return !t.Creates() || l.mayCreate(now)
@@ -69,28 +68,6 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 // mayCreate reports whether the master may be asked to create locks at the time now. The
 // caller must hold mu.
 func (l *Link) mayCreate(now time.Duration) bool { return l.grants() && l.db.silentFor(now) == 0 }
-
-// DropRollback removes a rollback that has not gone out, because the attempt created
-// nothing.
-func (l *Link) DropRollback(name outbox.Name) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.outbox.DropRollback(name)
-}
-
-// RetryChange repeats a change of token to a master that may have missed it (V8): a lock
-// there with the token from gets the token to. It is repeated until the hold that began
-// at began, by our clock, is over.
-func (l *Link) RetryChange(key, from, to string, hold, began time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	maker, _ := l.residue(l.now())
-	l.outbox.AddChange(&outbox.Task{Kind: vote.Extend, Key: key, Token: to, From: []string{from}, Maker: maker, Until: began + hold})
-	l.outbox.RequestRetries(l.open && !l.frozen(l.now()))
-	if l.outbox.RetriesDue() {
-		l.ready.Signal()
-	}
-}
 
 // WhyMissing says, for operators, why a voting master's vote is missing from an attempt
 // for hold that began at since, by our clock: the other votes already showed that there is

@@ -46,7 +46,8 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 		var r mark.Rules
 		m, r = mon.rules(c, s)
-		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
+		// Whether others can record a step in the mark shows only where it is written (M5).
+		m.Stepped, r.WarmingUp, m.BeatDue = cause == masterStep, warmingUp, m.BeatDue || warmingUp > 0
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
 			if s.Server.Replica {
@@ -85,7 +86,8 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.mu.Lock()
 	written := j.Write != nil && s.Mark == j.Write
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
-	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !written, servedBy(s)
+	settled := written || j.Open && j.Write == nil // there is nothing to write
+	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, servedBy(s)
 	mk := s.Mark
 	if mon.zero != nil {
 		mk = s.Zero
@@ -142,7 +144,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	if now >= m.GrantedUntil {
 		m.Granted = 0
 	}
-	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings, Redlockd: mon.db.name,
+	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings,
 		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }

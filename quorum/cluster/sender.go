@@ -52,7 +52,7 @@ func (s *sender) gather() {
 	for yields, n := 0, 0; s.conn == s.c; {
 		waiting, _ := s.outbox.Queued()
 		switch {
-		case !s.open || waiting == 0 && !s.retriesDue() || s.outbox.Pace.Waits(waiting, s.now):
+		case !s.open || waiting == 0 && !s.outbox.RetriesDue() || s.outbox.Pace.Waits(waiting, s.now):
 			s.ready.Wait()
 			yields, n = 0, 0
 			continue
@@ -84,7 +84,7 @@ func (s *sender) next(b *outbox.Batch) bool {
 			s.c.passTurn()
 			continue
 		}
-		if s.retriesDue() {
+		if s.outbox.RetriesDue() {
 			s.outbox.FlushRetries()
 		}
 		s.take(b)
@@ -102,22 +102,22 @@ func (s *sender) take(b *outbox.Batch) {
 	b.Clear()
 	b.Under, b.Warm, b.Sent = s.view.Under, s.clock.Warm(), s.now()
 	next, mayCreate := s.outbox.Next(), s.mayCreate(b.Sent)
+	var kept []*outbox.Task
 	for _, t := range next {
-		if s.isOutdated(t, b.Sent) {
-			s.outbox.RollbackEnded(t)
-			continue
-		}
-		if t.Creates() && !mayCreate {
-			// The task was queued before the quarantine or the silence began.
+		switch {
+		case t.Changes() && b.Sent >= t.Until: // useless by now
+		case follows(kept, t), t.Changes() && !s.stampChange(t, b.Sent):
+			kept = append(kept, t)
+		case t.Creates() && !mayCreate, // queued before the quarantine or the silence began
+			t.Asked != nil && !t.Asked.By.GoesOut(int(t.Index), b.Sent): // it would come too late
 			b.Unsent = append(b.Unsent, t)
-			continue
-		}
-		if t.Asked == nil || t.Asked.By.GoesOut(int(t.Index), b.Sent) || t.MustDeliver() {
+		default:
 			s.addReleaseDeadline(t, b.Sent)
 			b.Tasks = append(b.Tasks, t)
 		}
 	}
 	s.outbox.Remove(len(next))
+	s.outbox.KeepFirst(kept)
 }
 
 // answered passes the turn and hands the votes of a batch to their attempts; they are
@@ -150,10 +150,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
 	}
 	if failed {
-		s.outbox.Repeat(b, results, broken(over))
-	}
-	for _, t := range b.Tasks {
-		s.outbox.RollbackEnded(t)
+		s.outbox.Repeat(b, results)
 	}
 	s.mu.Unlock()
 

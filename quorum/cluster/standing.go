@@ -45,7 +45,7 @@ func (l *Link) seated() string { return l.db.agreed.Seat(l.hash).Server }
 // noteMark takes over what this master's mark records of all masters. The caller must
 // hold mu.
 func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
-	l.view.Note(m, sent, l.db.name)
+	l.view.Note(m, sent)
 	l.db.agreed.Saw(m)
 	if m.DB == 0 {
 		l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // Server is a Redis in virtual time: the part that redlockd uses, with absolute
@@ -72,6 +73,9 @@ type Entry struct {
 	Expiry  int64
 	Foreign bool
 }
+
+// Token returns the token that the entry's value has for redlockd.
+func (e Entry) Token() string { return tail.Token(e.Value) }
 
 // databases is how many a server has, as in redis.conf.
 const databases = 16

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // What a server's keys held, and when: for disks of before, and for a judge of the answers.
 
-// span is the time for which a key had a value; to is 0 while it still has.
+// span is the time for which a key had a token; to is 0 while it still has.
 type span struct {
-	value    string
+	token    string
 	from, to time.Duration
-	// put is when an entry with the value was last put.
+	// put is when an entry with the token was last put.
 	put time.Duration
 }
 
@@ -30,6 +31,7 @@ const remembered = 6 * time.Second
 
 // note remembers the state of a key before a change.
 func (s *Server) note(db int, key, value string) {
+	token := tail.Token(value)
 	n, now := KeyName{db, key}, s.Now()
 	before, was := s.dbs[db][key]
 	s.undo = append(s.undo, undoing{now, n, before, was})
@@ -42,7 +44,7 @@ func (s *Server) note(db int, key, value string) {
 	switch open := last >= 0 && trail[last].to == 0; {
 	case key == mark.Key:
 		return
-	case was && before.Value == value:
+	case was && before.Token() == token:
 		if open {
 			trail[last].put = now
 		}
@@ -50,8 +52,8 @@ func (s *Server) note(db int, key, value string) {
 	case open:
 		trail[last].to = s.lasted(before, trail[last].put)
 	}
-	if value != "" {
-		trail = append(trail, span{value: value, from: now, put: now})
+	if token != "" {
+		trail = append(trail, span{token: token, from: now, put: now})
 	}
 	if len(trail) > 100 {
 		trail = append(trail[:0], trail[50:]...)
@@ -59,13 +61,13 @@ func (s *Server) note(db int, key, value string) {
 	s.trails[n] = trail
 }
 
-// Had reports whether a key had a value at some time since then.
-func (s *Server) Had(n KeyName, value string, since time.Duration) bool {
+// Had reports whether a key had a token at some time since then.
+func (s *Server) Had(n KeyName, token string, since time.Duration) bool {
 	return slices.ContainsFunc(s.trails[n], func(p span) bool {
 		if p.to == 0 {
 			p.to = s.lasted(s.dbs[n.DB][n.Key], p.put)
 		}
-		return p.value == value && p.to >= since
+		return p.token == token && p.to >= since
 	})
 }
 
@@ -73,8 +75,8 @@ func (s *Server) Had(n KeyName, value string, since time.Duration) bool {
 // (Lagged).
 func (s *Server) Lacks(n KeyName, token string, since time.Duration) bool {
 	e, ok := s.Get(n.DB, n.Key)
-	return s.Lagged >= since && !(ok && e.Value == token) && slices.ContainsFunc(s.trails[n], func(p span) bool {
-		return p.value == token && p.from < s.Lagged && p.to >= s.Lagged
+	return s.Lagged >= since && !(ok && e.Token() == token) && slices.ContainsFunc(s.trails[n], func(p span) bool {
+		return p.token == token && p.from < s.Lagged && p.to >= s.Lagged
 	})
 }
 

@@ -103,8 +103,6 @@ func (r *Rules) begin(s Observation, why string) Judgement {
 		if fresh.Real {
 			fresh.GrantLimit = fresh.Floor // RestartQuarantine is off
 		}
-		fresh.keepClaims(s.Mark)
-		fresh.claim(r.Redlockd)
 	}
 	if !fresh.Counts(r.List) {
 		j := r.otherList(fresh)
@@ -229,9 +227,7 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		// two ahead (M4).
 		c.Seats = c.Seats.beats(r.LastingSeats)
 		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))
-		if r.DB == 0 {
-			c.claim(r.Redlockd)
-		} else if c.Seats.Behind(r.Seats) {
+		if r.DB != 0 && c.Seats.Behind(r.Seats) {
 			c.Seats = c.Seats.merged(r.Seats)
 		}
 	})

@@ -32,8 +32,6 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 		j.State, j.Reason = Quarantine, "joins the list of masters"
 	case r.WarmingUp > 0:
 		j.State, j.Reason, j.Left = Quarantine, WhyWarmingUp, r.WarmingUp
-	case r.DB == 0 && mk.residueOf(r.Redlockd) == 0:
-		j.State, j.Reason = Quarantine, whyTooMany
 	case mk.doubt > 0 && !r.Silent:
 		j.State, j.Reason, j.Left = Quarantine, whyDoubt, mk.doubt
 	default:

@@ -11,11 +11,10 @@ import (
 // M3, M4, M6: what follows from an observation of a master.
 func TestJudge(t *testing.T) {
 	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second, Quarantine: true,
-		Redlockd: "r", Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true}
+		Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true}
 	here := server{RunID: "run"}
 	durable := server{RunID: "run2", Durable: true}
-	ours := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 7,
-		Seats: Seats{}, residues: []residue{{1, "r", 7}}}
+	ours := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 7, Seats: Seats{}}
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Seen: 1000, Why: WhyForgotten}
 	saw := Memory{sawReal: true, ID: "id", beat: 7}
 	change := func(m *Mark, f func(*Mark)) *Mark { return m.With(f) }
@@ -95,18 +94,6 @@ func TestJudge(t *testing.T) {
 		{"M9 nor while too few others bear its seat",
 			Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = 9500 * time.Millisecond }), Reading: 1500},
 			saw, unborne, Quarantine, true, "pending", "too few"},
-		{"V6 as many redlockd as there are residues", Observation{Server: here, Mark: change(ours, func(m *Mark) {
-			m.residues = nil
-			for n := 1; n < Residues; n++ {
-				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), 7})
-			}
-		})}, saw, r, Quarantine, true, "", "too many redlockd"},
-		{"V6 one of them has gone", Observation{Server: here, Mark: change(ours, func(m *Mark) {
-			m.residues, m.Beat = nil, claimBeats+8
-			for n := 1; n < Residues; n++ {
-				m.residues = append(m.residues, residue{n, fmt.Sprint("r", n), int64(7 + n/5)})
-			}
-		})}, Memory{ID: "id", beat: 7}, r, Voting, true, "real", ""},
 		{"M5 its clock is in doubt", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.doubt = time.Minute })}, saw, r,
 			Quarantine, true, "", "together with others"},
 		{"M5 who can tell takes the doubt back", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.doubt = time.Minute })},
@@ -180,7 +167,7 @@ func TestMarkText(t *testing.T) {
 		{Real: true, ID: "0a", Name: "the first one", RunID: "r", DB: 3, Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
 			Beat: 9, watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
 			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
-			residues: []residue{{1, "ab", 5}, {31, "cd", 4}}, GrantLimit: time.Hour},
+			GrantLimit: time.Hour},
 		{Name: "-"}, {ID: "x"},
 	} {
 		text := m.String()
@@ -213,7 +200,7 @@ func TestDocsTellTheFields(t *testing.T) {
 // under the previous list meanwhile.
 func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 	joins := Generation{Number: 2, Phase: Announced, Masters: NameHash("a") + "," + NameHash("b"), Before: NameHash("b") + "," + NameHash("c")}
-	r := Rules{Name: "a", List: joins.Masters, Known: joins, Quarantine: true, Redlockd: "r",
+	r := Rules{Name: "a", List: joins.Masters, Known: joins, Quarantine: true,
 		Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true, Floor: time.Minute, MayTakeOver: true}
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: joins, Seen: 1000, Why: whyNew}
 	for phase, want := range map[Phase]time.Duration{Announced: 0, Closed: 0, Final: time.Minute} {
@@ -222,20 +209,5 @@ func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 		if j.Write == nil || !j.Write.Real || j.Write.GrantLimit != want {
 			t.Errorf("%v: writes %+v, want a real mark with the grant limit %v", phase, j.Write, want)
 		}
-	}
-}
-
-// V15: a master that restarts with its memory keeps the claims that still last.
-func TestV15ClaimsOutliveARestart(t *testing.T) {
-	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Quarantine: true, Redlockd: "new", Own: Seat{Epoch: 1, Server: "id"}}
-	mk := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 200,
-		residues: []residue{{1, "r", 190}, {2, "gone", 200 - claimBeats - 1}}}
-	j := Judge(Observation{Server: server{RunID: "run2"}, Mark: mk, Raw: mk.String()}, Memory{sawReal: true, ID: "id", beat: 200}, r)
-	if j.Write.ID == mk.ID || j.Write.residueOf("r") != 1 || j.Write.residueOf("gone") != 0 || j.Write.residueOf("new") != 2 {
-		t.Errorf("the claims are %v, want those of r (1) and new (2)", j.Write.residues)
-	}
-	back, err := Parse(j.Write.String())
-	if err != nil || back.residueOf("r") != 1 {
-		t.Errorf("the mark %q: %v", j.Write, err)
 	}
 }

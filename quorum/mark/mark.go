@@ -46,9 +46,6 @@ type Mark struct {
 	// unless it can tell that this clock has not stepped together with a majority (M5).
 	// Seen is when it was written.
 	doubt time.Duration
-	// residues are the residues by which each redlockd names its attempts (V6); only in
-	// database 0's mark.
-	residues []residue
 	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
 	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted.
 	// Floor is the greatest hold that needs only a quorum of the marks
@@ -75,7 +72,6 @@ const (
 	WhyMayBeOther  = "not known yet whether another server is in use under this name"
 	whyNotRecorded = "too few of the other masters have recorded this server"
 	whyAsked       = "restarted with its data, checking it against the other masters"
-	whyTooMany     = "too many redlockd use it, 31 at most"
 	WhyWarmingUp   = "its clock is being watched"
 	whyDoubt       = "its clock may have stepped together with others"
 	WhyNobodyKnows = "no master remembers what was granted, so it waits for max_ttl: run redlockd -bootstrap if no lock can be held"
@@ -85,7 +81,7 @@ const (
 // markVersion is the mark's first field, markFields the number of all.
 const (
 	markVersion = "3"
-	markFields  = 25
+	markFields  = 24
 )
 
 func (m *Mark) String() string {
@@ -102,7 +98,7 @@ func (m *Mark) String() string {
 		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
 		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
-		residuesString(m.residues), decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
+		decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -115,7 +111,7 @@ func Parse(s string) (*Mark, error) {
 		return nil, ErrNotAMark
 	}
 	var nums [14]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 21, 22, 23, 24} {
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 20, 21, 22, 23} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, ErrNotAMark
@@ -131,9 +127,6 @@ func Parse(s string) (*Mark, error) {
 		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[12]) * time.Millisecond, Floor: time.Duration(nums[13]) * time.Millisecond}
 	var err error
 	if m.Seats, err = parseSeats(f[16]); err != nil {
-		return nil, err
-	}
-	if m.residues, err = parseResidues(f[20]); err != nil {
 		return nil, err
 	}
 	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[15], "-"), func(r rune) bool { return r == ',' }) {
@@ -155,7 +148,7 @@ func (m *Mark) Same(other *Mark) bool {
 // With returns a copy of m, changed by edit.
 func (m *Mark) With(edit func(*Mark)) *Mark {
 	c := *m
-	c.DBs, c.residues = slices.Clone(m.DBs), slices.Clone(m.residues)
+	c.DBs = slices.Clone(m.DBs)
 	edit(&c)
 	return &c
 }

@@ -96,8 +96,7 @@ type Rules struct {
 	// has not seen (M5).
 	WarmingUp time.Duration
 	// Seats are the seats of all masters, Own this master's seat, and Settings the
-	// greatest settings in use. Redlockd is the name under which this redlockd claims
-	// residues.
+	// greatest settings in use.
 	Seats Seats
 	Own   Seat
 	// Forgotten are the masters of whose seats the other marks may not tell the latest
@@ -106,7 +105,6 @@ type Rules struct {
 	// LastingSeats are the seats that others have had time to record, see refreshed.
 	LastingSeats Seats
 	Settings     Settings
-	Redlockd     string
 	// Quiet is whether the server that has the seat is not in use any more. SeatRecorded
 	// is whether so many of the other marks record the seat as it is here that every
 	// majority includes one of them (M9).

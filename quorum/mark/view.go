@@ -33,14 +33,6 @@ type View struct {
 	UnderSince time.Duration
 	Memory     Memory
 	Standing   standing
-	// claimed is the residue by which attempts are named, claimSeen when the newest look
-	// that found it claimed went out (V6); those of database 0's view count.
-	claimed   int
-	claimSeen time.Duration
-	// claims are those of the newest mark that was looked at, and claimsSeen is when that
-	// look went out.
-	claims     []residue
-	claimsSeen time.Duration
 }
 
 // standing is what is known of the master's seat (M9). It changes when the monitor looks.
@@ -89,22 +81,6 @@ func (v *View) Holds(own Seat) bool {
 func (v *View) Superseded(server string) bool {
 	return v.Real() && server != "" && server != v.Standing.Server
 }
-
-// RecordsHold reports whether the master's mark records a hold of ms milliseconds.
-func (v *View) RecordsHold(ms int64) bool {
-	return v.Under == nil || ms <= v.Under.Greatest.Milliseconds()
-}
-
-// GreatestHold returns the greatest hold that the master's mark records; 0 without a mark.
-func (v *View) GreatestHold() time.Duration {
-	if v.Under == nil {
-		return 0
-	}
-	return v.Under.Greatest
-}
-
-// Another reports whether the master has a mark with another id than this one.
-func (v *View) Another(id string) bool { return v.Under != nil && v.Under.ID != id }
 
 // Connected resets what is known through one connection only.
 func (v *View) Connected() {
@@ -172,8 +148,8 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 }
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
-// seats that it records and the residue of this redlockd.
-func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
+// seats that it records.
+func (v *View) Note(m *Mark, sent time.Duration) {
 	before := v.Memory.noted
 	v.Memory.noted, v.Standing.Last = sent, sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
@@ -191,10 +167,6 @@ func (v *View) Note(m *Mark, sent time.Duration, redlockd string) {
 	if v.Standing.First == 0 {
 		v.Standing.First = sent
 	}
-	if v.claimed = m.residueOf(redlockd); v.claimed > 0 {
-		v.claimSeen = sent
-	}
-	v.claims, v.claimsSeen = m.residues, sent
 }
 
 // Doubts takes over whether a mark is in doubt (M5). watched reports whether the clock

@@ -7,8 +7,7 @@ import (
 
 // seenMark returns a mark of database 0.
 func seenMark(real bool, beat int64) *Mark {
-	return &Mark{Real: real, ID: "id", Name: "a", RunID: "run", Beat: beat, Greatest: time.Minute,
-		residues: []residue{{number: 7, redlockd: "me"}}}
+	return &Mark{Real: real, ID: "id", Name: "a", RunID: "run", Beat: beat, Greatest: time.Minute}
 }
 
 // M3, M4: a view takes over what a mark records, and remembers the last real mark, so
@@ -27,54 +26,20 @@ func TestM4ViewRemembersRealMarks(t *testing.T) {
 	if earlier := seenMark(true, 4); !v.Memory.NewerThan(earlier) || v.Memory.NewerThan(m) {
 		t.Error("a mark of an earlier beat is not known")
 	}
-	if v.Another("id") || !v.Another("other") {
-		t.Error("a rollback is for the mark that it was made under")
-	}
-	if !v.RecordsHold(60000) || v.RecordsHold(60001) {
-		t.Error("it bears a minute")
-	}
 }
 
 // M4: a beat's age counts from when it was first seen; if the master was not looked at
-// for long, the beat is raised at once. V6: a claim is trusted for claimTrust after it
-// was seen.
+// for long, the beat is raised at once.
 func TestM4ViewNotesBeats(t *testing.T) {
 	v := &View{}
-	v.Note(seenMark(true, 1), 10*time.Second, "me")
+	v.Note(seenMark(true, 1), 10*time.Second)
 	if v.Memory.BeatSeen != 0 {
 		t.Errorf("a beat after a long pause is taken for seen at %v", v.Memory.BeatSeen)
 	}
-	v.Note(seenMark(true, 2), 11*time.Second, "me")
-	v.Note(seenMark(true, 2), 12*time.Second, "me")
+	v.Note(seenMark(true, 2), 11*time.Second)
+	v.Note(seenMark(true, 2), 12*time.Second)
 	if v.Memory.BeatSeen != 11*time.Second || v.Standing.First != 10*time.Second || v.Standing.Last != 12*time.Second {
 		t.Errorf("seen %+v, %+v", v.Memory, v.Standing)
-	}
-	if n, ok := v.Claim(12*time.Second + claimTrust); n != 7 || !ok {
-		t.Errorf("claim %d, %v", n, ok)
-	}
-	if _, ok := v.Claim(12*time.Second + claimTrust + 1); ok {
-		t.Error("an old claim is trusted")
-	}
-	if v.Note(seenMark(true, 3), 13*time.Second, "another"); v.claimed != 0 {
-		t.Error("it names by the claim of another redlockd")
-	}
-}
-
-// V15: whose a residue is, is known for claimTrust after a look at the claims: a redlockd that
-// has not looked for longer takes none for its own.
-func TestV15WhoseAResidueIs(t *testing.T) {
-	v := &View{}
-	m := seenMark(true, 1)
-	m.residues = append(m.residues, residue{number: 8, redlockd: "another"})
-	v.Note(m, 10*time.Second, "me")
-	for _, c := range []struct {
-		number int64
-		after  time.Duration
-		want   bool
-	}{{7, 0, false}, {7, claimTrust, false}, {7, claimTrust + 1, true}, {8, 0, true}, {9, 0, false}, {9, claimTrust + 1, true}} {
-		if got := v.MayBeOthers(c.number, "me", 10*time.Second+c.after); got != c.want {
-			t.Errorf("residue %d, %v after the look: may be another's %v, want %v", c.number, c.after, got, c.want)
-		}
 	}
 }
 

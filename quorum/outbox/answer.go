@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -59,7 +59,7 @@ func read(t *Task, a answer) Result {
 		return Result{Ballot: t.Page.read(t.Kind, a.msg), Done: true}
 	}
 	n, err := a.msg.AsInt64()
-	late := err == nil && n < 0
+	late := err == nil && n == tooLate
 	return Result{Ballot: t.read(a.msg), Done: !late, Late: late}
 }
 
@@ -91,62 +91,84 @@ func TrimScriptPrefix(text string) string {
 	return strings.TrimPrefix(text, "-")
 }
 
+// The integers that scripts answer, see [scripts.Script].
+const (
+	anotherLock = -2
+	tooLate     = -1
+	absent      = 0
+	prolonged   = 2
+)
+
 // read turns an answer that is no error into a ballot.
 func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
-	case t.Kind == vote.Read && !t.Rollback:
+	case t.Kind == vote.Read && t.Then == Votes:
 		b := readBallot(msg)
 		b.Over = t.Limit().over(&b)
 		return b
-	case t.Kind == vote.Remove && msg.IsString():
-		token, _ := msg.ToString()
-		return vote.Ballot{Vote: vote.Released, Token: token}
-	case msg.IsArray():
-		return vote.Ballot{Vote: vote.Created, Kept: keptOf(msg)} // Transact
 	case msg.IsNil():
 		return vote.Ballot{Vote: vote.Created} // SET NX GET that stored the token
 	case msg.IsString():
-		token, _ := msg.ToString()
-		return vote.Ballot{Vote: vote.Refused, Token: token}
+		value, _ := msg.ToString()
+		return t.met(value)
+	case msg.IsArray() && t.Kind == vote.Transact:
+		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(msg))}
+	case msg.IsArray():
+		b := vote.Ballot{Vote: vote.Longer}
+		if were := tailsOf(msg); len(were) == 1 {
+			b.Tail = were[0]
+		}
+		return b
 	}
 	n, err := msg.AsInt64()
 	switch {
-	case err != nil || n < 0:
+	case err != nil || n == tooLate:
 		return vote.Ballot{Vote: vote.Silent}
-	case n == 0:
+	case n == anotherLock:
+		return vote.Ballot{Vote: vote.Refused, Token: t.Token}
+	case n == absent:
 		return vote.Ballot{Vote: vote.Absent}
-	case n == 2:
+	case n == prolonged:
 		return vote.Ballot{Vote: vote.Prolonged}
-	case n == 3:
-		return vote.Ballot{Vote: vote.Longer}
-	case n > 3 && n/2-t.Prolongs > 2*mark.Residues:
-		return vote.Ballot{Vote: vote.Longer, Kept: keptOf(msg)}
-	case n > 3:
-		return vote.Ballot{Vote: vote.Prolonged, Expiry: n / 2, Kept: keptOf(msg)} // within the rounding to residues
-	case t.Kind == vote.Release || t.Kind == vote.Remove:
-		return vote.Ballot{Vote: vote.Released}
+	case t.Kind == vote.Remove:
+		return vote.Ballot{Vote: vote.Released} // it was no string
 	default:
 		return vote.Ballot{Vote: vote.Created}
 	}
 }
 
-// keptOf returns the expiries that copies have kept, of each key, 0 for one that another
-// redlockd gave (scripts.raise).
-func keptOf(msg rueidis.RedisMessage) *[]int64 {
-	answers := []rueidis.RedisMessage{msg}
-	if msg.IsArray() {
-		answers, _ = msg.ToArray()
+// met returns the ballot of a task that has met a copy with this value.
+func (t *Task) met(value string) vote.Ballot {
+	if t.Kind == vote.Acquire {
+		return vote.Ballot{Vote: vote.Refused, Token: tail.Token(value)}
 	}
-	out := make([]int64, len(answers))
-	for i := range answers {
-		if n, err := answers[i].AsInt64(); err == nil && n > 3 && n%2 == 0 {
-			out[i] = n / 2
-		}
+	token, its := tail.Split(value)
+	b := vote.Ballot{Vote: vote.Refused, Token: token, Tail: its}
+	switch {
+	case t.Kind == vote.Remove:
+		b.Vote = vote.Released
+	case t.Kind == vote.Transact || token != t.Token:
+	case t.Kind == vote.Release:
+		b.Vote = vote.Released
+	default:
+		b.Vote = vote.Prolonged
 	}
-	return &out
+	return b
 }
 
-// readBallot turns the answer {token or nil, remaining milliseconds, expiry} into a
+// tailsOf returns the tails of the copies that a script has met.
+func tailsOf(msg rueidis.RedisMessage) []tail.Tail {
+	values, _ := msg.ToArray()
+	out := make([]tail.Tail, len(values))
+	for i := range values {
+		if v, err := values[i].ToString(); err == nil {
+			_, out[i] = tail.Split(v)
+		}
+	}
+	return out
+}
+
+// readBallot turns the answer {value or nil, remaining milliseconds, expiry} into a
 // ballot.
 func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	pair, err := msg.ToArray()
@@ -156,16 +178,17 @@ func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	if pair[0].IsNil() {
 		return vote.Ballot{Vote: vote.Absent}
 	}
-	token, err := pair[0].ToString()
+	value, err := pair[0].ToString()
+	token, its := tail.Split(value)
 	left, err2 := pair[1].AsInt64()
 	expiry, err3 := pair[2].AsInt64()
 	if err != nil || err2 != nil || err3 != nil {
 		return vote.Ballot{Vote: vote.Silent}
 	}
 	if left < 0 {
-		return vote.Ballot{Vote: vote.Found, Token: token, Left: NoExpiry, Expiry: NoExpiry}
+		return vote.Ballot{Vote: vote.Found, Token: token, Tail: its, Left: NoExpiry, Expiry: NoExpiry}
 	}
-	return vote.Ballot{Vote: vote.Found, Token: token, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
+	return vote.Ballot{Vote: vote.Found, Token: token, Tail: its, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
 }
 
 // NoExpiry is the Left and the Expiry of a ballot for a key without an expiry, which

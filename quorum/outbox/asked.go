@@ -19,12 +19,14 @@ type Asked struct {
 	Replace  bool
 	// IfPresent makes Store leave an absent key alone.
 	IfPresent bool
-	// Keeps reports whether an Extend leaves a later expiry as it is (V13), Raises whether
-	// it asks for more than was left, and so leaves a later one too (V6).
+	// Keeps reports whether an Extend leaves all times as they are (V13), Raises whether
+	// it asks for more than was left, and so leaves a later expiry as it is (V6).
 	Keeps, Raises bool
-	// Shortens reports whether an operation may make an expiry earlier (V6), Renews
-	// whether an Extend gives copies another name.
-	Shortens, Renews bool
+	// Renews makes an Extend prolong only what the attempt of its copies still has (V2).
+	Renews bool
+	// Locks are the locks that a release or an extend may meet, put together as their IDs are
+	// written; empty for any (WATCH, S4).
+	Locks string
 	// Steps are the steps of a Transact, one for each key.
 	Steps []Step
 }
@@ -55,6 +57,8 @@ type Step struct {
 	// Exists reports whether the key must exist, and hold the token Was.
 	Exists bool
 	Was    string
+	// Locks is as in Asked.
+	Locks string
 	// Does is the change of the key.
 	Does Does
 	// Token and TTL are what Stores stores; Hold is the TTL with its padding, for which
@@ -62,7 +66,7 @@ type Step struct {
 	Token     string
 	TTL, Hold time.Duration
 	// Keeps reports whether the TTL is what is left of the lock (V13), Raises whether it is
-	// more than that (V6). In both cases the key keeps a later expiry.
+	// more than that (V6). The key then keeps a later expiry.
 	Keeps, Raises bool
 	// Left is what is left of the lock by the copies, for one that Keeps its TTL (quorum.State).
 	Left time.Duration

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -45,7 +46,7 @@ func (d *Dialect) bundled(tasks []*Task) int {
 // plain reports whether the task is an acquire or a release that depends on nothing but
 // the key and its token.
 func (t *Task) plain() bool {
-	return !t.Rollback && !t.Heals && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Maker == 0)
+	return t.Then == Votes && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.locks() == "")
 }
 
 // bundle builds the call for all of the tasks. It carries the script's text, since the
@@ -68,10 +69,12 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	digits, from := string(w.digits), 0
 	for i, t := range tasks {
 		t.via = nil
-		w.keys, w.args = append(w.keys, t.Key), append(w.args, t.Token)
+		w.keys = append(w.keys, t.Key)
 		if i < acquires {
-			w.args = append(w.args, digits[from:w.ends[i]])
+			w.args = append(w.args, t.Tail.Of(t.Token), digits[from:w.ends[i]])
 			from = w.ends[i]
+		} else {
+			w.args = append(w.args, tail.Stem(t.Token))
 		}
 	}
 	for i := acquires; limited && i < len(tasks); i++ {

@@ -1,16 +1,17 @@
 // Package outbox holds the tasks that wait for one master, builds the commands that
 // carry them there, and interprets the master's answers. It depends neither on the
-// masters nor on the attempts that get the votes. The rules that comments cite (V8, M2)
-// are defined in docs/design.md.
+// masters nor on the attempts that get the votes. Below it a copy is a token with its tail
+// (package tail); its callers see tokens. The rules that comments cite (V8, M2) are defined
+// in docs/design.md.
 //
-// A [Task] (task.go) is an attempt's part for one master, or its rollback, heal or
-// retry. [Asked] (asked.go) is what an attempt asks of all masters alike; limits.go
-// determines which copies are over by the time an operation arrived, page.go is a step
-// through a master's keys.
+// A [Task] (task.go) is an attempt's part for one master, or what follows the verdict
+// ([Then]): its rollback, repeat, heal or shortening. [Asked] (asked.go) is what an attempt
+// asks of all masters alike; limits.go determines which copies are over by the time an
+// operation arrived, page.go is a step through a master's keys.
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
-// sending (pace.go): it waits no longer than a tenth of timeout. Tasks that may not have arrived are repeated (retries.go), and so
-// is a change of a lock's token that one master has missed (changes.go).
+// sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are
+// kept until they have arrived, and go out before anything else for their key (retries.go).
 //
 // A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), runs
 // of plain ones as a single script call (bundle.go). If the master refuses such a call as a

@@ -1,24 +1,21 @@
 package outbox
 
 import (
-	"slices"
 	"strconv"
 
-	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Limits determine which copies on one master are over (V15), by their expiries in the
-// master's own milliseconds. 0 is no limit.
+// Limits determine which copies on one master are over (V15). The zero value is no limit.
 type Limits struct {
-	// Any applies to all copies: those with an earlier expiry are over.
+	// Any applies to all copies: those with an earlier expiry, in the master's own
+	// milliseconds, are over.
 	Any int64
-	// OfToken are the expiries that the last answered grant, with Token, gave its copies:
-	// more than one if it was renewed. Copies with one of them are over. A copy with
-	// another one, though earlier, may come from another redlockd's later grant, of a
-	// shorter TTL with less drift.
-	OfToken []int64
-	Token   string
+	// Attempt is the attempt of the last answered grant: the copies that it gave, until End,
+	// are over. Copies with a later end were told to last longer.
+	Attempt tail.ID
+	End     int64
 }
 
 // noLimits are the limits of a task for which no copy is over.
@@ -35,21 +32,18 @@ func (t *Task) Limit() *Limits {
 
 // over reports whether a copy belongs to a lock whose TTL is over.
 func (l *Limits) over(b *vote.Ballot) bool {
-	given := func(e int64) bool { return mark.SameGrant(b.Expiry, e) }
-	return b.Expiry < l.Any || b.Token == l.Token && slices.ContainsFunc(l.OfToken, given)
+	return b.Expiry < l.Any || l.Attempt != 0 && b.Tail.Attempt == l.Attempt && b.Tail.End <= l.End
 }
 
 // Ends reports whether there is any limit.
-func (l *Limits) Ends() bool { return l.Any != 0 || len(l.OfToken) != 0 }
+func (l *Limits) Ends() bool { return *l != noLimits }
 
-// append appends the limits, without Token, in the form that the scripts read.
+// append appends the limits in the form that the scripts read.
 func (l *Limits) append(to []byte) []byte {
-	if !l.Ends() {
-		return append(to, '0')
-	}
 	to = strconv.AppendInt(to, l.Any, 10)
-	for _, e := range l.OfToken {
-		to = strconv.AppendInt(append(to, ' '), e, 10)
+	if l.Attempt == 0 {
+		return to
 	}
-	return to
+	to = append(append(to, ' '), l.Attempt.String()...)
+	return strconv.AppendInt(append(to, ' '), l.End, 36)
 }

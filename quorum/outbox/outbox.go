@@ -7,8 +7,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 )
 
-// Bounds on what waits for one master (M1). They apply to all tasks but releases,
-// rollbacks and repeated changes, of which twice as much may wait (Crowded).
+// Bounds on what waits for one master (M1). They apply to all tasks but releases, rollbacks
+// and repeats, of which twice as much may wait (Crowded).
 const (
 	// MaxQueued is in tasks, MaxQueuedBytes about in bytes.
 	MaxQueued      = 8192
@@ -23,7 +23,7 @@ const (
 
 // Outbox is what waits for one master: tasks in the order in which they are sent, how
 // long the next batch of them waits (pace.go), and tasks that are to be repeated over
-// this or the next connection (retries.go, changes.go). It does not know the master or
+// this or the next connection (retries.go). It does not know the master or
 // whether it may be asked, so all of it can be tested without one. Not safe for
 // concurrent use: the link's mutex is held for all of it, because it also guards the
 // mark, on which it depends whether a task may be put in (M3).
@@ -33,30 +33,28 @@ type Outbox struct {
 	bytes int
 	// Pace determines when the next batch goes out.
 	Pace Pace
-	// retries are the tasks to be repeated; flush reports whether to try that now.
-	// purged is when useless ones were last dropped.
-	retries    map[Name]*Task
+	// retries are the tasks to be repeated, of each key; kept is their number. flush reports
+	// whether to try that now. purged is when useless ones were last dropped.
+	retries    map[string][]*Task
+	kept       int
 	retryBytes int
 	flush      bool
 	purged     time.Duration
-	// undoing is how many rollbacks of each name wait or are under way.
-	undoing map[Name]int
 }
 
 // NewOutbox returns an empty outbox for a link with this timeout (V2). enough is
 // called, in a goroutine of its own, when the wait for a larger batch has lasted for
 // the patience of the Pace; it must stop the Pace and wake the sender.
 func NewOutbox(now clock.Clock, timeout time.Duration, enough func()) Outbox {
-	return Outbox{now: now, Pace: newPace(timeout, enough), retries: map[Name]*Task{}, undoing: map[Name]int{}}
+	return Outbox{now: now, Pace: newPace(timeout, enough), retries: map[string][]*Task{}}
 }
 
-// Put adds a task, and reports whether the sender must be woken. If the task takes a
-// lock, or may count a copy of one, of which a release is still to be repeated, that
-// release goes first, so that it cannot free the lock afterwards (V8).
+// Put adds a task, and reports whether the sender must be woken. What is still to be repeated
+// of its keys goes first, so that it changes nothing that the task has counted (V8).
 func (o *Outbox) Put(t *Task) bool {
-	if len(o.retries) > 0 {
-		for _, name := range t.counts() {
-			for _, before := range o.takeReleases(name) {
+	if o.kept > 0 {
+		for _, key := range t.keys() {
+			for _, before := range o.takeRetries(key) {
 				o.append(before)
 			}
 		}
@@ -70,9 +68,6 @@ func (o *Outbox) Queued() (tasks, bytes int) { return len(o.queue), o.bytes }
 
 // append puts a task behind all others.
 func (o *Outbox) append(t *Task) {
-	if t.Rollback {
-		o.undoing[t.name()]++
-	}
 	o.queue = append(o.queue, t)
 	o.bytes += t.size()
 }
@@ -104,12 +99,7 @@ func (o *Outbox) Remove(n int) {
 // that must be delivered are also kept for the next connection.
 func (o *Outbox) Lose() []*Task {
 	lost := o.queue
-	for _, t := range slices.Backward(lost) {
-		o.RollbackEnded(t)
-		if t.MustDeliver() {
-			o.AddRetry(t)
-		}
-	}
+	o.KeepFirst(slices.DeleteFunc(slices.Clone(lost), func(t *Task) bool { return !t.MustDeliver() }))
 	o.queue, o.bytes = nil, 0
 	return lost
 }

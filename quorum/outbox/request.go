@@ -2,10 +2,12 @@ package outbox
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/scripts"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -14,8 +16,7 @@ import (
 type Dialect struct {
 	// Client builds the commands.
 	Client rueidis.Client
-	// Is7 reports whether the master is 7.0 or newer, and so knows SET NX GET and
-	// PEXPIRETIME.
+	// Is7 reports whether the master is 7.0 or newer, and so knows SET NX GET.
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	loaded map[*scripts.Script]bool
@@ -34,18 +35,18 @@ func NewDialect() Dialect {
 // command builds the command for a task.
 func (d *Dialect) command(t *Task) rueidis.Completed {
 	switch {
-	case t.Kind == vote.Acquire && d.Is7 && !t.Rollback:
+	case t.Then != Votes:
+	case t.Kind == vote.Acquire && d.Is7:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.
-		return d.Client.B().Arbitrary("SET", t.Key, t.Token, "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
+		return d.Client.B().Arbitrary("SET", t.Key, t.Tail.Of(t.Token), "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
 	case t.Kind == vote.ListKeys:
 		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
 	case t.Kind == vote.DBSize:
 		return d.Client.B().Dbsize().Build()
-	}
-	if t.Kind == vote.Release && t.Deadline == 0 && t.Maker == 0 && !t.Rollback && !t.Limit().Ends() && d.loaded[scripts.Release] {
+	case t.Kind == vote.Release && t.plain() && !t.Limit().Ends() && d.loaded[scripts.Release]:
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
-		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, t.Token).Build()
+		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, tail.Stem(t.Token)).Build()
 	}
 	script, args := t.call()
 	t.via = script
@@ -57,114 +58,123 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	return d.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
 }
 
-// keys returns the keys of the task.
-func (t *Task) keys() []string {
-	if t.Kind != vote.Transact || t.Rollback {
-		return []string{t.Key}
+// call returns the script that carries the task out, and its arguments.
+func (t *Task) call() (*scripts.Script, []string) {
+	if t.Then != Votes {
+		return t.callAfter()
 	}
-	out := make([]string, len(t.Asked.Steps))
-	for i := range out {
-		out[i] = t.Asked.Steps[i].Key
+	stem, lock, rest := tail.Stem(t.Token), t.Tail.Lock.String(), t.Tail.Rest()
+	expiry, deadline, limit := itoa(t.Expiry), itoa(t.Deadline), string(t.Limit().append(nil))
+	switch t.Kind {
+	case vote.Acquire:
+		return scripts.Acquire, []string{t.Tail.Of(t.Token), expiry}
+	case vote.AcquireOrExtend:
+		return scripts.AcquireOrExtend, []string{deadline, stem, lock, rest, expiry, limit}
+	case vote.Extend:
+		switch {
+		case t.Clears:
+			return scripts.Clear, []string{deadline, stem, limit}
+		case t.Asked.Renews:
+			return scripts.Renew, []string{deadline, stem, rest, expiry}
+		}
+		return scripts.Extend, []string{deadline, stem, lock, rest, expiry, limit, tail.Stem(t.newToken()), t.Asked.change(), t.Asked.Locks}
+	case vote.Expire:
+		return scripts.Expire, []string{deadline, rest, expiry, limit}
+	case vote.Store:
+		if t.Asked.IfPresent {
+			return scripts.StoreOver, []string{deadline, t.Tail.Of(t.Token), expiry, limit}
+		}
+		return scripts.Store, []string{deadline, t.Tail.Of(t.Token), expiry}
+	case vote.Transact:
+		return scripts.Transact, t.stepArgs()
+	case vote.Remove:
+		return scripts.Remove, []string{deadline, limit}
+	case vote.Release:
+		if t.plain() && !t.Limit().Ends() {
+			return scripts.Release, []string{stem}
+		}
+		return scripts.ReleaseIf, []string{deadline, stem, limit, t.locks()}
+	default:
+		return scripts.Read, nil
 	}
-	return out
+}
+
+// callAfter is call for what follows a verdict.
+func (t *Task) callAfter() (*scripts.Script, []string) {
+	expiry, deadline, rest := itoa(t.Expiry), itoa(t.Deadline), t.Tail.Rest()
+	switch t.Then {
+	case RollsBack:
+		return scripts.Rollback, []string{t.Tail.Attempt.String() + t.Tail.Attempt.String()}
+	case Heals:
+		return scripts.Heal, []string{deadline, t.Tail.Of(t.Token), expiry}
+	case Shortens:
+		return scripts.Shorten, []string{deadline, tail.Stem(t.Token), rest, expiry}
+	}
+	var met strings.Builder
+	for _, p := range t.Missed.Met {
+		met.WriteString(p.String())
+	}
+	if !t.Changes() {
+		return scripts.DeleteAgain, []string{met.String()}
+	}
+	change := "exact"
+	if t.Missed.Keeps {
+		change = "keep"
+	}
+	return scripts.ChangeAgain, []string{deadline, met.String(), tail.Stem(t.Token), t.Tail.Lock.String(), rest, expiry, change}
+}
+
+// change returns how an Extend changes the times of a copy, in the scripts' words.
+func (a *Asked) change() string {
+	switch {
+	case a.Keeps:
+		return "keep"
+	case a.Replace && !a.Raises:
+		return "exact"
+	default:
+		return "raise"
+	}
 }
 
 // stepArgs returns the arguments of scripts.Transact.
 func (t *Task) stepArgs() []string {
 	args := []string{itoa(t.Deadline)}
 	for i := range t.Asked.Steps {
-		s := &t.Asked.Steps[i]
-		exists, does, token, expiry := "0", "keep", "", "0"
+		s, c := &t.Asked.Steps[i], &t.Copies[i]
+		exists, does := "0", "none"
 		if s.Exists {
 			exists = "1"
 		}
-		switch s.Does {
-		case Deletes:
+		switch {
+		case s.Does == Deletes:
 			does = "delete"
-		case Stores:
-			switch does, token, expiry = "hold", s.Token, itoa(t.Expiries[i]); {
-			case s.Keeps && s.Token != s.Was:
-				does = "swap"
-			case s.Keeps:
-				does = "tell"
-			case s.Raises:
-				does = "raise"
-			}
+		case s.Does != Stores:
+		case s.Keeps:
+			does = "keep"
+		case s.Raises:
+			does = "raise"
+		default:
+			does = "hold"
 		}
-		args = append(args, exists, s.Was, does, token, expiry)
+		args = append(args, exists, tail.Stem(s.Was), s.Locks, does, tail.Stem(s.Token), c.Tail.Lock.String(), c.Tail.Rest(), itoa(c.Expiry))
 	}
-	return append(args, itoa(t.Longest))
+	return args
 }
 
-// newToken returns the token that the copy has after a raise.
+// locks returns the locks that a release may meet, as in Asked.
+func (t *Task) locks() string {
+	if t.Asked == nil {
+		return ""
+	}
+	return t.Asked.Locks
+}
+
+// newToken returns the token that the copy has after an Extend.
 func (t *Task) newToken() string {
 	if t.Asked.Replace {
 		return t.Asked.NewToken
 	}
 	return t.Token
-}
-
-// call returns the script that carries the task out, and its arguments.
-func (t *Task) call() (*scripts.Script, []string) {
-	creates, prolongs, deadline, limit := itoa(t.Expiry), itoa(t.Prolongs), itoa(t.Deadline), string(t.Limit().append(nil))
-	switch {
-	case t.Rollback:
-		return scripts.Rollback, []string{t.Token, creates}
-	case t.Clears:
-		return scripts.Clear, []string{t.Token, limit}
-	case t.From != nil:
-		return scripts.Change, append([]string{deadline, t.Token, prolongs}, t.From...)
-	case t.Heals:
-		return scripts.Heal, []string{deadline, t.Token, prolongs}
-	case t.Kind == vote.Acquire:
-		return scripts.Acquire, []string{t.Token, creates}
-	case t.Kind == vote.AcquireOrExtend && t.Asked.Shortens:
-		return scripts.AcquireOrShorten, t.withNames(deadline, t.Token, prolongs, creates, limit)
-	case t.Kind == vote.AcquireOrExtend:
-		return scripts.AcquireOrExtend, []string{deadline, t.Token, prolongs, creates, limit}
-	case t.Kind == vote.Extend && t.Asked.Renews:
-		return scripts.Renew, t.withNames(deadline, t.Token, prolongs, creates, itoa(t.Longest))
-	case t.Kind == vote.Extend && t.Asked.Keeps && !t.Asked.Replace:
-		return scripts.Tell, []string{deadline, t.Token, prolongs, limit}
-	case t.Kind == vote.Extend && t.Asked.Keeps:
-		return scripts.Keep, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
-	case t.Kind == vote.Extend && t.Asked.Raises && (t.Asked.Replace || !t.Asked.Shortens):
-		return scripts.Raise, []string{deadline, t.Token, prolongs, limit, t.newToken(), itoa(t.Longest)}
-	case t.Kind == vote.Extend && t.Asked.Replace:
-		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit, t.Asked.NewToken}
-	case t.Kind == vote.Extend && t.Asked.Shortens:
-		return scripts.Shorten, []string{deadline, t.Token, prolongs, limit}
-	case t.Kind == vote.Extend:
-		return scripts.Extend, []string{deadline, t.Token, prolongs, limit}
-	case t.Kind == vote.Expire:
-		return scripts.Expire, []string{deadline, prolongs, limit, t.Limit().Token}
-	case t.Kind == vote.Store && t.Asked.IfPresent:
-		return scripts.StoreOver, []string{deadline, t.Token, prolongs, limit, t.Limit().Token}
-	case t.Kind == vote.Store:
-		return scripts.Store, []string{deadline, t.Token, prolongs}
-	case t.Kind == vote.Transact:
-		return scripts.Transact, t.stepArgs()
-	case t.Kind == vote.Remove:
-		return scripts.RemoveInTime, []string{deadline, limit, t.Limit().Token}
-	case t.Kind == vote.Release && t.Maker != 0:
-		return scripts.ReleaseMade, []string{t.Token, itoa(t.Maker)}
-	case t.Kind == vote.Release && t.Deadline != 0:
-		return scripts.ReleaseInTime, []string{deadline, t.Token, limit}
-	case t.Kind == vote.Release && t.Limit().Ends():
-		return scripts.ReleaseOver, []string{t.Token, limit}
-	case t.Kind == vote.Release:
-		return scripts.Release, []string{t.Token}
-	default:
-		return scripts.Read, nil
-	}
-}
-
-// withNames returns the arguments with the names that the copy may have had.
-func (t *Task) withNames(args ...string) []string {
-	for _, name := range t.Was {
-		args = append(args, itoa(name))
-	}
-	return args
 }
 
 // Learn notes, from a task's result, which scripts are loaded on the master (V14).

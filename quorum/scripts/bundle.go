@@ -2,14 +2,14 @@ package scripts
 
 // Bundle carries out several acquires and releases. Its keys are those of the acquires,
 // then those of the releases, each key once. Its arguments are the number of acquires,
-// the token and expiry of each, then the token of each release and, if any release has
+// the value and expiry of each, then the stem of each release and, if any release has
 // one, the limit of each release (0 for none). For each key it answers what Acquire,
-// Release or ReleaseOver would. Every call from a script costs a master as much as the
+// Release or ReleaseIf would. Every call from a script costs a master as much as the
 // look-up that it does, so one call reads all keys and one deletes them. MGET answers nil
 // for a key that is no string, which SET and GET then detect. Where redlockd has no right
 // to MGET, each key is read by itself.
-var Bundle = newScript(isOver + `
-local held, out, gone, ended = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
+var Bundle = newScript(has + lockOf + expiryOf + isOver + `
+local held, out, gone, at = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
 if held.err then
   for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
 end
@@ -21,20 +21,18 @@ for i = 1, acquires do
   out[i] = v or 0
 end
 for i = acquires + 1, keys do
-  if held[i] == ARGV[acquires + i + 1] then
+  local v = held[i] or redis.pcall('GET', KEYS[i]) or 0
+  out[i] = v
+  if type(v) == 'string' and has(v, ARGV[acquires + i + 1]) then
     releases = releases + 1
-    gone[releases], out[i] = KEYS[i], 1
-    local limit = limited and ARGV[keys + i + 1]
-    ended[i] = limit and isOver(KEYS[i], limit)
-  else
-    out[i] = held[i] or redis.pcall('GET', KEYS[i]) or 0
+    gone[releases], at[releases] = KEYS[i], i
+    if limited and isOver(KEYS[i], v, ARGV[keys + i + 1]) then out[i] = 0 end
   end
 end
 if releases > 0 then
   local done = redis.pcall('DEL', unpack(gone))
-  local failed = type(done) == 'table'
-  for i = acquires + 1, (failed or limited) and keys or 0 do
-    if out[i] == 1 and failed then out[i] = done elseif ended[i] then out[i] = 0 end
+  if type(done) == 'table' then
+    for _, i in ipairs(at) do out[i] = done end
   end
 end
 return out`)

@@ -6,169 +6,151 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
-// Script is a script that runs on the masters, atomically on each. Its integer answers
-// mean: 1 done (created, released), 2 prolonged, 3 the copy has no expiry, 0 absent, -1
-// too late; a greater one is about the later expiry that the copy has (raise). A bulk string
-// is the token in the way.
+// Script is a script that runs on the masters, atomically on each. What it is asked to change
+// it answers as it was: the value of the key, or an array of that if the copy has kept a later
+// expiry. The caller sees by its token whether it was changed. Integers mean: 1 done (created,
+// deleted), 2 done to a copy that was there, 0 absent, -1 too late, -2 a copy with the token,
+// but of another lock or attempt.
 type Script struct{ Text, SHA string }
 
 func newScript(text string) *Script {
-	text = strings.NewReplacer("@residues", strconv.Itoa(mark.Residues), "@makers", strconv.Itoa(mark.Makers)).Replace(text)
+	text = strings.NewReplacer("@magic", tail.Magic, "@tolerance", strconv.Itoa(Tolerance)).Replace(text)
 	sum := sha1.Sum([]byte(text))
 	return &Script{Text: text, SHA: hex.EncodeToString(sum[:])}
 }
 
+// Tolerance is by how many milliseconds an expiry may be later than the one asked for and
+// still count as that: two readings of a clock differ by less.
+const Tolerance = 128
+
 // notAfter ends a script that is carried out after ARGV[1], in the master's own
-// milliseconds: it then changes nothing (V6).
+// milliseconds: it then changes nothing (V6). 0 is no deadline.
 const notAfter = `
-local t = redis.call('TIME')
-if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
+if ARGV[1] ~= '0' then
+  local t = redis.call('TIME')
+  if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
+end
 `
 
+// hasTail, has, lockOf, attemptOf and endOf cut the value v of a copy as package tail says. has
+// reports whether v has the token of a stem: of a bare token too.
+const (
+	hasTail = `
+local function hasTail(v) return string.sub(v, -32, -29) == '@magic' end
+`
+	has = hasTail + `
+local function has(v, stem)
+  return string.sub(v, 1, -29) == stem or not hasTail(v) and v .. '@magic' == stem
+end
+`
+	lockOf = `
+local function lockOf(v) return string.sub(v, -28, -21) end
+local function attemptOf(v) return string.sub(v, -20, -13) end
+`
+)
+
 // expiryOf begins with a function that returns the expiry of the key k, below 0 if it has
-// none, and whether that is exact. Masters before 7.0 have no PEXPIRETIME: there it reads
-// PTTL and TIME until both fall into one millisecond. What is not exact is not too early,
-// and has the residue 0, which nobody gives.
+// none. Masters before 7.0 have no PEXPIRETIME; what is computed there may be a little late,
+// but not early.
 const expiryOf = `
 local function expiryOf(k)
   local e = redis.pcall('PEXPIRETIME', k)
-  if type(e) == 'number' then return e, true end
-  local known = string.find(e.err, 'nknown')
-  for try = 1, 100 do
-    local before, left, after = redis.call('TIME'), redis.call('PTTL', k), redis.call('TIME')
-    if left < 0 then return left, true end
-    before, after = before[1] * 1000 + math.floor(before[2] / 1000), after[1] * 1000 + math.floor(after[2] / 1000)
-    e = after + left
-    if known and before == after then return e, true end
-  end
-  return e + -e % @residues, false
+  if type(e) == 'number' then return e end
+  local left = redis.call('PTTL', k)
+  local t = redis.call('TIME')
+  return left < 0 and left or t[1] * 1000 + math.floor(t[2] / 1000) + left
 end
 `
 
-// isOver begins with a function that reports whether the copy k is over by a limit of one
-// or more numbers (V15): if its expiry is less than the first, or has the maker of one of
-// the others and is less than @residues before it ([mark.SameGrant]).
-const isOver = expiryOf + `
-local function isOver(k, limit)
+// isOver begins with a function that reports whether the copy k with the value v is over by a
+// limit (V15, [outbox.Limits]): by its expiry, or because the attempt that gave it, until the
+// end that it gave, is over.
+const isOver = `
+local function isOver(k, v, limit)
   if limit == '0' then return false end
+  local any, attempt, till = string.match(limit, '^(%d+) ?(%S*) ?(%w*)$')
+  if attempt ~= '' and attemptOf(v) == attempt and tonumber(string.sub(v, -12, -4), 36) <= tonumber(till, 36) then return true end
   local e = expiryOf(k)
-  local over = e < tonumber(string.match(limit, '%d+'))
-  for given in string.gmatch(limit, ' (%d+)') do
-    over = over or e <= tonumber(given) and e > given - @residues and given % @makers > 0 and e % @makers == given % @makers
-  end
-  return e >= 0 and over
+  return e >= 0 and e < tonumber(any)
 end
 `
 
-// unlessOver deletes KEYS[1] and ends as if it were absent, if it is over by ARGV[n]: the
-// rest of a lock whose TTL is over (V15). ARGV[n] is 0 for no such check.
+// put begins with a function that gives the copy k, which has the value v, to an attempt.
+// stem is its new token, nil for the one that it has, which keeps its lock; a bare token stays
+// bare. rest is the end of its new tail, x its expiry. If the change is 'raise' the copy gets
+// the later of both expiries, ends and graces, each for itself, so that no script shortens what
+// another one was told (V6); if it is 'keep' it keeps all three (V13); else it gets those
+// given. The function returns what the script answers.
+const put = `
+local function later(was, is) return tonumber(was, 36) > tonumber(is, 36) and was or is end
+local function put(k, v, stem, lock, rest, x, how)
+  local bare = not hasTail(v)
+  local same = not stem or has(v, stem)
+  local e = how == 'raise' and expiryOf(k) or 0
+  local stays = how == 'keep' or how == 'raise' and (e < 0 or e >= x)
+  if bare and same then
+    if not stays then redis.call('PEXPIREAT', k, x) end
+  else
+    if same then stem, lock = string.sub(v, 1, -29), lockOf(v) end
+    if not bare and how == 'keep' then rest = string.sub(rest, 1, 8) .. string.sub(v, -12) end
+    if not bare and how == 'raise' then
+      rest = string.sub(rest, 1, 8) .. later(string.sub(v, -12, -4), string.sub(rest, 9, 17)) .. later(string.sub(v, -3), string.sub(rest, 18))
+    end
+    if stays then redis.call('SET', k, stem .. lock .. rest, 'KEEPTTL') else redis.call('SET', k, stem .. lock .. rest, 'PXAT', x) end
+  end
+  if how == 'raise' and (e < 0 or e - x > @tolerance) then return {v} end
+  return v
+end
+`
+
+// parts is all of the above that a script needs which gives copies to an attempt.
+const parts = has + lockOf + expiryOf + isOver + put
+
+// unlessOver deletes KEYS[1], which has the value v, and ends as if it were absent, if it is
+// over by ARGV[n]: the rest of a lock whose TTL is over (V15).
 func unlessOver(n int) string {
-	return isOver + `
-if isOver(KEYS[1], ARGV[` + strconv.Itoa(n) + `]) then redis.call('DEL', KEYS[1]) return 0 end
+	return `
+if isOver(KEYS[1], v, ARGV[` + strconv.Itoa(n) + `]) then redis.call('DEL', KEYS[1]) return 0 end
 `
 }
 
-// unlessEnded is the same for whatever KEYS[1] holds: the second number is for the token
-// ARGV[n+1].
-func unlessEnded(n int) string {
-	limit, token := `ARGV[`+strconv.Itoa(n)+`]`, `ARGV[`+strconv.Itoa(n+1)+`]`
-	return isOver + `
-if isOver(KEYS[1], ` + limit + `) and redis.pcall('GET', KEYS[1]) == ` + token + ` then redis.call('DEL', KEYS[1]) return 0 end
+// ofLock ends a script that meets a copy of another lock than those of ARGV[n], 8 bytes each;
+// if that is empty any will do. A bare token has none.
+func ofLock(n int) string {
+	return `
+if ARGV[` + strconv.Itoa(n) + `] ~= '' and hasTail(v) and not among(lockOf(v), ARGV[` + strconv.Itoa(n) + `]) then return -2 end
 `
 }
 
-const (
-	// ifOurs goes on where KEYS[1] holds ARGV[2].
-	ifOurs = notAfter + `
+// among begins with a function that reports whether a lock is one of some.
+const among = `
+local function among(lock, locks)
+  for i = 1, #locks, 8 do
+    if string.sub(locks, i, i + 7) == lock then return true end
+  end
+  return false
+end
+`
+
+// met begins with a function that reports whether the copy v is one of those that a won
+// operation met, given by their locks and attempts, 16 bytes each, or one of these locks as it
+// was created (V8).
+const met = `
+local function met(v, those)
+  local lock, attempt = lockOf(v), attemptOf(v)
+  for i = 1, #those, 16 do
+    if string.sub(those, i, i + 7) == lock and (lock == attempt or string.sub(those, i + 8, i + 15) == attempt) then return hasTail(v) end
+  end
+  return false
+end
+`
+
+// ifOurs goes on where KEYS[1] has the stem ARGV[2].
+const ifOurs = `
 local v = redis.call('GET', KEYS[1])
 if not v then return 0 end
-if v ~= ARGV[2] then return v end
+if not has(v, ARGV[2]) then return v end
 `
-	// ifTaken is ifOurs, but creates KEYS[1] if it is absent, or if it holds ARGV[2] and
-	// is over.
-	ifTaken = notAfter + isOver + `
-local v = redis.call('GET', KEYS[1])
-if not v or v == ARGV[2] and isOver(KEYS[1], ARGV[5]) then
-  redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[4])
-  return 1
-end
-if v ~= ARGV[2] then return v end
-`
-	// ifAny gives KEYS[1] the token ARGV[2] if it holds any of ARGV[4] and the following.
-	ifAny = notAfter + `
-local v, found = redis.call('GET', KEYS[1]), false
-for i = 4, #ARGV do found = found or v == ARGV[i] end
-if not found then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-`
-	// keepTTL gives KEYS[1] the token ARGV[5] and keeps its expiry.
-	keepTTL = `
-if ARGV[5] ~= v then redis.call('SET', KEYS[1], ARGV[5], 'KEEPTTL') end
-`
-	// shorten gives KEYS[1] the expiry ARGV[3], and ends.
-	shorten = `
-redis.call('PEXPIREAT', KEYS[1], ARGV[3])
-return 2`
-	// rename gives KEYS[1] the expiry ARGV[4] and ends, if its expiry is one of ARGV[6] and
-	// the following.
-	rename = `
-local name, exact = expiryOf(KEYS[1])
-if not exact then return -1 end
-for i = 6, #ARGV do
-  if name == tonumber(ARGV[i]) then
-    redis.call('PEXPIREAT', KEYS[1], ARGV[4])
-    return 2
-  end
-end
-`
-)
-
-// raise begins with a function that prolongs: the key k gets the expiry x, unless it has a
-// later one, so that no script shortens what another one was told (V6). What keeps a later
-// expiry gets the next one with the residue of x if its own names an attempt, whose
-// rollback may be under way; and also if another redlockd gave it, which would delete the
-// copy when its own TTL is over (V15) or by a release that it has yet to repeat (V8), though
-// ours may end later: but not what lasts for more than about longest, since a quarantine
-// would not wait for it. longest is x unless it is given: what lasts longer is then shortened
-// (V6). What keeps its TTL is not to grow by that (V13): with another token, which
-// nobody has told (does is 'swap'), it stays as it is; with the same one ('tell') what
-// another redlockd gave gets the residue of nobody, and stays so. The function returns what
-// the script answers: of a later expiry twice what the copy has now, and 1 more if another
-// redlockd gave what it had.
-const raise = `
-local function raise(k, x, does, longest)
-  local e = expiryOf(k)
-  if e < 0 then return 3 end
-  if e < x then
-    redis.call('PEXPIREAT', k, x)
-    return 2
-  end
-  local residue, own = e % @residues, x % @residues
-  if does == 'tell' and residue % @makers ~= own % @makers then own = @makers end
-  if residue < @makers or does ~= 'swap' and (does == 'tell' or e - (longest or x) <= 2 * @residues) and residue ~= own then
-    e = e + 1 + (own - e - 1) % @residues
-    redis.call('PEXPIREAT', k, e)
-  end
-  return 2 * e + (residue % @makers == x % @makers and 0 or 1)
-end
-`
-
-// raised, told and kept end a script that prolongs KEYS[1] to ARGV[3]. Scripts that have
-// expiryOf already take these; the others begin with it.
-const (
-	raised = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), 'raise')`
-	told = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), 'tell')`
-	kept = raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), 'swap')`
-)
-
-// raisedUpTo is raised with ARGV[n] as longest.
-func raisedUpTo(n int) string {
-	return raise + `
-return raise(KEYS[1], tonumber(ARGV[3]), 'raise', tonumber(ARGV[` + strconv.Itoa(n) + `]))`
-}

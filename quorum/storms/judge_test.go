@@ -211,10 +211,12 @@ func (t *try) undisturbed(l *lease) bool {
 	return true
 }
 
-// lasts returns until when a copy made now may live on masters.
+// lasts returns until when a copy made now may live on masters. The reading of a master's clock
+// that its expiry counts from may be ahead by the round trip of a look, which is less than the
+// padding.
 func (t *try) lasts() time.Duration {
 	hold := t.cfg.Hold(t.op.TTL, t.widest())
-	return t.Now() + hold + cluster.ExpirySpread + cluster.NameSlack + t.cfg.LookSlack() + hold/100
+	return t.Now() + hold + t.widest() + t.cfg.LookSlack() + hold/100
 }
 
 // over ends the operation. The caller must hold mu.
@@ -258,7 +260,7 @@ func (t *try) forget(now time.Duration) {
 // widest returns the greatest padding of any redlockd: all use it as soon as a mark
 // bears it.
 func (s *storm) widest() time.Duration {
-	padding := time.Duration(0)
+	padding := time.Duration(s.begun.Load())
 	for _, cfg := range s.shape.settings {
 		padding = max(padding, cfg.Padding())
 	}

@@ -56,7 +56,7 @@ func (t *try) decidedByLaggard(l *lease, v quorum.Verdict, token string) bool {
 	for _, p := range list {
 		switch f := p.leads(); {
 		case f.Lacks(t.lock, l.token, since), v == quorum.Absent && token == l.token && lacksExtend(f, l, since):
-			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && e.Value == token) {
+			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && e.Token() == token) {
 				continue
 			}
 			if laggards++; t.shape.required && p.master == "a" {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,7 +81,10 @@ type storm struct {
 	// guarded is until when something is kept free of faults, so that the assumptions
 	// of the rules hold.
 	guarded map[any]time.Duration
-	mended  sync.WaitGroup
+	// begun is the greatest padding, in nanoseconds, of a redlockd that was started with settings
+	// of its own.
+	begun  atomic.Int64
+	mended sync.WaitGroup
 	// troubles are the faults so far.
 	troubles []trouble
 	stop     chan struct{}

@@ -3,6 +3,8 @@ package vote
 import (
 	"cmp"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // Vote is one master's answer.
@@ -57,13 +59,12 @@ type Ballot struct {
 	Token string
 	// Left is what remains of the hold (found).
 	Left time.Duration
-	// Expiry is when the copy ends, in the master's own milliseconds (found; also
-	// prolonged, if the master kept a later expiry than the requested one).
+	// Expiry is when the copy ends, in the master's own milliseconds (found).
 	Expiry int64
-	// Kept are the later expiries that the copies have kept, of each key, where this
-	// redlockd gave them before; else 0 (created, prolonged, longer). It is nil for almost
-	// all ballots, and an attempt has room for one of each master.
-	Kept *[]int64
+	// Tail is that of the copy as it was met (found, prolonged, longer, released, refused),
+	// Were those of the steps of a transaction (created), nil for any other.
+	Tail tail.Tail
+	Were *[]tail.Tail
 }
 
 // same reports whether two masters hold the same token.

@@ -1,0 +1,116 @@
+package quorum
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// The work that remains after an attempt was won, before its reply leaves: masters that have
+// lost the lock get it back (V9), and copies that last longer than the client asked for are
+// shortened (V6).
+
+// asksForLess reports whether the won operation met a later expiry than the client
+// asked for. If the client asked for more than what a read had found, and a quorum may have
+// a later expiry by now, another redlockd has prolonged the lock since, and the operation
+// counts as the earlier one. The caller must hold mu.
+func (a *attempt) asksForLess() bool {
+	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.Keeps
+	if !may || a.harmsIfLate() {
+		return false
+	}
+	longer, unknown := 0, 0
+	for _, b := range a.box.ballots {
+		switch b.Vote {
+		case vote.Longer:
+			longer++
+		case vote.Awaited, vote.Silent:
+			unknown++
+		}
+	}
+	return longer > 0 && !(a.op.raises && longer+unknown >= a.box.needs.Quorum)
+}
+
+// mend gives an extended lock back to the masters that have lost it (V9): those whose
+// "absent" had arrived when a quorum had prolonged it. If the client asked for less, it also
+// shortens the copies that have kept a later expiry (V6): the client has the lock by now, and
+// only what is still the attempt's is shortened. Both are sent at once, so that this
+// redlockd's next operation goes behind them. Another redlockd's does not. So then, which
+// leads to the answer to the client, is called when no task can act any more: all are
+// answered, or the masters' clocks have passed their deadline.
+func (a *attempt) mend(less bool, then func()) {
+	tasks := a.mending(less)
+	if len(tasks) == 0 || !a.call.delayAnswer() {
+		then()
+		return
+	}
+	now := a.call.q.now()
+	over := func() {
+		a.mu.Lock()
+		a.times.ended = a.call.q.now()
+		a.mu.Unlock()
+		then()
+	}
+	limit := time.AfterFunc(a.times.until+a.call.q.cfg.Grace()-now, over)
+	var left atomic.Int32
+	left.Store(int32(len(tasks)))
+	heard := func(b vote.Ballot) {
+		if !b.MayAct && left.Add(-1) == 0 && limit.Stop() {
+			over()
+		}
+	}
+	for i, t := range tasks {
+		if t.OnAnswer = heard; !a.masters.Links[i].Send(t, now) {
+			heard(vote.Ballot{})
+		}
+	}
+}
+
+// mending returns the tasks of mend, by the index of their master.
+func (a *attempt) mending(less bool) map[int]*outbox.Task {
+	var out map[int]*outbox.Task
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lock, heals := a.healsAs()
+	for i, b := range a.box.ballots {
+		then := outbox.Votes
+		switch {
+		case heals && (b.Vote == vote.Absent || b.AbsentVoid):
+			then = outbox.Heals
+		case less && b.Vote == vote.Longer:
+			then = outbox.Shortens
+		default:
+			continue
+		}
+		t := &outbox.Task{Kind: Extend, Then: then, Key: a.op.Key, Token: a.op.TokenAfter(), Copy: a.tasks[i].Copy, Deadline: a.tasks[i].Deadline}
+		if then == outbox.Heals {
+			t.Tail.Lock = lock
+		}
+		if out == nil {
+			out = map[int]*outbox.Task{}
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// healsAs returns the lock that a healed copy gets: the one that a quorum of the prolonged
+// copies have, or that they have got now. If these have several, nothing is healed: somebody
+// may repeat a deletion of the one and count on the other (V8). The caller must hold mu.
+func (a *attempt) healsAs() (lock tail.ID, heals bool) {
+	if a.op.Kind != Extend || a.op.renews != nil || a.op.clears {
+		return 0, false
+	}
+	if a.op.Replace {
+		return a.lock, true
+	}
+	for _, b := range a.box.ballots {
+		if lock := b.Tail.Lock; lock != 0 && a.box.prolonged(lock) >= a.box.needs.Quorum {
+			return lock, true
+		}
+	}
+	return 0, false
+}

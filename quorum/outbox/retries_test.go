@@ -1,0 +1,242 @@
+package outbox
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/tail"
+	"github.com/redlockd/redlockd/quorum/vote"
+)
+
+// deletes returns a deletion that is to be repeated; its name tells it from others.
+func deletes(key, name string) *Task {
+	return &Task{Kind: vote.Release, Then: Repeats, Key: key, Token: name, Until: time.Minute}
+}
+
+// changes returns a change of token that is to be repeated.
+func changes(key, name string) *Task {
+	t := deletes(key, name)
+	t.Kind, t.Copy.Tail = vote.Extend, tail.Tail{Lock: 1, Attempt: 2}
+	return t
+}
+
+// undoes returns a rollback.
+func undoes(key, name string) *Task {
+	return &Task{Kind: vote.Acquire, Then: RollsBack, Key: key, Token: name, Until: time.Minute}
+}
+
+// sends returns what waits, in its order.
+func sends(o *Outbox) string {
+	var out []string
+	for _, t := range o.queue {
+		out = append(out, strings.TrimSpace(t.Key+" "+t.Token))
+	}
+	return strings.Join(out, "; ")
+}
+
+// fail takes the whole queue into a batch, of which the tasks whose names are given are carried out.
+func fail(o *Outbox, done ...string) (*Batch, []Result) {
+	b := &Batch{Tasks: append([]*Task{}, o.Next()...)}
+	o.Remove(len(b.Tasks))
+	results := make([]Result, len(b.Tasks))
+	for i, t := range b.Tasks {
+		for _, name := range done {
+			results[i].Done = results[i].Done || t.Token == name
+		}
+	}
+	return b, results
+}
+
+// V8: what is kept for a key goes out in its order, before whatever else is sent for the key,
+// however it came to be kept: so a change that is owed goes before the release that follows it.
+func TestV8RetriesKeepTheirOrder(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(*Outbox)
+		want string
+	}{
+		{"the master cannot be asked", func(o *Outbox) {
+			o.AddRetry(changes("k", "change"))
+			o.AddRetry(deletes("k", "release"))
+			o.AddRetry(deletes("l", "other"))
+			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+		}, "k change; k release; k"},
+		{"it can be asked again", func(o *Outbox) {
+			o.AddRetry(changes("k", "change"))
+			o.AddRetry(undoes("k", "rollback"))
+			o.AddRetry(deletes("k", "release"))
+			o.FlushRetries()
+		}, "k change; k rollback; k release"},
+		{"behind what waits", func(o *Outbox) {
+			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.AddRetry(undoes("k", "rollback"))
+			o.FlushRetries()
+		}, "k; k rollback"},
+		{"a transaction on several keys", func(o *Outbox) {
+			o.AddRetry(changes("k", "one"))
+			o.AddRetry(deletes("l", "two"))
+			o.AddRetry(deletes("m", "other"))
+			o.Put(&Task{Kind: vote.Transact, Key: "k", Asked: &Asked{Steps: []Step{{Key: "k"}, {Key: "l"}}}})
+		}, "k one; l two; k"},
+		{"lost on their way", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.Put(&Task{Kind: vote.Read, Key: "k"})
+			o.Put(deletes("k", "release"))
+			o.Lose()
+			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+		}, "k change; k release; k"},
+		{"lost, when a later one is kept already", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.Put(undoes("k", "rollback"))
+			o.AddRetry(deletes("k", "release")) // too much waits
+			o.Lose()
+			o.FlushRetries()
+		}, "k change; k rollback; k release"},
+		{"failed", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.Put(deletes("l", "done"))
+			o.Put(&Task{Kind: vote.Read, Key: "k", Token: "read"})
+			o.Put(deletes("k", "release"))
+			b, results := fail(o, "done")
+			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.Repeat(b, results)
+		}, "k change; k release; k"},
+		{"done behind what failed", func(o *Outbox) {
+			o.Put(deletes("k", "before"))
+			o.Put(changes("k", "change"))
+			o.Put(deletes("k", "release"))
+			b, results := fail(o, "before", "release")
+			o.Repeat(b, results)
+		}, "k change; k release"},
+		{"failed too often", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.Put(deletes("k", "release"))
+			o.queue[0].tries = MaxTries
+			b, results := fail(o)
+			o.Repeat(b, results)
+			o.FlushRetries()
+		}, "k change; k release"},
+		{"failed too often, when a later one waits", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.queue[0].tries = MaxTries
+			b, results := fail(o)
+			o.Put(deletes("k", "release"))
+			o.Repeat(b, results)
+			o.FlushRetries()
+		}, "k change; k release"},
+		{"failed too often, when a later one is kept", func(o *Outbox) {
+			o.Put(changes("k", "change"))
+			o.queue[0].tries = MaxTries
+			b, results := fail(o)
+			o.AddRetry(deletes("k", "release"))
+			o.Repeat(b, results)
+			o.FlushRetries()
+		}, "k change; k release"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := outboxAt(new(time.Duration))
+			if c.do(o); sends(o) != c.want {
+				t.Errorf("sends %q, want %q", sends(o), c.want)
+			}
+			size := 0
+			for _, t := range o.queue {
+				size += t.size()
+			}
+			if o.bytes != size {
+				t.Errorf("%d bytes wait, want %d", o.bytes, size)
+			}
+		})
+	}
+}
+
+// V8: a task that fails is sent again at once, MaxTries times; then it waits until the master is
+// looked at, or something else is sent for its key. What need not be delivered is not repeated.
+func TestV8RepeatsAtOnceMaxTries(t *testing.T) {
+	o := outboxAt(new(time.Duration))
+	o.Put(undoes("k", "rollback"))
+	o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+	for tries := range MaxTries {
+		b, results := fail(o)
+		o.Repeat(b, results)
+		if sends(o) != "k rollback" || o.kept != 0 {
+			t.Fatalf("after %d tries it sends %q, and keeps %d", tries+1, sends(o), o.kept)
+		}
+	}
+	b, results := fail(o)
+	if o.Repeat(b, results); len(o.queue) != 0 || o.kept != 1 {
+		t.Errorf("after all tries it sends %q, and keeps %d", sends(o), o.kept)
+	}
+}
+
+// V6, V8: what has become useless is not repeated.
+func TestV8UselessRetriesAreDropped(t *testing.T) {
+	var now time.Duration
+	o := outboxAt(&now)
+	late := deletes("k", "late")
+	late.Until = time.Hour
+	o.AddRetry(deletes("k", "soon"))
+	o.AddRetry(late)
+	o.AddRetry(deletes("l", "soon"))
+	if !o.Owes() {
+		t.Error("nothing is owed")
+	}
+	now = time.Minute
+	o.Put(&Task{Kind: vote.Read, Key: "k"})
+	o.FlushRetries()
+	if sends(o) != "k late; k" || o.kept != 0 || o.retryBytes != 0 || o.Owes() {
+		t.Errorf("sends %q, and keeps %d of %d bytes", sends(o), o.kept, o.retryBytes)
+	}
+}
+
+// TestTraceRetriesAreSeldomLookedThrough checks that the retries are searched for
+// useless ones once a second at most, also when there is no room: it is done under the
+// link's mutex, which every operation takes (M1).
+func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
+	now := 10 * time.Second
+	o := outboxAt(&now)
+	repeats := func(key string, until time.Duration) bool {
+		again := deletes(key, "")
+		again.Until = until
+		o.AddRetry(again)
+		return o.retries[key] != nil
+	}
+	for i := range maxRetries {
+		repeats(fmt.Sprint("key", i), 11*time.Second)
+	}
+	if repeats("first", time.Hour) {
+		t.Fatal("there is room for more than the bound")
+	}
+	now = 10900 * time.Millisecond
+	for _, of := range o.retries {
+		of[0].Until = now // useless, but searched a moment ago
+	}
+	if repeats("second", time.Hour) {
+		t.Error("looked through twice within a second")
+	}
+	now += time.Second
+	if !repeats("third", time.Hour) || len(o.retries) != 1 || o.kept != 1 {
+		t.Errorf("%d are to be repeated, want what is over to have made room", o.kept)
+	}
+}
+
+// TestM1RetriesAreBoundedInBytes checks that the retries are bounded in bytes, too
+// (M1); for their number see TestTraceRetriesAreSeldomLookedThrough.
+func TestM1RetriesAreBoundedInBytes(t *testing.T) {
+	now := 10 * time.Second
+	o := outboxAt(&now)
+	token := strings.Repeat("t", 1<<20)
+	for i := range 100 {
+		o.AddRetry(deletes(fmt.Sprint(i%7), token))
+	}
+	if n, bytes := o.Retries(); n < 30 || n > 32 || bytes > maxRetryBytes {
+		t.Errorf("%d releases of %d bytes are kept", n, bytes)
+	}
+	for key := range o.retries {
+		o.takeRetries(key)
+	}
+	if n, bytes := o.Retries(); n != 0 || bytes != 0 {
+		t.Errorf("%d of %d bytes, of nothing", n, bytes)
+	}
+}

@@ -1,0 +1,152 @@
+// Package tail says whose a copy is. What redlockd stores on a master is the client's token
+// and a Tail of fixed length behind it, all printable: which try filled the key, which one
+// gave the copy to somebody last, and until when. Above package outbox there are tokens only.
+//
+// What has no tail is a bare token: a client stored it on the required master directly (V11).
+package tail
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A tail is Magic, the lock, the attempt, the end and the grace:
+//
+//	~rl~LLLLLLLLAAAAAAAAEEEEEEEEEGGG
+//
+// IDs have 8 digits to the base 64, the times are numbers to the base 36, as Lua's tonumber
+// reads them. Package scripts cuts values at the same places.
+const (
+	// Magic begins a tail. No client types it.
+	Magic = "~rl~"
+	// Size is the length of a tail in bytes.
+	Size = len(Magic) + 2*idSize + endSize + graceSize
+
+	idSize    = 8
+	endSize   = 9
+	graceSize = 3
+)
+
+// maxEnd and maxGrace are the greatest numbers of their sizes: the year 5188, and 46 s.
+const (
+	maxEnd   = 101559956668415
+	maxGrace = 46655
+)
+
+// ID names one try of an attempt, at random: 48 bits, so that no two tries that meet on one
+// key have the same. 0 is no ID.
+type ID uint64
+
+// NewID returns an ID that nobody has had.
+func NewID() ID { return ID(rand.Uint64N(1<<48-1)) + 1 }
+
+// digits are those of an ID.
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+// String returns the ID as it stands in a tail.
+func (id ID) String() string {
+	var b [idSize]byte
+	return string(id.put(b[:0]))
+}
+
+func (id ID) put(to []byte) []byte {
+	for shift := 6 * (idSize - 1); shift >= 0; shift -= 6 {
+		to = append(to, digits[id>>shift&63])
+	}
+	return to
+}
+
+// parseID reads what String wrote; 0 if it is no ID.
+func parseID(s string) (id ID) {
+	for i := range len(s) {
+		n := strings.IndexByte(digits, s[i])
+		if n < 0 {
+			return 0
+		}
+		id = id<<6 | ID(n)
+	}
+	return id
+}
+
+// Tail is what a copy says of itself. A bare token has the zero value.
+type Tail struct {
+	// Lock is the try that filled an absent key, or stored something else there: what only
+	// prolongs a copy keeps it.
+	Lock ID
+	// Attempt is the last try that gave the copy to somebody. It equals Lock where that try
+	// filled an absent key, until the first extend.
+	Attempt ID
+	// End is when the client's TTL is over at the latest, in the master's own milliseconds,
+	// if its reply leaves at once; Grace is how much later that may be.
+	End   int64
+	Grace time.Duration
+}
+
+// Bare reports whether the copy is a bare token.
+func (t *Tail) Bare() bool { return t.Lock == 0 }
+
+// Rest returns all of the tail behind the lock, as the scripts take it.
+func (t *Tail) Rest() string {
+	var b [idSize + endSize + graceSize]byte
+	return string(t.putRest(b[:0]))
+}
+
+func (t *Tail) putRest(to []byte) []byte {
+	to = t.Attempt.put(to)
+	to = putNumber(to, min(max(t.End, 0), maxEnd), endSize)
+	return putNumber(to, min(max(t.Grace.Milliseconds(), 0), maxGrace), graceSize)
+}
+
+// putNumber appends n with leading zeros.
+func putNumber(to []byte, n int64, size int) []byte {
+	var b [endSize]byte
+	digits := strconv.AppendInt(b[:0], n, 36)
+	for range size - len(digits) {
+		to = append(to, '0')
+	}
+	return append(to, digits...)
+}
+
+// Of returns what a master stores for a token.
+func (t *Tail) Of(token string) string {
+	b := make([]byte, 0, len(token)+Size)
+	b = append(append(b, token...), Magic...)
+	return string(t.putRest(t.Lock.put(b)))
+}
+
+// Stem returns the part of a value that tells its token: the scripts compare that.
+func Stem(token string) string { return token + Magic }
+
+// Token returns the token of what a master stores.
+func Token(value string) string {
+	if at := len(value) - Size; at >= 0 && value[at:at+len(Magic)] == Magic {
+		return value[:at]
+	}
+	return value
+}
+
+// Split returns the token and the tail of what a master stores.
+func Split(value string) (token string, t Tail) {
+	token = Token(value)
+	if len(token) == len(value) {
+		return token, t
+	}
+	f := value[len(token)+len(Magic):]
+	end, _ := strconv.ParseInt(f[2*idSize:2*idSize+endSize], 36, 64)
+	grace, _ := strconv.ParseInt(f[2*idSize+endSize:], 36, 64)
+	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]), End: end, Grace: time.Duration(grace) * time.Millisecond}
+}
+
+// Pair is the lock and the attempt of a copy that an operation met.
+type Pair struct{ Lock, Attempt ID }
+
+// Pair returns those of the tail.
+func (t *Tail) Pair() Pair { return Pair{t.Lock, t.Attempt} }
+
+// String returns the pair as it stands in a tail.
+func (p Pair) String() string {
+	var b [2 * idSize]byte
+	return string(p.Attempt.put(p.Lock.put(b[:0])))
+}

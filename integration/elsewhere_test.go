@@ -37,8 +37,9 @@ func twoRedlockd(t *testing.T) (a, b *Wire) {
 	t.Helper()
 	masters := StartMasters(t, 3)
 	cfg := overFive(masters)
-	first := StartRedlockd(t, cfg, masters)
-	second := JoinRedlockd(t, cfg)
+	Bootstrap(t, cfg)
+	first, second := JoinRedlockd(t, cfg), JoinRedlockd(t, cfg) // they wait for their masters together
+	first.WaitVoting(masters...)
 	second.WaitVoting(masters...)
 	return DialWire(t, first.Addr), DialWire(t, second.Addr)
 }

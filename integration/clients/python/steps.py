@@ -8,6 +8,8 @@ import threading
 import time
 
 HOST, PORT, PREFIX = sys.argv[-3], int(sys.argv[-2]), sys.argv[-1]
+# Host and port of another redlockd over the same masters, where there is one.
+ELSEWHERE = os.environ.get("BENCH_ELSEWHERE", "%s:%d" % (HOST, PORT)).split(":")
 PASSWORD = os.environ.get("BENCH_PASSWORD")
 
 _print = threading.Lock()
@@ -110,3 +112,27 @@ def contest(take, workers=6, rounds=5):
     for t in threads:
         t.join()
     return problems[0] if problems else {"rounds": state["done"], "at once": state["most"]}
+
+
+def spread(kind):
+    """A contest of six of a kind, half of them elsewhere, that ask again and again.
+
+    Two redlockd may split the votes between them, where no master can be spared. Then
+    nobody is in, and what a transaction has put there stays until its TTL ends.
+    """
+    six = [kind([(HOST, PORT), ELSEWHERE][i % 2]) for i in range(6)]
+
+    def ask(worker):
+        try:
+            return six[worker].take()
+        except Exception as e:
+            if not str(e).startswith("NOQUORUM"):
+                raise
+
+    def take(worker):
+        taken = poll(lambda: ask(worker), 60)
+        if taken is not True:
+            raise RuntimeError(taken)
+        return six[worker].release
+
+    return contest(take, workers=6, rounds=10)

@@ -140,7 +140,7 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, seen heard,
 				r.runs[i].failure = err.Error()
 				return
 			}
-			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, prefix)
+			r.runs[i] = b.once(ctx, opts.limit, p, rec.addr, t.elsewhere.addr, prefix)
 			said := rec.stop()
 			switch {
 			case i > 0 || p.General || p.Refused != nil:
@@ -163,8 +163,9 @@ func (b *Bench) measure(ctx context.Context, opts options, rig *rig, seen heard,
 	}
 }
 
-// once runs the program against one address and collects its steps.
-func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr, prefix string) outcome {
+// once runs the program against one address and collects its steps. A few programs use
+// elsewhere besides.
+func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr, elsewhere, prefix string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	host, port, _ := strings.Cut(addr, ":")
@@ -175,8 +176,9 @@ func (b *Bench) once(ctx context.Context, limit time.Duration, p Program, addr, 
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), "BENCH_ELSEWHERE="+elsewhere)
 	if p.Login {
-		cmd.Env = append(os.Environ(), "BENCH_PASSWORD="+password)
+		cmd.Env = append(cmd.Env, "BENCH_PASSWORD="+password)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

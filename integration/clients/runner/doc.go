@@ -5,7 +5,9 @@
 // Each folder beside it is a language: a bench.json (Bench) that says how to
 // install its packages and which programs there are, and a small program for
 // each library. A program takes host, port and a prefix for its keys, and
-// prints a JSON object for each step, {"step": result}. The runner runs it
+// prints a JSON object for each step, {"step": result}. BENCH_ELSEWHERE has the
+// address of another redlockd over the same masters, for contests that two of
+// them decide; where the target is one Redis, it is that one. The runner runs it
 // against one redis-server, against redlockd over five masters, and against
 // redlockd over five masters of which two are dead, and compares step by step.
 //

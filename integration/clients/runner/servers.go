@@ -20,10 +20,12 @@ const patience = 30 * time.Second
 // password is that of the servers that ask for one.
 const password = "the-password-of-the-bench"
 
-// target is a server to run programs against.
+// target is a server to run programs against. Elsewhere is another one with the same
+// locks, or the same where there is only one.
 type target struct {
 	name string
 	*server
+	elsewhere *server
 }
 
 var targetNames = []string{"one redis", "all well", "two dead"}
@@ -136,14 +138,14 @@ func (r *rig) cluster(ctx context.Context, i int, binary string, masters []*serv
 
 // targets are where a program runs, in the order of targetNames.
 func (r *rig) targets(p Program) []target {
-	plain, d := r.plain, r.redlockds
+	plain, d, other := r.plain, r.redlockds, r.lenient
 	switch {
 	case p.Login:
-		plain, d = r.plainLogin, r.closed
+		plain, d, other = r.plainLogin, r.closed, r.closed
 	case p.Max:
-		d = r.lenient
+		d, other = r.lenient, r.redlockds
 	}
-	return []target{{targetNames[0], plain}, {targetNames[1], d[0]}, {targetNames[2], d[1]}}
+	return []target{{targetNames[0], plain, plain}, {targetNames[1], d[0], other[0]}, {targetNames[2], d[1], other[1]}}
 }
 
 // config writes a config.hcl. The timeout is longer than the default, because

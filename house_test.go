@@ -22,7 +22,6 @@ const (
 var longer = map[string]string{
 	"integration/mutants/list.go":           "a table: one line or two for each mutant",
 	"quorum/attempt.go":                     "one attempt from its first byte to its verdict",
-	"quorum/keys.go":                        "the queue of a key: one lock",
 	"quorum/cluster/reconcile.go reconcile": "what follows a look, in the order that M3 and M9 need",
 }
 

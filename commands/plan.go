@@ -42,15 +42,8 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 	var last plan
 	op := quorum.Op{Kind: quorum.DecideAll, DB: db, Key: keys[0], Keys: keys, Unless: unless}
 	op.DecideAll = func(states []quorum.State) []quorum.Change {
-		last = choose(states)
-		switch held, lapsed := whileHeld(keys, states); {
-		case len(lapsed) == 0:
-		case slices.ContainsFunc(states, func(s quorum.State) bool { return s.Spared }):
-			last = sparing(keys, states, choose)
-		case touches(last.changes, lapsed):
-			last = choose(held)
-		case len(last.all()) == 0:
-			last.changes = clearing(choose(held).changes, lapsed)
+		if last = choose(states); slices.ContainsFunc(states, isOver) {
+			last = whileOver(keys, states, choose)
 		}
 		return last.all()
 	}
@@ -72,52 +65,40 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
 }
 
-// whileHeld returns the states with the lapsed locks (V3) as held, and the keys of those.
-func whileHeld(keys []string, states []quorum.State) (held []quorum.State, lapsed map[string]bool) {
-	for i, s := range states {
-		if !s.Lapsed {
-			continue
-		}
-		if lapsed == nil {
-			held, lapsed = slices.Clone(states), map[string]bool{}
-		}
-		lapsed[keys[i]], held[i] = true, lapsing(s)
-	}
-	return held, lapsed
-}
+// isOver reports whether a state is that of a lock whose TTL is over, and not taken as held.
+func isOver(s quorum.State) bool { return s.Lapsed && !s.Found }
 
-// sparing returns the plan where copies of locks that are over must be spared (V15): who would
-// have such a lock also if it alone were held, and if all of them were, takes the copies as they
-// are, and who would release it then deletes them. Locks that need not be spared are changed, and
-// so cleared, where they would be.
-func sparing(keys []string, states []quorum.State, choose func([]quorum.State) plan) plan {
+// whileOver returns the plan where locks are over, but not their copies (V15): who would have such
+// a lock also if it alone were held, and if all of them were, takes the copies as they are, and
+// who would release it then deletes them.
+func whileOver(keys []string, states []quorum.State, choose func([]quorum.State) plan) plan {
 	states = slices.Clone(states)
 	p := choose(states)
 	for i := 0; i < len(keys); i++ {
 		s := states[i]
-		if !s.Lapsed || s.Found {
+		if !isOver(s) {
 			continue
 		}
 		states[i] = lapsing(s)
 		does, would := p.of(keys[i]), choose(states).of(keys[i])
 		switch {
-		case does != nil && (would == nil || s.Spared && would.Token != does.Token):
+		case does != nil && (would == nil || would.Token != does.Token):
 			p, i = choose(states), -1 // nobody can take it yet
 			continue
-		case does == nil && would != nil && (would.Delete || !s.Spared):
+		case does == nil && would != nil && would.Delete:
 			p.changes = append(p.changes, quorum.Change{Key: keys[i], Delete: true})
 		}
 		states[i] = s
 	}
 	all := slices.Clone(states)
 	for i, s := range all {
-		if s.Spared {
+		if isOver(s) {
 			all[i] = lapsing(s)
 		}
 	}
 	held := choose(all)
 	for i, key := range keys {
-		if states[i].Spared && !sameChange(p.of(key), held.of(key)) {
+		if isOver(states[i]) && !sameChange(p.of(key), held.of(key)) {
 			return held
 		}
 	}
@@ -136,22 +117,6 @@ func (p plan) of(key string) *quorum.Change {
 		return &all[i]
 	}
 	return nil
-}
-
-// touches reports whether a change would take a lapsed lock.
-func touches(changes []quorum.Change, lapsed map[string]bool) bool {
-	return slices.ContainsFunc(changes, func(c quorum.Change) bool { return lapsed[c.Key] })
-}
-
-// clearing returns the deletion of the lapsed locks that would be changed if they were
-// held.
-func clearing(changes []quorum.Change, lapsed map[string]bool) (out []quorum.Change) {
-	for _, c := range changes {
-		if lapsed[c.Key] {
-			out = append(out, quorum.Change{Key: c.Key, Delete: true})
-		}
-	}
-	return out
 }
 
 func anyChanged(watches []*quorum.Watch) bool {

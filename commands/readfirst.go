@@ -60,18 +60,18 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 }
 
 // onLapsed returns the decision on a lock whose TTL is over but whose copies are not
-// (V3). held is what would be decided if it were still held. Nobody can take the lock
-// yet: an acquire gets the held decision. Where held would release or extend, the reply
-// is that of an absent lock, and what is left of the lock is deleted. If that must be spared,
-// it is deleted by a release only, and who would have the lock either way takes the copies.
+// (V15). held is what would be decided if it were still held. Nobody else can take the lock
+// yet: an acquire gets the held decision. But who would have the lock either way takes the
+// copies. Where held would release it, the reply is that of an absent lock, and the copies are
+// deleted.
 func (d decision) onLapsed(s quorum.State, held decision) decision {
 	extends := held.op.Kind == quorum.Extend
 	switch {
-	case d.op.Kind == quorum.Acquire && s.Spared && extends && held.op.TokenAfter() == d.op.Token:
+	case d.op.Kind == quorum.Acquire && extends && held.op.TokenAfter() == d.op.Token:
 		d.op = replace(lapsing(s), d.op)
 	case d.op.Kind == quorum.Acquire:
 		return held
-	case d.op.Kind == quorum.Read && (held.op.Kind == quorum.Release || extends && !s.Spared):
+	case d.op.Kind == quorum.Read && held.op.Kind == quorum.Release:
 		d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
 	}
 	return d
@@ -82,10 +82,10 @@ func carriedOut(o *quorum.Outcome) bool {
 	return o.Err == nil && o.Verdict != quorum.Changed && (o.Done == quorum.Read || o.Verdict == quorum.Won)
 }
 
-// lapsing returns a lapsed lock (V3) as held for a moment longer, for a decision that
-// would take it.
+// lapsing returns a lapsed lock as held until others can have it, for a decision that would
+// take it.
 func lapsing(s quorum.State) quorum.State {
-	return quorum.State{Found: true, Token: s.Token, TTL: time.Millisecond, Lapsed: true}
+	return quorum.State{Found: true, Token: s.Token, TTL: max(s.TTL, time.Millisecond), Lapsed: true}
 }
 
 // replyIfChanged returns the reply if the lock was not in the state for which the

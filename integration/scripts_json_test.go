@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // jsonScripts use cjson in each way. ARGV[1] is a text.
@@ -241,7 +240,10 @@ func TestC7ObjectIsOver(t *testing.T) {
 	w.want(t, "$27\r\n{\"owner\":\"A\",\"version\":\"1\"}\r\n", "GET", "object")
 	w.want(t, ":1\r\n", eval(objectLock.renew, "A", "2", "200")...)
 	w.want(t, "$27\r\n{\"owner\":\"A\",\"version\":\"2\"}\r\n", "GET", "object")
-	time.Sleep(200 * time.Millisecond) // the TTL
+	eventually(t, "the lock is over", func() (bool, string) {
+		reply := w.Ask("GET", "object")
+		return reply == "$-1\r\n", reply
+	})
 	w.want(t, ":0\r\n", eval(objectLock.renew, "A", "3", "30000")...)
 	w.want(t, ":0\r\n", eval(objectLock.release, "A")...)
 	eventually(t, "the lock is free", func() (bool, string) {

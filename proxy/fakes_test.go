@@ -45,7 +45,6 @@ type fakeQuorum struct {
 	opened   []int
 	openGate chan struct{}
 	clients  []quorum.Client
-	heard    int // grants whose reply was written
 	unlisted error
 	listGate chan struct{} // lets listings go on
 	took     time.Duration
@@ -272,14 +271,6 @@ func (q *fakeQuorum) renewed(key string) {
 	delete(q.stale, key)
 	q.mu.Unlock()
 	done()
-}
-
-func (q *fakeQuorum) Delivered(o *quorum.Outcome, _ time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if _, ok := q.granted[o]; ok {
-		q.heard++
-	}
 }
 
 func (q *fakeQuorum) Undo(o *quorum.Outcome) {

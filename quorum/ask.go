@@ -17,9 +17,6 @@ func (a *attempt) begin(now time.Duration) {
 		// A release that waited too long is carried out all the same (V7).
 		limit = a.call.q.cfg.Timeout
 	}
-	if a.op.ends() {
-		a.term = a.call.db.keys.termOf(a.call, a.op.Key)
-	}
 	a.mu.Lock()
 	a.times.began, a.times.until = now, now+limit
 	if a.harmsIfLate() && !a.call.delayAnswer() && a.op.Kind != Remove {
@@ -66,7 +63,6 @@ func (a *attempt) ask(now time.Duration, which uint16) {
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
-	t.Limits = a.limits(i, l)
 	switch a.op.Kind {
 	case Read, Release:
 		return t, true
@@ -75,27 +71,27 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	if !ok {
 		return t, false
 	}
-	t.Deadline, t.Clears = l.Deadline(a.times.until), a.op.clears
+	t.Deadline = l.Deadline(a.times.until)
+	earliest := l.Earliest(now)
 	if a.op.Kind != transact {
-		t.Copy = a.copyOf(a.lock, a.op.TTL, a.hold, latest)
+		t.Copy = a.copyOf(a.lock, a.op.TTL, a.hold, earliest, latest)
 		return t, true
 	}
 	t.Copies = make([]outbox.Copy, len(a.op.steps))
 	for k := range a.op.steps {
 		switch s := &a.op.steps[k]; {
 		case s.Creates():
-			t.Copies[k] = a.copyOf(a.id, s.TTL, s.Hold, latest)
+			t.Copies[k] = a.copyOf(a.id, s.TTL, s.Hold, earliest, latest)
 		case s.Does == outbox.Stores:
-			t.Copies[k] = a.copyOf(a.lock, s.TTL, s.Hold, latest)
+			t.Copies[k] = a.copyOf(a.lock, s.TTL, s.Hold, earliest, latest)
 		}
 	}
 	return t, true
 }
 
-// copyOf returns what the attempt stores on a master whose clock shows latest at the latest.
-func (a *attempt) copyOf(lock tail.ID, ttl, hold time.Duration, latest int64) outbox.Copy {
-	return outbox.Copy{Expiry: cluster.ExpiryOf(latest, hold),
-		Tail: tail.Tail{Lock: lock, Attempt: a.id, End: cluster.ExpiryOf(latest, ttl), Grace: a.call.q.cfg.Timeout}}
+// copyOf returns what the attempt stores on a master whose clock shows earliest to latest.
+func (a *attempt) copyOf(lock tail.ID, ttl, hold time.Duration, earliest, latest int64) outbox.Copy {
+	return a.call.q.cfg.CopyOf(tail.Tail{Lock: lock, Attempt: a.id}, ttl, hold, earliest, latest)
 }
 
 // GoesOut is called right before a task is written, with the link's mutex held
@@ -106,12 +102,6 @@ func (a *attempt) copyOf(lock tail.ID, ttl, hold time.Duration, latest int64) ou
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t := &a.tasks[i]; a.noLock && a.op.Kind == Extend && t.Limit().Ends() {
-		// It prolongs nothing any more, but what is left goes.
-		t.Clears = true
-		a.box.sent |= 1 << i
-		return true
-	}
 	if a.op.Kind != Release && a.unwanted || now > a.times.until || a.over && (a.op.Kind == Read || a.harmsIfLate()) {
 		return false
 	}
@@ -130,45 +120,4 @@ func (a *attempt) askOthers(now time.Duration) {
 	a.asking = true
 	a.mu.Unlock()
 	a.ask(now, ^uint16(1<<a.box.first))
-}
-
-// limits returns the limits below which copies on one master are over. They count from
-// when the operation reached this redlockd, since its client cannot have sent it later.
-// It is nil in the usual case, where the client may still count on its lock. What deletes
-// copies unasked allows for a client whose clock is slower than ours (V15).
-func (a *attempt) limits(i int, l cluster.Locked) *outbox.Limits {
-	if !a.op.ends() {
-		return nil
-	}
-	known := a.term.knows(a.masters) && a.term.isOf(a.op)
-	lives := known && !a.term.over(a.call.arrived)
-	if known && a.op.deletesUnasked() {
-		lives = a.term.mayLast(a.call.arrived, a.call.q.cfg)
-	}
-	if lives && a.op.Kind != Read {
-		return nil
-	}
-	out := &outbox.Limits{Any: l.LapsedBy(a.call.arrived, a.call.q.cfg.Unused(a.call.q.agreed.ReadPadding(), a.call.q.agreed.Greatest().Timeout))}
-	if known && !lives {
-		out.Attempt, out.End = a.term.attempt, a.term.ends.at(i)
-	}
-	return out
-}
-
-// deletesUnasked reports whether the operation deletes a lock that is over, though it was not sent
-// to delete anything.
-func (op *Op) deletesUnasked() bool {
-	return op.ends() && op.Kind != Read && op.Kind != Release && op.Kind != Remove
-}
-
-// ends reports whether the operation's answer depends on whether a lock is over.
-func (op *Op) ends() bool {
-	switch op.Kind {
-	case Read, AcquireOrExtend, Release, Extend, Remove, Expire:
-		return true
-	case Store:
-		return op.IfPresent
-	default:
-		return false
-	}
 }

@@ -22,8 +22,8 @@ type attempt struct {
 	then func(*attempt, Verdict)
 	// id names the attempt in what it gives to copies, lock what it stores over others (V6).
 	id, lock tail.ID
-	// masters is the list of masters when the attempt was made (M8); ballots, tasks and
-	// ends are in its order.
+	// masters is the list of masters when the attempt was made (M8); ballots and tasks are in
+	// its order.
 	masters *cluster.List
 	// seating tells which servers had the masters' seats when the attempt was made (M9).
 	seating *mark.Seating
@@ -40,25 +40,18 @@ type attempt struct {
 	unwanted bool
 	// won reports whether the verdict was Won.
 	won bool
-	// noLock reports whether the verdict was that there is no such lock.
-	noLock bool
 	// asking reports whether the masters are still being asked. The verdict waits until
 	// all have been, so that no later operation overtakes this one.
 	asking bool
 	times  attemptTimes
 	due    due
 	tasks  []outbox.Task
-	// term is the last known term of the key, nil if there is none; terms are the ones
-	// that this attempt grants.
-	term  *term
-	terms []*term
 	// result is the outcome, promise its grant.
 	result  Outcome
 	promise grant
 
 	// Room for the tasks of the usual number of masters, so that an attempt is a single
 	// allocation.
-	oneTerm  [1]*term
 	fewTasks [fewMasters]outbox.Task
 }
 
@@ -82,10 +75,9 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 		a.lock = tail.NewID()
 	}
 	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises,
-		Renews: op.renews != nil, Locks: c.op.seenLocks(op.Key), Steps: op.steps}
+		Anyway: op.anyway, Renews: op.renews != nil, Locks: c.op.seenLocks(op.Key), Steps: op.steps}
 	a.box.open(len(masters.Links), masters.Needs)
 	a.due.of = a
-	a.terms = a.oneTerm[:0]
 	if n := len(masters.Links); n <= fewMasters {
 		a.tasks = a.fewTasks[:n]
 	} else {
@@ -93,9 +85,6 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	}
 	if op.TTL > 0 {
 		a.hold = c.q.hold(op.TTL)
-		if op.Keeps {
-			a.hold = c.q.holdKept(op.TTL, op.left)
-		}
 		a.mark = cluster.RoundHold(a.hold)
 	}
 	return a
@@ -222,15 +211,12 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		v = Undecided // won, but too late (V2)
 		a.call.q.counts.lateGrants.Add(1)
 	}
-	a.unwanted, a.won, a.noLock = v != Won, v == Won, v == Absent
+	a.unwanted, a.won = v != Won, v == Won
 	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()
 	switch v {
 	case Won:
-		if a.op.Kind == Release {
-			a.call.db.keys.released(a)
-		}
 		a.repeat()
 		a.mend(less, func() { a.goOn(v) })
 		return

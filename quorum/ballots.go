@@ -145,16 +145,14 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Least
 }
 
-// unchanged reports whether a read found the lock on a quorum as an attempt gave it, on the
-// same list of masters.
-func (v *ballotBox) unchanged(token string, attempt tail.ID, given *ends) bool {
-	same := 0
+// over returns how many of the copies that were prolonged belonged to a lock that was over.
+func (v *ballotBox) over() (n int) {
 	for i := range v.ballots {
-		if b := &v.ballots[i]; b.Vote == vote.Found && b.Token == token && given.gave(i, attempt, &b.Tail) {
-			same++
+		if b := &v.ballots[i]; b.Over && (b.Vote == vote.Prolonged || b.Vote == vote.Longer) {
+			n++
 		}
 	}
-	return same >= v.needs.Quorum
+	return n
 }
 
 // locksOf returns the locks of the copies that have a token, one for each copy, put together as

@@ -16,21 +16,15 @@ type call struct {
 	done   func(*Outcome)
 	// arrived is when Do was called.
 	arrived time.Duration
-	// queue is the queue of its key while the call waits there, runs or has open
-	// attempts; it may serve another key afterwards. shard and hash are the key's. They
-	// are unset for a call on several keys.
+	// queue is the queue of its key while the call waits there or runs; it may serve another
+	// key afterwards. It is unset for a call on several keys.
 	queue *keyQueue
-	shard *keyShard
-	hash  uint64
 	// sharing are neighbours in the queue that are answered from this call's outcome.
 	sharing []*call
 	// probing reports whether the next attempt follows a split (V5).
 	probing bool
-	// cleared reports whether a Decide has deleted the copies of a lock that was over, decides
-	// whether an acquire that has met its own token goes on as one.
-	cleared, decides bool
-	// wasOver reports whether the lock was over by our clock (unlessOver).
-	wasOver bool
+	// decides reports whether an acquire that has met its own token goes on as a Decide.
+	decides bool
 	// tried is what a Decide or DecideAll may have done in a try that was not won.
 	tried tried
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
@@ -71,14 +65,6 @@ func (c *call) left() time.Duration {
 	return max(0, c.arrived+c.q.cfg.Stay()-c.q.now())
 }
 
-// shardOf returns the shard and hash of a key, which usually is the call's own.
-func (c *call) shardOf(key string) (*keyShard, uint64) {
-	if c.shard != nil && key == c.op.Key {
-		return c.shard, c.hash
-	}
-	return c.db.keys.shardOf(key)
-}
-
 // over reports whether nobody waits for the outcome any more.
 func (c *call) over() bool { return c.wasAnswered() || c.client != nil && c.client.Gone() }
 
@@ -102,7 +88,6 @@ func (c *call) delayAnswer() bool {
 // now is the time.
 func (c *call) start(now time.Duration) {
 	c.begun.Store(true)
-	c.wasOver = false
 	if c.superfluous() {
 		c.abandon()
 		return
@@ -122,8 +107,6 @@ func (c *call) start(now time.Duration) {
 		c.read(c.decide, now)
 	case c.op.Kind == DecideAll:
 		c.readAll()
-	case c.endsByOurClock():
-		c.read(c.unlessOver, now)
 	case c.probing && c.op.Kind != Read:
 		c.probe()
 	default:

@@ -54,8 +54,8 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 		if !slices.Contains(tokens, b.Token) {
 			tokens = append(tokens, b.Token)
 		}
-		out[i].Token, out[i].Hold = slices.Index(tokens, b.Token)+1, b.Left
-		if b.Left == outbox.NoExpiry {
+		out[i].Token, out[i].Hold = slices.Index(tokens, b.Token)+1, b.Hold
+		if b.Hold == outbox.NoExpiry {
 			out[i].Hold = -1
 		}
 	}

@@ -27,26 +27,23 @@ func (c *call) decide(read *attempt, v Verdict) {
 	if !op.doesNothing() {
 		c.passOn()
 	}
-	op.Keeps, op.left = op.Keeps && op.Kind == Extend && o.State.Found, o.State.left
+	op.Keeps = op.Keeps && op.Kind == Extend && o.State.Found
 	op.raises = op.Kind == Extend && o.State.Found && op.TTL > o.State.TTL
-	if o.State.Lapsed && op.Kind == Release && !c.cleared {
-		c.clear([]*Op{clearing(c.op.DB, c.op.Key, &o.State)}, func() {
-			c.read(c.decide, c.q.now())
-		})
-		return
-	}
-	if op.doesNothing() || o.State.Lapsed && op.Kind == Release {
+	op.anyway = o.State.Lapsed
+	if op.doesNothing() {
 		o.Done = Read
 		c.finish(o)
 		return
 	}
+	if o.State.Lapsed && op.Kind == Release {
+		// There is no lock, whatever becomes of its copies (V15).
+		c.attempt(&op, func(*attempt, Verdict) {
+			o.Done = Read
+			c.finish(o)
+		}, c.q.now())
+		return
+	}
 	c.attempt(&op, func(a *attempt, v Verdict) {
-		if o.State.Lapsed && v == Absent && !c.cleared {
-			// The copies of the lock that was over are deleted now (V15).
-			c.cleared = true
-			c.read(c.decide, c.q.now())
-			return
-		}
 		// The state changed after the read, or no token has a majority yet.
 		retries := (v == Split || v == Held || v == Absent) && c.mayRetry()
 		if v != Won && a.leaves(v) {
@@ -98,14 +95,13 @@ func (c *call) failed(read *attempt, o *Outcome) bool {
 func (op *Op) doesNothing() bool { return op.Kind == Read || op.Kind >= Decide }
 
 // actsOn reports whether an operation that reads first would do something in the state that
-// another one has read. It reads itself, too, where the lock ends just now: it may have come
-// after that (V15).
+// another one has read.
 func (op *Op) actsOn(o *Outcome) bool {
 	if op.Kind != Decide || o.Err != nil {
 		return false
 	}
 	decided := op.Decide(o.State)
-	return !decided.doesNothing() || o.State.Found && o.State.TTL <= time.Millisecond
+	return !decided.doesNothing()
 }
 
 // meetsItself reports whether an acquire is to decide what to do where its own token is, or
@@ -181,18 +177,6 @@ func (c *call) decideAll(states []State) {
 		c.finish(&Outcome{Verdict: Won, Done: Read})
 		return
 	}
-	if over := overOf(c.op, states, changes); len(over) > 0 {
-		switch {
-		case !c.cleared:
-			c.clear(over, c.readAll)
-		case c.mayRetry():
-			c.cleared = false
-			c.retry()
-		default:
-			c.finish(&Outcome{Err: ErrLockChanged})
-		}
-		return
-	}
 	c.transact(stepsOf(c.op.Keys, states, changes, c.op.seenLocks), changes)
 }
 
@@ -209,7 +193,7 @@ func stepsOf(keys []string, states []State, changes []Change, locks func(key str
 				out[i].Does = outbox.Deletes
 			default:
 				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
-				out[i].Keeps, out[i].Left, out[i].Raises = states[i].Found && c.Keeps, states[i].left, states[i].Found && c.TTL > states[i].TTL
+				out[i].Keeps, out[i].Raises = states[i].Found && c.Keeps, states[i].Found && c.TTL > states[i].TTL
 			}
 		}
 	}

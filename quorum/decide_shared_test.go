@@ -15,7 +15,7 @@ func takeUnlessHeld(token string) Op {
 
 // TestV7ReadFirstPollers checks that pollers by commands that read first share what they read,
 // as long as they do nothing, so that neither they nor the holder's release wait too long (V7,
-// why 51).
+// why 44).
 func TestV7ReadFirstPollers(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))
@@ -64,23 +64,4 @@ func TestS1ReadFirstInOrder(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestV15ReadFirstAfterTheEnd checks that who asks after the end of a lock is not told that it
-// is held because it shares the request of a command that came before the end (V15, V7).
-func TestV15ReadFirstAfterTheEnd(t *testing.T) {
-	tell := Op{Kind: Decide, Key: "k", Decide: func(State) Op { return Op{Kind: Read} }}
-	inBubble(t, 3, func(c *testCluster) {
-		c.tell(do(c.q, acquire("k", "t", time.Second)))
-		time.Sleep(990 * time.Millisecond)
-		c.slow(5*time.Millisecond, 0, 1, 2)
-		busy := start(c.q, Op{Kind: Read, Key: "k"})
-		time.Sleep(5 * time.Millisecond)
-		before := start(c.q, tell)
-		time.Sleep(7 * time.Millisecond)
-		after := start(c.q, tell)
-		c.want(<-busy, Held)
-		c.want(<-before, Held)
-		c.want(<-after, Absent)
-	})
 }

@@ -11,17 +11,14 @@
 //     key run one at a time (V7), some of which share a fan-out (sharing.go) or sleep
 //     between two attempts (asleep.go);
 //   - the call (call.go): one operation with its attempts, which is retried after a split
-//     (split.go) and, if it depends on the current state, begins with a read (decide.go),
-//     also where a lock is over by our clock (over.go); on several keys it may take two
-//     attempts after that (transact.go);
+//     (split.go) and, if it depends on the current state, begins with a read (decide.go);
+//     on several keys it may take two attempts after that (transact.go);
 //   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
 //     (ballots.go) and its time (deadlines.go); its rollback (rollback.go); what masters
 //     that missed it are sent afterwards (repeat.go), or that lost the lock (mend.go);
 //   - the verdict: package vote derives it from the votes, as a pure function;
 //   - the outcome (outcome.go): the answer to the client, which is renewed if it leaves
-//     late (renew.go), and what is remembered of it (granted.go): until when the client may
-//     count on it (terms.go) and which copies it has (ends.go), the TTL of recent grants
-//     (recent.go).
+//     late (renew.go).
 //
 // Each package below knows nothing of those above it: package cluster has the masters and
 // what each may be asked, package outbox what waits for one of them, package tail what a
@@ -43,6 +40,6 @@
 // in undecided.go; noquorum.go fills them in from the votes and the states of the masters.
 //
 // The package does not know what a client sent or how a reply looks. Locks live on the
-// masters only: of the locks that were granted only a record is kept here, which may be
-// lost.
+// masters only, and each copy says until when its client has it (package tail): nothing of
+// a lock that was granted is remembered here.
 package quorum

@@ -19,8 +19,6 @@ type keyTable struct {
 type keyShard struct {
 	mu     sync.Mutex
 	queues map[string]*keyQueue
-	recent recent
-	terms  terms
 	// unused are empty queues to be used for other keys.
 	unused []*keyQueue
 }
@@ -83,14 +81,7 @@ func (s *keyShard) tidy(k *keyQueue) {
 }
 
 func (t *keyTable) shard(key string) *keyShard {
-	s, _ := t.shardOf(key)
-	return s
-}
-
-// shardOf returns a key's shard and hash.
-func (t *keyTable) shardOf(key string) (*keyShard, uint64) {
-	hash := maphash.String(t.seed, key)
-	return &t.shards[hash%uint64(len(t.shards))], hash
+	return &t.shards[maphash.String(t.seed, key)%uint64(len(t.shards))]
 }
 
 // enter puts a call behind all others on its keys, in one step, and starts those that
@@ -102,10 +93,10 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 		return t.enterAll(c)
 	}
 	c.turns.Store(1)
-	s, hash := t.shardOf(c.op.Key)
+	s := t.shard(c.op.Key)
 	s.mu.Lock()
 	k := s.queue(c.op.Key)
-	c.queue, c.shard, c.hash = k, s, hash
+	c.queue = k
 	k.wakes(c)
 	switch {
 	case len(k.waiting) >= maxWaiting && !first:

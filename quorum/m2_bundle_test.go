@@ -194,7 +194,7 @@ func TestM2BundleWhileBusy(t *testing.T) {
 }
 
 // TestV6FrozenMasterCarriesOutABundleLate checks that a bundle that a frozen master
-// carries out late leaves no lock behind (V6, why 35).
+// carries out late leaves no lock behind (V6, why 29).
 func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {

@@ -378,7 +378,7 @@ func TestM8NotOverToASmallerMajority(t *testing.T) {
 		for _, f := range c.masters[2:] {
 			f.mend()
 		}
-		time.Sleep(time.Until(granted.Add(2*time.Second + 20*time.Millisecond)))
+		time.Sleep(time.Until(granted.Add(2*time.Second + c.cfg.Timeout + 30*time.Millisecond)))
 		c.reaches(c.q, 2, "announced")
 		if n := c.copies("k", "A"); n != 4 {
 			t.Fatalf("%d copies", n)

@@ -36,8 +36,8 @@ func (a *attempt) asksForLess() bool {
 
 // mend gives an extended lock back to the masters that have lost it (V9): those whose
 // "absent" had arrived when a quorum had prolonged it. If the client asked for less, it also
-// shortens the copies that have kept a later expiry (V6): the client has the lock by now, and
-// only what is still the attempt's is shortened. Both are sent at once, so that this
+// shortens the copies that have kept a later expiry, or may yet (V6): the client has the lock by
+// now, and only what is still the attempt's is shortened. Both are sent at once, so that this
 // redlockd's next operation goes behind them. Another redlockd's does not. So then, which
 // leads to the answer to the client, is called when no task can act any more: all are
 // answered, or the masters' clocks have passed their deadline.
@@ -63,11 +63,18 @@ func (a *attempt) mend(less bool, then func()) {
 		}
 	}
 	for i, t := range tasks {
-		if t.OnAnswer = heard; !a.masters.Links[i].Send(t, now) {
+		waits := t.OnAnswer == nil
+		if waits {
+			t.OnAnswer = heard
+		}
+		if sent := a.masters.Links[i].Send(t, now); !sent || !waits {
 			heard(vote.Ballot{})
 		}
 	}
 }
+
+// ignored is for a task whose answer nobody waits for.
+func ignored(vote.Ballot) {}
 
 // mending returns the tasks of mend, by the index of their master.
 func (a *attempt) mending(less bool) map[int]*outbox.Task {
@@ -80,14 +87,17 @@ func (a *attempt) mending(less bool) map[int]*outbox.Task {
 		switch {
 		case heals && (b.Vote == vote.Absent || b.AbsentVoid):
 			then = outbox.Heals
-		case less && b.Vote == vote.Longer:
+		case less && (b.Vote == vote.Longer || b.Vote == vote.Awaited):
 			then = outbox.Shortens
 		default:
 			continue
 		}
 		t := &outbox.Task{Kind: Extend, Then: then, Key: a.op.Key, Token: a.op.TokenAfter(), Copy: a.tasks[i].Copy, Deadline: a.tasks[i].Deadline}
-		if then == outbox.Heals {
+		switch {
+		case then == outbox.Heals:
 			t.Tail.Lock = lock
+		case b.Vote == vote.Awaited:
+			t.OnAnswer = ignored // it goes behind the extend, which the verdict has not waited for
 		}
 		if out == nil {
 			out = map[int]*outbox.Task{}
@@ -98,19 +108,23 @@ func (a *attempt) mending(less bool) map[int]*outbox.Task {
 }
 
 // healsAs returns the lock that a healed copy gets: the one that a quorum of the prolonged
-// copies have, or that they have got now. If these have several, nothing is healed: somebody
-// may repeat a deletion of the one and count on the other (V8). The caller must hold mu.
+// copies have, or that they have got now. If these have several it is another one: somebody may
+// repeat a deletion of any of theirs (V8). Bare tokens are not healed from (V11). The caller must
+// hold mu.
 func (a *attempt) healsAs() (lock tail.ID, heals bool) {
-	if a.op.Kind != Extend || a.op.renews != nil || a.op.clears {
+	if a.op.Kind != Extend || a.op.renews != nil {
 		return 0, false
 	}
 	if a.op.Replace {
 		return a.lock, true
 	}
+	named := 0
 	for _, b := range a.box.ballots {
-		if lock := b.Tail.Lock; lock != 0 && a.box.prolonged(lock) >= a.box.needs.Quorum {
-			return lock, true
+		if lock := b.Tail.Lock; lock != 0 && a.box.prolonged(lock) > 0 {
+			if named++; a.box.prolonged(lock) >= a.box.needs.Quorum {
+				return lock, true
+			}
 		}
 	}
-	return 0, false
+	return tail.NewID(), named >= a.box.needs.Quorum
 }

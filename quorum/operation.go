@@ -49,12 +49,11 @@ type Op struct {
 	// IfPresent makes Store leave an absent key alone (SET ... XX).
 	IfPresent bool
 	// Keeps reports, for an Extend that Decide returns, whether the lock keeps the TTL
-	// that is left; TTL is the one that was read. No copy gets an earlier expiry, since
-	// that is somewhat less, or MaxTTL where another redlockd has granted more (V13).
+	// that is left (V13); TTL is the one that was read.
 	Keeps bool
 	// raises reports whether TTL is more than what was left when the lock was read (Decide),
-	// clears whether an Extend only deletes copies that are over.
-	raises, clears bool
+	// anyway whether the operation takes copies whose TTL was over then (V15).
+	raises, anyway bool
 	// DB is the number of the database, 0 to Databases-1.
 	DB int
 	// Key is any bytes.
@@ -81,7 +80,6 @@ type Op struct {
 
 	// steps are the steps of a transact.
 	steps []outbox.Step
-	left  time.Duration // as in State, if it Keeps that
 	// renews is the attempt whose lock an Extend renews (renew.go), first the first of two (transact.go).
 	renews, first *attempt
 
@@ -115,20 +113,16 @@ type State struct {
 	// Token is the lock's token, if it is Found or Lapsed.
 	Token string
 	// TTL is what is left of the TTL, at least a millisecond when Found. It is never
-	// more than what the client asked for (V3).
+	// more than what the client asked for (V3). When Lapsed it is what is left of the hold.
 	TTL time.Duration
 	// Lapsed reports whether the key, though not Found, still cannot be acquired
-	// because the hold of Token is not over (V3).
+	// because the hold of Token is not over (V3). Only its owner's release deletes it, and
+	// what stores Token again takes it (V15).
 	Lapsed bool
-	// left is what is left by the copies, when Found: it may be less than a millisecond.
-	left time.Duration
 	// locks are those of the copies (ballotBox.locksOf), lacks is how many of them a quorum
 	// has at least, when Found.
 	locks string
 	lacks int
-	// Spared reports whether only a release may delete what is Lapsed, as its client may still
-	// count on it by its own clock (V15).
-	Spared bool
 }
 
 // Verdict is how an operation ended. Package vote documents each.
@@ -228,15 +222,6 @@ func (o *Outcome) Undo() {
 		o.grant.undo()
 	}
 	o.withdraw()
-}
-
-// Answered must be called when the reply has been written, at a time of Clock: the
-// outcome need not be undone any more. If neither Answered nor Undo is called, memory
-// leaks.
-func (o *Outcome) Answered(at time.Duration) {
-	if o.grant != nil {
-		o.grant.answered(at)
-	}
 }
 
 // Client is the client that asked for an operation.

@@ -13,19 +13,14 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	t := vote.Count(a.box.ballots, a.box.needs)
 	o := &a.result
 	*o = Outcome{Verdict: v, Done: a.op.Kind, Did: a.op}
-	if v == Won && a.op.TTL > 0 {
-		a.call.db.keys.granted(a)
-		if !a.promises() {
-			a.call.db.keys.noteTerms(a, a.times.ended) // it has no grant, so Confirm does not
-		}
-	}
 	switch {
 	case v == Won && a.promises():
 		a.promise.attempt = a
 		o.grant = &a.promise
 		// The client had the lock if a quorum may have prolonged it, by the votes so
-		// far (V4).
-		o.Prolonged = t.Prolonged+t.Awaited+t.Silent >= t.Quorum && t.Prolonged > 0 && !a.call.wasOver
+		// far (V4), and its TTL was not over (V15).
+		had := t.Prolonged - a.box.over()
+		o.Prolonged = had+t.Awaited+t.Silent >= t.Quorum && had > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
 	case v == Held && t.Known():
@@ -39,36 +34,37 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 }
 
 // readState fills in the token and the q-th greatest remaining time (V10). A lock that
-// is over is absent (V3). The caller must hold mu.
+// is over is absent (V15). The caller must hold mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	token, left, over, ok := a.leftOf(t)
-	if !ok {
+	switch {
+	case !ok:
 		o.Verdict = Undecided
 		return
+	case over:
+		o.Verdict = Absent
 	}
-	if over {
-		spares := a.term.knows(a.masters) && a.term.token == token && a.term.mayLast(a.call.arrived, a.call.q.cfg)
-		o.Verdict, o.State = Absent, State{Lapsed: true, Token: token, Spared: spares}
-		return
-	}
-	o.State = State{Found: true, Token: token, TTL: a.call.db.keys.readableTTL(a, token, max(left, time.Millisecond)), left: left}
-	o.State.locks, o.State.lacks = a.box.locksOf(token), t.Least-t.Unknown
+	o.State = State{Found: !over, Lapsed: over, Token: token, TTL: min(max(left, time.Millisecond), a.call.q.cfg.MaxTTL),
+		locks: a.box.locksOf(token), lacks: t.Least - t.Unknown}
 }
 
 // leftOf returns the token that a read found, what remains of its TTL, and whether the lock
-// is over. As long as it is not, what remains may be less than a millisecond. ok is false if
-// no quorum can decide, or if the key is no string. A token that only the required master
-// holds is an old client's lock, which has no padding (V11). The caller must hold mu.
+// is over; then it is what remains of its hold. ok is false if no quorum can decide, or if the
+// key is no string. A token that only the required master holds is an old client's lock (V11).
+// The caller must hold mu.
 func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, over, ok bool) {
 	if t.RequiredHolds() {
 		b := t.RequiredBallot
-		return b.Token, b.Left, b.Left < time.Millisecond, !b.Foreign
+		if b.Over {
+			return b.Token, b.Hold, true, !b.Foreign
+		}
+		return b.Token, b.Left, false, !b.Foreign
 	}
-	var left []time.Duration
+	var left, holds []time.Duration
 	living := 0
 	for _, b := range a.box.ballots {
 		if b.Vote == vote.Found && b.Token == t.Most && !b.Foreign {
-			left = append(left, b.Left)
+			left, holds = append(left, b.Left), append(holds, b.Hold)
 			if !b.Over {
 				living++
 			}
@@ -78,13 +74,10 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, ov
 	case len(left) < t.Quorum || a.box.mayLive(t):
 		return "", 0, false, false
 	case living < t.Quorum:
-		return t.Most, 0, true, true
-	}
-	if lasts, ok := a.term.lasts(a.masters, t.Most, a.call.arrived, a.call.q.now()); ok && a.box.unchanged(t.Most, a.term.attempt, &a.term.ends) {
-		return t.Most, lasts, false, true
+		left, over = holds, true
 	}
 	slices.Sort(left)
-	return t.Most, a.call.q.remaining(left[len(left)-t.Quorum]), false, true
+	return t.Most, left[len(left)-t.Quorum], over, true
 }
 
 // noQuorum returns the error for a verdict of Undecided or Split.

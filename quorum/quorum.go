@@ -114,20 +114,6 @@ func (q *Quorum) hold(ttl time.Duration) time.Duration {
 	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding)
 }
 
-// holdKept returns how long the masters keep at least what keeps its TTL, of which left was
-// read. It is no longer than they do, or the lock would grow each time (V13): it has no more
-// padding than the read has subtracted, but enough for our reply to leave (V2). It may be less
-// than nothing, and prolongs nothing then.
-func (q *Quorum) holdKept(ttl, left time.Duration) time.Duration {
-	return q.cfg.Hold(min(ttl, left), max(q.agreed.ReadPadding(), q.cfg.Padding()))
-}
-
-// remaining returns how much of a TTL a client may still count on when left of the hold
-// remains (V3).
-func (q *Quorum) remaining(left time.Duration) time.Duration {
-	return q.cfg.Remaining(left, q.agreed.ReadPadding())
-}
-
 // Ready reports whether locks can be taken now, see [Status].
 func (q *Quorum) Ready() bool { return q.cluster.Database(0).Ready() }
 
@@ -175,7 +161,6 @@ func (q *Quorum) lockChange(key, token string, ttl time.Duration) (release func(
 		release()
 		return nil, false, err
 	}
-	o.Answered(at)
 	return release, false, nil
 }
 

@@ -19,17 +19,15 @@ import (
 // grant is what an outcome promises, and how that is taken back.
 type grant struct {
 	attempt *attempt
-	// rest is the second attempt of a transaction in two, if that too grants something; its
-	// outcome is the first of renewals (transact.go).
+	// rest is the second attempt of a transaction in two, if that too grants something
+	// (transact.go).
 	rest *attempt
 	// confirmed is the time passed to Confirm.
 	confirmed time.Duration
 
 	mu sync.Mutex
-	// renewals are the outcomes of won renewals, renewed is when the last round of them
-	// began; denied reports whether one was not won, undone whether the grant was taken
-	// back, and rounds is how often it was renewed.
-	renewals       []*Outcome
+	// renewed is when the last round of renewals began; denied reports whether one was not
+	// won, undone whether the grant was taken back, and rounds is how often it was renewed.
 	renewed        time.Duration
 	denied, undone bool
 	rounds         int
@@ -53,7 +51,6 @@ func (g *grant) left() time.Duration {
 func (g *grant) confirm(at time.Duration) error {
 	cfg := g.attempt.call.q.cfg
 	if g.confirmed = at; at <= g.limit() {
-		g.noteTerms()
 		return nil
 	}
 	g.attempt.call.q.counts.lateGrants.Add(1)
@@ -64,45 +61,11 @@ func (g *grant) confirm(at time.Duration) error {
 // undo rolls the grant back. Doing it twice does no harm, since the rollback names the
 // attempt.
 func (g *grant) undo() {
-	if a := g.attempt; a.op.Kind == Extend && a.op.renews == nil {
-		a.call.db.keys.noteTerms(a, a.call.q.now()) // no reply follows, so none is later than now
-	}
-	g.attempt.rollback(mayHaveCreated)
-	g.attempt.call.touch(&g.attempt.result)
 	g.mu.Lock()
 	g.undone = true
-	renewals := g.renewals
 	g.mu.Unlock()
-	for _, o := range renewals {
-		o.Undo()
-	}
-}
-
-// noteTerms notes until when the client may count on the locks at the latest. That
-// happens before the reply leaves, so that the client's next command finds the terms.
-func (g *grant) noteTerms() {
-	limit := g.limit()
-	g.attempt.call.db.keys.noteTerms(g.attempt, limit)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, o := range g.renewals {
-		a := o.grant.attempt
-		a.call.db.keys.noteTerms(a, limit)
-	}
-}
-
-// answered settles the grant once the reply was written at the time at: the terms end
-// accordingly.
-func (g *grant) answered(at time.Duration) {
-	for _, t := range g.attempt.terms {
-		t.answered(at)
-	}
-	g.mu.Lock()
-	renewals := g.renewals
-	g.mu.Unlock()
-	for _, o := range renewals {
-		o.Answered(at)
-	}
+	g.attempt.rollback(mayHaveCreated)
+	g.attempt.call.touch(&g.attempt.result)
 }
 
 // Late reports whether the outcome grants something, and the reply may be written at
@@ -180,7 +143,6 @@ func (r *renewal) oneDone(o *Outcome) {
 	g := r.grant
 	g.mu.Lock()
 	if o.Verdict == Won {
-		g.renewals = append(g.renewals, o)
 		if began := o.grant.attempt.times.began; r.began == 0 || began < r.began {
 			r.began = began
 		}
@@ -191,11 +153,7 @@ func (r *renewal) oneDone(o *Outcome) {
 	if last && !g.denied {
 		g.renewed = r.began
 	}
-	undone := g.undone
 	g.mu.Unlock()
-	if undone {
-		o.Undo()
-	}
 	if last {
 		r.done()
 	}

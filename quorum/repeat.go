@@ -62,7 +62,7 @@ func (a *attempt) repeats() (out []*outbox.Task) {
 			switch s := &a.op.steps[k]; {
 			case s.Exists && s.Does == outbox.Deletes:
 				out = a.deletesAgain(out, k, s.Key)
-			case s.Exists && s.Does == outbox.Stores && s.Token != s.Was:
+			case s.Exists && s.Does == outbox.Stores && (s.Token != s.Was || !s.Keeps && !s.Raises):
 				out = a.changesAgain(out, k, s.Key, s.Token, s.TTL, s.Hold, s.Keeps)
 			}
 		}
@@ -75,7 +75,7 @@ func (a *attempt) deletesAgain(out []*outbox.Task, k int, key string) []*outbox.
 	if len(met) == 0 {
 		return out
 	}
-	return append(out, &outbox.Task{Kind: Release, Then: outbox.Repeats, Key: key, Missed: &outbox.Missed{Met: met}, Until: a.times.began + a.call.q.cluster.LongestHold()})
+	return append(out, &outbox.Task{Kind: Release, Then: outbox.Repeats, Key: key, Missed: &outbox.Missed{Met: met, Began: a.times.began}, Until: a.times.began + a.call.q.cluster.LongestHold()})
 }
 
 func (a *attempt) changesAgain(out []*outbox.Task, k int, key, token string, ttl, hold time.Duration, keeps bool) []*outbox.Task {
@@ -85,7 +85,7 @@ func (a *attempt) changesAgain(out []*outbox.Task, k int, key, token string, ttl
 	}
 	gives := tail.Tail{Lock: a.lock, Attempt: a.id, Grace: a.call.q.cfg.Timeout}
 	return append(out, &outbox.Task{Kind: Extend, Then: outbox.Repeats, Key: key, Token: token, Copy: outbox.Copy{Tail: gives},
-		Missed: &outbox.Missed{Met: met, Keeps: keeps, Ends: a.times.began + ttl}, Until: a.times.began + hold})
+		Missed: &outbox.Missed{Met: met, Began: a.times.began, Keeps: keeps, Ends: a.times.began + ttl}, Until: a.times.began + hold})
 }
 
 // met returns the copies of step k, or of the only key, that the attempt has deleted or
@@ -114,8 +114,8 @@ func (a *attempt) took(i, k int) (tail.Tail, bool) {
 	b := &a.box.ballots[i]
 	its := tailOf(b, k)
 	switch b.Vote {
-	case vote.Released, vote.Prolonged, vote.Longer, vote.Created:
-		return its, !its.Bare()
+	case vote.Released, vote.Prolonged, vote.Longer, vote.Created, vote.Absent:
+		return its, !its.Bare() // what is absent has none, unless it was over
 	default:
 		return its, false
 	}
@@ -128,4 +128,16 @@ func (a *attempt) requiredHad(lock tail.ID, k int) bool {
 	}
 	its, ok := a.took(at, k)
 	return ok && its.Lock == lock
+}
+
+// tailOf returns the tail that a master's copy had, of step k or of the only key.
+func tailOf(b *vote.Ballot, k int) tail.Tail {
+	switch {
+	case b.Were == nil:
+		return b.Tail
+	case k < len(*b.Were):
+		return (*b.Were)[k]
+	default:
+		return tail.Tail{}
+	}
 }

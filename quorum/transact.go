@@ -38,9 +38,6 @@ func (c *call) transactOf(steps []outbox.Step) *Op {
 	for i := range steps {
 		if s := &steps[i]; s.Does == outbox.Stores {
 			s.Hold = c.q.hold(s.TTL)
-			if s.Keeps {
-				s.Hold = c.q.holdKept(s.TTL, s.Left)
-			}
 			op.TTL = max(op.TTL, s.TTL)
 		}
 	}
@@ -79,7 +76,6 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 		o, second := first.outcome(Won), a.outcome(Won)
 		if second.grant != nil {
 			o.grant.rest = a
-			o.grant.renewals = append(o.grant.renewals, second)
 		}
 		c.transacted(o, changes)
 	}, c.q.now())

@@ -33,14 +33,13 @@ func keepsAll(key, from, to string) Op {
 	}}
 }
 
-// won confirms a won outcome and marks it as answered.
+// won confirms a won outcome.
 func won(c *testCluster, o *Outcome) {
 	c.t.Helper()
 	at := c.want(o, Won).Clock()
 	if err := o.Confirm(at); err != nil {
 		c.t.Error(err)
 	}
-	o.Answered(at)
 }
 
 // TestV13KeptTTLIsNotLess checks that a lock whose TTL is kept while its token changes
@@ -128,9 +127,8 @@ func (c *testCluster) keepEvery(pause, atMost time.Duration, by ...*Quorum) time
 	return time.Since(began)
 }
 
-// TestV13KeptDoesNotGrowByThePadding checks that what keeps its TTL does not grow where reads
-// subtract less than the padding that locks get, since a redlockd with a longer timeout has joined
-// (V13, V3, why 76).
+// TestV13KeptDoesNotGrowByThePadding checks that what keeps its TTL does not grow where locks get
+// more padding since a redlockd with a longer timeout has joined (V13, V3, why 67).
 func TestV13KeptDoesNotGrowByThePadding(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -148,7 +146,7 @@ func TestV13KeptDoesNotGrowByThePadding(t *testing.T) {
 }
 
 // TestV13KeptInTurnDoesNotGrow checks that what keeps its TTL does not grow where two redlockd are
-// asked for that in turn: neither takes the copies over from the other one each time (V13, why 77).
+// asked for that in turn: neither takes the copies over from the other one each time (V13, why 67).
 func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -162,7 +160,7 @@ func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 
 // TestV13ShortenedToTheGreatestTTL checks that a lock which another redlockd has granted for more
 // than this one's max_ttl is shortened to max_ttl if a command that reads first asks for that, and
-// not by one that keeps the TTL (V13, why 78).
+// not by one that keeps the TTL (V13, why 68).
 func TestV13ShortenedToTheGreatestTTL(t *testing.T) {
 	for _, keeping := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {

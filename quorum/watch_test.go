@@ -6,7 +6,7 @@ import (
 )
 
 // TestS4ReadIsNoChange checks that an operation on several keys marks the watches on those
-// that it changes, and not on those that it has only read (S4, why 188).
+// that it changes, and not on those that it has only read (S4, why 169).
 func TestS4ReadIsNoChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*time.Second)))
@@ -33,7 +33,7 @@ func TestS4ReadIsNoChange(t *testing.T) {
 }
 
 // TestS4KeptIsNoChange checks that what leaves a lock's token and TTL as they were, and only
-// makes sure that they stay, is no change of a watched key (S4, V6, why 189).
+// makes sure that they stay, is no change of a watched key (S4, V6, why 170).
 func TestS4KeptIsNoChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, key := range []string{"j", "k"} {

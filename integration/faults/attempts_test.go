@@ -87,8 +87,8 @@ func (w *times) findEnd(t *taking, calls []*call, prolongs bool) {
 		switch own := c.token == t.token; {
 		case c.answer == yes && own && (c.kind == release || c.kind == extend || c.kind == renew),
 			c.answer == yes && c.kind == acquire, c.answer == yes && !own && c.kind == renew,
-			// A read finds nothing in the padding, too.
-			c.answer == no && c.kind == read && c.got < t.sent+t.ttl-readSlack:
+			// A read finds nothing after the TTL, too.
+			c.answer == no && c.kind == read && c.got < t.sent+t.ttl-early:
 			note(c.got, fmt.Sprintf("call %d (%s %v) found it gone or took it away", c.n, c.kind, c.answer))
 		}
 	}

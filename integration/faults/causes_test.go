@@ -40,17 +40,11 @@ type keyJudge struct {
 	required bool
 	// violation notes what is wrong.
 	violation func(format string, args ...any)
-	// unlearnt is for how long after the beginning, or a lost mark, the least padding may be
-	// unknown while redlockd have different timeouts (V3); 0 if they have not.
-	unlearnt time.Duration
 }
 
 func (b *bench) newKeyJudge(calls []*call) *keyJudge {
 	w := b.h.around(calls[0].sent, calls[len(calls)-1].got)
 	j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: len(b.masters), required: b.old > 0}
-	if b.differ {
-		j.unlearnt = b.window + 3*time.Second
-	}
 	return j
 }
 
@@ -88,10 +82,6 @@ func (j *keyJudge) causes(c *call) (found []cause, judged bool) {
 func (j *keyJudge) denies(c *call) bool {
 	if c.kind == acquire || c.answer == yes && c.kind != read {
 		return false
-	}
-	early := time.Duration(0)
-	if c.kind == read {
-		early = readSlack
 	}
 	for _, t := range j.takings {
 		if t.answer != yes || t.got > c.sent || c.kind != read && t.token != c.token || c.answer == yes && c.value == t.token {
@@ -173,17 +163,18 @@ func (j *keyJudge) leftOver(t *taking, c *call) (out []cause) {
 // master (V8).
 func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause) {
 	for _, t := range j.takings {
-		if t.token != token || t.sent >= c.got || t.answer == no && onMajority && !j.required {
+		if t.call == c || t.token != token || t.sent >= c.got || t.answer == no && onMajority && !j.required {
 			continue
 		}
 		kind, until := j.mayHold(t, c)
-		// Reads do not show all of the padding, nor does it matter to a release. What
-		// the required master alone has may be an old client's, without any (V11).
-		shown := t.got + t.ttl + readLate + j.morePadding(c)
+		// All but those whom it refuses are told that it is over though the masters keep it
+		// longer (V15). What the required master alone has may be an old client's, which is
+		// never over (V11).
+		over := t.got + t.ttl + overBy
 		if t.kind != acquire {
-			shown += keptLater
+			over += keptLater
 		}
-		if kind == padding && c.kind == read && !j.required && c.sent > shown && !j.noClocks(c) {
+		if kind == padding && c.kind != acquire && !j.required && c.sent > over && !j.noClocks(c) {
 			kind = ""
 		}
 		if kind != "" {
@@ -200,22 +191,11 @@ func (j *keyJudge) present(c *call, token string, onMajority bool) (out []cause)
 	return out
 }
 
-// noClocks reports whether a redlockd may not know the clocks of a majority of the
-// masters, because their answers were late: it cannot call a copy over (V15).
+// noClocks reports whether a redlockd may not know whether the clocks of a majority of the
+// masters have stepped, because they were away: it cannot call a copy over (M5).
 func (j *keyJudge) noClocks(c *call) bool {
 	silent, _ := j.w.silentTo(c.redlockd, c.sent-timeout, c.got)
 	return 2*len(silent) > j.masters
-}
-
-// morePadding returns how much of a lock's padding c shows because a redlockd goes by its own,
-// smaller one (settings): the marks do not tell yet, or not any more, that all locks have
-// the greater one (V3).
-func (j *keyJudge) morePadding(c *call) time.Duration {
-	lost := func(t *trouble) bool { return t.quarantine && t.shows(c.sent-j.unlearnt, c.got) }
-	if j.unlearnt > 0 && (c.sent < j.unlearnt || slices.ContainsFunc(j.w.troubles, lost)) {
-		return 2 * (timeout - otherTimeout)
-	}
-	return 0
 }
 
 // absent is that nobody has it, or not with this token; "" is any. That
@@ -226,7 +206,7 @@ func (j *keyJudge) absent(c *call, token string) []cause {
 		own := token == "" || t.token == token
 		switch {
 		case t.answer != yes || !own || t.got > c.sent:
-		case c.got < t.sent+t.ttl-readSlack && c.sent < t.gone && !j.endedByAnswer(t, c) && t.certain < c.got:
+		case c.got < t.sent+t.ttl-early && c.sent < t.gone && !j.endedByAnswer(t, c) && t.certain < c.got:
 			cut = append(cut, cause{undone, "of " + t.name()})
 		}
 	}

@@ -102,18 +102,22 @@ func TestJudge(t *testing.T) {
 		{"the same, after what it asked for", []*call{long, prolonged(extend, 800*ms)}, nil, finds("a", 6*time.Second), ""},
 		{"a read finds what a renewal without a majority has prolonged", []*call{long, prolonged(renew, 800*ms)}, nil, finds("a", 2900*ms), tried},
 		{"a renewal that has prolonged nothing is undone", []*call{long, prolonged(renew, 4*time.Second)}, nil, finds("a", 6500*ms), ""},
-		{"found for longer than its padding", []*call{long}, nil, finds("a", 1500*ms), ""},
+		{"found before it is over", []*call{long}, nil, finds("a", 1400*ms), padding},
+		{"found though it is over", []*call{long}, nil, finds("a", 1500*ms), ""},
+		{"released before it is over", []*call{long}, nil, did(9, release, "a", 1400*ms, yes), padding},
+		{"released though it is over", []*call{long}, nil, did(9, release, "a", 1500*ms, yes), ""},
+		{"extended before it is over", []*call{long}, nil, did(9, extend, "a", 1400*ms, yes), padding},
+		{"extended though it is over", []*call{long}, nil, did(9, extend, "a", 1500*ms, yes), ""},
+		{"an extend is denied shortly before the end", []*call{long}, nil, did(9, extend, "a", 930*ms, no), ""},
+		{"an extend is denied at the end", []*call{long}, nil, did(9, extend, "a", 960*ms, no), holder},
 		{"found where the clocks of a majority are not known", []*call{long}, []*trouble{three}, finds("a", 1500*ms), padding},
 		{"found where that of one is not known", []*call{long}, []*trouble{lost}, finds("a", 1500*ms), ""},
-		{"found by its whole padding right after a mark was lost", []*call{long}, []*trouble{emptied}, finds("a", 1500*ms), padding},
+		{"found though it is over, right after a mark was lost", []*call{long}, []*trouble{emptied}, finds("a", 1500*ms), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := append(slices.Clone(c.before), c.is)
 			w := &times{troubles: c.troubles}
 			j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: 5}
-			if slices.ContainsFunc(c.troubles, func(t *trouble) bool { return t.quarantine }) {
-				j.unlearnt = 500 * ms
-			}
 			found, judged := j.causes(c.is)
 			got := ""
 			for _, kind := range slices.Backward(causeKinds) {

@@ -121,7 +121,7 @@ func (h *history) checkMembers(key string) {
 		if m.until == 0 {
 			continue
 		}
-		end := m.until - readSlack
+		end := m.until - early
 		if left, is := ends[m.who]; is {
 			end = min(end, left)
 		}

@@ -29,18 +29,17 @@ type asked struct {
 	excused bool
 }
 
-// readSlack is by how much a read may call a lock ended before it is (V3:
-// drift, rounding, the spread of expiries).
-const readSlack = 150 * time.Millisecond
+// early is by how much before the end of a TTL an answer may call the lock over: the drift of a
+// master's clock, and a step of it that no redlockd has seen (V15).
+const early = 50 * time.Millisecond
 
-// readLate is by how much longer than its TTL a read may find a lock: a redlockd
-// that did not tell the client itself counts with the latest time at which that may
-// have been (V15).
-const readLate = timeout + readSlack
+// overBy is by when after its TTL every answer calls a lock over: a timeout later, and by what is
+// not known of a master's clock (V15).
+const overBy = timeout + 150*time.Millisecond
 
 // keptLater is by how much copies may outlast an extend that asked for about what was left:
-// they keep a later expiry of up to 2 x 64 ms more, and get a name up to 63 ms later (V6).
-const keptLater = 191 * time.Millisecond
+// they keep a later end that is no more than that later (V6).
+const keptLater = 128 * time.Millisecond
 
 // lockModel is one lock. Calls with unknown answers are not in the histories:
 // what they may have ended cuts certainty short (certainEnd), and what they
@@ -104,6 +103,7 @@ func (s lock) step(in asked) (bool, lock) {
 		}
 		return over && in.excused, later
 	case in.kind == extend || in.kind == release: // not ours
+		over, later = s.ended(in, early)
 		return s.token != in.token || over, later
 	case in.answer == yes: // a read that found a token
 		if s.grant != 0 && s.token == in.value {
@@ -111,7 +111,7 @@ func (s lock) step(in asked) (bool, lock) {
 		}
 		return over && in.excused, later
 	default: // a read that found nothing
-		over, later = s.ended(in, readSlack)
+		over, later = s.ended(in, early)
 		return over, later
 	}
 }

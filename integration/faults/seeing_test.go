@@ -26,7 +26,7 @@ func TestJudgeOfMembers(t *testing.T) {
 		{"nobody is found", []*glimpse{in, look(100 * ms)}, 1},
 		{"looked before it was told", []*glimpse{in, look(8 * ms)}, 0},
 		{"begins to leave", []*glimpse{in, leaves, look(498 * ms)}, 0},
-		{"its TTL is over", []*glimpse{in, look(900 * ms)}, 0},
+		{"its TTL is about to be over", []*glimpse{in, look(960 * ms)}, 0},
 	} {
 		h := newHistory()
 		h.strings["k"] = c.all

@@ -45,7 +45,7 @@ func WaitHeld(masters []*Master, key, token string, within time.Duration) []stri
 // Token returns the token of what a master stores, without the tail that docs/design.md
 // describes.
 func Token(value string) string {
-	if at := len(value) - 32; at >= 0 && value[at:at+4] == "~rl~" {
+	if at := len(value) - 40; at >= 0 && value[at:at+3] == "~rl" {
 		return value[:at]
 	}
 	return value

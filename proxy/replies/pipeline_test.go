@@ -56,7 +56,6 @@ func (p *promised) Undo(*quorum.Outcome) {
 
 func (p *promised) MustRenew(*quorum.Outcome, time.Duration) bool { return false }
 func (p *promised) Renew(*quorum.Outcome, quorum.Client, func())  {}
-func (p *promised) Delivered(*quorum.Outcome, time.Duration)      {}
 func (p *promised) undos() int                                    { p.mu.Lock(); defer p.mu.Unlock(); return p.undone }
 
 // owner ends a pipeline as a session does.

@@ -15,7 +15,6 @@ type Promises interface {
 	MustRenew(o *quorum.Outcome, at time.Duration) bool
 	Renew(o *quorum.Outcome, client quorum.Client, done func())
 	Undo(o *quorum.Outcome)
-	Delivered(o *quorum.Outcome, at time.Duration)
 }
 
 // Grants calls the methods of the outcome.
@@ -26,7 +25,6 @@ func (Grants) Confirm(o *quorum.Outcome, at time.Duration) error   { return o.Co
 func (Grants) WriteBefore(o *quorum.Outcome) (time.Duration, bool) { return o.WriteBefore() }
 func (Grants) MustRenew(o *quorum.Outcome, at time.Duration) bool  { return o.Late(at) }
 func (Grants) Undo(o *quorum.Outcome)                              { o.Undo() }
-func (Grants) Delivered(o *quorum.Outcome, at time.Duration)       { o.Answered(at) }
 
 func (Grants) Renew(o *quorum.Outcome, client quorum.Client, done func()) {
 	o.Renew(client, done)

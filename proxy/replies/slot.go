@@ -165,9 +165,4 @@ func (sl *Slot) undo(g Promises) {
 }
 
 // delivered ends the duty to undo: the reply was written.
-func (sl *Slot) delivered(g Promises, w *batch) {
-	for _, o := range sl.granted {
-		w.delivered(g, o)
-	}
-	sl.granted = nil
-}
+func (sl *Slot) delivered() { sl.granted = nil }

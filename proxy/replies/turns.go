@@ -115,7 +115,7 @@ func (p *Pipeline) moveTo(w *batch) []renewal {
 // pipeline is no longer writing.
 func (p *Pipeline) endBatch(w *batch) bool {
 	for _, sl := range w.slots {
-		sl.delivered(p.writers.Promises, w)
+		sl.delivered()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,9 +20,9 @@ type batch struct {
 	// began is when the taking of slots began. confirmedAt is a time shortly after that,
 	// by the clock by which grants are counted, or 0 until it is needed: all grants of a
 	// batch are confirmed as of that one time, and must be written soon enough after it
-	// (V2). writtenAt is the time, by the same clock, after the write.
-	began                  time.Time
-	confirmedAt, writtenAt time.Duration
+	// (V2).
+	began       time.Time
+	confirmedAt time.Duration
 }
 
 // clock returns confirmedAt, and sets it first if need be, for an outcome that may grant.
@@ -31,14 +31,6 @@ func (w *batch) clock(g Promises, o *quorum.Outcome) time.Duration {
 		w.confirmedAt = g.Clock(o)
 	}
 	return w.confirmedAt
-}
-
-// delivered records with an outcome that its reply was written.
-func (w *batch) delivered(g Promises, o *quorum.Outcome) {
-	if w.writtenAt == 0 {
-		w.writtenAt = g.Clock(o)
-	}
-	g.Delivered(o, w.writtenAt)
 }
 
 // batches are shared by all sessions, so that an idle one keeps none.
@@ -53,7 +45,7 @@ func takeBatch() *batch { return batches.Get().(*batch) }
 func (w *batch) clear() {
 	clear(w.slots)
 	w.slots, w.bytes, w.ends = w.slots[:0], w.bytes[:0], w.ends[:0]
-	w.confirmedAt, w.writtenAt = 0, 0
+	w.confirmedAt = 0
 }
 
 func (w *batch) release() {
@@ -82,7 +74,7 @@ func (w *batch) undo(g Promises, n int) {
 			if w.ends[i] > n && !sl.Silent {
 				sl.undo(g)
 			} else {
-				sl.delivered(g, w)
+				sl.delivered()
 			}
 			continue
 		}

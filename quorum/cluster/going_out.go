@@ -10,6 +10,20 @@ import (
 
 // What is decided about a task at the moment when it goes out, since it may have waited.
 
+// stampMissed sets what the master's clock showed at most when the operation began that is
+// repeated: what an attempt has given to somebody since stays (V8). Where the clock is not known,
+// or may have stepped, nothing is known to be earlier. It is less by the greatest step that nobody
+// sees. The caller must hold mu.
+func (s *sender) stampMissed(m *outbox.Missed, now time.Duration) {
+	if m.Before = 0; s.mayHaveStepped(now) {
+		return
+	}
+	if _, ok := s.clock.Latest(now); ok {
+		ago := time.Duration(float64(now-m.Began)*(1+s.cfg.ClockDrift)) + s.db.agreed.Greatest().Timeout
+		m.Before = s.clock.Earliest(now) - ceilMillis(ago).Milliseconds()
+	}
+}
+
 // stampChange sets the times of a repeated change when it goes out, so that the copy ends with
 // the others; false if it cannot yet. The caller must hold mu.
 func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
@@ -18,8 +32,8 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	if !ok {
 		return false
 	}
-	t.Copy = outbox.Copy{Tail: t.Tail, Expiry: ExpiryOf(latest, left)}
-	t.Tail.End, t.Deadline = ExpiryOf(latest, t.Missed.Ends-now), s.deadline(now+s.cfg.Timeout)
+	t.Copy = s.cfg.CopyOf(t.Tail, t.Missed.Ends-now, left, s.clock.Earliest(now), latest)
+	t.Deadline = s.deadline(now + s.cfg.Timeout)
 	return true
 }
 
@@ -30,13 +44,11 @@ func follows(kept []*outbox.Task, t *outbox.Task) bool {
 }
 
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
-// (M3); one that is repeated may still have that of an earlier connection. The caller must
-// hold mu.
+// (M3). The caller must hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
 	if t.Then != outbox.Votes || t.Kind != vote.Release {
 		return
 	}
-	t.Deadline = 0
 	if _, ok := s.clock.Latest(now); ok && s.fenceless {
 		t.Deadline = s.deadline(now + s.cfg.Timeout)
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/clock"
+	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -46,5 +48,32 @@ func TestV8ChangeWaitsForTheClock(t *testing.T) {
 	l.outbox.FlushRetries()
 	if next := l.outbox.Next(); len(next) != 2 || !next[0].Changes() || next[1].Changes() {
 		t.Error("the change does not go first")
+	}
+}
+
+// V8, V15: a change that is repeated later gives the copy the same end as the others have: what is
+// left of the TTL and of the hold then, and not all of them again.
+func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
+	const reading = 1764306330000
+	now := time.Second
+	l := watched(t, &now).List().Links[0]
+	l.learns(l.view.Under.With(func(m *mark.Mark) { m.Greatest = FloorHold }))
+	l.clock = clock.NewWatch(l.now, 0, l.exact, true)
+	l.sawClock(reading*1000, now, now)
+	its := tail.Tail{Lock: 1, Attempt: 2}
+	change := &outbox.Task{Kind: vote.Extend, Then: outbox.Repeats, Key: "k", Token: "u", Copy: outbox.Copy{Tail: its},
+		Until: now + 3*time.Second, Missed: &outbox.Missed{Ends: now + 2*time.Second}}
+	for _, late := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
+		l.outbox.Put(change)
+		now = time.Second + late
+		b := &outbox.Batch{Sent: now}
+		if (&sender{Link: l}).take(b); len(b.Tasks) != 1 {
+			t.Fatal("it does not go out")
+		}
+		c := change.Copy
+		if end, over, expiry := c.Tail.End-reading, c.Tail.End+c.Tail.Grace.Milliseconds()-reading, c.Expiry-reading; end > 2000 || end < 1990 ||
+			over < 2050 || over > 2060 || expiry < 3000 || expiry > 3010 || c.Tail.Pair() != its.Pair() {
+			t.Errorf("%v late it ends after %dms, is over after %dms, and expires after %dms", late, end, over, expiry)
+		}
 	}
 }

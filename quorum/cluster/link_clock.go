@@ -44,14 +44,3 @@ func (l *Link) deadline(until time.Duration) int64 {
 	}
 	return d
 }
-
-// lapsedBy returns the least expiry of a copy that had more than unused left at the
-// earlier time at, or 0 where the master's clock is not known. The caller must hold mu.
-func (l *Link) lapsedBy(at, unused time.Duration) int64 {
-	now := l.now()
-	if _, ok := l.clock.Latest(now); !ok || l.mayHaveStepped(now) {
-		return 0
-	}
-	ago := ceilMillis(time.Duration(float64(now-at) * (1 + l.cfg.ClockDrift)))
-	return l.clock.Earliest(now) - ago.Milliseconds() + unused.Milliseconds()
-}

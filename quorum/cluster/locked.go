@@ -30,7 +30,6 @@ func (l Locked) Latest(hold, now time.Duration) (int64, bool) { return l.link.la
 // which a script may act, for an attempt whose time is over at until, by our clock (V6).
 func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(until) }
 
-// LapsedBy returns the least expiry, in the master's own milliseconds, of a copy that had
-// more than unused left at the earlier time at, or 0 where the master's clock is not
-// known (V15), or may have stepped: the copy's holder may still have the lock (M5).
-func (l Locked) LapsedBy(at, unused time.Duration) int64 { return l.link.lapsedBy(at, unused) }
+// Earliest returns the earliest possible reading of the master's clock now, in its own
+// milliseconds.
+func (l Locked) Earliest(now time.Duration) int64 { return l.link.clock.Earliest(now) }

@@ -112,6 +112,9 @@ func (s *sender) take(b *outbox.Batch) {
 			t.Asked != nil && !t.Asked.By.GoesOut(int(t.Index), b.Sent): // it would come too late
 			b.Unsent = append(b.Unsent, t)
 		default:
+			if t.Missed != nil {
+				s.stampMissed(t.Missed, b.Sent)
+			}
 			s.addReleaseDeadline(t, b.Sent)
 			b.Tasks = append(b.Tasks, t)
 		}
@@ -136,11 +139,12 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
 	bundles := !s.c.dialect.Singly
 	results, answers := b.Results, b.Read(&s.c.dialect, replies)
+	micros, _ := outbox.ReadTime(replies[len(replies)-1]) // else the standing is void
 	failed := false
 	for i, t := range b.Tasks {
 		its := standing
 		its.Fits = its.Fits && (t.Asked == nil || s.countsFor(t.Asked.List))
-		results[i] = outbox.ResultOf(t, answers[i], its.Weight())
+		results[i] = outbox.ResultOf(t, answers[i], its.Weight(), micros/1000)
 		s.c.dialect.Learn(t, results[i])
 		failed = failed || !results[i].Done && t.MustDeliver()
 		if results[i].Code != "" && !results[i].Done {

@@ -7,7 +7,7 @@
 //
 //   - the state of the list of masters, its [Generation] (generation.go);
 //   - which server has each master's seat (seats.go), the greatest settings in use,
-//     and the paddings of living locks (padding.go); what all marks say of these
+//     and the greatest and least padding of living locks (padding.go); what all marks say of these
 //     together is the [Agreement] (agreement.go).
 //
 // One look at a master is an [Observation] (observation.go), with what the server reports

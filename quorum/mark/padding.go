@@ -8,14 +8,13 @@ import (
 )
 
 // The marks record two paddings: the greatest, which each new lock gets, and the least
-// that a living lock may have, which a read subtracts (V3). They differ after a redlockd
-// with a longer timeout has joined, until the earlier locks are over: subtracting more
-// than such a lock has would tell its holder that the lock is gone. A redlockd that
+// that a living lock may have, which says which round trips tell of a step of a clock (V3).
+// They differ after a redlockd with a longer timeout has joined, until the earlier locks are
+// over: a step that is not seen must be no greater than what such a lock has. A redlockd that
 // starts meanwhile cannot know of those locks, so the least padding stands in the marks
 // as well. Any redlockd raises it once it has itself seen the greatest padding on a
-// quorum for long enough. If it is raised late, or never, reads report the newer locks as
-// too long by the difference. That gives no client a lock, because only the masters
-// decide who holds it.
+// quorum for long enough. If it is raised late, or never, a master with long round trips
+// does not vote.
 
 // A least padding counts by what the marks in view say, never by one redlockd's memory, nor
 // by one mark: masters may have lost theirs and begun anew with a redlockd that knew of no
@@ -116,6 +115,6 @@ func (c *Agreement) ForgetUnseen() {
 	}
 }
 
-// ReadPadding returns what a read subtracts from a lock's remaining time: the least padding
-// of the marks in view. For one that records none, the smallest padding that was seen counts.
+// ReadPadding returns the least padding of the marks in view. For one that records none, the
+// smallest padding that was seen counts.
 func (c *Agreement) ReadPadding() time.Duration { return time.Duration(c.readPadding.Load()) }

@@ -44,11 +44,29 @@ type Result struct {
 	Code string
 }
 
-// ResultOf turns a master's answer into a vote of this weight.
-func ResultOf(t *Task, a answer, w vote.Weight) Result {
+// ResultOf turns a master's answer into a vote of this weight. reading is of the master's
+// clock, in milliseconds, shortly after it carried the task out.
+func ResultOf(t *Task, a answer, w vote.Weight, reading int64) Result {
 	r := read(t, a)
-	r.Ballot = w.Of(r.Ballot, t.Kind)
+	r.Ballot = w.Of(timed(r.Ballot, w, reading), t.Kind)
 	return r
+}
+
+// timed tells what a copy that was met says of its TTL at this reading. A lock that is over is
+// absent for who releases it, though it has gone by that (V15). By a clock that may have stepped
+// nothing is over (M5).
+func timed(b vote.Ballot, w vote.Weight, reading int64) vote.Ballot {
+	if b.Tail.Bare() {
+		return b
+	}
+	b.Over = w != vote.NoAbsence && b.Tail.Over(reading)
+	switch {
+	case b.Vote == vote.Found:
+		b.Left = time.Duration(b.Tail.End-reading) * time.Millisecond
+	case b.Vote == vote.Released && b.Over:
+		b.Vote = vote.Absent
+	}
+	return b
 }
 
 func read(t *Task, a answer) Result {
@@ -103,9 +121,7 @@ const (
 func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
 	case t.Kind == vote.Read && t.Then == Votes:
-		b := readBallot(msg)
-		b.Over = t.Limit().over(&b)
-		return b
+		return readBallot(msg)
 	case msg.IsNil():
 		return vote.Ballot{Vote: vote.Created} // SET NX GET that stored the token
 	case msg.IsString():
@@ -168,30 +184,29 @@ func tailsOf(msg rueidis.RedisMessage) []tail.Tail {
 	return out
 }
 
-// readBallot turns the answer {value or nil, remaining milliseconds, expiry} into a
-// ballot.
+// readBallot turns the answer {value or nil, remaining milliseconds} into a ballot.
 func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 	pair, err := msg.ToArray()
-	if err != nil || len(pair) != 3 {
+	if err != nil || len(pair) != 2 {
 		return vote.Ballot{Vote: vote.Silent}
 	}
 	if pair[0].IsNil() {
 		return vote.Ballot{Vote: vote.Absent}
 	}
 	value, err := pair[0].ToString()
-	token, its := tail.Split(value)
-	left, err2 := pair[1].AsInt64()
-	expiry, err3 := pair[2].AsInt64()
-	if err != nil || err2 != nil || err3 != nil {
+	millis, err2 := pair[1].AsInt64()
+	if err != nil || err2 != nil {
 		return vote.Ballot{Vote: vote.Silent}
 	}
-	if left < 0 {
-		return vote.Ballot{Vote: vote.Found, Token: token, Tail: its, Left: NoExpiry, Expiry: NoExpiry}
+	token, its := tail.Split(value)
+	left := time.Duration(NoExpiry)
+	if millis >= 0 {
+		left = time.Duration(millis) * time.Millisecond
 	}
-	return vote.Ballot{Vote: vote.Found, Token: token, Tail: its, Left: time.Duration(left) * time.Millisecond, Expiry: expiry}
+	return vote.Ballot{Vote: vote.Found, Token: token, Tail: its, Left: left, Hold: left}
 }
 
-// NoExpiry is the Left and the Expiry of a ballot for a key without an expiry, which
+// NoExpiry is the Left and the Hold of a ballot for a key without an expiry, which
 // redlockd never writes.
 const NoExpiry = 1<<63 - 1
 

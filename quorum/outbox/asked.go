@@ -22,6 +22,8 @@ type Asked struct {
 	// Keeps reports whether an Extend leaves all times as they are (V13), Raises whether
 	// it asks for more than was left, and so leaves a later expiry as it is (V6).
 	Keeps, Raises bool
+	// Anyway makes an Extend take copies whose TTL is over, too (V15).
+	Anyway bool
 	// Renews makes an Extend prolong only what the attempt of its copies still has (V2).
 	Renews bool
 	// Locks are the locks that a release or an extend may meet, put together as their IDs are
@@ -68,8 +70,6 @@ type Step struct {
 	// Keeps reports whether the TTL is what is left of the lock (V13), Raises whether it is
 	// more than that (V6). The key then keeps a later expiry.
 	Keeps, Raises bool
-	// Left is what is left of the lock by the copies, for one that Keeps its TTL (quorum.State).
-	Left time.Duration
 }
 
 // Does is what a Step does to its key.

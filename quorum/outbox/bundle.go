@@ -56,14 +56,8 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	acquires := d.acquiresFirst(tasks)
 	w := &d.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
-	limited := false
-	for i, t := range tasks {
-		if i < acquires {
-			w.digits = strconv.AppendInt(w.digits, t.Expiry, 10)
-		} else {
-			w.digits = t.Limit().append(w.digits)
-			limited = limited || t.Limit().Ends()
-		}
+	for _, t := range tasks[:acquires] {
+		w.digits = strconv.AppendInt(w.digits, t.Expiry, 10)
 		w.ends = append(w.ends, len(w.digits))
 	}
 	digits, from := string(w.digits), 0
@@ -76,10 +70,6 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 		} else {
 			w.args = append(w.args, tail.Stem(t.Token))
 		}
-	}
-	for i := acquires; limited && i < len(tasks); i++ {
-		w.args = append(w.args, digits[from:w.ends[i]])
-		from = w.ends[i]
 	}
 	defer w.clear()
 	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
@@ -107,8 +97,7 @@ type words struct {
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
-	// digits are the expiries and limits one after the other, ends where each of them
-	// ends.
+	// digits are the expiries one after the other, ends where each of them ends.
 	digits []byte
 	ends   []int
 }

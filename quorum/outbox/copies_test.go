@@ -105,12 +105,18 @@ func unquoted(token string) string {
 // tailed is a token that ends like the copy that a try of its own has created.
 var tailed = (&tail.Tail{Lock: 9, Attempt: 9}).Of("t")
 
-// asks sends tasks in one batch, and returns their votes.
+// asks sends tasks in one batch, and returns their votes. What changes something and has no
+// deadline gets one that it meets.
 func (m *master) asks(tasks ...*Task) []Result {
+	for _, t := range tasks {
+		if t.Kind != vote.Release {
+			t.Deadline = cmp.Or(t.Deadline, m.now+1000)
+		}
+	}
 	b := &Batch{Tasks: tasks}
 	results := m.dialect.Client.DoMulti(context.Background(), m.dialect.Commands(b)...)
 	for i, a := range b.Read(&m.dialect, results) {
-		b.Results = append(b.Results, ResultOf(b.Tasks[i], a, vote.Full))
+		b.Results = append(b.Results, ResultOf(b.Tasks[i], a, vote.Full, m.Millis()))
 	}
 	return b.Results
 }

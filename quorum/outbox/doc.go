@@ -6,8 +6,7 @@
 //
 // A [Task] (task.go) is an attempt's part for one master, or what follows the verdict
 // ([Then]): its rollback, repeat, heal or shortening. [Asked] (asked.go) is what an attempt
-// asks of all masters alike; limits.go determines which copies are over by the time an
-// operation arrived, page.go is a step through a master's keys.
+// asks of all masters alike; page.go is a step through a master's keys.
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
 // sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are
@@ -16,5 +15,5 @@
 // A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), runs
 // of plain ones as a single script call (bundle.go). If the master refuses such a call as a
 // whole, the connection sends them singly from then on. answer.go turns the master's
-// answers into votes.
+// answers into votes, and tells by its clock which copies are over (V15).
 package outbox

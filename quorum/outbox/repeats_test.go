@@ -145,35 +145,107 @@ func TestV8TellsWhatItMet(t *testing.T) {
 	})
 }
 
-// V15: a copy is over by its attempt and end, or by its expiry.
-func TestV15OverByAttemptAndEnd(t *testing.T) {
+// V15: a copy is over when its end and its grace have gone by, for what asks for it, which then
+// leaves it as it is. Releases delete it all the same, and what takes it anyway gets it.
+func TestV15OverByEndAndGrace(t *testing.T) {
+	const last, over = "t 1/8 -20 20 1000", "t 1/8 -21 20 1000"
 	checkCopies(t, func(m *master) []copyCase {
-		over := Limits{Any: m.now + 100, Attempt: 8, End: m.now + 500}
-		take := Task{Kind: vote.AcquireOrExtend, Copy: m.gives(9), Limits: &over}
-		extend := Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{}, Limits: &over}
-		release := Task{Kind: vote.Release, Limits: &over}
-		clear := Task{Kind: vote.Extend, Clears: true, Limits: &over}
+		take := Task{Kind: vote.AcquireOrExtend, Copy: m.gives(9)}
+		extend := func(a Asked) Task { return Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &a} }
+		expire := Task{Kind: vote.Expire, Copy: m.gives(7), Asked: &Asked{}}
+		store := Task{Kind: vote.Store, Token: "u", Copy: m.gives(7), Asked: &Asked{IfPresent: true}}
+		plain := Task{Kind: vote.Store, Token: "u", Copy: m.gives(7), Asked: &Asked{}}
+		release, late := Task{Kind: vote.Release}, Task{Kind: vote.Release, Deadline: m.now + 1000}
 		return []copyCase{
-			{"take", take, "t 1/8 500 20 1000", "t 9/9 1000 50 2000", vote.Created},
-			{"take what was told to last longer", take, "t 1/8 501 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
-			{"take another attempt's", take, "t 8/1 500 20 1000", "t 8/9 1000 50 2000", vote.Prolonged},
-			{"take what ends soon", take, "t 1/1 500 20 99", "t 9/9 1000 50 2000", vote.Created},
-			{"extend", extend, "t 1/8 499 20 1000", "", vote.Absent},
-			{"extend what was told to last longer", extend, "t 1/8 501 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
-			{"extend a bare token that ends soon", extend, "t - 99", "", vote.Absent},
-			{"extend a bare token", extend, "t - 101", "t - 2000", vote.Prolonged},
-			{"release", release, "t 1/8 500 20 1000", "", vote.Absent},
-			{"release what was told to last longer", release, "t 1/8 501 20 1000", "", vote.Released},
-			{"clear", clear, "t 1/8 500 20 1000", "", vote.Absent},
-			{"clear what was told to last longer", clear, "t 1/8 501 20 1000", "t 1/8 501 20 1000", vote.Absent},
+			{"extend", extend(Asked{}), over, over, vote.Absent},
+			{"extend in the last millisecond", extend(Asked{}), last, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"extend a bare token", extend(Asked{}), "t - 1", "t - 2000", vote.Prolonged},
+			{"extend anyway", extend(Asked{Anyway: true}), over, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"extend anyway what is gone", extend(Asked{Anyway: true}), "", "", vote.Absent},
+			{"extend anyway another's", extend(Asked{Anyway: true}), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"extend another's", extend(Asked{}), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"keep", extend(Asked{Keeps: true}), over, over, vote.Absent},
+			{"change", extend(Asked{Replace: true, NewToken: "u"}), over, over, vote.Absent},
+			{"change anyway", extend(Asked{Anyway: true, Replace: true, NewToken: "u"}), over, "u 7/9 1000 50 2000", vote.Prolonged},
+			{"renew", Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{Renews: true}}, "t 1/9 -21 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
+			{"take", take, over, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"take another's", take, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"expire", expire, over, over, vote.Absent},
+			{"expire in the last millisecond", expire, last, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"expire a bare token", expire, "t - 1", "t - 2000", vote.Prolonged},
+			{"store if present", store, over, over, vote.Absent},
+			{"store if present in the last millisecond", store, last, "u 7/9 1000 50 2000", vote.Prolonged},
+			{"store if present over a bare token", store, "t - 1", "u 7/9 1000 50 2000", vote.Prolonged},
+			{"store", plain, over, "u 7/9 1000 50 2000", vote.Prolonged},
+			{"release", release, over, "", vote.Absent},
+			{"release in the last millisecond", release, last, "", vote.Released},
+			{"release a bare token", release, "t - 1", "", vote.Released},
+			{"release by a deadline", late, over, "", vote.Absent},
+			{"release by a deadline in the last millisecond", late, last, "", vote.Released},
+			{"release another's", release, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"remove", Task{Kind: vote.Remove}, over, "", vote.Absent},
+			{"remove in the last millisecond", Task{Kind: vote.Remove}, last, "", vote.Released},
+			{"remove a bare token", Task{Kind: vote.Remove}, "t - 1", "", vote.Released},
 		}
 	})
+}
+
+// V15: a read tells how much is left until the end, and until the expiry; and whether the copy is
+// over. A bare token has only its expiry.
+func TestV15ReadTellsWhatIsLeft(t *testing.T) {
+	onMaster(t, func(t *testing.T, m *master) {
+		for _, c := range []struct {
+			copy       string
+			left, hold time.Duration
+			over       bool
+		}{
+			{"t 1/8 500 20 1000", 500, 1000, false}, {"t 1/8 0 20 1000", 0, 1000, false}, {"t 1/8 -20 20 1000", -20, 1000, false},
+			{"t 1/8 -21 20 1000", -21, 1000, true}, {"t - 1000", 1000, 1000, false}, {"t - 1", 1, 1, false},
+		} {
+			m.puts("k", c.copy)
+			b := m.asks(&Task{Kind: vote.Read, Key: "k"})[0].Ballot
+			if b.Vote != vote.Found || b.Token != "t" || b.Left != c.left*time.Millisecond || b.Hold != c.hold*time.Millisecond || b.Over != c.over {
+				t.Errorf("%q is read as %+v", c.copy, b)
+			}
+		}
+	})
+}
+
+// V15: by a clock that may have stepped no copy is over (M5). What was met tells that it is, whatever
+// the vote; only a release is another vote by that.
+func TestV15OverByItsClock(t *testing.T) {
+	const reading = 1000
+	for _, c := range []struct {
+		name string
+		met  vote.Vote
+		end  int64
+		by   vote.Weight
+		want vote.Vote
+		over bool
+	}{
+		{"released", vote.Released, reading - 20, vote.Full, vote.Released, false},
+		{"released, over", vote.Released, reading - 21, vote.Full, vote.Absent, true},
+		{"released by a clock that may have stepped", vote.Released, reading - 21, vote.NoAbsence, vote.Released, false},
+		{"found, over", vote.Found, reading - 21, vote.Full, vote.Found, true},
+		{"found by a clock that may have stepped", vote.Found, reading - 21, vote.NoAbsence, vote.Found, false},
+		{"taken, over", vote.Prolonged, reading - 21, vote.Full, vote.Prolonged, true},
+		{"taken", vote.Prolonged, reading, vote.Full, vote.Prolonged, false},
+		{"another's, over", vote.Refused, reading - 21, vote.Full, vote.Refused, true},
+	} {
+		its := tail.Tail{Lock: 1, Attempt: 8, End: c.end, Grace: 20 * time.Millisecond}
+		b := timed(vote.Ballot{Vote: c.met, Tail: its}, c.by, reading)
+		if b.Vote != c.want || b.Over != c.over || b.Tail != its {
+			t.Errorf("%s: %v, over %v, %+v, want %v, over %v", c.name, b.Vote, b.Over, b.Tail, c.want, c.over)
+		}
+	}
+	if b := timed(vote.Ballot{Vote: vote.Released}, vote.Full, 1<<60); b.Vote != vote.Released || b.Over {
+		t.Errorf("a bare token was released as %v, over %v", b.Vote, b.Over)
+	}
 }
 
 // M2: a bundle does for each key what the tasks would do alone.
 func TestM2BundlesCutAlike(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {
-		over := Limits{Attempt: 8, End: m.now + 500}
 		type item struct {
 			task         Task
 			before, want string
@@ -182,12 +254,14 @@ func TestM2BundlesCutAlike(t *testing.T) {
 		items := []item{
 			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "", "t 9/9 1000 50 2000", vote.Created},
 			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
+			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "t 1/8 -21 20 1000", "t 1/8 -21 20 1000", vote.Refused},
 			{Task{Kind: vote.Release}, "t 1/2 500 20 1000", "", vote.Released},
 			{Task{Kind: vote.Release}, "t - 1000", "", vote.Released},
 			{Task{Kind: vote.Release}, "tailed 1/2 500 20 1000", "tailed 1/2 500 20 1000", vote.Refused},
 			{Task{Kind: vote.Release}, "u - 1000", "u - 1000", vote.Refused},
-			{Task{Kind: vote.Release, Limits: &over}, "t 1/8 500 20 1000", "", vote.Absent},
-			{Task{Kind: vote.Release, Limits: &over}, "t 1/8 501 20 1000", "", vote.Released},
+			{Task{Kind: vote.Release}, "t 1/8 -21 20 1000", "", vote.Absent},
+			{Task{Kind: vote.Release}, "t 1/8 -20 20 1000", "", vote.Released},
+			{Task{Kind: vote.Release}, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 		}
 		for _, size := range []int{len(items), 1} {
 			var results []Result

@@ -43,7 +43,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
 	case t.Kind == vote.DBSize:
 		return d.Client.B().Dbsize().Build()
-	case t.Kind == vote.Release && t.plain() && !t.Limit().Ends() && d.loaded[scripts.Release]:
+	case t.Kind == vote.Release && t.plain() && d.loaded[scripts.Release]:
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
 		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, tail.Stem(t.Token)).Build()
@@ -64,36 +64,37 @@ func (t *Task) call() (*scripts.Script, []string) {
 		return t.callAfter()
 	}
 	stem, lock, rest := tail.Stem(t.Token), t.Tail.Lock.String(), t.Tail.Rest()
-	expiry, deadline, limit := itoa(t.Expiry), itoa(t.Deadline), string(t.Limit().append(nil))
+	expiry, deadline := itoa(t.Expiry), itoa(t.Deadline)
 	switch t.Kind {
 	case vote.Acquire:
 		return scripts.Acquire, []string{t.Tail.Of(t.Token), expiry}
 	case vote.AcquireOrExtend:
-		return scripts.AcquireOrExtend, []string{deadline, stem, lock, rest, expiry, limit}
+		return scripts.AcquireOrExtend, []string{deadline, stem, lock, rest, expiry}
 	case vote.Extend:
+		args := []string{deadline, stem, lock, rest, expiry, tail.Stem(t.newToken()), t.Asked.change(), t.Asked.Locks}
 		switch {
-		case t.Clears:
-			return scripts.Clear, []string{deadline, stem, limit}
 		case t.Asked.Renews:
 			return scripts.Renew, []string{deadline, stem, rest, expiry}
+		case t.Asked.Anyway:
+			return scripts.ExtendAnyway, args
 		}
-		return scripts.Extend, []string{deadline, stem, lock, rest, expiry, limit, tail.Stem(t.newToken()), t.Asked.change(), t.Asked.Locks}
+		return scripts.Extend, args
 	case vote.Expire:
-		return scripts.Expire, []string{deadline, rest, expiry, limit}
+		return scripts.Expire, []string{deadline, rest, expiry}
 	case vote.Store:
 		if t.Asked.IfPresent {
-			return scripts.StoreOver, []string{deadline, t.Tail.Of(t.Token), expiry, limit}
+			return scripts.StoreOver, []string{deadline, t.Tail.Of(t.Token), expiry}
 		}
 		return scripts.Store, []string{deadline, t.Tail.Of(t.Token), expiry}
 	case vote.Transact:
 		return scripts.Transact, t.stepArgs()
 	case vote.Remove:
-		return scripts.Remove, []string{deadline, limit}
+		return scripts.Remove, []string{deadline}
 	case vote.Release:
-		if t.plain() && !t.Limit().Ends() {
+		if t.plain() {
 			return scripts.Release, []string{stem}
 		}
-		return scripts.ReleaseIf, []string{deadline, stem, limit, t.locks()}
+		return scripts.ReleaseIf, []string{deadline, stem, t.locks()}
 	default:
 		return scripts.Read, nil
 	}
@@ -115,13 +116,13 @@ func (t *Task) callAfter() (*scripts.Script, []string) {
 		met.WriteString(p.String())
 	}
 	if !t.Changes() {
-		return scripts.DeleteAgain, []string{met.String()}
+		return scripts.DeleteAgain, []string{met.String(), itoa(t.Missed.Before)}
 	}
-	change := "exact"
+	change := "store"
 	if t.Missed.Keeps {
 		change = "keep"
 	}
-	return scripts.ChangeAgain, []string{deadline, met.String(), tail.Stem(t.Token), t.Tail.Lock.String(), rest, expiry, change}
+	return scripts.ChangeAgain, []string{deadline, met.String(), itoa(t.Missed.Before), tail.Stem(t.Token), t.Tail.Lock.String(), rest, expiry, change}
 }
 
 // change returns how an Extend changes the times of a copy, in the scripts' words.

@@ -16,8 +16,6 @@ type Task struct {
 	Kind vote.Kind
 	// Then is what the task does after the attempt has its verdict.
 	Then Then
-	// Clears only deletes a copy whose lock is over.
-	Clears bool
 	// Index is the master's index on the attempt's list, for which Asked.By gets the
 	// vote.
 	Index uint8
@@ -35,8 +33,6 @@ type Task struct {
 	Copies []Copy
 	// Missed is what a task Repeats.
 	Missed *Missed
-	// Limits determine which copies are over; nil if that does not matter (limits.go).
-	Limits *Limits
 	// Deadline is the latest reading of the master's clock at which a script may act; 0
 	// for a release that has none.
 	Deadline int64
@@ -62,6 +58,10 @@ type Copy struct {
 type Missed struct {
 	// Met are the copies that it has met on the other masters.
 	Met []tail.Pair
+	// Began is when it began, by our own clock. Before is at most what the master's clock
+	// showed then, and 0 where that is not known; it is set when the task goes out.
+	Began  time.Duration
+	Before int64
 	// Keeps reports whether a change keeps the TTL (V13), Ends when what it stores is over,
 	// by our own clock.
 	Keeps bool

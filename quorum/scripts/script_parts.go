@@ -29,26 +29,28 @@ const Tolerance = 128
 // notAfter ends a script that is carried out after ARGV[1], in the master's own
 // milliseconds: it then changes nothing (V6). 0 is no deadline.
 const notAfter = `
+local now
 if ARGV[1] ~= '0' then
   local t = redis.call('TIME')
-  if t[1] * 1000 + math.floor(t[2] / 1000) > tonumber(ARGV[1]) then return -1 end
+  now = t[1] * 1000 + math.floor(t[2] / 1000)
+  if now > tonumber(ARGV[1]) then return -1 end
 end
 `
 
-// hasTail, has, lockOf, attemptOf and endOf cut the value v of a copy as package tail says. has
+// hasTail, has, lockOf and attemptOf cut the value v of a copy as package tail says. has
 // reports whether v has the token of a stem: of a bare token too.
 const (
 	hasTail = `
-local function hasTail(v) return string.sub(v, -32, -29) == '@magic' end
+local function hasTail(v) return string.sub(v, -40, -38) == '@magic' end
 `
 	has = hasTail + `
 local function has(v, stem)
-  return string.sub(v, 1, -29) == stem or not hasTail(v) and v .. '@magic' == stem
+  return string.sub(v, 1, -38) == stem or not hasTail(v) and v .. '@magic' == stem
 end
 `
 	lockOf = `
-local function lockOf(v) return string.sub(v, -28, -21) end
-local function attemptOf(v) return string.sub(v, -20, -13) end
+local function lockOf(v) return string.sub(v, -37, -30) end
+local function attemptOf(v) return string.sub(v, -29, -22) end
 `
 )
 
@@ -65,17 +67,10 @@ local function expiryOf(k)
 end
 `
 
-// isOver begins with a function that reports whether the copy k with the value v is over by a
-// limit (V15, [outbox.Limits]): by its expiry, or because the attempt that gave it, until the
-// end that it gave, is over.
-const isOver = `
-local function isOver(k, v, limit)
-  if limit == '0' then return false end
-  local any, attempt, till = string.match(limit, '^(%d+) ?(%S*) ?(%w*)$')
-  if attempt ~= '' and attemptOf(v) == attempt and tonumber(string.sub(v, -12, -4), 36) <= tonumber(till, 36) then return true end
-  local e = expiryOf(k)
-  return e >= 0 and e < tonumber(any)
-end
+// unlessOver ends a script as if the copy with the value v were absent, if its client's TTL is
+// over (V15, [tail.Tail.Over]). The copy stays until its expiry.
+const unlessOver = `
+if hasTail(v) and now > tonumber(string.sub(v, -12, -4), 36) + tonumber(string.sub(v, -3), 36) then return 0 end
 `
 
 // put begins with a function that gives the copy k, which has the value v, to an attempt.
@@ -94,10 +89,10 @@ local function put(k, v, stem, lock, rest, x, how)
   if bare and same then
     if not stays then redis.call('PEXPIREAT', k, x) end
   else
-    if same then stem, lock = string.sub(v, 1, -29), lockOf(v) end
-    if not bare and how == 'keep' then rest = string.sub(rest, 1, 8) .. string.sub(v, -12) end
+    if same then stem, lock = string.sub(v, 1, -38), lockOf(v) end
+    if not bare and how == 'keep' then rest = string.sub(rest, 1, 17) .. string.sub(v, -12) end
     if not bare and how == 'raise' then
-      rest = string.sub(rest, 1, 8) .. later(string.sub(v, -12, -4), string.sub(rest, 9, 17)) .. later(string.sub(v, -3), string.sub(rest, 18))
+      rest = string.sub(rest, 1, 17) .. later(string.sub(v, -12, -4), string.sub(rest, 18, 26)) .. later(string.sub(v, -3), string.sub(rest, 27))
     end
     if stays then redis.call('SET', k, stem .. lock .. rest, 'KEEPTTL') else redis.call('SET', k, stem .. lock .. rest, 'PXAT', x) end
   end
@@ -107,15 +102,7 @@ end
 `
 
 // parts is all of the above that a script needs which gives copies to an attempt.
-const parts = has + lockOf + expiryOf + isOver + put
-
-// unlessOver deletes KEYS[1], which has the value v, and ends as if it were absent, if it is
-// over by ARGV[n]: the rest of a lock whose TTL is over (V15).
-func unlessOver(n int) string {
-	return `
-if isOver(KEYS[1], v, ARGV[` + strconv.Itoa(n) + `]) then redis.call('DEL', KEYS[1]) return 0 end
-`
-}
+const parts = has + lockOf + expiryOf + put
 
 // ofLock ends a script that meets a copy of another lock than those of ARGV[n], 8 bytes each;
 // if that is empty any will do. A bare token has none.
@@ -136,13 +123,15 @@ end
 `
 
 // met begins with a function that reports whether the copy v is one of those that a won
-// operation met, given by their locks and attempts, 16 bytes each, or one of these locks as it
-// was created (V8).
+// operation met, given by their locks and attempts, 16 bytes each; or has one of these locks, and
+// was given to nobody since its creation, or to an attempt that began before the operation
+// did, by the master's own clock (V8).
 const met = `
-local function met(v, those)
+local function met(v, those, before)
   local lock, attempt = lockOf(v), attemptOf(v)
+  local earlier = lock == attempt or hasTail(v) and tonumber(string.sub(v, -21, -13), 36) < tonumber(before)
   for i = 1, #those, 16 do
-    if string.sub(those, i, i + 7) == lock and (lock == attempt or string.sub(those, i + 8, i + 15) == attempt) then return hasTail(v) end
+    if string.sub(those, i, i + 7) == lock and (earlier or string.sub(those, i + 8, i + 15) == attempt) then return hasTail(v) end
   end
   return false
 end

@@ -114,7 +114,6 @@ func (v *visit) serve(op quorum.Op) {
 		}
 	}
 	v.tellAll(v.answerOf(o), o.Err)
-	o.Answered(o.Clock())
 }
 
 // renewed renews a late outcome as a session does, and then may wait a moment. It

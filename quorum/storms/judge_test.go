@@ -53,10 +53,8 @@ type lease struct {
 	late bool
 	// from are the redlockd that were asked to take or prolong the lock.
 	from []*node
-	// taken is when the last operation was sent that was answered with the lock, teller
-	// the redlockd that answered it.
-	taken  time.Duration
-	teller teller
+	// taken is when the last operation was sent that was answered with the lock.
+	taken time.Duration
 	// touched is when other clients last released, shortened or overwrote the lock.
 	touched time.Duration
 	// kept reports whether copies may be left until the hold is over, since no redlockd
@@ -76,7 +74,6 @@ type try struct {
 	// froze and uncounted are the redlockd's stillness when the operation was sent.
 	froze     int
 	uncounted time.Duration
-	teller    teller
 	// lease is the lease of the token, to that of the token that the lock is to have;
 	// had and hadSure are what was promised when the operation was sent.
 	lease, to    *lease
@@ -146,7 +143,6 @@ func (j *witness) begin(n *node, op quorum.Op) *try {
 	defer j.mu.Unlock()
 	t := &try{witness: j, lock: fakeredis.KeyName{DB: op.DB, Key: op.Key}, op: op, node: n, cfg: n.config(), sent: j.Now()}
 	t.froze, t.uncounted = n.stillness()
-	t.teller = n.teller(op.DB)
 	if op.Token != "" && op.Kind != quorum.Read {
 		t.lease = j.leaseOf(t.lock, op.Token)
 		t.to, t.had, t.hadSure = t.lease, t.lease.until, t.lease.sure

@@ -94,7 +94,7 @@ func (v *visit) whyUndecided(text string) string {
 		return "the marks are being told of a longer lock"
 	case strings.Contains(text, "grants nothing for") && v.mayBeSilent():
 		return "redlockd grants nothing, as it says, for it may have missed a step of the clocks"
-	case strings.Contains(text, "not counted") && v.mayBeSilent():
+	case (strings.Contains(text, "not counted") || strings.Contains(text, "being looked at")) && v.mayBeSilent():
 		return "redlockd begins new baselines, after it stood still or a clock stepped"
 	case strings.Contains(text, "split") && v.node.config().RetryBudget == 0:
 		return "a split, and no time to try again"

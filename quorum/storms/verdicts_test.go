@@ -54,7 +54,7 @@ func (t *try) won() {
 			t.alone(before)
 		}
 	case t.op.Kind == quorum.Release && t.outlived(t.lease):
-		t.fail("OVER: %v, %s is told by redlockd %d that it was freed, which has told it that it is over at %v", t.lock, t.op.Token, t.node.number, t.lease.ends)
+		t.fail("OVER: %v, %s is told by redlockd %d that it was freed, and was told that it is over at %v", t.lock, t.op.Token, t.node.number, t.lease.ends)
 	case t.op.Kind == quorum.Release && t.lease.closed <= t.sent:
 		t.lease.freed, t.lease.late = now, t.mayArrive(t.lease)
 	case t.op.Kind == quorum.Remove:
@@ -72,15 +72,16 @@ func (t *try) fast(l *lease) time.Duration {
 	return time.Duration(t.node.config().ClockDrift * float64(t.Now()-l.taken))
 }
 
-// outlived reports whether the redlockd that is asked has granted the lock itself, its
-// TTL is over, and nothing can have prolonged it (V15). The caller must hold mu.
+// outlived reports whether the lock's TTL is over, and nothing can have prolonged it (V15). The
+// caller must hold mu.
 func (t *try) outlived(l *lease) bool {
-	// Clocks of redlockd run differently, and stand still with one that is suspended.
-	slack := 10*time.Millisecond + t.fast(l) + t.node.clock.standstill()
+	// Clocks of redlockd and masters run differently, and stand still with one that is suspended.
+	// A copy is over a timeout after the TTL, and by the round trip of a look later.
+	slack := 10*time.Millisecond + t.widest() + t.fast(l) + t.node.clock.standstill()
 	if t.steppedSince(l.taken) {
 		return false // after a step of its clock no redlockd can tell
 	}
-	return t.sent > l.ends+slack && l.ends > 0 && l.teller == t.teller && l.teller.node != nil && !l.doubt && l.open == 0 && l.freed == 0 && !t.prolonging(l)
+	return t.sent > l.ends+slack && l.ends > 0 && !l.doubt && l.open == 0 && l.freed == 0 && !t.prolonging(l)
 }
 
 // steppedSince reports whether the clock of a master has stepped since a time.
@@ -132,10 +133,7 @@ func (t *try) holds() {
 	if l.until < now {
 		l.gaps++
 	}
-	l.sure, l.teller = t.sent+t.op.TTL, t.node.teller(t.op.DB)
-	if now+t.op.TTL < l.ends || l.teller != t.teller {
-		l.teller = teller{} // a master that missed this may have a copy of the longer grant, or the list changed meanwhile
-	}
+	l.sure = t.sent + t.op.TTL
 	l.until, l.ends, l.may = now+t.op.TTL, max(l.ends, now+t.op.TTL), max(l.may, t.lasts())
 	if t.op.Kind == quorum.Store {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more

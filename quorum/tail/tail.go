@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// A tail is Magic, the lock, the attempt, the end and the grace:
+// A tail is Magic, the lock, the attempt, since, the end and the grace:
 //
-//	~rl~LLLLLLLLAAAAAAAAEEEEEEEEEGGG
+//	~rlLLLLLLLLAAAAAAAASSSSSSSSSEEEEEEEEEGGG
 //
 // IDs have 8 digits to the base 64, the times are numbers to the base 36, as Lua's tonumber
 // reads them. Package scripts cuts values at the same places.
 const (
 	// Magic begins a tail. No client types it.
-	Magic = "~rl~"
+	Magic = "~rl"
 	// Size is the length of a tail in bytes.
-	Size = len(Magic) + 2*idSize + endSize + graceSize
+	Size = len(Magic) + 2*idSize + 2*timeSize + graceSize
 
 	idSize    = 8
-	endSize   = 9
+	timeSize  = 9
 	graceSize = 3
 )
 
-// maxEnd and maxGrace are the greatest numbers of their sizes: the year 5188, and 46 s.
+// maxTime and maxGrace are the greatest numbers of their sizes: the year 5188, and 46 s.
 const (
-	maxEnd   = 101559956668415
+	maxTime  = 101559956668415
 	maxGrace = 46655
 )
 
@@ -78,10 +78,20 @@ type Tail struct {
 	// Attempt is the last try that gave the copy to somebody. It equals Lock where that try
 	// filled an absent key, until the first extend.
 	Attempt ID
-	// End is when the client's TTL is over at the latest, in the master's own milliseconds,
-	// if its reply leaves at once; Grace is how much later that may be.
+	// Since is the latest that the master's clock can have shown when the attempt began, in
+	// milliseconds.
+	Since int64
+	// End is when the client's TTL ends, in the master's own milliseconds, if its reply
+	// arrives at once: what a read tells of the TTL is counted to it. Grace is how much later
+	// the TTL may end for a client whose reply leaves at the last moment.
 	End   int64
 	Grace time.Duration
+}
+
+// Over reports whether the client's TTL is over at this reading of the master's clock. A bare
+// token has no TTL but its expiry.
+func (t *Tail) Over(reading int64) bool {
+	return !t.Bare() && reading > t.End+t.Grace.Milliseconds()
 }
 
 // Bare reports whether the copy is a bare token.
@@ -89,19 +99,20 @@ func (t *Tail) Bare() bool { return t.Lock == 0 }
 
 // Rest returns all of the tail behind the lock, as the scripts take it.
 func (t *Tail) Rest() string {
-	var b [idSize + endSize + graceSize]byte
+	var b [idSize + 2*timeSize + graceSize]byte
 	return string(t.putRest(b[:0]))
 }
 
 func (t *Tail) putRest(to []byte) []byte {
 	to = t.Attempt.put(to)
-	to = putNumber(to, min(max(t.End, 0), maxEnd), endSize)
+	to = putNumber(to, min(max(t.Since, 0), maxTime), timeSize)
+	to = putNumber(to, min(max(t.End, 0), maxTime), timeSize)
 	return putNumber(to, min(max(t.Grace.Milliseconds(), 0), maxGrace), graceSize)
 }
 
 // putNumber appends n with leading zeros.
 func putNumber(to []byte, n int64, size int) []byte {
-	var b [endSize]byte
+	var b [timeSize]byte
 	digits := strconv.AppendInt(b[:0], n, 36)
 	for range size - len(digits) {
 		to = append(to, '0')
@@ -134,9 +145,11 @@ func Split(value string) (token string, t Tail) {
 		return token, t
 	}
 	f := value[len(token)+len(Magic):]
-	end, _ := strconv.ParseInt(f[2*idSize:2*idSize+endSize], 36, 64)
-	grace, _ := strconv.ParseInt(f[2*idSize+endSize:], 36, 64)
-	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]), End: end, Grace: time.Duration(grace) * time.Millisecond}
+	times := f[2*idSize:]
+	since, _ := strconv.ParseInt(times[:timeSize], 36, 64)
+	end, _ := strconv.ParseInt(times[timeSize:2*timeSize], 36, 64)
+	grace, _ := strconv.ParseInt(times[2*timeSize:], 36, 64)
+	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]), Since: since, End: end, Grace: time.Duration(grace) * time.Millisecond}
 }
 
 // Pair is the lock and the attempt of a copy that an operation met.

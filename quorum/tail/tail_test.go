@@ -12,7 +12,7 @@ import (
 func TestRoundTrip(t *testing.T) {
 	its := Tail{Lock: NewID(), Attempt: NewID(), End: 1764306330123, Grace: 50 * time.Millisecond}
 	for _, token := range []string{
-		"", "t", strings.Repeat("t", 1<<20), "\x00\xff\r\n", "~rl~", "a~rl~", Magic + strings.Repeat("0", Size-len(Magic)),
+		"", "t", strings.Repeat("t", 1<<20), "\x00\xff\r\n", "~rl", "a~rl", Magic + strings.Repeat("0", Size-len(Magic)),
 		its.Of("another"), its.Of(its.Of("")), strings.Repeat("~", Size),
 	} {
 		value := its.Of(token)
@@ -35,12 +35,25 @@ func TestRoundTrip(t *testing.T) {
 
 // TestTail checks a tail's text, of which docs/design.md and the scripts tell every byte.
 func TestTail(t *testing.T) {
-	its := Tail{Lock: 1, Attempt: 1<<48 - 1, End: 36, Grace: 35*time.Millisecond + 999*time.Microsecond}
-	if got, want := its.Of("token"), "token~rl~00000001________00000001000z"; got != want {
+	its := Tail{Lock: 1, Attempt: 1<<48 - 1, Since: 37, End: 36, Grace: 35*time.Millisecond + 999*time.Microsecond}
+	if got, want := its.Of("token"), "token~rl00000001________00000001100000001000z"; got != want {
 		t.Errorf("stored is %q, want %q", got, want)
 	}
 	if got, want := its.Pair().String(), "00000001________"; got != want {
 		t.Errorf("the pair is %q, want %q", got, want)
+	}
+}
+
+// TestOver checks that a copy is over when its end and its grace have gone by, and a bare token never.
+func TestOver(t *testing.T) {
+	its := Tail{Lock: 1, Attempt: 2, End: 1000, Grace: 50 * time.Millisecond}
+	for reading, want := range map[int64]bool{0: false, 999: false, 1001: false, 1050: false, 1051: true, 9000: true} {
+		if got := its.Over(reading); got != want {
+			t.Errorf("over at %d: %v, want %v", reading, got, want)
+		}
+	}
+	if bare := (Tail{}); bare.Over(1 << 60) {
+		t.Error("a bare token is over")
 	}
 }
 
@@ -53,9 +66,9 @@ func TestNumbersOutOfRange(t *testing.T) {
 		wantEnd   int64
 		wantGrace time.Duration
 	}{
-		{maxEnd, maxGrace * time.Millisecond, maxEnd, maxGrace * time.Millisecond},
-		{maxEnd + 1, (maxGrace + 1) * time.Millisecond, maxEnd, maxGrace * time.Millisecond},
-		{1<<63 - 1, 1<<63 - 1, maxEnd, maxGrace * time.Millisecond},
+		{maxTime, maxGrace * time.Millisecond, maxTime, maxGrace * time.Millisecond},
+		{maxTime + 1, (maxGrace + 1) * time.Millisecond, maxTime, maxGrace * time.Millisecond},
+		{1<<63 - 1, 1<<63 - 1, maxTime, maxGrace * time.Millisecond},
 		{-1, -1, 0, 0}, {-1 << 63, -1 << 63, 0, 0}, {0, 0, 0, 0},
 	} {
 		its := Tail{Lock: 1, Attempt: 2, End: c.end, Grace: c.grace}
@@ -69,9 +82,9 @@ func TestNumbersOutOfRange(t *testing.T) {
 // TestBareTokens checks that a value without the magic in its place is a token, all of it.
 func TestBareTokens(t *testing.T) {
 	for _, value := range []string{
-		"", "t", "~rl~", strings.Repeat("x", Size-1), strings.Repeat("x", Size), strings.Repeat("x", 100),
-		strings.Repeat("x", Size) + "~rl~", "~rl~" + strings.Repeat("0", Size), "~rl~" + strings.Repeat("0", Size-5),
-		"~rl-" + strings.Repeat("0", Size-4),
+		"", "t", "~rl", strings.Repeat("x", Size-1), strings.Repeat("x", Size), strings.Repeat("x", 100),
+		strings.Repeat("x", Size) + "~rl", "~rl" + strings.Repeat("0", Size), "~rl" + strings.Repeat("0", Size-5),
+		"~r-" + strings.Repeat("0", Size-3),
 	} {
 		if token, its := Split(value); token != value || its != (Tail{}) || !its.Bare() || Token(value) != value {
 			t.Errorf("%q is taken for %q and %+v", value, token, its)
@@ -82,7 +95,7 @@ func TestBareTokens(t *testing.T) {
 // TestGarbageBehindTheMagic checks that what has the magic in its place is cut there, as the scripts
 // do, and that no ID comes of what is none.
 func TestGarbageBehindTheMagic(t *testing.T) {
-	for _, garbage := range []string{strings.Repeat("\xff", 28), strings.Repeat(" ", 28), strings.Repeat("!", 28), "00000000" + strings.Repeat(".", 20)} {
+	for _, garbage := range []string{strings.Repeat("\xff", 37), strings.Repeat(" ", 37), strings.Repeat("!", 37), "00000000" + strings.Repeat(".", 29)} {
 		if token, its := Split("t" + Magic + garbage); token != "t" || its != (Tail{}) {
 			t.Errorf("%q is taken for %q and %+v", garbage, token, its)
 		}

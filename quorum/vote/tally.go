@@ -53,14 +53,12 @@ type Ballot struct {
 	// Unsettled reports whether the master's mark says that a change to our list is not
 	// final (M8).
 	Unsettled bool
-	// Over reports whether the TTL that the client asked for is over (found, V15).
+	// Over reports whether the TTL that the client asked for is over (a copy that was met, V15).
 	Over bool
 	// Token is the token that refuses the operation (refused) or was found (found).
 	Token string
-	// Left is what remains of the hold (found).
-	Left time.Duration
-	// Expiry is when the copy ends, in the master's own milliseconds (found).
-	Expiry int64
+	// Left is what remains of the client's TTL, Hold until the copy ends (found).
+	Left, Hold time.Duration
 	// Tail is that of the copy as it was met (found, prolonged, longer, released, refused),
 	// Were those of the steps of a transaction (created), nil for any other.
 	Tail tail.Tail

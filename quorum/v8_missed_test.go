@@ -1,0 +1,94 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestV8MissedExtends checks that nothing is left of a lock on a master that missed an extend, or
+// several, and then its release, a DEL, a change or a transaction, whatever became of these: its
+// copy has another attempt than those that were met, but one that began before (V8, P5, why 172).
+func TestV8MissedExtends(t *testing.T) {
+	for name, free := range map[string]Op{
+		"release": release("k", "t"), "remove": {Kind: Remove, Key: "k"}, "several": giveAll("t", "k", "l"),
+		"change": {Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: time.Minute},
+	} {
+		for _, missing := range []int{1, 2} {
+			t.Run(name, func(t *testing.T) {
+				inBubble(t, 3, func(c *testCluster) {
+					c.tell(do(c.q, acquire("k", "t", time.Minute)))
+					time.Sleep(time.Second)
+					c.tell(do(c.q, extend("k", "t", time.Minute)))
+					synctest.Wait()
+					for _, f := range c.masters[3-missing:] {
+						f.freeze()
+					}
+					time.Sleep(2 * time.Second)
+					for range 2 {
+						do(c.q, extend("k", "t", time.Minute))
+						time.Sleep(100 * time.Millisecond)
+					}
+					o := do(c.q, free)
+					time.Sleep(time.Second)
+					for _, f := range c.masters {
+						f.thaw()
+					}
+					time.Sleep(3 * time.Second)
+					if n := c.copies("k", "t"); n > 0 && (o.Verdict == Won || free.Kind == Release) {
+						t.Errorf("%d masters away, %v: %d copies are left", missing, o.Verdict, n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestV8NotWhatWasGivenSince checks that a repeat leaves a copy that was given to somebody since,
+// though it has the lock that was deleted: A counts on it (V8, why 171).
+func TestV8NotWhatWasGivenSince(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other, way := c.redlockdThrough(2)
+		c.tell(do(other, acquire("k", "t", time.Minute)))
+		c.tell(do(other, extend("k", "t", time.Minute)))
+		synctest.Wait()
+		time.Sleep(100 * time.Millisecond)
+		way.cut(true)
+		synctest.Wait()
+		c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // by C, who owes it to m3
+		time.Sleep(200 * time.Millisecond)
+		c.masters[1].freeze()
+		op := extend("k", "t", 20*time.Second)
+		op.Kind = AcquireOrExtend
+		c.tell(do(c.q, op)) // A's, at m1 and m3
+		way.cut(false)
+		time.Sleep(4 * time.Second)
+		c.masters[1].thaw()
+		if f := c.masters[2]; f.holds("k") != "t" {
+			t.Error("the copy that A counts on is deleted")
+		}
+		time.Sleep(time.Second)
+		c.want(do(c.q, acquire("k", "B", time.Second)), Held)
+	})
+}
+
+// TestV6ShortensLateAnswersToo checks that no copy outlasts what the client asked for, where all
+// masters are well: also on those for whose answer an extend to less has not waited (V6).
+func TestV6ShortensLateAnswersToo(t *testing.T) {
+	for _, kind := range []Kind{Extend, AcquireOrExtend} {
+		inBubble(t, 5, func(c *testCluster) {
+			c.tell(do(c.q, acquire("k", "t", time.Minute)))
+			synctest.Wait()
+			c.slow(3*time.Millisecond, 3, 4)
+			op := extend("k", "t", time.Second)
+			op.Kind = kind
+			c.tell(do(c.q, op))
+			time.Sleep(50 * time.Millisecond)
+			for _, f := range c.masters {
+				if left := f.TTL("k"); left > 2*time.Second {
+					t.Errorf("%v: %v are left on %s", kind, left, f.Name)
+				}
+			}
+		})
+	}
+}

@@ -28,7 +28,7 @@ func (c *testCluster) throughCable(master int) *cable {
 }
 
 // redlockdThrough starts a redlockd that reaches one master through a cable, and waits until it
-// has its residues; the first one reaches all masters directly.
+// has watched the clocks; the first one reaches all masters directly.
 func (c *testCluster) redlockdThrough(master int) (*Quorum, *cable) {
 	direct := c.cfg.Masters
 	way := c.throughCable(master)

@@ -42,8 +42,7 @@ func (c *testCluster) votesAgain(i int) {
 
 // TestM4WaitsForTheLastCopy checks that a master that has forgotten its locks does not
 // vote before the last copy of a lock has ended elsewhere (M4). An expiry may be later
-// than the hold in the marks, by its residue, by what makes it unique, and by a round
-// trip.
+// than the hold in the marks, by a round trip.
 func TestM4WaitsForTheLastCopy(t *testing.T) {
 	for range 10 { // by how much it is later depends on chance
 		inBubble(t, 3, testWaitsForTheLastCopy)

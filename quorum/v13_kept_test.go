@@ -60,7 +60,7 @@ func TestV13KeptTTLIsNotLess(t *testing.T) {
 				by := []*Quorum{c.q, c.redlockd()}[:tt.inTurn]
 				time.Sleep(3 * time.Second)
 				won(c, do(c.q, acquire("k", "t0", ttl)))
-				won(c, do(c.q, extend("k", "t0", ttl))) // after which the expiry has the residue of a kept one
+				won(c, do(c.q, extend("k", "t0", ttl)))
 				told := time.Now()
 				for i := range swaps {
 					won(c, do(by[(i+1)%len(by)], tt.op("k", fmt.Sprint("t", i), fmt.Sprint("t", i+1))))

@@ -348,8 +348,6 @@ var mutants = []mutant{
 		"	if len(tasks) == 0 || !a.call.delayAnswer() {\n", "	defer then()\n	then = func() {}\n	if len(tasks) == 0 {\n"}}, votes},
 	{"V9", "an extend waits for a heal that is not answered", []change{{"quorum/mend.go",
 		"a.times.until+a.call.q.cfg.Grace()-now, over", "time.Hour, over"}}, votes},
-	{"V9", "a lost lock is healed", []change{{"quorum/attempt.go",
-		"	a.countVotes()\n	a.mu.Unlock()\n", "	a.countVotes()\n	a.mu.Unlock()\n	a.mend(false, func() {})\n"}}, votes},
 	{"V10", "old copies are a holder", []change{{"quorum/vote/verdict.go",
 		"t.hasVotingHolder && !t.contested():", "t.hasVotingHolder:"}}, tally},
 	{"V10", "absent although the silent may hold it", []change{{"quorum/vote/tally.go",

@@ -42,3 +42,21 @@ func TestV3LeastPaddingInView(t *testing.T) {
 		}
 	}
 }
+
+// TestV3LeastOfTheMarks checks that the least padding is that of any mark in view, and that of one
+// that records none the smallest that was seen, which hides no other's (V3).
+func TestV3LeastOfTheMarks(t *testing.T) {
+	for _, leasts := range [][]time.Duration{{100, 300, 300}, {300, 100, 300}, {0, 100, 300}, {100, 0, 0}} {
+		agreed := NewAgreement(Settings{Padding: 300}, func() time.Duration { return time.Hour })
+		for range 2 {
+			for i, least := range leasts {
+				m := &Mark{Name: string(rune('a' + i)), ID: "id"}
+				m.Padding, m.Least = 300, least
+				agreed.Saw(m)
+			}
+		}
+		if got := agreed.ReadPadding(); got != 100 {
+			t.Errorf("marks with %v: the least is %v, want 100", leasts, got)
+		}
+	}
+}

@@ -154,7 +154,8 @@ func TestP5GoneBetweenTheTwoAttempts(t *testing.T) {
 }
 
 // TestV2RenewedAfterTwoAttempts checks that the time of a reply counts from the first of two
-// attempts, and that what the first one has created is rolled back though it was renewed (V2, V6).
+// attempts, that the renewal reaches the locks of both, and that what the first one has created
+// is rolled back though it was renewed (V2, V6).
 func TestV2RenewedAfterTwoAttempts(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))
@@ -165,7 +166,12 @@ func TestV2RenewedAfterTwoAttempts(t *testing.T) {
 		if !o.Late(o.Clock()) {
 			t.Error("the time counts from the second attempt")
 		}
+		left := func() [2]time.Duration { return [2]time.Duration{c.masters[0].TTL("k"), c.masters[0].TTL("l")} }
+		before := left()
 		renew(o)
+		if after := left(); after[0] <= before[0] || after[1] <= before[1] {
+			t.Errorf("%v are left of k and l, and were before: %v", after, before)
+		}
 		if err := o.Confirm(o.Clock()); err != nil {
 			t.Error(err)
 		}

@@ -60,3 +60,17 @@ func TestV3LeastOfTheMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestV3PaddingSoFar checks that a mark that is raised to a greater padding records the one so
+// far, if it records no least one yet: who starts later cannot know of it (V3).
+func TestV3PaddingSoFar(t *testing.T) {
+	for _, c := range []struct{ of, to, want Settings }{
+		{Settings{Padding: 100}, Settings{Padding: 300}, Settings{Padding: 300, Least: 100}},
+		{Settings{Padding: 100, Least: 50}, Settings{Padding: 300}, Settings{Padding: 300, Least: 50}},
+		{Settings{Padding: 300}, Settings{Padding: 100}, Settings{Padding: 300}},
+	} {
+		if got := c.of.raised(c.to); got != c.want {
+			t.Errorf("%+v raised to %+v is %+v, want %+v", c.of, c.to, got, c.want)
+		}
+	}
+}

@@ -20,7 +20,9 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 			out = append(out, cause{machine, fmt.Sprintf("from %.3fs to %.3fs", s.from.Seconds(), s.to.Seconds())})
 		}
 	}
-	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got, strings.Contains(c.value, " quarantine"))
+	// One that was not asked, and could be by the time of the answer, has just left its quarantine.
+	says := strings.Contains(c.value, " quarantine") || strings.Contains(c.value, " not asked")
+	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got, says)
 	reasons := make([]string, 0, len(why))
 	for _, t := range why {
 		reasons = append(reasons, t.String())

@@ -62,7 +62,7 @@ func (a *attempt) ask(now time.Duration, which uint16) {
 // clock is not known well enough. The caller holds the link's mutex ([cluster.Preparer]).
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
-	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Key: a.op.Key, Token: a.op.Token}
+	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Effects: a.effects}
 	switch a.op.Kind {
 	case Read, Release:
 		return t, true
@@ -72,26 +72,18 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, false
 	}
 	t.Deadline = l.Deadline(a.times.until)
-	earliest := l.Earliest(now)
-	if a.op.Kind != transact {
-		t.Copy = a.copyOf(a.lock, a.op.TTL, a.hold, earliest, latest)
-		return t, true
-	}
-	t.Copies = make([]outbox.Copy, len(a.op.steps))
-	for k := range a.op.steps {
-		switch s := &a.op.steps[k]; {
-		case s.Creates():
-			t.Copies[k] = a.copyOf(a.id, s.TTL, s.Hold, earliest, latest)
-		case s.Does == outbox.Stores:
-			t.Copies[k] = a.copyOf(a.lock, s.TTL, s.Hold, earliest, latest)
+	earliest, n := l.Earliest(now), len(a.effects)
+	t.Copies = a.copies[i*n : (i+1)*n]
+	for k := range a.effects {
+		e, lock := &a.effects[k], a.lock
+		if e.Creates() {
+			lock = a.id
+		}
+		if e.Gives() {
+			t.Copies[k] = a.call.q.cfg.CopyOf(tail.Tail{Lock: lock, Attempt: a.id}, e.TTL, e.Hold, earliest, latest)
 		}
 	}
 	return t, true
-}
-
-// copyOf returns what the attempt stores on a master whose clock shows earliest to latest.
-func (a *attempt) copyOf(lock tail.ID, ttl, hold time.Duration, earliest, latest int64) outbox.Copy {
-	return a.call.q.cfg.CopyOf(tail.Tail{Lock: lock, Attempt: a.id}, ttl, hold, earliest, latest)
 }
 
 // GoesOut is called right before a task is written, with the link's mutex held

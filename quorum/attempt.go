@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 type attempt struct {
 	call *call
 	op   *Op
-	// asked is the part that its tasks share.
-	asked outbox.Asked
+	// asked and effects are the part that its tasks share.
+	asked   outbox.Asked
+	effects []outbox.Effect
 	// then is called with the verdict; nil stands for call.verdict.
 	then func(*attempt, Verdict)
 	// id names the attempt in what it gives to copies, lock what it stores over others (V6).
@@ -27,9 +29,8 @@ type attempt struct {
 	masters *cluster.List
 	// seating tells which servers had the masters' seats when the attempt was made (M9).
 	seating *mark.Seating
-	// hold is how long the masters keep the lock, mark the hold that their marks must
-	// bear.
-	hold, mark time.Duration
+	// mark is the hold that the masters' marks must bear.
+	mark time.Duration
 
 	mu sync.Mutex
 	// box has the votes.
@@ -46,13 +47,16 @@ type attempt struct {
 	times  attemptTimes
 	due    due
 	tasks  []outbox.Task
+	copies []outbox.Copy
 	// result is the outcome, promise its grant.
 	result  Outcome
 	promise grant
 
-	// Room for the tasks of the usual number of masters, so that an attempt is a single
-	// allocation.
-	fewTasks [fewMasters]outbox.Task
+	// Room for one effect, and for the tasks of the usual number of masters, so that an attempt is
+	// a single allocation.
+	oneEffect [1]outbox.Effect
+	fewTasks  [fewMasters]outbox.Task
+	fewCopies [fewMasters]outbox.Copy
 }
 
 // attemptTimes are the times of an attempt, by the monotonic clock.
@@ -71,23 +75,30 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	if op.renews != nil {
 		a.id = op.renews.id
 	}
-	if op.Kind == Store || op.Kind == transact || op.Replace {
+	if op.TTL > 0 {
+		a.mark = cluster.RoundHold(c.q.hold(op.TTL))
+	}
+	a.asked = outbox.Asked{By: a, List: masters}
+	a.open(len(masters.Links))
+	return a
+}
+
+// open sizes the attempt for this number of masters, and for its effects.
+func (a *attempt) open(masters int) {
+	a.box.open(masters, a.masters.Needs)
+	a.due.of = a
+	if a.effects = a.op.effects; a.effects == nil {
+		a.oneEffect[0] = a.call.effect(a.op, State{})
+		a.effects = a.oneEffect[:]
+	}
+	if slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Gives() && e.Final() }) {
 		a.lock = tail.NewID()
 	}
-	a.asked = outbox.Asked{By: a, List: masters, NewToken: op.NewToken, Replace: op.Replace, IfPresent: op.IfPresent, Keeps: op.Keeps, Raises: op.raises,
-		Anyway: op.anyway, Renews: op.renews != nil, Locks: c.op.seenLocks(op.Key), Steps: op.steps}
-	a.box.open(len(masters.Links), masters.Needs)
-	a.due.of = a
-	if n := len(masters.Links); n <= fewMasters {
-		a.tasks = a.fewTasks[:n]
+	if n := masters * len(a.effects); n <= fewMasters {
+		a.tasks, a.copies = a.fewTasks[:masters], a.fewCopies[:n]
 	} else {
-		a.tasks = make([]outbox.Task, n)
+		a.tasks, a.copies = make([]outbox.Task, masters), make([]outbox.Copy, n)
 	}
-	if op.TTL > 0 {
-		a.hold = c.q.hold(op.TTL)
-		a.mark = cluster.RoundHold(a.hold)
-	}
-	return a
 }
 
 // Vote counts one master's answer, which arrived at the time now ([outbox.Asker]).
@@ -117,7 +128,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 // decide ends the attempt if the verdict is certain at the time now. The caller must
 // hold mu; decide releases it.
 func (a *attempt) decide(now time.Duration) {
-	if a.over || a.asking {
+	if a.over || a.asking || a.box.tooFew() {
 		a.mu.Unlock()
 		return
 	}
@@ -156,8 +167,10 @@ func (a *attempt) harmsIfLate() bool {
 	switch a.op.Kind {
 	case Remove, Expire, Store, transact:
 		return true
+	case Extend:
+		return a.effects[0].Does == outbox.Sets || a.effects[0].Changes()
 	default:
-		return a.op.Replace
+		return false
 	}
 }
 
@@ -262,7 +275,7 @@ func (a *attempt) promises() bool {
 	case Acquire, AcquireOrExtend:
 		return true
 	case Extend:
-		return !a.op.Keeps || !a.op.Replace
+		return a.effects[0].Does != outbox.Keeps || !a.effects[0].Changes()
 	case transact:
 		return a.op.TTL > 0 // else it only frees
 	default:

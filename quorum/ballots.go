@@ -59,6 +59,23 @@ func (v *ballotBox) answered() int {
 	return n
 }
 
+// tooFew reports whether so few masters have answered, and nothing else is known, that no verdict
+// can be certain: it need not be worked out. With an even number of masters fewer than a quorum
+// can show that there is no lock.
+func (v *ballotBox) tooFew() bool {
+	n := 0
+	for i := range v.ballots {
+		switch v.ballots[i].Vote {
+		case vote.Awaited, vote.Unasked:
+		case vote.Silent:
+			return false
+		default:
+			n++
+		}
+	}
+	return v.first < 0 && v.needs.Required < 0 && n < v.needs.Quorum && n <= len(v.ballots)-v.needs.Quorum
+}
+
 // mayHaveDone reports whether some master may have carried the operation out: it said so, or
 // its answer is missing or does not count.
 func (v *ballotBox) mayHaveDone() bool {

@@ -38,7 +38,7 @@ func (q *Quorum) Copies(ctx context.Context, db int, key string) []Copy {
 	var asked sync.WaitGroup
 	for i, l := range links {
 		asked.Go(func() {
-			ballots[i], out[i].Answered = cluster.AskOne(ctx, l, &outbox.Task{Kind: Read, Key: key})
+			ballots[i], out[i].Answered = cluster.AskOne(ctx, l, &outbox.Task{Kind: Read, Effects: []outbox.Effect{{Key: key}}})
 		})
 	}
 	asked.Wait()

@@ -27,9 +27,8 @@ func (c *call) decide(read *attempt, v Verdict) {
 	if !op.doesNothing() {
 		c.passOn()
 	}
-	op.Keeps = op.Keeps && op.Kind == Extend && o.State.Found
 	op.raises = op.Kind == Extend && o.State.Found && op.TTL > o.State.TTL
-	op.anyway = o.State.Lapsed
+	op.effects = []outbox.Effect{c.effect(&op, o.State)}
 	if op.doesNothing() {
 		o.Done = Read
 		c.finish(o)
@@ -177,25 +176,5 @@ func (c *call) decideAll(states []State) {
 		c.finish(&Outcome{Verdict: Won, Done: Read})
 		return
 	}
-	c.transact(stepsOf(c.op.Keys, states, changes, c.op.seenLocks), changes)
-}
-
-// stepsOf combines the states read and the changes into the steps of a transact; locks tells
-// which locks of a key they may meet.
-func stepsOf(keys []string, states []State, changes []Change, locks func(key string) string) []outbox.Step {
-	out := make([]outbox.Step, len(keys))
-	for i, key := range keys {
-		out[i] = outbox.Step{Key: key, Exists: states[i].Found || states[i].Lapsed, Was: states[i].Token, Locks: locks(key)}
-		for _, c := range changes {
-			switch {
-			case c.Key != key:
-			case c.Delete:
-				out[i].Does = outbox.Deletes
-			default:
-				out[i].Does, out[i].Token, out[i].TTL = outbox.Stores, c.Token, c.TTL
-				out[i].Keeps, out[i].Raises = states[i].Found && c.Keeps, states[i].Found && c.TTL > states[i].TTL
-			}
-		}
-	}
-	return out
+	c.transact(c.effectsOf(states, changes), changes)
 }

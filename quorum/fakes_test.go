@@ -32,10 +32,17 @@ func inBubble(t *testing.T, n int, test func(c *testCluster)) {
 // inBubbleWith is inBubble with another configuration.
 func inBubbleWith(t *testing.T, n int, change func(*cluster.Config), test func(c *testCluster)) {
 	t.Helper()
+	inBubbleOf(t, n, "6.2.14", change, test)
+}
+
+// inBubbleOf is inBubbleWith with masters of this version.
+func inBubbleOf(t *testing.T, n int, version string, change func(*cluster.Config), test func(c *testCluster)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &testCluster{t: t, cfg: cluster.DefaultConfig()}
 		for i := range n {
 			f := newFakeMaster(t, string(rune('a'+i)))
+			f.Version = version
 			c.masters = append(c.masters, f)
 			c.cfg.Masters = append(c.cfg.Masters, cluster.Master{Name: f.Name, Address: f.Name + ":1", Dial: f.dial})
 		}

@@ -35,7 +35,7 @@ func (c *testCluster) crowd(name string) {
 // take longer than the shortest ones, the next batch waits for half of the clients, and
 // only briefly (M2).
 func TestM2BatchWaitsForTheCrowd(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
+	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
@@ -68,7 +68,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 // TestM2BatchWaitsForNobodyFarAway checks that no batch waits if none was ever faster
 // (M2).
 func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
+	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		time.Sleep(outbox.PaceWindow + 500*time.Millisecond) // between two looks
@@ -82,7 +82,7 @@ func TestM2BatchWaitsForNobodyFarAway(t *testing.T) {
 // TestM2BatchWaitsForNobodyAfterTheCrowd checks that a client that comes after the
 // crowd has gone does not wait for it (M2).
 func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
+	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		c.crowd("first")
@@ -97,7 +97,7 @@ func TestM2BatchWaitsForNobodyAfterTheCrowd(t *testing.T) {
 // waiting for a larger batch (V2).
 func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 	short := func(cfg *cluster.Config) { cfg.Timeout = time.Millisecond }
-	inBubbleWith(t, 3, short, func(c *testCluster) {
+	inBubbleOf(t, 3, "7.2.4", short, func(c *testCluster) {
 		<-start(c.q, acquire("warm", "t", time.Minute))
 		time.Sleep(time.Second) // the marks bear the hold
 		for _, out := range c.startMany(40, "many") {
@@ -114,7 +114,7 @@ func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 // not count for the next one: neither those of one that broke as soon as a batch was
 // sent, nor those of one to a nearer master (M2).
 func TestM2PaceOfAnotherConnection(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
+	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
 		synctest.Wait()
 		for _, m := range c.masters {

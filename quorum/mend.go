@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 // a later expiry by now, another redlockd has prolonged the lock since, and the operation
 // counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
-	may := a.op.Kind == AcquireOrExtend || a.op.Kind == Extend && a.op.renews == nil && !a.op.Keeps
+	e := &a.effects[0]
+	may := e.Does == outbox.Raises && (e.Meets == outbox.Free || a.op.Kind == Extend && e.Meets != outbox.Own)
 	if !may || a.harmsIfLate() {
 		return false
 	}
@@ -92,13 +94,16 @@ func (a *attempt) mending(less bool) map[int]*outbox.Task {
 		default:
 			continue
 		}
-		t := &outbox.Task{Kind: Extend, Then: then, Key: a.op.Key, Token: a.op.TokenAfter(), Copy: a.tasks[i].Copy, Deadline: a.tasks[i].Deadline}
+		e := outbox.Effect{Key: a.op.Key, Meets: outbox.Own, Token: a.op.TokenAfter(), Whose: a.id.String(), Does: outbox.Sets, New: a.op.TokenAfter()}
+		t := &outbox.Task{Kind: Extend, Then: then, Copies: slices.Clone(a.tasks[i].Copies), Deadline: a.tasks[i].Deadline}
 		switch {
 		case then == outbox.Heals:
-			t.Tail.Lock = lock
+			e.Meets, e.Whose, e.Does = outbox.Nothing, "", outbox.Stores
+			t.Copies[0].Tail.Lock = lock
 		case b.Vote == vote.Awaited:
 			t.OnAnswer = ignored // it goes behind the extend, which the verdict has not waited for
 		}
+		t.Effects = []outbox.Effect{e}
 		if out == nil {
 			out = map[int]*outbox.Task{}
 		}
@@ -115,7 +120,7 @@ func (a *attempt) healsAs() (lock tail.ID, heals bool) {
 	if a.op.Kind != Extend || a.op.renews != nil {
 		return 0, false
 	}
-	if a.op.Replace {
+	if a.effects[0].Changes() {
 		return a.lock, true
 	}
 	named := 0

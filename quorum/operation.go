@@ -51,9 +51,8 @@ type Op struct {
 	// Keeps reports, for an Extend that Decide returns, whether the lock keeps the TTL
 	// that is left (V13); TTL is the one that was read.
 	Keeps bool
-	// raises reports whether TTL is more than what was left when the lock was read (Decide),
-	// anyway whether the operation takes copies whose TTL was over then (V15).
-	raises, anyway bool
+	// raises reports whether TTL is more than what was left when the lock was read (Decide).
+	raises bool
 	// DB is the number of the database, 0 to Databases-1.
 	DB int
 	// Key is any bytes.
@@ -78,8 +77,9 @@ type Op struct {
 	Keys      []string
 	DecideAll func([]State) []Change
 
-	// steps are the steps of a transact.
-	steps []outbox.Step
+	// effects are what is done to the keys, for what was decided on by what was read; else they
+	// follow from the fields above (effects.go).
+	effects []outbox.Effect
 	// renews is the attempt whose lock an Extend renews (renew.go), first the first of two (transact.go).
 	renews, first *attempt
 

@@ -1,12 +1,9 @@
 package quorum
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // A reply must leave within a timeout of the first byte of the attempt that won (V2).
@@ -100,33 +97,20 @@ func (o *Outcome) Renew(client Client, done func()) {
 
 // locks returns the extends that renew a grant, one for each lock.
 func (g *grant) locks() []*Op {
-	a := g.attempt
-	if a.op.Kind != transact {
-		token := a.op.Token
-		if a.op.Replace {
-			token = a.op.NewToken
-		}
-		return []*Op{g.renews(a.op.Key, token, a.op.TTL)}
-	}
-	steps := a.op.steps
+	ops := g.attempt.renewals(nil)
 	if g.rest != nil {
-		steps = slices.Concat(steps, g.rest.op.steps)
-	}
-	var ops []*Op
-	for i := range steps {
-		if s := &steps[i]; s.Does == outbox.Stores {
-			ops = append(ops, g.renews(s.Key, s.Token, s.TTL))
-		}
+		ops = g.rest.renewals(ops)
 	}
 	return ops
 }
 
-func (g *grant) renews(key, token string, ttl time.Duration) *Op {
-	granted := g.attempt
-	if g.rest != nil && slices.ContainsFunc(g.rest.op.steps, func(s outbox.Step) bool { return s.Key == key }) {
-		granted = g.rest
+func (a *attempt) renewals(ops []*Op) []*Op {
+	for i := range a.effects {
+		if e := &a.effects[i]; e.Gives() {
+			ops = append(ops, &Op{Kind: Extend, DB: a.op.DB, Key: e.Key, Token: e.New, TTL: e.TTL, renews: a})
+		}
 	}
-	return &Op{Kind: Extend, DB: granted.op.DB, Key: key, Token: token, TTL: ttl, renews: granted}
+	return ops
 }
 
 // renewal is one round of renewing all locks of a grant.

@@ -1,7 +1,7 @@
 package quorum
 
 import (
-	"time"
+	"strings"
 
 	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/tail"
@@ -29,7 +29,7 @@ func (a *attempt) repeat() {
 // mayRepeat reports whether the operation takes something from a lock, which it must on all
 // masters.
 func (a *attempt) mayRepeat() bool {
-	return a.op.Kind == Release || a.op.Kind == Remove || a.op.Kind == transact || a.op.Replace
+	return a.op.Kind != Store && (a.op.Kind == transact || a.effects[0].Final())
 }
 
 // repeatAt repeats the operation on one master, if it has missed it by its vote: its answer is
@@ -52,47 +52,34 @@ func (a *attempt) repeatAt(i int, b vote.Ballot) {
 
 // repeats returns the tasks that do again what the attempt did. The caller must hold mu.
 func (a *attempt) repeats() (out []*outbox.Task) {
-	switch {
-	case a.op.Kind == Release, a.op.Kind == Remove && a.won:
-		out = a.deletesAgain(out, 0, a.op.Key)
-	case a.op.Replace && a.won:
-		out = a.changesAgain(out, 0, a.op.Key, a.op.NewToken, a.op.TTL, a.hold, a.op.Keeps)
-	case a.op.Kind == transact && a.won:
-		for k := range a.op.steps {
-			switch s := &a.op.steps[k]; {
-			case s.Exists && s.Does == outbox.Deletes:
-				out = a.deletesAgain(out, k, s.Key)
-			case s.Exists && s.Does == outbox.Stores && (s.Token != s.Was || !s.Keeps && !s.Raises):
-				out = a.changesAgain(out, k, s.Key, s.Token, s.TTL, s.Hold, s.Keeps)
-			}
+	for k, e := range a.effects {
+		if !e.Final() || !a.won && a.op.Kind != Release {
+			continue
 		}
+		if e.Meets, e.Whose = outbox.Those, a.met(k); e.Whose == "" {
+			continue
+		}
+		if e.Does == outbox.Raises {
+			e.Does = outbox.Stores // with its own times
+		}
+		t := &outbox.Task{Kind: Release, Then: outbox.Repeats, Missed: &outbox.Missed{Began: a.times.began, Ends: a.times.began + e.TTL},
+			Until: a.times.began + a.call.q.cluster.LongestHold()}
+		if e.Gives() {
+			t.Kind, t.Until = Extend, a.times.began+e.Hold
+			t.Copies = []outbox.Copy{{Tail: tail.Tail{Lock: a.lock, Attempt: a.id, Grace: a.call.q.cfg.Timeout}}}
+		}
+		t.Effects = []outbox.Effect{e}
+		out = append(out, t)
 	}
 	return out
 }
 
-func (a *attempt) deletesAgain(out []*outbox.Task, k int, key string) []*outbox.Task {
-	met := a.met(k)
-	if len(met) == 0 {
-		return out
-	}
-	return append(out, &outbox.Task{Kind: Release, Then: outbox.Repeats, Key: key, Missed: &outbox.Missed{Met: met, Began: a.times.began}, Until: a.times.began + a.call.q.cluster.LongestHold()})
-}
-
-func (a *attempt) changesAgain(out []*outbox.Task, k int, key, token string, ttl, hold time.Duration, keeps bool) []*outbox.Task {
-	met := a.met(k)
-	if len(met) == 0 {
-		return out
-	}
-	gives := tail.Tail{Lock: a.lock, Attempt: a.id, Grace: a.call.q.cfg.Timeout}
-	return append(out, &outbox.Task{Kind: Extend, Then: outbox.Repeats, Key: key, Token: token, Copy: outbox.Copy{Tail: gives},
-		Missed: &outbox.Missed{Met: met, Began: a.times.began, Keeps: keeps, Ends: a.times.began + ttl}, Until: a.times.began + hold})
-}
-
-// met returns the copies of step k, or of the only key, that the attempt has deleted or
+// met returns the copies of key k, as they are written, that the attempt has deleted or
 // changed. Of a Remove it is those of a lock that a quorum had, or the required master (V11):
 // fewer copies may belong to an acquire under way that wins on other masters. Bare tokens are
 // nobody's. The caller must hold mu.
-func (a *attempt) met(k int) (out []tail.Pair) {
+func (a *attempt) met(k int) string {
+	var out strings.Builder
 	copies := map[tail.ID]int{}
 	for i := range a.box.ballots {
 		if its, ok := a.took(i, k); ok {
@@ -102,10 +89,10 @@ func (a *attempt) met(k int) (out []tail.Pair) {
 	for i := range a.box.ballots {
 		its, ok := a.took(i, k)
 		if ok && (a.op.Kind != Remove || copies[its.Lock] >= a.box.needs.Quorum || a.requiredHad(its.Lock, k)) {
-			out = append(out, its.Pair())
+			out.WriteString(its.Pair().String())
 		}
 	}
-	return out
+	return out.String()
 }
 
 // took returns the tail of the copy that the attempt has deleted or changed on master i; false

@@ -1,10 +1,7 @@
 package quorum
 
 import (
-	"time"
-
 	"github.com/redlockd/redlockd/quorum/outbox"
-	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -63,21 +60,13 @@ func mayHaveCreated(v vote.Vote) bool {
 // rollbackAt sends the rollback to one master: behind the operation on the same
 // connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
-	switch a.op.Kind {
-	case Acquire, AcquireOrExtend:
-		a.undo(i, a.op.Key, a.hold)
-	case transact:
-		for k := range a.op.steps {
-			if s := &a.op.steps[k]; s.Creates() {
-				a.undo(i, s.Key, s.Hold)
-			}
+	for k := range a.effects {
+		e := &a.effects[k]
+		if !e.Creates() {
+			continue
 		}
+		a.call.q.counts.rollbacks.Add(1)
+		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.RollsBack, Effects: []outbox.Effect{rollsBack(e.Key, a.id)},
+			Until: a.times.began + e.Hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 	}
-}
-
-func (a *attempt) undo(i int, key string, hold time.Duration) {
-	a.call.q.counts.rollbacks.Add(1)
-	a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.RollsBack, Key: key,
-		Copy:  outbox.Copy{Tail: tail.Tail{Lock: a.id, Attempt: a.id}},
-		Until: a.times.began + hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 }

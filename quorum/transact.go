@@ -17,9 +17,9 @@ import (
 // told that nothing was done. If it is lost, what was created is rolled back. The keys' queues
 // stay held over both (V7).
 
-// transact makes the changes of a DecideAll, given as steps.
-func (c *call) transact(steps []outbox.Step, changes []Change) {
-	first, rest := c.inTwo(c.transactOf(steps))
+// transact makes the changes of a DecideAll, given as effects.
+func (c *call) transact(effects []outbox.Effect, changes []Change) {
+	first, rest := c.inTwo(c.transactOf(effects))
 	c.attempt(first, func(a *attempt, v Verdict) {
 		switch {
 		case v != Won:
@@ -32,14 +32,11 @@ func (c *call) transact(steps []outbox.Step, changes []Change) {
 	}, c.q.now())
 }
 
-// transactOf returns the operation that carries out some steps.
-func (c *call) transactOf(steps []outbox.Step) *Op {
-	op := &Op{Kind: transact, DB: c.op.DB, Key: steps[0].Key, steps: steps}
-	for i := range steps {
-		if s := &steps[i]; s.Does == outbox.Stores {
-			s.Hold = c.q.hold(s.TTL)
-			op.TTL = max(op.TTL, s.TTL)
-		}
+// transactOf returns the operation that carries out some effects.
+func (c *call) transactOf(effects []outbox.Effect) *Op {
+	op := &Op{Kind: transact, DB: c.op.DB, Key: effects[0].Key, effects: effects}
+	for i := range effects {
+		op.TTL = max(op.TTL, effects[i].TTL)
 	}
 	return op
 }
@@ -48,13 +45,13 @@ func (c *call) transactOf(steps []outbox.Step) *Op {
 // for other keys; rest is nil for any other. The marks bear the holds of both before the
 // first one begins (M3).
 func (c *call) inTwo(op *Op) (first, rest *Op) {
-	var checks, final []outbox.Step
-	for _, s := range op.steps {
-		if s.Final() {
-			final = append(final, s)
-			s = outbox.Step{Key: s.Key, Exists: s.Exists, Was: s.Was, Locks: s.Locks}
+	var checks, final []outbox.Effect
+	for _, e := range op.effects {
+		if e.Final() {
+			final = append(final, e)
+			e = outbox.Effect{Key: e.Key, Meets: e.Meets, Token: e.Token, Whose: e.Whose, Does: outbox.Leaves}
 		}
-		checks = append(checks, s)
+		checks = append(checks, e)
 	}
 	if len(final) == 0 || len(final) == len(checks) {
 		return op, nil
@@ -88,7 +85,7 @@ func (a *attempt) takeBack() {
 
 // raised reports whether an attempt, if it was won, has prolonged a lock that there was.
 func (a *attempt) raised() bool {
-	return slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Exists && s.Raises })
+	return slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Meets != outbox.Nothing && e.Does == outbox.Raises })
 }
 
 // transacted ends a DecideAll whose changes are made.
@@ -140,8 +137,8 @@ func (a *attempt) leaves(v Verdict) bool {
 	if a.op.Kind == Release {
 		return freed
 	}
-	final := a.op.Replace || slices.ContainsFunc(a.op.steps, func(s outbox.Step) bool { return s.Final() })
-	return done && (final || v == Undecided && a.raised())
+	final := slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Final() })
+	return done && (final || a.op.Kind == transact && v == Undecided && a.raised())
 }
 
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a

@@ -227,7 +227,7 @@ func TestV1RoundTrips(t *testing.T) {
 				synctest.Wait()
 				n := 0
 				for _, line := range c.masters[0].commands(before) {
-					if strings.Contains(line, scripts.Transact.SHA) || strings.Contains(line, scripts.Transact.Text) {
+					if strings.Contains(line, scripts.Change.SHA) || strings.Contains(line, scripts.Change.Text) {
 						n++
 					}
 				}

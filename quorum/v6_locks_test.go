@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/fakeredis"
+	"github.com/redlockd/redlockd/quorum/outbox"
 	"github.com/redlockd/redlockd/quorum/tail"
 )
 
@@ -18,7 +19,7 @@ func TestV6IDsOfTries(t *testing.T) {
 				t.Errorf("%v: lock %v, attempt %v", op.Kind, a.lock, a.id)
 			}
 		}
-		for _, op := range []Op{{Kind: Store, Key: "k", Token: "t", TTL: time.Second}, {Kind: transact, Key: "k", TTL: time.Second},
+		for _, op := range []Op{{Kind: Store, Key: "k", Token: "t", TTL: time.Second}, {Kind: transact, Key: "k", TTL: time.Second, effects: []outbox.Effect{{Key: "k", Meets: outbox.Token, Token: "t", Does: outbox.Stores, New: "t"}}},
 			{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: time.Second}} {
 			if a := try(op); a.lock == a.id || a.lock == 0 {
 				t.Errorf("%v over another copy: lock %v, attempt %v", op.Kind, a.lock, a.id)

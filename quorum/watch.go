@@ -170,11 +170,5 @@ func (c *call) touch(o *Outcome) {
 
 // spares reports whether the operation leaves the token and the TTL of a key as they were.
 func (op *Op) spares(key string) bool {
-	switch {
-	case op == nil:
-		return false
-	case op.Kind != transact:
-		return op.Keeps && !op.Replace
-	}
-	return slices.ContainsFunc(op.steps, func(s outbox.Step) bool { return s.Key == key && s.Keeps && s.Token == s.Was })
+	return op != nil && slices.ContainsFunc(op.effects, func(e outbox.Effect) bool { return e.Key == key && e.Does == outbox.Keeps && !e.Changes() })
 }

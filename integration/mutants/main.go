@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ import (
 var tests string
 
 func main() {
-	only := flag.String("only", "", "run the mutants whose name contains this")
+	only := flag.String("only", "", "run the mutants whose rule and name, as in \"V6 late scripts act\", match this regular expression")
 	flag.StringVar(&tests, "run", "", "run only the tests that match this, for a quick look")
 	binary := flag.String("binary", "", "build redlockd with the mutants that -only names, joined by ' + ', and run nothing")
 	storms := flag.String("storms", "", "build the storms (quorum/storms) with them likewise")
@@ -82,6 +83,10 @@ func build(names, binary, storms string) error {
 
 // run tries the mutants, as many at a time as there are processors.
 func run(only string) (lived, caught int, err error) {
+	which, err := regexp.Compile(only)
+	if err != nil {
+		return 0, 0, err
+	}
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return 0, 0, err
@@ -91,7 +96,7 @@ func run(only string) (lived, caught int, err error) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, m := range mutants {
-		if !strings.Contains(m.name, only) {
+		if !which.MatchString(m.rule + " " + m.name) {
 			continue
 		}
 		group.Go(func() error {

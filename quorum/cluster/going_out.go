@@ -32,7 +32,7 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	if !ok {
 		return false
 	}
-	t.Copy = s.cfg.CopyOf(t.Tail, t.Missed.Ends-now, left, s.clock.Earliest(now), latest)
+	t.Copies[0] = s.cfg.CopyOf(t.Copies[0].Tail, t.Missed.Ends-now, left, s.clock.Earliest(now), latest)
 	t.Deadline = s.deadline(now + s.cfg.Timeout)
 	return true
 }
@@ -40,7 +40,7 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 // follows reports whether a task must wait because one of those before it that are kept is for
 // its key. A vote need not: what it misses by that is repeated.
 func follows(kept []*outbox.Task, t *outbox.Task) bool {
-	return t.MustDeliver() && slices.ContainsFunc(kept, func(before *outbox.Task) bool { return before.Key == t.Key })
+	return t.MustDeliver() && slices.ContainsFunc(kept, func(before *outbox.Task) bool { return before.Key() == t.Key() })
 }
 
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced

@@ -16,7 +16,7 @@ func TestV2TooLateToGoOut(t *testing.T) {
 	for _, inTime := range []bool{true, false} {
 		now := time.Second
 		l := watched(t, &now).List().Links[0]
-		l.outbox.Put(&outbox.Task{Kind: vote.Release, Key: "k", Token: "t", Asked: &outbox.Asked{By: asker(inTime)}})
+		l.outbox.Put(&outbox.Task{Kind: vote.Release, Effects: []outbox.Effect{{Key: "k"}}, Asked: &outbox.Asked{By: asker(inTime)}})
 		b := &outbox.Batch{}
 		(&sender{Link: l}).take(b)
 		if len(b.Tasks) == 1 != inTime || len(b.Unsent) == 1 == inTime {
@@ -36,13 +36,12 @@ func (a asker) Vote(int, vote.Ballot, time.Duration) {}
 func TestV8ChangeWaitsForTheClock(t *testing.T) {
 	now := time.Second
 	l := watched(t, &now).List().Links[0]
-	gives := outbox.Copy{Tail: tail.Tail{Lock: 1, Attempt: 2}}
-	l.outbox.Put(&outbox.Task{Kind: vote.Extend, Then: outbox.Repeats, Key: "k", Token: "u", Copy: gives, Until: time.Minute})
-	l.outbox.Put(&outbox.Task{Kind: vote.Release, Then: outbox.Repeats, Key: "k", Token: "u", Until: time.Minute})
-	l.outbox.Put(&outbox.Task{Kind: vote.Release, Then: outbox.Repeats, Key: "l", Token: "u", Until: time.Minute})
+	for _, e := range []outbox.Effect{{Key: "k", Does: outbox.Sets}, {Key: "k", Does: outbox.Deletes}, {Key: "l", Does: outbox.Deletes}} {
+		l.outbox.Put(&outbox.Task{Then: outbox.Repeats, Effects: []outbox.Effect{e}, Until: time.Minute})
+	}
 	b := &outbox.Batch{}
 	(&sender{Link: l}).take(b)
-	if kept, _ := l.outbox.Retries(); kept != 2 || len(b.Tasks) != 1 || b.Tasks[0].Key != "l" {
+	if kept, _ := l.outbox.Retries(); kept != 2 || len(b.Tasks) != 1 || b.Tasks[0].Key() != "l" {
 		t.Fatalf("%d are kept, and %d go out", kept, len(b.Tasks))
 	}
 	l.outbox.FlushRetries()
@@ -61,7 +60,7 @@ func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
 	l.clock = clock.NewWatch(l.now, 0, l.exact, true)
 	l.sawClock(reading*1000, now, now)
 	its := tail.Tail{Lock: 1, Attempt: 2}
-	change := &outbox.Task{Kind: vote.Extend, Then: outbox.Repeats, Key: "k", Token: "u", Copy: outbox.Copy{Tail: its},
+	change := &outbox.Task{Kind: vote.Extend, Then: outbox.Repeats, Effects: []outbox.Effect{{Key: "k", Does: outbox.Sets}}, Copies: []outbox.Copy{{Tail: its}},
 		Until: now + 3*time.Second, Missed: &outbox.Missed{Ends: now + 2*time.Second}}
 	for _, late := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
 		l.outbox.Put(change)
@@ -70,7 +69,7 @@ func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
 		if (&sender{Link: l}).take(b); len(b.Tasks) != 1 {
 			t.Fatal("it does not go out")
 		}
-		c := change.Copy
+		c := change.Copies[0]
 		if end, over, expiry := c.Tail.End-reading, c.Tail.End+c.Tail.Grace.Milliseconds()-reading, c.Expiry-reading; end > 2000 || end < 1990 ||
 			over < 2050 || over > 2060 || expiry < 3000 || expiry > 3010 || c.Tail.Pair() != its.Pair() {
 			t.Errorf("%v late it ends after %dms, is over after %dms, and expires after %dms", late, end, over, expiry)

@@ -148,8 +148,8 @@ func TestM5WaitedUntilTheSilence(t *testing.T) {
 		d := watched(t, &now)
 		l := d.List().Links[0]
 		l.clock = clock.NewWatch(l.now, 0, l.exact, true) // watched for long enough
-		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Key: "k", Token: "t"})
-		l.outbox.Put(&outbox.Task{Kind: vote.Release, Key: "k", Token: "u"})
+		l.outbox.Put(&outbox.Task{Kind: vote.Acquire, Effects: []outbox.Effect{{Key: "k"}}})
+		l.outbox.Put(&outbox.Task{Kind: vote.Release, Effects: []outbox.Effect{{Key: "k"}}})
 		d.silentUntil.Store(int64(now + tt.silence))
 		b := &outbox.Batch{}
 		(&sender{Link: l}).take(b)

@@ -106,7 +106,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration, asked bool, hold 
 // out, or cannot be.
 func barrier(l *Link) <-chan struct{} {
 	passed := make(chan struct{})
-	t := &outbox.Task{Kind: vote.Read, Key: mark.Key, OnAnswer: func(vote.Ballot) { close(passed) }}
+	t := &outbox.Task{Kind: vote.Read, Effects: []outbox.Effect{{Key: mark.Key}}, OnAnswer: func(vote.Ballot) { close(passed) }}
 	if !l.Send(t, l.now()) {
 		close(passed)
 	}

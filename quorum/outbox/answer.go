@@ -109,72 +109,80 @@ func TrimScriptPrefix(text string) string {
 	return strings.TrimPrefix(text, "-")
 }
 
-// The integers that scripts answer, see [scripts.Script].
+// The integers that scripts answer, see [scripts.Change].
 const (
 	anotherLock = -2
 	tooLate     = -1
 	absent      = 0
-	prolonged   = 2
 )
 
 // read turns an answer that is no error into a ballot.
 func (t *Task) read(msg rueidis.RedisMessage) vote.Ballot {
 	switch {
-	case t.Kind == vote.Read && t.Then == Votes:
+	case t.Kind == vote.Read:
 		return readBallot(msg)
 	case msg.IsNil():
 		return vote.Ballot{Vote: vote.Created} // SET NX GET that stored the token
+	case msg.IsArray():
+		return t.done(msg)
 	case msg.IsString():
 		value, _ := msg.ToString()
 		return t.met(value)
-	case msg.IsArray() && t.Kind == vote.Transact:
-		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(msg))}
-	case msg.IsArray():
-		b := vote.Ballot{Vote: vote.Longer}
-		if were := tailsOf(msg); len(were) == 1 {
-			b.Tail = were[0]
-		}
-		return b
 	}
 	n, err := msg.AsInt64()
 	switch {
 	case err != nil || n == tooLate:
 		return vote.Ballot{Vote: vote.Silent}
 	case n == anotherLock:
-		return vote.Ballot{Vote: vote.Refused, Token: t.Token}
+		return vote.Ballot{Vote: vote.Refused, Token: t.Effects[0].Token}
 	case n == absent:
 		return vote.Ballot{Vote: vote.Absent}
-	case n == prolonged:
-		return vote.Ballot{Vote: vote.Prolonged}
-	case t.Kind == vote.Remove:
-		return vote.Ballot{Vote: vote.Released} // it was no string
 	default:
 		return vote.Ballot{Vote: vote.Created}
 	}
 }
 
-// met returns the ballot of a task that has met a copy with this value.
+// met returns the ballot of a task that has met a copy with this value: it refuses all but a
+// plain release of its token.
 func (t *Task) met(value string) vote.Ballot {
 	if t.Kind == vote.Acquire {
 		return vote.Ballot{Vote: vote.Refused, Token: tail.Token(value)}
 	}
 	token, its := tail.Split(value)
 	b := vote.Ballot{Vote: vote.Refused, Token: token, Tail: its}
-	switch {
-	case t.Kind == vote.Remove:
+	if t.plain() && token == t.Effects[0].Token {
 		b.Vote = vote.Released
-	case t.Kind == vote.Transact || token != t.Token:
-	case t.Kind == vote.Release:
+	}
+	return b
+}
+
+// done returns the ballot of a task that scripts.Change has carried out, which tells what the keys
+// had.
+func (t *Task) done(msg rueidis.RedisMessage) vote.Ballot {
+	had, _ := msg.ToArray()
+	if t.Kind == vote.Transact && t.Then == Votes {
+		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(had))}
+	}
+	b := vote.Ballot{Vote: vote.Prolonged}
+	if len(had) > 0 {
+		b.Tail = tailsOf(had[:1])[0]
+	}
+	there := len(had) > 0 && !had[0].IsNil()
+	switch deletes := t.Effects[0].Does == Deletes; {
+	case deletes && there:
 		b.Vote = vote.Released
-	default:
-		b.Vote = vote.Prolonged
+	case deletes:
+		b.Vote = vote.Absent
+	case !there:
+		b.Vote = vote.Created
+	case len(had) > 1:
+		b.Vote = vote.Longer
 	}
 	return b
 }
 
 // tailsOf returns the tails of the copies that a script has met.
-func tailsOf(msg rueidis.RedisMessage) []tail.Tail {
-	values, _ := msg.ToArray()
+func tailsOf(values []rueidis.RedisMessage) []tail.Tail {
 	out := make([]tail.Tail, len(values))
 	for i := range values {
 		if v, err := values[i].ToString(); err == nil {

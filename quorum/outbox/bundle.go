@@ -26,9 +26,10 @@ var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": tr
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
 // bundled returns how many of the tasks, from the first one on, may go as one bundle:
-// all of them are plain, and no key occurs twice.
+// all of them are plain, and no key occurs twice. Masters before 7.0 know no SET NX GET, and
+// get none.
 func (d *Dialect) bundled(tasks []*Task) int {
-	if d.Singly {
+	if d.Singly || !d.Is7 {
 		return 0
 	}
 	clear(d.words.seen)
@@ -36,17 +37,11 @@ func (d *Dialect) bundled(tasks []*Task) int {
 		if !t.plain() {
 			return i
 		}
-		if d.words.seen[t.Key] = true; len(d.words.seen) == i {
+		if d.words.seen[t.Key()] = true; len(d.words.seen) == i {
 			return i // the key occurred before
 		}
 	}
 	return len(tasks)
-}
-
-// plain reports whether the task is an acquire or a release that depends on nothing but
-// the key and its token.
-func (t *Task) plain() bool {
-	return t.Then == Votes && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.locks() == "")
 }
 
 // bundle builds the call for all of the tasks. It carries the script's text, since the
@@ -57,18 +52,18 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	w := &d.words
 	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
 	for _, t := range tasks[:acquires] {
-		w.digits = strconv.AppendInt(w.digits, t.Expiry, 10)
+		w.digits = strconv.AppendInt(w.digits, t.Copies[0].Expiry, 10)
 		w.ends = append(w.ends, len(w.digits))
 	}
 	digits, from := string(w.digits), 0
 	for i, t := range tasks {
 		t.via = nil
-		w.keys = append(w.keys, t.Key)
+		w.keys = append(w.keys, t.Key())
 		if i < acquires {
-			w.args = append(w.args, t.Tail.Of(t.Token), digits[from:w.ends[i]])
+			w.args = append(w.args, t.value(), digits[from:w.ends[i]])
 			from = w.ends[i]
 		} else {
-			w.args = append(w.args, tail.Stem(t.Token))
+			w.args = append(w.args, tail.Stem(t.Effects[0].Token))
 		}
 	}
 	defer w.clear()

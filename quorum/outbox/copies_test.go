@@ -105,6 +105,11 @@ func unquoted(token string) string {
 // tailed is a token that ends like the copy that a try of its own has created.
 var tailed = (&tail.Tail{Lock: 9, Attempt: 9}).Of("t")
 
+// does returns a task whose attempt, 9, gives copies of this lock.
+func (m *master) does(kind vote.Kind, lock tail.ID, e Effect) Task {
+	return Task{Kind: kind, Effects: []Effect{e}, Copies: []Copy{m.gives(lock)}}
+}
+
 // asks sends tasks in one batch, and returns their votes. What changes something and has no
 // deadline gets one that it meets.
 func (m *master) asks(tasks ...*Task) []Result {
@@ -145,11 +150,10 @@ func checkCopies(t *testing.T, cases func(*master) []copyCase) {
 				before, want := named.Replace(c.before), named.Replace(c.want)
 				m.puts("k", before)
 				task := c.task
-				task.Key, task.Token = "k", unquoted(cmp.Or(task.Token, token))
-				if task.Asked != nil && task.Asked.NewToken == "" {
-					same := *task.Asked
-					same.NewToken, task.Asked = task.Token, &same
-				}
+				e := task.Effects[0]
+				e.Key, e.Token = "k", unquoted(token)
+				e.New = cmp.Or(e.New, e.Token)
+				task.Effects = []Effect{e}
 				r := m.asks(&task)[0]
 				if got := m.has("k"); got != want || r.Ballot.Vote != c.vote {
 					t.Errorf("%s: %q became %q and %v, want %q and %v", c.name, before, got, r.Ballot.Vote, want, c.vote)
@@ -161,10 +165,11 @@ func checkCopies(t *testing.T, cases func(*master) []copyCase) {
 
 // V6: a rollback deletes what its try has created, and nobody got since.
 func TestV6RollbackDeletesItsOwn(t *testing.T) {
-	checkCopies(t, func(*master) []copyCase {
-		undo := Task{Kind: vote.Acquire, Then: RollsBack, Copy: Copy{Tail: tail.Tail{Lock: 9, Attempt: 9}}}
+	checkCopies(t, func(m *master) []copyCase {
+		undo := m.does(vote.Acquire, 9, Effect{Meets: Those, Whose: tail.Pair{Lock: 9, Attempt: 9}.String(), Does: Deletes})
+		undo.Then = RollsBack
 		return []copyCase{
-			{"its own", undo, "t 9/9 1000 50 2000", "", vote.Created},
+			{"its own", undo, "t 9/9 1000 50 2000", "", vote.Released},
 			{"extended since", undo, "t 9/8 1000 50 2000", "t 9/8 1000 50 2000", vote.Absent},
 			{"prolonged, or stored over", undo, "t 8/9 1000 50 2000", "t 8/9 1000 50 2000", vote.Absent},
 			{"another try's", undo, "t 8/8 1000 50 2000", "t 8/8 1000 50 2000", vote.Absent},
@@ -178,10 +183,10 @@ func TestV6RollbackDeletesItsOwn(t *testing.T) {
 // a bare token stays bare.
 func TestV6CopiesAreGivenToAnAttempt(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		take := Task{Kind: vote.AcquireOrExtend, Copy: m.gives(9)}
-		extend := Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{}}
-		keep := Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{Keeps: true}}
-		expire := Task{Kind: vote.Expire, Copy: m.gives(7), Asked: &Asked{}}
+		take := m.does(vote.AcquireOrExtend, 9, Effect{Meets: Free, Does: Raises})
+		extend := m.does(vote.Extend, 7, Effect{Meets: Living, Does: Raises})
+		keep := m.does(vote.Extend, 7, Effect{Meets: Living, Does: Keeps})
+		expire := m.does(vote.Expire, 7, Effect{Meets: Present, Does: Sets})
 		return []copyCase{
 			{"create", take, "", "t 9/9 1000 50 2000", vote.Created},
 			{"create or prolong", take, "t 1/1 500 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
@@ -209,12 +214,13 @@ func TestV6CopiesAreGivenToAnAttempt(t *testing.T) {
 // V2, V6: a renewal prolongs, and a second round shortens, only what the attempt still has.
 func TestV6OnlyItsOwn(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		renew := Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{Renews: true}}
-		shorten := Task{Kind: vote.Extend, Then: Shortens, Copy: m.gives(7)}
+		renew := m.does(vote.Extend, 7, Effect{Meets: Own, Whose: tail.ID(9).String(), Does: Raises})
+		shorten := m.does(vote.Extend, 7, Effect{Meets: Own, Whose: tail.ID(9).String(), Does: Sets})
+		shorten.Then = Shortens
 		return []copyCase{
 			{"renew", renew, "t 9/9 500 20 1000", "t 9/9 1000 50 2000", vote.Prolonged},
 			{"renew what was prolonged", renew, "t 1/9 500 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
-			{"renew what lasts longer", renew, "t 1/9 5000 90 9000", "t 1/9 5000 90 9000", vote.Prolonged},
+			{"renew what lasts longer", renew, "t 1/9 5000 90 9000", "t 1/9 5000 90 9000", vote.Longer},
 			{"renew another attempt's", renew, "t 9/8 500 20 1000", "t 9/8 500 20 1000", vote.Refused},
 			{"renew another token", renew, "u 9/9 500 20 1000", "u 9/9 500 20 1000", vote.Refused},
 			{"renew a bare token", renew, "t - 1000", "t - 2000", vote.Prolonged},
@@ -230,24 +236,21 @@ func TestV6OnlyItsOwn(t *testing.T) {
 // the same the copy keeps its lock.
 func TestV6StoresOver(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		change := func(token string, a Asked) Task {
-			a.Replace, a.NewToken = true, token
-			return Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &a}
+		change := func(token string, does Does) Task {
+			return m.does(vote.Extend, 7, Effect{Meets: Living, Does: does, New: token})
 		}
-		store := func(ifPresent bool) Task {
-			return Task{Kind: vote.Store, Token: "u", Copy: m.gives(7), Asked: &Asked{IfPresent: ifPresent}}
-		}
+		store := func(meets Meets) Task { return m.does(vote.Store, 7, Effect{Meets: meets, Does: Stores, New: "u"}) }
 		return []copyCase{
-			{"change", change("u", Asked{}), "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
-			{"change and raise", change("u", Asked{Raises: true}), "t 1/1 5000 90 9000", "u 7/9 5000 90 9000", vote.Longer},
-			{"change and keep", change("u", Asked{Keeps: true}), "t 1/1 500 20 1000", "u 7/9 500 20 1000", vote.Prolonged},
-			{"change a bare token", change("u", Asked{}), "t - 9000", "u 7/9 1000 50 2000", vote.Prolonged},
-			{"change to the same", change("", Asked{}), "t 1/1 5000 90 9000", "t 1/9 1000 50 2000", vote.Prolonged},
-			{"change another token", change("v", Asked{}), "u 1/1 500 20 1000", "u 1/1 500 20 1000", vote.Refused},
-			{"store", store(false), "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
-			{"store where nothing is", store(false), "", "u 7/9 1000 50 2000", vote.Prolonged},
-			{"store if present", store(true), "t - 9000", "u 7/9 1000 50 2000", vote.Prolonged},
-			{"store if nothing is present", store(true), "", "", vote.Absent},
+			{"change", change("u", Sets), "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
+			{"change and raise", change("u", Raises), "t 1/1 5000 90 9000", "u 7/9 5000 90 9000", vote.Longer},
+			{"change and keep", change("u", Keeps), "t 1/1 500 20 1000", "u 7/9 500 20 1000", vote.Prolonged},
+			{"change a bare token", change("u", Sets), "t - 9000", "u 7/9 1000 50 2000", vote.Prolonged},
+			{"change to the same", change("", Sets), "t 1/1 5000 90 9000", "t 1/9 1000 50 2000", vote.Prolonged},
+			{"change another token", change("v", Sets), "u 1/1 500 20 1000", "u 1/1 500 20 1000", vote.Refused},
+			{"store", store(Anything), "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
+			{"store where nothing is", store(Anything), "", "u 7/9 1000 50 2000", vote.Created},
+			{"store if present", store(Present), "t - 9000", "u 7/9 1000 50 2000", vote.Prolonged},
+			{"store if nothing is present", store(Present), "", "", vote.Absent},
 		}
 	})
 }

@@ -19,18 +19,18 @@ func outboxAt(now *time.Duration) *Outbox {
 func TestM2OutboxKeepsItsOrder(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for i := range 5 {
-		o.Put(&Task{Kind: vote.Read, Key: fmt.Sprint(i)})
+		o.Put(asks(vote.Read, fmt.Sprint(i)))
 	}
 	o.Put(deletes("k", "one"))
 	o.Remove(2)
-	if len(o.queue) != 4 || o.queue[0].Key != "2" {
-		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].Key)
+	if len(o.queue) != 4 || o.queue[0].Key() != "2" {
+		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].Key())
 	}
 	if lost := o.Lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || o.kept != 1 {
 		t.Errorf("%d are lost, %d of %d bytes wait, %d are repeated", len(lost), len(o.queue), o.bytes, o.kept)
 	}
-	o.Put(&Task{Kind: vote.Acquire, Key: "another"})
-	o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+	o.Put(asks(vote.Acquire, "another"))
+	o.Put(asks(vote.Acquire, "k"))
 	if got := sends(o); got != "another; k one; k" || o.kept != 0 {
 		t.Errorf("sends %q, and keeps %d", got, o.kept)
 	}
@@ -41,7 +41,7 @@ func TestM2OutboxKeepsItsOrder(t *testing.T) {
 func TestM1MemoryOfACrowdIsGivenBack(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	for i := range 5 * maxBatch {
-		o.Put(&Task{Kind: vote.Read, Key: fmt.Sprint(i)})
+		o.Put(asks(vote.Read, fmt.Sprint(i)))
 	}
 	for len(o.queue) > 0 {
 		o.Remove(len(o.Next()))

@@ -10,24 +10,32 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
+// releases returns a release of t.
+func (m *master) releases() Task {
+	return Task{Kind: vote.Release, Effects: []Effect{{Meets: Token, Does: Deletes}}}
+}
+
 // V8: a repeat is for the copies that the operation has met, and for these locks as they were
 // created; not for what was extended since, or has the token only.
 func TestV8RepeatsWhatWasMet(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		met := []tail.Pair{{Lock: 5, Attempt: 6}, {Lock: 1, Attempt: 2}}
-		again := Task{Kind: vote.Release, Then: Repeats, Missed: &Missed{Met: met}}
-		change := Task{Kind: vote.Extend, Then: Repeats, Missed: &Missed{Met: met}, Copy: m.gives(7), Token: "u"}
-		keep := change
-		keep.Missed = &Missed{Met: met, Keeps: true}
+		again := func(kind vote.Kind, does Does) Task {
+			met := tail.Pair{Lock: 5, Attempt: 6}.String() + tail.Pair{Lock: 1, Attempt: 2}.String()
+			t := m.does(kind, 7, Effect{Meets: Those, Whose: met, Does: does, New: "u"})
+			t.Then, t.Missed = Repeats, &Missed{}
+			return t
+		}
+		change, keep := again(vote.Extend, Sets), again(vote.Extend, Keeps)
+		deletes := again(vote.Release, Deletes)
 		return []copyCase{
-			{"delete what was met", again, "t 1/2 1000 50 2000", "", vote.Created},
-			{"delete it as it was created", again, "t 1/1 1000 50 2000", "", vote.Created},
-			{"delete what was extended since", again, "t 1/3 1000 50 2000", "t 1/3 1000 50 2000", vote.Absent},
-			{"delete another lock", again, "t 3/3 1000 50 2000", "t 3/3 1000 50 2000", vote.Absent},
-			{"delete another lock of its attempt", again, "t 3/2 1000 50 2000", "t 3/2 1000 50 2000", vote.Absent},
-			{"delete a mix", again, "t 1/6 1000 50 2000", "t 1/6 1000 50 2000", vote.Absent},
-			{"delete a bare token", again, "t - 2000", "t - 2000", vote.Absent},
-			{"delete nothing", again, "", "", vote.Absent},
+			{"delete what was met", deletes, "t 1/2 1000 50 2000", "", vote.Released},
+			{"delete it as it was created", deletes, "t 1/1 1000 50 2000", "", vote.Released},
+			{"delete what was extended since", deletes, "t 1/3 1000 50 2000", "t 1/3 1000 50 2000", vote.Absent},
+			{"delete another lock", deletes, "t 3/3 1000 50 2000", "t 3/3 1000 50 2000", vote.Absent},
+			{"delete another lock of its attempt", deletes, "t 3/2 1000 50 2000", "t 3/2 1000 50 2000", vote.Absent},
+			{"delete a mix", deletes, "t 1/6 1000 50 2000", "t 1/6 1000 50 2000", vote.Absent},
+			{"delete a bare token", deletes, "t - 2000", "t - 2000", vote.Absent},
+			{"delete nothing", deletes, "", "", vote.Absent},
 			{"change what was met", change, "t 1/2 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
 			{"change it as it was created", change, "t 5/5 5000 90 9000", "u 7/9 1000 50 2000", vote.Prolonged},
 			{"change and keep", keep, "t 1/2 500 20 1000", "u 7/9 500 20 1000", vote.Prolonged},
@@ -41,12 +49,13 @@ func TestV8RepeatsWhatWasMet(t *testing.T) {
 // a bare one; a Remove deletes anything.
 func TestV9HealsAndReleases(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		heal := Task{Kind: vote.Extend, Then: Heals, Copy: m.gives(1)}
-		release, remove := Task{Kind: vote.Release}, Task{Kind: vote.Remove}
-		until := Task{Kind: vote.Release, Deadline: m.now + 1000}
+		heal := m.does(vote.Extend, 1, Effect{Meets: Nothing, Does: Stores})
+		heal.Then = Heals
+		release, until, remove := m.releases(), m.releases(), m.does(vote.Remove, 0, Effect{Meets: Anything, Does: Deletes})
+		until.Deadline = m.now + 1000
 		return []copyCase{
 			{"heal", heal, "", "t 1/9 1000 50 2000", vote.Created},
-			{"heal what is there", heal, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Absent},
+			{"heal what is there", heal, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
 			{"release", release, "t 1/2 500 20 1000", "", vote.Released},
 			{"release a bare token", release, "t - 1000", "", vote.Released},
 			{"release another token", release, "u 1/2 500 20 1000", "u 1/2 500 20 1000", vote.Refused},
@@ -62,8 +71,10 @@ func TestV9HealsAndReleases(t *testing.T) {
 // S4: what follows WATCH meets only the locks that were seen; bare tokens are compared alone.
 func TestS4MeetsTheLocksThatWereSeen(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		seen := Asked{Locks: tail.ID(3).String() + tail.ID(1).String()}
-		extend, release := Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &seen}, Task{Kind: vote.Release, Asked: &seen}
+		seen := tail.ID(3).String() + tail.ID(1).String()
+		extend := m.does(vote.Extend, 7, Effect{Meets: Living, Whose: seen, Does: Raises})
+		release := m.releases()
+		release.Effects[0].Whose = seen
 		return []copyCase{
 			{"extend", extend, "t 1/2 500 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
 			{"extend another lock", extend, "t 2/1 500 20 1000", "t 2/1 500 20 1000", vote.Refused},
@@ -78,41 +89,40 @@ func TestS4MeetsTheLocksThatWereSeen(t *testing.T) {
 // V6, S4: what a transaction does to each key, and that it does nothing where one is not as expected.
 func TestV6TransactionsGiveCopies(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {
-		exists := Step{Exists: true, Was: "t", Does: Stores, Token: "t"}
-		change, raise, keep, same, deletes := exists, exists, exists, exists, exists
-		change.Token, raise.Raises, keep.Keeps, deletes.Does = "u", true, true, Deletes
-		raiseTo, keepTo, reads, seen, bare := raise, keep, exists, exists, raise
-		raiseTo.Token, keepTo.Token, reads.Does, seen.Locks = "u", "u", Keeps, tail.ID(1).String()
+		to := func(does Does, token string) Effect { return Effect{Meets: Token, Token: "t", Does: does, New: token} }
+		create, same, raise, keep, deletes := Effect{Meets: Nothing, Does: Stores, New: "t"}, to(Stores, "t"), to(Raises, "t"), to(Keeps, "t"), to(Deletes, "")
+		seen := same
+		seen.Whose = tail.ID(1).String()
 		for _, c := range []struct {
 			name         string
-			step         Step
+			effect       Effect
 			lock         tail.ID
 			before, want string
 			vote         vote.Vote
 		}{
-			{"create", Step{Does: Stores, Token: "t"}, 9, "", "t 9/9 1000 50 2000", vote.Created},
-			{"create where it is", Step{Does: Stores, Token: "t"}, 9, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
-			{"change", change, 7, "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Created},
+			{"create", create, 9, "", "t 9/9 1000 50 2000", vote.Created},
+			{"create where it is", create, 9, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
+			{"change", to(Stores, "u"), 7, "t 1/1 5000 90 9000", "u 7/9 1000 50 2000", vote.Created},
 			{"store the same", same, 7, "t 1/1 5000 90 9000", "t 7/9 1000 50 2000", vote.Created},
 			{"raise", raise, 7, "t 1/1 500 90 1000", "t 1/9 1000 90 2000", vote.Created},
 			{"raise what lasts longer", raise, 7, "t 1/1 5000 20 9000", "t 1/9 5000 50 9000", vote.Created},
-			{"raise and change", raiseTo, 7, "t 1/1 5000 20 9000", "u 7/9 5000 50 9000", vote.Created},
-			{"raise a bare token", bare, 7, "t - 1000", "t - 2000", vote.Created},
+			{"raise and change", to(Raises, "u"), 7, "t 1/1 5000 20 9000", "u 7/9 5000 50 9000", vote.Created},
+			{"raise a bare token", raise, 7, "t - 1000", "t - 2000", vote.Created},
 			{"keep", keep, 7, "t 1/1 500 20 1000", "t 1/9 500 20 1000", vote.Created},
-			{"keep and change", keepTo, 7, "t 1/1 500 20 1000", "u 7/9 500 20 1000", vote.Created},
+			{"keep and change", to(Keeps, "u"), 7, "t 1/1 500 20 1000", "u 7/9 500 20 1000", vote.Created},
 			{"delete", deletes, 7, "t 1/1 500 20 1000", "", vote.Created},
 			{"delete another token", deletes, 7, "u 1/1 500 20 1000", "u 1/1 500 20 1000", vote.Refused},
 			{"delete nothing", deletes, 7, "", "", vote.Absent},
-			{"make sure", reads, 7, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Created},
+			{"make sure", to(Leaves, ""), 7, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Created},
 			{"a lock that was seen", seen, 7, "t 1/1 500 20 1000", "t 7/9 1000 50 2000", vote.Created},
 			{"another lock", seen, 7, "t 2/1 500 20 1000", "t 2/1 500 20 1000", vote.Refused},
 			{"a bare token", seen, 7, "t - 1000", "t 7/9 1000 50 2000", vote.Created},
 		} {
 			m.puts("k", c.before)
 			m.puts("l", "v 4/5 500 20 1000")
-			c.step.Key = "k"
-			steps := []Step{{Key: "l", Exists: true, Was: "v", Does: Deletes}, c.step}
-			r := m.asks(&Task{Kind: vote.Transact, Key: "l", Copies: []Copy{{}, m.gives(c.lock)}, Asked: &Asked{Steps: steps}})[0]
+			c.effect.Key = "k"
+			effects := []Effect{{Key: "l", Meets: Token, Token: "v", Does: Deletes}, c.effect}
+			r := m.asks(&Task{Kind: vote.Transact, Copies: []Copy{{}, m.gives(c.lock)}, Effects: effects})[0]
 			if got := m.has("k"); got != c.want || r.Ballot.Vote != c.vote {
 				t.Errorf("%s: %q became %q and %v, want %q and %v", c.name, c.before, got, r.Ballot.Vote, c.want, c.vote)
 			}
@@ -129,14 +139,16 @@ func TestV6TransactionsGiveCopies(t *testing.T) {
 // V8: what was met is told by its lock and attempt.
 func TestV8TellsWhatItMet(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {
+		until := m.releases()
+		until.Deadline = m.now + 1000
 		for _, task := range []Task{
-			{Kind: vote.Release}, {Kind: vote.Release, Deadline: m.now + 1000}, {Kind: vote.Remove}, {Kind: vote.Read},
-			{Kind: vote.AcquireOrExtend, Copy: m.gives(9)}, {Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{}},
-			{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{Replace: true, NewToken: "u"}},
+			m.releases(), until, m.does(vote.Remove, 0, Effect{Meets: Anything, Does: Deletes}), m.does(vote.Read, 0, Effect{}),
+			m.does(vote.AcquireOrExtend, 9, Effect{Meets: Free, Does: Raises, New: "t"}),
+			m.does(vote.Extend, 7, Effect{Meets: Living, Does: Raises, New: "t"}), m.does(vote.Extend, 7, Effect{Meets: Living, Does: Sets, New: "u"}),
 		} {
 			for _, till := range []string{"1000", "9000"} {
 				m.puts("k", "t 1/2 500 20 "+till)
-				task.Key, task.Token = "k", "t"
+				task.Effects[0].Key, task.Effects[0].Token = "k", "t"
 				if b := m.asks(&task)[0].Ballot; b.Tail.Pair() != (tail.Pair{Lock: 1, Attempt: 2}) || b.Tail.End != m.now+500 {
 					t.Errorf("%v until %s tells of %+v", task.Kind, till, b)
 				}
@@ -150,24 +162,28 @@ func TestV8TellsWhatItMet(t *testing.T) {
 func TestV15OverByEndAndGrace(t *testing.T) {
 	const last, over = "t 1/8 -20 20 1000", "t 1/8 -21 20 1000"
 	checkCopies(t, func(m *master) []copyCase {
-		take := Task{Kind: vote.AcquireOrExtend, Copy: m.gives(9)}
-		extend := func(a Asked) Task { return Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &a} }
-		expire := Task{Kind: vote.Expire, Copy: m.gives(7), Asked: &Asked{}}
-		store := Task{Kind: vote.Store, Token: "u", Copy: m.gives(7), Asked: &Asked{IfPresent: true}}
-		plain := Task{Kind: vote.Store, Token: "u", Copy: m.gives(7), Asked: &Asked{}}
-		release, late := Task{Kind: vote.Release}, Task{Kind: vote.Release, Deadline: m.now + 1000}
+		take := m.does(vote.AcquireOrExtend, 9, Effect{Meets: Free, Does: Raises})
+		extend := func(meets Meets, does Does, to string) Task {
+			return m.does(vote.Extend, 7, Effect{Meets: meets, Does: does, New: to})
+		}
+		expire := m.does(vote.Expire, 7, Effect{Meets: Present, Does: Sets})
+		store, plain := m.does(vote.Store, 7, Effect{Meets: Present, Does: Stores, New: "u"}), m.does(vote.Store, 7, Effect{Meets: Anything, Does: Stores, New: "u"})
+		renew := m.does(vote.Extend, 7, Effect{Meets: Own, Whose: tail.ID(9).String(), Does: Raises})
+		remove := m.does(vote.Remove, 0, Effect{Meets: Anything, Does: Deletes})
+		release, late := m.releases(), m.releases()
+		late.Deadline = m.now + 1000
 		return []copyCase{
-			{"extend", extend(Asked{}), over, over, vote.Absent},
-			{"extend in the last millisecond", extend(Asked{}), last, "t 1/9 1000 50 2000", vote.Prolonged},
-			{"extend a bare token", extend(Asked{}), "t - 1", "t - 2000", vote.Prolonged},
-			{"extend anyway", extend(Asked{Anyway: true}), over, "t 1/9 1000 50 2000", vote.Prolonged},
-			{"extend anyway what is gone", extend(Asked{Anyway: true}), "", "", vote.Absent},
-			{"extend anyway another's", extend(Asked{Anyway: true}), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
-			{"extend another's", extend(Asked{}), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
-			{"keep", extend(Asked{Keeps: true}), over, over, vote.Absent},
-			{"change", extend(Asked{Replace: true, NewToken: "u"}), over, over, vote.Absent},
-			{"change anyway", extend(Asked{Anyway: true, Replace: true, NewToken: "u"}), over, "u 7/9 1000 50 2000", vote.Prolonged},
-			{"renew", Task{Kind: vote.Extend, Copy: m.gives(7), Asked: &Asked{Renews: true}}, "t 1/9 -21 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
+			{"extend", extend(Living, Raises, ""), over, over, vote.Absent},
+			{"extend in the last millisecond", extend(Living, Raises, ""), last, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"extend a bare token", extend(Living, Raises, ""), "t - 1", "t - 2000", vote.Prolonged},
+			{"extend anyway", extend(Token, Raises, ""), over, "t 1/9 1000 50 2000", vote.Prolonged},
+			{"extend anyway what is gone", extend(Token, Raises, ""), "", "", vote.Absent},
+			{"extend anyway another's", extend(Token, Raises, ""), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"extend another's", extend(Living, Raises, ""), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{"keep", extend(Living, Keeps, ""), over, over, vote.Absent},
+			{"change", extend(Living, Sets, "u"), over, over, vote.Absent},
+			{"change anyway", extend(Token, Sets, "u"), over, "u 7/9 1000 50 2000", vote.Prolonged},
+			{"renew", renew, "t 1/9 -21 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
 			{"take", take, over, "t 1/9 1000 50 2000", vote.Prolonged},
 			{"take another's", take, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 			{"expire", expire, over, over, vote.Absent},
@@ -183,9 +199,9 @@ func TestV15OverByEndAndGrace(t *testing.T) {
 			{"release by a deadline", late, over, "", vote.Absent},
 			{"release by a deadline in the last millisecond", late, last, "", vote.Released},
 			{"release another's", release, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
-			{"remove", Task{Kind: vote.Remove}, over, "", vote.Absent},
-			{"remove in the last millisecond", Task{Kind: vote.Remove}, last, "", vote.Released},
-			{"remove a bare token", Task{Kind: vote.Remove}, "t - 1", "", vote.Released},
+			{"remove", remove, over, "", vote.Absent},
+			{"remove in the last millisecond", remove, last, "", vote.Released},
+			{"remove a bare token", remove, "t - 1", "", vote.Released},
 		}
 	})
 }
@@ -203,7 +219,7 @@ func TestV15ReadTellsWhatIsLeft(t *testing.T) {
 			{"t 1/8 -21 20 1000", -21, 1000, true}, {"t - 1000", 1000, 1000, false}, {"t - 1", 1, 1, false},
 		} {
 			m.puts("k", c.copy)
-			b := m.asks(&Task{Kind: vote.Read, Key: "k"})[0].Ballot
+			b := m.asks(&Task{Kind: vote.Read, Effects: []Effect{{Key: "k"}}})[0].Ballot
 			if b.Vote != vote.Found || b.Token != "t" || b.Left != c.left*time.Millisecond || b.Hold != c.hold*time.Millisecond || b.Over != c.over {
 				t.Errorf("%q is read as %+v", c.copy, b)
 			}
@@ -252,24 +268,24 @@ func TestM2BundlesCutAlike(t *testing.T) {
 			vote         vote.Vote
 		}
 		items := []item{
-			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "", "t 9/9 1000 50 2000", vote.Created},
-			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
-			{Task{Kind: vote.Acquire, Copy: m.gives(9)}, "t 1/8 -21 20 1000", "t 1/8 -21 20 1000", vote.Refused},
-			{Task{Kind: vote.Release}, "t 1/2 500 20 1000", "", vote.Released},
-			{Task{Kind: vote.Release}, "t - 1000", "", vote.Released},
-			{Task{Kind: vote.Release}, "tailed 1/2 500 20 1000", "tailed 1/2 500 20 1000", vote.Refused},
-			{Task{Kind: vote.Release}, "u - 1000", "u - 1000", vote.Refused},
-			{Task{Kind: vote.Release}, "t 1/8 -21 20 1000", "", vote.Absent},
-			{Task{Kind: vote.Release}, "t 1/8 -20 20 1000", "", vote.Released},
-			{Task{Kind: vote.Release}, "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
+			{m.does(vote.Acquire, 9, Effect{Meets: Nothing, Does: Stores, New: "t"}), "", "t 9/9 1000 50 2000", vote.Created},
+			{m.does(vote.Acquire, 9, Effect{Meets: Nothing, Does: Stores, New: "t"}), "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Refused},
+			{m.does(vote.Acquire, 9, Effect{Meets: Nothing, Does: Stores, New: "t"}), "t 1/8 -21 20 1000", "t 1/8 -21 20 1000", vote.Refused},
+			{m.releases(), "t 1/2 500 20 1000", "", vote.Released},
+			{m.releases(), "t - 1000", "", vote.Released},
+			{m.releases(), "tailed 1/2 500 20 1000", "tailed 1/2 500 20 1000", vote.Refused},
+			{m.releases(), "u - 1000", "u - 1000", vote.Refused},
+			{m.releases(), "t 1/8 -21 20 1000", "", vote.Absent},
+			{m.releases(), "t 1/8 -20 20 1000", "", vote.Released},
+			{m.releases(), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 		}
 		for _, size := range []int{len(items), 1} {
 			var results []Result
 			var tasks []*Task
 			for i, c := range items {
 				task := c.task
-				task.Key, task.Token = string(rune('a'+i)), "t"
-				m.puts(task.Key, c.before)
+				task.Effects[0].Key, task.Effects[0].Token = string(rune('a'+i)), "t"
+				m.puts(task.Key(), c.before)
 				tasks = append(tasks, &task)
 			}
 			for batch := range slices.Chunk(tasks, size) {
@@ -288,10 +304,9 @@ func TestM2BundlesCutAlike(t *testing.T) {
 // V13: what must keep its TTL makes no copy without an end of one that has none.
 func TestV13KeepsNoEndlessCopy(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {
-		its := tail.Tail{Lock: 1, Attempt: 1, End: m.now + 500, Grace: 20 * time.Millisecond}
-		m.Put(0, "k", fakeredis.Entry{Value: its.Of("t")})
-		step := Step{Key: "k", Exists: true, Was: "t", Does: Stores, Token: "u", Keeps: true}
-		m.asks(&Task{Kind: vote.Transact, Key: "k", Copies: []Copy{m.gives(7)}, Asked: &Asked{Steps: []Step{step}}})
+		m.Put(0, "k", fakeredis.Entry{Value: "t"})
+		e := Effect{Key: "k", Meets: Token, Token: "t", Does: Keeps, New: "u"}
+		m.asks(&Task{Kind: vote.Transact, Copies: []Copy{m.gives(7)}, Effects: []Effect{e}})
 		if got := m.has("k"); got != "u 7/9 1000 50 2000" {
 			t.Errorf("it has become %q", got)
 		}

@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/redis/rueidis"
 
@@ -35,18 +34,17 @@ func NewDialect() Dialect {
 // command builds the command for a task.
 func (d *Dialect) command(t *Task) rueidis.Completed {
 	switch {
-	case t.Then != Votes:
-	case t.Kind == vote.Acquire && d.Is7:
-		// Arbitrary takes all words at once, and computes no slot of a cluster.
-		return d.Client.B().Arbitrary("SET", t.Key, t.Tail.Of(t.Token), "NX", "GET", "PXAT", itoa(t.Expiry)).Build()
 	case t.Kind == vote.ListKeys:
 		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
 	case t.Kind == vote.DBSize:
 		return d.Client.B().Dbsize().Build()
-	case t.Kind == vote.Release && t.plain() && d.loaded[scripts.Release]:
+	case t.plain() && t.Kind == vote.Acquire && d.Is7:
+		// Arbitrary takes all words at once, and computes no slot of a cluster.
+		return d.Client.B().Arbitrary("SET", t.Key(), t.value(), "NX", "GET", "PXAT", itoa(t.Copies[0].Expiry)).Build()
+	case t.plain() && t.Kind == vote.Release && d.loaded[scripts.Release]:
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
-		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key, tail.Stem(t.Token)).Build()
+		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key(), tail.Stem(t.Effects[0].Token)).Build()
 	}
 	script, args := t.call()
 	t.via = script
@@ -60,123 +58,40 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 
 // call returns the script that carries the task out, and its arguments.
 func (t *Task) call() (*scripts.Script, []string) {
-	if t.Then != Votes {
-		return t.callAfter()
-	}
-	stem, lock, rest := tail.Stem(t.Token), t.Tail.Lock.String(), t.Tail.Rest()
-	expiry, deadline := itoa(t.Expiry), itoa(t.Deadline)
-	switch t.Kind {
-	case vote.Acquire:
-		return scripts.Acquire, []string{t.Tail.Of(t.Token), expiry}
-	case vote.AcquireOrExtend:
-		return scripts.AcquireOrExtend, []string{deadline, stem, lock, rest, expiry}
-	case vote.Extend:
-		args := []string{deadline, stem, lock, rest, expiry, tail.Stem(t.newToken()), t.Asked.change(), t.Asked.Locks}
-		switch {
-		case t.Asked.Renews:
-			return scripts.Renew, []string{deadline, stem, rest, expiry}
-		case t.Asked.Anyway:
-			return scripts.ExtendAnyway, args
-		}
-		return scripts.Extend, args
-	case vote.Expire:
-		return scripts.Expire, []string{deadline, rest, expiry}
-	case vote.Store:
-		if t.Asked.IfPresent {
-			return scripts.StoreOver, []string{deadline, t.Tail.Of(t.Token), expiry}
-		}
-		return scripts.Store, []string{deadline, t.Tail.Of(t.Token), expiry}
-	case vote.Transact:
-		return scripts.Transact, t.stepArgs()
-	case vote.Remove:
-		return scripts.Remove, []string{deadline}
-	case vote.Release:
-		if t.plain() {
-			return scripts.Release, []string{stem}
-		}
-		return scripts.ReleaseIf, []string{deadline, stem, t.locks()}
-	default:
-		return scripts.Read, nil
-	}
-}
-
-// callAfter is call for what follows a verdict.
-func (t *Task) callAfter() (*scripts.Script, []string) {
-	expiry, deadline, rest := itoa(t.Expiry), itoa(t.Deadline), t.Tail.Rest()
-	switch t.Then {
-	case RollsBack:
-		return scripts.Rollback, []string{t.Tail.Attempt.String() + t.Tail.Attempt.String()}
-	case Heals:
-		return scripts.Heal, []string{deadline, t.Tail.Of(t.Token), expiry}
-	case Shortens:
-		return scripts.Shorten, []string{deadline, tail.Stem(t.Token), rest, expiry}
-	}
-	var met strings.Builder
-	for _, p := range t.Missed.Met {
-		met.WriteString(p.String())
-	}
-	if !t.Changes() {
-		return scripts.DeleteAgain, []string{met.String(), itoa(t.Missed.Before)}
-	}
-	change := "store"
-	if t.Missed.Keeps {
-		change = "keep"
-	}
-	return scripts.ChangeAgain, []string{deadline, met.String(), itoa(t.Missed.Before), tail.Stem(t.Token), t.Tail.Lock.String(), rest, expiry, change}
-}
-
-// change returns how an Extend changes the times of a copy, in the scripts' words.
-func (a *Asked) change() string {
 	switch {
-	case a.Keeps:
-		return "keep"
-	case a.Replace && !a.Raises:
-		return "exact"
-	default:
-		return "raise"
+	case t.Kind == vote.Read:
+		return scripts.Read, nil
+	case t.plain() && t.Kind == vote.Acquire:
+		return scripts.Acquire, []string{t.value(), itoa(t.Copies[0].Expiry)}
+	case t.plain():
+		return scripts.Release, []string{tail.Stem(t.Effects[0].Token)}
 	}
-}
-
-// stepArgs returns the arguments of scripts.Transact.
-func (t *Task) stepArgs() []string {
-	args := []string{itoa(t.Deadline)}
-	for i := range t.Asked.Steps {
-		s, c := &t.Asked.Steps[i], &t.Copies[i]
-		exists, does := "0", "none"
-		if s.Exists {
-			exists = "1"
+	args := append(make([]string, 0, 1+8*len(t.Effects)), itoa(t.Deadline))
+	for i := range t.Effects {
+		e := &t.Effects[i]
+		by, stem, gives := tail.Stem(e.Token), "", Copy{}
+		if e.Meets == Those {
+			by = itoa(t.Missed.before())
 		}
-		switch {
-		case s.Does == Deletes:
-			does = "delete"
-		case s.Does != Stores:
-		case s.Keeps:
-			does = "keep"
-		case s.Raises:
-			does = "raise"
-		default:
-			does = "hold"
+		if e.Meets != Present || e.Does != Sets { // which keeps any token
+			stem = tail.Stem(e.New)
 		}
-		args = append(args, exists, tail.Stem(s.Was), s.Locks, does, tail.Stem(s.Token), c.Tail.Lock.String(), c.Tail.Rest(), itoa(c.Expiry))
+		if i < len(t.Copies) {
+			gives = t.Copies[i]
+		}
+		args = append(args, string(e.Meets), by, e.Whose, string(e.Does), stem, gives.Tail.Lock.String(), gives.Tail.Rest(), itoa(gives.Expiry))
 	}
-	return args
+	return scripts.Change, args
 }
 
-// locks returns the locks that a release may meet, as in Asked.
-func (t *Task) locks() string {
-	if t.Asked == nil {
-		return ""
-	}
-	return t.Asked.Locks
+// plain reports whether the task is an acquire or a release that depends on nothing but
+// the key and its token.
+func (t *Task) plain() bool {
+	return t.Then == Votes && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Effects[0].Whose == "")
 }
 
-// newToken returns the token that the copy has after an Extend.
-func (t *Task) newToken() string {
-	if t.Asked.Replace {
-		return t.Asked.NewToken
-	}
-	return t.Token
-}
+// value returns what an acquire stores.
+func (t *Task) value() string { return t.Copies[0].Tail.Of(t.Effects[0].New) }
 
 // Learn notes, from a task's result, which scripts are loaded on the master (V14).
 func (d *Dialect) Learn(t *Task, r Result) {

@@ -26,11 +26,11 @@ func (o *Outbox) keep(t *Task, first bool) {
 	if !o.roomForRetry(t) {
 		return
 	}
-	again, at := *t, len(o.retries[t.Key])
+	again, at := *t, len(o.retries[t.Key()])
 	if first {
 		at = 0
 	}
-	o.retries[t.Key] = slices.Insert(o.retries[t.Key], at, &again)
+	o.retries[t.Key()] = slices.Insert(o.retries[t.Key()], at, &again)
 	o.kept++
 	o.retryBytes += t.size()
 }
@@ -110,21 +110,21 @@ func (o *Outbox) Repeat(b *Batch, results []Result) {
 	var owed, again, kept []*Task
 	failed, waits := map[string]bool{}, map[string]bool{}
 	for i, t := range b.Tasks {
-		failed[t.Key] = failed[t.Key] || !results[i].Done && t.MustDeliver()
-		if failed[t.Key] && t.MustDeliver() {
+		failed[t.Key()] = failed[t.Key()] || !results[i].Done && t.MustDeliver()
+		if failed[t.Key()] && t.MustDeliver() {
 			owed = append(owed, t)
 		}
 	}
 	for _, t := range o.queue {
-		waits[t.Key] = true
+		waits[t.Key()] = true
 	}
 	for _, t := range slices.Backward(owed) {
-		if t.tries >= MaxTries && !waits[t.Key] {
+		if t.tries >= MaxTries && !waits[t.Key()] {
 			kept = append(kept, t)
 			continue
 		}
 		t.tries++
-		waits[t.Key] = true
+		waits[t.Key()] = true
 		again = append(again, t)
 		o.bytes += t.size()
 	}

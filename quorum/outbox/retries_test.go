@@ -6,32 +6,42 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // deletes returns a deletion that is to be repeated; its name tells it from others.
 func deletes(key, name string) *Task {
-	return &Task{Kind: vote.Release, Then: Repeats, Key: key, Token: name, Until: time.Minute}
+	return &Task{Kind: vote.Release, Then: Repeats, Effects: []Effect{{Key: key, Token: name, Does: Deletes}}, Until: time.Minute}
 }
 
 // changes returns a change of token that is to be repeated.
 func changes(key, name string) *Task {
 	t := deletes(key, name)
-	t.Kind, t.Copy.Tail = vote.Extend, tail.Tail{Lock: 1, Attempt: 2}
+	t.Kind, t.Effects[0].Does = vote.Extend, Sets
 	return t
 }
 
 // undoes returns a rollback.
 func undoes(key, name string) *Task {
-	return &Task{Kind: vote.Acquire, Then: RollsBack, Key: key, Token: name, Until: time.Minute}
+	t := deletes(key, name)
+	t.Kind, t.Then = vote.Acquire, RollsBack
+	return t
+}
+
+// asks returns a task of an attempt.
+func asks(kind vote.Kind, keys ...string) *Task {
+	t := &Task{Kind: kind}
+	for _, key := range keys {
+		t.Effects = append(t.Effects, Effect{Key: key})
+	}
+	return t
 }
 
 // sends returns what waits, in its order.
 func sends(o *Outbox) string {
 	var out []string
 	for _, t := range o.queue {
-		out = append(out, strings.TrimSpace(t.Key+" "+t.Token))
+		out = append(out, strings.TrimSpace(t.Key()+" "+t.Effects[0].Token))
 	}
 	return strings.Join(out, "; ")
 }
@@ -43,7 +53,7 @@ func fail(o *Outbox, done ...string) (*Batch, []Result) {
 	results := make([]Result, len(b.Tasks))
 	for i, t := range b.Tasks {
 		for _, name := range done {
-			results[i].Done = results[i].Done || t.Token == name
+			results[i].Done = results[i].Done || t.Effects[0].Token == name
 		}
 	}
 	return b, results
@@ -61,7 +71,7 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 			o.AddRetry(changes("k", "change"))
 			o.AddRetry(deletes("k", "release"))
 			o.AddRetry(deletes("l", "other"))
-			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.Put(asks(vote.Acquire, "k"))
 		}, "k change; k release; k"},
 		{"it can be asked again", func(o *Outbox) {
 			o.AddRetry(changes("k", "change"))
@@ -70,7 +80,7 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 			o.FlushRetries()
 		}, "k change; k rollback; k release"},
 		{"behind what waits", func(o *Outbox) {
-			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.Put(asks(vote.Acquire, "k"))
 			o.AddRetry(undoes("k", "rollback"))
 			o.FlushRetries()
 		}, "k; k rollback"},
@@ -78,14 +88,14 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 			o.AddRetry(changes("k", "one"))
 			o.AddRetry(deletes("l", "two"))
 			o.AddRetry(deletes("m", "other"))
-			o.Put(&Task{Kind: vote.Transact, Key: "k", Asked: &Asked{Steps: []Step{{Key: "k"}, {Key: "l"}}}})
+			o.Put(asks(vote.Transact, "k", "l"))
 		}, "k one; l two; k"},
 		{"lost on their way", func(o *Outbox) {
 			o.Put(changes("k", "change"))
-			o.Put(&Task{Kind: vote.Read, Key: "k"})
+			o.Put(asks(vote.Read, "k"))
 			o.Put(deletes("k", "release"))
 			o.Lose()
-			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.Put(asks(vote.Acquire, "k"))
 		}, "k change; k release; k"},
 		{"lost, when a later one is kept already", func(o *Outbox) {
 			o.Put(changes("k", "change"))
@@ -97,10 +107,10 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 		{"failed", func(o *Outbox) {
 			o.Put(changes("k", "change"))
 			o.Put(deletes("l", "done"))
-			o.Put(&Task{Kind: vote.Read, Key: "k", Token: "read"})
+			o.Put(asks(vote.Read, "k"))
 			o.Put(deletes("k", "release"))
 			b, results := fail(o, "done")
-			o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+			o.Put(asks(vote.Acquire, "k"))
 			o.Repeat(b, results)
 		}, "k change; k release; k"},
 		{"done behind what failed", func(o *Outbox) {
@@ -156,7 +166,7 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 func TestV8RepeatsAtOnceMaxTries(t *testing.T) {
 	o := outboxAt(new(time.Duration))
 	o.Put(undoes("k", "rollback"))
-	o.Put(&Task{Kind: vote.Acquire, Key: "k"})
+	o.Put(asks(vote.Acquire, "k"))
 	for tries := range MaxTries {
 		b, results := fail(o)
 		o.Repeat(b, results)
@@ -183,7 +193,7 @@ func TestV8UselessRetriesAreDropped(t *testing.T) {
 		t.Error("nothing is owed")
 	}
 	now = time.Minute
-	o.Put(&Task{Kind: vote.Read, Key: "k"})
+	o.Put(asks(vote.Read, "k"))
 	o.FlushRetries()
 	if sends(o) != "k late; k" || o.kept != 0 || o.retryBytes != 0 || o.Owes() {
 		t.Errorf("sends %q, and keeps %d of %d bytes", sends(o), o.kept, o.retryBytes)

@@ -21,16 +21,13 @@ type Task struct {
 	Index uint8
 	// tries is how often the task was sent again.
 	tries uint8
-	// Asked is what the attempt asks of all masters; nil for all other tasks, which have no
-	// vote.
+	// Asked is who gets the vote; nil for all other tasks, which have none.
 	Asked *Asked
 
-	// Key and Token are any bytes; for a repeated change Token is the new one.
-	Key   string
-	Token string
-	// Copy is what the attempt stores; Copies are those of the steps of a Transact.
-	Copy
-	Copies []Copy
+	// Effects are what is done to each key, Copies what the master stores there; a task that
+	// stores nothing has no copies.
+	Effects []Effect
+	Copies  []Copy
 	// Missed is what a task Repeats.
 	Missed *Missed
 	// Deadline is the latest reading of the master's clock at which a script may act; 0
@@ -56,16 +53,20 @@ type Copy struct {
 
 // Missed is a won operation that a master has missed (V8).
 type Missed struct {
-	// Met are the copies that it has met on the other masters.
-	Met []tail.Pair
 	// Began is when it began, by our own clock. Before is at most what the master's clock
 	// showed then, and 0 where that is not known; it is set when the task goes out.
 	Began  time.Duration
 	Before int64
-	// Keeps reports whether a change keeps the TTL (V13), Ends when what it stores is over,
-	// by our own clock.
-	Keeps bool
-	Ends  time.Duration
+	// Ends is when what a change stores is over, by our own clock.
+	Ends time.Duration
+}
+
+// before returns Before; 0 for a rollback, which is for no copies but its own.
+func (m *Missed) before() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.Before
 }
 
 // Then is what a task does after the attempt has its verdict.
@@ -100,33 +101,31 @@ func (t *Task) Creates() bool {
 }
 
 // Changes reports whether the task repeats a change of token.
-func (t *Task) Changes() bool { return t.Then == Repeats && !t.Copy.Tail.Bare() }
+func (t *Task) Changes() bool { return t.Then == Repeats && t.Effects[0].Gives() }
+
+// Key returns the first key of the task; empty if it has none.
+func (t *Task) Key() string {
+	if len(t.Effects) == 0 {
+		return ""
+	}
+	return t.Effects[0].Key
+}
 
 // keys returns the keys of the task.
 func (t *Task) keys() []string {
-	if t.Kind != vote.Transact || t.Then != Votes {
-		return []string{t.Key}
-	}
-	out := make([]string, len(t.Asked.Steps))
+	out := make([]string, len(t.Effects))
 	for i := range out {
-		out[i] = t.Asked.Steps[i].Key
+		out[i] = t.Effects[i].Key
 	}
 	return out
 }
 
 // size returns about how many bytes the task takes while it waits.
 func (t *Task) size() int {
-	n := len(t.Key) + len(t.Token) + tail.Size + 200
-	if t.Missed != nil {
-		n += 16 * len(t.Missed.Met)
-	}
-	if t.Asked == nil {
-		return n
-	}
-	n += len(t.Asked.NewToken)
-	for i := range t.Asked.Steps {
-		s := &t.Asked.Steps[i]
-		n += len(s.Key) + len(s.Was) + len(s.Token) + tail.Size + 100
+	n := 200
+	for i := range t.Effects {
+		e := &t.Effects[i]
+		n += len(e.Key) + len(e.Token) + len(e.New) + len(e.Whose) + tail.Size
 	}
 	return n
 }

@@ -2,31 +2,28 @@ package scripts
 
 // Bundle carries out several acquires and releases. Its keys are those of the acquires,
 // then those of the releases, each key once. Its arguments are the number of acquires,
-// the value and expiry of each, then the stem of each release. For each key it answers what
-// Acquire or Release would. Every call from a script costs a master as much as the
-// look-up that it does, so one call reads all keys and one deletes them. MGET answers nil
-// for a key that is no string, which SET and GET then detect. Where redlockd has no right
-// to MGET, each key is read by itself.
-var Bundle = newScript(has + `
-local held, out, gone, at = redis.pcall('MGET', unpack(KEYS)), {}, {}, {}
-if held.err then
-  for i, k in ipairs(KEYS) do held[i] = redis.pcall('GET', k) end
-end
-local keys, acquires, releases = #KEYS, tonumber(ARGV[1]), 0
+// the value and expiry of each, then the stem of each release. For each key it answers the
+// value that was there, 1 for what an acquire has stored, 0 where a release found nothing. Every call from a script costs a master as much as the look-up that it does,
+// so one call reads all keys of releases and one deletes them. MGET answers nil for a key that is
+// no string, which GET then detects. Where redlockd has no right to MGET, each key is read by
+// itself.
+var Bundle = newScript(`
+local out, acquires, keys = {}, tonumber(ARGV[1]), #KEYS
 for i = 1, acquires do
-  local v = held[i] or redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'PXAT', ARGV[2 * i + 1])
-  if not v then v = redis.pcall('GET', KEYS[i]) elseif v.ok then v = 1 end
-  out[i] = v or 0
+  out[i] = redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'GET', 'PXAT', ARGV[2 * i + 1]) or 1
 end
-for i = acquires + 1, keys do
-  local v = held[i] or redis.pcall('GET', KEYS[i]) or 0
+if acquires == keys then return out end
+local sub, held, gone, at = string.sub, redis.pcall('MGET', unpack(KEYS, acquires + 1)), {}, {}
+for n = 1, keys - acquires do
+  local i = acquires + n
+  local v, stem = not held.err and held[n] or redis.pcall('GET', KEYS[i]) or 0, ARGV[i + acquires + 1]
   out[i] = v
-  if type(v) == 'string' and has(v, ARGV[acquires + i + 1]) then
-    releases = releases + 1
-    gone[releases], at[releases] = KEYS[i], i
+  if type(v) == 'string' then
+    local tailed = @tailed
+    if @has(stem) then gone[#gone + 1], at[#at + 1] = KEYS[i], i end
   end
 end
-if releases > 0 then
+if #gone > 0 then
   local done = redis.pcall('DEL', unpack(gone))
   if type(done) == 'table' then
     for _, i in ipairs(at) do out[i] = done end

@@ -106,6 +106,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "a longer lock waits for a master that is away"
 	case silent > 0 && v.beside():
 		return "a lock beside masters that are away"
+	case v.shape.required && strings.Contains(text, "split") && v.beside():
+		return "the others have a lock that the required master has not, since an extend was not decided"
 	case v.crowded():
 		return "others at once"
 	}

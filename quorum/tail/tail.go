@@ -122,9 +122,8 @@ func putNumber(to []byte, n int64, size int) []byte {
 
 // Of returns what a master stores for a token.
 func (t *Tail) Of(token string) string {
-	b := make([]byte, 0, len(token)+Size)
-	b = append(append(b, token...), Magic...)
-	return string(t.putRest(t.Lock.put(b)))
+	var b [Size]byte
+	return token + string(t.putRest(t.Lock.put(append(b[:0], Magic...))))
 }
 
 // Stem returns the part of a value that tells its token: the scripts compare that.

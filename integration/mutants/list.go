@@ -412,7 +412,7 @@ var mutants = []mutant{
 		"case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver() && t.Kind != vote.Release:", "case l.outbox.Crowded(1):"}}, masters},
 	{"M3", "a look is taken over before the batch that went out before it", []change{
 		{"quorum/cluster/sender.go", "		s.answered(b, replies)\n", "		s.c.passTurn()\n		s.answered(b, replies)\n"},
-		{"quorum/cluster/sender.go", "	s.c.passTurn()\n	received := s.now()\n", "	received := s.now()\n"}}, masters},
+		{"quorum/cluster/sender.go", "	s.c.passTurn()\n	s.noteAnswer(", "	s.noteAnswer("}}, masters},
 	{"M3", "votes without mark", []change{{"quorum/cluster/sender.go",
 		"same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])", "same := true"}}, masters},
 	{"M3", "no fence", []change{{"quorum/cluster/fence.go",
@@ -849,6 +849,8 @@ var mutants = []mutant{
 	{"M3", "what deletes has no deadline where there is no fence", []change{{"quorum/cluster/going_out.go",
 		"ok && s.fenceless {", "ok && false {"}}, masters},
 	{"M3", "a database's first use by another master's mark", []change{{"quorum/mark/judge.go",
+	{"M3", "a first connection is taken for one that may fence", []change{{"quorum/cluster/fence.go",
+		"mon.fenceless = err != nil", "mon.fenceless = err != nil && len(earlier) > 0"}}, masters},
 		"		s.Zero.Name == r.Name && s.Unlisted(r.DB)", "		s.Unlisted(r.DB)"}}, marks},
 	{"M3", "a database's first use by a mark of an earlier run", []change{{"quorum/mark/judge.go",
 		"s.Zero.Real && s.Zero.RunID == s.Server.RunID &&", "s.Zero.Real &&"}}, marks},

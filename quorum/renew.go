@@ -102,11 +102,7 @@ func (o *Outcome) Renew(client Client, done func()) {
 func (g *grant) locks() []*Op {
 	a := g.attempt
 	if a.op.Kind != transact {
-		token := a.op.Token
-		if a.op.Replace {
-			token = a.op.NewToken
-		}
-		return []*Op{g.renews(a.op.Key, token, a.op.TTL)}
+		return []*Op{g.renews(a.op.Key, a.op.TokenAfter(), a.op.TTL)}
 	}
 	steps := a.op.steps
 	if g.rest != nil {

@@ -13,8 +13,8 @@
 //   - the call (call.go): one operation with its attempts, which is retried after a split
 //     (split.go) and, if it depends on the current state, begins with a read (decide.go);
 //     on several keys it may take two attempts after that (transact.go);
-//   - the attempt (attempt.go, ask.go): one fan-out to all masters with its votes
-//     (ballots.go) and its time (deadlines.go); its rollback (rollback.go); what masters
+//   - the attempt (attempt.go, ask.go): one fan-out to all masters with what it does to the keys
+//     (effects.go), its votes (ballots.go) and its time (deadlines.go); its rollback (rollback.go); what masters
 //     that missed it are sent afterwards (repeat.go), or that lost the lock (mend.go);
 //   - the verdict: package vote derives it from the votes, as a pure function;
 //   - the outcome (outcome.go): the answer to the client, which is renewed if it leaves

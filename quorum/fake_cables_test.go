@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -36,6 +37,21 @@ func (c *testCluster) redlockdThrough(master int) (*Quorum, *cable) {
 	c.cfg.Masters = direct
 	time.Sleep(5 * time.Second)
 	return other, way
+}
+
+// owesDel starts a redlockd that does operations on k, and then deletes it while it is cut off from
+// the last of three masters, which has k still. It deletes that copy when the cable is mended.
+func (c *testCluster) owesDel(before ...Op) *cable {
+	other, way := c.redlockdThrough(2)
+	for _, op := range before {
+		c.tell(do(other, op))
+	}
+	synctest.Wait()
+	time.Sleep(100 * time.Millisecond)
+	way.cut(true)
+	synctest.Wait()
+	c.want(do(other, Op{Kind: Remove, Key: "k"}), Won)
+	return way
 }
 
 func (k *cable) reach() (net.Conn, error) {

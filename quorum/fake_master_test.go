@@ -3,10 +3,12 @@ package quorum
 import (
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/fakeredis"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // fakeMaster is a redisServer whose methods take the lock themselves, with a wire to it.
@@ -154,4 +156,14 @@ func (f *fakeMaster) commands(skip int) []string {
 	f.Lock()
 	defer f.Unlock()
 	return slices.Clone(f.Log[skip:])
+}
+
+// calls counts the calls of a script among the commands after the first skip, by text or by SHA1.
+func (f *fakeMaster) calls(skip int, s *scripts.Script) (n int) {
+	for _, line := range f.commands(skip) {
+		if strings.HasPrefix(line, "EVAL "+s.Text) || strings.HasPrefix(line, "EVALSHA "+s.SHA) {
+			n++
+		}
+	}
+	return n
 }

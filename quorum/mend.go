@@ -125,10 +125,12 @@ func (a *attempt) healsAs() (lock tail.ID, heals bool) {
 	}
 	named := 0
 	for _, b := range a.box.ballots {
-		if lock := b.Tail.Lock; lock != 0 && a.box.prolonged(lock) > 0 {
-			if named++; a.box.prolonged(lock) >= a.box.needs.Quorum {
-				return lock, true
-			}
+		switch n := a.box.prolonged(b.Tail.Lock); {
+		case n == 0 || b.Tail.Bare():
+		case n >= a.box.needs.Quorum:
+			return b.Tail.Lock, true
+		default:
+			named++
 		}
 	}
 	return tail.NewID(), named >= a.box.needs.Quorum

@@ -48,14 +48,7 @@ func TestV8MissedExtends(t *testing.T) {
 // though it has the lock that was deleted: A counts on it (V8, why 171).
 func TestV8NotWhatWasGivenSince(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		other, way := c.redlockdThrough(2)
-		c.tell(do(other, acquire("k", "t", time.Minute)))
-		c.tell(do(other, extend("k", "t", time.Minute)))
-		synctest.Wait()
-		time.Sleep(100 * time.Millisecond)
-		way.cut(true)
-		synctest.Wait()
-		c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // by C, who owes it to m3
+		way := c.owesDel(acquire("k", "t", time.Minute), extend("k", "t", time.Minute)) // by C, who owes it to m3
 		time.Sleep(200 * time.Millisecond)
 		c.masters[1].freeze()
 		op := extend("k", "t", 20*time.Second)

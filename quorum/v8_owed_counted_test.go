@@ -13,14 +13,7 @@ import (
 func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {
-			other, way := c.redlockdThrough(2)
-			c.tell(do(other, acquire("k", "t", time.Minute)))
-			c.tell(do(other, extend("k", "t", time.Minute)))
-			synctest.Wait()
-			time.Sleep(100 * time.Millisecond)
-			way.cut(true)
-			synctest.Wait()
-			c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // B's DEL
+			way := c.owesDel(acquire("k", "t", time.Minute), extend("k", "t", time.Minute)) // B's
 			time.Sleep(time.Second)
 			c.tell(do(c.q, acquire("k", "t", 5*time.Second))) // A does not know, and takes it again
 			synctest.Wait()
@@ -59,14 +52,7 @@ func TestV8OwedReleaseOfACopyThatWasCounted(t *testing.T) {
 // it has the token: a DEL that is still to be repeated may delete it (V2, V8).
 func TestV2RenewalCountsItsOwnCopies(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		other, way := c.redlockdThrough(2)
-		c.tell(do(other, acquire("k", "t", time.Minute)))
-		c.tell(do(other, extend("k", "t", time.Minute)))
-		synctest.Wait()
-		time.Sleep(100 * time.Millisecond)
-		way.cut(true)
-		synctest.Wait()
-		c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // B's DEL
+		c.owesDel(acquire("k", "t", time.Minute), extend("k", "t", time.Minute)) // B's
 		time.Sleep(time.Second)
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Won)
 		synctest.Wait()

@@ -11,13 +11,7 @@ import (
 // copy that another redlockd has made since (V8, V6).
 func TestV8OwedReleaseOfItsSuccessorsCopy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		other, way := c.redlockdThrough(2)
-		c.tell(do(other, acquire("k", "t", 5*time.Minute)))
-		synctest.Wait()
-		time.Sleep(100 * time.Millisecond)
-		way.cut(true)
-		synctest.Wait()
-		c.want(do(other, Op{Kind: Remove, Key: "k"}), Won) // B's DEL
+		way := c.owesDel(acquire("k", "t", 5*time.Minute)) // B's
 		time.Sleep(140 * time.Second)
 		successor := c.redlockd()
 		time.Sleep(8 * time.Second)

@@ -163,6 +163,3 @@ func (sl *Slot) undo(g Promises) {
 	}
 	sl.granted = nil
 }
-
-// delivered ends the duty to undo: the reply was written.
-func (sl *Slot) delivered() { sl.granted = nil }

@@ -13,8 +13,8 @@ const (
 	maxBatchBytes = 64 << 10
 )
 
-// A pipeline writes in turns (writers.go): it takes the slots that are ready at its head,
-// writes them, and ends the duty to undo their grants.
+// A pipeline writes in turns (writers.go): it takes the slots that are ready at its head, and
+// writes them.
 
 // turn writes one batch as far as that is possible without blocking. If the socket does
 // not take all of it the batch goes to a goroutine that waits, and turn returns false.
@@ -114,9 +114,6 @@ func (p *Pipeline) moveTo(w *batch) []renewal {
 // endBatch ends a batch that was written, and reports whether more is ready; if not, the
 // pipeline is no longer writing.
 func (p *Pipeline) endBatch(w *batch) bool {
-	for _, sl := range w.slots {
-		sl.delivered()
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, sl := range w.slots {

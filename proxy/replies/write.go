@@ -73,8 +73,6 @@ func (w *batch) undo(g Promises, n int) {
 		if i < len(w.ends) {
 			if w.ends[i] > n && !sl.Silent {
 				sl.undo(g)
-			} else {
-				sl.delivered()
 			}
 			continue
 		}

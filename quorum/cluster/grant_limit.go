@@ -209,14 +209,13 @@ func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []st
 }
 
 // settings returns the settings to which the master's mark is raised. The least padding is
-// among them only if what is in view allows it now (V3).
+// among them only if the marks in view allow that now (V3).
 func (mon *monitor) settings() mark.Settings {
 	d := mon.db
 	d.agreed.ForgetUnseen()
-	raises := d.agreed.RaiseLeast(d.first().List().voters(), d.List().Quorum, mon.cfg.LookSlack())
 	s := d.agreed.Greatest()
-	if !raises {
-		s.Least = 0
+	if d.agreed.LeastMayRise(d.first().List().voters(), d.List().Quorum, mon.cfg.LookSlack()) {
+		s.Least = s.Padding
 	}
 	return s
 }

@@ -29,7 +29,7 @@ func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 // exact returns the longest round trip by which a step of the clock shows that the padding of
 // a living lock does not cover. Another redlockd with a shorter timeout may have granted it.
 func (l *Link) exact() time.Duration {
-	return min(l.cfg.Timeout, l.db.agreed.ReadPadding()/2)
+	return min(l.cfg.Timeout, l.db.agreed.LeastPadding()/2)
 }
 
 // deadline returns the latest reading of the master's clock at which a script may act,

@@ -211,3 +211,35 @@ func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
 		t.Errorf("after all were looked at: %+v", g)
 	}
 }
+
+// TestV3LeastInTheSettings checks that a mark is raised to a greater least padding only while enough
+// marks in view have recorded the padding for long: what a mark has said of it before is not written
+// to others, since all may have been lost since (V3, why 20).
+func TestV3LeastInTheSettings(t *testing.T) {
+	now := time.Second
+	d := watched(t, &now)
+	mon := &monitor{Link: d.List().Links[0]}
+	padding := d.cfg.Padding()
+	sees := func(looks int, change func(*mark.Mark)) {
+		for range looks {
+			now += time.Second
+			d.sees(change)
+			d.agreed.ForgetUnseen()
+		}
+	}
+	for _, step := range []struct {
+		name string
+		then func()
+		want time.Duration
+	}{
+		{"the marks have just recorded it", func() { sees(1, func(m *mark.Mark) { m.Padding, m.Least = padding, padding }) }, 0},
+		{"they have recorded it for long", func() { sees(20, func(*mark.Mark) {}) }, padding},
+		{"they are out of view", func() { now += 3 * time.Second }, 0},
+		{"they are lost", func() { sees(1, func(m *mark.Mark) { m.ID, m.Padding, m.Least = "new", 0, 0 }) }, 0},
+	} {
+		step.then()
+		if got := mon.settings().Least; got != step.want {
+			t.Errorf("%s: %v, want %v", step.name, got, step.want)
+		}
+	}
+}

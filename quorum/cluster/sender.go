@@ -128,9 +128,9 @@ func (s *sender) take(b *outbox.Batch) {
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	over := replies[len(replies)-1].Error()
 	s.mu.Lock()
+	received := s.now()
 	// The turn is passed only now: a look that comes after this batch is taken over after it.
 	s.c.passTurn()
-	received := s.now()
 	s.noteAnswer(b, received)
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)

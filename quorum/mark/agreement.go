@@ -30,17 +30,17 @@ type Agreement struct {
 	// padding seen (padding.go).
 	greatestHold, smallest time.Duration
 	paddingSince           map[string]time.Duration
-	// leasts are the least paddings that the marks were last seen to record, readPadding is
+	// leasts are the least paddings that the marks were last seen to record, leastPadding is
 	// that of those in view.
-	leasts      map[string]seenLeast
-	readPadding atomic.Int64
+	leasts       map[string]seenLeast
+	leastPadding atomic.Int64
 }
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
-	c.readPadding.Store(int64(own.Padding))
+	c.leastPadding.Store(int64(own.Padding))
 	c.seating.Store(&Seating{})
 	c.use(own)
 	return c
@@ -52,7 +52,7 @@ func (c *Agreement) Saw(m *Mark) {
 	defer c.mu.Unlock()
 	c.sawPadding(m)
 	others := m.Settings
-	others.Least = 0 // padding.go
+	others.Least = 0 // what is remembered of it counts for nothing (padding.go)
 	c.use(c.Greatest().greatest(others))
 	c.greatestHold, c.number = max(c.greatestHold, m.Greatest), max(c.number, m.Number)
 	for name, s := range m.Seats {

@@ -78,14 +78,14 @@ func (c *Agreement) sawLeast(m *Mark) {
 			least = min(least, cmp.Or(l.least, c.smallest))
 		}
 	}
-	c.readPadding.Store(int64(least))
+	c.leastPadding.Store(int64(least))
 }
 
-// RaiseLeast raises the least padding to the greatest, once all locks with less are over:
-// the marks of a quorum have recorded the greatest for longer than the greatest hold. A
-// redlockd that grants has looked at a quorum within clock.LookAge, and so at one of
-// these marks. It reports whether the marks may be raised to it now.
-func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration) bool {
+// LeastMayRise reports whether the least padding in the marks may be raised to the greatest
+// now, since all locks with less are over: the marks of a quorum have recorded the greatest
+// for longer than the greatest hold. A redlockd that grants has looked at a quorum within
+// clock.LookAge, and so at one of these marks.
+func (c *Agreement) LeastMayRise(masters []string, quorum int, slack time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.Greatest().Timeout, 0
@@ -94,13 +94,7 @@ func (c *Agreement) RaiseLeast(masters []string, quorum int, slack time.Duration
 			n++
 		}
 	}
-	if n >= quorum {
-		s := c.Greatest()
-		s.Least = s.Padding
-		c.use(s)
-		return true
-	}
-	return false
+	return n >= quorum
 }
 
 // ForgetUnseen drops since when marks have recorded the greatest padding that were not seen
@@ -115,6 +109,6 @@ func (c *Agreement) ForgetUnseen() {
 	}
 }
 
-// ReadPadding returns the least padding of the marks in view. For one that records none, the
+// LeastPadding returns the least padding of the marks in view. For one that records none, the
 // smallest padding that was seen counts.
-func (c *Agreement) ReadPadding() time.Duration { return time.Duration(c.readPadding.Load()) }
+func (c *Agreement) LeastPadding() time.Duration { return time.Duration(c.leastPadding.Load()) }

@@ -37,8 +37,8 @@ func TestV3LeastPaddingInView(t *testing.T) {
 		for range 3 {
 			saw(c.again, c.ids)
 		}
-		if got := agreed.RaiseLeast(masters, 2, 2*time.Second); got != c.want {
-			t.Errorf("%s: raised %v, want %v", c.name, got, c.want)
+		if got := agreed.LeastMayRise(masters, 2, 2*time.Second); got != c.want {
+			t.Errorf("%s: the least may rise: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestV3LeastOfTheMarks(t *testing.T) {
 				agreed.Saw(m)
 			}
 		}
-		if got := agreed.ReadPadding(); got != 100 {
+		if got := agreed.LeastPadding(); got != 100 {
 			t.Errorf("marks with %v: the least is %v, want 100", leasts, got)
 		}
 	}

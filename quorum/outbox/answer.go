@@ -56,12 +56,9 @@ func ResultOf(t *Task, a answer, w vote.Weight, reading int64) Result {
 // absent for who releases it, though it has gone by that (V15). By a clock that may have stepped
 // nothing is over (M5).
 func timed(b vote.Ballot, w vote.Weight, reading int64) vote.Ballot {
-	if b.Tail.Bare() {
-		return b
-	}
 	b.Over = w != vote.NoAbsence && b.Tail.Over(reading)
 	switch {
-	case b.Vote == vote.Found:
+	case b.Vote == vote.Found && !b.Tail.Bare():
 		b.Left = time.Duration(b.Tail.End-reading) * time.Millisecond
 	case b.Vote == vote.Released && b.Over:
 		b.Vote = vote.Absent

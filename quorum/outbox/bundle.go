@@ -12,11 +12,11 @@ import (
 )
 
 // A bundle is acquires and releases that are neighbours in a batch and go out as one
-// script call. It costs a master a third less time than as many commands, and redlockd
-// less for writing and reading them (docs/performance.md). Each task has its own
-// answer, and its own error.
+// script call, which is less for redlockd to write and to read. It costs a master less time than
+// as many commands if there are more than about 16, and more if there are fewer, since the
+// script goes as text (docs/performance.md). Each task has its own answer, and its own error.
 
-// minBundle is the least number of tasks for which a bundle is worth its script.
+// minBundle is the least number of tasks that go as a bundle.
 const minBundle = 4
 
 // refusesAll are the errors of a master that serves no commands for a while: each task

@@ -5,8 +5,8 @@
 // in docs/design.md.
 //
 // A [Task] (task.go) is an attempt's part for one master, or what follows the verdict
-// ([Then]): its rollback, repeat, heal or shortening. [Asked] (asked.go) is what an attempt
-// asks of all masters alike; page.go is a step through a master's keys.
+// ([Then]): its rollback, repeat, heal or shortening. An [Effect] (effect.go) is what it does to
+// one key. [Asked] (asked.go) is who gets the votes; page.go is a step through a master's keys.
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
 // sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are

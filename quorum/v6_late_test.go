@@ -226,6 +226,23 @@ func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 	}
 }
 
+// TestV6ShortensWhatIsStillItsOwn checks that the second fan-out of an extend to less spares what
+// another redlockd has extended meanwhile (V6).
+func TestV6ShortensWhatIsStillItsOwn(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		one, other := c.two()
+		c.want(do(one.Quorum, acquire("k", "A", 10*time.Second)), Won)
+		out := one.onTheWay(10*time.Millisecond, extend("k", "A", time.Second))
+		one.farther(30 * time.Millisecond) // the second fan-out
+		time.Sleep(20 * time.Millisecond)
+		one.farther(0)
+		c.want(do(other, extend("k", "A", 20*time.Second)), Won)
+		c.want(<-out, Won)
+		time.Sleep(1500 * time.Millisecond)
+		c.want(do(other, acquire("k", "B", 10*time.Second)), Held)
+	})
+}
+
 // TestV6ExtendedIsNotRolledBack checks that the rollback of an acquire spares a copy
 // that was extended since, even if it already had as late an expiry (V6).
 func TestV6ExtendedIsNotRolledBack(t *testing.T) {

@@ -277,7 +277,7 @@ var mutants = []mutant{
 		"Meets: outbox.Own, Token", "Meets: outbox.Token, Token"}, {"quorum/mend.go",
 		"Whose: a.id.String(), Does", `Whose: "", Does`}}, votes},
 	{"V11", "what prolongs a bare token gives it a tail", []change{{"quorum/scripts/change.go",
-		"local bare = same and not tailed", "local bare = false"}}, waiting},
+		"local bare = same and not tailed", "local bare = false"}}, votes},
 	{"V6", "an extend shortens", []change{{"quorum/scripts/change.go",
 		"does == 'raise' and (e < 0 or e >= num(x)))", "does == 'raise' and e < 0)"}}, waiting},
 	{"V6", "an extend to less is told and not done", []change{{"quorum/mend.go",

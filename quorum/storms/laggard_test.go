@@ -55,7 +55,7 @@ func (t *try) decidedByLaggard(l *lease, v quorum.Verdict, token string) bool {
 	defer t.Unlock()
 	for _, p := range list {
 		switch f := p.leads(); {
-		case f.Lacks(t.lock, l.token, since), v == quorum.Absent && token == l.token && lacksExtend(f, l, since):
+		case f.Lacks(t.lock, l.token, since), v == quorum.Absent && (token == l.token || token == "") && lacksExtend(f, l, since):
 			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && e.Token() == token) {
 				continue
 			}

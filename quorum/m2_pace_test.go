@@ -51,7 +51,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 		synctest.Wait()
 		bundles := 0
 		for _, line := range c.masters[0].commands(before) {
-			if strings.HasPrefix(line, "EVAL") && strings.Contains(line, "turn") {
+			if strings.HasPrefix(line, "EVAL") && strings.Contains(line, " turn") {
 				bundles++
 			}
 		}

@@ -1,7 +1,7 @@
 package script
 
 // maxKeys bounds the keys that one call may use.
-const maxKeys = 32
+const maxKeys = 128
 
 // space is the database as one run sees it: the keys that it has named, where it finds
 // more, and its notices.

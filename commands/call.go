@@ -16,6 +16,7 @@ type Interpreter struct {
 	denied  map[string]bool
 	rights  Rights // nil allows everything
 	limits  *limits
+	seen    *sightings
 }
 
 // library is what the Interpreter needs of script.Library.

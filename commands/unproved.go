@@ -26,7 +26,8 @@ func perCall(c call, m *script.Meaning) Request {
 	case len(m.Keys) > 1:
 		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}
-	return c.decide(m.Key, func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }).with(MayRead)
+	choose := func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }
+	return c.foresees(c.decide(m.Key, choose), choose).with(MayRead)
 }
 
 // runner runs a meaning on the states found.

@@ -55,9 +55,9 @@ func (s *sightings) note(p place, token string) {
 	s.young[p] = token
 }
 
-// foresees returns the request of one decide, which begins with what choose would do in the
-// state that was seen last, if that stores or changes a hash whatever is left of its TTL.
-func (c call) foresees(req Request, choose func(quorum.State) decision) Request {
+// foresees makes the request of one decide begin with what choose would do in the state that was
+// seen last, if that stores or changes a hash whatever is left of its TTL.
+func (c call) foresees(req *Request, choose func(quorum.State) decision) {
 	op := &req.Ops[0]
 	at := place{c.db, op.Key}
 	op.Expect = func() (quorum.State, bool) {
@@ -74,8 +74,7 @@ func (c call) foresees(req Request, choose func(quorum.State) decision) Request 
 		}
 		return s, true
 	}
-	c.notes(&req)
-	return req
+	c.notes(req)
 }
 
 // expected returns the state of a key that held the token; empty is absent.

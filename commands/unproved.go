@@ -27,7 +27,11 @@ func perCall(c call, m *script.Meaning) Request {
 		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}
 	choose := func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }
-	return c.foresees(c.decide(m.Key, choose), choose).with(MayRead)
+	req := c.decide(m.Key, choose)
+	if m.Hashes {
+		c.foresees(&req, choose)
+	}
+	return req.with(MayRead)
 }
 
 // runner runs a meaning on the states found.

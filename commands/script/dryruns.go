@@ -16,6 +16,7 @@ type touchedKeys struct {
 	signals map[string]bool
 	decodes bool // whether a run decoded JSON
 	latches bool // whether a run used one
+	hashes  bool // whether a run called a command on hashes
 	// prolonged are the states in which a run prolonged locks; more reports whether one did
 	// anything else.
 	prolonged []State
@@ -96,7 +97,7 @@ func (t *touchedKeys) note(s *space, known int, state State) {
 		t.prolonged = append(t.prolonged, state)
 	}
 	t.more = t.more || len(s.notices) > 0 || len(s.signalKeys) > 0
-	t.decodes = t.decodes || s.decodes
+	t.decodes, t.hashes = t.decodes || s.decodes, t.hashes || s.hashes
 }
 
 // prolongsEach reports whether the program, which only prolongs locks, does so to each by what

@@ -16,6 +16,7 @@ func (r *run) hash(name value) (k *keyModel, h values.Hash, failure string) {
 	if r.proving {
 		panic(unproved{})
 	}
+	r.space.hashes = true
 	k = r.touch(name)
 	if !k.now.exists {
 		return k, values.HashOf(), ""

@@ -52,10 +52,15 @@ func perCall(p *program) (*Meaning, error) {
 	case len(touched.locks) == 0:
 		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
-	run := func(found []State) (Result, error) { return p.runOn(lua.NewBudget(), touched, found) }
-	return &Meaning{Kind: PerCall, Key: touched.locks[0], Extra: &Extra{
-		Keys: touched.locks, Run: run, Prolongs: len(touched.locks) > 1 && !touched.more && p.prolongsEach(touched),
-	}}, nil
+	m := p.meaning(touched)
+	m.Hashes, m.Prolongs = touched.hashes, len(touched.locks) > 1 && !touched.more && p.prolongsEach(touched)
+	return m, nil
+}
+
+// meaning returns the PerCall of the locks that were touched.
+func (p *program) meaning(t touchedKeys) *Meaning {
+	run := func(found []State) (Result, error) { return p.runOn(lua.NewBudget(), t, found) }
+	return &Meaning{Kind: PerCall, Key: t.locks[0], Extra: &Extra{Keys: t.locks, Run: run}}
 }
 
 // runOn runs the program on the states found of its locks.

@@ -69,6 +69,8 @@ type Extra struct {
 	// Prolongs reports, for PerCall on several keys, whether it does nothing in any state
 	// but prolong locks.
 	Prolongs bool
+	// Hashes reports, for PerCall, whether it calls commands on hashes.
+	Hashes bool
 	// Notices, for all other kinds, are the notices by the state found.
 	Notices [states][]Notice
 }

@@ -53,14 +53,15 @@ func (r *run) touchAny(name value) *keyModel {
 	if _, ok := name.(sealed); !ok {
 		name = r.text(name)
 	}
-	for _, k := range r.space.keys {
-		if k.name == name {
-			return k
-		}
+	if k := r.space.find(name); k != nil {
+		return k
 	}
 	r.Grow(256)
 	k := r.space.newKey(name)
 	r.space.keys = append(r.space.keys, k)
+	if r.space.byName != nil {
+		r.space.byName[name] = k
+	}
 	return k
 }
 

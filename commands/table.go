@@ -26,7 +26,6 @@ const (
 	mayStore  = MayRemove | MayAcquire | MayExtend
 	mayDelete = MayRemove | MayRelease
 	mayExpire = MayRemove | MayExtend | MayRelease
-	mayHash   = MayAcquire | MayExtend | MayRelease | MayRemove
 	mayScript = MayAll &^ MayAdmin
 )
 
@@ -73,10 +72,10 @@ var table = []Spec{
 	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRemove | MayExtend, run: pexpireat, deny: true},
 	{Name: "persist", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayExtend | MayRemove, run: persist, deny: true},
 
-	{Name: "hset", Arity: -4, Flags: takes, First: 1, Last: 1, Step: 1, May: mayHash, run: allOrNone},
-	{Name: "hsetnx", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: mayHash, run: allOrNone},
-	{Name: "hincrby", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: mayHash, run: allOrNone},
-	{Name: "hdel", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: mayHash, run: allOrNone},
+	{Name: "hset", Arity: -4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire | MayExtend, run: allOrNone, needs: MayAcquire | MayExtend},
+	{Name: "hsetnx", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire, run: allOrNone, needs: MayAcquire},
+	{Name: "hincrby", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire | MayExtend, run: allOrNone, needs: MayAcquire | MayExtend},
+	{Name: "hdel", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRelease, run: allOrNone, needs: MayRelease},
 	{Name: "hget", Arity: 3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
 	{Name: "hmget", Arity: -3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
 	{Name: "hexists", Arity: 3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},

@@ -58,8 +58,8 @@ func (p *program) touch(b *lua.Budget, t *touchedKeys) (last Result, more bool, 
 		s.signalKeys = learned
 		known := len(s.keys)
 		res, err = p.run(b, s)
-		if _, refused := err.(*RefusedError); refused && values.Hidden(state.Value) {
-			err, t.more = nil, true // such a hash may never be found
+		if _, refused := err.(*RefusedError); refused && (values.Hidden(state.Value) || s.hashes && state.Found) {
+			err, t.more = nil, true // the keys may never hold that
 		} else if last = res; err != nil {
 			break
 		}

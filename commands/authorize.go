@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -44,7 +45,7 @@ func (l *authorizedPlan) noPlanRight() string {
 	// The last words, because tokens come behind the keys.
 	tokens := []string{strangeToken}
 	for _, word := range l.words[max(0, len(l.words)-maxProbes):] {
-		tokens = append(tokens, string(word))
+		tokens = append(tokens, string(word), string(values.HashOf(values.Member{Field: string(word), Value: "1"})))
 	}
 	refused := l.inState(quorum.State{})
 	for i := 0; i < len(tokens) && refused == ""; i++ {
@@ -74,6 +75,9 @@ func (l *authorizedPlan) inState(s quorum.State) string {
 // strangeToken is a token that no client sends by chance.
 const strangeToken = "\x00a token that nobody has named\x00"
 
+// strangeHash is a hash of such a holder.
+var strangeHash = string(values.HashOf(values.Member{Field: strangeToken, Value: "1"}))
+
 // plan returns the chosen plan, or, if the rights forbid it, one that does nothing and
 // answers the error.
 func (l *authorizedPlan) plan(states []quorum.State) plan {
@@ -92,13 +96,27 @@ func (l *authorizedPlan) refused(states []quorum.State, p plan) string {
 	for _, change := range p.changes {
 		i := slices.Index(l.keys, change.Key)
 		_, seen := l.watched[i]
-		needs |= changeNeeds(change, states[i], seen || l.names(states[i].Token))
+		needs |= changeNeeds(change, states[i], seen || l.namesHolder(states[i].Token, change))
 	}
 	// MayRemove allows everything that a plan can do.
 	if !l.in.rights.May(needs) && !l.in.rights.May(MayRemove) {
 		return NoPermCommand(l.name)
 	}
 	return l.in.refusedNotices(p.notices)
+}
+
+// namesHolder reports whether the client has sent the token that is found, or of a hash the fields
+// that the change adds, changes or removes; one that only prolongs a hash is about all of them.
+func (l *authorizedPlan) namesHolder(found string, change quorum.Change) bool {
+	if !values.Hidden(found) {
+		return l.names(found)
+	}
+	after := change.Token
+	if change.Delete {
+		after = ""
+	}
+	fields := values.Changed(found, after)
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !l.names(f) })
 }
 
 // names reports whether the client has sent this token.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -15,6 +16,7 @@ type Interpreter struct {
 	denied  map[string]bool
 	rights  Rights // nil allows everything
 	limits  *limits
+	seen    *sightings
 }
 
 // library is what the Interpreter needs of script.Library.
@@ -25,6 +27,8 @@ type library interface {
 	Understand(db int, sha string, keys, args []string) (*script.Meaning, error)
 	Transact(db int, commands []script.Command) (*script.Meaning, error)
 	Sweep(db int, sha string, keys, args []string, listed map[string][]string) (*script.Meaning, error)
+	Keep(db int, latches []script.Latch)
+	Forget(db int, latch string) bool
 	Scripts() int
 }
 
@@ -54,6 +58,9 @@ func (in *Interpreter) understand(c call) Request {
 	if refused := c.tooLong(); refused != "" {
 		return refuse(refused)
 	}
+	if i := spec.token; i > 0 && values.Hidden(c.arg(i)) {
+		return refuse(errHidden)
+	}
 	req := spec.run(c)
 	req.List = spec.list
 	if refused := c.noRequestRight(req); refused != "" {
@@ -63,6 +70,9 @@ func (in *Interpreter) understand(c call) Request {
 		op := &req.Ops[i]
 		if refused := in.badKey(op.Key); refused != "" {
 			return refuse(refused)
+		}
+		if values.Hidden(op.Token) || values.Hidden(op.NewToken) {
+			return refuse(errHidden)
 		}
 		for _, key := range op.Keys {
 			if refused := in.badKey(key); refused != "" {

@@ -14,7 +14,7 @@ func New(cfg Config, now func() int64) *Interpreter {
 }
 
 func newInterpreter(cfg Config, now func() int64, scripts library) *Interpreter {
-	in := &Interpreter{cfg: cfg, now: now, scripts: scripts, denied: map[string]bool{}, limits: new(limits)}
+	in := &Interpreter{cfg: cfg, now: now, scripts: scripts, denied: map[string]bool{}, limits: new(limits), seen: newSightings()}
 	for _, name := range cfg.Deny {
 		in.denied[name] = true
 	}

@@ -15,7 +15,7 @@ func setIfEqual(c call, compare, token string, ttl time.Duration) Request {
 	if token != compare {
 		op.Replace, op.NewToken = true, token
 	}
-	return c.one(op, okOrNull)
+	return c.one(op, okIfEqual)
 }
 
 // setByState is a SET whose reply or TTL depends on the state found: GET, KEEPTTL, and
@@ -32,6 +32,9 @@ func setByState(c call, o setOptions, ttl time.Duration) Request {
 		needs |= MayRead
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
+		if wrong, is := notString(s); is && (o.Get || o.Condition != grammar.NoCondition) {
+			return wrong
+		}
 		done, not := resp.OK, resp.Null
 		if o.Get {
 			done = resp.Null
@@ -88,7 +91,7 @@ func delex(c call) Request {
 	case cond == grammar.NoCondition:
 		return c.one(quorum.Op{Kind: quorum.Remove}, oneOrZero)
 	case cond == grammar.IfEqual:
-		return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneOrZero)
+		return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(3)}, oneIfSame)
 	}
 	return delexByState(c, cond, c.arg(3))
 }
@@ -103,6 +106,9 @@ func delexByState(c call, cond grammar.Condition, operand string) Request {
 		needs = MayRelease
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
+		if wrong, is := notString(s); is {
+			return wrong
+		}
 		if !s.Found {
 			return doNothing(resp.Int(0))
 		}
@@ -119,5 +125,5 @@ func delexByState(c call, cond grammar.Condition, operand string) Request {
 
 // delifeq is DELIFEQ of Valkey 9.
 func delifeq(c call) Request {
-	return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(2)}, oneOrZero)
+	return c.one(quorum.Op{Kind: quorum.Release, Token: c.arg(2)}, oneIfSame)
 }

@@ -110,7 +110,7 @@ func TestTakeSeveral(t *testing.T) {
 		{"MSETNX a t a u", ":1", "a=u 5m0s, "},
 		{"GETEX a PX 9", "$u", "a=u 9ms, "},
 		{"GETEX a PERSIST", "$u", "a=u 5m0s, "},
-		{"MSETNX" + strings.Repeat(" x y", 40) + manyKeys(66), "-ERR 'msetnx' cannot be carried out: it uses more than 32 keys", "a=u 5m0s, "},
+		{"MSETNX" + strings.Repeat(" x y", 40) + manyKeys(258), "-ERR 'msetnx' cannot be carried out: it uses more than 128 keys", "a=u 5m0s, "},
 		{"MSETNX c t " + "redlockd:mark t", "-ERR this key is reserved: 'redlockd:mark' and 'redlockd:change' are redlockd's own", "a=u 5m0s, "},
 	} {
 		if got := s.ask(t, in, strings.Fields(tt.command)...); got != tt.reply || s.holds("a", "b", "c") != tt.holds {

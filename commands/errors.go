@@ -20,6 +20,7 @@ const (
 	errNegativeKeys = "ERR Number of keys can't be negative"
 	errFlushMode    = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
 	errNotBusy      = "NOTBUSY No scripts in execution right now."
+	errWrongType    = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	errReadOnly     = "ERR Write commands are not allowed from read-only scripts."
 )
 
@@ -32,6 +33,7 @@ const (
 	errExecKeys  = "ERR redlockd runs EXEC on 32 keys at most, nothing was done"
 	errLongKey   = "ERR a key is longer than redlockd's max_key_bytes"
 	errLongToken = "ERR a token is longer than redlockd's max_token_bytes"
+	errHidden    = "ERR a token begins as what redlockd stores for a hash"
 )
 
 // unknown returns the reply to a command that this package does not have (C4), in Redis's

@@ -100,6 +100,9 @@ func getex(c call) Request {
 		return denied(c.spec.Name)
 	}
 	return c.decide(c.arg(1), func(s quorum.State) decision {
+		if wrong, is := notString(s); is {
+			return wrong
+		}
 		if !s.Found {
 			return doNothing(resp.Null)
 		}

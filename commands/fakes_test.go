@@ -47,6 +47,9 @@ func (f *fakeScripts) Understand(_ int, sha string, keys, args []string) (*scrip
 	return f.meanings[name], f.errs[name]
 }
 
+func (f *fakeScripts) Keep(int, []script.Latch) {}
+func (f *fakeScripts) Forget(int, string) bool  { return false }
+
 func (f *fakeScripts) Scripts() int { return len(f.loaded) }
 
 func (f *fakeScripts) Sweep(db int, sha string, keys, args []string, _ map[string][]string) (*script.Meaning, error) {

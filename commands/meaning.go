@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -17,6 +18,9 @@ func requestFor(c call, m *script.Meaning) Request {
 	switch m.Kind {
 	case script.Nothing:
 		return answer(fill(m.Reply[script.Absent], quorum.State{}))
+	}
+	if values.Hidden(m.Token) {
+		return refuse(errHidden)
 	}
 	if refused := refusedMeaning(c, m); refused != "" {
 		return forbid(refused)
@@ -102,9 +106,17 @@ func comparedState(_ *script.Meaning, o *quorum.Outcome) int {
 	case quorum.Won:
 		return script.Ours
 	case quorum.Held:
-		return script.Other
+		return otherState(o.State.Token)
 	}
 	return script.Absent
+}
+
+// otherState returns the state of a key with another token.
+func otherState(token string) int {
+	if values.Hidden(token) {
+		return script.Typed
+	}
+	return script.Other
 }
 
 // acquiredState is for acquires: won means that the key was absent.
@@ -119,7 +131,7 @@ func acquiredState(m *script.Meaning, o *quorum.Outcome) int {
 func prolongedState(_ *script.Meaning, o *quorum.Outcome) int {
 	switch {
 	case o.Verdict != quorum.Won:
-		return script.Other
+		return otherState(o.State.Token)
 	case o.Prolonged:
 		return script.Ours
 	}
@@ -137,7 +149,7 @@ func holderState(m *script.Meaning, token string) int {
 	if token == m.Token {
 		return script.Ours
 	}
-	return script.Other
+	return otherState(token)
 }
 
 // grantsOurs reports whether the reply of a script that acquires tells the client that the

@@ -3,6 +3,8 @@ package commands
 import (
 	"slices"
 
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -17,6 +19,7 @@ type plan struct {
 	grants  []quorum.Change
 	reply   resp.Reply
 	notices []Notice
+	latches []script.Latch
 }
 
 // all returns the changes and the grants.
@@ -24,7 +27,7 @@ func (p plan) all() []quorum.Change { return append(slices.Clone(p.changes), p.g
 
 // decision converts the plan for one lock, found in state s.
 func (p plan) decision(s quorum.State) decision {
-	d := decision{reply: p.reply, notices: p.notices}
+	d := decision{reply: p.reply, notices: p.notices, latches: p.latches}
 	for _, c := range p.all() {
 		if c.Delete {
 			d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
@@ -38,7 +41,7 @@ func (p plan) decision(s quorum.State) decision {
 // decideAll returns a request that reads several locks first and then makes all changes
 // of its plan, or none. choose is as in decide. If one of the watches unless has changed,
 // nothing is done and the reply is the null array.
-func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quorum.State) plan) Request {
+func (in *Interpreter) decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quorum.State) plan) Request {
 	var last plan
 	op := quorum.Op{Kind: quorum.DecideAll, DB: db, Key: keys[0], Keys: keys, Unless: unless}
 	op.DecideAll = func(states []quorum.State) []quorum.Change {
@@ -60,6 +63,7 @@ func decideAll(db int, keys []string, unless []*quorum.Watch, choose func([]quor
 		if outs[0].Err != nil || outs[0].Verdict != quorum.Won {
 			return nil
 		}
+		in.scripts.Keep(db, last.latches)
 		return last.notices
 	}
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
@@ -82,7 +86,7 @@ func whileOver(keys []string, states []quorum.State, choose func([]quorum.State)
 		states[i] = lapsing(s)
 		does, would := p.of(keys[i]), choose(states).of(keys[i])
 		switch {
-		case does != nil && (would == nil || would.Token != does.Token):
+		case does != nil && (would == nil || !values.SameHolders(would.Token, does.Token)):
 			p, i = choose(states), -1 // nobody can take it yet
 			continue
 		case does == nil && would != nil && would.Delete:
@@ -107,7 +111,7 @@ func whileOver(keys []string, states []quorum.State, choose func([]quorum.State)
 
 // sameChange reports whether the one change, if there is one, is made by the other plan, too.
 func sameChange(one, other *quorum.Change) bool {
-	return one == nil || other != nil && one.Delete == other.Delete && one.Token == other.Token
+	return one == nil || other != nil && one.Delete == other.Delete && values.SameHolders(one.Token, other.Token)
 }
 
 // of returns the plan's change of a key, nil if there is none.

@@ -4,20 +4,29 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 var (
-	tokenOrNull  = foundOr(resp.Bulk, resp.Null).one()
-	tokensOrNull = foundOr(resp.Bulk, resp.Null).each()
+	tokenOrNull  = stringOr(resp.Bulk, resp.Null).one()
+	tokensOrNull = foundOr(stringOrNull, resp.Null).each()
 	countFound   = foundOr(func(string) resp.Reply { return resp.Int(1) }, resp.Int(0)).sum()
-	lengthFound  = foundOr(func(token string) resp.Reply { return resp.Int(int64(len(token))) }, resp.Int(0)).one()
-	digestFound  = foundOr(func(token string) resp.Reply { return resp.Bulk(grammar.Digest(token)) }, resp.Null).one()
-	typeFound    = foundOr(func(string) resp.Reply { return resp.Status("string") }, resp.Status("none")).one()
+	lengthFound  = stringOr(func(token string) resp.Reply { return resp.Int(int64(len(token))) }, resp.Int(0)).one()
+	digestFound  = stringOr(func(token string) resp.Reply { return resp.Bulk(grammar.Digest(token)) }, resp.Null).one()
+	typeFound    = foundOr(func(token string) resp.Reply { return resp.Status(values.TypeOf(token)) }, resp.Status("none")).one()
 	millisLeft   = leftReply(func(ms int64) int64 { return ms })
 	secondsLeft  = leftReply(seconds)
 )
+
+// stringOrNull is what MGET answers of a key.
+func stringOrNull(token string) resp.Reply {
+	if values.Hidden(token) {
+		return resp.Null
+	}
+	return resp.Bulk(token)
+}
 
 // leftReply returns a reply made from the remaining milliseconds. There are no locks
 // without a TTL, so it is never -1.

@@ -3,6 +3,8 @@ package commands
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -14,6 +16,7 @@ type decision struct {
 	op      quorum.Op
 	reply   resp.Reply
 	notices []Notice
+	latches []script.Latch
 }
 
 // doNothing is the decision to change nothing and answer r.
@@ -54,6 +57,7 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 		if !carriedOut(outs[0]) {
 			return nil
 		}
+		c.in.scripts.Keep(c.db, last.latches)
 		return last.notices
 	}
 	return Request{Ops: []quorum.Op{op}, Reply: reply.one(), Notices: notices}
@@ -67,7 +71,7 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 func (d decision) onLapsed(s quorum.State, held decision) decision {
 	extends := held.op.Kind == quorum.Extend
 	switch {
-	case d.op.Kind == quorum.Acquire && extends && held.op.TokenAfter() == d.op.Token:
+	case d.op.Kind == quorum.Acquire && extends && values.SameHolders(held.op.TokenAfter(), d.op.Token):
 		d.op = replace(lapsing(s), d.op)
 	case d.op.Kind == quorum.Acquire:
 		return held

@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/redlockd/redlockd/quorum"
+import (
+	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/quorum"
+)
 
 // Operations is a set of what a user may do to locks.
 type Operations uint8
@@ -78,7 +81,7 @@ func (c call) noRequestRight(req Request) string {
 	}
 	keys, _ := c.spec.KeysOf(c.args)
 	for _, key := range keys {
-		if !r.Key(string(key)) {
+		if !script.IsLatch(string(key)) && !r.Key(string(key)) {
 			return NoPermKey
 		}
 	}

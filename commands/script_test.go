@@ -12,7 +12,7 @@ import (
 )
 
 // byState is a reply table whose replies tell the states apart.
-var byState = [3]script.Value{
+var byState = [4]script.Value{
 	script.Absent: {Kind: script.Status, Text: "absent"},
 	script.Ours:   {Kind: script.Status, Text: "ours"},
 	script.Other:  {Kind: script.Status, Text: "other"},
@@ -32,7 +32,7 @@ func acquiring(ttl time.Duration) *script.Meaning {
 
 func releasing() *script.Meaning {
 	m := meaningOf(script.Releases, 0)
-	m.Reply = &[3]script.Value{{Kind: script.Int}, {Kind: script.Int, Int: 1}, {Kind: script.Int}}
+	m.Reply = &[4]script.Value{{Kind: script.Int}, {Kind: script.Int, Int: 1}, {Kind: script.Int}}
 	return m
 }
 
@@ -194,7 +194,7 @@ func TestMeaningIsOneOperation(t *testing.T) {
 }
 
 func TestScriptThatTouchesNoKey(t *testing.T) {
-	m := &script.Meaning{Kind: script.Nothing, Reply: &[3]script.Value{{Kind: script.Int, Int: 1}}}
+	m := &script.Meaning{Kind: script.Nothing, Reply: &[4]script.Value{{Kind: script.Int, Int: 1}}}
 	in, _ := fakeWith(rejecting(), m, nil)
 	req := understandScript(t, in, "EVAL s 0")
 	if len(req.Ops) != 0 || show(req.Reply(nil)) != ":1" {
@@ -238,7 +238,7 @@ func TestReadFillsThePlaces(t *testing.T) {
 	places := script.Value{Kind: script.Array, Items: []script.Value{
 		{Kind: script.StoredValue}, {Kind: script.StoredPTTL}, {Kind: script.StoredTTL}, {Kind: script.Null},
 	}}
-	m.Reply = &[3]script.Value{places, places, places}
+	m.Reply = &[4]script.Value{places, places, places}
 	in, _ := fakeWith(rejecting(), m, nil)
 	for _, tt := range []struct {
 		outcome *quorum.Outcome
@@ -278,7 +278,7 @@ func TestChangeThatTellsTheState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := meaningOf(tt.kind, time.Second)
 			pttl := script.Value{Kind: script.StoredPTTL}
-			m.Reply = &[3]script.Value{pttl, pttl, pttl}
+			m.Reply = &[4]script.Value{pttl, pttl, pttl}
 			in, _ := fakeWith(rejecting(), m, nil)
 			req := understandScript(t, in, "EVALSHA sha 1 k t")
 			op, reply := decideOn(t, req, tt.state, quorum.Won)
@@ -307,7 +307,7 @@ func TestV6ScriptThatGrantsItsOwnToken(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := meaningOf(script.Acquires, 10*time.Second)
 			yes, no := script.Value{Kind: script.Int, Int: 1}, script.Value{Kind: script.Int}
-			m.Reply = &[3]script.Value{yes, yes, no}
+			m.Reply = &[4]script.Value{yes, yes, no}
 			in, _ := fakeWith(rejecting(), m, nil)
 			req := understandScript(t, in, "EVALSHA sha 1 k t")
 			op, reply := decideOn(t, req, tt.state, quorum.Won)

@@ -61,6 +61,9 @@ func setConditional(c call) bool {
 // by the TTL that it has; what is over is taken again.
 func setAndGet(c call, token string, ttl time.Duration) Request {
 	own := c.decide(c.arg(1), func(s quorum.State) decision {
+		if wrong, is := notString(s); is {
+			return wrong
+		}
 		switch {
 		case !s.Found:
 			return decision{op: quorum.Op{Kind: quorum.Acquire, Token: token, TTL: ttl}, reply: resp.Null}
@@ -79,7 +82,7 @@ func setAndGet(c call, token string, ttl time.Duration) Request {
 		case o.Verdict == quorum.Held && (o.State.Token == token || !o.State.Found):
 			return Failed(quorum.ErrLockChanged) // what is there now is not known
 		case o.Verdict == quorum.Held:
-			return resp.Bulk(o.State.Token)
+			return stringOr(resp.Bulk, resp.Null)(o)
 		}
 		return own.Reply([]*quorum.Outcome{o}) // it has met its own token
 	}).one()).with(MayRead)

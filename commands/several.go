@@ -57,7 +57,7 @@ func allOrNone(c call) Request {
 	}
 	m, err := c.in.scripts.Transact(c.db, []script.Command{sc})
 	if err != nil {
-		return refuse(severalError(c, err))
+		return refuse(severalError(c.spec.Name, err))
 	}
 	t := transaction{in: c.in, db: c.db, meaning: m, name: c.spec.Name}
 	t.authorized.words = clones(c.args[1:])
@@ -73,10 +73,10 @@ func allOrNone(c call) Request {
 	return req
 }
 
-func severalError(c call, err error) string {
+func severalError(name string, err error) string {
 	var refused *script.RefusedError
 	if errors.As(err, &refused) {
-		return oneLine("ERR '" + c.spec.Name + "' cannot be carried out: it " + refused.Did)
+		return oneLine("ERR '" + name + "' cannot be carried out: it " + refused.Did)
 	}
 	return oneLine(err.Error())
 }

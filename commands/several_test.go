@@ -264,8 +264,8 @@ func TestExecOfSeveral(t *testing.T) {
 		{"denied, one of two keys is watched", rejecting("del"), "n", "DEL n k", "-ERR 'del' is denied by redlockd's configuration (deny)", held},
 		{"a command of the scripts", rejecting(), "", "SCRIPT FLUSH;DEL k", "-ERR redlockd does not run 'script' beside other commands or watched keys in EXEC, nothing was done", held},
 		{"the mark", rejecting(), "", "GET k;DEL " + quorum.MarkKey, "-" + errMarkKey, held},
-		{"too many keys", rejecting(), "", "EXISTS" + strings.Repeat(" 1", 5) + manyKeys(33) + ";DEL k",
-			"-ERR This transaction cannot be carried out: it uses more than 32 keys, nothing was done", held},
+		{"too many keys", rejecting(), "", "EXISTS" + strings.Repeat(" 1", 5) + manyKeys(129) + ";DEL k",
+			"-ERR This transaction cannot be carried out: it uses more than 128 keys, nothing was done", held},
 
 		{"watched, two commands", rejecting(), "k", "PEXPIRE k 900;GET k", "[:1 $t]", "k=t 900ms, "},
 		{"watched, another key", rejecting(), "k", "SET n u PX 9", "[+OK]", held + "n=u 9ms, "},

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -77,9 +78,37 @@ func foundOr(yes func(token string) resp.Reply, no resp.Reply) shape {
 	}
 }
 
+// stringOr is foundOr for commands on strings.
+func stringOr(yes func(token string) resp.Reply, no resp.Reply) shape {
+	return foundOr(func(token string) resp.Reply {
+		if values.Hidden(token) {
+			return resp.Error(errWrongType)
+		}
+		return yes(token)
+	}, no)
+}
+
+// comparedOr is wonOr for operations that compare the token, and so are for strings only.
+func comparedOr(yes, no resp.Reply) shape {
+	return func(o *quorum.Outcome) resp.Reply {
+		if o.Verdict == quorum.Held && values.Hidden(o.State.Token) {
+			return resp.Error(errWrongType)
+		}
+		return wonOr(yes, no)(o)
+	}
+}
+
+// notString returns the refusal of a command on strings where a hash was found, and whether it
+// was.
+func notString(s quorum.State) (decision, bool) {
+	return doNothing(resp.Error(errWrongType)), s.Found && values.Hidden(s.Token)
+}
+
 // The shapes of most commands, made once to save an allocation for each command.
 var (
 	okOrNull  = wonOr(resp.OK, resp.Null).one()
 	oneOrZero = wonOr(resp.Int(1), resp.Int(0)).one()
+	okIfEqual = comparedOr(resp.OK, resp.Null).one()
+	oneIfSame = comparedOr(resp.Int(1), resp.Int(0)).one()
 	countWon  = wonOr(resp.Int(1), resp.Int(0)).sum()
 )

@@ -12,6 +12,10 @@ type store struct {
 	locks map[string]quorum.State
 	// between, if set, is called once between a look and what follows from it.
 	between func()
+	// trips counts the requests to the masters.
+	trips int
+	// fails are the errors of keys that cannot be decided on.
+	fails map[string]error
 }
 
 func newStore() *store { return &store{locks: map[string]quorum.State{}} }
@@ -22,6 +26,9 @@ func (s *store) do(op quorum.Op) *quorum.Outcome {
 			return changed()
 		}
 	}
+	if err := s.fails[op.Key]; err != nil {
+		return &quorum.Outcome{Err: err}
+	}
 	switch op.Kind {
 	case quorum.Decide:
 		return s.decide(op)
@@ -29,6 +36,7 @@ func (s *store) do(op quorum.Op) *quorum.Outcome {
 		return s.decideAll(op)
 	}
 	l := s.locks[op.Key]
+	s.trips++
 	switch {
 	case !l.Lapsed:
 	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend && op.Token != l.Token:
@@ -62,9 +70,19 @@ func (s *store) moves() {
 	}
 }
 
-// decide tries again as a quorum does when the lock has moved.
+// decide tries again as a quorum does when the lock has moved, and first what is expected.
 func (s *store) decide(op quorum.Op) *quorum.Outcome {
+	if op.Expect != nil {
+		if expected, ok := op.Expect(); ok {
+			if next := op.Decide(expected); next.Kind != quorum.Read {
+				if o := s.do(next); o.Verdict == quorum.Won {
+					return o
+				}
+			}
+		}
+	}
 	for {
+		s.trips++
 		l := s.locks[op.Key]
 		next := op.Decide(l)
 		if next.Kind == quorum.Read {

@@ -11,6 +11,7 @@ var (
 	stores = []string{"write", "denyoom"}
 	takes  = []string{"write", "denyoom", "fast"}
 	reads  = []string{"readonly", "fast"}
+	slow   = []string{"readonly"}
 	runs   = []string{"noscript", "stale", "skip_monitor", "no_mandatory_keys", "movablekeys"}
 	looks  = []string{"readonly", "noscript", "stale", "skip_monitor", "no_mandatory_keys", "movablekeys"}
 	loads  = []string{"noscript", "stale"}
@@ -70,6 +71,18 @@ var table = []Spec{
 	{Name: "expireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRemove | MayExtend, run: expireat, deny: true},
 	{Name: "pexpireat", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRemove | MayExtend, run: pexpireat, deny: true},
 	{Name: "persist", Arity: 2, Flags: quick, First: 1, Last: 1, Step: 1, May: MayExtend | MayRemove, run: persist, deny: true},
+
+	{Name: "hset", Arity: -4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire | MayExtend, run: allOrNone, needs: MayAcquire | MayExtend},
+	{Name: "hsetnx", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire, run: allOrNone, needs: MayAcquire},
+	{Name: "hincrby", Arity: 4, Flags: takes, First: 1, Last: 1, Step: 1, May: MayAcquire | MayExtend, run: allOrNone, needs: MayAcquire | MayExtend},
+	{Name: "hdel", Arity: -3, Flags: quick, First: 1, Last: 1, Step: 1, May: MayRelease, run: allOrNone, needs: MayRelease},
+	{Name: "hget", Arity: 3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hmget", Arity: -3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hexists", Arity: 3, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hlen", Arity: 2, Flags: reads, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hkeys", Arity: 2, Flags: slow, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hvals", Arity: 2, Flags: slow, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
+	{Name: "hgetall", Arity: 2, Flags: slow, First: 1, Last: 1, Step: 1, May: MayRead, run: allOrNone, needs: MayRead},
 
 	{Name: "eval", Arity: -3, Flags: runs, May: mayScript, run: eval, keyCount: 2, keyStep: 1, inExec: evalInExec},
 	{Name: "evalsha", Arity: -3, Flags: runs, May: mayScript, run: evalsha, keyCount: 2, keyStep: 1, inExec: evalshaInExec},

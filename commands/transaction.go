@@ -38,7 +38,7 @@ func (t *transaction) request() Request {
 		return forbid(refused)
 	}
 	if len(t.keys) > 1 {
-		return decideAll(t.db, t.keys, watchesOf(t.watched), t.authorized.plan)
+		return t.in.decideAll(t.db, t.keys, watchesOf(t.watched), t.authorized.plan)
 	}
 	return t.onOneKey()
 }

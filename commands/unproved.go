@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/script"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
@@ -19,10 +21,17 @@ func perCall(c call, m *script.Meaning) Request {
 	switch refused := l.noPlanRight(); {
 	case refused != "":
 		return forbid(refused)
+	case m.Prolongs:
+		return prolongEach(c, &l).with(MayRead)
 	case len(m.Keys) > 1:
-		return decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
+		return c.in.decideAll(c.db, m.Keys, nil, l.plan).with(MayRead)
 	}
-	return c.decide(m.Key, func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }).with(MayRead)
+	choose := func(s quorum.State) decision { return l.plan([]quorum.State{s}).decision(s) }
+	req := c.decide(m.Key, choose)
+	if m.Hashes {
+		c.foresees(&req, choose)
+	}
+	return req.with(MayRead)
 }
 
 // runner runs a meaning on the states found.
@@ -74,7 +83,7 @@ func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 		for _, c := range w.changes {
 			i, ok := kept[c.Key]
 			s := states[i]
-			if !ok || c.Delete || c.Token != s.Token && !alike {
+			if !ok || c.Delete || !values.SameHolders(c.Token, s.Token) && !alike {
 				continue
 			}
 			if delete(kept, c.Key); !s.Lapsed {
@@ -84,7 +93,7 @@ func (r runner) grants(p plan, states []quorum.State) (out []quorum.Change) {
 			out = append(out, c)
 		}
 	}
-	for _, stranger := range []string{strangeToken, "{}"} { // no object, and one without an owner
+	for _, stranger := range []string{strangeToken, "{}", strangeHash} { // no object, one without an owner, a hash
 		for _, c := range out {
 			others[slices.Index(r.meaning.Keys, c.Key)].Token = stranger
 		}
@@ -103,7 +112,7 @@ func (r runner) once(states []quorum.State) plan {
 	}
 	res, err := r.meaning.Run(found)
 	if err != nil {
-		return plan{reply: resp.Error(scriptError(err))}
+		return plan{reply: resp.Error(r.failed(err))}
 	}
 	p := plan{reply: fill(res.Reply, quorum.State{})}
 	for i, e := range res.Effects {
@@ -123,8 +132,20 @@ func (r runner) once(states []quorum.State) plan {
 	if len(r.meaning.Keys) > 1 && len(res.Notices) > 1 {
 		lock = "" // which notice is about which key is unknown
 	}
-	p.notices = noticesOf(r.db, lock, res.Notices)
+	p.notices, p.latches = noticesOf(r.db, lock, res.Notices), res.Latches
 	return p
+}
+
+// failed returns the error text of a run that was refused.
+func (r runner) failed(err error) string {
+	var refused *script.RefusedError
+	switch {
+	case r.name == "eval" || !errors.As(err, &refused):
+		return scriptError(err)
+	case r.name == "exec":
+		return notATransaction(refused.Did)
+	}
+	return severalError(r.name, err)
 }
 
 // change returns what a run's effect on the model means for the lock; false if nothing.
@@ -155,10 +176,13 @@ func fill(v script.Value, s quorum.State) resp.Reply {
 		return resp.Status(oneLine(v.Text))
 	case script.Error:
 		return resp.Error(oneLine(v.Text))
-	case script.Array:
+	case script.Array, script.Map:
 		items := make([]resp.Reply, len(v.Items))
 		for i, item := range v.Items {
 			items[i] = fill(item, s)
+		}
+		if v.Kind == script.Map {
+			return resp.Reply{Kind: resp.KindMap, Items: items}
 		}
 		return resp.Array(items...)
 	case script.StoredValue, script.StoredPTTL, script.StoredTTL:

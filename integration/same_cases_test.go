@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -96,7 +97,7 @@ end
 return false`
 
 var sameCases = func() []sameCase {
-	cases := append(append([]sameCase{}, plainCases...), sessionCases...)
+	cases := slices.Concat(plainCases, sessionCases, hashCases)
 	for name, s := range releases {
 		cases = append(cases, scriptCase("release, "+name, s, "t", "@k"))
 	}
@@ -297,7 +298,7 @@ var plainCases = []sameCase{
 		raw("SET @q \"a b\\x41\\n\" NX PX 60000\r\n"), raw("GET @q\r\n"), raw("SET @r 'it''s' NX PX 60000\r\n"),
 	}},
 	{"not lock commands", []step{
-		differs(c("LPUSH @l x"), `(?i)-ERR unknown command 'lpush'[^\r]*\r\n`, c4), differs(c("HSET @h f v"), `(?i)-ERR unknown command 'hset'[^\r]*\r\n`, c4),
+		differs(c("LPUSH @l x"), `(?i)-ERR unknown command 'lpush'[^\r]*\r\n`, c4), differs(c("ZADD @h 1 v"), `(?i)-ERR unknown command 'zadd'[^\r]*\r\n`, c4),
 		differs(c("FLUSHALL"), `-ERR [^\r]*\r\n`, c4), c("KEYS @nothing*"),
 		differs(c("NONSENSE a b"), `(?i)-ERR unknown command 'nonsense'[^\r]*\r\n`, c4), c("PING"),
 		differs(a("EVAL", `return redis.call('lpush', KEYS[1], 'x')`, "1", "@l"), `-ERR [^\r]*\r\n`, c4),

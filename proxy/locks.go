@@ -6,13 +6,14 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 	"github.com/redlockd/redlockd/quorum"
 )
 
 // locksCommand is LOCKS, for operators at redis-cli: LIST, WHO, FORCE and HELP. Holders
 // are those that this redlockd remembers; all else is asked of the masters. No reply
-// contains a token.
+// contains a token; of a lock in a hash they show the field and what it holds.
 func locksCommand(s *session, args [][]byte) {
 	switch c, refusal := subcommandOf("locks", args); {
 	case refusal != nil:
@@ -147,8 +148,19 @@ func locksWho(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	if because != "" {
 		why = resp.Bulk(because)
 	}
+	owner, count := resp.Null, resp.Null
+	if m, ok := ownerOf(o.State); ok {
+		owner, count = resp.Bulk(m.Field), resp.Bulk(m.Value)
+	}
 	return named("key", resp.Bulk(key), "state", resp.Bulk(state), "ttl-ms", ttl, "why", why,
-		"holder", describeHolder(s, key, o.State), "copies", describeCopies(copies))
+		"holder", describeHolder(s, key, o.State), "owner", owner, "count", count, "copies", describeCopies(copies))
+}
+
+// ownerOf returns who has a lock in a hash by the hash's own words, and how often; false for
+// other locks.
+func ownerOf(s quorum.State) (values.Member, bool) {
+	m, ok := values.Hash(s.Token).Only()
+	return m, ok && s.Found
 }
 
 // lockState returns the state of a lock that was read, in a word: held, free, ending or

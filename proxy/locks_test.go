@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/commands"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/proxy/history"
 )
 
@@ -39,7 +40,7 @@ func TestLocksWho(t *testing.T) {
 	looks.send("LOCKS WHO orders\r\n")
 	got := looks.until("silent\r\n$7\r\nhold-ms\r\n$-1\r\n")
 	address := holds.LocalAddr().String()
-	for _, want := range []string{"*12\r\n$3\r\nkey\r\n$6\r\norders\r\n$5\r\nstate\r\n$4\r\nheld\r\n$6\r\nttl-ms\r\n:1000\r\n",
+	for _, want := range []string{"*16\r\n$3\r\nkey\r\n$6\r\norders\r\n$5\r\nstate\r\n$4\r\nheld\r\n$6\r\nttl-ms\r\n:1000\r\n",
 		"$4\r\nname\r\n$8\r\nworker-7\r\n", fmt.Sprintf("$4\r\naddr\r\n$%d\r\n%s\r\n", len(address), address),
 		"$10\r\ntaken-here\r\n:1\r\n",
 		"$6\r\nmaster\r\n$1\r\na\r\n$5\r\nstate\r\n$6\r\nvoting\r\n$4\r\ncopy\r\n$4\r\nheld\r\n$7\r\nhold-ms\r\n:2000\r\n",
@@ -53,7 +54,7 @@ func TestLocksWho(t *testing.T) {
 	looks.until("*0\r\n")
 	looks.send("LOCKS WHO orders\r\n")
 	got += looks.until("silent\r\n$7\r\nhold-ms\r\n_\r\n")
-	if !strings.Contains(got, "%6\r\n$3\r\nkey\r\n") || strings.Contains(got, "secret") {
+	if !strings.Contains(got, "%8\r\n$3\r\nkey\r\n") || strings.Contains(got, "secret") {
 		t.Errorf("in RESP3: %q", got)
 	}
 	// Somebody else has it by now, through another redlockd.
@@ -65,6 +66,14 @@ func TestLocksWho(t *testing.T) {
 		t.Errorf("the holder of before is told: %q", got)
 	}
 	looks.until("silent\r\n$7\r\nhold-ms\r\n_\r\n")
+	// A lock in a hash, of which only the owner and the count are told.
+	r.q.mu.Lock()
+	r.q.locks[id(0, "orders")] = string(values.HashOf(values.Member{Field: "uuid:1", Value: "2"}))
+	r.q.mu.Unlock()
+	looks.send("LOCKS WHO orders\r\n")
+	if got := looks.until("silent\r\n$7\r\nhold-ms\r\n_\r\n"); !strings.Contains(got, "$5\r\nowner\r\n$6\r\nuuid:1\r\n$5\r\ncount\r\n$1\r\n2\r\n") || strings.Contains(got, values.Magic) {
+		t.Errorf("a hash: %q", got)
+	}
 	looks.ask("LOCKS WHO redlockd:mark", "-ERR this key is redlockd's own\r\n")
 	looks.ask("LOCKS WHO", "-ERR wrong number of arguments for 'locks|who' command\r\n")
 	looks.ask("LOCKS WHAT x", "-ERR unknown subcommand 'WHAT'. Try LOCKS HELP.\r\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// OneLock is what is known of one lock. It has no token.
+// OneLock is what is known of one lock. It has no token, apart from the owner in a hash.
 type OneLock struct {
 	// State is held, free, ending or undecided, as in LOCKS WHO; Why may say more.
 	State, Why string
@@ -19,6 +19,8 @@ type OneLock struct {
 	TTL time.Duration
 	// Holder is nil if this redlockd does not know who has it.
 	Holder *Holding
+	// Owner and Count tell who has a lock in a hash by the hash's own words, and how often.
+	Owner, Count string
 	// Waiting are the clients that want it, those that wait for a signal first, then those
 	// that asked last. More reports whether there may be others.
 	Waiting []Waiting
@@ -81,6 +83,9 @@ func (s *Server) OneLock(ctx context.Context, db int, key string) (OneLock, erro
 func (s *Server) describeOne(db int, key string, o *quorum.Outcome) OneLock {
 	l := OneLock{TTL: o.State.TTL}
 	l.State, l.Why = lockState(o)
+	if m, ok := ownerOf(o.State); ok {
+		l.Owner, l.Count = m.Field, m.Value
+	}
 	if h, ok := s.held.Find(db, key, o.State.Token); ok && o.State.Found {
 		l.Holder = &Holding{*h.Holder, time.UnixMilli(h.Since), h.Taken}
 	}

@@ -80,6 +80,8 @@ var forms = func() []form {
 		"SET my t IFDNE 0123456789abcdef PX 9 GET": rem | rd, "GETEX my": rd, "GETEX my PX 9": rd | rem, "DIGEST my": rd,
 		"MSETNX my t my2 t": acq, "MSETEX 1 my t NX PX 9": acq, "MSETEX 2 my t my2 t PX 9": rem, "DELIFEQ my t": rel, "PERSIST my": rem,
 		"GET my": rd, "MGET my": rd, "EXISTS my": rd, "TOUCH my": rd, "TTL my": rd, "PTTL my": rd, "EXPIRETIME my": rd,
+		"HSET my f 2": acq | ext, "HSETNX my f 2": acq, "HINCRBY my f 1": acq | ext, "HDEL my f": rel, "HGET my f": rd, "HMGET my f": rd,
+		"HEXISTS my f": rd, "HLEN my": rd, "HKEYS my": rd, "HVALS my": rd, "HGETALL my": rd,
 		"PEXPIRETIME my": rd, "STRLEN my": rd, "TYPE my": rd,
 		"SCRIPT|LOAD 'return 1'": free, "SCRIPT|EXISTS x": free, "SCRIPT|FLUSH": adm, "SCRIPT|KILL": adm,
 		"SCRIPT|DEBUG YES": free, "SCRIPT|HELP": free,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redlockd/redlockd/commands"
 	"github.com/redlockd/redlockd/commands/grammar"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
@@ -17,7 +18,7 @@ func scanCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
 	if err != nil {
 		return resp.Error("ERR invalid cursor")
 	}
-	pattern, count, kind := "*", int64(10), "string"
+	pattern, count, kind := "*", int64(10), ""
 	for i := 2; i < len(args); i += 2 {
 		if i+1 == len(args) {
 			return errSyntax
@@ -40,26 +41,25 @@ func scanCommand(s *session, ctx context.Context, args [][]byte) resp.Reply {
 			return errSyntax
 		}
 	}
-	if !grammar.Is([]byte(kind), "string") {
-		// A lock is a string.
-		return resp.Array(resp.Bulk("0"), resp.Array())
-	}
-	return scanPage(s, ctx, cursor, pattern, int(min(count, listPage)))
+	return scanPage(s, ctx, cursor, pattern, kind, int(min(count, listPage)))
 }
 
-func scanPage(s *session, ctx context.Context, cursor uint64, pattern string, count int) resp.Reply {
+// scanPage returns a page of locks of a kind of value; empty is any.
+func scanPage(s *session, ctx context.Context, cursor uint64, pattern, kind string, count int) resp.Reply {
 	page, err := s.srv.q.Scan(ctx, s.db, cursor, func(key string) bool {
 		return resp.Glob(pattern, key) && s.user.Key(key)
 	}, count)
 	if err != nil {
 		return commands.Failed(err)
 	}
-	keys := make([]resp.Reply, len(page.Locks))
-	for i, l := range page.Locks {
+	keys := make([]resp.Reply, 0, len(page.Locks))
+	for _, l := range page.Locks {
 		if l.Err != nil {
 			return commands.Failed(l.Err)
 		}
-		keys[i] = resp.Bulk(l.Key)
+		if kind == "" || grammar.Is([]byte(kind), values.TypeOf(l.State.Token)) {
+			keys = append(keys, resp.Bulk(l.Key))
+		}
 	}
 	return resp.Array(resp.Bulk(strconv.FormatUint(page.Next, 10)), resp.Array(keys...))
 }

@@ -54,8 +54,7 @@ const redisOnly = `
 append bgrewriteaof bgsave bitcount bitfield bitfield_ro bitop bitpos blmove blmpop
 brpoplpush bzmpop bzpopmax bzpopmin copy debug decr decrby dump failover fcall fcall_ro flushall
 flushdb function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember
-georadiusbymember_ro geosearch geosearchstore getbit getrange hdel hexists hget hgetall
-hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals incr incrby
+georadiusbymember_ro geosearch geosearchstore getbit getrange hincrbyfloat hmset hrandfield hscan hstrlen incr incrby
 incrbyfloat lcs lindex linsert lmove lmpop lolwut lpop lpos lpush lpushx lrange
 lrem lset ltrim memory migrate module monitor move mset object pfadd pfcount pfdebug pfmerge
 pfselftest psync pubsub randomkey rename renamenx replconf replicaof restore restore-asking rpop rpoplpush

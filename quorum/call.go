@@ -25,6 +25,8 @@ type call struct {
 	probing bool
 	// decides reports whether an acquire that has met its own token goes on as a Decide.
 	decides bool
+	// foreseen reports whether what Op.Expect tells was tried.
+	foreseen bool
 	// tried is what a Decide or DecideAll may have done in a try that was not won.
 	tried tried
 	// lastToken is the token that refused the previous attempt on lastMasters (V4).
@@ -104,7 +106,7 @@ func (c *call) start(now time.Duration) {
 	}
 	switch {
 	case c.op.Kind == Decide:
-		c.read(c.decide, now)
+		c.foresee(now)
 	case c.op.Kind == DecideAll:
 		c.readAll()
 	case c.probing && c.op.Kind != Read:

@@ -13,6 +13,26 @@ func (c *call) read(then func(*attempt, Verdict), now time.Duration) {
 	c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: c.op.Key}, then, now)
 }
 
+// foresee carries out the operation that Op.Decide derives from the state that is expected, once.
+// What this redlockd remembers proves nothing: it is compared on the masters, and what they do not
+// have is read.
+func (c *call) foresee(now time.Duration) {
+	if c.op.Expect != nil && !c.foreseen {
+		c.foreseen = true
+		if s, ok := c.op.Expect(); ok {
+			if op := c.op.Decide(s); !op.doesNothing() {
+				if !op.Replace {
+					s.TTL = op.TTL // what is left is not known, so what asks for less shortens afterwards (V6)
+				}
+				c.passOn()
+				c.carryOut(op, s, c.unforeseen, now)
+				return
+			}
+		}
+	}
+	c.read(c.decide, now)
+}
+
 // decide carries out the operation that Op.Decide derives from a read (Kind Decide).
 func (c *call) decide(read *attempt, v Verdict) {
 	o := read.outcome(v)
@@ -27,8 +47,6 @@ func (c *call) decide(read *attempt, v Verdict) {
 	if !op.doesNothing() {
 		c.passOn()
 	}
-	op.raises = op.Kind == Extend && o.State.Found && op.TTL > o.State.TTL
-	op.effects = []outbox.Effect{c.effect(&op, o.State)}
 	if op.doesNothing() {
 		o.Done = Read
 		c.finish(o)
@@ -42,15 +60,34 @@ func (c *call) decide(read *attempt, v Verdict) {
 		}, c.q.now())
 		return
 	}
+	c.carryOut(op, o.State, func(Verdict) { c.retry() }, c.q.now())
+}
+
+// unforeseen reads the lock, which is not in the state that was expected.
+func (c *call) unforeseen(v Verdict) {
+	if v == Split {
+		c.retry()
+		return
+	}
+	c.mu.Lock()
+	c.acts = false
+	c.mu.Unlock()
+	c.read(c.decide, c.q.now())
+}
+
+// carryOut carries out the operation that was decided on where the lock is in the state s. If
+// that is not so, or no token has a majority yet, again is called for another try.
+func (c *call) carryOut(op Op, s State, again func(Verdict), now time.Duration) {
+	op.raises = op.Kind == Extend && s.Found && op.TTL > s.TTL
+	op.effects = []outbox.Effect{c.effect(&op, s)}
 	c.attempt(&op, func(a *attempt, v Verdict) {
-		// The state changed after the read, or no token has a majority yet.
-		retries := (v == Split || v == Held || v == Absent) && c.mayRetry()
+		retries, met := (v == Split || v == Held || v == Absent) && c.mayRetry(), v
 		if v != Won && a.leaves(v) {
 			v = Undecided // what it has done may be what the next try reads
 			c.tried.note(op.changes(), a.outcome(v))
 		}
 		if retries {
-			c.retry()
+			again(met)
 			return
 		}
 		o := a.outcome(v)
@@ -59,7 +96,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 			return
 		}
 		c.nothingDone(o)
-	}, c.q.now())
+	}, now)
 }
 
 // changes returns what an operation that was decided on takes from the lock.

@@ -70,6 +70,10 @@ type Op struct {
 	// out only if the state still is the one passed; Kind Read ends the operation with what
 	// was read. It must not block or keep the State. It may be called again.
 	Decide func(State) Op
+	// Expect, for Kind Decide, returns the state in which the lock probably is, without locks and
+	// TTL; false if it is not known. What Decide derives from it goes out at once, and is carried
+	// out only where the masters find that state; if not, the lock is read as usual.
+	Expect func() (State, bool)
 
 	// Keys and DecideAll are for Kind DecideAll what Key and Decide are for Decide.
 	// Keys must differ. DecideAll gets the states in their order and returns what to

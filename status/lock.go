@@ -18,9 +18,12 @@ type LockRow struct {
 	Why   string `json:"why"`
 	Left  int64  `json:"left"`
 	// Holder is nil where this redlockd does not know it.
-	Holder  *HolderRow `json:"holder"`
-	Waiting []WaitRow  `json:"waiting"`
-	More    bool       `json:"more"`
+	Holder *HolderRow `json:"holder"`
+	// Owner and Count are those that a lock in a hash names.
+	Owner   string    `json:"owner,omitempty"`
+	Count   string    `json:"count,omitempty"`
+	Waiting []WaitRow `json:"waiting"`
+	More    bool      `json:"more"`
 }
 
 // HolderRow is the client that has the lock.
@@ -70,7 +73,7 @@ func (p *Page) lock(w http.ResponseWriter, r *http.Request) {
 }
 
 func lockRow(db int, key string, l proxy.OneLock, now time.Time) LockRow {
-	row := LockRow{DB: db, Key: shown(key), State: l.State, Why: shownUpTo(maxReason, l.Why), Left: l.TTL.Milliseconds(), Waiting: []WaitRow{}, More: l.More}
+	row := LockRow{DB: db, Key: shown(key), State: l.State, Why: shownUpTo(maxReason, l.Why), Left: l.TTL.Milliseconds(), Owner: shown(l.Owner), Count: shown(l.Count), Waiting: []WaitRow{}, More: l.More}
 	if h := l.Holder; h != nil {
 		row.Holder = &HolderRow{ClientRow{shown(h.Name), h.Address, shown(h.User)}, max(0, now.Sub(h.Since).Milliseconds()), h.Taken}
 	}

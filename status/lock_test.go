@@ -16,7 +16,7 @@ import (
 func TestLock(t *testing.T) {
 	now := time.Now()
 	r := twoMasters()
-	r.locks = map[string]proxy.OneLock{"orders:7 #1": {State: "held", TTL: 20 * time.Second, More: true,
+	r.locks = map[string]proxy.OneLock{"orders:7 #1": {State: "held", TTL: 20 * time.Second, More: true, Owner: "uuid:1", Count: "2",
 		Holder: &proxy.Holding{Holder: history.Holder{Name: "billing", Address: "10.0.0.1:5", User: "default"}, Since: now.Add(-time.Minute), Taken: true},
 		Waiting: []proxy.Waiting{
 			{Holder: history.Holder{Name: "a\u202eb", Address: "10.0.0.2:5"}, Blocked: true},
@@ -34,7 +34,7 @@ func TestLock(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &l); code != 200 || err != nil {
 		t.Fatalf("%d, %v: %s", code, err, body)
 	}
-	if l.Key != "orders:7 #1" || l.State != "held" || l.Left != 20_000 || l.Holder.Name != "billing" || l.Holder.Age < 60_000 || !l.Holder.Taken || !l.More {
+	if l.Key != "orders:7 #1" || l.State != "held" || l.Left != 20_000 || l.Holder.Name != "billing" || l.Holder.Age < 60_000 || !l.Holder.Taken || !l.More || l.Owner != "uuid:1" || l.Count != "2" {
 		t.Errorf("%+v, %+v", l, l.Holder)
 	}
 	if w := l.Waiting; len(w) != 2 || w[0].Name != `"a\u202eb"` || !w[0].Blocked || w[1].Name != "mail" || w[1].Asked < 3000 || w[1].Asked > 30_000 {

@@ -14,9 +14,9 @@ func delex(r *run, args []value) (value, string) {
 	if cond == grammar.NoCondition {
 		return nil, grammar.InvalidCondition
 	}
-	k := r.touch(args[1])
-	if !k.now.exists {
-		return 0.0, ""
+	k, failure := r.touchString(args[1])
+	if failure != "" || !k.now.exists {
+		return 0.0, failure
 	}
 	met, failure := meets(r, k, cond, args[3])
 	if !met {
@@ -41,18 +41,19 @@ func meets(r *run, k *keyModel, c grammar.Condition, operand value) (bool, strin
 
 // digest is DIGEST of Redis 8.4.
 func digest(r *run, args []value) (value, string) {
-	k := r.touch(args[1])
-	if !k.now.exists {
-		return false, ""
+	k, failure := r.touchString(args[1])
+	if failure != "" || !k.now.exists {
+		return false, failure
 	}
 	return grammar.Digest(r.text(k.now.value)), ""
 }
 
 // delifeq is DELIFEQ of Valkey 9.
 func delifeq(r *run, args []value) (value, string) {
-	if k := r.touch(args[1]); r.holds(k, args[2]) {
-		k.remove()
-		return 1.0, ""
+	k, failure := r.touchString(args[1])
+	if failure != "" || !r.holds(k, args[2]) {
+		return 0.0, failure
 	}
-	return 0.0, ""
+	k.remove()
+	return 1.0, ""
 }

@@ -83,7 +83,7 @@ func bounded(t *testing.T, m *Meaning, err error) {
 
 func TestInputsAreBounded(t *testing.T) {
 	many := call{`return redis.call('get', KEYS[1])`, lock, make([]string, maxPerCallInputs)}
-	if _, err := many.understand(NewLibrary()); err == nil || err.Error() != "has more than 64 keys and arguments" {
+	if _, err := many.understand(NewLibrary()); err == nil || err.Error() != "has more than 512 keys and arguments" {
 		t.Errorf("too many arguments: %v", err)
 	}
 }

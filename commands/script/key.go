@@ -10,6 +10,8 @@ type keyModel struct {
 	// signal reports whether the key is a list that wakes waiting clients (publish.go),
 	// which is on no master.
 	signal bool
+	// latch reports whether the key is one that only this process remembers (latch.go).
+	latch bool
 	// bounded reports whether the run has deleted a signal, or trimmed it to a few items, so
 	// that it does not grow from call to call.
 	bounded bool
@@ -18,7 +20,7 @@ type keyModel struct {
 // content is what a key holds; the zero value is an absent key.
 type content struct {
 	exists bool
-	value  value // sealed, stored, string or *signalList
+	value  value // sealed, stored, string, values.Hash, otherKind or *signalList
 	expiry expiry
 }
 

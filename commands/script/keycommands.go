@@ -3,6 +3,7 @@ package script
 import (
 	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script/lua"
+	"github.com/redlockd/redlockd/commands/values"
 	"github.com/redlockd/redlockd/internal/resp"
 )
 
@@ -60,21 +61,45 @@ func init() {
 		"STRLEN":      {2, 2, strlen},
 		"TYPE":        {2, 2, keyType},
 		"KEYS":        {2, 2, keysCommand},
+		"HSET":        {4, 0, hset},
+		"HSETNX":      {4, 4, hsetnx},
+		"HINCRBY":     {4, 4, hincrby},
+		"HDEL":        {3, 0, hdel},
+		"HGET":        {3, 3, hget},
+		"HMGET":       {3, 0, hmget},
+		"HEXISTS":     {3, 3, hexists},
+		"HLEN":        {2, 2, hlen},
+		"HKEYS":       {2, 2, hashList(fieldOf)},
+		"HVALS":       {2, 2, hashList(valueOf)},
+		"HGETALL":     {2, 2, hashList(fieldOf, valueOf)},
 	}
 }
 
-func get(r *run, args []value) (value, string) { return r.touch(args[1]).get(), "" }
+func get(r *run, args []value) (value, string) {
+	k, failure := r.touchString(args[1])
+	if failure != "" {
+		return nil, failure
+	}
+	return k.get(), ""
+}
 
 func mget(r *run, args []value) (value, string) {
-	var values []value
+	var all []value
 	for _, name := range args[1:] {
-		values = append(values, r.touch(name).get())
+		if k, failure := r.touchString(name); failure == "" {
+			all = append(all, k.get())
+		} else {
+			all = append(all, false)
+		}
 	}
-	return lua.List(r.Budget, values...), ""
+	return lua.List(r.Budget, all...), ""
 }
 
 func getdel(r *run, args []value) (value, string) {
-	k := r.touch(args[1])
+	k, failure := r.touchString(args[1])
+	if failure != "" {
+		return nil, failure
+	}
 	old := k.get()
 	k.remove()
 	return old, ""
@@ -148,9 +173,9 @@ func persist(r *run, args []value) (value, string) {
 }
 
 func strlen(r *run, args []value) (value, string) {
-	k := r.touch(args[1])
-	if !k.now.exists {
-		return 0.0, ""
+	k, failure := r.touchString(args[1])
+	if failure != "" || !k.now.exists {
+		return 0.0, failure
 	}
 	return float64(len(r.text(k.now.value))), ""
 }
@@ -161,9 +186,9 @@ func getrange(r *run, args []value) (value, string) {
 	if failure != "" {
 		return nil, failure
 	}
-	k := r.touch(args[1])
-	if !k.now.exists {
-		return "", ""
+	k, failure := r.touchString(args[1])
+	if failure != "" || !k.now.exists {
+		return "", failure
 	}
 	text := r.text(k.get())
 	n := int64(len(text))
@@ -191,11 +216,17 @@ func within(from, to, n int64) (int64, int64) {
 }
 
 func keyType(r *run, args []value) (value, string) {
-	k := r.touch(args[1])
-	if !k.now.exists {
-		return lua.Record(r.Budget, "ok", "none"), ""
+	kind, k := "none", r.touch(args[1])
+	switch v := k.now.value.(type) {
+	case nil:
+	case otherKind:
+		panic(unproved{})
+	case values.Hash:
+		kind = values.TypeOf(string(v))
+	default:
+		kind = values.String
 	}
-	return lua.Record(r.Budget, "ok", "string"), ""
+	return lua.Record(r.Budget, "ok", kind), ""
 }
 
 // keysCommand is KEYS: those of the listed keys that exist.

@@ -29,6 +29,9 @@ type Library struct {
 	scripts *lru[*loaded]
 	bytes   int
 	shapes  *lru[*memory]
+	latches *lru[latch]
+	// prolong are the shapes of calls that only prolong their KEYS, each by itself.
+	prolong *lru[bool]
 	clock   func() int64
 }
 
@@ -39,7 +42,7 @@ type loaded struct {
 
 // NewLibrary returns an empty library with the default bounds.
 func NewLibrary() *Library {
-	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes)}
+	return &Library{scripts: newLRU[*loaded](maxScripts), shapes: newLRU[*memory](maxShapes), latches: newLRU[latch](maxLatches), prolong: newLRU[bool](maxShapes)}
 }
 
 // Clock sets the clock, in unix milliseconds, for scripts that use absolute times (PXAT,
@@ -121,7 +124,7 @@ func (l *Library) Understand(db int, sha string, keys, args []string) (*Meaning,
 	case known.refused != nil:
 		return nil, known.refused
 	case known.kind == PerCall:
-		return perCall(scriptProgram(c, realForm(slices.Concat(keys, args), len(keys)), db, l.clock, nil))
+		return l.perCall(c, slices.Concat(keys, args), len(keys), db)
 	}
 	m := known.meaning(inputs)
 	if err := m.overfilled(); err != nil {
@@ -145,7 +148,7 @@ func (l *Library) understandMany(db int, sha string, inputs []string, keys int) 
 	if err != nil {
 		return nil, err
 	}
-	return perCall(scriptProgram(c, realForm(inputs, keys), db, l.clock, nil))
+	return l.perCall(c, inputs, keys, db)
 }
 
 func (l *Library) find(sha string) (*chunk, error) {

@@ -1,6 +1,10 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/script/lua"
+import (
+	"slices"
+
+	"github.com/redlockd/redlockd/commands/script/lua"
+)
 
 // result is one finished run of a proof.
 type result struct {
@@ -64,13 +68,14 @@ func prove(c *chunk, f *form) *summary {
 	}
 }
 
-// proveStates runs the script where the key is absent, holds the token, and holds
-// something else. A script without a token cannot tell the last two apart. A key with the
+// proveStates runs the script where the key is absent, holds the token, another string, and
+// something else; what would be refused only there is answered as Redis answers the command. A script without a token cannot tell the last two apart. A key with the
 // token and no TTL is not tried, because redlockd keeps no such locks.
 func proveStates(c *chunk, f *form, b *lua.Budget, token int) (results [states]result, end ending) {
 	found := [states]content{
 		Ours:  {exists: true, value: sealed{token}, expiry: expiry{kind: asFound}},
 		Other: {exists: true, value: stored{}, expiry: expiry{kind: asFound}},
+		Typed: {exists: true, value: otherKind{}, expiry: expiry{kind: asFound}},
 	}
 	if token < 0 {
 		found[Ours] = found[Other]
@@ -81,6 +86,10 @@ func proveStates(c *chunk, f *form, b *lua.Budget, token int) (results [states]r
 		s.db = f.db
 		r := &run{Budget: b, chunk: c, form: f, proving: true, token: token, space: s}
 		reply, end := r.execute(r.script)
+		if _, refused := end.(*RefusedError); refused && state == Typed {
+			reply, end = template{value: Value{Kind: Error, Text: wrongType}}, nil
+			s.keys, s.notices = nil, nil
+		}
 		if end != nil {
 			return results, end
 		}
@@ -107,7 +116,7 @@ func classify(results [states]result, token int) *summary {
 	creates, after, plain := acquired(absent, token)
 	prolongs, longer := prolonged(ours)
 	switch {
-	case results[Other].key.wrote() || !plain: // it overwrites a lock, or stores something that is not the token
+	case results[Other].key.wrote() || results[Typed].key.wrote() || !plain: // it overwrites a lock, or stores something that is not the token
 	case l.key == nil && l.hasNotices():
 	case l.key == nil:
 		l.kind = Nothing
@@ -125,7 +134,7 @@ func classify(results [states]result, token int) *summary {
 	if l.kind == PerCall {
 		return &summary{kind: PerCall}
 	}
-	if l.reply[Absent].open == closed && l.reply[Ours].open == closed && l.reply[Other].open == closed {
+	if !slices.ContainsFunc(l.reply[:], func(t template) bool { return t.open != closed }) {
 		l.fixed = l.replies(nil)
 	}
 	return l

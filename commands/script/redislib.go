@@ -3,6 +3,7 @@ package script
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/redlockd/redlockd/commands/script/cjson"
@@ -111,6 +112,28 @@ func errorText(text string) string {
 	return text
 }
 
+// notKept tells by the command, or its first letters, what a script wants that redlockd does not
+// keep, and which locks are made of it.
+var notKept = []struct {
+	commands []string
+	text     string
+}{
+	{[]string{"ZADD", "ZREM", "ZSCORE", "ZCARD", "ZRANGE", "ZREVRANGE", "ZCOUNT", "ZINCRBY", "ZRANK"}, ": redlockd keeps no sorted sets (semaphores with leases, fair locks)"},
+	{[]string{"SADD", "SREM", "SISMEMBER", "SCARD", "SMEMBERS"}, ": redlockd keeps no sets"},
+	{[]string{"LINDEX", "LLEN", "LREM", "LRANGE", "LPOP", "RPOP"}, ": redlockd keeps no queues (fair locks)"},
+	{[]string{"INCR", "DECR"}, ": redlockd keeps no counters (semaphores, latches, fencing tokens, rate limiters)"},
+	{[]string{"HEXPIRE", "HPEXPIRE", "HTTL", "HPTTL"}, ": redlockd keeps no fields with TTLs of their own"},
+}
+
+func whatIsNotKept(name string) string {
+	for _, k := range notKept {
+		if slices.ContainsFunc(k.commands, func(c string) bool { return strings.HasPrefix(name, c) }) {
+			return k.text
+		}
+	}
+	return ""
+}
+
 // runCommand runs the command in redis.call's arguments; failure is Redis's error reply.
 func runCommand(r *run, args []value) (v value, failure string) {
 	if len(args) == 0 {
@@ -124,7 +147,7 @@ func runCommand(r *run, args []value) (v value, failure string) {
 	name := strings.ToUpper(r.word(args[0]))
 	c, ok := keyCommands[name]
 	if !ok {
-		lua.Refuse("calls %.40s, which is not a lock command", name)
+		lua.Refuse("calls %.40s, which is not a lock command%s", name, whatIsNotKept(name))
 	}
 	r.Step(20)
 	if n := len(args); n < c.least || (c.most > 0 && n > c.most) {

@@ -34,7 +34,8 @@ const (
 const (
 	Absent = iota // no key
 	Ours          // the key holds Token
-	Other         // the key holds something else
+	Other         // the key holds another string
+	Typed         // the key holds something that is no string
 	states
 )
 
@@ -65,6 +66,11 @@ type Extra struct {
 	// Run, for PerCall, runs the script on the states of Keys. Its error is a
 	// *RefusedError. It is safe for concurrent use.
 	Run func([]State) (Result, error)
+	// Prolongs reports, for PerCall on several keys, whether it does nothing in any state
+	// but prolong locks.
+	Prolongs bool
+	// Hashes reports, for PerCall, whether it calls commands on hashes.
+	Hashes bool
 	// Notices, for all other kinds, are the notices by the state found.
 	Notices [states][]Notice
 }
@@ -74,11 +80,12 @@ type Result struct {
 	// Effects are in the order of Extra.Keys.
 	Effects []Effect
 	Reply   Value
-	// Notices are to be given once the effects are carried out.
+	// Notices are to be given, and Latches kept, once the effects are carried out.
 	Notices []Notice
+	Latches []Latch
 }
 
-// State is what a key holds.
+// State is what a key holds: a string, or a value of package values.
 type State struct {
 	Found bool
 	Value string
@@ -124,8 +131,9 @@ const (
 	Status
 	// Error is {err = ...}; Text holds code and text as Redis 7 sends them.
 	Error
-	// Array is a table.
+	// Array is a table, Map the reply of HGETALL outside of scripts.
 	Array
+	Map
 	// StoredValue stands for the value found under the key.
 	StoredValue
 	// StoredPTTL and StoredTTL stand for its remaining time in milliseconds

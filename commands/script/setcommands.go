@@ -6,7 +6,10 @@ import (
 )
 
 func getset(r *run, args []value) (value, string) {
-	k := r.touch(args[1])
+	k, failure := r.touchString(args[1])
+	if failure != "" {
+		return nil, failure
+	}
 	old := k.get()
 	r.store(k, args[2], expiry{})
 	return old, ""
@@ -58,6 +61,12 @@ func set(r *run, args []value) (value, string) {
 		if e, failure = newExpiry(r, o.Number, o.Expiry, "set"); failure != "" {
 			return nil, failure
 		}
+	}
+	if o.Get || o.Condition != grammar.NoCondition {
+		failure = k.notString()
+	}
+	if failure != "" {
+		return nil, failure
 	}
 	old := k.get()
 	done, refused := value(lua.Record(r.Budget, "ok", "OK")), value(false)
@@ -151,7 +160,10 @@ func getex(r *run, args []value) (value, string) {
 	if ok := len(args) == 2 || len(args) == 3 && persists || len(args) == 4 && unit != grammar.NoUnit; !ok {
 		return nil, grammar.ErrSyntax
 	}
-	k := r.touch(args[1])
+	k, failure := r.touchString(args[1])
+	if failure != "" {
+		return nil, failure
+	}
 	old := k.get()
 	switch {
 	case !k.now.exists:

@@ -215,7 +215,7 @@ func TestTransact(t *testing.T) {
 		{"many", many, ""},
 		{"no key", []Command{{SHA: sha}}, "user_script:1: "},
 		{"not known", []Command{{SHA: "x"}}, ErrNoScript.Error()},
-		{"another type", []Command{words("HSET a b c")}, "holds HSET"},
+		{"another type", []Command{words("ZADD a 1 c")}, "holds ZADD"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := l.Transact(0, tt.commands)

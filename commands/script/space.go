@@ -1,7 +1,7 @@
 package script
 
 // maxKeys bounds the keys that one call may use.
-const maxKeys = 32
+const maxKeys = 128
 
 // space is the database as one run sees it: the keys that it has named, where it finds
 // more, and its notices.
@@ -11,6 +11,10 @@ type space struct {
 	// run.
 	newKey  func(name value) *keyModel
 	notices []sealedNotice
+	// byName finds a key among many.
+	byName map[value]*keyModel
+	// hashes reports whether the run has called a command on hashes.
+	hashes bool
 	// signalKeys are, in a dry run, the keys that turned out to be signals.
 	signalKeys map[string]bool
 	// decodes reports whether the run has decoded JSON.
@@ -20,6 +24,28 @@ type space struct {
 	db     int
 	// clock is this redlockd's wall clock in unix milliseconds, or nil.
 	clock func() int64
+}
+
+// fewKeys is how many keys are found faster by looking at each.
+const fewKeys = 8
+
+// find returns the model of a key that was named before, or nil.
+func (s *space) find(name value) *keyModel {
+	if len(s.keys) <= fewKeys {
+		for _, k := range s.keys {
+			if k.name == name {
+				return k
+			}
+		}
+		return nil
+	}
+	if len(s.byName) < len(s.keys) {
+		s.byName = make(map[value]*keyModel, 2*len(s.keys))
+		for _, k := range s.keys {
+			s.byName[k.name] = k
+		}
+	}
+	return s.byName[name]
 }
 
 // onlyKey returns the space of a proof: one lock, which is the first key named, and

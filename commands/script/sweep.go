@@ -10,7 +10,9 @@ func (l *Library) Sweep(db int, sha string, keys, args []string, listed map[stri
 		return nil, err
 	}
 	inputs := append(append([]string{}, keys...), args...)
-	m, err := perCall(scriptProgram(c, realForm(inputs, len(keys)), db, l.clock, listed))
+	p := l.program(c, realForm(inputs, len(keys)), db)
+	p.listed = listed
+	m, err := perCall(p)
 	if err != nil || m.Kind != PerCall {
 		return m, err
 	}

@@ -19,6 +19,8 @@ type (
 	sealed struct{ class int }
 	// stored is the value found under the key if it is not the token.
 	stored struct{}
+	// otherKind is what is found under the key if it is no string.
+	otherKind struct{}
 	// linear is mul*v + add, where v is the number in a sealed input; the form guarantees
 	// that v is within 1..maxNumeric.
 	linear struct {

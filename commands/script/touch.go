@@ -1,6 +1,9 @@
 package script
 
-import "github.com/redlockd/redlockd/commands/script/lua"
+import (
+	"github.com/redlockd/redlockd/commands/script/lua"
+	"github.com/redlockd/redlockd/commands/values"
+)
 
 // How commands access the keys of a run: touch finds the key, the other functions read
 // and write it.
@@ -13,6 +16,24 @@ func (r *run) touch(name value) *keyModel {
 		r.unknown(k)
 	}
 	return k
+}
+
+// wrongType is Redis's error for a command on another kind of value.
+const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
+
+// touchString is touch for commands that are for strings only.
+func (r *run) touchString(name value) (k *keyModel, failure string) {
+	k = r.touch(name)
+	return k, k.notString()
+}
+
+// notString returns the error text if the key holds something that is no string, or "".
+func (k *keyModel) notString() string {
+	switch k.now.value.(type) {
+	case values.Hash, otherKind:
+		return wrongType
+	}
+	return ""
 }
 
 // unknown ends a run that looks into a signal. A proof gives up instead of refusing,
@@ -32,14 +53,15 @@ func (r *run) touchAny(name value) *keyModel {
 	if _, ok := name.(sealed); !ok {
 		name = r.text(name)
 	}
-	for _, k := range r.space.keys {
-		if k.name == name {
-			return k
-		}
+	if k := r.space.find(name); k != nil {
+		return k
 	}
 	r.Grow(256)
 	k := r.space.newKey(name)
 	r.space.keys = append(r.space.keys, k)
+	if r.space.byName != nil {
+		r.space.byName[name] = k
+	}
 	return k
 }
 

@@ -3,6 +3,7 @@ package script
 import (
 	"strings"
 
+	"github.com/redlockd/redlockd/commands/grammar"
 	"github.com/redlockd/redlockd/commands/script/lua"
 )
 
@@ -19,7 +20,7 @@ type Command struct {
 // is the whole reply and nothing is done. The meaning is PerCall, or Nothing if no key is
 // named. The error is a *RefusedError, or ErrNoScript.
 func (l *Library) Transact(db int, commands []Command) (*Meaning, error) {
-	p := &program{db: db, clock: l.clock}
+	p := &program{db: db, clock: l.clock, latch: l.latch}
 	steps := make([]func(*run) template, len(commands))
 	for i, c := range commands {
 		if c.SHA == "" {
@@ -84,7 +85,11 @@ func commandStep(words []string) func(*run) template {
 		if failure != "" {
 			return template{value: Value{Kind: Error, Text: failure}}
 		}
-		return r.reply(v, 0)
+		reply := r.reply(v, 0)
+		if reply.value.Kind == Array && grammar.Is(words[0], "hgetall") {
+			reply.value.Kind = Map
+		}
+		return reply
 	}
 }
 

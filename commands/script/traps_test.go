@@ -191,10 +191,10 @@ func TestPerCall(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
-		{"another type", `return redis.call('hset', KEYS[1], 'a', 1)`, "calls HSET, which is not a lock command"},
-		{"another type, in one state", `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('sadd', 'c', 1) end`, "calls SADD, which is not a lock command"},
+		{"another type", `return redis.call('hincrbyfloat', KEYS[1], 'a', 1)`, "calls HINCRBYFLOAT, which is not a lock command"},
+		{"another type, in one state", `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('sadd', 'c', 1) end`, "calls SADD, which is not a lock command: redlockd keeps no sets"},
 		{"the time", `return redis.call('TIME')`, "calls TIME, which is not a lock command"},
-		{"too many keys", `for i = 1, 33 do redis.call('get', KEYS[1] .. i) end`, "uses more than 32 keys"},
+		{"too many keys", `for i = 1, 129 do redis.call('get', KEYS[1] .. i) end`, "uses more than 128 keys"},
 		{"another database", `redis.call('select', 1) return redis.call('del', KEYS[1])`, "selects another database"},
 		{"a queue", `redis.call('lpush', KEYS[1], ARGV[1])`, "keeps the list \"lock\" without an expiry, redlockd keeps locks only"},
 		{"a queue with an end and no lock", `redis.call('lpush', KEYS[1], ARGV[1]) return redis.call('pexpire', KEYS[1], 9)`, "fills a list and names no lock"},

@@ -106,7 +106,7 @@ func (b *bench) key(slot int) (name string, process int64) {
 
 // manner is how clients use a slot's keys.
 func (b *bench) manner(slot int) manner {
-	switch n := slot % 9; {
+	switch n := slot % 10; {
 	case b.old > 0:
 		return unique
 	case n == 2:
@@ -123,13 +123,15 @@ func (b *bench) manner(slot int) manner {
 		return together
 	case n == 8:
 		return comesBack
+	case n == 9 && has("hashes"):
+		return counted
 	default:
 		return unique
 	}
 }
 
 // has reports whether the bench has clients of a kind, which WITHOUT may leave out: setget is SET
-// NX GET, members are several in one string.
+// NX GET, hashes are locks in hashes, members are several in one string.
 func has(class string) bool { return !strings.Contains(","+os.Getenv("WITHOUT")+",", ","+class+",") }
 
 func (b *bench) nextGrant() int { return int(b.grants.Add(1)) }

@@ -63,6 +63,8 @@ const (
 	together
 	// comesBack is one token for all, by any redlockd, which all extend and release.
 	comesBack
+	// counted is a lock in a hash, which its holder takes several times.
+	counted
 )
 
 // run locks until the bench ends.
@@ -142,6 +144,9 @@ func (c *client) lock(key, token string, how manner) {
 		return
 	case together:
 		c.joins(key, token)
+		return
+	case counted:
+		c.counts(key, token)
 		return
 	}
 	for try := 0; ; try++ {

@@ -23,7 +23,8 @@
 //
 // A NOQUORUM needs a cause of the last three seconds. An EXEC is judged by what was
 // changed since its WATCH (watched_test.go), strings that several hold by who was
-// told to be in (members_test.go). What is known to be wrong is no violation, and
+// told to be in (members_test.go), and the count of a lock in a hash by what its holder knows of
+// it (counted_test.go). What is known to be wrong is no violation, and
 // counted under its name (gap).
 //
 // What the masters carry out is recorded, too (executed_test.go), and told with a

@@ -15,7 +15,7 @@ function drawFound(l) {
   if (more > 0) waiting.push(el("li", "none", "and " + more + (l.more ? " or more" : "") + " others"));
   const holder = l.holder ? client(l.holder) : l.state === "held" ? el("span", "none", "taken through another redlockd, or not remembered") : "–";
   drawTable("found", [row([inDB(l.db, l.key)], [[el("strong", l.state, STATEWORDS[l.state] || l.state), l.why ? el("small", "why", l.why) : null]],
-    [holder], [l.holder ? (l.holder.taken ? "" : "more than ") + span(l.holder.age) : "–", "n"], [l.left > 0 ? span(l.left) : "–", "n"],
+    [holder, l.owner ? el("small", "", "owner " + l.owner + ", " + l.count + " times") : null], [l.holder ? (l.holder.taken ? "" : "more than ") + span(l.holder.age) : "–", "n"], [l.left > 0 ? span(l.left) : "–", "n"],
     [waiting.length ? el("ul", "waiters", ...waiting) : el("span", "none", "nobody, through this redlockd")])], "");
   $("found-box").hidden = false;
 }

@@ -20,6 +20,9 @@ var (
 
 // parseNumber parses a number as Lua 5.1 does.
 func parseNumber(s string) (float64, bool) {
+	if n, ok := shortNumber(s); ok {
+		return n, true
+	}
 	if hexText.MatchString(s) {
 		digits := strings.TrimLeft(s, "+-")[2:]
 		n, err := strconv.ParseUint(digits, 16, 64)
@@ -33,6 +36,17 @@ func parseNumber(s string) (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil
+}
+
+// shortNumber is parseNumber for a few digits, as in most scripts.
+func shortNumber(s string) (n float64, ok bool) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + float64(s[i]-'0')
+	}
+	return n, 0 < len(s) && len(s) < 16
 }
 
 // numberIn returns the number in a string, as Lua's arithmetic converts it.

@@ -1,0 +1,115 @@
+package quorum
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// counting is a lock that its holder counts up, as hashes do: take is the holder's acquire, give
+// its release, of a lock that is expected to be in the state that was seen last.
+type counting struct {
+	seen  State
+	known bool
+}
+
+func (s *counting) op(decide func(State) Op) Op {
+	return Op{Kind: Decide, Key: "k", Decide: decide, Expect: func() (State, bool) { return s.seen, s.known }}
+}
+
+// turns are the values of a holder who has the lock that often.
+const turns = "123456789"
+
+func takeTurn(s State) Op {
+	if !s.Found {
+		return acquire("k", "1", 10*time.Second)
+	}
+	return Op{Kind: Extend, Key: "k", Token: s.Token, Replace: true, NewToken: turns[s.Token[0]-'0' : s.Token[0]-'0'+1], TTL: 10 * time.Second}
+}
+
+func giveTurn(s State) Op {
+	switch {
+	case !s.Found:
+		return Op{Kind: Read, Key: "k"}
+	case s.Token == "1":
+		return Op{Kind: Release, Key: "k", Token: "1"}
+	}
+	return Op{Kind: Extend, Key: "k", Token: s.Token, Replace: true, NewToken: turns[s.Token[0]-'2' : s.Token[0]-'1'], TTL: 10 * time.Second}
+}
+
+// TestDecideExpects checks that what is expected takes one round trip, and that it is only
+// compared: where the lock is in another state nothing is done by the expectation, and the lock is
+// read.
+func TestDecideExpects(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		const one, trip = 2 * time.Millisecond, 6 * time.Millisecond
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		c.slow(one, 0, 1, 2)
+		other := c.redlockd()
+		time.Sleep(3 * time.Second)
+		for i, tt := range []struct {
+			name   string
+			first  func()
+			s      counting
+			decide func(State) Op
+			trips  int
+			holds  string
+		}{
+			{"absent", nil, counting{State{}, true}, takeTurn, 1, "1"},
+			{"held once", nil, counting{State{Found: true, Token: "1"}, true}, takeTurn, 1, "2"},
+			{"given back once", nil, counting{State{Found: true, Token: "2"}, true}, giveTurn, 1, "1"},
+			{"given back", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 1, ""},
+			{"nothing is known", nil, counting{}, takeTurn, 2, "1"},
+			{"what is expected does nothing", nil, counting{State{}, true}, giveTurn, 2, ""},
+			{"not absent", func() { do(other, acquire("k", "3", 10*time.Second)) }, counting{State{}, true}, takeTurn, 3, "4"},
+			{"counted down elsewhere", func() { do(other, Op{Kind: Decide, Key: "k", Decide: giveTurn}) }, counting{State{Found: true, Token: "4"}, true}, takeTurn, 3, "4"},
+			{"counted up elsewhere", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 3, "3"},
+			{"freed elsewhere", func() { do(other, Op{Kind: Remove, Key: "k"}) }, counting{State{Found: true, Token: "3"}, true}, takeTurn, 3, "1"},
+		} {
+			if tt.first != nil {
+				tt.first()
+				time.Sleep(700 * time.Millisecond) // not when the masters are looked at
+			}
+			o := c.want(do(c.q, tt.s.op(tt.decide)), Won)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if trips := int(o.Took / trip); trips != tt.trips || tt.holds != "" && c.copies("k", tt.holds) != 3 || tt.holds == "" && c.masters[0].holds("k") != "" {
+				t.Errorf("%d, %s: %v, %d round trips, then %q, want %d and %q", i+1, tt.name, o.Took, trips, c.masters[0].holds("k"), tt.trips, tt.holds)
+			}
+		}
+	})
+}
+
+// TestDecideExpectsWhatIsOver checks that a lock whose TTL is over is not counted up because it
+// is expected, though its copies are still there (V15).
+func TestDecideExpectsWhatIsOver(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "2", time.Second)), Won)
+		time.Sleep(time.Second + 60*time.Millisecond)
+		if c.masters[0].holds("k") != "2" {
+			t.Fatal("the copies have ended")
+		}
+		s := counting{State{Found: true, Token: "2"}, true}
+		o := c.want(do(c.q, s.op(giveTurn)), Absent)
+		if o.Done != Read {
+			t.Errorf("it did a %v", o.Done)
+		}
+	})
+}
+
+// TestDecideExpectedIsUndone checks that an acquire that was expected to find nothing is taken
+// back like any other: a client that has gone is not counted in.
+func TestDecideExpectedIsUndone(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		s := counting{State{}, true}
+		c.want(do(c.q, s.op(takeTurn)), Won).Undo()
+		time.Sleep(time.Second)
+		if n := c.copies("k", "1"); n != 0 {
+			t.Errorf("%d copies are left", n)
+		}
+		c.want(do(c.q, s.op(takeTurn)), Won)
+		if n := c.copies("k", "1"); n < 2 {
+			t.Errorf("%d copies of the next one", n)
+		}
+	})
+}

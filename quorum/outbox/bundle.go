@@ -17,7 +17,7 @@ import (
 // script goes as text (docs/performance.md). Each task has its own answer, and its own error.
 
 // minBundle is the least number of tasks that go as a bundle.
-const minBundle = 4
+const minBundle = 14
 
 // refusesAll are the errors of a master that serves no commands for a while: each task
 // would have got them without the bundle, too.

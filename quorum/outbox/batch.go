@@ -49,7 +49,7 @@ func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
 	for i := 0; i < len(b.Tasks); {
 		n := d.bundled(b.Tasks[i:])
-		if n < minBundle {
+		if n < MinBundle {
 			n = 1
 			out = append(out, d.command(b.Tasks[i]))
 		} else {

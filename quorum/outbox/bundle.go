@@ -16,8 +16,8 @@ import (
 // as many commands if there are more than about 16, and more if there are fewer, since the
 // script goes as text (docs/performance.md). Each task has its own answer, and its own error.
 
-// minBundle is the least number of tasks that go as a bundle.
-const minBundle = 14
+// MinBundle is the least number of tasks that go as a bundle.
+const MinBundle = 14
 
 // refusesAll are the errors of a master that serves no commands for a while: each task
 // would have got them without the bundle, too.

@@ -334,6 +334,13 @@ func TestLatch(t *testing.T) {
 		t.Errorf("not decided: %s", got)
 	}
 	s.fails = nil
+	words := make([][]byte, len(release))
+	for i := range words {
+		words[i] = []byte(release[i])
+	}
+	req, _ := in.Understand(3, words)
+	req.Ops[0].Decide(s.locks["k"])
+	req.Notices([]*quorum.Outcome{{Err: errors.New("NOQUORUM")}})
 	if got := s.ask(t, in, release...); got != "$first" {
 		t.Errorf("after that: %s", got)
 	}

@@ -125,6 +125,8 @@ var mutants = []mutant{
 		"	c.acts = !c.answered\n	return c.acts", "	return !c.answered"}}, votes},
 	{"V6", "a script is told that it has what a rollback deletes", []change{{"commands/meaning.go",
 		"return m.Kind == script.Acquires && !reflect", "return false && m.Kind == script.Acquires && !reflect"}}, asked},
+	{"P5", "a turn of a client that has gone is counted by the next operation", []change{{"quorum/call.go",
+		"acquired := c.op.Kind == Acquire || c.op.Kind == Decide && o.Done == Acquire", "acquired := c.op.Kind == Acquire"}}, votes},
 	{"C8", "what was seen last is believed", []change{{"quorum/decide.go",
 		"	c.acts = false\n	c.mu.Unlock()\n	c.read(c.decide, c.q.now())\n", "	c.acts = false\n	c.mu.Unlock()\n	c.finish(&Outcome{Verdict: Won, Done: Release})\n"}}, votes},
 	{"C8", "what was seen last is read all the same", []change{{"quorum/decide.go",

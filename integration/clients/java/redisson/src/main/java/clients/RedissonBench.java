@@ -72,7 +72,7 @@ public final class RedissonBench {
             if (!bucket.setIfAbsent(token, Duration.ofSeconds(30))) {
                 throw new IllegalStateException("refused");
             }
-            script.evalSha(RScript.Mode.READ_WRITE, sha, RScript.ReturnType.LONG, List.of("bench:plain"), token);
+            script.evalSha(RScript.Mode.READ_WRITE, sha, RScript.ReturnType.BOOLEAN, List.of("bench:plain"), token);
         };
     }
 }

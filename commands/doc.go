@@ -21,9 +21,11 @@
 //     remove.go, conditional.go (DELEX and SET with conditions): what each command
 //     means; ttl.go and numbers.go: their times;
 //   - readfirst.go: commands that depend on the state of one lock, plan.go on that of
-//     several; authorize.go: whether the result is allowed;
+//     several; authorize.go: whether the result is allowed; foresee.go: what was seen last, so
+//     that nothing need be read before;
 //   - script.go: EVAL and EVALSHA; meaning.go: a script whose meaning was proved,
-//     unproved.go: one that runs anew on each state found; sweep.go: one that asks for all
+//     unproved.go: one that runs anew on each state found; prolong.go: one that prolongs several
+//     keys, one by one; sweep.go: one that asks for all
 //     keys of a pattern;
 //   - exec.go: EXEC, as one operation on one key or as more; transaction.go: several
 //     commands or keys as one conditional operation; watched.go: an operation under the

@@ -17,6 +17,9 @@ import (
 // dropped. A key that was dropped costs one read.
 const maxSightings = 8192
 
+// maxSighting bounds the bytes of a key and its hash; longer ones are read.
+const maxSighting = 512
+
 // sightings are the hashes that were seen last, by key. All Interpreters made by For share them.
 type sightings struct {
 	mu           sync.Mutex
@@ -44,7 +47,7 @@ func (s *sightings) of(p place) string {
 func (s *sightings) note(p place, token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !values.Hidden(token) {
+	if !values.Hidden(token) || len(p.key)+len(token) > maxSighting {
 		delete(s.young, p)
 		delete(s.older, p)
 		return

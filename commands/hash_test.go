@@ -64,10 +64,10 @@ func (s *store) heldBy(key string) string {
 	return strings.TrimSpace(m.Field + " " + m.Value)
 }
 
-// TestHashTrips checks how often the masters are asked: once for what is free or as it was seen
+// TestC8SeenIsCompared checks how often the masters are asked: once for what is free or as it was seen
 // last, and one read more for what is not. What was seen is compared with what they have: a count
 // that went up through another redlockd is not taken for the one seen here.
-func TestHashTrips(t *testing.T) {
+func TestC8SeenIsCompared(t *testing.T) {
 	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
 	take, free := evaluating(takeHash, "1 k a 10000"), evaluating(freeHash, "2 k channel a 10000")
 	for i, tt := range []struct {
@@ -99,8 +99,8 @@ func TestHashTrips(t *testing.T) {
 	}
 }
 
-// TestHashIsNotShown checks that no command shows a client what the masters store.
-func TestHashIsNotShown(t *testing.T) {
+// TestC8HashIsNotShown checks that no command shows a client what the masters store.
+func TestC8HashIsNotShown(t *testing.T) {
 	in, s := New(lenient(), func() int64 { return fakeNow }), newStore()
 	wrong := "-" + errWrongType
 	inScript := func(body string) []string { return evaluating("return redis.call("+body+")", "1 k") }
@@ -126,9 +126,9 @@ func TestHashIsNotShown(t *testing.T) {
 	}
 }
 
-// TestHashFormIsRefused checks that no client stores or compares a string of the form in which
+// TestC8FormIsRefused checks that no client stores or compares a string of the form in which
 // hashes are stored: it could make or take a lock of any holder.
-func TestHashFormIsRefused(t *testing.T) {
+func TestC8FormIsRefused(t *testing.T) {
 	in, s := New(lenient(), func() int64 { return fakeNow }), newStore()
 	own := hashOf("a", "1")
 	for _, words := range [][]string{
@@ -163,9 +163,9 @@ func TestHashBounds(t *testing.T) {
 		{strings.Fields("HSET n a 1"), "-" + errNoExpiry},
 		{strings.Fields("HINCRBY n a 1"), "-" + errNoExpiry},
 		{evaluating(`return redis.call('hset', KEYS[1], 'a', 1)`, "1 n"), "-" + errNoExpiry},
-		{strings.Fields("HSET k b 1"), "-ERR 'hset' cannot be carried out: it leaves more than one field in the hash \"k\", redlockd keeps hashes of one holder (and no read/write lock)"},
+		{strings.Fields("HSET k b 1"), "-ERR 'hset' cannot be carried out: it leaves more than one field in the hash \"k\": redlockd keeps hashes of one holder, not those of read/write locks and rate limiters"},
 		{evaluating(`redis.call('hset', KEYS[1], 'mode', 'read', 'a', 1) return redis.call('pexpire', KEYS[1], 9)`, "1 n"),
-			"-ERR This script is not a lock script: it leaves more than one field in the hash \"n\", redlockd keeps hashes of one holder (and no read/write lock)"},
+			"-ERR This script is not a lock script: it leaves more than one field in the hash \"n\": redlockd keeps hashes of one holder, not those of read/write locks and rate limiters"},
 		{[]string{"HSET", "k", "a", strings.Repeat("x", 100)}, "-" + errLongToken},
 	} {
 		s.locks["k"] = found(hashOf("a", "1"), time.Second)
@@ -232,10 +232,10 @@ func TestHashRights(t *testing.T) {
 	}
 }
 
-// TestProlongEach checks that what only prolongs several keys is done key by key: where one cannot
+// TestC8ProlongsEach checks that what only prolongs several keys is done key by key: where one cannot
 // be decided on, the reply is the error, and the others are prolonged all the same. What depends
 // on several keys is done to all or none.
-func TestProlongEach(t *testing.T) {
+func TestC8ProlongsEach(t *testing.T) {
 	const both = `
 		for i, key in ipairs(KEYS) do if redis.call('hexists', key, ARGV[i + 1]) == 0 then return 0 end end
 		for _, key in ipairs(KEYS) do redis.call('pexpire', key, ARGV[1]) end
@@ -334,6 +334,13 @@ func TestLatch(t *testing.T) {
 		t.Errorf("not decided: %s", got)
 	}
 	s.fails = nil
+	words := make([][]byte, len(release))
+	for i := range words {
+		words[i] = []byte(release[i])
+	}
+	req, _ := in.Understand(3, words)
+	req.Ops[0].Decide(s.locks["k"])
+	req.Notices([]*quorum.Outcome{{Err: errors.New("NOQUORUM")}})
 	if got := s.ask(t, in, release...); got != "$first" {
 		t.Errorf("after that: %s", got)
 	}

@@ -190,10 +190,11 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 		// tokens.
 		c.touch(o)
 	}
-	gone := c.op.Kind == Acquire && c.over()
+	acquired := c.op.Kind == Acquire || c.op.Kind == Decide && o.Done == Acquire
+	gone := acquired && c.over()
 	if !c.answer(o, now) || gone {
-		o.Undo()
-		gone = c.op.Kind == Acquire
+		o.Undo() // before the next operation on the key
+		gone = acquired
 	}
 	if gone {
 		c.passOn()

@@ -113,3 +113,25 @@ func TestDecideExpectedIsUndone(t *testing.T) {
 		}
 	})
 }
+
+// TestP5DecideOfAClientThatHasGone checks that what an operation that reads first has taken for a
+// client that has gone is undone before the next operation on the key: that one, perhaps of the same
+// holder, does not count it (P5).
+func TestP5DecideOfAClientThatHasGone(t *testing.T) {
+	for _, expects := range []bool{false, true} {
+		inBubble(t, 3, func(c *testCluster) {
+			c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+			c.slow(5*time.Millisecond, 0, 1, 2)
+			s, client, second := counting{State{}, expects}, &leaver{}, make(chan *Outcome, 1)
+			op, next := s.op(takeTurn), Op{Kind: Decide, Key: "k", Decide: takeTurn}
+			c.q.Do(&op, client, func(*Outcome) {}) // nobody reads it, and undoes it
+			c.q.Do(&next, new(alive), func(o *Outcome) { second <- o })
+			time.Sleep(4 * time.Millisecond)
+			client.gone.Store(true)
+			c.want(<-second, Won)
+			if n := c.copies("k", "1"); n < 2 {
+				t.Errorf("expected %v: %d copies of a first turn, and %d of a second", expects, n, c.copies("k", "2"))
+			}
+		})
+	}
+}

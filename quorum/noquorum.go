@@ -74,6 +74,9 @@ func (s *shortfall) noQuorum(split bool) error {
 	if split || s.kind == vote.Read && t.Met >= q && t.MostCount < q {
 		text += "; split: no token has a majority"
 	}
+	if foreign {
+		text += "; a client keeps another type than a string there, on the master itself"
+	}
 	return &UndecidedError{text}
 }
 

@@ -18,6 +18,9 @@
 // dry runs find out which. Transact runs the commands of a transaction in the same way,
 // so there is one model of what commands do (keycommands.go, transact.go).
 //
+// A hash is in the model what the masters have, one string (package values), and only the
+// commands on hashes look into it.
+//
 // A script may also publish, and push to a list that wakes a waiting client: these are
 // notices (publish.go). They reach the clients of this process and no master.
 //
@@ -27,12 +30,13 @@
 //     scripts and Understand; recall.go, form.go and lru.go: what is remembered of
 //     them; meaning.go: from what is remembered to a Meaning;
 //   - prove.go: the proof; percall.go, transact.go and sweep.go: runs on real values;
-//     execute.go: a run from its start to its end; run.go: the state of a run;
+//     dryruns.go: which keys these use, prolongs.go: which only prolong them; effect.go: what
+//     they did; execute.go: a run from its start to its end; run.go: the state of a run;
 //   - symbol.go: sealed values; host.go: what the interpreter may learn of them;
 //     space.go, key.go and notice.go: the model of the keys and of the notices;
 //   - redislib.go: redis.call and the other globals, of which cjson is a package of
 //     its own; keycommands.go: the table of commands, with setcommands.go, expire.go,
-//     conditions.go and publish.go; touch.go and arguments.go: how commands access
+//     conditions.go, hash.go and publish.go; latch.go: keys that are on no master; touch.go and arguments.go: how commands access
 //     keys and read their arguments; reply.go: from a Lua value to a reply.
 //
 // The package does no I/O and uses no clock of its own. A script can do no harm: it

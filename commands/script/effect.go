@@ -48,7 +48,7 @@ func (k *keyModel) unfit() *RefusedError {
 	case isText && values.Hidden(text):
 		did = "stores a string in the form in which redlockd keeps hashes in %.40q"
 	case isHash && len(h.Members()) > 1:
-		did = "leaves more than one field in the hash %.40q, redlockd keeps hashes of one holder (and no read/write lock)"
+		did = "leaves more than one field in the hash %.40q: redlockd keeps hashes of one holder, not those of read/write locks and rate limiters"
 	default:
 		return nil
 	}

@@ -415,7 +415,7 @@ func serve(t *testing.T, srv *Server, q *fakeQuorum, wrap func(net.Listener) net
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(wrap(ln)) }()
+	go func() { served <- srv.Serve(wrap(ln), nil) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // tests that want a gentle end ask for it themselves

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"net"
-	"strings"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -21,13 +20,13 @@ type door struct {
 
 type doors []door
 
-// String returns the addresses, as the log shows them.
-func (all doors) String() string {
-	var list []string
-	for _, d := range all {
-		list = append(list, d.ln.Addr().String())
+// fields returns the addresses for the log.
+func (all doors) fields() []any {
+	fields := []any{"address", all[0].ln.Addr().String()}
+	for _, d := range all[1:] {
+		fields = append(fields, "and", d.ln.Addr().String())
 	}
-	return strings.Join(list, ", ")
+	return fields
 }
 
 // close closes them and the admin address, which may be nil.

@@ -96,8 +96,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 			go func() { served <- p.server.Serve(d.ln, d.open) }()
 		}
 	}()
-	log.Info("serving", "address", open.String(), "masters", len(cfg.Quorum.Masters),
-		"quorum", cfg.Majority(), "version", shortVersion())
+	log.Info("serving", append(open.fields(), "masters", len(cfg.Quorum.Masters), "quorum", cfg.Majority(), "version", shortVersion())...)
 	if adminLn != nil {
 		build := admin.Build{Version: shortVersion(), Details: versionText()}
 		p.admin = admin.New(cfg, build, admin.Sources{Masters: q, Sessions: p.server, Certificates: certs,

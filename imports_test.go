@@ -32,7 +32,7 @@ var uses = map[string][]string{
 	"proxy/notify":          {"internal/resp", "commands"},
 	"proxy/users":           {"internal/invalid", "internal/resp", "commands"},
 	"proxy/epoll":           {},
-	"proxy/history":         {"quorum"},
+	"proxy/history":         {"internal/resp", "quorum"},
 	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "quorum"},
 	"commands/script":       {"internal/resp", "commands/script/cjson", "commands/script/lua", "commands/grammar"},
 	"commands/script/cjson": {"commands/script/lua"},

@@ -56,10 +56,16 @@ type Config struct {
 	// WriteTimeout closes sessions that do not read their replies. Default
 	// 10s.
 	WriteTimeout time.Duration
+	// Patterns are those of keys by which it is told how long locks were waited for and held;
+	// a key counts for the first that has it. At most MaxPatterns.
+	Patterns []string
 	// SlowerThan is the least duration of a command that SLOWLOG keeps; with 0 it keeps
 	// every one. Default 10ms.
 	SlowerThan time.Duration
 }
+
+// MaxPatterns bounds Config.Patterns: each is a label of two histograms.
+const MaxPatterns = 16
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {

@@ -48,6 +48,6 @@
 //   - messages and lists: pubsub.go, blocking.go (BLPOP, LLEN), notices.go (what a
 //     release publishes);
 //   - listings: sweep.go (asking the masters), scan.go, locks.go;
-//   - for operators: slowlog.go (SLOWLOG), look.go and one_lock.go (the admin
-//     address).
+//   - for operators: slowlog.go (SLOWLOG), lost.go (locks that were lost), look.go and
+//     one_lock.go (the admin address).
 package proxy

@@ -186,6 +186,11 @@ admin {
 
   pprof = false # true serves Go's profiles under /debug/pprof/
 
+  # For which locks it is told apart how long they are waited for and held, by
+  # patterns of their keys (*, ?, [a-z]): 16 at most, of which the first one
+  # counts. All other locks are told together.
+  # patterns = ["locks:orders:*", "locks:*"]
+
   # tls {
   #   cert      = "/etc/redlockd/cert.pem"
   #   key       = "/etc/redlockd/key.pem"

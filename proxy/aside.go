@@ -41,6 +41,9 @@ func (s *Server) StepAside(ctx context.Context, ready func() bool) {
 	}
 }
 
+// Aside reports whether the server has stepped aside.
+func (s *Server) Aside() bool { return s.roster.shutNow() }
+
 // aside decides whether to step aside.
 type aside struct {
 	// was is whether locks could be taken since the start, since is from when on they cannot;

@@ -134,6 +134,13 @@ func (r *roster) reopen() {
 	r.back = nil
 }
 
+// shutNow reports whether no sessions may enter until reopen.
+func (r *roster) shutNow() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.back != nil
+}
+
 // reopened returns a channel that is closed when sessions may enter, and has been by then if they
 // may now.
 func (r *roster) reopened() <-chan struct{} {

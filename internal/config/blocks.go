@@ -125,6 +125,7 @@ func (d *decoder) admin(block *hcl.Block, cfg *Config) {
 		{"address", stringTo(&a.Address)},
 		{"password", stringTo(&a.Password)},
 		{"pprof", boolTo(&a.Pprof)},
+		{"patterns", stringsTo(&cfg.Proxy.Patterns, `["locks:orders:*"]`)},
 	}, d.listenerTLS("admin", cfg))
 }
 

@@ -114,20 +114,6 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// checkAdmin checks the admin address. It gives away less than a client may do, so a
-// client certificate is as good as a password.
-func (d *decoder) checkAdmin(cfg Config) {
-	a := cfg.Admin
-	if a == nil {
-		return
-	}
-	if problem := addressProblem(a.Address, 0); problem != "" {
-		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
-	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
-		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address), "admin.password")
-	}
-}
-
 // checkOwn checks that redlockd's own addresses are different ones, and no masters.
 func (d *decoder) checkOwn(cfg Config) {
 	own := map[string]string{"listen.address": cfg.Proxy.Address}

@@ -158,6 +158,7 @@ admin {
   address = "0.0.0.0:7778"
   password = "q"
   pprof = true
+  patterns = ["locks:orders:*", "locks:*"]
   tls {
     cert = env("REDLOCKD_TEST_CERT")
     key = env("REDLOCKD_TEST_KEY")
@@ -207,6 +208,7 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
 	}
 	want.Log = Log{Level: "debug", JSON: true}
+	want.Proxy.Patterns = []string{"locks:orders:*", "locks:*"}
 	want.Admin = &Admin{Address: "0.0.0.0:7778", Password: "q", Pprof: true}
 	want.TLS["listen"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA}
 	want.TLS["admin"] = certificates.Files{Cert: files.Cert, Key: files.Key}
@@ -277,6 +279,11 @@ func TestWrongFiles(t *testing.T) {
 		{"a mode that is none", "listen {\n mode = \"0680\"\n}" + masters, []string{"line 2", `mode: expected permissions in octal digits in quotes, as "0660"`}},
 		{"a mode with more than permissions", "listen {\n mode = \"4660\"\n}" + masters, []string{"line 2", "mode: expected permissions"}},
 		{"aside too soon", "listen {\n step_aside = \"100ms\"\n}" + masters, []string{"line 2", "step_aside is 100ms, expected 0s, which is never, or at least 500ms"}},
+		{"too many patterns", "admin {\n patterns = [" + strings.Repeat("\"a\", ", 17) + "]\n}" + masters, []string{"line 2", "admin.patterns: there are 17, expected at most 16"}},
+		{"an empty pattern", "admin {\n patterns = [\"\"]\n}" + masters, []string{"line 2", `"" is empty`}},
+		{"a pattern with a line break", "admin {\n patterns = [\"a\\nb\"]\n}" + masters, []string{"line 2", `"a\nb" is empty, longer`}},
+		{"one pattern twice", "admin {\n patterns = [\"a*\", \"b\", \"a*\"]\n}" + masters, []string{"line 2", `"a*" is there twice`}},
+		{"the pattern of the rest", "admin {\n patterns = [\"others\"]\n}" + masters, []string{"line 2", `"others" is there twice, or the name`}},
 		{"several", "listen {\n max_clients = 0\n drain = 7\n}\nlog {\n level = \"x\"\n}\nmaster \"a\" {}\nmaster \"b\" { address = 7 }",
 			[]string{"line 2", "max_clients is 0", "line 3", "drain: expected", "line 6", "level: expected", "line 8", `master "a"`, "line 9", "address: expected a string"}},
 	}

@@ -39,6 +39,7 @@ func fixed(cfg Config) map[string]any {
 	}
 	if a := cfg.Admin; a != nil {
 		all["admin.address"], all["admin.password"], all["admin.pprof"] = a.Address, a.Password, a.Pprof
+		all["admin.patterns"] = fmt.Sprintf("%q", p.Patterns)
 	}
 	for _, block := range cfg.TLS.Names() {
 		// The files may change at any time; for the rest see certificates.Store.Reload.

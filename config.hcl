@@ -10,6 +10,17 @@ listen {
   # ::1 or localhost is allowed. The flag -listen overrides it.
   address = "127.0.0.1:6380"
 
+  # A Unix socket beside it, for clients on this host, and who may connect to
+  # it, as for chmod: the owner and the group of the process. It has no TLS. With
+  # address = "" there is no other address.
+  # unix = "/run/redlockd/redlockd.sock"
+  mode = "0660"
+
+  # Where clients have several redlockd to go to: if no lock can be taken for
+  # this long, and one could before, end all sessions and accept none until one
+  # can be taken. "0s" means never: clients stay, and are answered NOQUORUM.
+  step_aside = "0s"
+
   # What clients send with AUTH, or as the password in their URL; clients with
   # this password may do everything. A list of passwords is allowed, of which
   # each is valid. To keep a password out of the file, write "#" and its SHA-256
@@ -175,6 +186,11 @@ admin {
 
   pprof = false # true serves Go's profiles under /debug/pprof/
 
+  # For which locks it is told apart how long they are waited for and held, by
+  # patterns of their keys (*, ?, [a-z]): 16 at most, of which the first one
+  # counts. All other locks are told together.
+  # patterns = ["locks:orders:*", "locks:*"]
+
   # tls {
   #   cert      = "/etc/redlockd/cert.pem"
   #   key       = "/etc/redlockd/key.pem"
@@ -182,8 +198,8 @@ admin {
   # }
 }
 
-# SIGHUP reloads this file. Certificates, masters, users, passwords, the
-# limits of listen and log.level change at once; every other change is named in
+# SIGHUP reloads this file. Certificates, masters, users, passwords, the limits
+# of listen, step_aside and log.level change at once; every other change is named in
 # the log and waits for the next start.
 
 log {

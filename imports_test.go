@@ -19,7 +19,7 @@ const module = "github.com/redlockd/redlockd"
 var uses = map[string][]string{
 	"":                      {"internal/admin", "internal/config", "internal/certificates", "internal/certtest", "internal/journal", "proxy", "commands", "quorum"},
 	"internal/admin":        {"internal/config", "internal/journal", "status", "proxy", "proxy/history", "quorum"},
-	"internal/config":       {"internal/address", "internal/certificates", "internal/invalid", "internal/certtest", "proxy", "proxy/users", "commands", "quorum"},
+	"internal/config":       {"internal/address", "internal/certificates", "internal/invalid", "internal/certtest", "proxy", "proxy/history", "proxy/users", "commands", "quorum"},
 	"internal/certificates": {"internal/certtest", "quorum"},
 	"internal/certtest":     {},
 	"internal/invalid":      {},
@@ -32,7 +32,7 @@ var uses = map[string][]string{
 	"proxy/notify":          {"internal/resp", "commands"},
 	"proxy/users":           {"internal/invalid", "internal/resp", "commands"},
 	"proxy/epoll":           {},
-	"proxy/history":         {"quorum"},
+	"proxy/history":         {"internal/resp", "quorum"},
 	"commands":              {"internal/invalid", "internal/resp", "commands/script", "commands/grammar", "commands/values", "quorum"},
 	"commands/script":       {"internal/resp", "commands/script/cjson", "commands/script/lua", "commands/grammar", "commands/values"},
 	"commands/values":       {},

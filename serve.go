@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -74,7 +72,7 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	}
 	// Listen before dialling the masters, because a second redlockd that was started by
 	// mistake should leave no trace on them.
-	ln, adminLn, err := listen(cfg, certs, log)
+	open, adminLn, err := listen(cfg, certs, log)
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
@@ -82,22 +80,23 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	operators := fitDescriptors(&cfg, log)
 	q, err := quorum.New(cfg.Quorum, log.Named("quorum"))
 	if err != nil {
-		return errors.Join(fmt.Errorf("start quorum: %w", err), closeAll(ln, adminLn))
+		return errors.Join(fmt.Errorf("start quorum: %w", err), open.close(adminLn))
 	}
 	p := &process{cfg: cfg, log: log, certs: certs, q: q, reloads: admin.NewReloads(time.Now())}
 	p.server = proxy.New(cfg.Proxy, commands.New(cfg.Commands, wallClock), q, shortVersion(), log.Named("proxy"))
 	serving, stopped := context.WithCancel(context.Background())
 	defer stopped()
 	go keepBallast(serving, p.server.Clients)
-	served := make(chan error, 1)
+	served := make(chan error, len(open))
 	go func() {
 		if _ = waitReady(ctx, q); ctx.Err() == nil {
 			p.tellSystemd(daemon.SdNotifyReady)
 		}
-		served <- p.server.Serve(ln)
+		for _, d := range open {
+			go func() { served <- p.server.Serve(d.ln, d.open) }()
+		}
 	}()
-	log.Info("serving", "address", ln.Addr().String(), "masters", len(cfg.Quorum.Masters),
-		"quorum", cfg.Majority(), "version", shortVersion())
+	log.Info("serving", append(open.fields(), "masters", len(cfg.Quorum.Masters), "quorum", cfg.Majority(), "version", shortVersion())...)
 	if adminLn != nil {
 		build := admin.Build{Version: shortVersion(), Details: versionText()}
 		p.admin = admin.New(cfg, build, admin.Sources{Masters: q, Sessions: p.server, Certificates: certs,
@@ -114,49 +113,13 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 // wallClock is the clock by which absolute expiries go (C3), in milliseconds since 1970.
 func wallClock() int64 { return time.Now().UnixMilli() }
 
-// listen opens the addresses; adminLn is nil without a block admin.
-func listen(cfg config.Config, certs *certificates.Store, log hclog.Logger) (ln, adminLn net.Listener, err error) {
-	ln, err = net.Listen("tcp", cfg.Proxy.Address)
-	if err != nil {
-		return nil, nil, err
-	}
-	if cfg.Admin != nil {
-		adminLn, err = listenAdmin(*cfg.Admin, log)
-		if err != nil {
-			return nil, nil, errors.Join(err, closeAll(ln))
-		}
-		adminLn = certs.Listener("admin", adminLn)
-	}
-	return certs.Listener("listen", ln), adminLn, nil
-}
-
-// listenAdmin opens the address for operators. If the default one is in use, most likely by another
-// redlockd of this host, it opens a free port: locks matter more than where the page is.
-func listenAdmin(cfg config.Admin, log hclog.Logger) (net.Listener, error) {
-	ln, err := net.Listen("tcp", cfg.Address)
-	if !errors.Is(err, syscall.EADDRINUSE) || !cfg.MayMove() {
-		return ln, err
-	}
-	log.Warn("the default admin address is in use, serving at a free port of 127.0.0.1", "in_use", cfg.Address)
-	return net.Listen("tcp", "127.0.0.1:0")
-}
-
-func closeAll(listeners ...net.Listener) error {
-	var errs []error
-	for _, ln := range listeners {
-		if ln != nil {
-			errs = append(errs, ln.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // watch logs when redlockd is ready, and loads new certificates and configurations, until
 // ctx is over or the server ends by itself, which is an error.
 func (p *process) watch(ctx context.Context, served <-chan error, again *reloader) error {
 	watching, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	tasks.Go(func() { announce(watching, p.q, p.log) })
+	tasks.Go(func() { p.server.StepAside(watching, p.q.Ready) })
 	tasks.Go(func() { p.certs.Watch(watching) })
 	if again != nil {
 		again.masters = p.q

@@ -157,25 +157,24 @@ func useGoRedis(t *testing.T, addr string, protocol int) string {
 
 // useRedisPy runs a program of its own with redis-py's Lock.
 func useRedisPy(t *testing.T, addr string) string {
-	python := os.Getenv("REDLOCKD_PYTHON")
-	if python == "" {
-		python = pythonWithRedis(t)
-	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(python, filepath.Join("testdata", "redispy_lock.py"), host, port).CombinedOutput()
+	out, err := exec.Command(pythonWithRedis(t), filepath.Join("testdata", "redispy_lock.py"), host, port).CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: %v\n%s", python, err, out)
+		t.Errorf("redis-py: %v\n%s", err, out)
 	}
 	return string(out)
 }
 
-// pythonWithRedis finds a python3 that has redis-py: the first on the PATH,
-// or the system's, for which packages are made.
+// pythonWithRedis finds a python3 that has redis-py: the one that REDLOCKD_PYTHON names, the
+// first on the PATH, or the system's, for which packages are made.
 func pythonWithRedis(t *testing.T) string {
 	t.Helper()
+	if python := os.Getenv("REDLOCKD_PYTHON"); python != "" {
+		return python
+	}
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(python, "-c", "import redis.lock").Run() == nil {
 			return python

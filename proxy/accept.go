@@ -14,8 +14,21 @@ import (
 const fullReply = "-ERR max number of clients reached\r\n"
 
 // Serve accepts connections from ln until Shutdown, and then returns nil. It closes ln.
+// After the server has stepped aside (StepAside) it goes on with what again returns.
 // It may be called for several listeners.
-func (s *Server) Serve(ln net.Listener) error {
+func (s *Server) Serve(ln net.Listener, again func() (net.Listener, error)) error {
+	for {
+		if err := s.acceptFrom(ln); err != nil {
+			return err
+		}
+		if ln = s.listenAgain(again); ln == nil {
+			return nil
+		}
+	}
+}
+
+// acceptFrom accepts connections from ln until the roster closes it, and then returns nil.
+func (s *Server) acceptFrom(ln net.Listener) error {
 	defer ln.Close()
 	if !s.roster.listen(ln) {
 		return nil
@@ -34,22 +47,27 @@ func (s *Server) Serve(ln net.Listener) error {
 			pause = 0
 			s.admit(conn)
 			continue
-		case s.roster.stopped():
+		case !s.roster.listens(ln):
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
 		case tooManyFiles(err) && s.acceptBy(&last, ln):
 			continue
 		}
-		// Trying again at once would keep a core busy and fail again.
-		if pause == 0 {
-			s.log.Warn("cannot accept connections, trying again", "error", err)
-		}
-		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		if !s.sleep(pause) {
+		if !s.retry(&pause, err) {
 			return nil
 		}
 	}
+}
+
+// retry waits before connections are accepted again: at once would keep a core busy and fail
+// again. last is the pause before, 0 at first. It returns false if Shutdown was called meanwhile.
+func (s *Server) retry(last *time.Duration, err error) bool {
+	if *last == 0 {
+		s.log.Warn("cannot accept connections, trying again", "error", err)
+	}
+	*last = min(max(2*(*last), 5*time.Millisecond), time.Second)
+	return s.sleep(*last)
 }
 
 // spare is a descriptor that can be given up for a connection when there are no others. So
@@ -92,8 +110,8 @@ func (s *Server) acceptBy(last *spare, ln net.Listener) bool {
 	if n, ok := s.closeWarnings.allow(); ok {
 		s.log.Warn("too many open files, rejecting connections", "sessions", s.Clients(), "unreported", n)
 	}
-	if c, ok := conn.(*net.TCPConn); ok {
-		tellFull(c)
+	if buffered(conn) {
+		tellFull(conn)
 	}
 	_ = conn.Close() // without a reply over TLS: a handshake may take long
 	last.open()
@@ -154,9 +172,9 @@ func (s *Server) newSession(conn net.Conn) (ses, oldest *session, full bool) {
 // turnAway closes a connection over max_clients, with an error reply unless too many
 // others are being turned away already.
 func (s *Server) turnAway(conn net.Conn) {
-	if c, ok := conn.(*net.TCPConn); ok {
-		tellFull(c)
-		_ = c.Close()
+	if buffered(conn) {
+		tellFull(conn)
+		_ = conn.Close()
 		return
 	}
 	if s.away.Add(1) > MaxTurnedAway {

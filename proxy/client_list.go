@@ -27,13 +27,16 @@ func describe(s *session) string {
 	if sh.blocked {
 		flags += "b"
 	}
+	if _, ok := overUnix(s.conn); ok {
+		flags += "U"
+	}
 	if flags == "" {
 		flags = "N"
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d "+
 		"multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=%d "+
 		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s io-thread=0 tot-net-in=%d tot-net-out=%d tot-cmds=%d\n",
-		s.id, s.remote(), s.conn.LocalAddr(), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
+		s.id, s.remote(), addressText(s.conn, s.conn.LocalAddr()), sh.name, int64(now.Sub(s.born).Seconds()), int64(now.Sub(sh.at).Seconds()), flags,
 		sh.db, sh.subs[notify.Channel], sh.subs[notify.Pattern], sh.subs[notify.Shard], sh.queued, sh.watched,
 		waiting, bytes, bytes, sh.command, sh.user, s.protocol(), sh.libName, sh.libVer, sh.in, s.pipe.Sent(), sh.commands)
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"github.com/redlockd/redlockd/internal/invalid"
@@ -10,8 +11,15 @@ import (
 
 // Config is the configuration of the package. DefaultConfig gives the defaults.
 type Config struct {
-	// Address is host:port to listen on. Default 127.0.0.1:6380.
+	// Address is host:port to listen on; empty where only Unix is. Default 127.0.0.1:6380.
 	Address string
+	// Unix is the path of a Unix socket to listen on, too; empty for none. Mode is who may
+	// connect to it. Default 0660.
+	Unix string
+	Mode os.FileMode
+	// StepAside is how long no lock can be taken before the server ends its sessions and
+	// accepts none until one can; 0 is never. Default 0.
+	StepAside time.Duration
 	// Passwords are those of the default user, any of which will do, each in clear or as
 	// a hash (see users.Password). If there are neither Passwords nor Users, no login is
 	// needed.
@@ -48,15 +56,22 @@ type Config struct {
 	// WriteTimeout closes sessions that do not read their replies. Default
 	// 10s.
 	WriteTimeout time.Duration
+	// Patterns are those of keys by which it is told how long locks were waited for and held;
+	// a key counts for the first that has it. At most MaxPatterns.
+	Patterns []string
 	// SlowerThan is the least duration of a command that SLOWLOG keeps; with 0 it keeps
 	// every one. Default 10ms.
 	SlowerThan time.Duration
 }
 
+// MaxPatterns bounds Config.Patterns: each is a label of two histograms.
+const MaxPatterns = 16
+
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	return Config{
 		Address:         "127.0.0.1:6380",
+		Mode:            0o660,
 		MaxClients:      10000,
 		MaxPending:      1000,
 		MaxMemory:       256 << 20,
@@ -101,6 +116,9 @@ func (c Config) Validate() error {
 		}
 	}
 	notNegative("idle_timeout", c.IdleTimeout)
+	if d := c.StepAside; d != 0 && d < leastStepAside {
+		errs = append(errs, invalid.Errorf("step_aside", "step_aside is %v, expected 0s, which is never, or at least %v", d, leastStepAside))
+	}
 	notNegative("slowlog_slower_than", c.SlowerThan)
 	return errors.Join(append(errs, users.Problems(c.Passwords, c.Users)...)...)
 }

@@ -31,7 +31,8 @@
 // The files:
 //
 //   - the server: proxy.go, server.go (start, stop), accept.go (a connection comes, or is
-//     turned away), roster.go (the open sessions), config.go, limits.go, bounds.go (which
+//     turned away), aside.go (no lock can be taken, so clients are sent elsewhere),
+//     roster.go (the open sessions), config.go, limits.go, bounds.go (which
 //     session is closed where there are too many, or too much memory is held), reload.go,
 //     conn.go (a connection before it is a session);
 //   - a session: session.go (reading), dispatch.go (what a command is), lifecycle.go
@@ -47,6 +48,6 @@
 //   - messages and lists: pubsub.go, blocking.go (BLPOP, LLEN), notices.go (what a
 //     release publishes);
 //   - listings: sweep.go (asking the masters), scan.go, locks.go;
-//   - for operators: slowlog.go (SLOWLOG), look.go and one_lock.go (the admin
-//     address).
+//   - for operators: slowlog.go (SLOWLOG), lost.go (locks that were lost), look.go and
+//     one_lock.go (the admin address).
 package proxy

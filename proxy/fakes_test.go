@@ -414,8 +414,14 @@ func serve(t *testing.T, srv *Server, q *fakeQuorum, wrap func(net.Listener) net
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveAt(t, srv, q, wrap(ln))
+}
+
+// serveAt serves at a listener.
+func serveAt(t *testing.T, srv *Server, q *fakeQuorum, ln net.Listener) *running {
+	t.Helper()
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(wrap(ln)) }()
+	go func() { served <- srv.Serve(ln, nil) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // tests that want a gentle end ask for it themselves
@@ -436,7 +442,11 @@ type raw struct {
 
 func (r *running) dial(t *testing.T) *raw {
 	t.Helper()
-	c, err := net.Dial("tcp", r.addr)
+	network := "tcp"
+	if strings.HasPrefix(r.addr, "/") {
+		network = "unix"
+	}
+	c, err := net.Dial(network, r.addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,10 +44,6 @@ type Waiting struct {
 	Asked   time.Time
 }
 
-// askedWithin is for how long a client that was refused a lock is taken for one that wants it,
-// as it will ask again.
-const askedWithin = time.Minute
-
 // The errors of OneLock.
 var (
 	ErrNoSuchLock = errors.New("this key is redlockd's own")
@@ -103,7 +99,7 @@ func (s *Server) waitingFor(db int, key string) (list []Waiting, more bool) {
 			list = append(list, Waiting{Holder: history.Holder{Session: id, Name: c.name, Address: ses.remote(), User: c.user}, Blocked: true})
 		}
 	}
-	refused, more := s.held.RefusedSince(db, key, time.Now().Add(-askedWithin))
+	refused, more := s.held.RefusedSince(db, key, time.Now().Add(-history.Wants))
 	for _, r := range refused {
 		if s.roster.session(r.Session) != nil && !blocked[r.Session] {
 			list = append(list, Waiting{Holder: r.Holder, Asked: r.At})

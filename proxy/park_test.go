@@ -338,7 +338,7 @@ func TestBusySessionsSetFewDeadlines(t *testing.T) {
 	}
 	counted := &countedListener{Listener: ln}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(counted) }()
+	go func() { served <- srv.Serve(counted, nil) }()
 	c := (&running{srv.Server, srv.q, ln.Addr().String()}).dial(t)
 	for range 500 {
 		c.ask("PING", "+PONG\r\n")

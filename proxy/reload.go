@@ -8,13 +8,12 @@ import (
 	"github.com/redlockd/redlockd/proxy/users"
 )
 
-// Reload takes users, passwords and limits of another configuration (S6); its Address is
-// ignored. It ends no session, except as Redis does: those of users that were removed
-// (ACL DELUSER), and of subscribers to channels that their user may not subscribe to any
-// more. A session whose password has changed stays (ACL SETUSER), with the rights that
-// its user has now. It is safe for concurrent use with everything but itself.
+// Reload takes users, passwords and limits of another configuration (S6), and StepAside; its
+// Address, Unix and Mode are ignored. It ends no session, except as Redis does: those of users
+// that were removed (ACL DELUSER), and of subscribers to channels that their user may not
+// subscribe to any more. A session whose password has changed stays (ACL SETUSER), with the
+// rights that its user has now. It is safe for concurrent use with everything but itself.
 func (s *Server) Reload(cfg Config) {
-	cfg.Address = s.cfg().Address
 	s.conf.Store(&cfg)
 	all := newLogins(cfg, s.in)
 	now := all.users

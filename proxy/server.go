@@ -30,7 +30,9 @@ type Server struct {
 	hub     *notify.Hub
 	signals *notify.Signals
 	held    *history.Locks
-	slow    history.SlowLog
+	// mentions are the locks of held that the log has told of.
+	mentions *history.Mentions
+	slow     history.SlowLog
 	// looking holds an element for each listing under way; its capacity bounds them.
 	looking      chan struct{}
 	writers      *replies.Writers
@@ -76,10 +78,11 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		parkAfter: parkAfter,
 		roster:    newRoster(),
 		looking:   make(chan struct{}, maxLooking),
-		held:      history.NewLocks(),
+		mentions:  history.NewMentions(),
 		hub:       notify.NewHub(),
 		signals:   notify.NewSignals(),
 	}
+	s.held = history.NewLocks(cfg.Patterns, s.tellLost)
 	s.epoll = epoll.New(s.wakeParked)
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))

@@ -32,7 +32,7 @@ func TestAcceptErrorsEndNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(&brokenListener{ln, 3}) }()
+	go func() { served <- srv.Serve(&brokenListener{ln, 3}, nil) }()
 	(&running{srv, q, ln.Addr().String()}).dial(t).ask("PING", "+PONG\r\n")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -53,7 +53,7 @@ func TestServeAfterShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := srv.Serve(ln); err != nil {
+	if err := srv.Serve(ln, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {

@@ -186,7 +186,7 @@ func (s *session) slot(r resp.Reply) *replies.Slot {
 func (s *session) protocol() int { return int(s.proto.Load()) }
 
 // remote returns the client's address. Safe for concurrent use.
-func (s *session) remote() string { return s.conn.RemoteAddr().String() }
+func (s *session) remote() string { return addressText(s.conn, s.conn.RemoteAddr()) }
 
 // chargeInput charges the memory that the reading goroutine holds.
 func (s *session) chargeInput() {

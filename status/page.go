@@ -22,6 +22,7 @@ type Clients interface {
 	Contended(most int) []history.Contended
 	Sessions(most int) (total int, latest []proxy.Session)
 	Blocked() int
+	Times() []history.Times
 	OneLock(ctx context.Context, db int, key string) (proxy.OneLock, error)
 }
 

@@ -30,7 +30,12 @@ type fixed struct {
 	locks     map[string]proxy.OneLock
 }
 
-func (r *fixed) Held(int) (int, []history.Held)      { return len(r.held), r.held }
+func (r *fixed) Held(int) (int, []history.Held) { return len(r.held), r.held }
+func (r *fixed) Times() []history.Times {
+	times := history.Histogram{Counts: make([]uint64, len(history.Bounds)), Count: 3, Sum: 9 * time.Hour}
+	times.Counts[5] = 2
+	return []history.Times{{Pattern: "orders:*", Waited: times, Held: times}, {Pattern: history.Others}}
+}
 func (r *fixed) Contended(int) []history.Contended   { return r.contended }
 func (r *fixed) Sessions(int) (int, []proxy.Session) { return len(r.sessions), r.sessions }
 func (r *fixed) Blocked() int                        { return 0 }

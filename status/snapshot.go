@@ -37,6 +37,7 @@ type Snapshot struct {
 	Held      int          `json:"held"`
 	Longest   []HeldRow    `json:"longest"`
 	Contended []KeyRow     `json:"contended"`
+	Times     []TimesRow   `json:"times"`
 	Sessions  int          `json:"sessions"`
 	Latest    []SessionRow `json:"latest"`
 	Events    []EventRow   `json:"events"`
@@ -90,6 +91,37 @@ type KeyRow struct {
 	Exact   bool   `json:"exact"`
 }
 
+// TimesRow is how long the locks of a pattern were waited for and held since the start: how often,
+// and in milliseconds, -1 where none was.
+type TimesRow struct {
+	Pattern string `json:"pattern"`
+	Waits   uint64 `json:"waits"`
+	Wait50  int64  `json:"wait50"`
+	Wait99  int64  `json:"wait99"`
+	Holds   uint64 `json:"holds"`
+	Hold50  int64  `json:"hold50"`
+	Hold99  int64  `json:"hold99"`
+}
+
+// timesRows leaves out the patterns of which there is nothing to tell.
+func timesRows(all []history.Times) []TimesRow {
+	rows := []TimesRow{}
+	for _, t := range all {
+		if t.Waited.Count+t.Held.Count > 0 {
+			w, h := t.Waited, t.Held
+			rows = append(rows, TimesRow{t.Pattern, w.Count, millis(w, 0.5), millis(w, 0.99), h.Count, millis(h, 0.5), millis(h, 0.99)})
+		}
+	}
+	return rows
+}
+
+func millis(h history.Histogram, part float64) int64 {
+	if h.Count == 0 {
+		return -1
+	}
+	return h.Quantile(part).Milliseconds()
+}
+
 // SessionRow is a client connection.
 type SessionRow struct {
 	Name    string `json:"name"`
@@ -113,6 +145,7 @@ func (p *Page) snapshot(s quorum.Status) Snapshot {
 		Generation: s.Generation, Phase: s.Phase, Rates: ratesOf(newest, before), Acquire: latency(newest.acquires, earlier.acquires),
 		UnderWay: s.UnderWay, Waiting: s.Waiting, Blocked: p.clients.Blocked(), Masters: masterRows(s.Masters, earlier.masters),
 		Events:  eventRows(p.log.Latest(maxEvents)),
+		Times:   timesRows(p.clients.Times()),
 		Longest: []HeldRow{}, Contended: []KeyRow{}, Latest: []SessionRow{}}
 	var held []history.Held
 	var sessions []proxy.Session

@@ -57,6 +57,9 @@ func (c Config) name(i int) string {
 
 const anyPort = "127.0.0.1:0"
 
+// NoAddress is the address of one that has a Unix socket only.
+const NoAddress = "none"
+
 // Text is the file.
 func (c Config) Text() string {
 	var b strings.Builder
@@ -65,7 +68,11 @@ func (c Config) Text() string {
 			fmt.Fprintf(&b, "  %s = %q\n", name, value)
 		}
 	}
-	fmt.Fprintf(&b, "listen {\n  address = %q\n", cmp.Or(c.Address, anyPort))
+	address := cmp.Or(c.Address, anyPort)
+	if address == NoAddress {
+		address = ""
+	}
+	fmt.Fprintf(&b, "listen {\n  address = %q\n", address)
 	line("password", c.Password, c.Password == "")
 	fmt.Fprintf(&b, "%s\n}\n\nquorum {\n", c.Listen)
 	line("timeout", c.Timeout, c.Timeout == 0)

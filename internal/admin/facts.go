@@ -21,12 +21,9 @@ type Build struct {
 // facts returns what the status page shows of the build and the configuration, without
 // secrets and names of files.
 func facts(cfg config.Config, build Build) []status.Fact {
-	users, secured := "no password", "plain"
+	users := "no password"
 	if n := len(cfg.Proxy.Users); n > 0 || len(cfg.Proxy.Passwords) > 0 {
 		users = "passwords, " + strconv.Itoa(n) + " users beside default"
-	}
-	if _, ok := cfg.TLS["listen"]; ok {
-		secured = "TLS"
 	}
 	deny := "nothing"
 	if len(cfg.Commands.Deny) > 0 {
@@ -36,7 +33,7 @@ func facts(cfg config.Config, build Build) []status.Fact {
 	return []status.Fact{
 		{Name: "version", Value: build.Details},
 		{Name: "runs on", Value: runtime.GOOS + " " + runtime.GOARCH + ", " + strconv.Itoa(runtime.GOMAXPROCS(0)) + " processors"},
-		{Name: "listens on", Value: cfg.Proxy.Address + ", " + secured + ", " + users},
+		{Name: "listens on", Value: cfg.ListensOn() + ", " + users},
 		{Name: "masters", Value: strconv.Itoa(len(q.Masters)) + ", " + strconv.Itoa(cfg.Majority()) + " must agree"},
 		{Name: "timeout", Value: q.Timeout.String()},
 		{Name: "retry_budget", Value: q.RetryBudget.String()},

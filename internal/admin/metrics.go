@@ -20,6 +20,8 @@ type Sessions interface {
 	MaxClients() int
 	Refused() map[string]uint64
 	Defences() proxy.Defences
+	Lost() map[string]uint64
+	Aside() bool
 }
 
 // Certificates provides when certificates expire, by the blocks that they are for.
@@ -63,6 +65,8 @@ var (
 	deniedDesc     = desc("denied_total", "Commands answered NOPERM, because the user lacks a right.")
 	closedDesc     = desc("sessions_closed_total", "Sessions closed because of a limit, by the limit.", "limit")
 	memoryDesc     = desc("session_memory_bytes", "What sessions hold of commands that wait and replies that were not read, beyond 16 KiB each.")
+	lostDesc       = desc("locks_lost_total", "Locks that had ended when their holder asked for them, as far as this redlockd remembers them, by cause.", "cause")
+	asideDesc      = desc("stepped_aside", "1 if this redlockd accepts no clients because no lock can be taken (step_aside).")
 	expiryDesc     = desc("certificate_expiry_timestamp_seconds", "When the certificate of a block tls ends, in seconds since 1970.", "block")
 	buildDesc      = desc("build_info", "1, with what this redlockd was built from.", "version", "goversion")
 )
@@ -92,7 +96,7 @@ var masterStates = []quorum.MasterState{quorum.Voting, quorum.Quarantine, quorum
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{acquiresDesc, upDesc, stateDesc, waitDesc, readyDesc, votingDesc, quorumDesc,
-		generationDesc, phaseDesc, reloadDesc, reloadedDesc, sessionsDesc, maxClientsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, expiryDesc, buildDesc} {
+		generationDesc, phaseDesc, reloadDesc, reloadedDesc, sessionsDesc, maxClientsDesc, refusedDesc, failuresDesc, deniedDesc, closedDesc, memoryDesc, lostDesc, asideDesc, expiryDesc, buildDesc} {
 		out <- d
 	}
 	for _, c := range counters {
@@ -130,6 +134,10 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	counter(closedDesc, d.Evicted, "max_memory")
 	counter(closedDesc, d.TurnedAway, "max_clients")
 	gauge(memoryDesc, float64(d.Memory))
+	for cause, n := range m.from.Sessions.Lost() {
+		counter(lostDesc, n, cause)
+	}
+	gauge(asideDesc, number01(m.from.Sessions.Aside()))
 	for _, master := range s.Masters {
 		collectMaster(gauge, master)
 	}

@@ -44,6 +44,15 @@ func (f *fixedSource) OneLock(context.Context, int, string) (proxy.OneLock, erro
 func (f *fixedSource) Held(int) (int, []history.Held) {
 	return 5, f.held
 }
+func (f *fixedSource) Times() []history.Times {
+	times := history.Histogram{Counts: make([]uint64, len(history.Bounds)), Count: 3, Sum: 9 * time.Hour}
+	times.Counts[5] = 2
+	return []history.Times{{Pattern: "orders:*", Waited: times, Held: times}, {Pattern: history.Others}}
+}
+func (f *fixedSource) Aside() bool { return true }
+func (f *fixedSource) Lost() map[string]uint64 {
+	return map[string]uint64{"expired": 9, "forced": 10, "changed": 11}
+}
 func (f *fixedSource) Contended(int) []history.Contended   { return f.contended }
 func (f *fixedSource) Sessions(int) (int, []proxy.Session) { return 7, f.sessions }
 func (f *fixedSource) Refused() map[string]uint64          { return f.refused }
@@ -147,6 +156,11 @@ func TestMetrics(t *testing.T) {
 		`redlockd_master_votes_total{master="a",vote="counted"} 31`, `redlockd_master_votes_total{master="a",vote="spare"} 32`,
 		`redlockd_master_votes_total{master="a",vote="silent"} 33`,
 		`redlockd_operations_under_way 3`, `redlockd_operations_waiting 2`, `redlockd_blocked_sessions 4`, `redlockd_held_locks 5`,
+		`redlockd_locks_lost_total{cause="expired"} 9`, `redlockd_locks_lost_total{cause="forced"} 10`, `redlockd_locks_lost_total{cause="changed"} 11`,
+		`redlockd_stepped_aside 1`,
+		`redlockd_lock_wait_seconds_bucket{pattern="orders:*",le="0.5"} 0`, `redlockd_lock_wait_seconds_bucket{pattern="orders:*",le="1"} 2`,
+		`redlockd_lock_hold_seconds_bucket{pattern="orders:*",le="+Inf"} 3`, `redlockd_lock_hold_seconds_sum{pattern="orders:*"} 32400`,
+		`redlockd_lock_hold_seconds_count{pattern="others"} 0`,
 		`redlockd_certificate_expiry_timestamp_seconds{block="listen"} 2.147483648e+09`,
 		`redlockd_build_info{goversion="go1.`, `go_goroutines `,
 	} {

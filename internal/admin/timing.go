@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/redlockd/redlockd/proxy/history"
 	"github.com/redlockd/redlockd/quorum"
 )
 
@@ -13,11 +16,13 @@ var (
 	underWayDesc  = desc("operations_under_way", "Operations that were not told their outcome yet.")
 	waitingDesc   = desc("operations_waiting", "Operations that wait for others on their key.")
 	blockedDesc   = desc("blocked_sessions", "Client connections that wait in BLPOP or BRPOP for a lock to be free.")
+	waitedDesc    = desc("lock_wait_seconds", "Time from the first refusal of a lock to a client connection to its grant, by pattern of the key.", "pattern")
+	holdDesc      = desc("lock_hold_seconds", "Time from the grant of a lock to its release, by pattern of the key.", "pattern")
 	heldDesc      = desc("held_locks", "Locks that this redlockd gave and whose TTL is not over, at most as many as it remembers.")
 )
 
 // timingDescs are the metrics that collectTiming sends.
-var timingDescs = []*prometheus.Desc{operationDesc, batchDesc, votesDesc, underWayDesc, waitingDesc, blockedDesc, heldDesc}
+var timingDescs = []*prometheus.Desc{operationDesc, batchDesc, votesDesc, underWayDesc, waitingDesc, blockedDesc, waitedDesc, holdDesc, heldDesc}
 
 // collectTiming sends how long things take, and what is under way.
 func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
@@ -31,6 +36,10 @@ func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
 			out <- prometheus.MustNewConstMetric(votesDesc, prometheus.CounterValue, float64(n), master.Name, vote)
 		}
 	}
+	for _, t := range m.from.Sessions.Times() {
+		out <- timesMetric(waitedDesc, t.Waited, t.Pattern)
+		out <- timesMetric(holdDesc, t.Held, t.Pattern)
+	}
 	held, _ := m.from.Sessions.Held(0)
 	for d, v := range map[*prometheus.Desc]int{underWayDesc: s.UnderWay, waitingDesc: s.Waiting,
 		blockedDesc: m.from.Sessions.Blocked(), heldDesc: held} {
@@ -38,13 +47,23 @@ func (m *metrics) collectTiming(out chan<- prometheus.Metric, s quorum.Status) {
 	}
 }
 
-// histogramMetric returns a histogram with Prometheus's cumulative buckets.
+// histogramMetric returns a histogram of what operations take.
 func histogramMetric(d *prometheus.Desc, h quorum.Histogram, label string) prometheus.Metric {
-	buckets := make(map[float64]uint64, len(h.Counts))
+	return cumulative(d, h.Counts[:], quorum.BucketBound, h.Count, h.Sum, label)
+}
+
+// timesMetric returns a histogram of how long locks are waited for or held.
+func timesMetric(d *prometheus.Desc, h history.Histogram, label string) prometheus.Metric {
+	return cumulative(d, h.Counts, func(i int) time.Duration { return history.Bounds[i] }, h.Count, h.Sum, label)
+}
+
+// cumulative returns a histogram with Prometheus's cumulative buckets.
+func cumulative(d *prometheus.Desc, counts []uint64, bound func(int) time.Duration, all uint64, total time.Duration, label string) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(counts))
 	sum := uint64(0)
-	for i, n := range h.Counts {
+	for i, n := range counts {
 		sum += n
-		buckets[quorum.BucketBound(i).Seconds()] = sum
+		buckets[bound(i).Seconds()] = sum
 	}
-	return prometheus.MustNewConstHistogram(d, h.Count, h.Sum.Seconds(), buckets, label)
+	return prometheus.MustNewConstHistogram(d, all, total.Seconds(), buckets, label)
 }

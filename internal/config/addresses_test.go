@@ -48,6 +48,7 @@ func TestExamplesFitTheSetting(t *testing.T) {
 		"listen {\n user \"u\" {\n keys = \"locks:*\"\n}\n}":    `keys: expected a list of strings, as ["locks:orders:*"]`,
 		"listen {\n user \"u\" {\n channels = \"c\"\n}\n}":      `channels: expected a list of strings, as ["orders:*"]`,
 		"listen {\n user \"u\" {\n operations = \"read\"\n}\n}": `operations: expected a list of some of "acquire"`,
+		"admin {\n patterns = \"a*\"\n}":                        `patterns: expected a list of strings, as ["locks:orders:*"]`,
 		"quorum {\n deny = \"del\"\n}":                          `deny: expected a list of strings, as ["del", "unlink"]`,
 	} {
 		refused(t, setting+masters, []string{want})

@@ -45,6 +45,9 @@ func (d *decoder) listen(block *hcl.Block, cfg *Config) {
 	p := &cfg.Proxy
 	d.attributes(block, []setting{
 		{"address", stringTo(&p.Address)},
+		{"unix", stringTo(&p.Unix)},
+		{"mode", modeTo(&p.Mode)},
+		{"step_aside", durationTo(&p.StepAside)},
 		{"password", passwordsTo(&p.Passwords)},
 		{"password_file", passwordFileTo(&p.Passwords)},
 		{"max_clients", intTo(&p.MaxClients)},
@@ -122,6 +125,7 @@ func (d *decoder) admin(block *hcl.Block, cfg *Config) {
 		{"address", stringTo(&a.Address)},
 		{"password", stringTo(&a.Password)},
 		{"pprof", boolTo(&a.Pprof)},
+		{"patterns", stringsTo(&cfg.Proxy.Patterns, `["locks:orders:*"]`)},
 	}, d.listenerTLS("admin", cfg))
 }
 

@@ -16,15 +16,7 @@ import (
 	"github.com/redlockd/redlockd/internal/address"
 	"github.com/redlockd/redlockd/internal/certificates"
 	"github.com/redlockd/redlockd/internal/invalid"
-	"github.com/redlockd/redlockd/proxy"
 )
-
-// replaceAddress makes -listen override the file. From then on a problem with the address
-// has no line.
-func (d *decoder) replaceAddress(cfg *Config, listen string) {
-	cfg.Proxy.Address = listen
-	delete(d.ranges, "listen.address")
-}
 
 // check checks the values: each package its own, and then the relations that no single
 // package sees.
@@ -34,11 +26,7 @@ func (d *decoder) check(cfg Config) {
 	// max_ttl is the same value in both packages, so report it only once.
 	cfg.Commands.MaxTTL = commands.DefaultConfig().MaxTTL
 	d.part("quorum", cfg.Commands.Validate())
-	if problem := addressProblem(cfg.Proxy.Address, 0); problem != "" {
-		d.wrong("listen.address", "Wrong address", "listen.address: "+problem)
-	} else if open(cfg.Proxy) && !onThisHost(cfg.Proxy.Address) {
-		d.wrong("listen.address", "Password required", protectedMode("listen", cfg.Proxy.Address), "listen.password")
-	}
+	d.checkListen(cfg.Proxy)
 	d.checkAdmin(cfg)
 	d.checkOwn(cfg)
 	d.checkLengths(cfg.Proxy)
@@ -124,34 +112,6 @@ func addressProblem(address string, leastPort int) string {
 // forge others.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// checkAdmin checks the admin address. It gives away less than a client may do, so a
-// client certificate is as good as a password.
-func (d *decoder) checkAdmin(cfg Config) {
-	a := cfg.Admin
-	if a == nil {
-		return
-	}
-	if problem := addressProblem(a.Address, 0); problem != "" {
-		d.wrong("admin.address", "Wrong address", "admin.address: "+problem)
-	} else if a.Password == "" && cfg.TLS["admin"].CA == "" && !onThisHost(a.Address) {
-		d.wrong("admin.address", "Password required", protectedMode("admin", a.Address), "admin.password")
-	}
-}
-
-// checkLengths checks that a key and a token may be as long as their settings say: a
-// command that has one is longer.
-func (d *decoder) checkLengths(p proxy.Config) {
-	for _, l := range []struct {
-		name string
-		most int
-	}{{"max_key_bytes", p.MaxKeyBytes}, {"max_token_bytes", p.MaxTokenBytes}} {
-		if l.most > p.MaxCommandBytes {
-			d.wrong("listen."+l.name, "Relation between settings", fmt.Sprintf(
-				"%s is %d and max_command_bytes is %d, expected max_command_bytes to be at least that: a longer command is rejected.", l.name, l.most, p.MaxCommandBytes), "listen.max_command_bytes")
-		}
-	}
 }
 
 // checkOwn checks that redlockd's own addresses are different ones, and no masters.

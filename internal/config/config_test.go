@@ -102,6 +102,9 @@ func TestSampleShowsEverySetting(t *testing.T) {
 const everything = `
 listen {
   address = "0.0.0.0:7777"
+  unix = "/run/redlockd/redlockd.sock"
+  mode = "0600"
+  step_aside = "3s"
   password = env("REDLOCKD_TEST_PASSWORD")
   max_clients = 1
   max_command_bytes = 2048
@@ -155,6 +158,7 @@ admin {
   address = "0.0.0.0:7778"
   password = "q"
   pprof = true
+  patterns = ["locks:orders:*", "locks:*"]
   tls {
     cert = env("REDLOCKD_TEST_CERT")
     key = env("REDLOCKD_TEST_KEY")
@@ -185,6 +189,7 @@ func TestEverySettingArrives(t *testing.T) {
 	}
 	want := Default()
 	want.Proxy.Address, want.Proxy.Passwords = "0.0.0.0:7777", []string{"secret"}
+	want.Proxy.Unix, want.Proxy.Mode, want.Proxy.StepAside = "/run/redlockd/redlockd.sock", 0o600, 3*time.Second
 	want.Proxy.MaxClients, want.Proxy.MaxCommandBytes = 1, 2048
 	want.Proxy.MaxArguments, want.Proxy.MaxPipeline = 33, 4
 	want.Proxy.MaxPending, want.Proxy.MaxMemory = 5, 1048577
@@ -203,6 +208,7 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "x", Address: "10.0.0.1:6379", Username: "u", Password: "p", Required: true, AllowEviction: true},
 	}
 	want.Log = Log{Level: "debug", JSON: true}
+	want.Proxy.Patterns = []string{"locks:orders:*", "locks:*"}
 	want.Admin = &Admin{Address: "0.0.0.0:7778", Password: "q", Pprof: true}
 	want.TLS["listen"] = certificates.Files{Cert: files.Cert, Key: files.Key, CA: files.CA}
 	want.TLS["admin"] = certificates.Files{Cert: files.Cert, Key: files.Key}
@@ -265,6 +271,19 @@ func TestWrongFiles(t *testing.T) {
 		{"no password", "listen {\n address = \"0.0.0.0:6380\"\n}" + masters, []string{"line 2", "listen.address is 0.0.0.0:6380", "listen.password", "127.0.0.1"}},
 		{"no password, any host", "listen {\n address = \":6380\"\n}" + masters, []string{"line 2", "listen.password"}},
 		{"listen port", "listen {\n address = \"127.0.0.1:http\"\n}" + masters, []string{"line 2", "is not a number"}},
+		{"no address and no socket", "listen {\n address = \"\"\n}" + masters, []string{"line 2", `"" is not host:port`}},
+		{"a path with a line break", "listen {\n unix = \"/run/a\\nb\"\n}" + masters, []string{"line 2", `"/run/a\nb" has characters that are not shown`}},
+		{"a path with a space", "listen {\n unix = \"/run/a b\"\n}" + masters, []string{"line 2", "or spaces"}},
+		{"a socket without a file", "listen {\n unix = \"@redlockd\"\n}" + masters, []string{"line 2", `"@redlockd" is no path of a file`}},
+		{"a path that is too long", "listen {\n unix = \"/" + strings.Repeat("x", 103) + "\"\n}" + masters, []string{"line 2", "has 104 bytes, expected at most 103"}},
+		{"a mode that is none", "listen {\n mode = \"0680\"\n}" + masters, []string{"line 2", `mode: expected permissions in octal digits in quotes, as "0660"`}},
+		{"a mode with more than permissions", "listen {\n mode = \"4660\"\n}" + masters, []string{"line 2", "mode: expected permissions"}},
+		{"aside too soon", "listen {\n step_aside = \"100ms\"\n}" + masters, []string{"line 2", "step_aside is 100ms, expected 0s, which is never, or at least 500ms"}},
+		{"too many patterns", "admin {\n patterns = [" + strings.Repeat("\"a\", ", 17) + "]\n}" + masters, []string{"line 2", "admin.patterns: there are 17, expected at most 16"}},
+		{"an empty pattern", "admin {\n patterns = [\"\"]\n}" + masters, []string{"line 2", `"" is empty`}},
+		{"a pattern with a line break", "admin {\n patterns = [\"a\\nb\"]\n}" + masters, []string{"line 2", `"a\nb" is empty, longer`}},
+		{"one pattern twice", "admin {\n patterns = [\"a*\", \"b\", \"a*\"]\n}" + masters, []string{"line 2", `"a*" is there twice`}},
+		{"the pattern of the rest", "admin {\n patterns = [\"others\"]\n}" + masters, []string{"line 2", `"others" is there twice, or the name`}},
 		{"several", "listen {\n max_clients = 0\n drain = 7\n}\nlog {\n level = \"x\"\n}\nmaster \"a\" {}\nmaster \"b\" { address = 7 }",
 			[]string{"line 2", "max_clients is 0", "line 3", "drain: expected", "line 6", "level: expected", "line 8", `master "a"`, "line 9", "address: expected a string"}},
 	}
@@ -314,6 +333,21 @@ func TestOneWrongSettingIsSaidOnce(t *testing.T) {
 		} else if got := said(t, err); strings.Count(got, "Error:") != 1 || !strings.Contains(got, fmt.Sprintf("line %d,", i+1)) {
 			t.Errorf("line %d, %s = {}, gives not one problem there:\n%s", i+1, strings.TrimSpace(name), got)
 		}
+	}
+}
+
+// TestSocketAlone: without an address only the socket is served, and no password is asked for.
+func TestSocketAlone(t *testing.T) {
+	cfg, _, err := Load(write(t, "listen {\n address = \"\"\n unix = \"/run/r.sock\"\n}"+masters), "")
+	if err != nil {
+		t.Fatal(said(t, err))
+	}
+	var out strings.Builder
+	if err := cfg.WriteSummary(&out, "f", nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "listens on /run/r.sock (mode 0660), without a password"; !strings.Contains(out.String(), want) {
+		t.Errorf("does not say %q: %s", want, out.String())
 	}
 }
 

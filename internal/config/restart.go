@@ -31,7 +31,7 @@ func NeedsRestart(running, read Config) []string {
 func fixed(cfg Config) map[string]any {
 	p, q, c := cfg.Proxy, cfg.Quorum, cfg.Commands
 	all := map[string]any{
-		"listen.address": p.Address, "listen.drain": cfg.Drain,
+		"listen.address": p.Address, "listen.unix": p.Unix, "listen.mode": p.Mode, "listen.drain": cfg.Drain,
 		"quorum.timeout": q.Timeout, "quorum.clock_drift": q.ClockDrift, "quorum.max_ttl": q.MaxTTL,
 		"quorum.retry_budget": q.RetryBudget, "quorum.no_expiry": c.NoExpiry,
 		"quorum.restart_quarantine": q.RestartQuarantine, "quorum.handover": q.Handover, "quorum.deny": fmt.Sprintf("%q", c.Deny),
@@ -39,6 +39,7 @@ func fixed(cfg Config) map[string]any {
 	}
 	if a := cfg.Admin; a != nil {
 		all["admin.address"], all["admin.password"], all["admin.pprof"] = a.Address, a.Password, a.Pprof
+		all["admin.patterns"] = fmt.Sprintf("%q", p.Patterns)
 	}
 	for _, block := range cfg.TLS.Names() {
 		// The files may change at any time; for the rest see certificates.Store.Reload.

@@ -21,7 +21,7 @@ func (c Config) WriteSummary(w io.Writer, name string, warned []string) error {
 	if n := len(c.Proxy.Users); n > 0 {
 		password += fmt.Sprintf(" (%d users have rights of their own)", n)
 	}
-	fmt.Fprintf(&out, "  listens on %s%s, %s, for at most %d clients\n", c.Proxy.Address, c.tlsText("listen"), password, c.Proxy.MaxClients)
+	fmt.Fprintf(&out, "  listens on %s, %s, for at most %d clients\n", c.ListensOn(), password, c.Proxy.MaxClients)
 	fmt.Fprintf(&out, "  uses %d masters, of which %d must agree within %v\n", len(q.Masters), c.Majority(), q.Timeout)
 	for _, m := range q.Masters {
 		fmt.Fprintf(&out, "    %s at %s%s\n", m.Name, m.Address, c.tlsText(certificates.MasterBlock(m.Name)))
@@ -38,6 +38,18 @@ func (c Config) WriteSummary(w io.Writer, name string, warned []string) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// ListensOn says where clients connect.
+func (c Config) ListensOn() string {
+	var at []string
+	if p := c.Proxy; p.Address != "" {
+		at = append(at, p.Address+c.tlsText("listen"))
+	}
+	if p := c.Proxy; p.Unix != "" {
+		at = append(at, fmt.Sprintf("%s (mode %04o)", p.Unix, p.Mode))
+	}
+	return strings.Join(at, " and ")
 }
 
 // tlsText says whether a block has TLS, and whether both sides have certificates.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,19 @@ func durationTo(to *time.Duration) func(cty.Value) string {
 			}
 		}
 		return `a duration with its unit in quotes, as "50ms", "10s" or "5m"`
+	}
+}
+
+// modeTo reads the permissions of a file, as chmod does.
+func modeTo(to *os.FileMode) func(cty.Value) string {
+	return func(v cty.Value) string {
+		if is(v, cty.String) {
+			if bits, err := strconv.ParseUint(v.AsString(), 8, 32); err == nil && bits <= 0o777 {
+				*to = os.FileMode(bits)
+				return ""
+			}
+		}
+		return `permissions in octal digits in quotes, as "0660"`
 	}
 }
 

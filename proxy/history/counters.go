@@ -21,6 +21,7 @@ type Counters struct {
 	LoginFailures  atomic.Uint64
 	Dropped        atomic.Uint64 // sessions closed because of max_pending
 	Evicted        atomic.Uint64 // sessions closed because of max_memory
+	lost           [Changed + 1]atomic.Uint64
 
 	mu      sync.Mutex
 	errors  map[string]uint64 // by code
@@ -61,6 +62,18 @@ func (st *Counters) CountRefused(name string) {
 		name = "other"
 	}
 	st.refused[name]++
+}
+
+// CountLost counts a lock that was lost.
+func (st *Counters) CountLost(cause Cause) { st.lost[cause].Add(1) }
+
+// Lost returns the counts of CountLost, of each cause.
+func (st *Counters) Lost() map[string]uint64 {
+	lost := make(map[string]uint64)
+	for _, cause := range Causes {
+		lost[cause.String()] = st.lost[cause].Load()
+	}
+	return lost
 }
 
 // Snapshot returns the counts of CountError and CountRefused.

@@ -48,11 +48,11 @@ func (t *Locks) Find(db int, key, token string) (Lock, bool) {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, ok := s.held.Peek(lockID{db, key})
-	if !ok || l.token != maphash.String(t.seed, token) {
+	r, ok := s.held.Peek(lockID{db, key})
+	if !ok || r.cause != 0 || r.token != maphash.String(t.seed, token) {
 		return Lock{}, false
 	}
-	return l, true
+	return r.Lock, true
 }
 
 // HolderOf returns the holder of a lock as far as it is remembered.
@@ -60,33 +60,32 @@ func (t *Locks) HolderOf(db int, key string) Holder {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l, ok := s.held.Peek(lockID{db, key}); ok {
-		return *l.Holder
+	if holder := s.holderLocked(lockID{db, key}, time.Now()); holder != nil {
+		return *holder
 	}
 	return Holder{}
 }
 
 // holderLocked returns the holder of a lock whose TTL is not over, nil if it is not remembered.
 func (s *lockShard) holderLocked(id lockID, now time.Time) *Holder {
-	if l, ok := s.held.Peek(id); ok && l.Until >= now.UnixMilli() {
-		return l.Holder
+	if r, ok := s.held.Peek(id); ok && r.lives(now) {
+		return r.Holder
 	}
 	return nil
 }
 
-// each calls f for every lock whose TTL is not over, and forgets the others. f must not
-// block, because a shard is locked.
+// lives reports whether a lock has not ended, as far as is known.
+func (l *Lock) lives(now time.Time) bool { return l.cause == 0 && l.Until >= now.UnixMilli() }
+
+// each calls f for every lock that lives. f must not block, because a shard is locked.
 func (t *Locks) each(now time.Time, f func(lockID, Lock)) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
 		for _, id := range s.held.Keys() {
-			l, _ := s.held.Peek(id)
-			if l.Until < now.UnixMilli() {
-				s.held.Remove(id)
-				continue
+			if r, _ := s.held.Peek(id); r.lives(now) {
+				f(id, r.Lock)
 			}
-			f(id, l)
 		}
 		s.mu.Unlock()
 	}

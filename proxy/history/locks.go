@@ -10,14 +10,17 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// The bounds of Locks, in number and bytes; keys longer than maxHeldKey are not
-// remembered. heldOverhead is about the bytes that a lock takes besides its key.
+// The bounds of Locks, in number of keys and bytes; keys longer than maxHeldKey are not
+// remembered. heldOverhead is about the bytes that a lock takes besides its key, maxPast how
+// many earlier locks of a key are remembered, and pastOverhead what each of them takes.
 const (
 	lockShards   = 64
 	maxHeldLocks = 1 << 15
 	maxHeldBytes = 32 << 20
 	maxHeldKey   = 4 << 10
-	heldOverhead = 240
+	heldOverhead = 280
+	maxPast      = 8
+	pastOverhead = 64
 )
 
 // lockID names a lock.
@@ -32,13 +35,15 @@ type Holder struct {
 	Name, Address, User string
 }
 
-// Locks remembers, for operators, the locks that this redlockd granted and the keys that
-// are most contended. It decides nothing: only the masters know who holds a lock, and
+// Locks remembers, for operators, the locks that this redlockd granted, whether they have ended
+// without their holder, and the keys that are most contended. It decides nothing: only the masters know who holds a lock, and
 // what other redlockd do is not seen here. Beyond its bounds the locks that were changed
 // longest ago are forgotten. Safe for concurrent use.
 type Locks struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
+	times  *times
+	tell   func(Lost)
 
 	// number is the number of locks at the time counted.
 	countMu sync.Mutex
@@ -48,7 +53,7 @@ type Locks struct {
 
 type lockShard struct {
 	mu    sync.Mutex
-	held  *simplelru.LRU[lockID, Lock]
+	held  *simplelru.LRU[lockID, record]
 	bytes int
 	hot   contention
 }
@@ -63,39 +68,52 @@ type Lock struct {
 	// this redlockd. Until is the end of its TTL. Both are in milliseconds since 1970.
 	Since, Until int64
 	Taken        bool
+	// cause is why it has ended; 0 while it has not, as far as is known.
+	cause Cause
 }
 
-// NewLocks returns an empty table.
-func NewLocks() *Locks {
-	t := &Locks{seed: maphash.MakeSeed()}
+// record is what is remembered of a key: its latest lock, and earlier ones that have ended
+// without their holders, the oldest first.
+type record struct {
+	Lock
+	past []Lock
+}
+
+// NewLocks returns an empty table. patterns are those by which times are told (Times); tell is
+// called for each lock that was lost (Lost), one at a time for a key, and must not block.
+func NewLocks(patterns []string, tell func(Lost)) *Locks {
+	t := &Locks{seed: maphash.MakeSeed(), times: newTimes(patterns), tell: tell}
 	for i := range t.shards {
 		s := &t.shards[i]
 		// NewLRU fails only for a size below 1.
-		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, _ Lock) { s.bytes -= id.size() })
+		s.held, _ = simplelru.NewLRU(maxHeldLocks/lockShards, func(id lockID, r record) { s.bytes -= r.size(id) })
 	}
 	return t
 }
 
-func (id lockID) size() int { return len(id.key) + heldOverhead }
+func (r *record) size(id lockID) int { return len(id.key) + heldOverhead + len(r.past)*pastOverhead }
 
 func (t *Locks) shard(key string) *lockShard {
 	return &t.shards[maphash.String(t.seed, key)%lockShards]
 }
 
-// Note records an outcome. For one key it must be called in the order of the verdicts,
-// which is the order in which the quorum reports them.
-func (t *Locks) Note(op *quorum.Op, o *quorum.Outcome, who *Holder) {
+// Note records an outcome; command is what asked for it. For one key it must be called in the
+// order of the verdicts, which is the order in which the quorum reports them.
+func (t *Locks) Note(command string, op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	if o.Did != nil && (op.Kind == quorum.Decide || op.Decide != nil) {
 		op = o.Did
+	}
+	if o.Verdict == quorum.Absent || o.Verdict == quorum.Held {
+		t.noteLost(op, o, who)
 	}
 	switch {
 	case op.Kind == quorum.DecideAll:
 		t.noteChanges(op.DB, o, who)
 	case o.Verdict == quorum.Undecided || o.Verdict == quorum.Changed:
 	case o.Verdict == quorum.Absent:
-		t.forget(op.DB, op.Key)
+		t.end(op.DB, op.Key, Changed, nil)
 	case o.Verdict == quorum.Won:
-		t.noteWon(op, o, who)
+		t.noteWon(command, op, o, who)
 	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend:
 		s := t.shard(op.Key)
 		s.mu.Lock()
@@ -104,10 +122,16 @@ func (t *Locks) Note(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	}
 }
 
-func (t *Locks) noteWon(op *quorum.Op, o *quorum.Outcome, who *Holder) {
+func (t *Locks) noteWon(command string, op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	switch op.Kind {
-	case quorum.Release, quorum.Remove:
-		t.forget(op.DB, op.Key)
+	case quorum.Release:
+		t.end(op.DB, op.Key, released, nil)
+	case quorum.Remove:
+		cause := Changed
+		if command == "locks" {
+			cause = Forced
+		}
+		t.end(op.DB, op.Key, cause, who)
 	case quorum.Store, quorum.Acquire:
 		t.take(op, who)
 	case quorum.AcquireOrExtend:
@@ -115,15 +139,9 @@ func (t *Locks) noteWon(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 			t.take(op, who)
 			return
 		}
-		t.extend(op.DB, op.Key, op.Token, op.TTL, who)
-	case quorum.Extend:
-		token := op.Token
-		if op.Replace {
-			token = op.NewToken
-		}
-		t.extend(op.DB, op.Key, token, op.TTL, who)
-	case quorum.Expire:
-		t.extend(op.DB, op.Key, "", op.TTL, who)
+		t.extend(op, who)
+	case quorum.Extend, quorum.Expire:
+		t.extend(op, who)
 	}
 }
 
@@ -131,23 +149,33 @@ func (t *Locks) noteWon(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 func (t *Locks) noteChanges(db int, o *quorum.Outcome, who *Holder) {
 	for _, c := range o.Changes {
 		if c.Delete {
-			t.forget(db, c.Key)
+			t.end(db, c.Key, released, nil)
 			continue
 		}
-		t.extend(db, c.Key, c.Token, c.TTL, who)
+		t.extend(&quorum.Op{Kind: quorum.Extend, DB: db, Key: c.Key, Token: c.Token, TTL: c.TTL}, who)
 	}
 }
 
 // take records a lock that was granted.
 func (t *Locks) take(op *quorum.Op, who *Holder) {
-	now := time.Now().UnixMilli()
-	s := t.shard(op.Key)
+	now := time.Now()
+	s, id := t.shard(op.Key), lockID{op.DB, op.Key}
+	l := Lock{Holder: who, token: maphash.String(t.seed, op.Token), Since: now.UnixMilli(),
+		Until: now.UnixMilli() + op.TTL.Milliseconds(), Taken: true}
+	waited := time.Duration(-1)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.enterLocked(lockID{op.DB, op.Key}, Lock{Holder: who, token: maphash.String(t.seed, op.Token),
-		Since: now, Until: now + op.TTL.Milliseconds(), Taken: true})
-	if k := s.hot.find(lockID{op.DB, op.Key}); k != nil {
-		k.refused.remove(who)
+	r, _ := s.held.Peek(id)
+	if own := op.Kind == quorum.Store && r.Holder != nil && r.Holder.Session == who.Session; !own && r.token != l.token {
+		r.keepPast(now)
+	}
+	r.Lock = l
+	s.enterLocked(id, r)
+	if k := s.hot.find(id); k != nil {
+		waited = k.refused.remove(who, now)
+	}
+	s.mu.Unlock()
+	if waited >= 0 {
+		t.times.of(op.Key).waited.add(waited)
 	}
 }
 
@@ -156,50 +184,48 @@ func (t *Locks) Withdraw(op *quorum.Op, who *Holder) {
 	s, id := t.shard(op.Key), lockID{op.DB, op.Key}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l, ok := s.held.Peek(id); ok && l.Holder == who && l.token == maphash.String(t.seed, op.Token) {
-		s.held.Remove(id)
+	if r, ok := s.held.Peek(id); ok && r.Holder == who && r.token == maphash.String(t.seed, op.Token) {
+		s.endLocked(id, &r, released)
 	}
 }
 
 // extend records a new end of a lock. One that is not remembered was taken elsewhere, or
-// forgotten. An empty token stands for the one that is remembered.
-func (t *Locks) extend(db int, key, token string, ttl time.Duration, who *Holder) {
-	now := time.Now().UnixMilli()
-	s, id := t.shard(key), lockID{db, key}
-	sum := maphash.String(t.seed, token)
+// forgotten. An Expire keeps the token that is remembered.
+func (t *Locks) extend(op *quorum.Op, who *Holder) {
+	now := time.Now()
+	s, id := t.shard(op.Key), lockID{op.DB, op.Key}
+	sum := maphash.String(t.seed, op.TokenAfter())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, ok := s.held.Peek(id)
+	r, ok := s.held.Peek(id)
+	living := ok && r.cause == 0
 	switch {
-	case token == "" && !ok:
+	case op.Kind == quorum.Expire && !living:
 		return
-	case token == "":
-	case ok && (l.token == sum || l.Holder.Session == who.Session):
-		l.token = sum // the same client may have given it another token
+	case op.Kind == quorum.Expire:
+	case living && (r.token == sum || r.Holder.Session == who.Session):
+		r.token = sum // the same client may have given it another token
 	default:
-		l = Lock{Holder: who, token: sum, Since: now}
+		if !op.Replace || r.token != maphash.String(t.seed, op.Token) {
+			r.keepPast(now)
+		}
+		r.Lock = Lock{Holder: who, token: sum, Since: now.UnixMilli()}
 	}
-	l.Until = now + ttl.Milliseconds()
-	s.enterLocked(id, l)
+	r.Until = now.UnixMilli() + op.TTL.Milliseconds()
+	s.enterLocked(id, r)
 }
 
 // enterLocked adds a lock and keeps the bound in bytes; the LRU keeps that in number.
-func (s *lockShard) enterLocked(id lockID, l Lock) {
+func (s *lockShard) enterLocked(id lockID, r record) {
 	if len(id.key) > maxHeldKey {
 		return
 	}
-	if !s.held.Contains(id) {
-		s.bytes += id.size()
+	if before, ok := s.held.Peek(id); ok {
+		s.bytes -= before.size(id)
 	}
-	s.held.Add(id, l)
+	s.bytes += r.size(id)
+	s.held.Add(id, r)
 	for s.bytes > maxHeldBytes/lockShards {
 		s.held.RemoveOldest()
 	}
-}
-
-func (t *Locks) forget(db int, key string) {
-	s := t.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held.Remove(lockID{db, key})
 }

@@ -13,10 +13,15 @@ type refusals struct {
 	used    int
 }
 
-// refusal is the latest one of a client. who is nil if it has got the lock since.
+// Wants is for how long a client that was refused a lock is taken for one that wants it, as it
+// will ask again.
+const Wants = time.Minute
+
+// refusal is the latest one of a client, and the first since it wants the lock. who is nil if it
+// has got the lock since. Times are in milliseconds since 1970.
 type refusal struct {
-	who *Holder
-	at  int64 // in milliseconds since 1970
+	who       *Holder
+	first, at int64
 }
 
 // add records that who was refused.
@@ -25,6 +30,9 @@ func (r *refusals) add(who *Holder, now time.Time) {
 	for i := range r.clients[:r.used] {
 		c := &r.clients[i]
 		if c.who != nil && c.who.Session == who.Session {
+			if !c.wants(now) {
+				c.first = now.UnixMilli()
+			}
 			c.at = now.UnixMilli()
 			return
 		}
@@ -36,16 +44,24 @@ func (r *refusals) add(who *Holder, now time.Time) {
 		oldest = r.used
 		r.used++
 	}
-	r.clients[oldest] = refusal{who, now.UnixMilli()}
+	r.clients[oldest] = refusal{who, now.UnixMilli(), now.UnixMilli()}
 }
 
-// remove forgets a client, since it has got the lock.
-func (r *refusals) remove(who *Holder) {
+func (c *refusal) wants(now time.Time) bool { return now.UnixMilli()-c.at <= Wants.Milliseconds() }
+
+// remove forgets a client, since it has got the lock, and returns how long it has wanted it; -1 if
+// it was not refused lately.
+func (r *refusals) remove(who *Holder, now time.Time) time.Duration {
+	waited := time.Duration(-1)
 	for i := range r.clients[:r.used] {
 		if c := &r.clients[i]; c.who != nil && c.who.Session == who.Session {
+			if c.wants(now) {
+				waited = time.Duration(now.UnixMilli()-c.first) * time.Millisecond
+			}
 			*c = refusal{}
 		}
 	}
+	return waited
 }
 
 // Refused is a client that was refused a lock, and when that was last.

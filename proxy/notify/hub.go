@@ -78,27 +78,43 @@ func (h *Hub) Publish(sharded bool, channel, text string) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if sharded {
-		return deliver(h.subs[Shard][channel], "smessage", channel, text)
+		return deliver(h.subs[Shard][channel], everybody, "smessage", channel, text)
 	}
-	n := deliver(h.subs[Channel][channel], "message", channel, text)
+	return h.publishLocked(channel, text, everybody)
+}
+
+// PublishTo is Publish to those subscribers only that may hear it. may must not call the hub.
+func (h *Hub) PublishTo(channel, text string, may func(Subscriber) bool) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.publishLocked(channel, text, may)
+}
+
+func everybody(Subscriber) bool { return true }
+
+func (h *Hub) publishLocked(channel, text string, may func(Subscriber) bool) int64 {
+	n := deliver(h.subs[Channel][channel], may, "message", channel, text)
 	for pattern, set := range h.subs[Pattern] {
 		if resp.Glob(pattern, channel) {
-			n += deliver(set, "pmessage", pattern, channel, text)
+			n += deliver(set, may, "pmessage", pattern, channel, text)
 		}
 	}
 	return n
 }
 
-func deliver(to map[Subscriber]struct{}, parts ...string) int64 {
+func deliver(to map[Subscriber]struct{}, may func(Subscriber) bool, parts ...string) (n int64) {
 	r := resp.Push(resp.Bulks(parts...)...)
 	size := messageOverhead
 	for _, part := range parts {
 		size += len(part)
 	}
 	for s := range to {
-		s.Message(r, size)
+		if may(s) {
+			s.Message(r, size)
+			n++
+		}
 	}
-	return int64(len(to))
+	return n
 }
 
 // Counts returns how many names of each kind have subscribers.

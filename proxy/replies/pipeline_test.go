@@ -113,7 +113,7 @@ func (p *piped) received() string {
 
 // slot is that of a command that takes a lock.
 func slot() *Slot {
-	sl := &Slot{Proto: 2, Holder: &history.Holder{}, Held: history.NewLocks()}
+	sl := &Slot{Proto: 2, Holder: &history.Holder{}, Held: history.NewLocks(nil, func(history.Lost) {})}
 	sl.Shape = func(outs []*quorum.Outcome) resp.Reply {
 		if outs[0].Verdict == quorum.Won {
 			return resp.OK

@@ -69,7 +69,7 @@ func (sl *Slot) Expect(ops []quorum.Op) {
 // outcome is visible to others: history needs the order of the key, and an undo must find
 // the lock there.
 func (sl *Slot) note(i int, o *quorum.Outcome) {
-	sl.Held.Note(&sl.ops[i], o, sl.Holder)
+	sl.Held.Note(sl.Command, &sl.ops[i], o, sl.Holder)
 	if o.Verdict == quorum.Won {
 		o.OnUndo(sl)
 	}

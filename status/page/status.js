@@ -241,6 +241,9 @@ function drawTables(s) {
   drawTable("contended", s.contended.map((k) => row([lockOf(k)],
     [k.address ? client(k) : el("span", "none", "–")], [number(k.per_minute), "n"])),
     "no lock was wanted lately while somebody else had it");
+  const time = (ms) => [ms < 0 ? "–" : ms < 1000 ? ms + " ms" : span(ms), "n"];
+  drawTable("times", s.times.map((t) => row([el("code", "", t.pattern)], [count(t.waits), "n"], time(t.wait50), time(t.wait99),
+    [count(t.holds), "n"], time(t.hold50), time(t.hold99))), "no lock was released yet");
   say("session-count", s.sessions > s.latest.length ? s.latest.length + " of " + count(s.sessions) + ", the latest first" : "");
   drawTable("sessions", s.latest.map((c) => row([who(c)], [c.address, "address"], [c.library || "–"],
     [[el("code", "", c.command), c.blocked ? el("span", "tag", "waits") : null, c.waiting > 0 ? el("span", "tag", c.waiting + " under way") : null]],

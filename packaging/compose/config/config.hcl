@@ -4,6 +4,9 @@
 listen {
   address  = "0.0.0.0:6380"
   password = env("REDLOCKD_PASSWORD")
+
+  # Clients have another redlockd to go to.
+  step_aside = "2s"
 }
 
 quorum {

@@ -163,6 +163,15 @@ func (q *fakeQuorum) Open(db int, done func()) {
 	}()
 }
 
+// Bus returns the way to no other redlockd.
+func (q *fakeQuorum) Bus(func(quorum.Message)) quorum.Bus { return alone{} }
+
+type alone struct{}
+
+func (alone) Publish(byte, string, ...string)               {}
+func (alone) Subscribe(_ quorum.Subscription, ready func()) { ready() }
+func (alone) Unsubscribe(quorum.Subscription)               {}
+
 // Opened reports whether Open was called; database 0 is always open.
 func (q *fakeQuorum) Opened(db int) bool {
 	q.mu.Lock()

@@ -29,6 +29,7 @@ type Server struct {
 	identity
 	hub     *notify.Hub
 	signals *notify.Signals
+	relay   *notify.Relay
 	held    *history.Locks
 	slow    history.SlowLog
 	// looking holds an element for each listing under way; its capacity bounds them.
@@ -80,6 +81,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		hub:       notify.NewHub(),
 		signals:   notify.NewSignals(),
 	}
+	s.relay = notify.NewRelay(s.hub, s.signals, q.Bus)
 	s.epoll = epoll.New(s.wakeParked)
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))

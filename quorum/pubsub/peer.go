@@ -1,0 +1,343 @@
+package pubsub
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
+	"github.com/redlockd/redlockd/quorum/mark"
+)
+
+const (
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = time.Second
+	// refusedBackoff is how long a master that lacks a right is left alone.
+	refusedBackoff = 5 * time.Second
+	greetTimeout   = 5 * time.Second
+	writeTimeout   = 5 * time.Second
+	// stuckAfter is when a connection that does not answer is closed.
+	stuckAfter = 2 * time.Second
+	// stale is when a message that waits for a connection is not worth sending any more. Its
+	// id is still known then to those that have another copy.
+	stale = time.Second
+	// lastWrite is how long Close waits for a master to take what is left.
+	lastWrite = 100 * time.Millisecond
+	// connectionName is the connection's name in CLIENT LIST. It is not that of the
+	// connections by which redlockd know of one another (M5).
+	connectionName = "redlockd-messages"
+	readBuffer     = 16 << 10
+)
+
+var (
+	errRefused = errors.New("the master refuses what messages need")
+	// errPlain is that of the required master, as long as it may refuse only what is plain.
+	errPlain = errors.New("the master refuses plain messages")
+)
+
+// peer is the connection to one master, from one to the next. The bus's mutex guards its
+// fields.
+type peer struct {
+	bus *Bus
+	// bit stands for it in an entry.
+	bit    uint64
+	master cluster.Master
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	// conn is the connection in use, runID the server's that it leads to.
+	conn  net.Conn
+	runID string
+	// out waits to be written; ready is signalled when there is some. Without a connection
+	// it has only messages, the first of them since then.
+	out   []byte
+	since time.Duration
+	ready *sync.Cond
+	// probed is when the master was asked for a sign of life, 0 if it has given that.
+	probed time.Duration
+	// refused reports whether the master has refused a right, refusal is what the log has
+	// told of that. noPlain reports whether the next connection does without plain names.
+	refused, noPlain bool
+	refusal          string
+}
+
+func newPeer(b *Bus, m cluster.Master) *peer {
+	p := &peer{bus: b, master: m, ready: sync.NewCond(&b.mu)}
+	p.ctx, p.cancel = context.WithCancel(b.ctx)
+	return p
+}
+
+// reconfigure has the next connection use m, and ends this one if m's address or
+// credentials differ. The caller must hold mu.
+func (p *peer) reconfigure(m cluster.Master) {
+	same := p.master.SameConnection(m) && p.master.Required == m.Required
+	if p.master = m; !same {
+		p.hangUp()
+	}
+}
+
+// end ends the connection, after what waits was written, and the goroutine. The caller must
+// hold mu.
+func (p *peer) end() {
+	p.cancel()
+	if p.conn != nil {
+		_ = p.conn.SetWriteDeadline(time.Now().Add(lastWrite)) // an error shows at Write
+	}
+	p.bus.names.lose(p.bit)
+	p.bit = 0
+	p.ready.Broadcast()
+}
+
+// hangUp closes the connection. The caller must hold mu.
+func (p *peer) hangUp() {
+	if conn := p.conn; conn != nil {
+		p.conn, p.out = nil, nil
+		p.bus.names.lose(p.bit)
+		p.ready.Broadcast()
+		p.bus.wg.Go(func() { _ = conn.Close() }) // closing TLS writes
+	}
+}
+
+// run has one connection after the other.
+func (p *peer) run() {
+	for wait := minBackoff; p.ctx.Err() == nil; wait = min(2*wait, maxBackoff) {
+		began := p.bus.now()
+		switch err := p.once(); {
+		case errors.Is(err, errRefused):
+			wait = refusedBackoff
+		case p.bus.now()-began > maxBackoff:
+			wait = minBackoff
+		}
+		select {
+		case <-time.After(wait):
+		case <-p.ctx.Done():
+		}
+	}
+}
+
+// once dials, and serves the connection until it ends.
+func (p *peer) once() error {
+	p.bus.mu.Lock()
+	m := p.master
+	p.bus.mu.Unlock()
+	conn, err := m.Connect(p.ctx)
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(conn, readBuffer)
+	runID, err := greet(p.ctx, conn, r, &m)
+	if err != nil {
+		_ = conn.Close()
+		return err
+	}
+	p.open(conn, runID)
+	written := make(chan struct{})
+	p.bus.wg.Go(func() {
+		defer close(written)
+		p.write(conn)
+	})
+	err = p.read(conn, r)
+	p.bus.mu.Lock()
+	if p.conn == conn {
+		p.hangUp()
+	}
+	p.noPlain = errors.Is(err, errPlain)
+	p.bus.mu.Unlock()
+	<-written
+	return err
+}
+
+// greet logs in and returns the server's run_id.
+func greet(ctx context.Context, conn net.Conn, r *bufio.Reader, m *cluster.Master) (runID string, err error) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(greetTimeout)) // an error shows at once
+	hello := []string{"HELLO", "3"}
+	if user := m.Username; m.Password != "" || user != "" {
+		if user == "" {
+			user = "default"
+		}
+		hello = append(hello, "AUTH", user, m.Password)
+	}
+	out := appendCommand(nil, append(hello, "SETNAME", connectionName)...)
+	if _, err := conn.Write(appendCommand(out, "INFO", "server")); err != nil {
+		return "", err
+	}
+	var info value
+	for range 2 {
+		if info, err = readValue(r, 0); err == nil && info.sign == '-' {
+			err = errors.New(info.text)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return mark.ReadInfo(info.text).RunID, conn.SetDeadline(time.Time{})
+}
+
+// open takes a connection into use: all names are subscribed to anew.
+func (p *peer) open(conn net.Conn, runID string) {
+	p.bus.mu.Lock()
+	defer p.bus.mu.Unlock()
+	messages := p.out
+	if p.bus.now()-p.since > stale {
+		messages = nil
+	}
+	p.conn, p.runID, p.out, p.probed = conn, runID, nil, 0
+	if p.bus.names.asked > 0 {
+		p.ask(name{text: crowded}, true)
+	}
+	for n, e := range p.bus.names.all {
+		if !e.unasked {
+			p.ask(n, true)
+		}
+	}
+	p.out = append(p.out, messages...)
+}
+
+// write writes what waits until the connection is over.
+func (p *peer) write(conn net.Conn) {
+	var b []byte
+	for {
+		p.bus.mu.Lock()
+		for len(p.out) == 0 && p.conn == conn && p.ctx.Err() == nil {
+			p.ready.Wait()
+		}
+		over, within := p.conn != conn || len(p.out) == 0, writeTimeout
+		if p.ctx.Err() != nil {
+			within = lastWrite
+		}
+		if !over {
+			b, p.out = p.out, b[:0]
+		}
+		p.bus.mu.Unlock()
+		if !over {
+			_ = conn.SetWriteDeadline(time.Now().Add(within)) // an error shows at Write
+			_, err := conn.Write(b)
+			over = err != nil
+		}
+		if over {
+			_ = conn.Close()
+			return
+		}
+		if cap(b) > maxPayload {
+			b = nil
+		}
+	}
+}
+
+// offer adds messages to what waits, if there is room. The caller must hold mu.
+func (p *peer) offer(messages []byte) {
+	if p.conn == nil {
+		if now := p.bus.now(); len(p.out) == 0 || now-p.since > stale {
+			p.out, p.since = p.out[:0], now
+		}
+	}
+	if p.refused || len(p.out)+len(messages) > maxOut {
+		p.bus.dropped.Add(1)
+		return
+	}
+	p.out = append(p.out, messages...)
+	p.ready.Signal()
+}
+
+// ask subscribes to a name, or ends that. The caller must hold mu.
+func (p *peer) ask(n name, subscribe bool) {
+	if p.conn == nil || n.plain && (!p.master.Required || p.noPlain) {
+		return
+	}
+	command := "SUBSCRIBE"
+	switch {
+	case n.pattern && subscribe:
+		command = "PSUBSCRIBE"
+	case n.pattern:
+		command = "PUNSUBSCRIBE"
+	case !subscribe:
+		command = "UNSUBSCRIBE"
+	}
+	p.out = appendCommand(p.out, command, n.text)
+	p.ready.Signal()
+}
+
+// probe asks for a sign of life, and closes a connection that has not given one, that has
+// too much waiting, or that leads to another server than operations use. The caller must
+// hold mu.
+func (p *peer) probe(now time.Duration, hears bool) {
+	other := p.bus.cfg.RunID(p.master.Name)
+	switch {
+	case p.conn == nil:
+	case p.probed > 0 && now-p.probed >= stuckAfter, len(p.out) > 2*maxOut, other != "" && p.runID != "" && other != p.runID:
+		p.hangUp()
+	case p.probed == 0:
+		p.probed = max(now, 1)
+		p.ask(name{text: crowded}, hears) // which it has already
+	}
+}
+
+// read takes what the master sends until the connection is over.
+func (p *peer) read(conn net.Conn, r *bufio.Reader) error {
+	for {
+		v, err := readValue(r, 0)
+		switch {
+		case err != nil:
+			return err
+		case v.sign == '-':
+			return p.refuse(v.text)
+		case v.sign != '>' || len(v.items) < 3 || v.cut:
+			continue // the reply to a PUBLISH, or too long a text
+		}
+		switch what := v.items[0].text; what {
+		case "message":
+			p.bus.receive(v.items[1].text, "", v.items[2].text)
+		case "pmessage":
+			if len(v.items) > 3 {
+				p.bus.receive(v.items[2].text, v.items[1].text, v.items[3].text)
+			}
+		case "subscribe", "psubscribe", "unsubscribe":
+			p.confirmed(conn, what, v.items[1].text)
+		}
+	}
+}
+
+// confirmed notes that the master has done what it was asked for.
+func (p *peer) confirmed(conn net.Conn, what, text string) {
+	p.bus.mu.Lock()
+	defer p.bus.mu.Unlock()
+	if p.conn != conn {
+		return
+	}
+	p.refused = false
+	if text == crowded {
+		p.probed = 0
+	}
+	if what != "unsubscribe" {
+		p.bus.names.confirm(name{text: text, pattern: what == "psubscribe"}, p.bit, p.bus.quorum())
+	}
+}
+
+// refuse notes that the master has answered an error, and logs it once. The required master
+// may refuse only what is plain, so it is tried without that before.
+func (p *peer) refuse(text string) error {
+	p.bus.mu.Lock()
+	defer p.bus.mu.Unlock()
+	text = text[:min(len(text), 200)]
+	refusal, _, _ := strings.Cut(text, " access ") // a channel, whichever
+	if refusal != p.refusal && p.ctx.Err() == nil {
+		p.bus.cfg.Log.Warn("a master refuses messages between redlockd", "master", p.master.Name, "error", strings.TrimSpace(text))
+	}
+	p.refusal = refusal
+	if p.master.Required && !p.noPlain {
+		return errPlain
+	}
+	p.refused = true
+	if p.bus.hopeless() {
+		for _, e := range p.bus.names.all {
+			e.tell()
+		}
+	}
+	return errRefused
+}

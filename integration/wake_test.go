@@ -45,13 +45,13 @@ func TestS7WakesElsewhere(t *testing.T) {
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			step.before()
-			wakes(t, all[0].Addr, all[1].Addr)
+			wakes(t, masters, all[0].Addr, all[1].Addr)
 		})
 	}
 }
 
 // wakes requires that a release at one redlockd wakes who waits at another.
-func wakes(t *testing.T, here, there string) {
+func wakes(t *testing.T, masters []*Master, here, there string) {
 	t.Helper()
 	owner, channel, pattern, list := DialWire(t, here), DialWire(t, there), DialWire(t, there), DialWire(t, there)
 	channel.want(t, subscribed("subscribe", "ch"), "SUBSCRIBE", "ch")
@@ -68,10 +68,12 @@ func wakes(t *testing.T, here, there string) {
 	// it is free.
 	owner.want(t, "+OK\r\n", "SET", "its lock", "t", "NX", "PX", "60000")
 	list.Send(command("BLPOP", "a list", "30"))
-	eventually(t, "the client waits in BLPOP", func() (bool, string) {
-		got := DialWire(t, there).Ask("CLIENT", "LIST")
-		return strings.Contains(got, "cmd=blpop"), got
-	})
+	for _, m := range masters {
+		eventually(t, "the masters know of it", func() (bool, string) {
+			got, err := m.Client.PubSubNumSub(t.Context(), "redlockd:0:a list").Result()
+			return err != nil && !m.Running() || got["redlockd:0:a list"] == 1, fmt.Sprint(got, err)
+		})
+	}
 	owner.want(t, ":1\r\n", "EVAL", freeAndTrim, "2", "its lock", "a list", "t")
 	if got, want := string(list.Frame()), "*2\r\n$6\r\na list\r\n$1\r\n1\r\n"; got != want {
 		t.Errorf("popped %q, want %q", got, want)

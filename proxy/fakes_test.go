@@ -49,6 +49,7 @@ type fakeQuorum struct {
 	listGate chan struct{} // lets listings go on
 	took     time.Duration
 	log      io.Writer
+	bus      *fakeBus
 }
 
 func newFakeQuorum() *fakeQuorum {
@@ -163,8 +164,65 @@ func (q *fakeQuorum) Open(db int, done func()) {
 	}()
 }
 
-// Bus returns the way to no other redlockd.
-func (q *fakeQuorum) Bus(func(quorum.Message)) quorum.Bus { return alone{} }
+// Bus returns the way to other redlockd, which the test plays.
+func (q *fakeQuorum) Bus(deliver func(quorum.Message)) quorum.Bus {
+	q.bus = &fakeBus{deliver: deliver, asked: make(chan string, 64)}
+	return q.bus
+}
+
+// fakeBus notes what is published and subscribed to. While it is slow, nothing is confirmed.
+type fakeBus struct {
+	deliver func(quorum.Message)
+	asked   chan string
+
+	mu    sync.Mutex
+	slow  bool
+	users map[quorum.Subscription]int
+	waits []func()
+}
+
+func (b *fakeBus) Publish(kind byte, channel string, parts ...string) {
+	b.asked <- fmt.Sprintf("%c %s %s", kind, channel, strings.Join(parts, " "))
+}
+
+func (b *fakeBus) Subscribe(s quorum.Subscription, ready func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.users == nil {
+		b.users = map[quorum.Subscription]int{}
+	}
+	if b.users[s]++; b.slow {
+		b.waits = append(b.waits, ready)
+		return
+	}
+	ready()
+}
+
+func (b *fakeBus) Unsubscribe(s quorum.Subscription) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.users[s]--; b.users[s] == 0 {
+		delete(b.users, s)
+	}
+}
+
+// set makes the bus slow, or confirms what waits.
+func (b *fakeBus) set(slow bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.slow = slow
+	for _, ready := range b.waits {
+		ready()
+	}
+	b.waits = nil
+}
+
+// names returns how many subscriptions there are.
+func (b *fakeBus) names() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.users)
+}
 
 type alone struct{}
 

@@ -146,10 +146,12 @@ func (s *seen) first(of id, now time.Duration) bool {
 
 // forget drops what has been remembered for long enough.
 func (s *seen) forget(now time.Duration) {
-	for range 2 {
-		if s.ids == nil || now-s.began >= rememberFor && len(s.ids)+len(s.before) > 0 {
-			s.turn(now)
-		}
+	if s.ids == nil || now-s.began >= 2*rememberFor {
+		s.ids = nil
+		s.turn(now)
+	}
+	if now-s.began >= rememberFor {
+		s.turn(now)
 	}
 }
 

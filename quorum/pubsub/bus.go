@@ -33,6 +33,8 @@ type Bus struct {
 	deliver atomic.Pointer[func(Message)]
 
 	sent, dropped, heard atomic.Uint64
+	// lastHeard is when a master last had a subscriber for what was published.
+	lastHeard atomic.Int64
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -51,7 +53,8 @@ type Bus struct {
 func New(cfg Config) *Bus {
 	b := &Bus{cfg: cfg, now: cfg.Now, names: nameTable{all: map[name]*entry{}, idle: map[name]*entry{}}}
 	_, _ = rand.Read(b.self[:]) // never fails
-	b.outgoing.credit = burst * sendEvery
+	b.outgoing.credit = burst * unheardEvery
+	b.lastHeard.Store(int64(-unheardAfter))
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	return b
 }

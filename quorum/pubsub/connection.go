@@ -163,18 +163,24 @@ func (p *peer) read(conn net.Conn, r *bufio.Reader) error {
 			return err
 		case v.sign == '-':
 			return p.refuse(v.text)
-		case v.sign != '>' || len(v.items) < 3 || v.cut:
-			continue // the reply to a PUBLISH, or too long a text
+		case v.sign == ':' && v.text != "0": // a PUBLISH had subscribers
+			p.bus.lastHeard.Store(int64(p.bus.now()))
+		case v.sign == '>' && len(v.items) >= 3 && !v.cut:
+			p.pushed(conn, v.items)
 		}
-		switch what := v.items[0].text; what {
-		case "message":
-			p.bus.receive(v.items[1].text, "", v.items[2].text)
-		case "pmessage":
-			if len(v.items) > 3 {
-				p.bus.receive(v.items[2].text, v.items[1].text, v.items[3].text)
-			}
-		case "subscribe", "psubscribe", "unsubscribe":
-			p.confirmed(conn, what, v.items[1].text)
+	}
+}
+
+// pushed takes a message, or the confirmation of a name.
+func (p *peer) pushed(conn net.Conn, items []value) {
+	switch what := items[0].text; what {
+	case "message":
+		p.bus.receive(items[1].text, "", items[2].text)
+	case "pmessage":
+		if len(items) > 3 {
+			p.bus.receive(items[2].text, items[1].text, items[3].text)
 		}
+	case "subscribe", "psubscribe", "unsubscribe":
+		p.confirmed(conn, what, items[1].text)
 	}
 }

@@ -8,10 +8,13 @@ import (
 // What is published goes out at once, unless much is: then it gathers, since each write
 // costs both sides more than a message does.
 const (
-	// sendEvery is the mean time between two writes to a master, at the least; burst is how
-	// many may follow one another without a pause.
-	sendEvery = 2 * time.Millisecond
-	burst     = 16
+	// heardEvery is the mean time between two writes to a master, at the least, while somebody
+	// hears the messages; unheardEvery where nobody has heard one for unheardAfter. burst is
+	// how many writes may follow one another without a pause.
+	heardEvery   = 2 * time.Millisecond
+	unheardEvery = 20 * time.Millisecond
+	unheardAfter = time.Second
+	burst        = 16
 	// crowd is how many messages travel as one.
 	crowd = 8
 	// maxPayload is about the greatest size of such a one.
@@ -34,13 +37,14 @@ type outgoing struct {
 	payload, out []byte
 }
 
-// may reports whether a write may go out now; if not, wait is when it may.
-func (o *outgoing) may(now time.Duration) (wait time.Duration, ok bool) {
-	o.credit, o.last = min(o.credit+now-o.last, burst*sendEvery), now
-	if o.credit < sendEvery {
-		return sendEvery - o.credit, false
+// may reports whether a write may go out now, if there may be one in every so long; if not,
+// wait is when it may.
+func (o *outgoing) may(now, every time.Duration) (wait time.Duration, ok bool) {
+	o.credit, o.last = min(o.credit+now-o.last, burst*every), now
+	if o.credit < every {
+		return every - o.credit, false
 	}
-	o.credit -= sendEvery
+	o.credit -= every
 	return 0, true
 }
 
@@ -67,8 +71,11 @@ func (b *Bus) Publish(kind byte, channel string, parts ...string) {
 
 // send sends what has gathered, now or as soon as it may. The caller must hold mu.
 func (b *Bus) send() {
-	o := &b.outgoing
-	if wait, ok := o.may(b.now()); !ok {
+	o, now, every := &b.outgoing, b.now(), unheardEvery
+	if now-time.Duration(b.lastHeard.Load()) < unheardAfter {
+		every = heardEvery
+	}
+	if wait, ok := o.may(now, every); !ok {
 		o.waiting = true
 		if o.timer == nil {
 			o.timer = time.AfterFunc(wait, b.sendLater)

@@ -12,6 +12,7 @@ const (
 	scripts = "./commands/script"
 	asked   = "./commands"
 	access  = "./proxy"
+	buses   = "./quorum/pubsub ./quorum"
 )
 
 // mutants are the rules of the design, each with the code that keeps it.
@@ -947,6 +948,39 @@ var mutants = []mutant{
 		"and hasTail(v) and not among(", "and not among("}}, waiting},
 	{"V2", "what comes too late for a master is no vote of it", []change{{"quorum/cluster/sender.go",
 		"GoesOut(int(t.Index), b.Sent): // it would come too late\n", "GoesOut(int(t.Index), b.Sent): // it would come too late\n			if mayCreate || !t.Creates() {\n				continue\n			}\n"}}, "./quorum/cluster"},
+	{"S7", "a release tells the others before its verdict", []change{{"proxy/dispatch.go",
+		"	if req.Notices != nil {\n", "	if req.Notices != nil {\n		s.srv.notify(req.Notices([]*quorum.Outcome{{Verdict: quorum.Won}}))\n"}}, access},
+	{"S7", "every copy is delivered", []change{{"quorum/pubsub/message.go",
+		"	if known || knownBefore {", "	if false {"}}, buses},
+	{"S7", "an id is remembered for ever", []change{{"quorum/pubsub/message.go",
+		"now-s.began >= 2*rememberFor {", "false {"}, {"quorum/pubsub/message.go",
+		"	if now-s.began >= rememberFor {", "	if false {"}}, buses},
+	{"S7", "a redlockd hears itself", []change{{"quorum/pubsub/bus.go",
+		"if !ok || [selfSize]byte(of[:selfSize]) == b.self {", "if !ok {"}}, buses},
+	{"S7", "one master tells the others", []change{{"quorum/pubsub/outgoing.go",
+		"	for _, p := range b.peers {\n		p.offer", "	for _, p := range b.peers[:1] {\n		p.offer"}}, buses},
+	{"S7", "SUBSCRIBE is answered at once", []change{{"quorum/pubsub/subscribe.go",
+		"if first.unasked || b.hopeless() {", "if true {"}}, buses},
+	{"S7", "one master confirms a subscription", []change{{"quorum/pubsub/subscribe.go",
+		"return vote.Majority(len(b.peers))", "return 1"}}, buses},
+	{"S7", "SUBSCRIBE waits for masters that refuse", []change{{"quorum/pubsub/subscribe.go",
+		"if first.unasked || b.hopeless() {", "if first.unasked {"}}, buses},
+	{"S7", "SUBSCRIBE waits for ever", []change{{"quorum/pubsub/subscribe.go",
+		"time.AfterFunc(b.cfg.Timeout,", "time.AfterFunc(time.Hour,"}}, buses},
+	{"S7", "a session does not wait for the masters", []change{{"proxy/pubsub.go",
+		"if !s.awaitReady(ready, fresh) {", "if false {"}}, access},
+	{"S7", "a new connection subscribes to nothing", []change{{"quorum/pubsub/connection.go",
+		"		if !e.unasked {", "		if false {"}}, buses},
+	{"S7", "BLPOP does not look when it hears", []change{{"proxy/blocking.go",
+		"			lookAtLocks(s, []notify.Signal{at}, free)", "			_ = at"}}, access},
+	{"S7", "what ends here stays at the masters", []change{{"proxy/notify/relay.go",
+		"			r.Unfollow(kind, name)\n", ""}}, access},
+	{"S7", "names are asked for without bound", []change{{"quorum/pubsub/names.go",
+		"unasked: t.asked >= maxNames ||", "unasked: false &&"}}, buses},
+	{"S7", "a change of the list leaves the messages where they were", []change{{"quorum/cluster/replace.go",
+		"	if c.follow != nil {", "	if false {"}}, buses},
+	{"S7", "plain messages of any master are heard", []change{{"quorum/pubsub/peer.go",
+		"n.plain && (!p.master.Required || p.noPlain)", "n.plain && p.noPlain"}}, buses},
 	{"V13", "what must keep its TTL makes a copy without an end", []change{{"quorum/scripts/transact.go",
 		"and expiryOf(k) < 0 then does = 'hold' end", "and false then does = 'hold' end"}}, waiting},
 }

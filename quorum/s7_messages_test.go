@@ -220,6 +220,33 @@ func TestS7PlainOnTheRequired(t *testing.T) {
 	})
 }
 
+// S7: without the right to what is plain the required master still carries what is not, with
+// one warning.
+func TestS7WithoutTheRightToPlain(t *testing.T) {
+	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Masters[1].Required = true }, func(c *testCluster) {
+		required := c.masters[1]
+		required.set(func() { required.Secret = "ch" })
+		log := &logged{}
+		b := listen(c.redlockdTelling(log.logger()))
+		time.Sleep(3 * time.Second)
+		b.follow(Subscription{Name: "ch", Plain: true})
+		b.follow(Subscription{Name: "other", Plain: true})
+		time.Sleep(30 * time.Second)
+		if n := required.subscribers("redlockd:ch"); n != 1 {
+			t.Errorf("%d subscriptions, want 1", n)
+		}
+		if n := log.countOf("refuses messages"); n != 1 {
+			t.Errorf("%d warnings, want 1", n)
+		}
+	})
+}
+
+// subscribers returns how many are subscribed to a channel.
+func (f *fakeMaster) subscribers(channel string) (n int) {
+	f.set(func() { n = f.Publish(channel, "") })
+	return n
+}
+
 // S7: the list of masters may change: the new one is used, the old one is left.
 func TestS7MastersChange(t *testing.T) {
 	inBubble(t, 4, func(c *testCluster) {
@@ -233,12 +260,8 @@ func TestS7MastersChange(t *testing.T) {
 		if n := len(c.q.Status().Masters); n != 3 {
 			t.Fatalf("%d masters", n)
 		}
-		subscribers := func(f *fakeMaster) (n int) {
-			f.set(func() { n = f.Publish("redlockd:ch", "") })
-			return n
-		}
 		for i, f := range c.masters {
-			if n, want := subscribers(f), min(1, 3-i); n != want {
+			if n, want := f.subscribers("redlockd:ch"), min(1, 3-i); n != want {
 				t.Errorf("%d subscriptions at master %d, want %d", n, i, want)
 			}
 		}

@@ -26,7 +26,7 @@ import (
 var tests string
 
 func main() {
-	only := flag.String("only", "", "run the mutants whose name contains this")
+	only := flag.String("only", "", "run the mutants whose rule and name contain this")
 	flag.StringVar(&tests, "run", "", "run only the tests that match this, for a quick look")
 	binary := flag.String("binary", "", "build redlockd with the mutants that -only names, joined by ' + ', and run nothing")
 	storms := flag.String("storms", "", "build the storms (quorum/storms) with them likewise")
@@ -91,7 +91,7 @@ func run(only string) (lived, caught int, err error) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, m := range mutants {
-		if !strings.Contains(m.name, only) {
+		if !strings.Contains(m.rule+" "+m.name, only) {
 			continue
 		}
 		group.Go(func() error {

@@ -123,7 +123,7 @@ func (b *Bus) flush() {
 	}
 	clear(o.pending)
 	o.pending, o.bytes = o.pending[:0], 0
-	if cap(o.out) > maxPayload {
+	if cap(o.out) > 4*maxPayload {
 		o.out, o.pending = nil, nil
 	}
 }

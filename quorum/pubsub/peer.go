@@ -152,12 +152,16 @@ func (p *peer) confirmed(conn net.Conn, what, text string) {
 	}
 }
 
-// refuse notes that the master has answered an error, and logs it once. The required master
-// may refuse only what is plain, so it is tried without that before.
+// refuse returns the error that ends the connection, since the master has answered one. Of
+// a right that is missing it logs that once. The required master may refuse only what is
+// plain, so it is tried without that before.
 func (p *peer) refuse(text string) error {
 	p.bus.mu.Lock()
 	defer p.bus.mu.Unlock()
 	text = text[:min(len(text), 200)]
+	if !strings.HasPrefix(text, "NOPERM") && !strings.Contains(text, "unknown command") {
+		return errors.New(text) // it is busy, or the like
+	}
 	refusal, _, _ := strings.Cut(text, " access ") // a channel, whichever
 	if refusal != p.refusal && p.ctx.Err() == nil {
 		p.bus.cfg.Log.Warn("a master refuses messages between redlockd", "master", p.master.Name, "error", strings.TrimSpace(text))

@@ -62,12 +62,12 @@ const kind = 1
 // or by a pattern, while a quorum of the masters is there; and not at the one it came from.
 func TestS7HeardOnceElsewhere(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
-		here, there := listen(c.q), listen(c.redlockd())
+		here, there, byPattern := listen(c.q), listen(c.redlockd()), listen(c.redlockd())
 		time.Sleep(3 * time.Second)
-		for _, s := range []Subscription{{Name: "ch"}, {Name: "c*", Pattern: true}} {
-			here.follow(s)
-			there.follow(s)
-		}
+		here.follow(Subscription{Name: "ch"})
+		there.follow(Subscription{Name: "ch"})
+		byPattern.follow(Subscription{Name: "ch"})
+		byPattern.follow(Subscription{Name: "c*", Pattern: true})
 		all := []struct {
 			name   string
 			change func()
@@ -84,6 +84,7 @@ func TestS7HeardOnceElsewhere(t *testing.T) {
 			here.bus.Publish(kind, "ch", step.name, "\x00")
 			here.bus.Publish(kind, "other", step.name)
 			there.want(t, "1 ch "+step.name+" \x00")
+			byPattern.want(t, "1 ch "+step.name+" \x00; 1 other "+step.name)
 			here.want(t, "")
 		}
 	})

@@ -951,7 +951,7 @@ var mutants = []mutant{
 	{"S7", "a release tells the others before its verdict", []change{{"proxy/dispatch.go",
 		"	if req.Notices != nil {\n", "	if req.Notices != nil {\n		s.srv.notify(req.Notices([]*quorum.Outcome{{Verdict: quorum.Won}}))\n"}}, access},
 	{"S7", "every copy is delivered", []change{{"quorum/pubsub/message.go",
-		"	if known || knownBefore {", "	if false {"}}, buses},
+		"	if known || knownBefore {", "	if (known || knownBefore) && false {"}}, buses},
 	{"S7", "an id is remembered for ever", []change{{"quorum/pubsub/message.go",
 		"now-s.began >= 2*rememberFor {", "false {"}, {"quorum/pubsub/message.go",
 		"	if now-s.began >= rememberFor {", "	if false {"}}, buses},

@@ -10,7 +10,8 @@ import (
 const (
 	maxNames     = 1 << 16
 	maxNameBytes = 8 << 20
-	// maxPatterns is small, because a master compares each message with each pattern.
+	// maxPatterns is small, because a master compares each message with each pattern. It
+	// concerns plain ones.
 	maxPatterns = 128
 	// linger is how long a name stays subscribed to after its last use: whoever waits for
 	// a lock comes back soon.
@@ -19,7 +20,10 @@ const (
 
 // Subscription is a name that somebody here wants to hear.
 type Subscription struct {
-	Name    string
+	Name string
+	// Pattern reports whether the name is a pattern. Then messages of all channels are
+	// heard, whether they fit it or not: a user with the right to the channels redlockd:*
+	// may subscribe to this very pattern, and to no narrower one.
 	Pattern bool
 	// Plain reports whether to hear also what clients of the required master publish there
 	// under this name.
@@ -35,7 +39,10 @@ type name struct {
 
 // names returns the names of a subscription, the one that is to be confirmed first.
 func (s Subscription) names() []name {
-	list := []name{{text: wire(s.Name), pattern: s.Pattern}}
+	list := []name{{text: wire(s.Name)}}
+	if s.Pattern {
+		list[0] = name{text: wire("*"), pattern: true}
+	}
 	if s.Plain {
 		list = append(list, name{s.Name, s.Pattern, true})
 	}

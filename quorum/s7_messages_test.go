@@ -177,6 +177,44 @@ func TestS7ManyAtATime(t *testing.T) {
 	})
 }
 
+// S7: messages in quick succession gather, for longer where nobody hears them.
+func TestS7Gathered(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		here, there := listen(c.q), listen(c.redlockd())
+		time.Sleep(3 * time.Second)
+		// publish has a message go out each millisecond for a second, and returns how many
+		// commands that took at a master.
+		publish := func() (commands int) {
+			for range 1000 {
+				here.bus.Publish(kind, "ch", "m")
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(50 * time.Millisecond)
+			c.masters[0].set(func() {
+				for _, line := range c.masters[0].Log {
+					if strings.HasPrefix(line, "PUBLISH ") {
+						commands++
+					}
+				}
+				c.masters[0].Log, c.masters[0].From = nil, nil
+			})
+			return commands
+		}
+		if n := publish(); n > 80 {
+			t.Errorf("%d commands for what nobody hears, want 80 at most", n)
+		}
+		there.follow(Subscription{Name: "ch"})
+		here.bus.Publish(kind, "ch", "heard")
+		time.Sleep(20 * time.Millisecond)
+		if n := publish(); n < 900 {
+			t.Errorf("%d commands for what is heard, want one for each message", n)
+		}
+		if n := strings.Count(there.take(), "1 ch m"); n != 1000 {
+			t.Errorf("%d messages were heard, want 1000", n)
+		}
+	})
+}
+
 // S7: without the right to channels a master is left out, with one warning; without a
 // quorum of them, nobody waits for the others.
 func TestS7WithoutTheRight(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // Bounds on what a master may send.
 const (
 	// maxText is the longest text that is kept; of a longer one nothing is.
-	maxText  = 1 << 20
+	maxText  = 2 << 20
 	maxItems = 1 << 10
 	maxDepth = 4
 )

@@ -139,6 +139,41 @@ func TestS7SubscribedAnew(t *testing.T) {
 	})
 }
 
+// S7: a frozen master keeps nobody from publishing or hearing, what waits for it is bounded,
+// and it is used again when it has thawed.
+func TestS7FrozenMaster(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		here, there := listen(c.q), listen(c.redlockd())
+		time.Sleep(3 * time.Second)
+		there.follow(Subscription{Name: "ch"})
+		here.bus.Publish(kind, "ch", "first")
+		there.want(t, "1 ch first")
+		c.masters[0].freeze()
+		heard := 0
+		for range 200 { // for four seconds: its connection is closed after two
+			for range 50 {
+				here.bus.Publish(kind, "ch", strings.Repeat("x", 4096))
+			}
+			heard += strings.Count(there.take(), "1 ch x")
+		}
+		if heard != 10000 {
+			t.Errorf("%d messages were heard, want 10000", heard)
+		}
+		if c.q.Status().Counters.MessagesDropped == 0 {
+			t.Error("40 MB wait for a master that does not answer")
+		}
+		time.Sleep(10 * time.Second)
+		c.masters[0].thaw()
+		time.Sleep(10 * time.Second)
+		there.take() // what it had received before comes late
+		for i, f := range c.masters {
+			if n := f.subscribers("redlockd:ch"); n != 1 {
+				t.Errorf("%d subscriptions at master %d, want 1", n, i)
+			}
+		}
+	})
+}
+
 // S7: what nobody publishes and nobody waits for opens no connection.
 func TestS7CostsNothingUnused(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

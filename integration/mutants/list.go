@@ -980,7 +980,7 @@ var mutants = []mutant{
 	{"S7", "a change of the list leaves the messages where they were", []change{{"quorum/cluster/replace.go",
 		"	if c.follow != nil {", "	if false {"}}, buses},
 	{"S7", "what nobody hears goes out as often", []change{{"quorum/pubsub/outgoing.go",
-		"b.now(), unheardEvery\n", "b.now(), heardEvery\n"}}, buses},
+		"b.now(), mostEvery\n", "b.now(), heardEvery\n"}}, buses},
 	{"S7", "what is heard waits as long as what is not", []change{{"quorum/pubsub/outgoing.go",
 		"		every = heardEvery\n", "		_ = heardEvery\n"}}, buses},
 	{"S7", "plain messages of any master are heard", []change{{"quorum/pubsub/peer.go",

@@ -33,8 +33,10 @@ type Bus struct {
 	deliver atomic.Pointer[func(Message)]
 
 	sent, dropped, heard atomic.Uint64
-	// lastHeard is when a master last had a subscriber for what was published.
+	// lastHeard is when a master last had a subscriber for the channel of a message. crowds
+	// reports whether the latest write was many messages as one, which says nothing of that.
 	lastHeard atomic.Int64
+	crowds    atomic.Bool
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -53,7 +55,7 @@ type Bus struct {
 func New(cfg Config) *Bus {
 	b := &Bus{cfg: cfg, now: cfg.Now, names: nameTable{all: map[name]*entry{}, idle: map[name]*entry{}}}
 	_, _ = rand.Read(b.self[:]) // never fails
-	b.outgoing.credit = burst * unheardEvery
+	b.outgoing.credit = burst * mostEvery
 	b.lastHeard.Store(int64(-unheardAfter))
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	return b

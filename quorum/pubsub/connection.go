@@ -164,7 +164,9 @@ func (p *peer) read(conn net.Conn, r *bufio.Reader) error {
 		case v.sign == '-':
 			return p.refuse(v.text)
 		case v.sign == ':' && v.text != "0": // a PUBLISH had subscribers
-			p.bus.lastHeard.Store(int64(p.bus.now()))
+			if !p.bus.crowds.Load() {
+				p.bus.lastHeard.Store(int64(p.bus.now()))
+			}
 		case v.sign == '>' && len(v.items) >= 3 && !v.cut:
 			p.pushed(conn, v.items)
 		}

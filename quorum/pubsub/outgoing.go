@@ -9,10 +9,11 @@ import (
 // costs both sides more than a message does.
 const (
 	// heardEvery is the mean time between two writes to a master, at the least, while somebody
-	// hears the messages; unheardEvery where nobody has heard one for unheardAfter. burst is
-	// how many writes may follow one another without a pause.
+	// hears what is published and few messages gather; mostEvery that where nobody has heard
+	// one for unheardAfter, or many gather. burst is how many of the latter may follow one
+	// another without a pause.
 	heardEvery   = 2 * time.Millisecond
-	unheardEvery = 20 * time.Millisecond
+	mostEvery    = 20 * time.Millisecond
 	unheardAfter = time.Second
 	burst        = 16
 	// crowd is how many messages travel as one.
@@ -29,7 +30,7 @@ const (
 type outgoing struct {
 	pending []Message
 	bytes   int
-	// credit is for how much time nothing was written, up to a bound, at the time last.
+	// credit is how much time was not used for writes, up to a bound, at the time last.
 	credit, last time.Duration
 	timer        *time.Timer // runs while something gathers
 	waiting      bool
@@ -40,7 +41,7 @@ type outgoing struct {
 // may reports whether a write may go out now, if there may be one in every so long; if not,
 // wait is when it may.
 func (o *outgoing) may(now, every time.Duration) (wait time.Duration, ok bool) {
-	o.credit, o.last = min(o.credit+now-o.last, burst*every), now
+	o.credit, o.last = min(o.credit+now-o.last, burst*mostEvery), now
 	if o.credit < every {
 		return every - o.credit, false
 	}
@@ -71,8 +72,8 @@ func (b *Bus) Publish(kind byte, channel string, parts ...string) {
 
 // send sends what has gathered, now or as soon as it may. The caller must hold mu.
 func (b *Bus) send() {
-	o, now, every := &b.outgoing, b.now(), unheardEvery
-	if now-time.Duration(b.lastHeard.Load()) < unheardAfter {
+	o, now, every := &b.outgoing, b.now(), mostEvery
+	if len(o.pending) < crowd && now-time.Duration(b.lastHeard.Load()) < unheardAfter {
 		every = heardEvery
 	}
 	if wait, ok := o.may(now, every); !ok {
@@ -100,7 +101,9 @@ func (b *Bus) sendLater() {
 func (b *Bus) flush() {
 	o := &b.outgoing
 	o.out = o.out[:0]
-	if len(o.pending) < crowd {
+	crowds := len(o.pending) >= crowd
+	b.crowds.Store(crowds)
+	if !crowds {
 		for i := range o.pending {
 			b.begin()
 			o.payload = appendMessage(o.payload, &o.pending[i])

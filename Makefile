@@ -112,8 +112,9 @@ packages: deps ## check what packaging/ has, as far as it goes without Docker an
 	@echo "Not checked: that the image builds and starts (no Docker here), that the images it names exist,"
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
 
-shows: deps ## what make test shortens, in full: contests, freezes, restarts, changes of masters, votes under -race; SEED=n repeats
+shows: deps ## what make test shortens, in full: contests, handovers, freezes, restarts, changes of masters, votes under -race; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
+	@. ./.deps/env && HANDOVERS=10000 go test -count=1 -v -timeout 0 -run TestS7Handovers ./integration
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./quorum ./quorum/storms ./proxy ./integration
 
 suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian

@@ -129,7 +129,7 @@ func TestDocsNameRealFiles(t *testing.T) {
 func TestPackageDocsNameEveryFile(t *testing.T) {
 	files := tree(t)
 	for _, folder := range []string{"proxy", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "internal/resp",
-		"quorum", "quorum/cluster", "quorum/fakeredis", "quorum/outbox", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
+		"quorum", "quorum/cluster", "quorum/fakeredis", "quorum/outbox", "quorum/pubsub", "quorum/clock", "quorum/mark", "quorum/vote", "quorum/scripts", "commands", "commands/script", "commands/script/lua", "commands/grammar"} {
 		comment := string(files[folder+"/doc.go"])
 		if comment == "" {
 			t.Errorf("%s has no doc.go", folder)

@@ -29,7 +29,7 @@ var uses = map[string][]string{
 	"proxy":                 {"internal/invalid", "internal/resp", "proxy/epoll", "proxy/history", "proxy/memory", "proxy/notify", "proxy/replies", "proxy/users", "commands", "commands/grammar", "commands/values", "quorum"},
 	"proxy/memory":          {},
 	"proxy/replies":         {"internal/resp", "proxy/epoll", "proxy/history", "proxy/memory", "commands", "quorum"},
-	"proxy/notify":          {"internal/resp", "commands"},
+	"proxy/notify":          {"internal/resp", "commands", "quorum"},
 	"proxy/users":           {"internal/invalid", "internal/resp", "commands"},
 	"proxy/epoll":           {},
 	"proxy/history":         {"internal/resp", "quorum"},
@@ -44,8 +44,9 @@ var uses = map[string][]string{
 	"commands/grammar": {},
 	// Operations know the masters, and the masters the tasks that wait for them, but not
 	// the other way round.
-	"quorum":           {"quorum/fakeredis", "quorum/cluster", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/tail", "quorum/vote"},
+	"quorum":           {"quorum/fakeredis", "quorum/cluster", "quorum/pubsub", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/tail", "quorum/vote"},
 	"quorum/cluster":   {"internal/address", "internal/certtest", "internal/invalid", "quorum/outbox", "quorum/latency", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/tail", "quorum/vote"},
+	"quorum/pubsub":    {"quorum/fakeredis", "quorum/cluster", "quorum/clock", "quorum/mark", "quorum/vote"},
 	"quorum/outbox":    {"quorum/fakeredis", "quorum/clock", "quorum/mark", "quorum/scripts", "quorum/tail", "quorum/vote"},
 	"quorum/latency":   {},
 	"quorum/storms":    {"quorum", "quorum/fakeredis", "quorum/cluster", "quorum/clock", "quorum/mark", "quorum/tail", "quorum/vote"},
@@ -78,7 +79,7 @@ var homes = map[string][]string{
 	"github.com/prometheus":             {"internal/admin"},
 	"github.com/zclconf/go-cty":         {"internal/config"},
 	"github.com/hashicorp/golang-lru":   {"proxy/history", "proxy/notify"},
-	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "internal/journal", "proxy", "proxy/replies", "quorum", "quorum/cluster", "tests"},
+	"github.com/hashicorp/go-hclog":     {"", "internal/admin", "internal/certificates", "internal/journal", "proxy", "proxy/replies", "quorum", "quorum/cluster", "quorum/pubsub", "tests"},
 	"golang.org/x/sys":                  {"proxy/epoll", "quorum/clock", "integration"},
 	"golang.org/x/sync":                 {"integration"}, // errgroup, for the mutants
 	"github.com/alicebob/miniredis":     {""},

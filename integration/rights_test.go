@@ -145,6 +145,7 @@ func useAll(t *testing.T, r *Redlockd, masters []*Master) {
 	other := redis.NewClient(&redis.Options{Addr: r.Addr, DB: 3, MaxRetries: -1})
 	defer other.Close()
 	must(other.SetNX(ctx, "in database 3", "me", time.Minute).Err())
+	useMessages(t, r)
 	// A lost attempt is undone.
 	for _, m := range masters[:3] {
 		must(m.Client.Set(ctx, "theirs", "them", time.Minute).Err())
@@ -162,16 +163,35 @@ func useAll(t *testing.T, r *Redlockd, masters []*Master) {
 	})
 }
 
+// useMessages has redlockd publish, and subscribe to a channel and a pattern, which it leaves
+// some seconds later.
+func useMessages(t *testing.T, r *Redlockd) {
+	t.Helper()
+	w := DialWire(t, r.Addr)
+	defer w.Close()
+	w.want(t, ":0\r\n", "PUBLISH", "ch", "m")
+	w.want(t, subscribed("subscribe", "ch"), "SUBSCRIBE", "ch")
+	p := DialWire(t, r.Addr)
+	defer p.Close()
+	p.want(t, subscribed("psubscribe", "c*"), "PSUBSCRIBE", "c*")
+}
+
 // wantNamed takes one right away, and expects redlockd to tell of it.
 func wantNamed(t *testing.T, r *Redlockd, m *Master, line []string, right string) {
 	t.Helper()
-	before := len(r.Log())
+	before, client := len(r.Log()), r.Client()
 	// Redis 6.2 takes no -client|id.
 	anew := slices.Insert(slices.Clone(line), 3, "reset")
 	permit(t, m, slices.DeleteFunc(slices.Clone(anew), func(word string) bool { return word == "+"+right })...)
+	if strings.HasSuffix(right, "subscribe") {
+		useMessages(t, r)
+	}
 	permit(t, m, "CLIENT", "KILL", "USER", mastersUser)
 	command, _, _ := strings.Cut(right, "|")
 	eventually(t, "redlockd tells of "+right, func() (bool, string) {
+		if right == "publish" {
+			client.Publish(context.Background(), "ch", "m")
+		}
 		for line := range strings.Lines(r.Log()[before:]) {
 			named := strings.Contains(line, "lacks="+right+"\n") || strings.Contains(line, "lacks=\""+right) ||
 				strings.Contains(line, "end earlier") && right == "client|kill"

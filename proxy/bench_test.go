@@ -72,6 +72,7 @@ var agreed = &quorum.Outcome{Verdict: quorum.Won}
 
 func (agreeing) Do(_ *quorum.Op, _ quorum.Client, done func(*quorum.Outcome)) { done(agreed) }
 func (agreeing) Open(_ int, done func())                                      { done() }
+func (agreeing) Bus(func(quorum.Message)) quorum.Bus                          { return alone{} }
 func (agreeing) Now() int64                                                   { return time.Now().UnixMilli() }
 func (agreeing) Status() quorum.Status                                        { return quorum.Status{} }
 

@@ -108,7 +108,8 @@ func readOn(s *session, b *blocked) bool {
 }
 
 // awaitPop waits for a signal, for the end of the timeout, or until a look at the lock
-// shows that it is free though no signal came, because another redlockd released it.
+// shows that it is free though no signal came. It looks as soon as signals of other redlockd
+// would come, since the lock may have been released before (S7), and then now and then.
 func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -118,6 +119,11 @@ func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan 
 	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	if len(w.Popped) > 0 {
+		return <-w.Popped, true
+	}
+	heard, stop := s.srv.relay.Await(w)
+	defer stop()
 	free := make(chan notify.Signal, len(w.Wants))
 	for {
 		select {
@@ -132,16 +138,18 @@ func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan 
 			return notify.Popped{}, false
 		case <-ended:
 			return notify.Popped{}, false
+		case at := <-heard:
+			lookAtLocks(s, []notify.Signal{at}, free)
 		case <-look.C:
-			lookAtLocks(s, w, free)
+			lookAtLocks(s, w.Wants, free)
 		}
 	}
 }
 
-// lookAtLocks reads the locks whose lists w waits for, and sends to free the list of each
-// that is free.
-func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
-	for _, at := range w.Wants {
+// lookAtLocks reads the locks of these lists, and sends to free the list of each that is
+// free.
+func lookAtLocks(s *session, lists []notify.Signal, free chan<- notify.Signal) {
+	for _, at := range lists {
 		lock, ok := s.srv.signals.Lock(at)
 		if !ok {
 			continue

@@ -39,7 +39,7 @@ func quitCommand(s *session, _ [][]byte) {
 func resetCommand(s *session, _ [][]byte) {
 	s.multi = nil
 	s.unwatch()
-	s.srv.hub.Leave(s, &s.subs)
+	s.srv.relay.Leave(s, &s.subs)
 	s.subs = notify.Subscriptions{}
 	s.proto.Store(2)
 	s.db = 0

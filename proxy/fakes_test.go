@@ -49,6 +49,7 @@ type fakeQuorum struct {
 	listGate chan struct{} // lets listings go on
 	took     time.Duration
 	log      io.Writer
+	bus      *fakeBus
 }
 
 func newFakeQuorum() *fakeQuorum {
@@ -162,6 +163,72 @@ func (q *fakeQuorum) Open(db int, done func()) {
 		done()
 	}()
 }
+
+// Bus returns the way to other redlockd, which the test plays.
+func (q *fakeQuorum) Bus(deliver func(quorum.Message)) quorum.Bus {
+	q.bus = &fakeBus{deliver: deliver, asked: make(chan string, 64)}
+	return q.bus
+}
+
+// fakeBus notes what is published and subscribed to. While it is slow, nothing is confirmed.
+type fakeBus struct {
+	deliver func(quorum.Message)
+	asked   chan string
+
+	mu    sync.Mutex
+	slow  bool
+	users map[quorum.Subscription]int
+	waits []func()
+}
+
+func (b *fakeBus) Publish(kind byte, channel string, parts ...string) {
+	b.asked <- fmt.Sprintf("%c %s %s", kind, channel, strings.Join(parts, " "))
+}
+
+func (b *fakeBus) Subscribe(s quorum.Subscription, ready func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.users == nil {
+		b.users = map[quorum.Subscription]int{}
+	}
+	if b.users[s]++; b.slow {
+		b.waits = append(b.waits, ready)
+		return
+	}
+	ready()
+}
+
+func (b *fakeBus) Unsubscribe(s quorum.Subscription) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.users[s]--; b.users[s] == 0 {
+		delete(b.users, s)
+	}
+}
+
+// set makes the bus slow, or confirms what waits.
+func (b *fakeBus) set(slow bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.slow = slow
+	for _, ready := range b.waits {
+		ready()
+	}
+	b.waits = nil
+}
+
+// names returns how many subscriptions there are.
+func (b *fakeBus) names() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.users)
+}
+
+type alone struct{}
+
+func (alone) Publish(byte, string, ...string)               {}
+func (alone) Subscribe(_ quorum.Subscription, ready func()) { ready() }
+func (alone) Unsubscribe(quorum.Subscription)               {}
 
 // Opened reports whether Open was called; database 0 is always open.
 func (q *fakeQuorum) Opened(db int) bool {

@@ -82,7 +82,7 @@ func (s *session) Kill() {
 func (s *session) end() {
 	s.Kill()
 	s.unwatch()
-	s.srv.hub.Leave(s, &s.subs)
+	s.srv.relay.Leave(s, &s.subs)
 	s.srv.roster.leave(s)
 	s.srv.wg.Done()
 	s.Log().Debug("session closed")

@@ -50,9 +50,9 @@ func (s *Server) notify(list []commands.Notice) {
 			continue // a script has made it; BLPOP refuses names as long
 		}
 		if n.Signal != "" {
-			s.signals.Fill(n, time.Now())
+			s.relay.Fill(n, time.Now())
 			continue
 		}
-		s.hub.Publish(n.Sharded, n.Channel, n.Message)
+		s.relay.Publish(n.Sharded, n.Channel, n.Message)
 	}
 }

@@ -16,6 +16,7 @@ type Quorum interface {
 	Do(op *quorum.Op, client quorum.Client, done func(*quorum.Outcome))
 	Open(db int, done func())
 	Opened(db int) bool
+	Bus(deliver func(quorum.Message)) quorum.Bus
 	Status() quorum.Status
 	Scan(ctx context.Context, db int, cursor uint64, match func(key string) bool, count int) (quorum.Page, error)
 	Copies(ctx context.Context, db int, key string) []quorum.Copy

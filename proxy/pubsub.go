@@ -16,6 +16,8 @@ const maxSubscriptionBytes = 1 << 20
 
 // subscribeCommand is SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE: one reply for each name. A
 // name joins the hub after its reply is queued, so that no message overtakes the reply.
+// The reply waits until a quorum of the masters has the names, which is bounded in time:
+// what is released after it is heard (S7).
 func subscribeCommand(s *session, args [][]byte) {
 	kind, command := subscriptionKind(args[0])
 	if kind != notify.Shard && slices.ContainsFunc(args[1:], ofKeyspace) {
@@ -31,14 +33,36 @@ func subscribeCommand(s *session, args [][]byte) {
 		return
 	}
 	replies := make([]resp.Reply, 0, len(args)-1)
+	ready, fresh := make(chan struct{}, len(args)), 0
 	for _, a := range args[1:] {
-		s.subs.Add(kind, string(a))
+		if s.subs.Add(kind, string(a)) {
+			fresh++
+			s.srv.relay.Follow(kind, string(a), func() { ready <- struct{}{} })
+		}
 		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(string(a)), resp.Int(s.subs.Total(kind))))
+	}
+	if !s.awaitReady(ready, fresh) {
+		return
 	}
 	answerSeveral(s, replies)
 	for _, a := range args[1:] {
 		s.srv.hub.Join(s, kind, string(a))
 	}
+}
+
+// awaitReady waits for n elements. It returns false when the connection has ended meanwhile.
+func (s *session) awaitReady(ready <-chan struct{}, n int) bool {
+	if len(ready) < n {
+		s.pipe.Flush()
+	}
+	for range n {
+		select {
+		case <-ready:
+		case <-s.connClosed():
+			return false
+		}
+	}
+	return true
 }
 
 // errKeyspace refuses to subscribe to the events of keys. Locks are on the masters, so
@@ -62,8 +86,10 @@ func unsubscribeCommand(s *session, args [][]byte) {
 	}
 	var replies []resp.Reply
 	for _, name := range names {
-		s.srv.hub.Part(s, kind, name)
-		s.subs.Drop(kind, name)
+		if s.subs.Drop(kind, name) {
+			s.srv.hub.Part(s, kind, name)
+			s.srv.relay.Unfollow(kind, name)
+		}
 		replies = append(replies, resp.Push(resp.Bulk(command), resp.Bulk(name), resp.Int(s.subs.Total(kind))))
 	}
 	if len(replies) == 0 {
@@ -98,11 +124,11 @@ func publishCommand(s *session, args [][]byte) {
 	sharded, channel, text := grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])
 	sl := s.slot(resp.Int(0))
 	sl.Size += len(channel) + len(text)
-	sl.After = func([]*quorum.Outcome) { sl.Reply = resp.Int(s.srv.hub.Publish(sharded, channel, text)) }
+	sl.After = func([]*quorum.Outcome) { sl.Reply = resp.Int(s.srv.relay.Publish(sharded, channel, text)) }
 	s.pipe.Add(sl)
 }
 
 // publishNow is PUBLISH inside MULTI.
 func publishNow(s *session, args [][]byte) resp.Reply {
-	return resp.Int(s.srv.hub.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
+	return resp.Int(s.srv.relay.Publish(grammar.Is(args[0], "spublish"), string(args[1]), string(args[2])))
 }

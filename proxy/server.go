@@ -29,6 +29,7 @@ type Server struct {
 	identity
 	hub     *notify.Hub
 	signals *notify.Signals
+	relay   *notify.Relay
 	held    *history.Locks
 	// mentions are the locks of held that the log has told of.
 	mentions *history.Mentions
@@ -83,6 +84,7 @@ func newServer(cfg Config, in interpreter, q Quorum, version string, log hclog.L
 		signals:   notify.NewSignals(),
 	}
 	s.held = history.NewLocks(cfg.Patterns, s.tellLost)
+	s.relay = notify.NewRelay(s.hub, s.signals, q.Bus)
 	s.epoll = epoll.New(s.wakeParked)
 	s.conf.Store(&cfg)
 	s.logins.Store(newLogins(cfg, in))

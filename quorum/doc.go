@@ -5,7 +5,8 @@
 // An operation ([Op], operation.go) enters by [Quorum.Do] (quorum.go), and a callback
 // receives its [Outcome]. The layers in between, from the outside in:
 //
-//   - what callers see: status.go, masters.go, and the watches of transactions (watch.go);
+//   - what callers see: status.go, masters.go, messages.go (the way to the other redlockd,
+//     package pubsub), and the watches of transactions (watch.go);
 //     inflight.go and counts.go count operations;
 //   - a database with the queues of its keys (keyspace.go, keys.go): operations on one
 //     key run one at a time (V7), some of which share a fan-out (sharing.go) or sleep

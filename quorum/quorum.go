@@ -10,6 +10,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/pubsub"
 )
 
 // Quorum carries operations out on the masters. All its methods are safe for concurrent
@@ -21,6 +22,7 @@ type Quorum struct {
 	now    clock.Clock
 	agreed *mark.Agreement
 
+	bus    *pubsub.Bus
 	counts counts
 	// underWay counts the calls whose outcome was not delivered yet.
 	underWay  inFlight
@@ -44,6 +46,7 @@ func NewWithClock(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quoru
 		return nil, err
 	}
 	q.cluster, q.cfg, q.agreed = all, all.Config(), all.Agreement()
+	q.openBus(log)
 	return q, nil
 }
 
@@ -127,6 +130,7 @@ func (q *Quorum) Status() Status {
 		s.Hint = bootstrapHint
 	}
 	s.Counters.Quarantines, s.Counters.LostConnections, s.Counters.MasterErrors = q.cluster.Counts()
+	s.Counters.MessagesSent, s.Counters.MessagesDropped, s.Counters.MessagesHeard = q.bus.Counts()
 	g := q.cluster.Generation()
 	s.Generation, s.Phase = g.Number, g.Phase.String()
 	for i := range q.keyspaces {
@@ -145,6 +149,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 	if err == nil {
 		err = q.cluster.Flush(ctx)
 	}
+	q.bus.Close()
 	q.cluster.Close()
 	return err
 }

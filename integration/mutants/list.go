@@ -12,6 +12,7 @@ const (
 	scripts = "./commands/script"
 	asked   = "./commands"
 	access  = "./proxy"
+	buses   = "./quorum/pubsub ./quorum"
 )
 
 // mutants are the rules of the design, each with the code that keeps it.
@@ -981,4 +982,41 @@ var mutants = []mutant{
 		"GoesOut(int(t.Index), b.Sent): // it would come too late\n", "GoesOut(int(t.Index), b.Sent): // it would come too late\n			if mayCreate || !t.Creates() {\n				continue\n			}\n"}}, "./quorum/cluster"},
 	{"V13", "what must keep its TTL makes a copy without an end", []change{{"quorum/scripts/change.go",
 		"local stays = (e >= 0 or bare) and (does", "local stays = (does"}}, waiting},
+	{"S7", "a release tells the others before its verdict", []change{{"proxy/dispatch.go",
+		"	if req.Notices != nil {\n", "	if req.Notices != nil {\n		s.srv.notify(req.Notices([]*quorum.Outcome{{Verdict: quorum.Won}}))\n"}}, access},
+	{"S7", "every copy is delivered", []change{{"quorum/pubsub/message.go",
+		"	if known || knownBefore {", "	if (known || knownBefore) && false {"}}, buses},
+	{"S7", "an id is remembered for ever", []change{{"quorum/pubsub/message.go",
+		"now-s.began >= 2*rememberFor {", "false {"}, {"quorum/pubsub/message.go",
+		"	if now-s.began >= rememberFor {", "	if false {"}}, buses},
+	{"S7", "a redlockd hears itself", []change{{"quorum/pubsub/bus.go",
+		"if !ok || [selfSize]byte(of[:selfSize]) == b.self {", "if !ok {"}}, buses},
+	{"S7", "one master tells the others", []change{{"quorum/pubsub/outgoing.go",
+		"	for _, p := range b.peers {\n		p.offer", "	for _, p := range b.peers[:1] {\n		p.offer"}}, buses},
+	{"S7", "SUBSCRIBE is answered at once", []change{{"quorum/pubsub/subscribe.go",
+		"if first.unasked || b.hopeless() {", "if true {"}}, buses},
+	{"S7", "one master confirms a subscription", []change{{"quorum/pubsub/subscribe.go",
+		"return vote.Majority(len(b.peers))", "return vote.Majority(0)"}}, buses},
+	{"S7", "SUBSCRIBE waits for masters that refuse", []change{{"quorum/pubsub/subscribe.go",
+		"if first.unasked || b.hopeless() {", "if first.unasked {"}}, buses},
+	{"S7", "SUBSCRIBE waits for ever", []change{{"quorum/pubsub/subscribe.go",
+		"time.AfterFunc(b.cfg.Timeout,", "time.AfterFunc(time.Hour,"}}, buses},
+	{"S7", "a session does not wait for the masters", []change{{"proxy/pubsub.go",
+		"if !s.awaitReady(ready, fresh) {", "if false {"}}, access},
+	{"S7", "a new connection subscribes to nothing", []change{{"quorum/pubsub/connection.go",
+		"		if !e.unasked {", "		if !e.unasked && false {"}}, buses},
+	{"S7", "BLPOP does not look when it hears", []change{{"proxy/blocking.go",
+		"			lookAtLocks(s, []notify.Signal{at}, free)", "			_ = at"}}, access},
+	{"S7", "what ends here stays at the masters", []change{{"proxy/notify/relay.go",
+		"			r.Unfollow(kind, name)\n", "			_, _ = kind, name\n"}}, access},
+	{"S7", "names are asked for without bound", []change{{"quorum/pubsub/names.go",
+		"unasked: t.asked >= maxNames ||", "unasked: false &&"}}, buses},
+	{"S7", "a change of the list leaves the messages where they were", []change{{"quorum/cluster/replace.go",
+		"	if c.follow != nil {", "	if false {"}}, buses},
+	{"S7", "what nobody hears goes out as often", []change{{"quorum/pubsub/outgoing.go",
+		"b.now(), mostEvery\n", "b.now(), heardEvery\n"}}, buses},
+	{"S7", "what is heard waits as long as what is not", []change{{"quorum/pubsub/outgoing.go",
+		"		every = heardEvery\n", "		_ = heardEvery\n"}}, buses},
+	{"S7", "plain messages of any master are heard", []change{{"quorum/pubsub/peer.go",
+		"n.plain && (!p.master.Required || p.noPlain)", "n.plain && p.noPlain"}}, buses},
 }

@@ -70,7 +70,8 @@ func threeMasters() *fixedSource {
 			{Name: "c", State: quorum.Quarantine, Reason: "restarted", Wait: 90 * time.Second},
 		}, UnderWay: 3, Waiting: 2, Timings: map[string]quorum.Histogram{"acquire": {Counts: [19]uint64{4: 1}, Count: 1, Sum: 400 * time.Microsecond}},
 			Counters: quorum.Counters{Won: 11, Held: 12, Split: 13, Undecided: 14, Released: 15, Extended: 16,
-				Reads: 17, Rollbacks: 18, LateGrants: 19, Quarantines: 20, LostConnections: 21, MasterErrors: 22, WithoutMajority: 23}},
+				Reads: 17, Rollbacks: 18, LateGrants: 19, Quarantines: 20, LostConnections: 21, MasterErrors: 22, WithoutMajority: 23,
+				MessagesSent: 24, MessagesHeard: 25, MessagesDropped: 26}},
 		refused: map[string]uint64{"lpush": 3, "a\xff": 1, "a\xfe": 1},
 	}
 }
@@ -141,6 +142,7 @@ func TestMetrics(t *testing.T) {
 		`redlockd_releases_total 15`, `redlockd_extends_total 16`, `redlockd_reads_total 17`,
 		`redlockd_rollbacks_total 18`, `redlockd_late_grants_total 19`, `redlockd_quarantines_total 20`,
 		`redlockd_lost_connections_total 21`, `redlockd_master_errors_total 22`, `redlockd_without_majority_total 23`,
+		`redlockd_messages_sent_total 24`, `redlockd_messages_heard_total 25`, `redlockd_messages_dropped_total 26`,
 		`redlockd_master_up{master="a"} 1`, `redlockd_master_up{master="b"} 0`, `redlockd_master_up{master="c"} 1`,
 		`redlockd_master_state{master="c",state="quarantine"} 1`, `redlockd_master_state{master="c",state="voting"} 0`,
 		`redlockd_master_quarantine_seconds{master="c"} 90`,

@@ -15,8 +15,7 @@ type Subscriber interface {
 	Message(r resp.Reply, size int)
 }
 
-// Hub delivers messages from publishers to the subscribers of this redlockd; what is
-// published at another one does not arrive here. Safe for concurrent use.
+// Hub delivers messages to the subscribers of this redlockd. Safe for concurrent use.
 type Hub struct {
 	mu   sync.Mutex
 	subs [Kinds]map[string]map[Subscriber]struct{}
@@ -100,6 +99,18 @@ func (h *Hub) publishLocked(channel, text string, may func(Subscriber) bool) int
 		}
 	}
 	return n
+}
+
+// publishPlain delivers what was heard on a channel, or by a pattern if that is not empty, to
+// those that are subscribed to just that: it comes once for each of them.
+func (h *Hub) publishPlain(channel, pattern, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if pattern != "" {
+		deliver(h.subs[Pattern][pattern], everybody, "pmessage", pattern, channel, text)
+		return
+	}
+	deliver(h.subs[Channel][channel], everybody, "message", channel, text)
 }
 
 func deliver(to map[Subscriber]struct{}, may func(Subscriber) bool, parts ...string) (n int64) {

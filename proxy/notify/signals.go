@@ -28,9 +28,8 @@ type Signal struct {
 	Key string
 }
 
-// Signals are the lists that a release fills to wake the clients that wait for the lock
-// (BLPOP), as far as both go through this redlockd. They are on no master. Safe for
-// concurrent use.
+// Signals are the lists that a release at this redlockd fills to wake the clients that wait
+// for the lock (BLPOP). They are on no master. Safe for concurrent use.
 type Signals struct {
 	mu    sync.Mutex
 	lists *simplelru.LRU[Signal, *list]
@@ -79,6 +78,25 @@ func (g *Signals) Fill(n commands.Notice, now time.Time) {
 		l.items = append(l.items, strings.Clone(item))
 	}
 	g.putLocked(at, l, now)
+}
+
+// Wake gives the items of a list that was filled at another redlockd to those that wait for
+// it here, longest waiting first. Nothing is kept but the lock, if that is known: who comes
+// later looks at it.
+func (g *Signals) Wake(at Signal, lock string, items []string, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting[at]) == 0 {
+		return
+	}
+	l := &list{items: items, expires: now.Add(time.Second), lock: lock}
+	if old, ok := g.lists.Peek(at); ok && lock == "" {
+		l.lock = old.lock
+	}
+	g.putLocked(at, l, now)
+	if l, ok := g.lists.Peek(at); ok {
+		g.setLocked(at, l, nil)
+	}
 }
 
 // putLocked replaces a list, gives its items to its waiters, and only then makes room for

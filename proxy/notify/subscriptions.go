@@ -51,21 +51,25 @@ func Cost(name string) int { return len(name) + 64 }
 // Names returns the names of a kind, sorted.
 func (sub *Subscriptions) Names(kind int) []string { return slices.Sorted(maps.Keys(sub.names[kind])) }
 
-// Add adds a subscription unless it is there.
-func (sub *Subscriptions) Add(kind int, name string) {
+// Add adds a subscription, and reports whether it is new.
+func (sub *Subscriptions) Add(kind int, name string) bool {
 	if sub.names[kind] == nil {
 		sub.names[kind] = make(map[string]struct{})
 	}
-	if _, there := sub.names[kind][name]; !there {
+	_, there := sub.names[kind][name]
+	if !there {
 		sub.names[kind][name] = struct{}{}
 		sub.size += Cost(name)
 	}
+	return !there
 }
 
-// Drop removes a subscription if it is there.
-func (sub *Subscriptions) Drop(kind int, name string) {
-	if _, there := sub.names[kind][name]; there {
+// Drop removes a subscription, and reports whether it was there.
+func (sub *Subscriptions) Drop(kind int, name string) bool {
+	_, there := sub.names[kind][name]
+	if there {
 		delete(sub.names[kind], name)
 		sub.size -= Cost(name)
 	}
+	return there
 }

@@ -48,8 +48,9 @@ type Cluster struct {
 	change change
 
 	mu sync.Mutex
-	// masters are the masters on the list in force.
+	// masters are the masters on the list in force, follow is told of them.
 	masters   []Master
+	follow    func([]Master)
 	databases [Databases]atomic.Pointer[Database]
 }
 
@@ -112,6 +113,26 @@ func (c *Cluster) Generation() mark.Generation {
 		return *g
 	}
 	return state
+}
+
+// Follow has f called with the masters on the list in force, now and whenever the list or a
+// master's address changes. f must neither block nor call the cluster.
+func (c *Cluster) Follow(f func([]Master)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow = f
+	f(c.masters)
+}
+
+// RunID returns the run_id of the server that operations use under a master's name, or "" if
+// there is none.
+func (c *Cluster) RunID(master string) string {
+	for _, l := range c.Database(0).List().Links {
+		if l.Name == master {
+			return l.runID()
+		}
+	}
+	return ""
 }
 
 // RaiseMarks has the monitors raise all marks to a state of the list of masters (M8).

@@ -167,6 +167,19 @@ func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
 	return c.call(commands...)
 }
 
+// Connect connects to the master for what is no operation. The connection is not logged in.
+func (m *Master) Connect(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	return m.reach(ctx, m.Address, &net.Dialer{KeepAlive: time.Second}, m.TLS)
+}
+
+// SameConnection reports whether a connection to m serves other, too.
+func (m *Master) SameConnection(other Master) bool {
+	return m.Address == other.Address && m.Username == other.Username && m.Password == other.Password &&
+		(m.TLS == nil) == (other.TLS == nil)
+}
+
 // reach connects the socket, over TLS if there is a configuration for it.
 func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
 	switch {

@@ -198,8 +198,7 @@ func (l *Link) drop(c *connection, cause error) {
 func (l *Link) reconfigure(m Master) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	same := l.master.Address == m.Address && l.master.Username == m.Username && l.master.Password == m.Password &&
-		(l.master.TLS == nil) == (m.TLS == nil)
+	same := l.master.SameConnection(m)
 	l.master, l.status.Address = m, m.Address
 	if !same {
 		l.hangUp()
@@ -221,6 +220,16 @@ func (l *Link) isElsewhere(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open && l.conn != nil && l.conn.runID != c.runID
+}
+
+// runID returns the run_id of the server that the link leads to, or "".
+func (l *Link) runID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return ""
+	}
+	return l.conn.runID
 }
 
 // Describe returns the master's status now; Database.Status sets Required.

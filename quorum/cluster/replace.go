@@ -21,14 +21,12 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	if ListName(c.masters) != ListName(masters) {
 		// A master that stays is dialled at its new address at once: the majority that
 		// the change needs may include it.
-		c.masters = moved(c.masters, masters)
-		c.redial(c.masters)
+		c.redial(moved(c.masters, masters))
 		c.change.ask(masters)
 		return nil
 	}
 	c.change.takeBack(masters)
 	c.redial(masters)
-	c.masters = masters
 	return nil
 }
 
@@ -87,9 +85,13 @@ func (c *change) takeBack(masters []Master) {
 	c.all.events.changed()
 }
 
-// redial applies new addresses and credentials of the masters that stay. The caller must
-// hold mu.
+// redial makes masters those on the list in force, and applies new addresses and credentials
+// of those that stay. The caller must hold mu.
 func (c *Cluster) redial(masters []Master) {
+	c.masters = masters
+	if c.follow != nil {
+		c.follow(masters)
+	}
 	for i := range c.databases {
 		d := c.Opened(i)
 		if d == nil {
@@ -121,7 +123,6 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 		}
 	}
 	c.redial(masters)
-	c.masters = masters
 	c.change.replaced(masters, g, leaving)
 }
 

@@ -31,6 +31,10 @@ func (s *Server) command(p *pipe, args []string) any {
 		return s.client(p, args)
 	case name == "INFO":
 		return s.info()
+	case strings.HasSuffix(name, "SUBSCRIBE"):
+		return s.subscribe(p, name, args)
+	case name == "PUBLISH":
+		return int64(s.Publish(args[1], args[2]))
 	case name == "CONFIG":
 		return pairs{"appendfsync", "always"}
 	case name == "EVAL" || name == "EVALSHA":

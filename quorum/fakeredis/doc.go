@@ -4,7 +4,7 @@
 //
 // A [World] is a network and its servers. A [Server] (server.go) has keys, a clock and a process
 // that can end, stand still and come back with an older disk; serving.go takes commands off its
-// connections, commands.go and lua.go carry them out, replies.go has the answers. faults.go has
+// connections, commands.go, channels.go and lua.go carry them out, replies.go has the answers. faults.go has
 // what a test can set on one server. trails.go remembers what its keys held: for older disks, and
 // for a judge who asks whether an answer was true.
 //

@@ -71,8 +71,8 @@ func (w *Wire) Dial() (net.Conn, error) {
 	return p, nil
 }
 
-// Connected reports whether the redlockd has a connection. The caller must hold the lock.
-func (w *Wire) Connected() bool { return len(w.pipes) > 0 }
+// Connections returns how many connections there are. The caller must hold the lock.
+func (w *Wire) Connections() int { return len(w.pipes) }
 
 // Reset breaks the connections. The caller must hold the lock.
 func (w *Wire) Reset() {

@@ -5,11 +5,12 @@ import (
 	"strconv"
 )
 
-// A server's replies are nil, int64, string (a bulk), status, failure, pairs and []any.
+// A server's replies are nil, int64, string (a bulk), status, failure, pairs, push and []any.
 type (
 	status  string
 	failure string
 	pairs   []any
+	push    []any
 )
 
 const wrongType = failure("WRONGTYPE Operation against a key holding the wrong kind of value")
@@ -39,12 +40,18 @@ func appendReply(b []byte, r any) []byte {
 		}
 		return b
 	case []any:
-		b = fmt.Appendf(b, "*%d\r\n", len(r))
-		for _, item := range r {
-			b = appendReply(b, item)
-		}
-		return b
+		return appendItems(b, '*', r)
+	case push:
+		return appendItems(b, '>', r)
 	default:
 		panic(fmt.Sprintf("no reply is a %T", r))
 	}
+}
+
+func appendItems(b []byte, sign byte, items []any) []byte {
+	b = fmt.Appendf(b, "%c%d\r\n", sign, len(items))
+	for _, item := range items {
+		b = appendReply(b, item)
+	}
+	return b
 }

@@ -64,6 +64,8 @@ type session struct {
 	db     int
 	unread []byte
 	waits  bool // for Faults.Delay
+	// channels and patterns are what it is subscribed to.
+	channels, patterns map[string]bool
 }
 
 // Entry is a key's value and expiry, by the server's clock in milliseconds, 0 for none.

@@ -37,7 +37,7 @@ func (n *node) watchesOver(f *fakeredis.Server, slow time.Duration) bool {
 	}
 	n.Lock()
 	w := g.wire(f)
-	good := !f.Down && !f.Frozen && f.Fault != "BUSY" && w.Refused+w.There.Stalled+w.Back.Stalled == 0 && w.Connected() &&
+	good := !f.Down && !f.Frozen && f.Fault != "BUSY" && w.Refused+w.There.Stalled+w.Back.Stalled == 0 && w.Connections() > 0 &&
 		max(w.There.Delay, w.Back.Delay) < slow
 	n.Unlock()
 	if !good {

@@ -3,7 +3,7 @@
 import redis
 import redis_lock
 
-from steps import HOST, PORT, PREFIX, contest, poll, refused, step, version, wait_for
+from steps import ELSEWHERE, HOST, PORT, PREFIX, contest, poll, refused, step, version, wait_for, wakes
 
 version("python-redis-lock", "redis")
 r = redis.Redis(HOST, PORT)
@@ -31,6 +31,8 @@ step("expire", lambda: poll(lambda: other.acquire(blocking=False)))
 third = lock()
 step("wait", lambda: wait_for(other.release, lambda: third.acquire(timeout=10)))
 step("release after waiting", third.release)
+there = redis_lock.Lock(redis.Redis(*ELSEWHERE), PREFIX + "prl", expire=30)
+step("woken elsewhere", lambda: wakes(mine.acquire, mine.release, lambda: there.acquire(timeout=10), there.release))
 
 
 def take(_):

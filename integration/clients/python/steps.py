@@ -85,6 +85,33 @@ def wait_for(release, take):
     return waited >= 0.29 and (waited < 5 or "late by more than 4 s")
 
 
+def wakes(take, release, take_elsewhere, release_elsewhere, rounds=5):
+    """Whether a release wakes, each time at once, who waits at another redlockd.
+
+    A client that is not woken looks again by a timer, a second later or more.
+    """
+    slow = 0
+    for _ in range(rounds):
+        take()
+        woken = {}
+
+        def wait():
+            woken["took"] = take_elsewhere()
+            woken["at"] = time.monotonic()
+
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        time.sleep(0.3)
+        release()
+        released = time.monotonic()
+        waiter.join()
+        if not woken["took"]:
+            return "not taken"
+        slow += woken["at"] - released > 0.5
+        release_elsewhere()
+    return slow < rounds or "each time late by more than 0.5 s"
+
+
 def contest(take, workers=6, rounds=5):
     """Lets workers want one lock at once. take blocks and returns a release."""
     state = {"inside": 0, "most": 0, "done": 0}

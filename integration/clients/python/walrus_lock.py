@@ -2,7 +2,7 @@
 
 import walrus
 
-from steps import HOST, PORT, PREFIX, contest, poll, step, version, wait_for
+from steps import ELSEWHERE, HOST, PORT, PREFIX, contest, poll, step, version, wait_for, wakes
 
 version("walrus", "redis")
 db = walrus.Database(HOST, PORT)
@@ -23,6 +23,10 @@ step("the list", lambda: [db.llen(mine.event), db.exists(mine.event)])
 step("release missing", mine.release)
 step("take again", lambda: mine.acquire(block=False))
 step("wait", lambda: wait_for(mine.release, other.acquire))
+there = walrus.Database(*ELSEWHERE).lock(PREFIX + "walrus", ttl=30_000, lock_id="there")
+step("release after waiting", other.release)
+step("woken elsewhere", lambda: wakes(mine.acquire, mine.release, there.acquire, there.release))
+step("take for clear", lambda: other.acquire(block=False))
 step("clear", other.clear)
 step("cleared", lambda: [db.get(mine.key), db.llen(mine.event)])
 step("take briefly", lambda: lock("brief", ttl=1000).acquire(block=False))

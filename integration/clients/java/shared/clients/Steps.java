@@ -16,6 +16,9 @@ final class Steps {
     final int port;
     final String prefix;
 
+    /** Another redlockd over the same masters. */
+    final String elsewhere;
+
     /** What the server asks for, or null. */
     static final String PASSWORD = System.getenv("BENCH_PASSWORD");
 
@@ -25,6 +28,8 @@ final class Steps {
         host = args[n - 3];
         port = Integer.parseInt(args[n - 2]);
         prefix = args[n - 1];
+        String there = System.getenv("BENCH_ELSEWHERE");
+        elsewhere = there == null ? host + ":" + port : there;
     }
 
     /** A lock that was taken. */

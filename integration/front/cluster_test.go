@@ -21,7 +21,7 @@ func startCluster(t *testing.T) *cluster {
 	masters := rig.StartMasters(t, 5)
 	over := rig.Over(masters)
 	// Each start waits for six of them.
-	over.Timeout = 200 * time.Millisecond
+	over.Timeout = 300 * time.Millisecond
 	rig.Bootstrap(t, over)
 	c := &cluster{t: t}
 	for range 3 {
@@ -36,7 +36,9 @@ func startCluster(t *testing.T) *cluster {
 		c.links = append(c.links, links)
 		c.redlockds = append(c.redlockds, rig.JoinRedlockd(t, cfg))
 	}
-	c.waitReady()
+	for _, r := range c.redlockds {
+		r.WaitVoting(masters...)
+	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func judge(calls, others []call, began time.Time) verdict {
 		case c.err != "":
 			v.errors++
 			if len(v.said) < 3 {
-				v.said = append(v.said, c.kind+": "+c.err)
+				v.said = append(v.said, fmt.Sprintf("%s: %.160s", c.kind, c.err))
 			}
 		case c.ok:
 			v.never = v.never && c.sent.Before(began)

@@ -52,11 +52,14 @@ func table(rows []*row) string {
 }
 
 // String is a cell of the table.
-func (v verdict) String() string {
-	if v.never {
+func (w worst) String() string {
+	switch {
+	case w.runs < *rounds:
+		return "failed"
+	case w.never:
 		return "**never**"
 	}
-	return fmt.Sprintf("%.1f s, %d", v.gap.Seconds(), v.errors)
+	return fmt.Sprintf("%.1f s, %d", w.gap.Seconds(), w.errors)
 }
 
 // load is what the system says of the last minutes, or nothing.

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"testing"
@@ -12,7 +11,7 @@ import (
 
 // cluster is three redlockd over five masters, each with its own way to each.
 type cluster struct {
-	t         *testing.T
+	masters   []*rig.Master
 	redlockds []*rig.Redlockd
 	links     [][]*rig.Link
 }
@@ -23,7 +22,7 @@ func startCluster(t *testing.T) *cluster {
 	// Each start waits for six of them.
 	over.Timeout = 300 * time.Millisecond
 	rig.Bootstrap(t, over)
-	c := &cluster{t: t}
+	c := &cluster{masters: masters}
 	for range 3 {
 		cfg := over
 		cfg.Masters = slices.Clone(over.Masters)
@@ -36,24 +35,14 @@ func startCluster(t *testing.T) *cluster {
 		c.links = append(c.links, links)
 		c.redlockds = append(c.redlockds, rig.JoinRedlockd(t, cfg))
 	}
-	for _, r := range c.redlockds {
-		r.WaitVoting(masters...)
-	}
+	c.waitWell()
 	return c
 }
 
-// waitReady waits until all redlockd are.
-func (c *cluster) waitReady() {
-	c.t.Helper()
+// waitWell waits until a lock taken through each redlockd is on all masters.
+func (c *cluster) waitWell() {
 	for _, r := range c.redlockds {
-		rig.Eventually(c.t, r.Addr+" is ready", func() (bool, string) {
-			answer, err := http.Get("http://" + r.Admin + "/readyz")
-			if err != nil {
-				return false, err.Error()
-			}
-			_ = answer.Body.Close()
-			return answer.StatusCode == http.StatusOK, answer.Status
-		})
+		r.WaitVoting(c.masters...)
 	}
 }
 
@@ -76,6 +65,11 @@ func (c *cluster) served() []int {
 	return n
 }
 
+const (
+	frozen = "SIGSTOP"
+	cutOff = "cut off from the masters"
+)
+
 // fault is something that happens to one redlockd, and its end.
 type fault struct {
 	name       string
@@ -84,9 +78,9 @@ type fault struct {
 
 var faults = []fault{
 	{"kill -9", func(c *cluster, n int) { c.redlockds[n].Kill() }, restart},
-	{"SIGSTOP", func(c *cluster, n int) { c.redlockds[n].Freeze() }, func(c *cluster, n int) { c.redlockds[n].Thaw() }},
+	{frozen, func(c *cluster, n int) { c.redlockds[n].Freeze() }, func(c *cluster, n int) { c.redlockds[n].Thaw() }},
 	{"SIGTERM", func(c *cluster, n int) { c.redlockds[n].Stop() }, restart},
-	{"cut off from the masters", func(c *cluster, n int) {
+	{cutOff, func(c *cluster, n int) {
 		for _, l := range c.links[n] {
 			l.Cut()
 		}

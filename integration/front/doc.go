@@ -16,6 +16,6 @@
 // to run, and prints a line "STEP => RESULT" for each call, or "STEP => EX ..."
 // for one that failed. The part "conditions" makes twenty calls that take, read,
 // change and release a lock, one after the other. The masters are 50 ms away
-// meanwhile, so that they last long enough. In the part "medallion" a lock of
-// 3 s is extended for 4 s, and then 20 tasks contend.
+// meanwhile, so that they last long enough. In the part "medallion" the lock
+// "mdx" of 3 s is extended for 4 s, and then 20 tasks contend.
 package front

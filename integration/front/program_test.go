@@ -20,7 +20,8 @@ import (
 // client is a program that calls until its input ends, or its calls are made.
 type client struct {
 	name string
-	argv []string // run in its folder of integration/clients
+	dir  string // where it runs
+	argv []string
 	// parse reads a line; the one before it has ended at the time last.
 	parse func(line string, last, now time.Time) (call, bool)
 	// args are those for an address and a prefix.
@@ -29,23 +30,13 @@ type client struct {
 
 // ours is a program of integration/clients.
 func ours(name, folder string, argv ...string) client {
-	dir := filepath.Join("..", "clients", folder)
-	if strings.Contains(argv[0], "/") {
-		argv[0] = filepath.Join(dir, argv[0])
-	}
-	if argv[0] == "java" {
-		argv[2] = strings.ReplaceAll(argv[2], "general/", dir+"/general/")
-	}
-	if argv[0] == "node" || folder == "python" {
-		argv[1] = filepath.Join(dir, argv[1])
-	}
-	return client{name, argv, parseCall, func(addr, prefix string) []string {
+	return client{name, filepath.Join("..", "clients", folder), argv, parseCall, func(addr, prefix string) []string {
 		host, port, _ := strings.Cut(addr, ":")
 		return []string{host, port, prefix}
 	}}
 }
 
-var classes = "general/target/classes:general/target/dependency/*"
+const classes = "general/target/classes:general/target/dependency/*"
 
 var clients = []client{
 	ours("redis-py 8", "python", ".venv/bin/python", "front.py"),
@@ -82,7 +73,7 @@ func millis(text string) (time.Time, error) {
 // dotnet is a part of the program that FRONT_DOTNET names, with options of its
 // connection string.
 func dotnet(name, program, part, options string) client {
-	return client{name, []string{program}, parseStep, func(addr, _ string) []string { return []string{addr + options, part} }}
+	return client{name, "", []string{program}, parseStep, func(addr, _ string) []string { return []string{addr + options, part} }}
 }
 
 // parseStep reads "STEP => RESULT".
@@ -116,6 +107,7 @@ func (c client) start(t *testing.T, addr, prefix string) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, c.argv[0], append(c.argv[1:len(c.argv):len(c.argv)], c.args(addr, prefix)...)...)
+	cmd.Dir = c.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	input, err := cmd.StdinPipe()
@@ -206,12 +198,12 @@ func (r *running) watch(began time.Time, while, never time.Duration) {
 	}
 }
 
-// stop ends the client's input, and after a while the client.
-func (r *running) stop() {
+// stop ends the client's input, and after a while the client, unless it ends.
+func (r *running) stop(after time.Duration) {
 	_ = r.input.Close() // it may have ended
 	select {
 	case <-r.ended:
-	case <-time.After(3 * time.Second):
+	case <-time.After(after):
 		_ = r.cmd.Cancel()
 		<-r.ended
 	}

@@ -59,6 +59,9 @@ func (w worst) String() string {
 	case w.never:
 		return "**never**"
 	}
+	if w.gap == 0 {
+		return fmt.Sprintf("moves, %d", w.errors)
+	}
 	return fmt.Sprintf("%.1f s, %d", w.gap.Seconds(), w.errors)
 }
 

@@ -11,7 +11,7 @@ const EXTEND = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call(
 
 async function ioredis () {
   const Redis = require('ioredis')
-  const c = new Redis({ host, port, connectTimeout: 1000, commandTimeout: 2000, socketTimeout: 2000 })
+  const c = new Redis({ host, port, connectTimeout: 1000, commandTimeout: 1000, socketTimeout: 2000 })
   c.on('error', () => {}) // a command that fails tells it as well
   return {
     setNX: (key, token, ms) => c.set(key, token, 'PX', ms, 'NX'),

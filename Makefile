@@ -25,7 +25,7 @@ MAKEFLAGS += --no-print-directory
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile suites clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile front suites clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -116,6 +116,13 @@ shows: deps ## what make test shortens, in full: contests, handovers, freezes, r
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults
 	@. ./.deps/env && HANDOVERS=10000 go test -count=1 -v -timeout 0 -run TestS7Handovers ./integration
 	@. ./.deps/env && CGO_ENABLED=1 go test -race -count=1 -timeout 0 ./quorum ./quorum/storms ./proxy ./integration
+
+# FRONT_DOTNET names a program with StackExchange.Redis: integration/front/doc.go.
+front: deps ## each client behind HAProxy and Envoy while its redlockd fails; writes docs/high-availability.md; Linux, half an hour; needs Node, Java and Maven
+	@.ci/deps front
+	@go run ./integration/clients/runner -install -prepare -only '^(Go|Python|Node|Java)/'
+	@. ./.deps/env && FRONT_ENVOY=$${FRONT_ENVOY:-$(CURDIR)/.deps/envoy/bin/envoy} go test -count=1 -v -timeout 0 ./integration/front -args -rounds 3 -report $(CURDIR)/docs/high-availability.md
+	@echo "Not run: keepalived, whose file is only checked, and a Service of Kubernetes. Lines with SKIP say what else was not."
 
 suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian
 	@. ./.deps/env && integration/suites/run.py -report docs/suites.md

@@ -216,6 +216,12 @@ func TestKubernetesPods(t *testing.T) {
 	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("probes ask %s and %s", c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path)
 	}
+	if r := c.ReadinessProbe; r.PeriodSeconds*r.FailureThreshold > 2 {
+		t.Errorf("a redlockd that is not ready gets clients for %d s", r.PeriodSeconds*r.FailureThreshold)
+	}
+	if s := object[*corev1.Service](t, all, "Service redlockd"); s.Spec.SessionAffinity != corev1.ServiceAffinityClientIP {
+		t.Error("the connections of one client lead to several redlockd")
+	}
 	for _, name := range []string{"redlockd", "redlockd-master"} {
 		s := object[*corev1.Service](t, all, "Service "+name)
 		if name == "redlockd" && !hasPort(c, s.Spec.Ports[0].TargetPort) || name != "redlockd" && !hasPort(template["masters"].Spec.Containers[0], s.Spec.Ports[0].TargetPort) {

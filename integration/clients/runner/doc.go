@@ -23,5 +23,6 @@
 //	go run ./integration/clients/runner -install       # get all packages first
 //	go run ./integration/clients/runner -only redsync -trace /tmp/trace
 //
-// With -report FILE it writes the table, docs/clients.md.
+// With -report FILE it writes the table, docs/clients.md. With -prepare it only
+// installs and builds, for make front, whose programs are beside the others.
 package main

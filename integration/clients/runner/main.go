@@ -22,6 +22,7 @@ type options struct {
 	root    string         // the main module
 	binary  string         // a redlockd that is built already; empty builds it
 	install bool           // get packages first
+	prepare bool           // run nothing
 	only    *regexp.Regexp // names of programs; nil is all
 	trace   string         // folder for recordings; empty is none
 	report  string         // file for the table; empty is none
@@ -50,6 +51,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	benches, err := loadBenches(opts.dir)
 	if err != nil {
 		return err
+	}
+	if opts.prepare {
+		return prepare(ctx, opts, benches)
 	}
 	rig, err := startRig(ctx, opts)
 	if err != nil {
@@ -82,6 +86,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.root, "root", ".", "the `folder` of redlockd's main module")
 	fs.StringVar(&o.binary, "redlockd", "", "test this `file`, instead of building redlockd anew")
 	fs.BoolVar(&o.install, "install", false, "install what the programs need, by each language's package manager")
+	fs.BoolVar(&o.prepare, "prepare", false, "only install and build the programs, for integration/front")
 	fs.StringVar(&only, "only", "", "run only programs whose language/name matches this `regexp`")
 	fs.StringVar(&o.trace, "trace", "", "write every command and reply into this `folder`")
 	fs.StringVar(&o.report, "report", "", "write the table to this `file`")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -57,6 +58,22 @@ func runAll(ctx context.Context, opts options, benches []*Bench, rig *rig, seen 
 		rows[i] = j.row
 	}
 	return rows
+}
+
+// prepare installs and builds what the programs that were asked for need.
+func prepare(ctx context.Context, opts options, benches []*Bench) error {
+	var problems []error
+	var done *Bench
+	for _, j := range schedule(benches, opts) {
+		if j.bench == done {
+			continue
+		}
+		done = j.bench
+		if reason := j.bench.ready(ctx, opts); reason != "" {
+			problems = append(problems, fmt.Errorf("%s: %s", j.bench.Language, reason))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // schedule is a job for each program that was asked for, in the order of the

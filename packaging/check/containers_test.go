@@ -187,7 +187,8 @@ func servicesAreWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for service := range project.Services {
-		output(t, "podman", "healthcheck", "run", container(service))
+		// Not at the first try: a busy machine needs longer than a check may take.
+		eventually(t, service, os.Environ(), strings.Clone, "podman", "healthcheck", "run", container(service))
 	}
 	process := "/proc/" + output(t, "podman", "inspect", "-f", "{{.State.Pid}}", container("redlockd-1"))
 	status := string(read(t, process+"/status"))

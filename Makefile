@@ -28,7 +28,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages containers hostile suites clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 # The race detector makes the tests in virtual time five times slower, so quorum has it
 # for the storms only, and it finds nothing in what is pure; what integration/ starts is

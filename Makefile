@@ -25,10 +25,10 @@ MAKEFLAGS += --no-print-directory
 # masters: a name on the PATH, or a whole path. Replies are compared with the
 # redis-server on the PATH all the same.
 
-.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages hostile front suites clean
+.PHONY: help test deps lint build bench gobench fuzz clients mutants soak storms shows release browser packages containers hostile front suites clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 # The race detector makes the tests in virtual time five times slower, so quorum has it
 # for the storms only, and it finds nothing in what is pure; what integration/ starts is
@@ -109,8 +109,13 @@ browser: build ## the status page in a real Chromium, which is installed if miss
 packages: deps ## check what packaging/ has, as far as it goes without Docker and Kubernetes
 	@go test -count=1 -run TestEverythingGoesWithMIT ./packaging/licences -args -sources ../check
 	@. ./.deps/env && cd packaging/check && go vet ./... && go test -count=1 -v -timeout $(TIMEOUT) ./...
-	@echo "Not checked: that the image builds and starts (no Docker here), that the images it names exist,"
+	@echo "Not checked: that the image builds and starts (make containers), that the images it names exist,"
 	@echo "and that a cluster admits the manifests. Lines with SKIP say what else was not."
+
+containers: ## build the image, run it and the compose file with buildah and podman; Debian or Ubuntu, as root or with sudo
+	@.ci/deps containers
+	@cd packaging/check && go vet ./... && PATH="$(CURDIR)/.deps/podman-compose/bin:$$PATH" \
+		go test -count=1 -v -timeout 1h -run '^TestContainers$$' -exec $(CURDIR)/.ci/apart . -args -containers
 
 shows: deps ## what make test shortens, in full: contests, handovers, freezes, restarts, changes of masters, votes under -race; SEED=n repeats
 	@. ./.deps/env && ROUNDS=10000 FREEZES=1000 MOVING=60 RESTARTS=10 SEED=$(SEED) go test -count=1 -v -timeout 0 -run 'TestLockOutlives|TestOneWinner|TestRedlockdFrozen|TestMovingIn|TestReplaceAll|TestMajorityOfDisks' ./integration/faults

@@ -102,7 +102,7 @@ func bootstrap(ctx context.Context, cfg config.Config, stdout, stderr io.Writer)
 	if err := quorum.Bootstrap(ctx, cfg.Quorum, log.Named("quorum")); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
-	_, err = fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd now\n", len(cfg.Quorum.Masters))
+	_, err = fmt.Fprintf(stdout, "%d masters are marked and may vote: start redlockd, if none runs yet\n", len(cfg.Quorum.Masters))
 	return err
 }
 

@@ -86,8 +86,7 @@ func TestCompose(t *testing.T) {
 	write(t, filepath.Join(dir, "config.hcl"), config)
 	here := strings.NewReplacer("/usr/local/bin/redlockd", redlockd(t), "127.0.0.1:9736", admin, "/etc/redlockd", dir).Replace
 
-	bootstrap := append([]string{redlockd(t)}, project.Services["bootstrap"].Command...)
-	eventually(t, "bootstrap", environment(project, "bootstrap"), here, bootstrap...)
+	eventually(t, "bootstrap", environment(project, "redlockd-1"), here, redlockd(t), "-config", "/etc/redlockd/config.hcl", "-bootstrap")
 	// The image's own command: see TestDockerfile.
 	run(t, environment(project, "redlockd-1"), redlockd(t), "-config", filepath.Join(dir, "config.hcl"))
 	health := project.Services["redlockd-1"].HealthCheck.Test

@@ -8,6 +8,9 @@
 // It is a module of its own, because redlockd should not depend on any of
 // these.
 //
-// Not checked: that the images build and start, that the images which are
-// named exist, and what a cluster's own admission rules say.
+// With -containers (make containers) the image is built and run, and the compose file too, as
+// docs/containers.md says.
+//
+// Not checked: that the images which are named exist, unless they can be pulled, and what a
+// cluster's own admission rules say.
 package check

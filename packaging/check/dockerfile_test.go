@@ -15,11 +15,11 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// TestDockerfile reads it as docker build does, with all of BuildKit's
+// dockerStages reads the Dockerfile as docker build does, with all of BuildKit's
 // complaints.
-func TestDockerfile(t *testing.T) {
-	text := read(t, "../docker/Dockerfile")
-	parsed, err := parser.Parse(bytes.NewReader(text))
+func dockerStages(t *testing.T) []instructions.Stage {
+	t.Helper()
+	parsed, err := parser.Parse(bytes.NewReader(read(t, "../docker/Dockerfile")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,12 @@ func TestDockerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return stages
+}
+
+// TestDockerfile: the image's last stage only copies, and runs redlockd as a user.
+func TestDockerfile(t *testing.T) {
+	stages := dockerStages(t)
 	final := stages[len(stages)-1]
 	var user, copies string
 	var argv []string

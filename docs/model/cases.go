@@ -69,6 +69,7 @@ const (
 	toldRenew = "OPS0=1 OPS1=1 ELSEWHERE RENEW EXTEND RELEASE HONEST"
 	toldTwice = "OPS0=1 OPS1=2 ELSEWHERE AOE EXTEND ONCE HONEST"
 	toldAhead = "OPS0=2 OPS1=1 ELSEWHERE EXTEND RELEASE ONCE HONEST STEPS=1 TTL=2"
+	toldSteps = "OPS0=3 OPS1=0 EXTEND RELEASE ONCE HONEST STEPS=3 TTL=2"
 	toldSlow  = "OPS0=2 OPS1=1 ELSEWHERE EXTEND RELEASE ONCE HONEST SLOWS=1"
 	// It asks for more at the second one, though for a shorter TTL, with less drift.
 	toldLess = "OPS0=1 OPS1=2 ELSEWHERE EXTEND ONCE IN_TURN HONEST TTL=3 TTL1=1"
@@ -107,6 +108,7 @@ var cases = []modelCase{
 	{"told when it is over", toldAll, "", holds},
 	{"told after a renewal", toldRenew, "", holds},
 	{"told by a clock ahead", toldAhead, "", holds},
+	{"told by three clocks ahead", toldSteps, "", holds},
 	{"told by a clock behind", toldSlow, "", holds},
 	{"told with different drifts", toldLess, "", holds},
 	{"told of a bare copy", toldBare, "", holds},
@@ -166,7 +168,8 @@ var cases = []modelCase{
 	// The bound of the promise, and what is not promised.
 	{"unseen loss of one copy in 3", "OPS0=1 UNSEEN=1 FULL", "", holds},
 	{"unseen loss of one copy in 2", "OPS0=1 UNSEEN=1", "", second},
-	{"told early by a step", told3 + " STEPS=1", "EXACT", early},
+	{"told early by a step", told + " STEPS=2", "EXACT", early},
+	{"told late by a step", told + " SLOWS=1", "EXACT", late},
 	{"disk of 1.5 s", "AGE=3", "", second},
 	{"disk of 2.5 s and nobody left", "AGE=5 STILLS=1 FOR_GOOD", "", second},
 	{"disk of 3.5 s and a pause", "AGE=7 STILLS=1 LAST", "", second},

@@ -124,7 +124,7 @@
 #ifdef SHORT_QUARANTINE
 #define WAIT TTL
 #else
-#define WAIT (TTL + 2 * TIMEOUT)
+#define WAIT (TTL + 2 * TIMEOUT + (STEPS > 0 -> TIMEOUT : 0)) /* its clock may step, too */
 #endif
 
 mtype = { idle, asked, won };
@@ -471,6 +471,11 @@ inline send_all(n, what, old) {
 #define LATER(a, b) (a < b -> b : a)
 /* How long the client of a node has the lock for certain. */
 #define HOLDS(n) LATER(r[n].holds, r[OTHER(n)].holds)
+#ifdef EXACT
+#define SLACK(steps) 0
+#else
+#define SLACK(steps) (steps > 0)
+#endif
 #ifdef HONEST
 /* know notes what is known at the first byte, by which a reply is early or late.
    It may be early by a step, and late by a step and by what was asked for since. */
@@ -479,15 +484,11 @@ inline know(n, what) {
 	r[OTHER(n)].ended = false;
 	r[n].ended = (r[n].due == 0 && r[OTHER(n)].due == 0);
 	if
-	:: what != release -> r[n].due = TTL_OF(n) + TIMEOUT + SLOWS
+	:: what != release -> r[n].due = TTL_OF(n) + TIMEOUT + SLACK(SLOWS)
 	:: else
 	fi
 }
-#ifdef EXACT
-#define EARLY(n) (r[n].sure > 0)
-#else
-#define EARLY(n) (r[n].sure > STEPS)
-#endif
+#define EARLY(n) (r[n].sure > SLACK(STEPS))
 #ifdef BARE
 #define LATE(n) false
 #else

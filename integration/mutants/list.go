@@ -66,6 +66,8 @@ var mutants = []mutant{
 		" + tonumber(string.sub(v, -3), 36) then return 0 end", " + tonumber(string.sub(v, -3), 36) then redis.call('DEL', KEYS[1]) return 0 end"}}, waiting},
 	{"V15", "an acquire-or-extend after the TTL is refused", []change{{"quorum/scripts/scripts.go",
 		"if not has(v, ARGV[2]) then return v end\nreturn put(", "if not has(v, ARGV[2]) then return v end\n` + unlessOver + `\nreturn put("}}, waiting},
+	{"V15", "an acquire-or-extend after the TTL creates the copy anew", []change{{"quorum/scripts/scripts.go",
+		"if not v then\n  redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3]", "if not v or has(v, ARGV[2]) and hasTail(v) and now > tonumber(string.sub(v, -12, -4), 36) + tonumber(string.sub(v, -3), 36) then\n  redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3]"}}, votes},
 	{"V15", "a lock is over by its expiry", []change{{"quorum/outbox/answer.go",
 		"b.Over = w != vote.NoAbsence && b.Tail.Over(reading)", "b.Over = b.Vote == vote.Found && b.Hold < time.Millisecond"}}, waiting},
 	{"V15", "a lock is over before a reply that leaves at the last moment says so", []change{{"quorum/tail/tail.go",

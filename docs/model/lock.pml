@@ -457,10 +457,11 @@ inline send(j, n, what, old) {
 #else
 #define MAY_ACQUIRE(n) true
 #endif
+#define SOME_WAIT (m[0].wait + m[1].wait + m[2].wait > 0)
 #if STEPS
-#define IS_UNSEEN (m[0].ahead || m[1].ahead || m[2].ahead)
+#define IS_UNSEEN (SOME_WAIT || m[0].ahead || m[1].ahead || m[2].ahead)
 #else
-#define IS_UNSEEN (m[0].wait + m[1].wait + m[2].wait > 0)
+#define IS_UNSEEN SOME_WAIT
 #endif
 inline send_all(n, what, old) {
 	r[n].op = what; r[n].phase = asked; r[n].age = 0;

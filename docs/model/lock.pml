@@ -107,7 +107,7 @@
 #endif
 
 /* How long masters keep a lock, and when it is over, both from the first byte.
-   Only a TTL of 3 or more is long enough for a step of drift. */
+   Only a TTL of 3 or more has a tick of drift. */
 #define DRIFT(n) (TTL_OF(n) / 3)
 #ifdef NO_PADDING
 #define HOLD(n) TTL

@@ -87,7 +87,7 @@ mutants: ## take each rule out of the code, one at a time, and expect a red test
 	@go run ./integration/mutants
 
 .PHONY: model
-model: ## look for a second holder in docs/model, with the rules and without each
+model: ## look for a second holder or a dishonest reply in docs/model, with the rules and without each
 	@.ci/deps model
 	@go run ./docs/model
 

@@ -165,6 +165,22 @@ func TestV15OwnerTakesWhatIsOver(t *testing.T) {
 	})
 }
 
+// TestV15RollbackSparesWhatIsOver checks that an acquire-or-extend creates nothing where a copy is
+// over, so that its rollback deletes nothing: by a clock that is ahead its client may rely on the
+// lock still (V15, why 180).
+func TestV15RollbackSparesWhatIsOver(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", second)))
+		c.untilOver(second)
+		o := c.want(do(c.q, Op{Kind: AcquireOrExtend, Key: "k", Token: "t", TTL: second}), Won)
+		o.Undo() // its client has gone
+		synctest.Wait()
+		if n := c.copies("k", "t"); n != 3 {
+			t.Errorf("%d of 3 copies are left", n)
+		}
+	})
+}
+
 // TestV15BareIsNeverOver checks that what a direct client of a required Redis has stored is over
 // when it ends, and not before (V11, V15, why 182).
 func TestV15BareIsNeverOver(t *testing.T) {

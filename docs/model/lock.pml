@@ -1,7 +1,7 @@
 /*
  * One lock on three masters, for spin. README.md says what is modelled, what
  * is left out and why, and how to read a trail; V2, M4, ... are the rules of
- * docs/safety.md.
+ * docs/design.md.
  *
  * Every rule is in unless a -D leaves it out:
  *
@@ -27,20 +27,38 @@
  *   SHORT_QUARANTINE     M4  it waits for the TTL, not the hold
  *   NO_SHUT              M4  acquires go to a master in quarantine
  *   COPIES_VOTE          M4  a copy on a master in quarantine counts in an extend
+ *   NO_OVER              V15 a lock is over when its copies expire
+ *   NO_GRACE             V15 it is over at its end, though its reply may leave later
+ *   OVER_BY_ONE          V15 it is over when one of its copies is
+ *   OVER_OF_NEW          V15 what prolongs a copy gives it the end that it asks for
+ *   OVER_OF_OLD          V15 it leaves the copy the end that it has
+ *   OVER_OF_EXPIRY       V15 the end goes with the later expiry
+ *   DELETE_OVER          V15 a master deletes what is over
+ *   EXTEND_DELETES       V15 an extend deletes what is over
+ *   RETAKE_OVER          V15 an acquire-or-extend takes what is over as absent
+ *   OVER_BARE            V15 a bare copy, which has no end, is over
  *
  * These make the world: OPS0, OPS1, OPS2 (operations of each redlockd), AOE,
  * EXTEND, RELEASE, RENEW (what else than acquires), ONCE (a client acquires
  * first and never again), EQUAL (one token for all), ELSEWHERE (one client uses
  * R1 and R2, with one token; R3's has another), IN_TURN (R2 begins when R1 has
  * done all, then R3), LOSSES (restarts), FLUSHES (losses that keep the
- * connections), UNSEEN (losses that nobody sees), CUTS (of connections), TTL,
+ * connections), UNSEEN (losses that nobody sees), CUTS (of connections), STEPS
+ * (of clocks, ahead and too small to be seen), SLOWS (the same, back), BARE (R1's
+ * client has a bare copy on m1, which is required), TTL, TTL1 (that of R2),
  * TIMEOUT. FULL asserts only that a lock on all masters is exclusive, RELEASED
- * that a lock that was released is not healed. SORT makes the search smaller,
- * see README.md.
+ * that a lock that was released is not healed, HONEST that the client of R1 and
+ * R2 is not told too early or too late that its lock is over (EXACT: not by a
+ * step either). SORT makes the search smaller, see README.md.
  */
 
 #ifndef TTL
 #define TTL 1
+#endif
+#ifdef TTL1
+#define TTL_OF(n) (n == 1 -> TTL1 : TTL)
+#else
+#define TTL_OF(n) TTL
 #endif
 #ifndef TIMEOUT
 #define TIMEOUT 1
@@ -68,6 +86,12 @@
 #ifndef CUTS
 #define CUTS 0
 #endif
+#ifndef STEPS
+#define STEPS 0
+#endif
+#ifndef SLOWS
+#define SLOWS 0
+#endif
 
 #ifndef AOE
 #define AOE 0
@@ -82,15 +106,25 @@
 #define RENEW 0
 #endif
 
+/* How long masters keep a lock, and when it is over, both from the first byte.
+   Only a TTL of 3 or more has a tick of drift. */
+#define DRIFT(n) (TTL_OF(n) / 3)
 #ifdef NO_PADDING
-#define HOLD TTL
+#define HOLD(n) TTL
 #else
-#define HOLD (TTL + 2 * TIMEOUT)
+#define HOLD(n) (TTL_OF(n) + 2 * TIMEOUT + DRIFT(n))
+#endif
+#ifdef NO_OVER
+#define OVER(n) HOLD(n)
+#elif defined(NO_GRACE)
+#define OVER(n) TTL_OF(n)
+#else
+#define OVER(n) (TTL_OF(n) + TIMEOUT)
 #endif
 #ifdef SHORT_QUARANTINE
 #define WAIT TTL
 #else
-#define WAIT (TTL + 2 * TIMEOUT)
+#define WAIT (TTL + 2 * TIMEOUT + (STEPS > 0 -> TIMEOUT : 0)) /* its clock may step, too */
 #endif
 
 mtype = { idle, asked, won };
@@ -126,8 +160,12 @@ typedef Master {
 	byte token; /* 0: there is no key */
 	Copy copy;
 	byte left;  /* until it expires */
+	byte over;  /* until its client's TTL is over; 0: it is */
 	byte mark;  /* counts the losses: each makes another mark */
 	byte wait;  /* above 0: the mark is pending, in quarantine for so long */
+#if STEPS
+	bool ahead; /* its clock has stepped */
+#endif
 	Line line[NODES];
 }
 
@@ -147,12 +185,19 @@ typedef Node {
 	byte extended; /* its last extend that was won */
 	byte its_lock; /* what that healed */
 #endif
+#ifdef HONEST
+	byte sure;   /* how long its client has the lock, as far as known at the first byte */
+	byte due;    /* until what it last asked for is over by the slowest clock */
+	bool ended;  /* all that the client had asked for was over at the first byte */
+#endif
 }
 
 Master m[3];
 Node r[NODES];
 byte losses;
 byte cuts;
+byte steps;
+byte slows;
 
 /* Scratch, 0 between steps. */
 byte v;
@@ -161,6 +206,10 @@ byte lock;
 byte age;
 byte under;
 byte room;
+bool second_holder;
+bool is_back;
+bool told_early;
+bool told_late;
 
 #ifdef EQUAL
 #define TOKEN(n) 1
@@ -212,12 +261,12 @@ inline push(j, n, what) {
 }
 
 inline forget(j) {
-	m[j].token = 0; m[j].copy.lock = 0; m[j].copy.attempt = 0; m[j].left = 0
+	m[j].token = 0; m[j].copy.lock = 0; m[j].copy.attempt = 0; m[j].left = 0; m[j].over = 0
 }
 
 /* Past its time a message changes nothing: a SET because its expiry is over,
    a script by its deadline (V6). A release has none. */
-#define DEAD(s) (L.op[s] != 0 && L.op[s] != release && (L.age[s] >= HOLD || L.op[s] != acquire && L.age[s] > TIMEOUT))
+#define DEAD(s) (L.op[s] != 0 && L.op[s] != release && (L.age[s] >= HOLD(n) || L.op[s] != acquire && L.age[s] > TIMEOUT))
 
 #define ON_THE_WAY(j, n, what) (m[j].line[n].op[0] == what || m[j].line[n].op[1] == what)
 #define SENT(j, n, a) (m[j].line[n].attempt[0] == a || m[j].line[n].attempt[1] == a)
@@ -268,7 +317,11 @@ c_code {
 	static void sort_masters(void)
 	{	struct Master t;
 #define SWAP(a, b) if (memcmp(&now.m[a], &now.m[b], sizeof t) > 0) { t = now.m[a]; now.m[a] = now.m[b]; now.m[b] = t; }
+#ifdef BARE
+		SWAP(1, 2)
+#else
 		SWAP(0, 1) SWAP(1, 2) SWAP(0, 1)
+#endif
 	}
 };
 #define SORTED c_code { sort_masters(); }
@@ -283,6 +336,8 @@ c_code {
 #define PAIR(a, x, b, y) (MAY_GET(a, x) && MAY_HAVE(b, y) || MAY_HAVE(a, x) && MAY_GET(b, y))
 #ifdef RELEASED
 #define OPEN true
+#elif defined(HONEST)
+#define OPEN (MAY_GET(0, OPS0) || MAY_GET(1, OPS1))
 #elif defined(ELSEWHERE)
 #define OPEN (PAIR(0, OPS0, 2, OPS2) || PAIR(1, OPS1, 2, OPS2))
 #else
@@ -297,17 +352,23 @@ inline wipe_line(j, n) {
 }
 inline wipe_master(j) {
 	forget(j); m[j].mark = 0; m[j].wait = 0;
+#if STEPS
+	m[j].ahead = false;
+#endif
 	EACH_NODE(wipe_line, j)
 }
 inline unhold(n) { r[n].holds = 0; r[n].told = false; r[n].all = false }
 inline wipe_node(j, n) {
 	r[n].done = 255; r[n].op = 0; r[n].phase = idle; r[n].age = 0;
+#ifdef HONEST
+	r[n].sure = 0; r[n].due = 0; r[n].ended = false;
+#endif
 	unhold(n)
 }
 inline wipe() {
 	wipe_master(0); wipe_master(1); wipe_master(2);
 	EACH_NODE(wipe_node, 0);
-	losses = 255; cuts = 255
+	losses = 255; cuts = 255; steps = 255; slows = 255
 }
 
 /* Each step ends with what can have changed: the lines of a master, those of a
@@ -330,6 +391,9 @@ inline end_turn() {
 
 inline rest(n) {
 	r[n].op = 0; r[n].phase = idle; r[n].age = 0;
+#ifdef HONEST
+	r[n].sure = 0; r[n].ended = false;
+#endif
 	m[0].line[n].vote = 0; m[1].line[n].vote = 0; m[2].line[n].vote = 0
 }
 
@@ -352,14 +416,20 @@ inline look(j, n, old) {
 	fi
 }
 
+/* AHEAD is by how much a message is older where its redlockd has not seen a step yet. */
+#if STEPS
+#define AHEAD(j, old) (old && m[j].ahead)
+#else
+#define AHEAD(j, old) 0
+#endif
 inline send(j, n, what, old) {
 	look(j, n, old);
 	if
 	:: SHUT(j, what) -> L.vote = refused
 	:: else ->
-		attempt = ATTEMPT(n); age = 0;
+		attempt = ATTEMPT(n); age = AHEAD(j, old);
 		push(j, n, what);
-		L.vote = (room || what == release -> awaited : refused) /* a full line is silent at once (M1) */
+		L.vote = (room || what == release || what == extend -> awaited : refused) /* a full line is silent at once (M1) */
 	fi
 }
 
@@ -374,7 +444,7 @@ inline send(j, n, what, old) {
 #ifdef ELSEWHERE
 #define OTHER(n) (n == 2 -> 2 : 1 - n)
 #define RELEASES(o) (r[o].op == release || ON_THE_WAY(0, o, release) || ON_THE_WAY(1, o, release) || ON_THE_WAY(2, o, release))
-#define MAY_EXTEND(n) (r[n].done > 0 || r[OTHER(n)].done > 0)
+#define MAY_EXTEND(n) ((r[n].done > 0 || r[OTHER(n)].done > 0) && HOLDS(n) <= TTL_OF(n))
 #else
 #define OTHER(n) n
 #define RELEASES(o) false
@@ -388,19 +458,57 @@ inline send(j, n, what, old) {
 #define MAY_ACQUIRE(n) true
 #endif
 #define SOME_WAIT (m[0].wait + m[1].wait + m[2].wait > 0)
+#if STEPS
+#define IS_UNSEEN (SOME_WAIT || m[0].ahead || m[1].ahead || m[2].ahead)
+#else
+#define IS_UNSEEN SOME_WAIT
+#endif
 inline send_all(n, what, old) {
 	r[n].op = what; r[n].phase = asked; r[n].age = 0;
 	unvote_all(n);
 	send(0, n, what, old); send(1, n, what, old); send(2, n, what, old)
 }
 
+#define LATER(a, b) (a < b -> b : a)
+/* How long the client of a node has the lock for certain. */
+#define HOLDS(n) LATER(r[n].holds, r[OTHER(n)].holds)
+#ifdef EXACT
+#define SLACK(steps) 0
+#else
+#define SLACK(steps) (steps > 0)
+#endif
+#ifdef HONEST
+/* know notes what is known at the first byte, by which a reply is early or late.
+   It may be early by a step, and late by a step and by what was asked for since. */
+inline know(n, what) {
+	r[n].sure = HOLDS(n);
+	r[OTHER(n)].ended = false;
+	r[n].ended = (r[n].due == 0 && r[OTHER(n)].due == 0);
+	if
+	:: what != release -> r[n].due = TTL_OF(n) + TIMEOUT + SLACK(SLOWS)
+	:: else
+	fi
+}
+#define EARLY(n) (r[n].sure > SLACK(STEPS))
+#ifdef BARE
+#define LATE(n) false
+#else
+#define LATE(n) r[n].ended
+#endif
+#else
+#define know(n, what)
+#define EARLY(n) false
+#define LATE(n) false
+#endif
+
 /* start sends an operation to all masters (V1). old: this redlockd has not
-   seen a loss yet, and sends under the mark of before. */
+   seen a loss or a step yet, and sends under the mark and by the clock of before. */
 inline start(n, what, old) {
 	r[n].done++;
 	printf("R%d: %e, attempt %d\n", n + 1, what, ATTEMPT(n));
+	know(n, what);
 	if
-	:: old -> printf("       (has not seen the loss)\n")
+	:: old -> printf("       (has not seen the loss, or the step)\n")
 	:: else
 	fi;
 	if
@@ -418,6 +526,7 @@ inline start(n, what, old) {
 #define MAY_RENEW(n) (r[n].phase == asked && IS_GRANT(n) && r[n].op != renew && YES(n) >= 2)
 inline renews(n) {
 	printf("R%d: renews attempt %d\n", n + 1, ATTEMPT(n));
+	know(n, renew);
 	send_all(n, renew, 0);
 	end_step()
 }
@@ -472,9 +581,15 @@ inline repeats(n) {
 /* Between the verdict and the reply of an acquire nothing is done. */
 #define MAY_TELL(n) (IN_TIME(n) && (r[n].phase == won || r[n].phase == asked && IS_GRANT(n) && YES(n) >= 2))
 
+#define NO_AT(j, n) (VOTE(j, n, absent) || VOTE(j, n, refused))
+#define NO(n) (NO_AT(0, n) + NO_AT(1, n) + NO_AT(2, n))
 /* win is the verdict on an extend or a release (V8), with what follows from it. */
 #define ANY(n, what) (VOTE(0, n, what) || VOTE(1, n, what) || VOTE(2, n, what))
-#define ENOUGH(n) (YES(n) >= 2 || r[n].op == release && YES(n) == 1 && ANY(n, absent) && !ANY(n, refused))
+#ifdef BARE
+#define ENOUGH(n) YES_AT(0, n) /* V11, and nothing but releases */
+#else
+#define ENOUGH(n) (YES(n) >= 2 || r[n].op == release && YES(n) == 1 && NO(n) == 1 && ANY(n, absent))
+#endif
 #define MAY_WIN(n) (r[n].phase == asked && !IS_GRANT(n) && ENOUGH(n))
 inline win(n) {
 	printf("R%d: won, %d after its first byte\n", n + 1, r[n].age);
@@ -483,8 +598,35 @@ inline win(n) {
 #ifdef HEAL_LATE
 		r[n].extended = ATTEMPT(n); r[n].its_lock = lock
 #endif
-	:: else -> repeats(n); rest(n)
+	:: else -> told_late = LATE(n); assert(!told_late); repeats(n); rest(n) /* P4 */
 	fi;
+	tidy_node(n);
+	end_turn()
+}
+
+/* deny is the other verdict on an extend or a release, that the client has no lock
+   (V8, V15). What the release has deleted is repeated, too. */
+#ifdef BARE
+#define ENOUGH_NO(n) (NO(n) >= 2 && NO_AT(0, n))
+#elif defined(OVER_BY_ONE)
+#define ENOUGH_NO(n) (NO(n) >= 1)
+#else
+#define ENOUGH_NO(n) (NO(n) >= 2)
+#endif
+#ifdef HONEST
+#define MATTERS(n) true
+#else
+#define MATTERS(n) (r[n].op == release && (MET(0, n) || MET(1, n) || MET(2, n)))
+#endif
+#define MAY_DENY(n) (r[n].phase == asked && !IS_GRANT(n) && ENOUGH_NO(n) && MATTERS(n))
+inline deny(n) {
+	printf("R%d: tells its client that it has NO lock\n", n + 1);
+	told_early = EARLY(n); assert(!told_early); /* P4 */
+	if
+	:: r[n].op == release -> repeats(n)
+	:: else
+	fi;
+	rest(n);
 	tidy_node(n);
 	end_turn()
 }
@@ -504,9 +646,10 @@ inline win(n) {
 inline tell(n) {
 	printf("R%d: tells its client that it HOLDS the lock, %d after its first byte\n", n + 1, r[n].age);
 #ifndef RELEASED
-	assert(!ANOTHER(n)); /* P1 */
+	second_holder = ANOTHER(n); assert(!second_holder); /* P1 */
 #endif
-	r[n].holds = TTL; r[n].told = true;
+	told_late = r[n].op == extend && LATE(n); assert(!told_late); /* P4 */
+	r[n].holds = TTL_OF(n); r[n].told = true;
 	r[n].all = MINE(0, n) && MINE(1, n) && MINE(2, n);
 	rest(n);
 	end_turn()
@@ -540,16 +683,27 @@ inline lose(n) {
 
 /* --- what a master does --------------------------------------------------- */
 
+#define ITS_OVER(n) (OVER(n) > L.age[0] -> OVER(n) - L.age[0] : 0)
 inline store(j, n, itsLock) {
-	m[j].token = TOKEN(n); m[j].left = HOLD - L.age[0];
+	m[j].token = TOKEN(n); m[j].left = HOLD(n) - L.age[0]; m[j].over = ITS_OVER(n);
 	m[j].copy.lock = itsLock; m[j].copy.attempt = ID(L.attempt[0])
 }
 inline create(j, n) { store(j, n, ID(L.attempt[0])) }
 
-/* prolong keeps the lock and the later of both expiries, and writes its attempt
-   (V6). A renewal finds its attempt there (V2). */
+/* prolong keeps the lock, the later of both expiries and of both times when it is
+   over, and writes its attempt (V6). A renewal finds its attempt there (V2). */
+#if defined(OVER_OF_NEW)
+#define OVER_AFTER(j, n) ITS_OVER(n)
+#elif defined(OVER_OF_OLD)
+#define OVER_AFTER(j, n) m[j].over
+#elif defined(OVER_OF_EXPIRY)
+#define OVER_AFTER(j, n) (m[j].left < HOLD(n) - L.age[0] -> ITS_OVER(n) : m[j].over)
+#else
+#define OVER_AFTER(j, n) LATER(m[j].over, ITS_OVER(n))
+#endif
 inline prolong(j, n) {
-	m[j].left = (m[j].left < HOLD - L.age[0] -> HOLD - L.age[0] : m[j].left);
+	m[j].over = OVER_AFTER(j, n);
+	m[j].left = LATER(m[j].left, HOLD(n) - L.age[0]);
 #ifndef KEEP_ATTEMPT
 	m[j].copy.attempt = (L.op[0] == renew -> m[j].copy.attempt : ID(L.attempt[0]))
 #endif
@@ -575,21 +729,36 @@ inline counted(j, n) {
 	fi
 }
 
+/* Of a lock that is over its client is told that there is none. Nothing else follows
+   from it (V15). */
+#ifdef OVER_BARE
+#define HAS_END(j) true
+#else
+#define HAS_END(j) (m[j].copy.lock != 0)
+#endif
+#define IS_OVER(j, n) (MINE(j, n) && m[j].over == 0 && HAS_END(j))
+
 #define IS_ASKED(j, n) (r[n].phase == asked && m[j].line[n].attempt[0] == ATTEMPT(n) && (m[j].line[n].op[0] == renew) == (r[n].op == renew))
 /* An answer need not come. That matters only where it would have been healed,
    or where a release is repeated: one that is not told of is a node that gives up. */
-#define MAY_BE_UNHEARD(j, n) (IS_ASKED(j, n) && (m[j].line[n].op[0] == extend && m[j].token == 0 || m[j].line[n].op[0] == release))
+#define MAY_BE_UNHEARD(j, n) (IS_ASKED(j, n) && (m[j].line[n].op[0] == extend && (m[j].token == 0 || IS_OVER(j, n)) || m[j].line[n].op[0] == release))
 
 /* carry_out carries out the first message of a line, at one moment, and reads
    the mark behind it. heard: its answer comes. */
 inline carry_out(j, n, heard) {
+#ifdef DELETE_OVER
+	if
+	:: m[j].token != 0 && m[j].over == 0 -> forget(j); printf("       (deletes what is over)\n")
+	:: else
+	fi;
+#endif
 	v = refused; room = 0; lock = m[j].copy.lock; attempt = m[j].copy.attempt;
 	printf("   m%d: %e for R%d, attempt %d\n", j + 1, L.op[0], n + 1, L.attempt[0]);
 	if
 	:: m[j].token == 0 && (L.op[0] == acquire || L.op[0] == acquire_or_extend) -> create(j, n); v = created
 	:: m[j].token == 0 && L.op[0] == heal -> store(j, n, L.lock[0]); printf("       heals lock %d\n", L.lock[0]);
 #ifdef RELEASED
-		assert(!(r[n].freed & (1 << L.lock[0])) || L.op[1] == release || L.again)
+		is_back = (r[n].freed & (1 << L.lock[0])) && L.op[1] != release && !L.again; assert(!is_back) /* P5 */
 #endif
 	:: m[j].token == 0 && (L.op[0] == extend || L.op[0] == release) -> v = absent;
 #ifdef HEAL_VOTES
@@ -601,9 +770,19 @@ inline carry_out(j, n, heard) {
 #ifdef HEAL_LATE
 		room = (r[n].extended == L.attempt[0])
 #endif
-	:: MINE(j, n) && (L.op[0] == acquire_or_extend || L.op[0] == extend) -> prolong(j, n); v = prolonged
+#ifdef RETAKE_OVER
+	:: IS_OVER(j, n) && L.op[0] == acquire_or_extend -> create(j, n); v = created
+	:: MINE(j, n) && !IS_OVER(j, n) && L.op[0] == acquire_or_extend -> prolong(j, n); v = prolonged
+#else
+	:: MINE(j, n) && L.op[0] == acquire_or_extend -> prolong(j, n); v = prolonged
+#endif
+	:: MINE(j, n) && !IS_OVER(j, n) && L.op[0] == extend -> prolong(j, n); v = prolonged
+	:: IS_OVER(j, n) && L.op[0] == extend -> v = absent;
+#ifdef EXTEND_DELETES
+		forget(j)
+#endif
 	:: MINE(j, n) && L.op[0] == renew && TO_RENEW(j, n) -> prolong(j, n); v = prolonged
-	:: MINE(j, n) && L.op[0] == release -> forget(j); v = deleted
+	:: MINE(j, n) && L.op[0] == release -> v = (IS_OVER(j, n) -> absent : deleted); forget(j)
 	:: else
 	fi;
 	counted(j, n);
@@ -611,7 +790,7 @@ inline carry_out(j, n, heard) {
 	:: heard && IS_ASKED(j, n) && VOTES_COUNT(n) -> L.vote = v; printf("       %e\n", v);
 		if
 		:: v == prolonged && L.op[0] == extend -> L.met.lock = lock
-		:: v == deleted -> L.met.lock = lock; L.met.attempt = attempt
+		:: (v == deleted || v == absent) && L.op[0] == release -> L.met.lock = lock; L.met.attempt = attempt
 		:: else
 		fi
 	:: else
@@ -726,6 +905,18 @@ inline cut(j, n) {
 	end_step()
 }
 
+/* step_ahead: for this master alone it is a tick later, which nobody can see (V3). */
+inline step_ahead(j) {
+	steps++;
+	printf("   m%d: its clock goes AHEAD, and nobody can see it\n", j + 1);
+#if STEPS
+	m[j].ahead = true;
+#endif
+	tick_master(j);
+	tidy_master(j);
+	end_step()
+}
+
 /* --- time ----------------------------------------------------------------- */
 
 inline grow(j, n) {
@@ -746,6 +937,10 @@ inline tick_master(j) {
 	:: else
 	fi;
 	if
+	:: m[j].over > 0 -> m[j].over--
+	:: else
+	fi;
+	if
 	:: m[j].wait > 0 -> m[j].wait--
 	:: else
 	fi;
@@ -761,12 +956,30 @@ inline tick_node(j, n) {
 	:: r[n].holds > 1 -> r[n].holds--
 	:: r[n].holds == 1 -> r[n].holds = 0; r[n].all = false
 	:: else
+	fi;
+#ifdef HONEST
+	if
+	:: r[n].sure > 0 -> r[n].sure--
+	:: else
+	fi;
+	if
+	:: r[n].due > 0 -> r[n].due--
+	:: else
 	fi
+#endif
 }
 
-inline tick() {
+#define NOBODY 3
+inline ticks(j, slow) {
+	if
+	:: slow == j -> slows++; printf("   m%d: its clock falls BEHIND\n", j + 1)
+	:: else -> tick_master(j)
+	fi
+}
+/* slow is a master whose clock falls behind by this tick, or NOBODY. */
+inline tick(slow) {
 	printf("--- tick\n");
-	tick_master(0); tick_master(1); tick_master(2);
+	ticks(0, slow); ticks(1, slow); ticks(2, slow);
 	EACH_NODE(tick_node, 0);
 	tidy_master(0); tidy_master(1); tidy_master(2);
 	end_turn()
@@ -775,16 +988,23 @@ inline tick() {
 /* --- all that may happen next --------------------------------------------- */
 
 #define STARTS(n, ops, old) \
-	:: d_step { MAY_START(n, ops) && MAY_ACQUIRE(n) && (!old || SOME_WAIT) -> start(n, acquire, old) } \
-	:: d_step { MAY_START(n, ops) && (!old || SOME_WAIT) && AOE -> start(n, acquire_or_extend, old) }
+	:: d_step { MAY_START(n, ops) && MAY_ACQUIRE(n) && (!old || IS_UNSEEN) -> start(n, acquire, old) } \
+	:: d_step { MAY_START(n, ops) && (!old || IS_UNSEEN) && AOE -> start(n, acquire_or_extend, old) }
 
+#if STEPS
+#define OLD_EXTEND(n, ops) :: d_step { MAY_START(n, ops) && EXTEND && MAY_EXTEND(n) && IS_UNSEEN -> start(n, extend, 1) }
+#else
+#define OLD_EXTEND(n, ops)
+#endif
 #define NODE(n, ops) \
 	STARTS(n, ops, 0) \
 	STARTS(n, ops, 1) \
 	:: d_step { MAY_START(n, ops) && EXTEND && MAY_EXTEND(n) -> start(n, extend, 0) } \
+	OLD_EXTEND(n, ops) \
 	:: d_step { MAY_START(n, ops) && RELEASE && MAY_RELEASE(n) -> start(n, release, 0) } \
 	:: d_step { RENEW && MAY_RENEW(n) -> renews(n) } \
 	:: d_step { MAY_WIN(n) -> win(n) } \
+	:: d_step { MAY_DENY(n) -> deny(n) } \
 	:: d_step { MAY_TELL(n) -> tell(n) } \
 	:: d_step { r[n].phase != idle -> lose(n) } \
 	LINE(0, n) LINE(1, n) LINE(2, n)
@@ -803,13 +1023,25 @@ inline tick() {
 	:: d_step { cuts < CUTS && MAY_CARRY_OUT(j, n) -> cut(j, n) } \
 	OVERTAKE(j, n)
 
+#if STEPS
+#define STEP(j) :: d_step { steps < STEPS && !m[j].ahead -> step_ahead(j) }
+#elif SLOWS
+#define STEP(j) :: d_step { slows < SLOWS -> tick(j) }
+#else
+#define STEP(j)
+#endif
+
 #define LOSS(j) \
 	:: d_step { losses < LOSSES -> lose_memory(j, true) } \
 	:: d_step { losses < FLUSHES -> lose_memory(j, false) } \
-	:: d_step { losses < UNSEEN -> lose_unseen(j) }
+	:: d_step { losses < UNSEEN -> lose_unseen(j) } \
+	STEP(j)
 
 init {
 	d_step { r[0].phase = idle; r[1].phase = idle;
+#ifdef BARE
+		m[0].token = TOKEN(0); r[0].told = true; r[0].holds = 255; /* and no expiry */
+#endif
 #if NODES == 3
 		r[2].phase = idle
 #endif
@@ -821,6 +1053,6 @@ init {
 	NODE(2, OPS2)
 #endif
 	LOSS(0) LOSS(1) LOSS(2)
-	:: d_step { true -> tick() }
+	:: d_step { true -> tick(NOBODY) }
 	od
 }

@@ -16,9 +16,9 @@ import (
 
 // result is what a search came to.
 type result struct {
-	// found is whether the assertion was violated, steps after how many
-	// steps, and trail the file that tells them.
-	found bool
+	// found says which assertion was violated, steps after how many steps, and
+	// trail is the file that tells them.
+	found expectation
 	steps int
 	trail string
 	// states is how many were seen, seconds what that took of a processor,
@@ -57,7 +57,7 @@ func (c modelCase) run(ctx context.Context) result {
 	out, err := command(ctx, dir, &used, "./pan", "-m100000", "-w22")
 	r := read(out, err)
 	r.seconds = used.Seconds()
-	if r.found && r.err == nil {
+	if r.found != holds && r.err == nil {
 		r.err = c.keep(ctx, dir, model, &r)
 	}
 	return r
@@ -79,6 +79,7 @@ func (c modelCase) defines() []string {
 var (
 	errorsFound  = regexp.MustCompile(`errors: (\d+)`)
 	statesStored = regexp.MustCompile(`(?m)^ *([0-9.e+]+) states, stored`)
+	violated     = regexp.MustCompile(`assertion violated +!\((\w+)\)`)
 )
 
 // read reads what the search printed. A search that was cut short and found
@@ -92,11 +93,15 @@ func read(out []byte, err error) result {
 	}
 	n, _ := strconv.ParseFloat(string(states[1]), 64)
 	r.states = int(n)
-	r.found = string(found[1]) != "0"
+	r.found = holds
+	which := violated.FindSubmatch(out)
+	if which != nil {
+		r.found = asserted[string(which[1])]
+	}
 	switch {
-	case r.found && !bytes.Contains(out, []byte("assertion violated")):
-		r.err = fmt.Errorf("another error than the assertion: %s", bytes.TrimSpace(out))
-	case !r.found && (bytes.Contains(out, []byte("not completed")) || bytes.Contains(out, []byte("too small"))):
+	case string(found[1]) != "0" && (which == nil || r.found == ""):
+		r.err = fmt.Errorf("another error than the assertions: %s", bytes.TrimSpace(out))
+	case r.found == holds && (bytes.Contains(out, []byte("not completed")) || bytes.Contains(out, []byte("too small"))):
 		r.err = errors.New("the search was not complete")
 	}
 	return r

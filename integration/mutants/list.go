@@ -65,6 +65,8 @@ var mutants = []mutant{
 		"+ num(@grace, 36) then return 0 end", "+ num(@grace, 36) then redis.call('DEL', k) return 0 end"}}, waiting},
 	{"V15", "an acquire-or-extend after the TTL is refused", []change{{"quorum/scripts/change.go",
 		"(must == 'living' or must", "(must == 'living' or must == 'free' or must"}}, waiting},
+	{"V15", "an acquire-or-extend after the TTL creates the copy anew", []change{{"quorum/scripts/change.go",
+		"  if must == 'nothing' then\n", "  if must == 'free' and tailed and @has(stem) and now > num(@end, 36) + num(@grace, 36) then v = false end\n  if must == 'nothing' then\n"}}, votes},
 	{"V15", "a lock is over by its expiry", []change{{"quorum/outbox/answer.go",
 		"b.Over = w != vote.NoAbsence && b.Tail.Over(reading)", "b.Over = b.Vote == vote.Found && b.Hold < time.Millisecond"}}, waiting},
 	{"V15", "a lock is over before a reply that leaves at the last moment says so", []change{{"quorum/tail/tail.go",

@@ -41,8 +41,11 @@ func (c call) decide(key string, choose func(quorum.State) decision) Request {
 	op := quorum.Op{Kind: quorum.Decide, DB: c.db, Key: key}
 	op.Decide = func(s quorum.State) quorum.Op {
 		last = choose(s)
-		if s.Lapsed {
+		switch {
+		case s.Lapsed:
 			last = last.onLapsed(s, choose(lapsing(s)))
+		case s.TTL <= time.Millisecond && s.TTL < s.Hold && last.op.Kind == quorum.Read:
+			last = last.onEnded(s, choose)
 		}
 		last.op.DB, last.op.Key = c.db, key
 		return last.op
@@ -77,6 +80,17 @@ func (d decision) onLapsed(s quorum.State, held decision) decision {
 		return held
 	case d.op.Kind == quorum.Read && held.op.Kind == quorum.Release:
 		d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}
+	}
+	return d
+}
+
+// onEnded returns the decision to do nothing about a lock whose TTL has ended, though it is not
+// over yet (V15). Who would take the lock if it were absent is told when others may have it: told
+// that a millisecond is left, it would ask again each millisecond.
+func (d decision) onEnded(s quorum.State, choose func(quorum.State) decision) decision {
+	s.TTL = s.Hold
+	if held := choose(s); held.op.Kind == quorum.Read && choose(quorum.State{}).op.Kind == quorum.Acquire {
+		return held
 	}
 	return d
 }

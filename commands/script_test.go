@@ -289,6 +289,36 @@ func TestChangeThatTellsTheState(t *testing.T) {
 	}
 }
 
+// TestV15RefusedAtItsEnd checks that who cannot take a lock whose TTL has ended is told when it
+// will be free, and others what is left of the TTL (V15).
+func TestV15RefusedAtItsEnd(t *testing.T) {
+	ended := quorum.State{Found: true, Token: "x", TTL: time.Millisecond, Hold: 150 * time.Millisecond}
+	own := ended
+	own.Token = "t"
+	for _, tt := range []struct {
+		name  string
+		kind  script.Kind
+		state quorum.State
+		reply string
+	}{
+		{"acquire", script.Acquires, ended, ":150"},
+		{"acquire or extend", script.AcquiresOrExtends, ended, ":150"},
+		{"extend", script.Extends, ended, ":1"},
+		{"release", script.Releases, ended, ":1"},
+		{"extend, mine", script.Extends, own, ":1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := meaningOf(tt.kind, time.Second)
+			pttl := script.Value{Kind: script.StoredPTTL}
+			m.Reply = &[...]script.Value{pttl, pttl, pttl, pttl}
+			in, _ := fakeWith(rejecting(), m, nil)
+			if _, reply := decideOn(t, understandScript(t, in, "EVALSHA sha 1 k t"), tt.state, quorum.Won); reply != tt.reply {
+				t.Errorf("got %s, want %s", reply, tt.reply)
+			}
+		})
+	}
+}
+
 // TestV6ScriptThatGrantsItsOwnToken checks that a script which replies the same for an
 // absent key and for its own token extends what it finds with that token, by the TTL that
 // is left, since a rollback of an earlier attempt may be about to delete it (V6).

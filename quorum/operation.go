@@ -119,6 +119,8 @@ type State struct {
 	// TTL is what is left of the TTL, at least a millisecond when Found. It is never
 	// more than what the client asked for (V3). When Lapsed it is what is left of the hold.
 	TTL time.Duration
+	// Hold is what is left until others may have the lock (V3).
+	Hold time.Duration
 	// Lapsed reports whether the key, though not Found, still cannot be acquired
 	// because the hold of Token is not over (V3). Only its owner's release deletes it, and
 	// what stores Token again takes it (V15).

@@ -36,29 +36,26 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 // readState fills in the token and the q-th greatest remaining time (V10). A lock that
 // is over is absent (V15). The caller must hold mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
-	token, left, over, ok := a.leftOf(t)
+	token, left, hold, over, ok := a.leftOf(t)
 	switch {
 	case !ok:
 		o.Verdict = Undecided
 		return
 	case over:
-		o.Verdict = Absent
+		o.Verdict, left = Absent, hold
 	}
 	o.State = State{Found: !over, Lapsed: over, Token: token, TTL: min(max(left, time.Millisecond), a.call.q.cfg.MaxTTL),
-		locks: a.box.locksOf(token), lacks: t.Least - t.Unknown}
+		Hold: hold, locks: a.box.locksOf(token), lacks: t.Least - t.Unknown}
 }
 
-// leftOf returns the token that a read found, what remains of its TTL, and whether the lock
-// is over; then it is what remains of its hold. ok is false if no quorum can decide, or if the
-// key is no string. A token that only the required master holds is an old client's lock (V11).
-// The caller must hold mu.
-func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, over, ok bool) {
+// leftOf returns the token that a read found, what remains of its TTL and of its hold, and
+// whether the lock is over. ok is false if no quorum can decide, or if the key is no string. A
+// token that only the required master holds is an old client's lock (V11). The caller must hold
+// mu.
+func (a *attempt) leftOf(t *vote.Tally) (token string, remains, hold time.Duration, over, ok bool) {
 	if t.RequiredHolds() {
 		b := t.RequiredBallot
-		if b.Over {
-			return b.Token, b.Hold, true, !b.Foreign
-		}
-		return b.Token, b.Left, false, !b.Foreign
+		return b.Token, b.Left, b.Hold, b.Over, !b.Foreign
 	}
 	var left, holds []time.Duration
 	living := 0
@@ -70,14 +67,13 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains time.Duration, ov
 			}
 		}
 	}
-	switch {
-	case len(left) < t.Quorum || a.box.mayLive(t):
-		return "", 0, false, false
-	case living < t.Quorum:
-		left, over = holds, true
+	if len(left) < t.Quorum || a.box.mayLive(t) {
+		return "", 0, 0, false, false
 	}
 	slices.Sort(left)
-	return t.Most, left[len(left)-t.Quorum], over, true
+	slices.Sort(holds)
+	nth := len(left) - t.Quorum
+	return t.Most, left[nth], holds[nth], living < t.Quorum, true
 }
 
 // noQuorum returns the error for a verdict of Undecided or Split.

@@ -57,6 +57,27 @@ func TestV15OverInABundle(t *testing.T) {
 	})
 }
 
+// TestV15HoldIsTold checks that a read tells when others may have the lock, before its TTL ends,
+// after that, and when it is over (V15).
+func TestV15HoldIsTold(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		other := c.redlockd()
+		time.Sleep(3 * second)
+		for _, at := range []time.Duration{0, second / 2, second + 10*time.Millisecond, second + 80*time.Millisecond} {
+			c.tell(do(c.q, acquire("k", "t", second)))
+			time.Sleep(at)
+			s := do(other, Op{Kind: Read, Key: "k"}).State
+			time.Sleep(s.Hold - 2*time.Millisecond)
+			if o := do(other, acquire("k", "u", second)); o.Verdict != Held {
+				t.Errorf("read after %v: %v, before the %v that it tells are over", at, o.Verdict, s.Hold)
+			}
+			time.Sleep(4 * time.Millisecond)
+			c.want(do(other, acquire("k", "u", second)), Won)
+			c.want(do(other, release("k", "u")), Won)
+		}
+	})
+}
+
 // TestV15ShortenedElsewhereAndProlonged checks that a lock which another redlockd has shortened
 // and prolonged again is not over before its last TTL is (V15).
 func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/redlockd/redlockd/commands/values"
 )
 
+// many are the inputs of a call that renews n locks, and what these hold.
 func many(n int) (keys, args []string, own []State) {
 	args = []string{"30000"}
 	for i := range n {

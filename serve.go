@@ -76,6 +76,8 @@ func serve(ctx context.Context, cfg config.Config, log hclog.Logger, lately *jou
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
+	// Serve closes them, unless the stop comes before it has begun.
+	defer func() { _ = open.close(nil) }()
 	cfg.Quorum.Masters = certs.Masters(cfg.Quorum.Masters)
 	operators := fitDescriptors(&cfg, log)
 	q, err := quorum.New(cfg.Quorum, log.Named("quorum"))

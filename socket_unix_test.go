@@ -3,12 +3,16 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestUnixSocketTakesItsPlace: a socket that was left behind makes way, and nothing else does.
@@ -98,5 +102,28 @@ func TestUnixSocketMode(t *testing.T) {
 			}
 			ln.Close()
 		}
+	}
+}
+
+// TestUnixSocketGoesWithAnEarlyStop: a stop before a majority was found leaves no socket.
+func TestUnixSocketGoesWithAnEarlyStop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	file := write(t, fmt.Sprintf("listen {\n address = \"\"\n unix = %q\n}\nmaster \"a\" {\n address = \"127.0.0.1:1\"\n}\n", path))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- run(ctx, []string{"-config", file}, io.Discard, io.Discard) }()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is still there: %v", err)
 	}
 }

@@ -35,10 +35,10 @@ type Holder struct {
 	Name, Address, User string
 }
 
-// Locks remembers, for operators, the locks that this redlockd granted, whether they have ended
-// without their holder, and the keys that are most contended. It decides nothing: only the masters know who holds a lock, and
-// what other redlockd do is not seen here. Beyond its bounds the locks that were changed
-// longest ago are forgotten. Safe for concurrent use.
+// Locks remembers, for operators, the locks that this redlockd granted, those among them that have
+// ended without their holders, and the keys that are most contended. It decides nothing: only the
+// masters know who holds a lock, and what other redlockd do is not seen here. Beyond its bounds
+// the locks that were changed longest ago are forgotten. Safe for concurrent use.
 type Locks struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
@@ -111,7 +111,7 @@ func (t *Locks) Note(command string, op *quorum.Op, o *quorum.Outcome, who *Hold
 		t.noteChanges(op.DB, o, who)
 	case o.Verdict == quorum.Undecided || o.Verdict == quorum.Changed:
 	case o.Verdict == quorum.Absent:
-		t.end(op.DB, op.Key, Changed, nil)
+		t.end(op.DB, op.Key, Changed, nobody)
 	case o.Verdict == quorum.Won:
 		t.noteWon(command, op, o, who)
 	case op.Kind == quorum.Acquire || op.Kind == quorum.AcquireOrExtend:
@@ -125,13 +125,13 @@ func (t *Locks) Note(command string, op *quorum.Op, o *quorum.Outcome, who *Hold
 func (t *Locks) noteWon(command string, op *quorum.Op, o *quorum.Outcome, who *Holder) {
 	switch op.Kind {
 	case quorum.Release:
-		t.end(op.DB, op.Key, released, nil)
+		t.end(op.DB, op.Key, Changed, func(l Lock) bool { return l.token == maphash.String(t.seed, op.Token) })
 	case quorum.Remove:
-		cause := Changed
 		if command == "locks" {
-			cause = Forced
+			t.end(op.DB, op.Key, Forced, nobody)
+			return
 		}
-		t.end(op.DB, op.Key, cause, who)
+		t.end(op.DB, op.Key, Changed, func(l Lock) bool { return l.Holder.Session == who.Session })
 	case quorum.Store, quorum.Acquire:
 		t.take(op, who)
 	case quorum.AcquireOrExtend:
@@ -145,11 +145,12 @@ func (t *Locks) noteWon(command string, op *quorum.Op, o *quorum.Outcome, who *H
 	}
 }
 
-// noteChanges records what a transaction has changed.
+// noteChanges records what a transaction has changed. What it deletes in time is taken for a
+// release: clients compare the token before, by what they WATCH.
 func (t *Locks) noteChanges(db int, o *quorum.Outcome, who *Holder) {
 	for _, c := range o.Changes {
 		if c.Delete {
-			t.end(db, c.Key, released, nil)
+			t.end(db, c.Key, Changed, func(l Lock) bool { return l.lives(time.Now()) })
 			continue
 		}
 		t.extend(&quorum.Op{Kind: quorum.Extend, DB: db, Key: c.Key, Token: c.Token, TTL: c.TTL}, who)

@@ -45,14 +45,14 @@ type Lost struct {
 // noteLost tells of a lock that an operation should have met, if it is remembered. The operation
 // has met no lock, or another one.
 func (t *Locks) noteLost(op *quorum.Op, o *quorum.Outcome, who *Holder) {
-	var its func(*Lock) bool
+	var its func(Lock) bool
 	switch op.Kind {
 	case quorum.Release, quorum.Extend:
 		sum := maphash.String(t.seed, op.Token)
-		its = func(l *Lock) bool { return l.token == sum }
+		its = func(l Lock) bool { return l.token == sum }
 	case quorum.Read:
 		found := maphash.String(t.seed, o.State.Token)
-		its = func(l *Lock) bool {
+		its = func(l Lock) bool {
 			return l.Holder.Session == who.Session && (o.Verdict == quorum.Absent || l.token != found)
 		}
 	default:
@@ -69,18 +69,18 @@ func (t *Locks) noteLost(op *quorum.Op, o *quorum.Outcome, who *Holder) {
 
 // takeLostLocked returns the lock of a key that its reports, with the cause, and remembers it no
 // more.
-func (s *lockShard) takeLostLocked(id lockID, its func(*Lock) bool, now time.Time) (Lock, bool) {
+func (s *lockShard) takeLostLocked(id lockID, its func(Lock) bool, now time.Time) (Lock, bool) {
 	r, ok := s.held.Peek(id)
 	if !ok {
 		return Lock{}, false
 	}
-	if r.cause != released && its(&r.Lock) {
+	if r.cause != released && its(r.Lock) {
 		l := r.Lock
 		l.end(Changed, now)
 		s.endLocked(id, &r, released)
 		return l, true
 	}
-	i := slices.IndexFunc(r.past, func(l Lock) bool { return its(&l) })
+	i := slices.IndexFunc(r.past, its)
 	if i < 0 {
 		return Lock{}, false
 	}
@@ -90,18 +90,18 @@ func (s *lockShard) takeLostLocked(id lockID, its func(*Lock) bool, now time.Tim
 	return l, true
 }
 
-// end records that a lock is over, unless it is known already: that its TTL was, or else the
-// cause. What the session that took it has removed itself (by) is released.
-func (t *Locks) end(db int, key string, cause Cause, by *Holder) {
+// end records that the latest lock of a key is over, unless that is known: it was released if own
+// says that its holder did it, or else its TTL was over, or else the cause.
+func (t *Locks) end(db int, key string, cause Cause, own func(Lock) bool) {
 	now, held := time.Now(), time.Duration(-1)
 	s, id := t.shard(key), lockID{db, key}
 	s.mu.Lock()
 	if r, ok := s.held.Peek(id); ok && r.cause == 0 {
-		if by != nil && by.Session == r.Holder.Session && cause == Changed {
+		if own(r.Lock) {
 			cause = released
-		}
-		if cause == released && r.Taken {
-			held = time.Duration(now.UnixMilli()-r.Since) * time.Millisecond
+			if r.Taken {
+				held = time.Duration(now.UnixMilli()-r.Since) * time.Millisecond
+			}
 		}
 		r.end(cause, now)
 		s.endLocked(id, &r, r.cause)
@@ -111,6 +111,9 @@ func (t *Locks) end(db int, key string, cause Cause, by *Holder) {
 		t.times.of(key).held.add(held)
 	}
 }
+
+// nobody is for an end that no holder has brought about.
+func nobody(Lock) bool { return false }
 
 // endLocked records the end of the latest lock of a key, and forgets the key if there is nothing
 // more to remember.

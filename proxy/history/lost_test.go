@@ -126,6 +126,24 @@ func TestLostIsTold(t *testing.T) {
 			l.does(other, "eval", quorum.Extend, "u", quorum.Won, "")
 			release(l, me, "t", quorum.Held)
 		}, []string{"expired of me to me"}},
+		{"another's lock, taken elsewhere, is released here", func(l *told) {
+			time.Sleep(time.Hour)
+			release(l, other, "u", quorum.Won)
+			release(l, me, "t", quorum.Absent)
+		}, []string{"expired of me to me"}},
+		{"another's lock, taken elsewhere, is released here by a transaction", func(l *told) {
+			time.Sleep(time.Hour)
+			o := outcome(quorum.Won)
+			o.Changes = []quorum.Change{{Key: "k", Delete: true}}
+			l.Note("exec", &quorum.Op{Kind: quorum.DecideAll}, o, other)
+			release(l, me, "t", quorum.Absent)
+		}, []string{"expired of me to me"}},
+		{"released by a transaction of another connection", func(l *told) {
+			o := outcome(quorum.Won)
+			o.Changes = []quorum.Change{{Key: "k", Delete: true}}
+			l.Note("exec", &quorum.Op{Kind: quorum.DecideAll}, o, other)
+			release(l, me, "t", quorum.Absent)
+		}, nil},
 		{"taken again with its token", func(l *told) {
 			time.Sleep(time.Hour)
 			l.takes(me, "t")

@@ -181,6 +181,10 @@ func events(t *testing.T) {
 	if e.At != now.UnixMilli() || e.Level != "warn" || e.Text != "master is down" || e.Fields[0] != (EventKey{"reason", `"x\u202ey"`}) {
 		t.Errorf("%+v", snap.Events)
 	}
+	// The pattern of which there is nothing to tell is left out.
+	if len(snap.Times) != 1 || snap.Times[0] != (TimesRow{"orders:*", 3, 875, 14_400_000, 3, 875, 14_400_000}) {
+		t.Errorf("times are %+v", snap.Times)
+	}
 	if n := len(snap.Contended[0].Key); n > maxText+len("…") {
 		t.Errorf("a key of %d bytes", n)
 	}

@@ -116,10 +116,10 @@ func timesRows(all []history.Times) []TimesRow {
 }
 
 func millis(h history.Histogram, part float64) int64 {
-	if h.Count == 0 {
-		return -1
+	if q := h.Quantile(part); q >= 0 {
+		return q.Milliseconds()
 	}
-	return h.Quantile(part).Milliseconds()
+	return -1
 }
 
 // SessionRow is a client connection.

@@ -137,7 +137,7 @@ var cases = []modelCase{
 	{"V8 release repeated by lock", repeated, "REPEAT_BY_LOCK", second},
 	{"V8 release repeated by token", repeated, "REPEAT_BY_TOKEN", second},
 	{"V9 healed copies vote", extends, "HEAL_VOTES COPIES_VOTE", second},
-	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE", second},
+	{"V9 heal without majority", extends4, "HEAL_ALWAYS COPIES_VOTE NO_OVER", second},
 	{"V9 heal on a late answer", healing, "HEAL_LATE", comesBack},
 	{"V9 heal of any lock", healing4, "HEAL_ANY_LOCK", comesBack},
 	{"M3 no mark", "OPS0=1 FLUSHES=1", "NO_MARK", second},

@@ -81,7 +81,7 @@ var mutants = []mutant{
 	{"M5", "a lock is over by a clock that may have stepped", []change{{"quorum/outbox/answer.go",
 		"b.Over = w != vote.NoAbsence && b.Tail.Over(reading)", "b.Over = b.Tail.Over(reading)"}}, waiting},
 	{"V15", "a lock is not over as long as one of its copies is not", []change{{"quorum/outcome.go",
-		"case living < t.Quorum:", "case living == 0:"}}, votes},
+		"holds[nth], living < t.Quorum,", "holds[nth], living == 0,"}}, votes},
 	{"V15", "what others hear of a lock that is over is the end of its TTL", []change{{"quorum/outcome.go",
 		"o.Verdict, left = Absent, hold", "o.Verdict = Absent"}}, votes},
 	{"V15", "nothing is left of a lock that is about to be over", []change{{"quorum/outcome.go",

@@ -108,8 +108,8 @@ func readOn(s *session, b *blocked) bool {
 }
 
 // awaitPop waits for a signal, for the end of the timeout, or until a look at the lock
-// shows that it is free though no signal came. It looks as soon as signals of other redlockd
-// would come, since the lock may have been released before (S7), and then now and then.
+// shows that it is free though no signal came. It looks for the first time soon after signals
+// of other redlockd can come, since the lock may have been released before (S7).
 func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan struct{}) (notify.Popped, bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -138,18 +138,19 @@ func awaitPop(s *session, w *notify.Waiter, timeout time.Duration, ended <-chan 
 			return notify.Popped{}, false
 		case <-ended:
 			return notify.Popped{}, false
-		case at := <-heard:
-			lookAtLocks(s, []notify.Signal{at}, free)
+		case <-heard:
+			look.Reset(lookEvery / 10)
 		case <-look.C:
-			lookAtLocks(s, w.Wants, free)
+			look.Reset(lookEvery)
+			lookAtLocks(s, w, free)
 		}
 	}
 }
 
-// lookAtLocks reads the locks of these lists, and sends to free the list of each that is
-// free.
-func lookAtLocks(s *session, lists []notify.Signal, free chan<- notify.Signal) {
-	for _, at := range lists {
+// lookAtLocks reads the locks whose lists w waits for, and sends to free the list of each
+// that is free.
+func lookAtLocks(s *session, w *notify.Waiter, free chan<- notify.Signal) {
+	for _, at := range w.Wants {
 		lock, ok := s.srv.signals.Lock(at)
 		if !ok {
 			continue

@@ -71,10 +71,10 @@ func (r *Relay) Leave(s Subscriber, all *Subscriptions) {
 // Await has a waiter woken by what fills its lists elsewhere. The returned channel gets an
 // element for each list, when that can be relied on or is given up; whoever released the
 // lock before then is not heard. stop takes it back.
-func (r *Relay) Await(w *Waiter) (ready <-chan Signal, stop func()) {
-	confirmed := make(chan Signal, len(w.Wants))
+func (r *Relay) Await(w *Waiter) (ready <-chan struct{}, stop func()) {
+	confirmed := make(chan struct{}, len(w.Wants))
 	for _, at := range w.Wants {
-		r.bus.Subscribe(quorum.Subscription{Name: listName(at)}, func() { confirmed <- at })
+		r.bus.Subscribe(quorum.Subscription{Name: listName(at)}, func() { confirmed <- struct{}{} })
 	}
 	return confirmed, func() {
 		for _, at := range w.Wants {

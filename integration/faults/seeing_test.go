@@ -93,6 +93,40 @@ func TestJudgeOfExec(t *testing.T) {
 	}
 }
 
+// TestJudgeOfNulls checks that an EXEC that is null has a cause at one of its keys.
+func TestJudgeOfNulls(t *testing.T) {
+	has := &call{n: 1, kind: acquire, key: "k", token: "a", got: 10 * ms, ttl: time.Second, answer: yes}
+	freed := &call{n: 2, kind: release, key: "k", token: "a", sent: 200 * ms, got: 210 * ms, answer: yes}
+	refused := &call{n: 3, kind: acquire, key: "k", token: "b", sent: 200 * ms, got: 210 * ms, ttl: time.Second, answer: no}
+	for _, c := range []struct {
+		name  string
+		calls []*call
+		saw   []string // under k, and under another key that is free
+		at    time.Duration
+		want  bool
+	}{
+		{"nothing was done", []*call{has}, []string{"a"}, 300 * ms, false},
+		{"another was refused", []*call{has, refused}, []string{"a"}, 300 * ms, false},
+		{"it was freed", []*call{has, freed}, []string{"a"}, 300 * ms, true},
+		{"its TTL is over", []*call{has}, []string{"a"}, 1100 * ms, true},
+		{"it was free, and is taken", []*call{has}, []string{""}, 300 * ms, true},
+		{"it was free, and nobody has taken it", []*call{refused}, []string{""}, 300 * ms, false},
+		{"both are as they were", []*call{has}, []string{"a", ""}, 300 * ms, false},
+		{"one of two was freed", []*call{has, freed}, []string{"a", ""}, 300 * ms, true},
+	} {
+		b := &bench{h: newHistory()}
+		b.h.keys = map[string][]*call{"k": c.calls, "l": {{kind: read, key: "l", answer: no}}}
+		exec := &null{call: &call{sent: c.at, got: c.at + 5*ms, answer: no}}
+		for i, saw := range c.saw {
+			exec.seen = append(exec.seen, &turn{call: &call{key: []string{"k", "l"}[i], token: "c"}, asked: 100 * ms, watched: 110 * ms, saw: saw})
+		}
+		b.h.nulls = []*null{exec}
+		if b.checkNulls(); len(b.h.violations) == 0 != c.want {
+			t.Errorf("%s: %q", c.name, b.h.violations)
+		}
+	}
+}
+
 // TestJudgeOfTokens checks that a token that SET NX GET tells is one that somebody may have, where
 // a refusal alone may come from a copy that is out of reach.
 func TestJudgeOfTokens(t *testing.T) {

@@ -120,3 +120,32 @@ func TestV8RepeatedReleaseSparesWhatIsProlonged(t *testing.T) {
 		})
 	}
 }
+
+// TestV8ExecFreesWhatAnotherHasFreed checks what docs/safety.md tells of EXEC: what was freed
+// through another redlockd is freed once more by a copy that this has missed, but nobody is given
+// another token or more time by it (V8, S4).
+func TestV8ExecFreesWhatAnotherHasFreed(t *testing.T) {
+	for _, exec := range []struct {
+		op   Op
+		want Verdict
+	}{
+		{release("k", "t"), Won},
+		{extend("k", "t", time.Minute), Undecided},
+		{Op{Kind: Extend, Key: "k", Token: "t", Replace: true, NewToken: "u", TTL: time.Minute}, Undecided},
+	} {
+		inBubble(t, 3, func(c *testCluster) {
+			other, way := c.redlockdThrough(2)
+			c.tell(do(other, acquire("k", "t", time.Minute)))
+			time.Sleep(100 * time.Millisecond)
+			var w Watch
+			defer w.Close()
+			c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+			way.cut(true)
+			synctest.Wait()
+			c.want(do(other, release("k", "t")), Won)
+			c.masters[0].freeze()
+			exec.op.Unless = []*Watch{&w}
+			c.want(do(c.q, exec.op), exec.want)
+		})
+	}
+}

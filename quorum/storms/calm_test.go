@@ -39,7 +39,7 @@ func (s *storm) calm() {
 			o := n.do(k)
 			// The first long lock of all waits until all marks bear its hold, which
 			// takes a few looks (M3).
-			for tries := 0; o.Verdict == quorum.Undecided && !has("firsttry") && tries < patience(o.Err.Error()); tries++ {
+			for tries := 0; o.Verdict == quorum.Undecided && tries < patience(o.Err.Error()); tries++ {
 				s.judge.count("excuse: the first tries after the calm are not decided")
 				time.Sleep(200 * time.Millisecond)
 				o = n.do(k)
@@ -56,9 +56,9 @@ func (s *storm) calm() {
 // times as long as an earlier lock may last, since a change of the list waits as well,
 // and a change of an address waits for that.
 func (s *storm) recovers() bool {
-	hold, handover := time.Duration(0), time.Duration(0)
+	hold, handover := s.longestHold(), time.Duration(0)
 	for _, cfg := range s.shape.settings {
-		hold, handover = max(hold, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding()))), max(handover, cfg.Handover)
+		handover = max(handover, cfg.Handover)
 	}
 	patience := 3*hold + handover + 30*time.Second
 	for limit := s.Now() + patience; ; time.Sleep(time.Second) {

@@ -33,6 +33,8 @@ type node struct {
 	// thawed is closed at the end of a freeze; nil when there is none.
 	thawed chan struct{}
 	froze  int // how often
+	// stoodAt is when the last freeze ended.
+	stoodAt time.Duration
 	// uncounted is the time that its clocks have not counted.
 	uncounted time.Duration
 	lives     int
@@ -183,6 +185,13 @@ func (n *node) stillness() (int, time.Duration) {
 	return n.froze, n.uncounted
 }
 
+// stood reports whether it has stood still since a time.
+func (n *node) stood(since time.Duration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.thawed != nil || n.stoodAt > 0 && n.stoodAt >= since
+}
+
 // freeze makes the redlockd stand still, as SIGSTOP does: its clock, what it sends and
 // what it would read.
 func (n *node) freeze() bool {
@@ -230,7 +239,7 @@ func (n *node) thaw(counts bool) {
 		n.troubled(nil, nil, 0) // it doubts the clocks of all, for all (M5)
 	}
 	close(n.thawed)
-	n.thawed = nil
+	n.thawed, n.stoodAt = nil, n.World.Now()
 }
 
 // do carries an operation out for a client that waits.

@@ -46,13 +46,3 @@ func (c *client) sameNode() *node {
 	}
 	return c.node()
 }
-
-// fail is a violation, or a known gap where one token of several clients was used through several
-// redlockd: their operations cannot be told apart. Each process counts as another redlockd.
-func (t *try) fail(format string, args ...any) {
-	if t.lock.Key != sameKey || t.oneDoor() && t.nodes[0].crashed == 0 {
-		t.storm.fail(format, args...)
-		return
-	}
-	t.gap("one token at several redlockd: "+format, args...)
-}

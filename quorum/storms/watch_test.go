@@ -1,63 +1,123 @@
 package storms
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum"
 )
 
-// watchedKey is the key of clients that use WATCH: whoever has read a token there may free it.
-const watchedKey = "w"
+// watchedKeys are the keys of clients that use WATCH: whoever has read a token there may free it.
+var watchedKeys = []string{"w", "v"}
 
-// turn is a change of the token under a key that a client was answered to be made.
-type turn struct {
+// glance is what a client has seen of a key under WATCH, from its asking to its answer.
+type glance struct {
+	op        quorum.Op // the read
+	token     string    // "" if there was no lock
 	sent, got time.Duration
-	token     string // "" if the lock was freed
-	by        teller
+	node      *node
+	session   int
 }
 
-// watches takes the lock plainly, or reads it under WATCH and then changes it by EXEC, which is
-// to do nothing if the token has changed meanwhile (S4).
+func (g *glance) watch() *quorum.Watch { return g.op.Arm }
+
+// is reports whether a state is the one that was seen (package commands).
+func (g *glance) is(st quorum.State) bool {
+	return st.Found == (g.token != "") && st.Token == g.token && g.watch().Fits(st)
+}
+
+// watches takes a lock plainly, or reads one or two under WATCH and then changes them by EXEC,
+// which is to do nothing if any has changed meanwhile (S4).
 func (c *client) watches() {
 	op := c.lock()
-	op.Key = watchedKey
+	op.Key = pick(c.rng, watchedKeys)
 	if c.chance(50) {
-		op.Kind, op.TTL = quorum.Acquire, c.ttl(c.node())
-		if c.turns(c.visits(c.node()), op, nil).won() && c.sleep(some(c.rng, 0, op.TTL/2)) && c.chance(70) {
-			op.Kind = quorum.Release
-			c.turns(c.visits(c.node()), op, nil)
-		}
+		c.takesPlainly(op)
 		return
 	}
-	w := &quorum.Watch{}
-	defer w.Close()
+	keys := []string{op.Key}
+	if c.chance(40) && has("several") {
+		keys = watchedKeys
+	}
+	n := c.node()
+	_, session := n.running()
+	var seen []*glance
+	for _, key := range keys {
+		g := c.glances(n, session, quorum.Op{Kind: quorum.Read, DB: op.DB, Key: key, Arm: &quorum.Watch{}})
+		defer g.watch().Close()
+		if g.got == 0 {
+			return
+		}
+		seen = append(seen, g)
+	}
+	switch {
+	case !c.sleep(some(c.rng, 0, 400*time.Millisecond)):
+	case len(seen) == 1:
+		c.exec(op, seen[0])
+	default:
+		c.execAll(op, seen)
+	}
+}
+
+// takesPlainly takes the lock, sometimes gives it another token and then its own again, and frees
+// it.
+func (c *client) takesPlainly(op quorum.Op) {
+	op.Kind, op.TTL = quorum.Acquire, c.ttl(c.node())
+	comesBack := c.chance(60) && has("replace")
+	stays := op.TTL / 2
+	if comesBack {
+		stays = min(stays, 150*time.Millisecond) // before somebody who has seen it changes it
+	}
+	if !c.turns(op) || !c.sleep(some(c.rng, 0, stays)) {
+		return
+	}
+	if comesBack {
+		there := op
+		there.Kind, there.Replace, there.NewToken = quorum.Extend, true, op.Token+"'"
+		back := there
+		back.Token, back.NewToken = there.NewToken, op.Token
+		if !c.turns(there) || !c.turns(back) || !c.sleep(some(c.rng, 0, op.TTL/2)) {
+			return
+		}
+	}
+	if c.chance(70) {
+		op.Kind, op.TTL = quorum.Release, 0
+		c.turns(op)
+	}
+}
+
+// turns sends an operation that changes the token, and notes that it did.
+func (c *client) turns(op quorum.Op) bool {
 	v := c.visits(c.node())
-	_, session := v.node.running()
-	read := quorum.Op{Kind: quorum.Read, DB: op.DB, Key: op.Key, Arm: w}
-	v.session, v.tries = session, []*try{c.judge.begin(v.node, read)}
+	t := c.judge.begin(v.node, op)
+	v.tries = []*try{t}
+	made := turn{sent: c.Now(), by: v.node.teller(op.DB)}
+	if !v.carriesOut(op).won() {
+		return false
+	}
+	made.got = c.Now()
+	c.judge.turned(t, made)
+	return true
+}
+
+// glances reads a key under WATCH; got is 0 if the client cannot know what was found.
+func (c *client) glances(n *node, session int, read quorum.Op) *glance {
+	g := &glance{op: read, node: n, session: session, sent: c.Now()}
+	v := c.visits(n)
+	v.session, v.tries = session, []*try{c.judge.begin(n, read)}
 	seen := v.carriesOut(read)
-	if seen.verdict != quorum.Held {
-		seen.state = quorum.State{}
+	if seen.verdict == quorum.Held {
+		g.token = seen.state.Token
 	}
-	if got := c.Now(); !seen.open() && c.sleep(some(c.rng, 0, 400*time.Millisecond)) {
-		c.exec(op, &glance{token: seen.state.Token, got: got, node: v.node, session: session, watch: w})
+	if !seen.open() {
+		g.got = c.Now()
 	}
+	return g
 }
 
-// glance is what a client has seen under WATCH.
-type glance struct {
-	token   string
-	got     time.Duration
-	node    *node
-	session int
-	watch   *quorum.Watch
-}
-
-// exec changes what was watched.
-func (c *client) exec(op quorum.Op, g *glance) {
-	op.Unless, op.TTL = []*quorum.Watch{g.watch}, c.ttl(g.node)
+// part returns what an EXEC does to a key: it takes what was free, and frees what was not or
+// gives it another token.
+func (c *client) part(op quorum.Op, g *glance) quorum.Op {
+	op.Key, op.TTL = g.op.Key, c.ttl(g.node)
 	switch {
 	case g.token == "":
 		op.Kind = quorum.Acquire
@@ -66,62 +126,66 @@ func (c *client) exec(op quorum.Op, g *glance) {
 	default:
 		op.Kind, op.NewToken, op.Token, op.Replace = quorum.Extend, op.Token, g.token, true
 	}
-	v := c.visits(g.node)
-	v.session = g.session
-	c.turns(v, op, g)
+	return op
 }
 
-// turns sends an operation that changes the token, and notes that it did.
-func (c *client) turns(v *visit, op quorum.Op, g *glance) hearing {
-	t := c.judge.begin(v.node, op)
-	t.stranger, v.tries = g != nil, []*try{t}
-	sent, by := c.Now(), v.node.teller(op.DB)
-	a := v.carriesOut(op)
-	if !a.won() {
-		return a
-	}
-	made := turn{sent: sent, got: c.Now(), by: by}
-	if op.Kind != quorum.Release {
-		made.token = op.TokenAfter()
-	}
-	c.judge.turned(t, made, g)
-	return a
+// exec changes what was watched.
+func (c *client) exec(op quorum.Op, g *glance) {
+	op = c.part(op, g)
+	op.Unless = []*quorum.Watch{g.watch()}
+	c.executes([]quorum.Op{op}, op, []*glance{g}, func() bool { return true })
 }
 
-// turned notes a change, and checks that what the client of an EXEC had seen was not changed
-// before: through the same redlockd by anybody, through another one to another token. A token
-// that has come back there, or a lock that was free, taken and freed, is not seen (S4).
-func (j *witness) turned(t *try, made turn, g *glance) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.turns[t.lock] = append(j.turns[t.lock], made); g == nil {
-		return
-	}
-	j.count("EXEC that acted")
-	for _, other := range j.turns[t.lock] {
-		switch {
-		case other.sent <= g.got || other.got >= made.sent:
-		case other.by != made.by && g.token == "":
-			j.gap("WATCH: %v, %q was taken and freed through another redlockd while %s watched it free, and EXEC acts", t.lock, other.token, t.op.Token)
-		case other.by != made.by && t.op.Kind == quorum.Release && other.token == "":
-			j.gap("WATCH: %v, %q was freed through another redlockd, and is freed again by a copy that this has not reached (V8)", t.lock, g.token)
-		default:
-			j.fail("WATCH: %v, %s has watched %q since %v at redlockd %d, it became %q at %v at redlockd %d, and EXEC acts", t.lock, t.op.TokenAfter(),
-				g.token, g.got, t.node.number, other.token, other.got, other.by.node.number)
+// execAll changes several keys that were watched, or all but one of them.
+func (c *client) execAll(op quorum.Op, seen []*glance) {
+	all := quorum.Op{Kind: quorum.DecideAll, DB: op.DB}
+	spared := c.rng.IntN(2 * len(seen)) // an index of seen, or none
+	var parts []quorum.Op
+	var changes []quorum.Change
+	for i, g := range seen {
+		all.Keys, all.Unless = append(all.Keys, g.op.Key), append(all.Unless, g.watch())
+		if i == spared {
+			parts = append(parts, quorum.Op{Kind: quorum.Read, DB: op.DB, Key: g.op.Key})
+			continue
 		}
+		p := c.part(op, g)
+		parts = append(parts, p)
+		changes = append(changes, quorum.Change{Key: p.Key, Delete: p.Kind == quorum.Release, Token: p.TokenAfter(), TTL: p.TTL})
 	}
-	if list := j.turns[t.lock]; len(list) > 200 {
-		j.turns[t.lock] = slices.Delete(list, 0, 100)
+	all.Key = all.Keys[0]
+	differs := false
+	all.DecideAll = func(states []quorum.State) []quorum.Change {
+		for i, g := range seen {
+			if differs = !g.is(states[i]); differs {
+				return nil
+			}
+		}
+		return changes
 	}
+	c.executes(parts, all, seen, func() bool {
+		for _, g := range seen {
+			differs = differs || g.watch().Changed()
+		}
+		return differs
+	})
 }
 
-// gap counts what redlockd is known to get wrong until copies tell which attempt made them; with
-// the class "gaps" it fails.
-func (j *witness) gap(format string, args ...any) {
-	if has("gaps") {
-		j.fail(format, args...)
-		return
+// executes sends an EXEC that means one operation for each key that was watched. isNull tells
+// whether an EXEC that did nothing is the null array, or an error.
+func (c *client) executes(parts []quorum.Op, op quorum.Op, seen []*glance, isNull func() bool) {
+	v := c.visits(seen[0].node)
+	v.session = seen[0].session
+	for _, p := range parts {
+		t := c.judge.begin(v.node, p)
+		t.stranger = true
+		v.tries = append(v.tries, t)
 	}
-	j.tell("GAP "+format, args...)
-	j.count("KNOWN GAP: " + strings.NewReplacer("%v", "-", "%q", "-", "%s", "-", "%d", "-").Replace(format))
+	made := turn{sent: c.Now(), by: v.node.teller(op.DB)}
+	switch a := v.carriesOut(op); {
+	case a.won():
+		made.got = c.Now()
+		c.judge.acted(v.tries, made, seen)
+	case !a.open() && isNull():
+		c.judge.nulled(v.tries, seen)
+	}
 }

@@ -48,6 +48,9 @@ func table(rows []*row) string {
 		}
 		b.WriteString("\n")
 	}
+	if os.Getenv("FRONT_DOTNET") == "" {
+		b.WriteString("\nStackExchange.Redis was left out: FRONT_DOTNET named no program.\n")
+	}
 	return b.String()
 }
 

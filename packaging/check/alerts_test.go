@@ -35,6 +35,8 @@ var well = []sample{
 	{"redlockd_masters_voting", nil, 5, 5},
 	{"redlockd_quorum", nil, 3, 3},
 	{"redlockd_ready", nil, 1, 1},
+	{"redlockd_sessions_closed_total", []string{"limit", "output"}, 0, 0},
+	{"redlockd_config_last_reload_successful", nil, 1, 1},
 	{"redlockd_master_state", []string{"master", "a", "state", "voting"}, 1, 1},
 	{"redlockd_master_state", []string{"master", "a", "state", "down"}, 0, 0},
 	{"redlockd_without_majority_total", nil, 7, 8},
@@ -89,6 +91,8 @@ func TestAlerts(t *testing.T) {
 		{"a clock steps", with(sample{"redlockd_quarantines_total", nil, 0, 20}), []string{"RedlockdMastersUnsteady"}},
 		{"pauses", with(sample{"redlockd_late_grants_total", nil, 0, 100}), []string{"RedlockdLateGrants"}},
 		{"a right is missing", with(sample{"redlockd_master_errors_total", nil, 0, 7200}), []string{"RedlockdMasterErrors"}},
+		{"a session is closed", with(sample{"redlockd_sessions_closed_total", []string{"limit", "output"}, 0, 8}), []string{"RedlockdSessionsClosed"}},
+		{"a file is refused", with(sample{"redlockd_config_last_reload_successful", nil, 0, 0}), []string{"RedlockdReloadFailed"}},
 		{"a certificate ends", with(sample{"redlockd_certificate_expiry_timestamp_seconds", []string{"block", "listen"},
 			1_800_000_000 + 13*day, 1_800_000_000 + 13*day}), []string{"RedlockdCertificateEnds"}},
 	} {

@@ -69,7 +69,7 @@ func (j *witness) unseen(t *try, made turn, g *glance, other turn) {
 	case elsewhere && t.op.Kind == quorum.Release && other.token == "" && copies > 0 && (copies < t.largerMajority() || t.shape.required):
 		j.count("excuse: EXEC frees what was freed through another redlockd, by copies that this has missed (V8)")
 	default:
-		j.fail("WATCH: %v, %s has watched %q since %v at redlockd %d, it became %q at %v at redlockd %d, and EXEC acts", t.lock, t.op.TokenAfter(),
+		j.fail("WATCH: %v, %v of EXEC, which has watched %q since %v at redlockd %d; it became %q at %v at redlockd %d, and EXEC acts", t.lock, t.op.Kind,
 			g.token, g.got, t.node.number, other.token, other.got, other.by.node.number)
 	}
 }
@@ -86,7 +86,7 @@ func (j *witness) nulled(tries []*try, seen []*glance) {
 		}
 	}
 	for i, t := range tries {
-		j.fail("NULL WITHOUT A CAUSE: %v, EXEC by %s at redlockd %d, which has watched %q since %v", t.lock, t.op.TokenAfter(), t.node.number, seen[i].token, seen[i].sent)
+		j.fail("NULL WITHOUT A CAUSE: %v, %v of EXEC at redlockd %d, which has watched %q since %v", t.lock, t.op.Kind, t.node.number, seen[i].token, seen[i].sent)
 	}
 }
 

@@ -62,10 +62,15 @@ func (c *client) watches() {
 // it.
 func (c *client) takesPlainly(op quorum.Op) {
 	op.Kind, op.TTL = quorum.Acquire, c.ttl(c.node())
-	if !c.turns(op) || !c.sleep(some(c.rng, 0, op.TTL/2)) {
+	comesBack := c.chance(60) && has("replace")
+	stays := op.TTL / 2
+	if comesBack {
+		stays = min(stays, 150*time.Millisecond) // before somebody who has seen it changes it
+	}
+	if !c.turns(op) || !c.sleep(some(c.rng, 0, stays)) {
 		return
 	}
-	if c.chance(40) && has("replace") {
+	if comesBack {
 		there := op
 		there.Kind, there.Replace, there.NewToken = quorum.Extend, true, op.Token+"'"
 		back := there

@@ -38,13 +38,14 @@ type keyJudge struct {
 	spans    []span
 	masters  int
 	required bool
+	window   time.Duration // bench.window
 	// violation notes what is wrong.
 	violation func(format string, args ...any)
 }
 
 func (b *bench) newKeyJudge(calls []*call) *keyJudge {
 	w := b.h.around(calls[0].sent, calls[len(calls)-1].got)
-	j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: len(b.masters), required: b.old > 0}
+	j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), spans: spansOf(calls, w, bySending), masters: len(b.masters), required: b.old > 0, window: b.window}
 	return j
 }
 

@@ -1,9 +1,6 @@
 package faults
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // extendBy extends by a time: EXPIREAT or PEXPIREAT in a script, or SET with a condition.
 func (c *client) extendBy(e *call, by deadline, r int) {
@@ -20,9 +17,8 @@ func (c *client) extendBy(e *call, by deadline, r int) {
 
 // swap gives the lock of a call another token. It is a release of the one and an acquire of the
 // other at once.
-func (c *client) swap(e *call, r int) *call {
-	c.tokens++
-	x := &call{kind: acquire, key: e.key, token: fmt.Sprintf("t%d-%d", c.id, c.tokens), grant: e.grant, replaces: true, implied: true}
+func (c *client) swap(e *call, token string, r int) *call {
+	x := &call{kind: acquire, key: e.key, token: token, grant: e.grant, replaces: true, implied: true}
 	x.ttl = min(c.b.maxTTL, c.most(r))
 	if c.rng.IntN(2) == 0 {
 		c.send(x, r, "SET", x.key, x.token, "IFEQ", e.token, "PX", millis(x.ttl))

@@ -57,7 +57,7 @@ const (
 	// extended nor released, so that it lives through whatever happens.
 	lasting
 	// watching is a token of one's own that is taken, and changed or released, by EXEC of
-	// what was read under WATCH, whoever has it.
+	// what was read under WATCH, of one or two keys, whoever has it.
 	watching
 	// together is one lock for several, with their names in its string.
 	together
@@ -79,13 +79,18 @@ func (c *client) run() {
 		how := c.b.manner(slot)
 		key, process := c.b.key(slot)
 		c.process = process
-		c.tokens++
-		token := fmt.Sprintf("t%d-%d", c.id, c.tokens)
+		token := c.newToken()
 		if how == oneDoor || how == unreleased || how == comesBack {
 			token = equalToken
 		}
 		c.lock(key, token, how)
 	}
+}
+
+// newToken is one that nobody has used.
+func (c *client) newToken() string {
+	c.tokens++
+	return fmt.Sprintf("t%d-%d", c.id, c.tokens)
 }
 
 // via is the redlockd to use next.
@@ -206,7 +211,7 @@ func (c *client) hold(e *call, how manner) {
 		}
 		switch by := c.deadline(); {
 		case how == unique && c.rng.IntN(4) == 0 && !c.old:
-			x = c.swap(e, r)
+			x = c.swap(e, c.newToken(), r)
 		case (how == unique || how == again) && x.kind == extend && !by.at.IsZero() && !c.old && c.lastsUntil(x, by, r):
 			c.extendBy(x, by, r)
 		default:

@@ -100,16 +100,16 @@ type history struct {
 	counts map[string]int
 	// mute are the times at which a redlockd said that a master does not vote.
 	mute map[[2]int][]time.Duration
-	// gaps are violations that are known, by what they are.
-	gaps map[string]int
-	// strings are what members of strings were told, and turns what EXEC was.
+	// strings are what members of strings were told, turns the changes of tokens beside EXEC, and
+	// nulls the EXEC that were null.
 	strings map[string][]*glimpse
 	turns   map[string][]*turn
+	nulls   []*null
 }
 
 func newHistory() *history {
 	return &history{began: time.Now(), keys: map[string][]*call{}, accounts: map[string]*account{}, counts: map[string]int{},
-		voting: map[[2]int][]time.Duration{}, mute: map[[2]int][]time.Duration{}, gaps: map[string]int{},
+		voting: map[[2]int][]time.Duration{}, mute: map[[2]int][]time.Duration{},
 		strings: map[string][]*glimpse{}, turns: map[string][]*turn{}}
 }
 

@@ -206,15 +206,13 @@ func (h *times) lately(redlockd int, from, to time.Duration, says bool) (masters
 	return masters, cut, why
 }
 
-// silenceLasts is how long redlockd grants nothing at most, once it may have missed a step of the
-// clocks: the greatest hold here, and what the masters need to say so (M5).
-const silenceLasts = 10 * time.Second
-
-// silence is why a redlockd says that it grants nothing: it stood still, or clocks stepped, no
-// longer ago than that may last.
-func (h *times) silence(c *call) (out []cause) {
-	for _, t := range h.troubles {
-		if (t.stands(c.redlockd) || t.quarantine) && t.from < c.got && c.sent < t.to+silenceLasts {
+// silence is why a redlockd says that it grants nothing: it stood still, or clocks stepped. It
+// notices that as soon as it sees a quorum of the masters again, and then grants nothing for the
+// greatest hold (M5), which the window has.
+func (j *keyJudge) silence(c *call) (out []cause) {
+	lasts := back + settles + j.window
+	for _, t := range j.w.troubles {
+		if (t.stands(c.redlockd) || t.quarantine) && t.from < c.got && (t.to == forever || c.sent < t.to+lasts) {
 			out = append(out, cause{still, "and grants nothing since: " + t.String()})
 		}
 	}

@@ -13,7 +13,7 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 		out = append(out, cause{still, t.String()})
 	}
 	if strings.Contains(c.value, "grants nothing for") {
-		out = append(out, j.w.silence(c)...)
+		out = append(out, j.silence(c)...)
 	}
 	for _, s := range j.w.stood {
 		if s.from < c.got && c.sent < s.to+s.after() {

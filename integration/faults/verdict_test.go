@@ -52,16 +52,14 @@ func (b *bench) check() {
 	for key := range b.h.strings {
 		b.h.checkMembers(key)
 	}
+	wg.Wait()
 	for key := range b.h.turns {
 		b.h.checkTurns(key)
 	}
-	wg.Wait()
+	b.checkNulls()
 	b.tb.Logf("%d histories; calls: %v", len(b.h.keys), b.h.counts)
 	b.tb.Logf("%d times a client was a certain holder, %d of them on a bare majority of which one master was lost", b.certain.Load(), b.h.onBares())
 	b.tb.Logf("%v", b.table)
-	for _, what := range slices.Sorted(maps.Keys(b.h.gaps)) {
-		b.tb.Logf("KNOWN GAP, %d times: %s", b.h.gaps[what], what)
-	}
 	b.giveAccounts()
 	if len(b.h.violations) > 0 || b.tb.Failed() {
 		b.keepRun()
@@ -93,9 +91,6 @@ func (b *bench) checkKey(key string, calls []*call) {
 	}
 	j := b.newKeyJudge(calls)
 	j.violation = b.h.violation
-	if b.mannerOf(key) == comesBack {
-		j.violation = func(what string, _ ...any) { b.h.gap("one token at several redlockd: " + what) }
-	}
 	b.certain.Add(int64(len(j.spans)))
 	if x, y, found := twoHolders(spansOf(calls, j.w, byLeaving)); found {
 		j.violation("TWO HOLDERS of %s, who count from when their OK left:\n  %v\n  %v", key, x.by, y.by)

@@ -1,54 +1,71 @@
 package faults
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 	"time"
 )
 
-// turn is a change of a token that a client was told to be made, with what it had seen under
-// WATCH before, if it was by EXEC.
-type turn struct {
-	*call
-	became string // the token, or "" if it was freed
-	// watched is when what was seen was known; 0 if nothing was watched.
-	watched time.Duration
-	saw     string
-	life    int64 // of the redlockd
-}
-
-// watches takes a lock plainly and releases it, or reads it under WATCH, and then changes what it
-// has seen by EXEC, whoever has it.
+// watches takes a lock plainly, or reads one or two under WATCH, and then changes what it has
+// seen by EXEC, whoever has it.
 func (c *client) watches(key, token string) {
-	r := c.via(watching)
+	keys := []string{key, key + "-b"}
 	if c.rng.IntN(2) == 0 {
-		e := &call{kind: acquire, key: key, token: token, ttl: min(c.ttl(), c.most(r)), grant: c.b.nextGrant()}
-		life := c.b.doors[r].killed.Load()
-		if c.do(e, r, "SET", key, token, "NX", "PX", millis(e.ttl)); e.answer == yes {
-			c.b.h.turned(&turn{call: e, became: token, life: life})
-			c.sleep(rand64(c.rng, e.ttl/2))
-			e = c.release(key, token, e.grant, c.via(watching))
-			if e.answer == yes {
-				c.b.h.turned(&turn{call: e, life: c.b.doors[e.redlockd].killed.Load()})
-			}
-		}
+		c.takesPlainly(keys[c.rng.IntN(2)], token)
 		c.sleep(c.between(0, 50*time.Millisecond))
 		return
 	}
-	life := c.b.doors[r].killed.Load()
-	if _, err := c.ask(r, time.Second, "WATCH", key); err != nil {
+	r := c.via(watching)
+	keys = keys[:1+c.rng.IntN(2)]
+	life, asked := c.b.doors[r].killed.Load(), c.b.h.now()
+	if _, err := c.ask(r, time.Second, append([]string{"WATCH"}, keys...)...); err != nil {
 		c.sleep(c.between(20*time.Millisecond, 200*time.Millisecond))
 		return
 	}
-	conn := c.conns[r]
-	seen := &call{kind: read, key: key}
-	c.do(seen, r, "GET", key)
+	conn, known := c.conns[r], true
+	var seen []*turn
+	for _, k := range keys {
+		g := &call{kind: read, key: k}
+		c.do(g, r, "GET", k)
+		known = known && g.answer != unknown
+		seen = append(seen, &turn{asked: asked, watched: g.got, saw: g.value, life: life})
+	}
 	c.sleep(rand64(c.rng, 100*time.Millisecond))
-	if conn == nil || c.conns[r] != conn || seen.answer == unknown {
+	if conn == nil || c.conns[r] != conn || !known {
 		c.forget(r) // the watch is gone, or stays for nothing
 		return
 	}
-	c.exec(key, token, r, &turn{watched: seen.got, saw: seen.value, life: life})
+	c.exec(keys, token, r, seen)
+}
+
+// takesPlainly takes the lock, sometimes gives it another token and then its own again, and frees
+// it.
+func (c *client) takesPlainly(key, token string) {
+	r := c.via(watching)
+	e := &call{kind: acquire, key: key, token: token, ttl: min(c.ttl(), c.most(r)), grant: c.b.nextGrant()}
+	life := c.b.doors[r].killed.Load()
+	if c.do(e, r, "SET", key, token, "NX", "PX", millis(e.ttl)); e.answer != yes {
+		return
+	}
+	c.b.h.turned(&turn{call: e, became: token, life: life})
+	comesBack, stays := c.rng.IntN(2) == 0, e.ttl/2
+	if comesBack {
+		stays = 50 * time.Millisecond // before somebody who has seen it changes it
+	}
+	if c.sleep(rand64(c.rng, stays)); comesBack {
+		for _, next := range []string{token + "-b", token} {
+			r = c.via(watching)
+			life = c.b.doors[r].killed.Load()
+			if e = c.swap(e, next, r); e.answer != yes {
+				return
+			}
+			c.b.h.turned(&turn{call: e, became: next, life: life})
+		}
+	}
+	r = c.via(watching)
+	life = c.b.doors[r].killed.Load()
+	if e = c.release(key, token, e.grant, r); e.answer == yes {
+		c.b.h.turned(&turn{call: e, life: life})
+	}
 }
 
 // forget closes the connection to a redlockd.
@@ -59,104 +76,92 @@ func (c *client) forget(r int) {
 	}
 }
 
-// exec changes what was seen: it takes what was free, and frees or overwrites what was not.
-func (c *client) exec(key, token string, r int, t *turn) {
-	e := &call{kind: acquire, key: key, token: token, ttl: min(c.b.maxTTL, c.most(r)), grant: c.b.nextGrant()}
-	command := []string{"SET", key, token, "NX", "PX", millis(e.ttl)}
-	switch {
-	case t.saw == "":
-	case c.rng.IntN(2) == 0:
-		e.kind, e.token, e.ttl = release, t.saw, 0
-		command = []string{"DEL", key}
-	default:
-		e.replaces = true
-		command = []string{"SET", key, token, "PX", millis(e.ttl)}
+// exec changes what was seen, or all but one of it: it takes what was free, and frees or
+// overwrites what was not.
+func (c *client) exec(keys []string, token string, r int, seen []*turn) {
+	spared := c.rng.IntN(2 * len(keys)) // an index of keys, or none
+	queue := [][]string{{"MULTI"}}
+	for i, t := range seen {
+		key := keys[i]
+		t.call = &call{kind: acquire, key: key, token: token, ttl: min(c.b.maxTTL, c.most(r)), grant: c.b.nextGrant()}
+		switch px := millis(t.ttl); {
+		case len(keys) > 1 && i == spared:
+			t.spared = true
+		case t.saw == "":
+			queue = append(queue, []string{"SET", key, token, "NX", "PX", px})
+		case c.rng.IntN(2) == 0:
+			t.kind, t.token, t.ttl = release, t.saw, 0
+			queue = append(queue, []string{"DEL", key})
+		default:
+			t.replaces = true
+			queue = append(queue, []string{"SET", key, token, "PX", px})
+		}
 	}
-	for _, args := range [][]string{{"MULTI"}, command} {
+	for _, args := range queue {
 		if _, err := c.ask(r, time.Second, args...); err != nil {
 			c.forget(r)
 			return
 		}
 	}
-	c.send(e, r, "EXEC")
-	c.noteExec(e, r, t)
+	e := *seen[0].call
+	c.send(&e, r, "EXEC")
+	c.noteExec(&e, r, seen)
 }
 
-// noteExec puts an EXEC into the history. A null array changes nothing.
-func (c *client) noteExec(e *call, r int, t *turn) {
-	if e.answer == yes {
-		text, err := readReply(c.bufs[r])
-		if err != nil || !strings.HasPrefix(e.value, "1") {
-			if e.answer = no; err != nil && err != errNull {
-				e.answer, e.value = unknown, err.Error()
-				c.forget(r)
-			}
-		} else if text == "0" {
-			e.answer = no
-		}
-	}
+// noteExec puts an EXEC into the history, as one call for each key that it changes. One that is
+// null changes nothing, nor does one that finds a lock over that it was to delete.
+func (c *client) noteExec(e *call, r int, seen []*turn) {
 	if e.answer == no {
+		c.b.h.nulled(e, seen)
 		return
 	}
-	e.implied = e.replaces
-	if e.replaces {
-		freed := *e
-		freed.kind, freed.token, freed.ttl, freed.replaces, freed.implied = release, t.saw, 0, false, false
+	if e.answer == yes && !c.readItems(e, r) {
+		return
+	}
+	for i, t := range seen {
+		asked := *t.call
+		*t.call = *e
+		t.kind, t.key, t.token, t.ttl, t.grant, t.replaces = asked.kind, asked.key, asked.token, asked.ttl, asked.grant, asked.replaces
+		if i > 0 {
+			t.amiss = "" // it is judged once
+		}
+		if !t.spared {
+			// Where nobody can tell, the cause may be at another key.
+			c.addExec(t, e.answer == unknown && len(seen) > 1)
+		}
+		if e.answer == yes {
+			c.b.h.turned(t)
+		}
+	}
+}
+
+// readItems reads the replies in the array of an EXEC, and returns false if they say that nothing
+// was done.
+func (c *client) readItems(e *call, r int) (done bool) {
+	items, _ := strconv.Atoi(e.value)
+	for range items {
+		text, err := readReply(c.bufs[r])
+		if err != nil {
+			e.answer, e.value = unknown, err.Error()
+			c.forget(r)
+			return true
+		}
+		done = done || text != "0"
+	}
+	return done
+}
+
+// addExec puts what an EXEC did to one key into the history. What gives a lock another token is a
+// release of the one before at once.
+func (c *client) addExec(t *turn, implied bool) {
+	t.implied = implied || t.replaces
+	if t.replaces {
+		freed := *t.call
+		freed.kind, freed.token, freed.ttl, freed.replaces, freed.implied = release, t.saw, 0, false, implied
 		c.b.h.add(&freed)
 	}
-	c.b.h.add(e)
-	if e.answer == yes {
-		if t.call = e; e.kind == acquire {
-			t.became = e.token
-		}
-		c.b.h.turned(t)
+	c.b.h.add(t.call)
+	if t.kind == acquire {
+		t.became = t.token
 	}
-}
-
-func (h *history) turned(t *turn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.turns[t.key] = append(h.turns[t.key], t)
-	if t.watched > 0 {
-		h.counts["EXEC that acted"]++
-	}
-}
-
-// gap counts what redlockd is known to get wrong until copies tell which attempt made them.
-func (h *history) gap(what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	what, _, _ = strings.Cut(what, "%")
-	h.gaps[what]++
-}
-
-// checkTurns checks that no EXEC acted though the token had changed since its WATCH: by the same
-// redlockd at all, by another one to another token. What was free, taken and freed there is not
-// seen (S4).
-func (h *history) checkTurns(key string) {
-	for _, t := range h.turns[key] {
-		if t.watched == 0 {
-			continue
-		}
-		for _, o := range h.turns[key] {
-			switch same := o.redlockd == t.redlockd && o.life == t.life; {
-			case o.sent <= t.watched || o.got >= t.sent:
-			case !same && t.saw == "":
-				h.gap("WATCH: a lock that was free was taken and freed through another redlockd, and EXEC acts")
-			case !same && t.kind == release && o.became == "" && t.became == "":
-				h.gap("WATCH: a lock that was freed through another redlockd is freed again, by a copy that this has not reached (V8)")
-			default:
-				h.violation("WATCH: %q was seen at %.3f, and EXEC acts:\n  %v\nthough it changed to %q:\n  %v", t.saw, t.watched.Seconds(), t.call, o.became, o.call)
-			}
-		}
-	}
-}
-
-// mannerOf is how clients use a key.
-func (b *bench) mannerOf(key string) manner {
-	var slot, n int
-	if _, err := fmt.Sscanf(key, "key-%d-%d", &slot, &n); err != nil {
-		return unique
-	}
-	return b.manner(slot)
 }

@@ -47,8 +47,11 @@ func (c *client) takesPlainly(key, token string) {
 		return
 	}
 	c.b.h.turned(&turn{call: e, became: token, life: life})
-	c.sleep(rand64(c.rng, e.ttl/2))
-	if c.rng.IntN(3) == 0 {
+	comesBack, stays := c.rng.IntN(2) == 0, e.ttl/2
+	if comesBack {
+		stays = 50 * time.Millisecond // before somebody who has seen it changes it
+	}
+	if c.sleep(rand64(c.rng, stays)); comesBack {
 		for _, next := range []string{token + "-b", token} {
 			r = c.via(watching)
 			life = c.b.doors[r].killed.Load()

@@ -56,13 +56,13 @@ func (g *grant) confirm(at time.Duration) error {
 }
 
 // undo rolls the grant back. Doing it twice does no harm, since the rollback names the
-// attempt.
+// attempt. It marks no watch: whoever watches what it deletes has seen its lock, and EXEC finds
+// that gone (S4).
 func (g *grant) undo() {
 	g.mu.Lock()
 	g.undone = true
 	g.mu.Unlock()
 	g.attempt.rollback(mayHaveCreated)
-	g.attempt.call.touch(&g.attempt.result)
 }
 
 // Late reports whether the outcome grants something, and the reply may be written at

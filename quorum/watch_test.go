@@ -32,6 +32,25 @@ func TestS4ReadIsNoChange(t *testing.T) {
 	})
 }
 
+// TestS4TakenBackIsNoChange checks that a late grant which is taken back changes nothing of the lock
+// that has followed it: its rollback deletes none of that (S4).
+func TestS4TakenBackIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		late := c.want(do(c.q, acquire("k", "b", 10*time.Second)), Won)
+		c.want(do(c.q, Op{Kind: Remove, Key: "k"}), Won)
+		c.tell(do(c.q, acquire("k", "a", 10*time.Second)))
+		var w Watch
+		defer w.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		if late.Undo(); w.Changed() {
+			t.Error("a's lock is changed by the end of b's")
+		}
+		op := release("k", "a")
+		op.Unless = []*Watch{&w}
+		c.want(do(c.q, op), Won)
+	})
+}
+
 // TestS4KeptIsNoChange checks that what leaves a lock's token and TTL as they were, and only
 // makes sure that they stay, is no change of a watched key (S4, V6, why 170).
 func TestS4KeptIsNoChange(t *testing.T) {

@@ -976,6 +976,8 @@ var mutants = []mutant{
 		"outbox.Living, outbox.Raises, c.op.seenLocks(op.Key)", `outbox.Living, outbox.Raises, ""`}}, votes},
 	{"S4", "EXEC on several keys acts on any lock that has the token", []change{{"quorum/effects.go",
 		"was.Token, c.op.seenLocks(key)", `was.Token, ""`}}, votes},
+	{"S4", "what takes a late grant back changes the lock that has followed it", []change{{"quorum/renew.go",
+		"	g.attempt.rollback(mayHaveCreated)\n", "	g.attempt.rollback(mayHaveCreated)\n	g.attempt.call.touch(&g.attempt.result)\n"}}, votes},
 	{"S4", "a token that has come back is the lock that was seen", []change{{"quorum/watch.go",
 		"return countLocks(s.locks, w.locks) >= s.lacks", "return true"}}, votes},
 	{"S4", "EXEC meets no bare token", []change{{"quorum/scripts/change.go",

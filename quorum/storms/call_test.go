@@ -95,14 +95,12 @@ func (v *visit) serve(op quorum.Op) {
 		return
 	}
 	if v.caller.gone.Load() {
-		v.takesBack()
 		o.Undo()
 		v.lost(true)
 		return
 	}
 	v.late = v.Now() > decided
 	if err := o.Confirm(o.Clock()); err != nil {
-		v.takesBack()
 		v.tellAll(hearing{verdict: quorum.Undecided, known: true}, err)
 		return
 	}
@@ -110,22 +108,12 @@ func (v *visit) serve(op quorum.Op) {
 		froze, _ := v.node.stillness()
 		time.Sleep(time.Duration(v.rng.Int64N(int64(left) + 1)))
 		if again, _ := v.node.stillness(); again != froze || v.node.life() != life {
-			v.takesBack()
 			o.Undo() // the write fails
 			v.lost(v.node.life() == life)
 			return
 		}
 	}
 	v.tellAll(v.answerOf(o), o.Err)
-}
-
-// takesBack notes that what was granted is taken back, which marks the watches of its key.
-func (v *visit) takesBack() {
-	v.judge.mu.Lock()
-	defer v.judge.mu.Unlock()
-	for _, t := range v.tries {
-		t.takenBack = true
-	}
 }
 
 // renewed renews a late outcome as a session does, and then may wait a moment. It

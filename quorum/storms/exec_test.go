@@ -102,9 +102,6 @@ func (t *try) whyNull(g *glance) string {
 		if other != t && (other.ended == 0 || other.ended >= g.sent) && (limits || g.token == "" && takes(&other.op)) {
 			return "others changed it meanwhile"
 		}
-		if other != t && other.takenBack && other.node == t.node && (other.ended == 0 || other.ended >= g.sent) {
-			return "a grant was taken back, which marks the watches of its key"
-		}
 	}
 	if g.token == "" {
 		for _, l := range t.leases[t.lock] {

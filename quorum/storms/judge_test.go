@@ -81,8 +81,6 @@ type try struct {
 	// byRead reports whether the answer follows from a read, tells whether it tells the
 	// token that is in the way, stranger whether the client names another one's token.
 	byRead, tells, stranger bool
-	// takenBack reports whether its grant was taken back.
-	takenBack bool
 	// holder is the lease that certainly holds the lock when a read is sent, gaps is that
 	// lease's.
 	holder *lease

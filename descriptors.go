@@ -59,8 +59,8 @@ func toMasters(cfg *config.Config) int {
 // shareDescriptors returns how many clients and how many connections of operators a limit
 // of descriptors allows, and how many all but clients may need. masters is how many
 // connections one database has to the masters, and the messages (S7); each of them may be
-// dialled anew while the one before is open. All databases and all operators have theirs if these are not more
-// than half of the limit, else they share that half.
+// dialled anew while the one before is open. All databases and all operators have theirs if
+// these are not more than half of the limit, else they share that half.
 func shareDescriptors(limit, masters int) (clients, operators, all int) {
 	others := filesOpen + proxy.MaxTurnedAway + 2*masters
 	all = others + quorum.Databases*masters + admin.MaxConnections

@@ -90,7 +90,9 @@ var hashCases = []sameCase{
 		a("EVALSHA", sha(renewHashes), "4", "@1", "@2", "@3", "@none", "70000", "a:1", "a:2", "a:3", "a:4"), about(20_000, c("PTTL @1")),
 	}},
 	{"a latch", []step{
-		take("a"), a("EVAL", freeOnce, "2", "@h", "redisson_unlock_latch:{@}:1", "a"), a("EVAL", freeOnce, "2", "@h", "redisson_unlock_latch:{@}:1", "a"), c("EXISTS @h"),
+		take("a"), a("EVAL", freeOnce, "2", "@h", "redisson_unlock_latch:{@}:1", "a"),
+		differs(a("EVAL", freeOnce, "2", "@h", "redisson_unlock_latch:{@}:1", "a"), `\$(1\r\n1|5\r\nfirst)\r\n`, "it is remembered with the first one's reply, for which a pipeline does not wait"),
+		c("EXISTS @h"),
 		differs(c("DEL redisson_unlock_latch:{@}:1"), `:[01]\r\n`, "it is on no master, so it does not wait for what goes before"), c("EXISTS @h"),
 	}},
 }

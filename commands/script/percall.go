@@ -53,7 +53,9 @@ func perCall(p *program) (*Meaning, error) {
 		return &Meaning{Kind: Nothing, Reply: &[states]Value{last.Reply, last.Reply, last.Reply}}, nil
 	}
 	m := p.meaning(touched)
-	m.Hashes, m.Prolongs = touched.hashes, len(touched.locks) > 1 && !touched.more && p.prolongsEach(touched)
+	// Dry runs prove nothing, so what only looks at strings is carried out on all keys or on none.
+	m.Hashes = touched.hashes
+	m.Prolongs = touched.hashes && len(touched.locks) > 1 && !touched.more && p.prolongsEach(touched)
 	return m, nil
 }
 

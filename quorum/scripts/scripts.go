@@ -37,7 +37,7 @@ var (
 	// there, or 1.
 	Acquire = newScript(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', ARGV[2]) then return 1 end
-return redis.call('GET', KEYS[1]) or 1`)
+return redis.call('GET', KEYS[1]) or 0`)
 
 	// Release: stem. It answers the value that was there, or 0.
 	Release = newScript(`

@@ -62,6 +62,10 @@ func TestWatchSeesATokenThatComesBack(t *testing.T) {
 				playLines(t, clients, "A MULTI +OK|", "A PSETEX k 20000 1 +QUEUED|", "A EXEC "+tt.exec, "C GET k $1|1|", "B DEL k :1|")
 			})
 		}
+		t.Run(servers+"/taken, read, freed, where there was none", func(t *testing.T) {
+			playLines(t, clients, "A WATCH k +OK|", "B SET k 1 NX PX 20000 +OK|", "A GET k $1|1|", "B DEL k :1|",
+				"A MULTI +OK|", "A PSETEX k 20000 2 +QUEUED|", "A EXEC *-1|", "C GET k $-1|")
+		})
 	}
 }
 

@@ -108,6 +108,7 @@ func (s *session) lockCommand(name []byte, args [][]byte) {
 	if req, ok = swept(s, req); !ok {
 		return
 	}
+	s.armReads(req.Ops)
 	look := s.srv.withLists(&req)
 	size := 256
 	for _, a := range args {

@@ -173,6 +173,19 @@ func watchCommand(s *session, args [][]byte) {
 	s.handDown(sl, ops)
 }
 
+// armReads lets the reads of watched keys tell the watches what they find: a lock that was not there
+// at WATCH has changed the key, also if it has gone again by EXEC (S4).
+func (s *session) armReads(ops []quorum.Op) {
+	for i := range ops {
+		op := &ops[i]
+		for _, w := range s.watched {
+			if op.Kind == quorum.Read && op.Arm == nil && w.db == op.DB && w.key == op.Key {
+				op.Arm = &w.watch
+			}
+		}
+	}
+}
+
 func unwatchCommand(s *session, _ [][]byte) resp.Reply {
 	s.unwatch()
 	return resp.OK

@@ -89,7 +89,7 @@ type Op struct {
 
 	// Arm, for Kind Read, is armed when the read goes out: from then on any change of
 	// the key through this redlockd marks it (S4, WATCH). It remembers the locks that the
-	// read finds.
+	// read finds, and a later read with it marks it too if it finds another lock.
 	Arm *Watch
 	// Unless makes the operation answer Changed, and do nothing, if one of these
 	// watches was marked (S4, EXEC). Of their keys it meets only the locks that they

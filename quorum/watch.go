@@ -19,19 +19,26 @@ type Watch struct {
 	table  *watchTable
 	key    string
 	closed bool
-	// locks are those that the read has found (State.locks). What another redlockd does to
-	// the key shows in them, also where the token has come back.
+	// locks are those that the read has found (State.locks), if armed is set. What another redlockd
+	// does to the key shows in them, also where the token has come back.
 	locks string
+	armed bool
 }
 
 // Changed reports whether the key was changed since. Safe for concurrent use.
 func (w *Watch) Changed() bool { return w.changed.Load() }
 
-// saw notes what the read has found that armed the watch.
+// saw notes what a read has found. The first one arms the watch; another lock that a later one finds
+// has come since.
 func (w *Watch) saw(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.locks = s.locks
+	switch {
+	case !w.armed:
+		w.locks, w.armed = s.locks, true
+	case s.Found && countLocks(s.locks, w.locks) < s.lacks:
+		w.changed.Store(true)
+	}
 }
 
 // seen returns the locks of key that the watch remembers; empty if there were none.
@@ -71,7 +78,7 @@ func countLocks(locks, others string) (n int) {
 
 // sees passes what a read has found on to the watch that it arms.
 func (op *Op) sees(o *Outcome) {
-	if op.Arm != nil {
+	if op.Arm != nil && o.Err == nil {
 		op.Arm.saw(&o.State)
 	}
 }

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -29,6 +30,27 @@ func TestS4ReadIsNoChange(t *testing.T) {
 		}
 		j.Close()
 		k.Close()
+	})
+}
+
+// TestS4SeenSinceIsAChange checks that a lock which a later read finds, and which was not there when
+// the watch was armed, has changed the key, though another redlockd took it (S4).
+func TestS4SeenSinceIsAChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		one, other := c.two()
+		var w, same Watch
+		defer w.Close()
+		defer same.Close()
+		c.want(do(other, Op{Kind: Read, Key: "k", Arm: &w}), Absent)
+		c.want(do(other, Op{Kind: Read, Key: "k", Arm: &w}), Absent)
+		c.want(do(one.Quorum, acquire("k", "t", 10*time.Second)), Won)
+		synctest.Wait()
+		for range 2 {
+			c.want(do(other, Op{Kind: Read, Key: "k", Arm: &same}), Held)
+		}
+		if c.want(do(other, Op{Kind: Read, Key: "k", Arm: &w}), Held); !w.Changed() || same.Changed() {
+			t.Errorf("changed: %v, and %v for who has seen it before", w.Changed(), same.Changed())
+		}
 	})
 }
 

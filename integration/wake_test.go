@@ -107,7 +107,7 @@ func TestS7Handovers(t *testing.T) {
 		cfg.Masters[i] = link.Addr
 	}
 	Bootstrap(t, cfg)
-	h := &handovers{t: t, left: int64(total) + 1}
+	h := &handovers{t: t, left: int64(total) + 1, released: map[int]time.Time{}}
 	var all []*Redlockd
 	for range 3 {
 		all = append(all, JoinRedlockd(t, cfg))
@@ -123,18 +123,22 @@ func TestS7Handovers(t *testing.T) {
 		wg.Go(func() { h.work(client, sub, fmt.Sprint("client ", i)) })
 	}
 	wg.Wait()
-	slices.Sort(h.took)
-	if len(h.took) < total {
-		t.Fatalf("only %d of %d handovers", len(h.took), total)
+	var took []time.Duration
+	for i := 1; i < len(h.taken); i++ {
+		took = append(took, h.taken[i].Sub(h.released[i-1]))
 	}
-	p50, p99 := h.took[len(h.took)/2], h.took[len(h.took)*99/100]
+	slices.Sort(took)
+	if len(took) < total {
+		t.Fatalf("only %d of %d handovers", len(took), total)
+	}
+	p50, p99 := took[len(took)/2], took[len(took)*99/100]
 	t.Logf("%d handovers: p50 %v, p99 %v, a round trip %v, %d undecided, %d waits for a message that did not come",
-		len(h.took), p50, p99, trip, h.undecided.Load(), h.lost.Load())
+		len(took), p50, p99, trip, h.undecided.Load(), h.lost.Load())
 	if h.lost.Load() > 0 {
 		t.Errorf("%d messages were lost", h.lost.Load())
 	}
-	// What the processes take for it beside the network, on a busy machine.
-	if most := 2*trip + handoverDelay; p50 > most {
+	// One more for what the processes take beside the network, on a busy machine.
+	if most := 3 * trip; p50 > most {
 		t.Errorf("the median handover took %v, want two round trips of %v, at most %v", p50, trip, most)
 	}
 }
@@ -143,7 +147,7 @@ func TestS7Handovers(t *testing.T) {
 // processor time.
 const handoverDelay = 10 * time.Millisecond
 
-// handovers are those of one lock. The holder alone uses released and took.
+// handovers are those of one lock.
 type handovers struct {
 	t    *testing.T
 	left int64
@@ -151,8 +155,11 @@ type handovers struct {
 	// heard no message then.
 	undecided, lost atomic.Int64
 	inside          atomic.Int32
-	released        time.Time
-	took            []time.Duration
+
+	mu sync.Mutex
+	// taken and released are when each holder had the lock, and its release was answered.
+	taken    []time.Time
+	released map[int]time.Time
 }
 
 // roundTrip returns the median time of an acquire that nobody is in the way of.
@@ -190,16 +197,19 @@ func (h *handovers) hold(w *Wire, token string) {
 	if n := h.inside.Add(1); n != 1 {
 		h.t.Errorf("%d holders at one time", n)
 	}
-	if !h.released.IsZero() {
-		h.took = append(h.took, time.Since(h.released))
-	}
+	h.mu.Lock()
+	turn := len(h.taken)
+	h.taken = append(h.taken, time.Now())
+	h.mu.Unlock()
 	w.Ask("GET", "handover")
 	atomic.AddInt64(&h.left, -1)
 	h.inside.Add(-1)
 	if got := w.Ask("EVAL", releaseAndTell, "1", "handover", token, "handover"); got != ":1\r\n" {
 		h.t.Errorf("the release is answered %q", got)
 	}
-	h.released = time.Now()
+	h.mu.Lock()
+	h.released[turn] = time.Now()
+	h.mu.Unlock()
 }
 
 // hears waits for a frame, and reports whether it came.

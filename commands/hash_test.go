@@ -270,6 +270,11 @@ func TestC8ProlongsEach(t *testing.T) {
 			}
 		}
 	}
+	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
+	s.locks["a"], s.locks["b"] = found(hashOf("x", "1"), time.Second), found(hashOf("y", "1"), time.Second)
+	if got := s.ask(t, in, evaluating(both, "2 a b 9000 x y")...); got != ":2" || s.locks["a"].TTL != 9*time.Second || s.locks["b"].TTL != 9*time.Second {
+		t.Errorf("all of all or none: %s, %v and %v", got, s.locks["a"].TTL, s.locks["b"].TTL)
+	}
 }
 
 // TestManyHashes checks the bounds of one script: 128 keys and 512 inputs.

@@ -187,7 +187,7 @@ func (g lua) several() string {
 // odd is what no lock script does, or with a wrong number of arguments.
 func (g lua) odd(key string) string {
 	return g.pick(
-		g.command("incr", key), g.command("hset", key, "'f'", "ARGV[1]"), g.command("append", key, "'x'"),
+		g.command("incr", key), g.command("sadd", key, "ARGV[1]"), g.command("append", key, "'x'"),
 		g.command("rename", key, "'elsewhere'"), g.command("nosuch", key), g.command("get", key, key),
 		g.command("set", key), g.call()+"()", g.call()+"('get', nil)", "redis.call({})", "nosuch()")
 }

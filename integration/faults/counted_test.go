@@ -24,11 +24,11 @@ type counter struct {
 	end time.Duration
 }
 
-// fits reports whether a count may follow, and takes it over.
-func (n *counter) fits(told, step int, sent time.Duration) bool {
+// fits reports whether a count may follow in an answer that came at the time got, and takes it over.
+func (n *counter) fits(told, step int, got time.Duration) bool {
 	want := n.told + step
 	ok := told >= want-n.given && told <= want+n.taken
-	if step > 0 && told == 1 && sent >= n.end-early {
+	if step > 0 && told == 1 && got >= n.end-early {
 		ok = true // it had ended
 	}
 	n.told = told
@@ -102,7 +102,7 @@ func (c *client) givesTurn(n *counter, key, token string, grant int) bool {
 func (c *client) checks(n *counter, e *call, step int) {
 	told, _ := strconv.Atoi(e.value)
 	before := *n
-	if !n.fits(told, step, e.sent) {
+	if !n.fits(told, step, e.got) {
 		c.b.h.violation("the count is %d, after %+v: %v", told, before, e)
 	}
 	n.end = e.sent + e.ttl

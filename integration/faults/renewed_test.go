@@ -46,6 +46,7 @@ func TestOKsBehindASplitAreRenewed(t *testing.T) {
 	if _, err := readReply(replies); err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
 		t.Errorf("the one that is split: %v", err)
 	}
+	first := time.Now() // the others are renewed about now, and not when they were taken
 	if took := time.Since(began); took < 2*timeout {
 		t.Fatalf("it was tried for %v, want some timeouts", took)
 	}
@@ -61,7 +62,7 @@ func TestOKsBehindASplitAreRenewed(t *testing.T) {
 		}
 	}
 	for key, token := range map[string]string{"behind:0": "t", "behind:49": "t", "mine": "u", "both:1": "t", "both:2": "t"} {
-		if left := r.Client().PTTL(t.Context(), key).Val(); left < 9500*time.Millisecond || left > 10*time.Second {
+		if left := r.Client().PTTL(t.Context(), key).Val(); left+time.Since(first) < 10*time.Second-2*timeout || left > 10*time.Second {
 			t.Errorf("%s has %v left of 10s", key, left)
 		}
 		if got := r.Client().Get(t.Context(), key).Val(); got != token {

@@ -88,6 +88,7 @@ func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 		c.slow(2*time.Millisecond, 2)
 		c.want(do(c.q, acquire("before", "t", time.Minute)), Won)
 		others := []<-chan *Outcome{start(c.q, acquire("x", "t", time.Minute)), start(c.q, acquire("y", "t", time.Minute))}
+		c.fillBundle(3)
 		c.want(do(c.q, release("k", "first")), Won)
 		c.want(do(c.q, acquire("k", "second", time.Minute)), Won)
 		c.want(do(c.q, release("k", "second")), Won)

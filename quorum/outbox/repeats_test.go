@@ -279,11 +279,14 @@ func TestM2BundlesCutAlike(t *testing.T) {
 			{m.releases(), "t 1/8 -20 20 1000", "", vote.Released},
 			{m.releases(), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 		}
+		items = append(items, items...) // so many go as a bundle, acquires first
+		slices.SortStableFunc(items, func(a, b item) int { return int(a.task.Kind) - int(b.task.Kind) })
 		for _, size := range []int{len(items), 1} {
 			var results []Result
 			var tasks []*Task
 			for i, c := range items {
 				task := c.task
+				task.Effects = slices.Clone(task.Effects)
 				task.Effects[0].Key, task.Effects[0].Token = string(rune('a'+i)), "t"
 				m.puts(task.Key(), c.before)
 				tasks = append(tasks, &task)

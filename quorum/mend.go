@@ -20,7 +20,7 @@ import (
 // counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	e := &a.effects[0]
-	may := e.Does == outbox.Raises && (e.Meets == outbox.Free || a.op.Kind == Extend && e.Meets != outbox.Own)
+	may := a.op.Kind != transact && e.Does == outbox.Raises && e.Meets != outbox.Own
 	if !may || a.harmsIfLate() {
 		return false
 	}

@@ -52,6 +52,9 @@ func (a *attempt) repeatAt(i int, b vote.Ballot) {
 
 // repeats returns the tasks that do again what the attempt did. The caller must hold mu.
 func (a *attempt) repeats() (out []*outbox.Task) {
+	if !a.mayRepeat() {
+		return nil
+	}
 	for k, e := range a.effects {
 		if !e.Final() || !a.won && a.op.Kind != Release {
 			continue

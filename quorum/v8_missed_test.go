@@ -4,6 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/tail"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // TestV8MissedExtends checks that nothing is left of a lock on a master that missed an extend, or
@@ -84,4 +87,22 @@ func TestV6ShortensLateAnswersToo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestV8StoreIsNotRepeated checks that what a master has missed of a plain store is not done again, as
+// it is of a change of token: it was for no lock in particular (V8).
+func TestV8StoreIsNotRepeated(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		change := Op{Kind: Extend, Key: "k", Token: "t", NewToken: "u", Replace: true, TTL: time.Minute}
+		for want, op := range []Op{{Kind: Store, Key: "k", Token: "u", TTL: time.Minute}, change} {
+			a := newAttempt(&call{q: c.q, db: c.q.keyspace(0), op: &op}, &op, nil)
+			a.won = true
+			for i := range a.box.ballots {
+				a.box.ballots[i] = vote.Ballot{Vote: vote.Prolonged, Tail: tail.Tail{Lock: 1, Attempt: 1}}
+			}
+			if got := len(a.repeats()); got != want {
+				t.Errorf("%v: %d repeats, want %d", op.Kind, got, want)
+			}
+		}
+	})
 }
